@@ -14,7 +14,7 @@ PLOT = ['matplotlib>=3.7']
 RECORD = ['mcap>=1.1', 'zstandard']  # to write and read records of the nodes
 DEMO = ['rich>=12', *PLOT, *RECORD]
 STUDY = ['joblib>=1.4', *PLOT]
-BAGS = ['rosbags>=0.11']  # to identify from what ros2 bag has recorded
+BAGS = ['rosbags>=0.11', *RECORD]  # to identify from what ros2 bag has recorded
 VIEW = ['viser>=1']  # a page for a browser
 MESH = ['meshio>=5']  # to read tetrahedral meshes
 ROS = [  # for a machine without a ROS installation; x86_64 Linux only
@@ -111,7 +111,7 @@ setup(
         'bench': BENCH,
     },
     # Another package adds its own kinds by entry points of these groups, each naming a module
-    # that registers them: softrobot_dynamics.bodies, .joints, .actuators, .controllers,
-    # .materials, .bases, .sections.
+    # that registers them (docs/extending.md): softrobot_dynamics.bodies, .materials, .sections,
+    # .bases, .joints, .actuators, .controllers, .references, .sensors, .integrators.
     entry_points={'console_scripts': [f'softrobot = {NAME}.cli:main']},
 )

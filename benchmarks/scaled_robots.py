@@ -42,8 +42,8 @@ ROBOTS = {
     'turning': (soft_arm(), [0.0, 2.0, 0.0, 0.5, 0.0, 1.0, 0.0]),
 }
 """Mappings, and efforts [N, N m] that bend them well."""
-RING = {'rod': (0.97, 0.08), 'arm': (0.55, 0.05), 'turning': (0.42, 0.03)}
-"""Height and radius [m] of a circle for the tip."""
+RING = 0.55, 0.05
+"""Height and radius [m] of a circle for the tip of the arm."""
 
 
 class Case:
@@ -108,7 +108,7 @@ def follow(case):
 
 def circle(case):
     """Plan of a circle: postures and efforts."""
-    height, radius = np.array(RING[case.name]) * case.scale.length
+    height, radius = np.array(RING) * case.scale.length
     ring = Circle(case.last, (0.0, 0.0, height), (0.0, 0.0, 1.0), radius, 4.0 * case.scale.time)
     motion = tip_circle(case.model, ring, samples=16)
     found = [case.tips(q) for q in motion.postures.q]
@@ -178,7 +178,9 @@ def shape(case):
 
 TASKS = {each.__name__: each for each in (rest, point, follow, circle, loop, fit, shape)}
 LEFT_OUT = {
-    'circle': {'links'},
+    # the tips of a rod that does not stretch are on a surface; an arm on a joint that turns may
+    # go round by that joint as well, so its postures are not told by the least effort
+    'circle': {'links', 'rod', 'turning'},
     'point': {'links'},
     'follow': {'links'},
     'fit': {'links'},
@@ -208,11 +210,14 @@ def _worst(task, name):
         except SoftRobotError as error:
             return f'{scale}: {error}'
         wanted = found if wanted is None else wanted
-        off = float(np.abs(found - wanted).max())
+        there = np.isfinite(wanted)  # nan is what data do not tell
+        if (there != np.isfinite(found)).any():
+            return f'{scale}: not the same numbers are told'
+        off = float(np.abs(found - wanted)[there].max())
         if off > worst:
             worst, where = off, scale
     took = time.monotonic() - began
-    return f'{np.abs(wanted).max():9.3g} {worst:10.1e}  {tuple(where)}, {took:.0f} s'
+    return f'{np.nanmax(np.abs(wanted)):9.3g} {worst:10.1e}  {tuple(where)}, {took:.0f} s'
 
 
 if __name__ == '__main__':

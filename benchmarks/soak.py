@@ -52,6 +52,7 @@ def torment(loop, options, begin, rows, wrong):
             loop.closed()
         except Unaccounted as error:
             wrong.append(f'after {passed:.1f} s, {name}: {error}')
+            print(f'\n{wrong[-1]}', file=sys.stderr, flush=True)
             if loop.broken():
                 return
         rows[name].append(time.monotonic() - started)

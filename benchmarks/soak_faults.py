@@ -48,7 +48,8 @@ class Faults:
     def clock_set(self):
         """Set the clock an hour forwards, and back again."""
         for way, cause in (('forwards', 'from the future'), ('back', 'out of order')):
-            counted = self._loop.grows(f'refused: {cause}')
+            # a watchdog that trips meanwhile has the controller believe no state of before
+            counted = self._loop.grows(f'refused: {cause}', 'watchdog trips')
             self._loop.order(fault=f'clock set {way}', seconds=3.0 * WATCHDOG)
             counted()
 
@@ -81,15 +82,19 @@ class Faults:
     def simulation_killed(self):
         """SIGKILL, and another one."""
         counted = self._loop.grows('watchdog trips')
-        self._loop.end('simulation', signal.SIGKILL)
-        counted()
-        self._loop.start('simulation')
+        self._replaced('simulation', signal.SIGKILL, counted)
 
     def _controller_ended(self, number):
         counted = self._loop.grows('command time-outs', node=SIMULATION)
-        self._loop.end('controller', number)
-        counted()
-        self._loop.start('controller')
+        self._replaced('controller', number, counted)
+
+    def _replaced(self, name, number, counted):
+        """End a node, see that the other one noticed, and start another, whatever came of it."""
+        try:
+            self._loop.end(name, number)
+            counted()
+        finally:
+            self._loop.start(name)
 
     def controller_killed(self):
         """SIGKILL, and another one."""

@@ -80,7 +80,11 @@ class Loop(Client):
         process = self.processes.pop(name)
         process.send_signal(number)
         expected = -signal.SIGKILL if number == signal.SIGKILL else 0
-        self.wait_for(lambda: process.poll() is not None, f'the end of the {name}')
+        try:
+            self.wait_for(lambda: process.poll() is not None, f'the end of the {name}')
+        except Unaccounted:
+            process.kill()
+            raise
         if process.returncode != expected:
             raise Unaccounted(f'{name} ended with {process.returncode}, expected {expected}')
 

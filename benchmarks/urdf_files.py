@@ -1,27 +1,131 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Count the URDF files below a folder that can be imported, and say why the others cannot."""
+"""
+Import the URDF files below a folder, and compare each with what Pinocchio makes of it.
+
+    python benchmarks/urdf_files.py FOLDER            # of the package example-robot-data
+
+For each file: the options of `softrobot import` that it needs, and by how much inverse dynamics
+and mass matrix are not Pinocchio's, relative to their greatest entry, in three states. An inertia
+that was repaired is repaired in Pinocchio's model, too. What is refused has its first reason.
+"""
 
 import argparse
 from pathlib import Path
+import re
+from xml.etree import ElementTree
 
-from softrobot_dynamics.description.robot import load_robot
+import numpy as np
+import pinocchio as pin
+import softrobot_dynamics as sd
 from softrobot_dynamics.description.urdf import read_urdf
-from softrobot_dynamics.errors import SoftRobotError
+from softrobot_dynamics.description.urdf_trees import name_of
+from softrobot_dynamics.errors import DescriptionError
+
+
+def imported(file):
+    """Return the mapping of a file, the options that it needed, and the links repaired."""
+    options, lines, mapping = {}, [], None
+    while mapping is None:
+        try:
+            mapping = read_urdf(file, **options, report=lines.append)
+        except DescriptionError as error:
+            problems = error.problems
+            joints = {
+                problem.path.split('.limit')[0].partition(' ')[2]
+                for problem in problems
+                if '--unlimited' in problem.expected
+            }
+            repair = any('--repair' in problem.expected for problem in problems)
+            if not joints and (not repair or options.get('repair')):
+                raise
+            options = {
+                'unlimited': joints | set(options.get('unlimited', ())),
+                'repair': repair or options.get('repair', False),
+            }
+    needed = ['--repair'] if options.get('repair') else []
+    needed += [f'--unlimited ({len(options["unlimited"])})'] if options.get('unlimited') else []
+    repaired = re.findall('^link (.*): principal', '\n'.join(lines), re.MULTILINE)
+    return mapping, ' '.join(needed), repaired
+
+
+def apart(file, mapping, repaired):
+    """Return by how much inverse dynamics and mass matrix differ, relative, in three states."""
+    model = sd.compile_model(sd.load_robot(mapping))
+    bodies = {body['name']: body['body'] for body in mapping['bodies']}
+    peer = pin.buildModelFromXML(repaired_text(file, bodies, repaired))
+    names = [name_of(name) for name in peer.names[1:]]
+    order = [model.coordinate_names.index(name) for name in names]
+    damping = np.zeros(model.n)
+    friction = np.zeros(model.n)
+    for body in mapping['bodies']:
+        joint = body['joint']
+        if joint['type'] in ('revolute', 'prismatic'):
+            at = model.coordinate_names.index(joint['name'])
+            damping[at] = joint.get('damping', 0.0)
+            friction[at] = joint.get('coulomb_friction', 0.0)
+    data, rng, worst = peer.createData(), np.random.default_rng(0), np.zeros(2)
+    for _ in range(3):
+        q, qd, qdd = rng.uniform(-1.0, 1.0, (3, model.n))
+        tau, mass = sd.mass_inverse_dynamics(model, q=q, qd=qd, qdd=qdd)
+        tau = tau - damping * qd
+        wanted = pin.rnea(peer, data, _as_pin(peer, q[order]), qd[order], qdd[order])
+        crba = pin.crba(peer, data, _as_pin(peer, q[order]))
+        crba = np.triu(crba) + np.triu(crba, 1).T
+        worst = np.maximum(
+            worst,
+            [
+                np.abs(tau[order] - wanted).max() / max(np.abs(wanted).max(), 1e-300),
+                np.abs(mass[np.ix_(order, order)] - crba).max() / np.abs(crba).max(),
+            ],
+        )
+    return worst
+
+
+def _as_pin(peer, q):
+    """Return coordinates as Pinocchio has them: (cos, sin) of joints that turn without end."""
+    found = pin.neutral(peer)
+    for value, joint in zip(q, peer.joints[1:]):
+        if joint.nq == 2:
+            found[joint.idx_q : joint.idx_q + 2] = np.cos(value), np.sin(value)
+        else:
+            found[joint.idx_q] = value
+    return found
+
+
+def repaired_text(file, bodies, repaired):
+    """Return the text of a file with the inertias that were repaired."""
+    root = ElementTree.parse(file).getroot()
+    for link in root.findall('link'):
+        if link.get('name') in repaired:
+            inertial, body = link.find('inertial'), bodies[name_of(link.get('name'))]
+            if (origin := inertial.find('origin')) is not None:
+                origin.set('rpy', '0 0 0')
+            for name, value in body['inertia'].items():
+                inertial.find('inertia').set(name, repr(value))
+    return ElementTree.tostring(root, encoding='unicode')
 
 
 def main():
     """Try each file."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument('folder', type=Path, help='as share/example-robot-data of that package')
     files = sorted(parser.parse_args().folder.rglob('*.urdf'))
-    good = 0
+    good = plain = 0
+    print('| file | coordinates | ID | M | options, or the first reason |\n|---|---|---|---|---|')
     for file in files:
         try:
-            load_robot(read_urdf(file))
-            good += 1
-        except SoftRobotError as error:
-            print(f'{file.name}: {str(error).splitlines()[1].strip()}')
-    print(f'{good} of {len(files)} files are imported')
+            mapping, options, repaired = imported(file)
+            n = sd.load_robot(mapping).n
+        except DescriptionError as error:
+            reason = str(error).splitlines()[1].strip()
+            print(f'| {file.name} | | | | refused: {reason} |', flush=True)
+            continue
+        good, plain = good + 1, plain + (not options)
+        force, mass = apart(file, mapping, repaired)
+        print(f'| {file.name} | {n} | {force:.1e} | {mass:.1e} | {options} |', flush=True)
+    print(f'\n{good} of {len(files)} files are imported, {plain} of them without options')
 
 
 if __name__ == '__main__':

@@ -21,7 +21,8 @@ exclude_patterns = ['*.py', '*.json']
 nitpicky = False  # roles in docstrings may name what no page shows
 highlight_language = 'none'
 html_theme = 'furo'
-html_title = 'softrobot_\u200bdynamics'  # may break there
+html_title = 'softrobot_dynamics'
+html_static_path, html_css_files = ['static'], ['pages.css']
 html_copy_source = False
 html_show_sourcelink = False
 

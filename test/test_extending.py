@@ -1,37 +1,39 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What docs/extending.md shows: a package with a kind of each sort, as a user would have it."""
+"""The package of docs/extending.md, a kind of each sort, as a user would have it installed."""
 
 import contextlib
 import os
 from pathlib import Path
 import re
+import shutil
 import signal
 import subprocess
 import sys
 
 import numpy as np
+from pages import BLOCKS
 import pytest
 import softrobot_dynamics as sd
 
-GUIDE = Path(__file__).parents[1] / 'docs' / 'extending.md'
-FILES = dict(re.findall(r'<!-- file: (\S+) -->\n```\w+\n(.*?)```', GUIDE.read_text('utf-8'), re.S))
-ENTRY = re.compile(r"^'(softrobot_dynamics\.\w+)' = \{(\w+) = '([\w.]+)'\}", re.M)
-KINDS = ENTRY.findall(FILES['pyproject.toml'])
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / 'examples' / 'my_kinds'
+PROJECT = (PACKAGE / 'pyproject.toml').read_text('utf-8')
+KINDS = re.findall(r"^'(softrobot_dynamics\.\w+)'\.(\w+) = '([\w.]+)'", PROJECT, re.M)
+ESTIMATOR = '/estimator: estimator'
 SETPOINT = [0.5, 0.003, 0.002, 0.002]  # of tuning.yaml [rad], [L]
+EXCERPTS = [block for block in BLOCKS if block.page == 'extending.md' and block.kind]
 
 
 @pytest.fixture(scope='module')
 def folder(tmp_path_factory):
-    """Return a folder with the files of the guide, and what pip would put beside them."""
+    """Return a copy of the package, and what pip would put beside it."""
     folder = tmp_path_factory.mktemp('package')
-    for name, text in FILES.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(text, encoding='utf-8')
+    shutil.copytree(PACKAGE, folder, dirs_exist_ok=True)
     info = folder / 'my_kinds-1.0.dist-info'
     info.mkdir()
     (info / 'METADATA').write_text('Metadata-Version: 2.1\nName: my-kinds\nVersion: 1.0\n')
     entries = [f'[{group}]\n{name} = {module}\n' for group, name, module in KINDS]
-    (info / 'entry_points.txt').write_text(''.join(entries))
+    (info / 'entry_points.txt').write_text(_merged(entries))
     return folder
 
 
@@ -60,11 +62,49 @@ def run(folder, environment):
     return run
 
 
+@pytest.mark.quick
+@pytest.mark.parametrize('block', EXCERPTS, ids=str)
+def test_the_page_shows_what_is_in_the_package(block):
+    """Each block on the page has lines of the file that it names, in order, dots for gaps."""
+    assert block.note.startswith('from: examples/my_kinds/')
+    text, place = (ROOT / block.note.removeprefix('from: ')).read_text('utf-8'), 0
+    for part in re.split(r'^ *\.\.\.\n', block.text, flags=re.M):
+        part = part.strip('\n') + '\n'
+        place = text.find(part, place)
+        assert place >= 0, part
+        place += len(part)
+
+
+@pytest.mark.quick
 def test_there_is_one_of_each_kind():
-    """Each file of the package is named by an entry point, of another sort of kind each."""
-    modules = {name for name in FILES if name.startswith('my_kinds/') and '__' not in name}
-    assert {f'{module.replace(".", "/")}.py' for _, _, module in KINDS} == modules
-    assert len({group for group, _, _ in KINDS}) == len(KINDS) == len(modules)
+    """Each file of the package is an entry point, every group has one, the page shows all."""
+    files = {path.stem for path in (PACKAGE / 'my_kinds').glob('*.py')} - {'__init__'}
+    assert {f'my_kinds.{name}' for name in files} == {module for _, _, module in KINDS}
+    assert [name for _, name, _ in KINDS] == [module[9:] for _, _, module in KINDS]
+    groups = {group for group, _, _ in KINDS}
+    assert groups == set(re.findall(r'softrobot_dynamics\.\w+', _registry_groups()))
+    shown = {block.note.rpartition('/')[2] for block in EXCERPTS}
+    assert {f'{name}.py' for name in files} <= shown
+
+
+@pytest.mark.quick
+def test_setup_and_the_page_name_every_group():
+    """setup.py and the table of kinds name every group of entry points that a registry reads."""
+    page = (ROOT / 'docs' / 'extending.md').read_text('utf-8')
+    comment = (ROOT / 'setup.py').read_text('utf-8').partition('# Another package adds')[2]
+    for group in re.findall(r'softrobot_dynamics(\.\w+)', _registry_groups()):
+        assert f'{group}`' in page and group in comment
+
+
+def _registry_groups():
+    """Return the source of all registries of the package."""
+    calls = [
+        text
+        for file in (ROOT / 'softrobot_dynamics').rglob('*.py')
+        for text in re.findall(r'= Registry\(\s*([^)]*)\)', file.read_text('utf-8'))
+    ]
+    assert len(calls) >= 10
+    return ' '.join(re.findall(r"'([\w.]+)',?\s*$", call)[0] for call in calls)
 
 
 def test_a_robot_file_may_name_them(run):
@@ -79,8 +119,9 @@ def test_what_holds_for_every_kind_holds_for_them(run):
     files = (
         'test_joints.py', 'test_actuator_kinds.py', 'test_pfbl.py', 'test_bodies.py',
         'test_materials.py', 'test_sections_and_bases.py', 'test_reference_kinds.py',
+        'test_sensor_kinds.py', 'test_integrator_kinds.py', 'test_measurements.py',
     )  # fmt: skip
-    tests = [str(next(GUIDE.parents[1].glob(f'test/**/{name}'))) for name in files]
+    tests = [str(next(ROOT.glob(f'test/**/{name}'))) for name in files]
     said = run('-m', 'pytest', '-v', '-p', 'no:cacheprovider', '-k', names, *tests)
     for _, name, _ in KINDS:
         assert re.search(rf'\[{name}(-\d+)?[\]-].* PASSED', said), name
@@ -154,6 +195,119 @@ except DescriptionError as error:
     assert 'reference.eight.width: 5.0, expected a number > 0 and <= 1 [m]' in said
 
 
+LOOP = """
+import numpy as np
+import softrobot_dynamics as sd
+from softrobot_dynamics.controllers.contract import CONTROLLERS
+from softrobot_dynamics.references.piecewise import constant
+
+model, period = sd.compile_model(sd.load_robot('cam_arm.yaml')), 2e-3
+gains = {'stiffness': [2.0, 2e4, 2e4, 2e4], 'damping': [0.3, 40.0, 40.0, 40.0]}
+
+def run(name, mass, duration=6.0, **given):
+    kind = CONTROLLERS.get(name)
+    own = kind.make_settings(model, **gains, **given)
+    law, robot = kind(model, period=period, settings=own), sd.Simulator(model, carrier='arm')
+    law.warm()
+    robot.carry(mass)
+    law.start(robot.q, robot.qd, 0.0)
+    law.follow(constant(np.array([0.5, 0.003, 0.002, 0.002])), 0.0, 1.0)
+    for k in range(round(duration / period)):
+        command = law.compute(k * period, robot.q.copy(), robot.qd.copy())
+        assert command.ok
+        robot.step(command.u, period)
+    return law, np.abs(law.outputs(robot.q, robot.qd)[0] - [0.5, 0.003, 0.002, 0.002])
+"""
+
+
+def test_the_law_that_learns_finds_the_payload(run):
+    """The adaptive law learns 50 g, or none, within 2 g, and its error shrinks tenfold."""
+    program = (
+        LOOP
+        + """
+_, off = run('output_pd', 0.05)
+law, left = run('payload_pd', 0.05)
+assert abs(law.payload - 0.05) < 2e-3, law.payload
+assert (left[1:] < 0.1 * off[1:]).all(), (left, off)
+law, left = run('payload_pd', 0.0, duration=12.0)
+assert law.payload < 2e-3, law.payload
+law, _ = run('payload_pd', 0.05, heaviest=0.02)
+assert law.payload == 0.02
+"""
+    )
+    run('-c', program)
+
+
+def test_the_compiled_law_does_as_the_other_and_allocates_nothing(run):
+    """The compiled law ends where output_pd does, and 100 ticks allocate nothing."""
+    program = (
+        LOOP
+        + """
+from numba.core.runtime import _nrt_python, rtsys
+
+_, off = run('output_pd', 0.05)
+law, same = run('bounded_pd', 0.05, bound=[10.0, 1e3, 1e3, 1e3])
+np.testing.assert_allclose(same, off, rtol=0.01, atol=1e-6)
+_nrt_python.memsys_enable_stats()
+before = rtsys.get_allocation_stats()
+for _ in range(100):
+    law.compute(9.0, model.q0, 0.0 * model.q0)
+after = rtsys.get_allocation_stats()
+assert after.alloc == before.alloc
+assert np.isfinite(law.growth(model.q0, law.settings.feed_forward, law.settings))
+law, weak = run('bounded_pd', 0.05, bound=[1e-3, 0.01, 0.01, 0.01])
+assert weak[1] > 10.0 * off[1], (weak, off)
+"""
+    )
+    run('-c', program)
+
+
+def test_the_estimator_goes_by_the_sensor(run):
+    """sd.Estimator finds how the arm bends from three of the page's wire sensors."""
+    program = """
+import numpy as np
+import softrobot_dynamics as sd
+from softrobot_dynamics.estimation.instruments import Instruments
+
+model = sd.compile_model(sd.load_robot('cam_arm.yaml'))
+settings = sd.load_estimator('sensors.yaml')
+u = np.array([0.0, 60.0, 20.0, 20.0])
+q = sd.equilibrium(model, u=u).q
+robot, estimator = sd.Simulator(model, q=q), sd.Estimator(model, settings)
+instruments = Instruments(model, settings.sensors, seed=1)
+estimator.begin(0.0, u=u)
+before = np.abs(estimator.estimate(0.0).q - q)
+for _ in range(1000):
+    robot.step(u, 1e-3)
+    for reading in instruments.look(robot.time, robot.q, robot.qd, u):
+        estimator.measure(*reading)
+found = estimator.estimate(robot.time)
+assert before[1] > 0.1 and np.abs(found.q - robot.q).max() < 0.02, (before, found.q - robot.q)
+assert estimator.observability().unobservable == ()
+assert sd.Estimator(model, {'sensors': [{'name': 'encoder', 'type': 'joint', 'names': ['turn'],
+    'noise': 1e-3}]}).observability().unobservable
+"""
+    run('-c', program)
+
+
+def test_the_integrator_is_chosen_by_name(run):
+    """The page's integrator comes near the default one, with an error of first order."""
+    program = """
+import numpy as np
+import softrobot_dynamics as sd
+
+model, ends = sd.compile_model(sd.load_robot('cam_arm.yaml')), []
+euler = [{'integrator': 'euler', 'substep': h} for h in (2e-5, 1e-5)]
+for given in ({}, *euler):
+    robot = sd.Simulator(model, **given)
+    robot.step([0.0, 60.0, 20.0, 20.0], 0.1)
+    ends.append(robot.q.copy())
+errors = [np.abs(end - ends[0]).max() for end in ends[1:]]
+assert 1e-7 < errors[1] < 0.7 * errors[0] < 1e-4, errors
+"""
+    run('-c', program)
+
+
 @pytest.fixture
 def observer():
     """Return an Observer."""
@@ -183,6 +337,15 @@ def start(folder, environment, tmp_path):
         yield start
     for log in tmp_path.glob('*.log'):  # pytest shows it if the test failed
         print(log.read_text(encoding='utf-8'))
+
+
+def _merged(entries):
+    """Return sections of an ini file, those of one group together."""
+    found = {}
+    for entry in entries:
+        group, _, line = entry.partition('\n')
+        found[group] = found.get(group, '') + line
+    return ''.join(f'{group}\n{lines}' for group, lines in found.items())
 
 
 def near(observer, y, tolerance):
@@ -239,3 +402,39 @@ def test_the_nodes_run_it_and_it_is_tuned_live(observer, start, tmp_path):
         {'output_pd.carry': 'nothing'},
         {'reference.type': 'eight', 'reference.eight.width': 0.008},
     ]
+
+
+@pytest.mark.realtime
+@pytest.mark.usefixtures('compiled_arm')
+def test_the_estimator_node_hears_the_sensor(observer, start):
+    """The estimator node converges on wires that the simulation node publishes over DDS."""
+    from sensor_msgs.msg import JointState, Range
+    from softrobot_dynamics.loops.message_fields import stamp_of
+    from softrobot_dynamics.nodes.messaging.messages import stamped
+
+    robot = '-p', 'robot:=cam_arm.yaml', '-p', 'rate:=100.0', '-p', 'estimator:=sensors.yaml'
+    start('simulation', *robot, '-p', 'wait_for_commands:=false')
+    start('estimator', *robot, '-p', 'autostart:=true')
+    observer.until(lambda: observer.mode(ESTIMATOR) == 'estimating', 'its status')
+    true, names = [], ['turn', 'b1', 'b2', 'b3']
+    observer.node.create_subscription(JointState, 'simulation/joint_states', true.append, 1)
+    commands = observer.node.create_publisher(JointState, 'joint_commands', 1)
+
+    def bent_and_known():
+        commands.publish(JointState(name=names, effort=[0.0, 60.0, 20.0, 20.0]))
+        if not (true and observer.states):
+            return False
+        found, wanted = (np.array(each[-1].position) for each in (observer.states, true))
+        return abs(wanted[1]) > 0.15 and np.abs(found - wanted).max() < 0.03
+
+    observer.until(bent_and_known, 'an estimate near the truth', every=0.02)
+    told = observer.node.create_publisher(Range, 'sensors/left', 1)
+    wrong = Range(header=observer.states[-1].header, range=float('nan'))
+
+    def refused():
+        wrong.header.stamp = stamped(stamp_of(observer.states[-1]) + 1)
+        told.publish(wrong)
+        return observer.value(ESTIMATOR, 'refused: not a number') >= 1
+
+    observer.until(refused, 'a refusal', every=0.05)
+    assert observer.mode(ESTIMATOR) == 'estimating'

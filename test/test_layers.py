@@ -195,7 +195,8 @@ def test_rooms_within_a_package_do_not_know_each_other():
 def test_a_law_may_predict_but_not_simulate():
     """Of the simulation a controller knows no more than how a step is made."""
     pairs = [(a, b) for a, b in PAIRS if part(a) == 'controllers' and part(b) == 'simulation']
-    assert {b for _, b in pairs} == {'simulation.stepping'}
+    known = {'simulation.integrators.contract', 'simulation.integrators.exponential'}
+    assert {b for _, b in pairs} == known
 
 
 def test_there_is_no_circle_of_folders():
@@ -214,7 +215,7 @@ def test_the_top_is_short():
 
 
 def test_the_engine_knows_no_member():
-    """None but its own kind, and `softrobot`, imports a concrete body, joint, law, reference."""
+    """None but its own kind, and `softrobot`, imports a concrete body, joint, law, sensor, ..."""
     kinds = {'bodies', 'joints', 'actuators', 'controllers', 'references'}
     helpers = {
         'controllers.composition', 'controllers.limiting', 'controllers.phases',
@@ -232,6 +233,10 @@ def test_the_engine_knows_no_member():
     ]
     concrete = [(a, b) for a, b in concrete if part(a) != 'cli']
     assert [(a, b) for a, b in concrete if b not in helpers] == []
+    sensors = {'contract', 'messages'}
+    for a, b in PAIRS:
+        if b.startswith('estimation.sensors.') and not a.startswith('estimation.sensors'):
+            assert b.rpartition('.')[2] in sensors, (a, b)
 
 
 def test_there_is_no_circle():
@@ -270,6 +275,21 @@ def test_class_names_are_unique():
         if isinstance(node, ast.ClassDef)
     )
     assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_annotations_of_parameters_say_their_types():
+    """Of all parameters that are annotated less than 3 % are `Any`, which nothing checks."""
+    count, untyped = 0, Counter()
+    for file in FILES:
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                given = node.args
+                for each in (*given.posonlyargs, *given.args, *given.kwonlyargs):
+                    if each.annotation is not None and each.arg not in ('self', 'cls'):
+                        count += 1
+                        untyped[module_of(file)] += ast.unparse(each.annotation) == 'Any'
+    share = sum(untyped.values()) / count
+    assert share < 0.03, untyped.most_common(20)
 
 
 def test_the_core_needs_no_more_than_it_says():

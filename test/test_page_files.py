@@ -64,7 +64,7 @@ def test_yaml_is_accepted(block, tmp_path):
 def _around(actuators):
     """Return a robot with what these actuators act on."""
     rigid = {'type': 'rigid', 'mass': 0.1, 'inertia': dict.fromkeys(('ixx', 'iyy', 'izz'), 1e-4)}
-    bodies = [('segment1', SEGMENT), ('tip', rigid)]
+    bodies = [('segment1', SEGMENT), ('arm', SEGMENT), ('tip', rigid)]
     rows = [{'name': n, 'joint': {'type': 'fixed'}, 'body': body} for n, body in bodies]
     return {'name': 'around', 'bodies': rows, 'actuators': actuators}
 

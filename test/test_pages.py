@@ -122,7 +122,7 @@ def _require_ros(words, block):
         nested = {'/**': {'controller': {'ros__parameters': {words[3]: value}}}}
         assert _unknown(nested, 'pcc_arm', block) == ()
     elif words[:2] == ['service', 'call']:
-        assert f'`~/{words[2].rpartition("/")[2]}`' in (DOCS / 'nodes.md').read_text('utf-8')
+        assert f'`~/{words[2].rpartition("/")[2]}`' in (DOCS / 'topics.md').read_text('utf-8')
 
 
 def _unknown(content, robot, block):

@@ -33,9 +33,9 @@ CALLED = (  # a call, the same work in a loop, what the call may take beyond it 
     ('ID, checked', 'ID in a loop', 1e-5),
 )
 _WORDS = """
-The same work within one compiled loop and called from Python: *program* is the compiled function
-itself, its robot and results given once, *evaluator* what controllers and the simulator call,
-*checked* the public function, which also looks at shapes and numbers and allocates the result.
+The same work in a compiled loop and called from Python: *program*, the compiled function with its
+robot and results given once; *evaluator*, what controllers and the simulator call; *checked*, the
+public function, which checks shapes and numbers and allocates the result.
 """
 _CAPTION = 'Latency of one call: share of calls beyond a time; medians and ranges.'
 HOG = 'print(flush=True)\nwhile True:\n    pass\n'

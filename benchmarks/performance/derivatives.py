@@ -30,9 +30,9 @@ WAYS = {
 
 _WORDS = """
 Derivatives of the acceleration by q, q̇ and u (`Differentiator.forward`), and of ID by q and q̇
-(`Differentiator.inverse`), called from Python; beside them one evaluation of all terms at a state,
-M among them. The PCS arm is that of the section before. Its derivatives and SoRoMoX's agree to
-{soromox:.0e} of the largest entry, the UR10e's and Pinocchio's to {pinocchio:.0e}.
+(`Differentiator.inverse`), from Python, beside one evaluation of all terms. They agree with
+SoRoMoX's (PCS arm, as above) to {soromox:.0e} of the largest entry, with Pinocchio's (UR10e) to
+{pinocchio:.0e}.
 """
 _SOROMOX = """
 SoRoMoX leaves derivatives to JAX. On the PCS arm, jitted, for the ({size}, {size}) matrix by the

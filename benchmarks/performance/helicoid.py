@@ -155,23 +155,20 @@ def _text(runs, rules):
     inertial, all_terms = (f'{_derivative(runs, kind, rules[kind]):.1f} ns' for kind in LIMITS)
     fewer, more = (f'{_each(rules[kind]):.0f}' for kind in LIMITS)
     return f"""
-Three bodies of 8 coordinates each and nine tendons, by the number of material points at which a
-body is integrated; [P] takes the {MESH} tetrahedra of a mesh. *inertial* is M q̈ + c and M, *all*
-is what a simulator needs: M, c, gravity, nonlinear stress and damping, nine tendons. `lvp` works
-out the stress in every call; the inertial figures are those of bodies of a material without any,
-which give the same inertial terms.
+Three bodies of 8 coordinates each and nine tendons, by the number of material points of a body;
+[P] takes the {MESH} tetrahedra of a mesh. *inertial*: M q̈ + c and M, of a material without stress.
+*all*: M, c, gravity, nonlinear stress and damping, tendons, as a simulator needs.
 
-But for the shipped one and that of {rules['all'][-1]['points']} points, rules are chosen by
-`converged_quadrature` for tolerances of {', '.join(f'{t:.0e}' for t in TOLERANCES)} in
-{BODIES * LOADS} postures, those of bodies in equilibria of the arm under random tensions up to
-{TENSION:.0f} N. The error is that of the worst term, relative to its largest entry, against
-{FINEST.axial} × {FINEST.radial} × {FINEST.angular} points. The shipped arm has {own['points']}
-points a body, good for {own['error']:.0e}; a call of its evaluator from Python takes
-{spread(runs, 'times', 'from Python').text(1e-6)} µs.
+Rules are chosen by `converged_quadrature` for tolerances of
+{', '.join(f'{t:.0e}' for t in TOLERANCES)} in {BODIES * LOADS} postures (equilibria under random
+tensions up to {TENSION:.0f} N), except the shipped one and that of {rules['all'][-1]['points']}
+points. Error: worst term, relative to its largest entry, against {FINEST.axial} ×
+{FINEST.radial} × {FINEST.angular} points. The shipped arm has {own['points']} points a body, error
+{own['error']:.0e}; its evaluator takes {spread(runs, 'times', 'from Python').text(1e-6)} µs from
+Python.
 
-A point takes {inertial} and {fewer} floating-point operations, with stress {all_terms} and {more}.
-Operations are counted in the emitted source and in all that it calls; peak is what the product of
-two 512 × 512 matrices by numpy's BLAS reaches on one thread,
+A point takes {inertial} and {fewer} floating-point operations, with stress {all_terms} and {more},
+counted in the emitted source. Peak: numpy's product of two 512 × 512 matrices on one thread,
 {spread(runs, 'product').text(1e9)} GFLOP/s.
 """
 

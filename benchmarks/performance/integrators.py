@@ -196,20 +196,16 @@ def _text(runs):
         for kind in ('simulator', 'first order')
     )
     return f"""
-A hard manoeuvre: the robot, in equilibrium under three tendons of 20 to 30 N, is let go and pulled
-by three others at once, and swings for {EVERY * SAMPLES:.1f} s. The error is the largest of any
-coordinate at any of {SAMPLES} samples, relative to the largest value of that coordinate in any
-body, against scipy's Radau method with exact derivatives at a tolerance of 1e-9. Stress and
-damping of `trimmed_helicoid` are nonlinear.
+The robot, in equilibrium under three tendons of 20 to 30 N, is let go and pulled by three others,
+and swings for {EVERY * SAMPLES:.1f} s. Error: the largest of any coordinate at {SAMPLES} samples,
+relative to its largest value in any body, against scipy's Radau with exact derivatives at 1e-9.
+Stress and damping of `trimmed_helicoid` are nonlinear. The Simulator is called from Python every
+{1e3 * EVERY:.0f} ms; the others are compiled loops. Steps with which a method diverges are left
+out.
 
-The Simulator is called from Python every {1e3 * EVERY:.0f} ms; the others are compiled loops. With
-a fixed step it evaluates a robot twice in each, and once more where stress is nonlinear; with
-a tolerance four times, and takes all derivatives in every fourth step, which costs a body of eight
-coordinates twenty evaluations. The order of convergence with a fixed step, between the two
-shortest, is {order}; that of the linearly implicit step {first}.
-Steps with which a method diverges are left out. Times real time at an error of
-{ENOUGH:.0e}, interpolated (> and <: all errors are smaller or larger, and this is the fastest or
-the slowest):
+Measured order with a fixed step: {order}; of the linearly implicit step: {first}.
+Times real time at an error of {ENOUGH:.0e}, interpolated (> and <: all errors are smaller or
+larger):
 
 {chr(10).join(_comparison(runs, name) for name in ROBOTS)}
 """
@@ -258,13 +254,11 @@ def _energy_text(runs):
         kept = runs[0][name]['energy']
         lost[name] = ', '.join(_lost(h, kept['times'], c) for h, c in kept['changes'].items())
     return f"""
-Without damping and tension, let go in the same posture, a robot would keep its energy: of motion,
-stress and gravity, the latter two as work along straight lines. The figure shows how much of what
-was free at the start is gained or lost. After {FREE:.0f} s it is,
-by the step,
-{'; '.join(f'for {name}, {words}' for name, words in lost.items())}. Motions that are fast for
-its step the method damps, by design; slower ones may gain as well as lose. It is made for robots
-with some damping.
+Without damping and tension a robot keeps its energy. Share of the free energy gained or lost
+after {FREE:.0f} s, by the step:
+{'; '.join(f'{name}, {words}' for name, words in lost.items())}. The method damps motions that are
+fast for its step, by design; slower ones may gain or lose. It is made for robots with some
+damping.
 """
 
 

@@ -24,18 +24,19 @@ NEVER = 1 << 60  # ticks
 CYCLES = 200  # in which ticks are timed one by one
 
 _WORDS = """
-What a law needs to be right over a period: how a held command acts on the velocities at its end,
-G, and what stiffness takes from them meanwhile, R K (`controllers/held/`). A *response* is one
-such pair: M, D and K where the robot is, with the acceleration and the tension in force, and the
-answer of that linear robot for the period. It is made in shares, one in {cycle} ticks, and the
-*longest* is what most of a tick's spread comes of; besides, every tick *follows* the last two
-along a straight line. A *tick* of `pfbl` is all of that on average, the projection on the outputs
-and the law itself, called from Python. *Forward* are all derivatives of the acceleration by
-`Differentiator.forward`, at once.
+A law needs the effect of a held command on the velocities at the end of a period
+(`controllers/sampled_data/`).
+
+* *response*: M, D and K at the present state, and the answer of that linear robot for the period;
+* *longest*: the longest of its {cycle} shares, one in a tick, which most of a tick's spread comes
+  of;
+* *following*: extrapolation of the last two responses, in every tick;
+* *tick*: a tick of `pfbl` on average, with all of that, from Python;
+* *forward*: all derivatives of the acceleration at once, by `Differentiator.forward`.
 """
 _BOUND = """
-Derivatives are made body by body, one in a tick, in closed form where a body has one; that and a
-few rows of matrices are what the longest share is.
+Derivatives are computed body by body, one in a tick. That and a few rows of matrices are the
+longest share.
 """
 
 

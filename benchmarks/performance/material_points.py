@@ -27,9 +27,8 @@ ROBOTS = {
     'trimmed_helicoid, `lvp`': 'trimmed_helicoid',
 }
 _WORDS = """
-`sd.material_points` gives positions, velocities, frames and Jacobians of points of the last body,
-after the terms of the whole robot have been evaluated at q. *New* are points that were not asked
-for before, of which tables are made first; else the same are asked for again and again.
+`sd.material_points`: positions, velocities, frames and Jacobians of points of the last body, with
+the terms of the whole robot at q. *New*: points not asked for before, which need tables first.
 """
 
 

@@ -141,16 +141,12 @@ def report(page, runs):
         'IID(q, 0, qdd), the same program, which does not know that qd = 0.'
     )
     page.text(
-        'The peer is the same chain by Lagrange’s equations, looping in C: sympy differentiates '
-        'the kinetic energy, in closed form, to M qdd and to c, computes common subexpressions '
-        'once and writes C, for which of three sets of options of gcc that agree the fastest is '
-        'taken (up to -O2 -march=native -ffast-math). It is planar, and made for one N; the '
-        'recursion is three-dimensional, and its machine code serves any N and any robot of the '
-        f'same types of joints and bodies. The peer may take {LIMIT:g} s for each N and each of '
-        f'the two to derive and compile: {_reach(runs)} are the largest that do. The recursion '
-        'takes '
-        f'{runs[0]["first_use"]:.0f} s to compile on first use, whatever N, and then '
-        f'{spread(runs, "build", "ours", str(SIZES[-1])).text(1e-3)} ms to build N = {SIZES[-1]}.'
+        'Peer: the same chain, planar and for one N, by Lagrange’s equations in C. sympy '
+        'differentiates the kinetic energy; the fastest of three sets of options of gcc counts '
+        '(up to -O2 -march=native -ffast-math). The recursion is three-dimensional, and compiled '
+        f'once for any N. The peer may take {LIMIT:g} s to derive and compile: {_reach(runs)} are '
+        f'the largest. The recursion compiles in {runs[0]["first_use"]:.0f} s on first use, and '
+        f'builds N = {SIZES[-1]} in {spread(runs, "build", "ours", str(SIZES[-1])).text(1e-3)} ms.'
     )
     _table(page, runs)
     page.figure(
@@ -228,8 +224,8 @@ def _validator(page, runs):
     of_c, of_mass = (exponent.text(form='.3f') for exponent in grown.values())
     costs = ', '.join(f'{_percent(cost)} at N = {n}' for n, cost in added.items())
     page.text(
-        f'The mass matrix adds to c {costs}. It has N² entries, so that the claim of [P], MIID at '
-        f'no extra cost, cannot hold for long chains: from N = {LONG[0]} to {LONG[-1]} the time '
+        f'The mass matrix adds to c {costs}. It has N² entries, so MIID at no extra '
+        f'cost [P] cannot hold for long chains: from N = {LONG[0]} to {LONG[-1]} the time '
         f'of c grows as N to the power {of_c}, that of MIID as N to the power {of_mass}. '
         f'What it adds is work: {_work(runs)}.'
     )

@@ -30,11 +30,10 @@ PAIRS = ('ID', 'rnea'), ('MID', 'rnea + crba')  # our work and its peer's
 
 _LINKS = ', '.join(map(str, LENGTHS))
 _WORDS = """
-Inverse dynamics (ID), and with the mass matrix (MID), of {states} random states within one
-compiled program, and Pinocchio's `rnea` and `crba` in a C++ program, compiled from its headers
-with `-O3 -DNDEBUG` by {compiler}. It is built with and without `-march=native`, and `crba` run in
-both of its conventions; what was fastest in a process counts. Its code generation, which knows one
-robot only, is not compared.
+Inverse dynamics (ID), and with the mass matrix (MID), of {states} random states in one compiled
+program. Peer: Pinocchio's `rnea` and `crba` in a C++ program, `-O3 -DNDEBUG`, by {compiler}, with
+and without `-march=native`, `crba` in both conventions; the fastest of a process counts. Its code
+generation, for one robot only, is not compared.
 """
 _CAPTION = f'Chains of {_LINKS} links, those of the UR10e over and over; medians and ranges.'
 
@@ -199,7 +198,7 @@ def _draw(axes, runs):
             axis.fill_between(LENGTHS, low, high, color=color, alpha=0.2, lw=0)
             axis.plot(LENGTHS, middle, 'o-', color=color, label=f'{label}, {key}')
         linear = middle[0] * np.array(LENGTHS) / LENGTHS[0]
-        axis.plot(LENGTHS, linear, ':', color=FAINT, label='derivative 1')
+        axis.plot(LENGTHS, linear, ':', color=FAINT, label='slope 1')
         axis.set(xscale='log', yscale='log', xlabel='links', ylabel='time [µs]')
         axis.set_xticks(LENGTHS, LENGTHS)
         axis.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))

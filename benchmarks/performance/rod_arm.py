@@ -31,30 +31,25 @@ WORKS = 'ID', 'MID'
 COMPILED = 'rod_arm_compiled.json'
 
 _WORDS = """
-Three segments (n = {n}) with all six strains, {points} Gauss points each, with gravity,
-elasticity and damping. SoRoMoX has no inverse dynamics of its own: ID is M q̈ + c + g + s + d,
-of its `dynamics_terms`, of which M is one, so that M costs it little beyond ID. It is timed as the
-fastest that was found: one function of all that, jitted, of arrays already on the device, run on
-the calling thread (`jax_cpu_enable_async_dispatch` off, which makes it twice as fast). Its methods
-called one by one, each jitted by itself, take {methods} µs for ID. Ours is the compiled program
+Three segments (n = {n}), all six strains, {points} Gauss points each, gravity, elasticity,
+damping. Peer: SoRoMoX, whose ID is made of its `dynamics_terms`, M among them: one jitted
+function of arrays on the device, on the calling thread (`jax_cpu_enable_async_dispatch` off,
+twice as fast). Its methods one by one, each jitted, take {methods} µs for ID. Ours is the program
 that a controller calls from Python; 'in a loop' leaves out the call.
 
-Before any time is taken ours equals a third formulation, by scipy's exponentials, to
-{ours:.0e} of the largest entry, and SoRoMoX to {peer:.0e}. As it is published SoRoMoX is off by
-{shipped:.0e}: its Gauss points are iterated to single precision only. Exact ones were put in.
+Checked first: ours equals a third formulation, by scipy's exponentials, to {ours:.0e} of the
+largest entry, SoRoMoX to {peer:.0e}. As published it is off by {shipped:.0e}, as its Gauss points
+are of single precision; exact ones were put in.
 """
 _OPERATIONS = """
-What bounds it: {words}. Peak is what numpy's product of two 512 × 512 matrices reaches on one
-thread, {peak} GFLOP/s. The {steps} steps of a segment are computed side by side, in
-rows of sixteen, of which the rest count as well; frames, twists and their sums then run from step
-to step, one after the other. Rows of twelve, and loops over no more lanes than there are steps,
-were tried and no faster.
+Operations: {words}. Peak: numpy's product of two 512 × 512 matrices on one thread, {peak}
+GFLOP/s. The {steps} steps of a segment are computed side by side, in rows of sixteen; frames,
+twists and sums then run step by step.
 """
 _FIRST = """
-The first ID and M of the arm in a new process, from the description on, without imports: ours
-{cold:.1f} s where nothing was ever compiled, SoRoMoX {peer_cold:.1f} s (each once); ours
-{warm} s with its cache, as in every later process, SoRoMoX {peer_warm} s with JAX's, which is
-off unless one sets it.
+First ID and M in a new process, without imports: ours {cold:.1f} s with nothing compiled, SoRoMoX
+{peer_cold:.1f} s (each once); ours {warm} s with its cache, SoRoMoX {peer_warm} s with JAX's,
+which is off by default.
 """
 _CAPTION = (
     'Growth with the arm, five Gauss points to a segment, medians and ranges. M alone has n² '
@@ -274,7 +269,7 @@ def _draw(axes, runs):
             middle, low, high = 1e6 * times.T
             axes.fill_between(n, low, high, color=color, alpha=0.2, lw=0)
             axes.plot(n, middle, style, color=color, label=f'{label}, {work}')
-    axes.plot(n, middle[0] * n / n[0], ':', color=FAINT, label='derivative 1')
+    axes.plot(n, middle[0] * n / n[0], ':', color=FAINT, label='slope 1')
     axes.set(xscale='log', yscale='log', xlabel='coordinates n', ylabel='time [µs]', xticks=n)
     axes.set_xticklabels(n)
     axes.minorticks_off()

@@ -19,21 +19,19 @@ TITLE = 'For scale: other ways to simulate an arm'
 PACKAGES = ('mujoco', 'pyelastica')
 
 _WORDS = """
-Three programs, one soft arm of {length:g} m that hangs askew under its weight, without actuators.
-They do not solve the same equations, so this shows orders of magnitude only:
+A soft arm of {length:g} m hangs askew under its weight, without actuators. The three programs do
+not solve the same equations: compare orders of magnitude only.
 
 * ours: {segments} segments of constant strain (PCS: all six; PCC: bends and elongation), implicit
-  steps of second order of {step:g} ms;
-* MuJoCo: rigid cylinders on elastic balls, without stretch and shear, steps of first order of
-  {step:g} ms, implicit in damping; it has contacts, which are switched off;
-* PyElastica: a Cosserat rod of many elements with all strains, explicit steps, the longest stable
-  ones of {tried} ms; it resolves waves along the rod, which the others damp or do not have, and
-  can do contacts, too.
+  steps of second order, {step:g} ms;
+* MuJoCo: rigid cylinders on elastic balls, no stretch or shear, first order, {step:g} ms,
+  implicit in damping; contacts switched off;
+* PyElastica: a Cosserat rod with all strains, explicit steps, the longest stable ones of {tried}
+  ms; it resolves waves along the rod, and can do contacts.
 
-The last column says how far, of the length, the tip at rest is from that of {fine} segments of
-ours: it is one and the same arm. A second of simulation is timed from that rest on, driven from
-Python: one call for each step of ours, which checks its arguments, and of PyElastica, one call for
-all steps of MuJoCo.
+Last column: distance of the tip at rest from that of {fine} segments of ours, of the length. A
+second of simulation from there is driven from Python: a call for each step of ours and of
+PyElastica, one call for all steps of MuJoCo.
 """
 _CLOSE = """
 MuJoCo's chain of as many coordinates as our PCS arm (n = {n}) takes {steps} times as long as that

@@ -145,10 +145,9 @@ def report(page, runs):
         slowest[2].median < WARM,
     )
     page.text("""
-From the start of a Python process to all terms of a robot at one state (what a controller and a
-simulator evaluate): imports, reading the file, kernels, evaluation. Cold with an empty cache, warm
-with all in it; robots of types met before fall in between. With derivatives: until those of
-forward dynamics are there as well, compiled by the next process.
+From the start of a Python process to all terms of a robot at one state: imports, reading the file,
+kernels, evaluation. Cold: empty cache; warm: all in it. With derivatives: until those of forward
+dynamics are there, compiled by the next process.
 """)
     page.table(
         ['robot', 'cold [s]', 'with derivatives [s]', 'warm [s]'],
@@ -156,23 +155,17 @@ forward dynamics are there as well, compiled by the next process.
     )
     alone = [spread(runs, 'alone', kind) for kind in ('cold', 'derivatives')]
     page.text(f"""
-Of the cold start of `{SLOWEST}` {spread(runs, 'in_llvm').text()} s are LLVM's. The rest is
-numba's own: types of every expression of some eighty functions, and LLVM's input from them. A
-function is optimised, and its machine code written, once more within each one that calls it. So
-bodies, the recursion and the transmission are called by address, and compiled apart; what is not
-of a body is compiled once for all robots. Unused objects are looked for less often meanwhile, and
-what lets Python call inner functions is left out. What is compiled at once, as all terms of a
-robot, all its derivatives, or a control law, is shared by as many processes as there are
-processors, at most four (`compiling/parallel.py`), here two; alone (`SOFTROBOT_COMPILERS=1`)
-`{MOST}` takes {alone[0].text()} s, with derivatives {alone[1].text()} s. So do nodes that start
-together, `softrobot demo` and `softrobot compile`.
+Of the cold start of `{SLOWEST}` {spread(runs, 'in_llvm').text()} s are LLVM's; the rest is numba's
+typing and lowering. Functions are optimised anew within each caller, so bodies, recursion and
+transmission are called by address and compiled apart, and what is not of a body is compiled once
+for all robots. Compilation is shared by as many processes as there are processors, at most four
+(`compiling/parallel.py`), here two; alone (`SOFTROBOT_COMPILERS=1`) `{MOST}` takes
+{alone[0].text()} s, with derivatives {alone[1].text()} s.
 
-A warm start is mostly imports: numba and scipy.linalg, which numba loads with the first kernel,
-take {spread(runs, 'imports', 'numba').text()} s of a Python process that does nothing else, this
-package and what it imports, without scipy.linalg, {spread(runs, 'imports', 'all').text()} s. The
-rest is reading the robot's file, tracing its bodies' formulas, whose source is what the cache is
-asked for, and loading the machine code. Importing scipy's other modules later was tried and gained
-nothing.
+A warm start is mostly imports: numba and scipy.linalg take
+{spread(runs, 'imports', 'numba').text()} s, this package and the rest
+{spread(runs, 'imports', 'all').text()} s. Then come reading the robot's file, tracing formulas,
+and loading the machine code.
 """)
     with_ros = [run for run in runs if 'memory' in run]
     if not with_ros:

@@ -10,11 +10,10 @@ predicted by a fit to others.
 import csv
 import gzip
 import math
-import textwrap
 from typing import NamedTuple
 
 from arcs import Arcs
-from ftdcr_page import draw, FOUND, TEXT
+from ftdcr_page import draw, TEXT
 import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError
@@ -209,7 +208,7 @@ def repeated(recording, there):
 
 def section(folder, options, say):
     """Return the text of the section, and draw its figure."""
-    table, told, panels = [], [], {}
+    table, found, panels = [], {}, {}
     for arm in LENGTHS:
         recording = read(folder, arm)
         fit = statics(recording, say)
@@ -221,13 +220,21 @@ def section(folder, options, say):
             table.append(line(recording, words, count, models[words]))
             say(table[-1])
         panels[arm] = (recording, models)
-        told.append(findings(recording, fit))
+        found[arm] = findings(recording, fit)
     draw(panels, error)
     return TEXT.format(
-        folds=FOLDS, seed=SEED, rows=ROWS, table='\n'.join(table), told='\n'.join(told),
+        folds=FOLDS, seed=SEED, rows=ROWS, table='\n'.join(table), found=by_arm(found),
         spread=1e3 * SPREAD, noise=1e3 * NOISE,
         goals=' and '.join(f'{goal} mm ({arm})' for arm, goal in GOALS.items()),
     )  # fmt: skip
+
+
+def by_arm(found):
+    """Return the rows of a table of {arm: {quantity: value}}."""
+    return '\n'.join(
+        f'| {words} | {" | ".join(each[words] for each in found.values())} |'
+        for words in next(iter(found.values()))
+    )
 
 
 def line(recording, words, count, there):
@@ -243,7 +250,7 @@ def line(recording, words, count, there):
 
 
 def findings(recording, fit):
-    """Return in words what was found of an arm, and what bounds it."""
+    """Return {quantity: value} of an arm, with the range of the fits without one fold."""
     quantities = {
         'tendons from the axis': ('path.radius', 1e3, 'mm'),
         'compliance of tendons': ('compliance', 1e3 * COMPLIANCE, 'mm/N per metre'),
@@ -256,15 +263,15 @@ def findings(recording, fit):
     }
     values = {e.name: e.value for e in fit.found.estimates}
     each = [{e.name: e.value for e in other.estimates} for other in fit.others]
-    told = []
+    rows = {}
     for words, (name, factor, unit) in quantities.items():
         ends = [factor * other[name] for other in each]
         between = f'{min(ends):.3g} to {max(ends):.3g}'
-        told.append(f'{words} {factor * values[name]:.3g} ({between}) {unit}')
+        rows[f'{words} [{unit}]'] = f'{factor * values[name]:.3g} ({between})'
     offsets = [1e3 * values[f't{t + 1}.drive.offset'] for t in range(9)]
-    count, apart = repeated(recording, fit.tips)
-    found = FOUND.format(
-        arm=recording.arm, told='; '.join(told), offsets=', '.join(f'{o:.1f}' for o in offsets),
-        count=count, same=1e3 * REPEATED, apart=apart, least=0.5 * apart,
-    )  # fmt: skip
-    return textwrap.fill(' '.join(found.split()), 98, subsequent_indent='  ')
+    rows['offsets of tendons 1 to 9 [mm]'] = ', '.join(f'{o:.1f}' for o in offsets)
+    count, distance = repeated(recording, fit.tips)
+    rows[f'pairs of rows with displacements equal to {1e3 * REPEATED:.2g} mm'] = str(count)
+    rows['distance of their tips, less the predicted one [mm rms]'] = f'{distance:.1f}'
+    rows['so least error of a model of displacements alone [mm]'] = f'{0.5 * distance:.1f}'
+    return rows

@@ -27,7 +27,7 @@ from softrobot_dynamics.identification.excitation import excite
 from softrobot_dynamics.offline.closed_loop import closed_loop
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
 
-TITLE = 'Your own arm, from the first bag to a closed loop'
+TITLE = 'Simulated arms, from a bag to a closed loop'
 
 ROBOT, SEEDS = 'pcc_arm', (11, 12, 13)
 HIDDEN = {  # times the robot file's, or for what it has not the number itself
@@ -56,79 +56,25 @@ coordinates:                # of a tendon: by how much it is longer than at rest
   # ... likewise
 """
 TEXT = """
-Here an arm of three segments and nine tendons, whose tip a camera sees and whose winches have
-encoders, and a robot file of it, `my_arm.yaml`, with numbers from the data sheet of the silicone
-([your arm](your_arm.md) leads there). What the sensors are stands in `my_sensors.yaml`
-([estimation](estimation.md#sensors)), which is for `{robot}`:
-
-```yaml
-{sensors}
-```
-
-**1. Shake it.** Commands that move everything, each tendon by frequencies of its own, within
-limits; the controller only plays them. It needs states for that, which the estimator makes of
-the sensors, however wrong the robot file still is: it warns `measurements far off` if it is.
-
-```bash
-softrobot excite my_arm.yaml --kind multisine --duration {duration:.0f} --share 0.2 \\
-    --output wave.csv
-ros2 launch softrobot_dynamics estimator.launch.py robot:=my_arm.yaml \\
-    estimator:=my_sensors.yaml
-ros2 bag record /joint_commands /sensors/camera /sensors/encoders
-ros2 launch softrobot_dynamics controller.launch.py robot:=my_arm.yaml \\
-    params_file:=wave.yaml
-```
-
-Watch it, with a hand at the switch. Without an arm, `ros2 launch softrobot_dynamics
-simulation.launch.py robot:=hidden.yaml estimator:=my_sensors.yaml` is one, which measures what
-such sensors do: hide other numbers in it than in `my_arm.yaml`, or let somebody else.
-
-**2. Fit.** `motion.yaml` says what in the bag is what:
-
-```yaml
-{mapping}```
-
-```bash
-softrobot identify my_arm.yaml BAG --mapping motion.yaml --output fitted.yaml \\
-    --fit {fit}
-```
-
-What comes before the first command is left out. `fitted.yaml` is `my_arm.yaml` with other
-numbers in place, and entries for those it had not.
-
-**3. Judge.** What is left has to be the sensors' noise. Where it is more, the model lacks
-something that no number of these can make up for: look at `--picture`, fit another one
-(friction, where tendons run, a finer body), and believe `--cross-validate` more than what is
-left. A number that a motion does not tell is said by name.
-
-**4. Close the loop**, both nodes with the fitted file:
-
-```bash
-ros2 launch softrobot_dynamics estimator.launch.py robot:=fitted.yaml \\
-    estimator:=my_sensors.yaml
-ros2 launch softrobot_dynamics controller.launch.py robot:=fitted.yaml \\
-    params_file:=my_gains.yaml
-```
-
-Tried with {count} simulated arms whose numbers were drawn at random: modulus by up to 30 %,
-density 15 %, damping 50 % off the file's, and a first-order lag of 4 to 15 ms that the file has
-not (`python benchmarks/recordings own`; a camera of 1 mm and 1°, encoders of 0.2 mm, 100 Hz
-each; commands at 1 kHz, a bag of {seconds:.0f} s, fitted in {least:.0f} to {most:.0f} s).
+{count} simulated arms whose numbers are drawn at random: modulus by up to 30 %, density 15 %,
+damping 50 % off the file's, and a lag of 4 to 15 ms that the file has not; camera of 1 mm and 1°,
+encoders of 0.2 mm, 100 Hz each; commands at 1 kHz. Steps as in
+[the guide](recordings.md#your-own-arm-from-the-first-bag-to-a-closed-loop), for `{robot}`: a
+{kind} of {seconds:.0f} s, fitted in {least:.0f} to {most:.0f} s. A camera that is right to 1 mm
+along each axis leaves 1.73 mm.
 
 | hidden | fitted (95 %) | left at the tip | left of lengths |
 | --- | --- | --- | --- |
 {fits}
 
-A camera that is right to 1 mm along each axis leaves 1.73 mm. Then the shipped circle of 10 cm,
-`pfbl` with its default gains, on what the estimator makes of the same sensors: how far the tip,
-where it truly is, was from the circle, in mm (RMS, and at most).
+The shipped circle of 10 cm by `pfbl` with its default gains, on estimates from the same sensors:
+distance of the tip from the circle [mm], RMS and at most.
 
 | arm | by `my_arm.yaml` | by `fitted.yaml` | if all numbers were known |
 | --- | --- | --- | --- |
 {loops}
 
-What is left then is the sensors' ([estimation](estimation.md#figures)). The same was done live,
-over DDS, by the lines above with a simulated arm whose numbers another process had drawn.
+The remaining error is that of the [sensors](figures_estimation.md#in-the-loop).
 """
 
 
@@ -144,14 +90,10 @@ def section(folder, options, say):
             say(f'{fits[-1]} in {span:.0f} s')
             loops.append(f'| {number} | {_loops(Path(name), seed)} |')
             say(loops[-1])
-    sensors = shipped('estimators')[ROBOT].read_text(encoding='utf-8')
     return TEXT.format(
         robot=ROBOT,
-        sensors='\n'.join(line for line in sensors.splitlines() if not line.startswith('#')),
-        mapping=MAPPING,
-        fit=FIT,
         count=len(SEEDS),
-        duration=SHAKE['duration'],
+        kind=SHAKE['kind'],
         seconds=SHAKE['duration'] + WAIT,
         least=min(spans),
         most=max(spans),

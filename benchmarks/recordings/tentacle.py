@@ -149,41 +149,40 @@ def number(estimate, interval):
 
 
 TEXT = """
-A conical silicone tentacle that hangs, 0.36 m long, pulled by one or the other of two converging
-tendons with measured tensions: {count} held postures, four markers [tud-phi/soromox,
-paper_results/secVa_system_identification, MIT]. The model is a `cosserat` rod of 0.305 m with
-Legendre polynomials up to order 3 for both curvatures and a linear twist, and one of 0.055 m
-with constant curvature behind it. In no posture here do both tendons pull; what matters is
-whether the model is right where they do. A first model had no stretch, and nothing that these
-postures say tells it so: it is the material that says so, and `identify` asks
-([strains left out](identification.md#strains-that-the-model-leaves-out)). Of a fit of the modulus
-alone:
+A conical silicone tentacle, 0.36 m long, hangs: {count} held postures, four markers, one of two
+converging tendons pulls with a measured tension [tud-phi/soromox,
+paper_results/secVa_system_identification, MIT]. Model: a `cosserat` rod of 0.305 m (Legendre
+order 3 for both curvatures, linear twist) and one of 0.055 m with constant curvature.
+
+The first model has no stretch. `identify` asks about it
+([strains left out](identification.md#strains-that-the-model-leaves-out)) after a fit of the
+modulus alone:
 
 {questions}
 
-Errors are the root mean square of distances over all four markers and, in brackets, their mean,
-in mm. "Not seen": both postures of one tension left out of the fit, in turn. "Higher": all
-tensions above {high:.0f} N, by a fit to the others. Places of markers, where they are fitted, are
-known to {places:.0f} mm before, against {noise:.0f} mm for a coordinate.
+| column | meaning |
+| --- | --- |
+| rms | root mean square of distances over all markers, in brackets their mean [mm] |
+| not seen | both postures of one tension left out of the fit, in turn [mm] |
+| higher | tensions above {high:.0f} N, by a fit to the others [mm] |
+| places | of markers; fitted: known to {places:.0f} mm, coordinates to {noise:.0f} mm |
 
 | strains besides | places | fitted | values (95 % by jackknife) | rms | not seen | higher |{head}
 | --- | --- | --- | --- | --- | --- | --- |{rule}
 {rows}
 
-* `choose`, of {candidates} and the strains {strains},
-  by both postures of a tension left out, places of markers fitted, takes
-  {chosen}: {least:.1f} mm on postures not seen.
-* Both tendons at {both:.0f} N, of which nothing was measured here: the tip of the model with
-  stretch is {apart:.0f} mm from that of the model without, each by its own fit (the last row, and
-  the one two above it).
+* `choose`, of {candidates} and the strains {strains}, by "not seen", places fitted, takes
+  {chosen}: {least:.1f} mm.
+* Both tendons at {both:.0f} N (not measured): the tips of the models with and without stretch (the
+  last row, and the one two above it) are {apart:.0f} mm apart.
 * Two densities: {densities}.
-* Friction, each posture taken as reached by drawing in: {friction}.
+* Friction, each posture reached by drawing in: {friction}.
 {placed}
-* How large forces are altogether is not told: modulus, density and tensions may all be multiplied
-  by one number, and 1100 kg/m³ is assumed. The stretch then follows from the modulus.
+* The scale of all forces is not determined: modulus, density and tensions may be multiplied by one
+  number. 1100 kg/m³ is assumed; the stretch then follows from the modulus.
 {judged}"""
-PLACED = """* Markers are, by the last row, {each} mm from where the file has them, along x, y, z
-  of the sections there.
+PLACED = """* Places of markers by the last row: {each} mm along x, y, z of the section there, from
+  where the file has them.
 """
 JUDGED = (
     """* The last column is on {count} other postures of the arm, to which nothing was fitted."""

@@ -225,15 +225,15 @@ def weighed(found, run):
 
 
 TEXT = """
-A vacuum hose of {length:.0f} mm that hangs, with three discs and twelve tendons, two on each of
-six motors [StanfordASL/trunk-stack, MIT]: 15,000 rows of a motion, and of the same with 100 g at
-the tip. Neither spools nor where tendons run are published, nor stiffness, mass or sample rate.
-Three segments of constant curvature that stretch, tendons that are told positions, and what is
-fitted: where the hose is mounted, a modulus of each segment, the pretension, spools, and the
-directions of tendons. {rows} rows are fitted, of two blocks of 500 out of three; "not seen" leaves
-one of {folds} groups of these blocks out in turn, which chooses. The third blocks are never
-fitted, {judged} of their rows are predicted. Errors are root mean squares of distances, over
-discs 1, 2 and the tip, in mm.
+A vacuum hose of {length:.0f} mm hangs, with three discs and two tendons on each of six motors
+[StanfordASL/trunk-stack, MIT]: 15,000 rows of a motion, and of the same with 100 g at the tip.
+Spools, routes of tendons, stiffness, mass and sample rate are not published. Model: three segments
+of constant curvature that stretch, tendons that are told positions. Fitted: mounting, a modulus of
+each segment, pretension, spools, directions of tendons.
+
+{rows} rows of two blocks of 500 out of three are fitted; "not seen" leaves one of {folds} groups
+of these blocks out. {judged} rows of the third blocks are predicted. Errors: root mean squares of
+distances [mm], over discs 1, 2 and the tip.
 
 | fitted | numbers | rms | not seen |
 | --- | --- | --- | --- |
@@ -245,21 +245,15 @@ discs 1, 2 and the tip, in mm.
 
 ![The tip in blocks that are held out](images/recordings_trunk.png)
 
-Nothing but the angles is told, so a block is a roll-out of 500 rows. The model is at rest in
-every row but where it is said to be simulated: with a damping of {damping:.3f} s ({low:.3f} to
-{high:.3f}) that two blocks tell at {rate:g} rows a second. Nobody says what the rate was, and the
-motion is slow: a line through rates of the angles takes no more than {rates:.0f} % of the tip's
-error away. From the tip and the angles discs 1 and 2 are what `sd.ShapeFit` says, with
-{force:g} N and {moment:g} N m allowed for on each segment, the best of four for rows that are
-fitted.
-
-What the data cannot tell:
-
-* How large any force is: hose, weight and tensions may be multiplied by one number. With the
-  payload known, {share:.2f} times the assumed density (300 kg/m³) fits the run with it best.
-* Tendons' distance from the axis ({around:.0f} mm assumed) beside the spools' radii, their
-  compliance beside the stiffness of the hose.
-* Friction, and how the hose stretches apart from how it bends: not looked for.
+* Each block is a roll-out of 500 rows from the angles alone, at rest in every row. "Simulated":
+  with a damping of {damping:.3f} s ({low:.3f} to {high:.3f}), fitted to two blocks at an assumed
+  {rate:g} rows a second.
+* A line through rates of the angles takes at most {rates:.0f} % of the tip's error away.
+* "Angles and the tip": discs 1 and 2 by `sd.ShapeFit`, with {force:g} N and {moment:g} N m allowed
+  on each segment, the best of four for fitted rows.
+* Not determined: the scale of all forces ({share:.2f} times the assumed 300 kg/m³ fits the payload
+  best); the tendons' distance ({around:.0f} mm assumed) beside the spools' radii; their compliance
+  beside the hose's stiffness. Not modelled: friction, and stretch apart from bending.
 """
 
 

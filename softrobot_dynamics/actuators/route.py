@@ -12,6 +12,7 @@ from softrobot_dynamics.actuators.contract import (
     RobotParts,
     Stretch,
 )
+from softrobot_dynamics.actuators.routing import Passage
 
 
 def chain(path: Sequence[Any], parts: RobotParts) -> list[Stretch]:
@@ -22,7 +23,7 @@ def chain(path: Sequence[Any], parts: RobotParts) -> list[Stretch]:
     return found
 
 
-def _along(passage: Any, parts: RobotParts) -> Iterator[Stretch]:
+def _along(passage: Passage, parts: RobotParts) -> Iterator[Stretch]:
     """Yield the curve through a soft body, or the lines between points of a rigid one."""
     body = passage.body
     if passage.points is None:
@@ -32,7 +33,7 @@ def _along(passage: Any, parts: RobotParts) -> Iterator[Stretch]:
         yield Line(FramePoint(body, False, start), FramePoint(body, False, end), None)
 
 
-def _between(last: Any, this: Any, parts: RobotParts) -> Line:
+def _between(last: Passage, this: Passage, parts: RobotParts) -> Line:
     """Return the straight line from one passage's exit to the next one's entry."""
     start, end = FramePoint(last.body, *last.end(-1)), FramePoint(this.body, *this.end(0))
     rigid = parts.rigidly_joined(last.body, this.body)

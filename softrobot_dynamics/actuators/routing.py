@@ -75,7 +75,7 @@ ROUTING = (
 _POINT = reader(vector('m', 2, expected=ROUTING))
 
 
-def _read_routing(value: Any, path: str, problems: Problems) -> Any:
+def _read_routing(value: object, path: str, problems: Problems) -> Any:
     if isinstance(value, dict) and value:
         return parse(Helix if 'radius' in value else Polynomial, value, path, problems)
     point = _POINT(value, path, problems)
@@ -116,7 +116,7 @@ class Passage:
         """Return the curve along this passage through `body`, which has sections."""
         return Curve(self.body, body, self.offset, self.span)
 
-    def curve(self, body: Any, count: int) -> Matrix:
+    def curve(self, body: Body, count: int) -> Matrix:
         """Return material points (K, 3) [m] of `body`, `count` for each turn, to be drawn."""
         if self.points is not None:
             return np.array(self.points)

@@ -13,6 +13,7 @@ from typing import Any, cast, ClassVar, TYPE_CHECKING, TypeAlias
 import numpy as np
 from softrobot_dynamics.annotations import FrameFormula, Math, Matrix, Value, Values, Vector
 from softrobot_dynamics.bodies import tracing
+from softrobot_dynamics.bodies.frames import frame_of_points
 from softrobot_dynamics.bodies.released import Released
 from softrobot_dynamics.bodies.skins import circle, NOTHING, Surface, tube
 from softrobot_dynamics.compiling.cache import load_module
@@ -289,19 +290,3 @@ def along(points: Matrix, length: float) -> Matrix:
     if off.any():
         raise ArgumentError('points', points[off][0], f'material points, 0 <= x3 <= {length} m')
     return points
-
-
-def frame_of_points(origin: Values, a: Values, b: Values, math: Math) -> FrameFormula:
-    """Frame (R, t), nine entries and three, of three points by Gram-Schmidt [P, (5)-(7)]."""
-    n1 = _unit([u - v for u, v in zip(a, origin)], math)
-    n3 = _unit(_cross(n1, [u - v for u, v in zip(b, origin)]), math)
-    return [c[i] for i in range(3) for c in (n1, _cross(n3, n1), n3)], list(origin)
-
-
-def _cross(a: Values, b: Values) -> Values:
-    return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-
-
-def _unit(v: Values, math: Math) -> Values:
-    norm = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
-    return [c / norm for c in v]

@@ -31,7 +31,7 @@ class PiecewiseConstantCurvature(Body):
     """
 
     length: float = number('m', above=0.0)
-    radius: tuple[float, float] = profile('m')
+    radius: tuple[float, float] = profile('m', pointed=True)
     density: float = number('kg/m^3', above=0.0)
     young_modulus: float = number('Pa', above=0.0)
     poisson_ratio: float = number('-', above=-1.0, at_most=0.5, default=0.5)

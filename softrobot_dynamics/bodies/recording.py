@@ -6,11 +6,12 @@ Every error is an ArgumentError that names the argument, its owner and what woul
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Math, Matrix, Value, Values, Vector
-from softrobot_dynamics.bodies.contract import frame_of_points
+from softrobot_dynamics.bodies.frames import frame_of_points
 from softrobot_dynamics.errors import ArgumentError, closest
 from softrobot_dynamics.schema.fields import NAME
 from softrobot_dynamics.tracing import graph, traversal
@@ -44,26 +45,26 @@ class Recorder:
     def __init__(self, owner: str) -> None:
         self._owner = owner
 
-    def wrong(self, argument: str, value: Any, expected: str) -> ArgumentError:
+    def wrong(self, argument: str, value: object, expected: str) -> ArgumentError:
         """Return the error of an argument."""
         return ArgumentError(f'{argument} of {self._owner}', value, expected)
 
-    def names(self, argument: str, value: Any) -> tuple[str, ...]:
+    def names(self, argument: str, value: object) -> tuple[str, ...]:
         """Return a tuple of different names, at least one."""
-        names = (value,) if isinstance(value, str) else tuple(value)
+        names = (value,) if isinstance(value, str) else tuple(cast(Iterable[str], value))
         good = [isinstance(name, str) and NAME.fullmatch(name) for name in names]
         if not names or not all(good) or len(set(names)) < len(names):
             raise self.wrong(argument, value, f'different names matching {NAME.pattern}')
         return names
 
-    def count(self, argument: str, value: Any) -> int:
+    def count(self, argument: str, value: object) -> int:
         """Return a whole number > 0."""
         if not isinstance(value, int) or value < 1:
             raise self.wrong(argument, value, 'a whole number >= 1')
         return value
 
     def array(
-        self, argument: str, value: Any, shape: tuple[int | None, ...], above: float = -np.inf
+        self, argument: str, value: object, shape: tuple[int | None, ...], above: float = -np.inf
     ) -> Array:
         """Return finite numbers as an array that stays; None in `shape` is any size but 0."""
         size = ', '.join('K' if each is None else str(each) for each in shape)
@@ -80,7 +81,7 @@ class Recorder:
         array.flags.writeable = False
         return array
 
-    def matrix(self, argument: str, value: Any, n: int, unit: Matrix) -> Matrix:
+    def matrix(self, argument: str, value: ArrayLike, n: int, unit: Matrix) -> Matrix:
         """Return a symmetric matrix (n, n) given so, by its diagonal, or as a multiple of unit."""
         if np.ndim(value) == 0:
             return self.array(argument, value, ()) * np.asarray(unit, dtype=float)
@@ -148,7 +149,7 @@ class Recorder:
             raise self.wrong(argument, scale, f'{words} (the mass matrix is singular)')
 
     def tip(
-        self, argument: str, value: Any, place: Sequence[Node], q: Sequence[Node]
+        self, argument: str, value: object, place: Sequence[Node], q: Sequence[Node]
     ) -> tuple[Node, ...]:
         """Return the nodes of a tip frame given as a function or by three material points."""
         if callable(value):
@@ -166,7 +167,7 @@ class Recorder:
         return nodes
 
     def _frame_of_points(
-        self, argument: str, value: Any, place: Sequence[Node], q: Sequence[Node]
+        self, argument: str, value: object, place: Sequence[Node], q: Sequence[Node]
     ) -> tuple[Node, ...]:
         points = self.array(argument, value, (3, 3))
         at_rest = valued('x', points.T) | valued('q', np.zeros(len(q)))

@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 import re
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from softrobot_dynamics.annotations import (
@@ -26,6 +26,9 @@ from softrobot_dynamics.schema.parsing import custom, join, Problems, reader
 
 _FACTOR = re.compile(r'([xys])(?:\^([1-9][0-9]?))?')
 _COEFFICIENT = reader(number('-'))
+
+Polynomial: TypeAlias = tuple[tuple[float, tuple[int, ...]], ...]
+"""Coefficients, each with the powers of x, y and s."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ class _Notation:
         """Say in words what is read."""
         return f'{{name: {{x, y or z: {{monomial: coefficient}}}}}}, {self.monomials}'
 
-    def __call__(self, value: Any, path: str, problems: Problems) -> Any:
+    def __call__(self, value: object, path: str, problems: Problems) -> Any:
         """Return the tuple, and append a Problem for whatever is wrong."""
         if not isinstance(value, dict) or not value:
             problems.append(Problem(path, value, self.expected))
@@ -65,7 +68,7 @@ class _Notation:
             for name, given in value.items()
         )
 
-    def _components(self, value: Any, path: str, problems: Problems) -> Any:
+    def _components(self, value: object, path: str, problems: Problems) -> Any:
         if not isinstance(value, dict) or not value or set(value) - set('xyz'):
             problems.append(Problem(path, value, 'polynomials of one or more of x, y, z'))
             return ()
@@ -75,7 +78,7 @@ class _Notation:
             for name, least in rows
         )
 
-    def _terms(self, value: Any, least: int, path: str, problems: Problems) -> Any:
+    def _terms(self, value: object, least: int, path: str, problems: Problems) -> Any:
         if not isinstance(value, dict):
             problems.append(Problem(path, value, f'{{monomial: coefficient}}, {self.monomials}'))
             return ()
@@ -98,7 +101,7 @@ class _Notation:
         return tuple(found.get(v, 0) for v in 'xys')
 
 
-def _sum(terms: Any, x: Value, y: Value, s: Value) -> Value:
+def _sum(terms: Polynomial, x: Value, y: Value, s: Value) -> Value:
     """Value of a polynomial."""
     total = 0.0
     for coefficient, powers in terms:
@@ -110,7 +113,7 @@ def _sum(terms: Any, x: Value, y: Value, s: Value) -> Value:
     return total
 
 
-def _derivative(terms: Any) -> Any:
+def _derivative(terms: Polynomial) -> Polynomial:
     """Return the derivative of a polynomial by s."""
     return tuple((c * k, (i, j, k - 1)) for c, (i, j, k) in terms)
 
@@ -241,7 +244,9 @@ class RitzBackbone(Body):
         return R, origin
 
 
-def _wrong(name: str, polynomials: Any, quadrature: int) -> Complaints:
+def _wrong(
+    name: str, polynomials: Sequence[tuple[str, Sequence[Polynomial]]], quadrature: int
+) -> Complaints:
     """Yield what is wrong with all polynomials together."""
     coefficients = [
         {(i, powers): c for i, terms in enumerate(components) for c, powers in terms}

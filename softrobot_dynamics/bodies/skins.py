@@ -81,5 +81,6 @@ def boundary(mesh: Mesh) -> Surface:
 def _inner(ring: Matrix, radius: float) -> Matrix:
     """Return the ring (P, 3) drawn in to a hole of a radius [m], 0: to the axis."""
     inner = ring.copy()
-    inner[:, :2] *= radius / np.linalg.norm(ring[:, :2], axis=1, keepdims=True)
+    size = np.linalg.norm(ring[:, :2], axis=1, keepdims=True)
+    inner[:, :2] *= radius / np.where(size > 0.0, size, 1.0)  # of the point of a cone: itself
     return inner

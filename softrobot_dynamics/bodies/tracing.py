@@ -1,20 +1,50 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """A body's formulas, asked once and traced; its float fields are symbols in them."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 import dataclasses
 import functools
-from typing import Any
+from typing import Any, cast, Protocol, TypeVar
 
-from softrobot_dynamics.annotations import Value, Values
+from softrobot_dynamics.annotations import FrameFormula, Math, Value, Values
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.materials.contract import Material
 from softrobot_dynamics.tracing import derivative_kernels, graph, programs
 from softrobot_dynamics.tracing.graph import Node, Symbol, SYMBOLIC
 from softrobot_dynamics.tracing.programs import TracedKernel
 
+T = TypeVar('T')
 
-def ask(symbolic: Any, body: Any) -> None:
+
+class BodyFormulas(Hashable, Protocol):
+    """What is traced of a body: its formulas, as :class:`.Body` describes them."""
+
+    type_name: str
+
+    @property
+    def density(self) -> Value:
+        """Mass per volume [kg/m^3]; asked for only with a strain energy."""
+
+    def coordinates(self) -> tuple[str, ...]:
+        """Names of the generalized coordinates."""
+
+    def position(self, x: Values, q: Values, math: Math) -> Values:
+        """Position (3) [m] of a material point x (3) [m]."""
+
+    def tip_frame(self, q: Values, math: Math) -> FrameFormula:
+        """Tip frame."""
+
+    def energy(self, F: Sequence[Values], math: Math) -> Value | None:
+        """Strain energy [J/m^3] of F = dp/dx; None for none."""
+
+    def viscosity(self) -> Value | None:
+        """Viscosity [Pa s]; None for none."""
+
+    def fibre_speed(self, x: Values, derivative: Values, q: Values, math: Math) -> Value:
+        """Length of a material curve per unit of x3."""
+
+
+def ask(symbolic: BodyFormulas, body: type[BodyFormulas]) -> None:
     """
     Ask a body with symbols for its numbers for all its formulas, so that they are known.
 
@@ -30,14 +60,14 @@ def ask(symbolic: Any, body: Any) -> None:
 
 
 @functools.cache
-def terms(symbolic: Any) -> TracedKernel:
+def terms(symbolic: BodyFormulas) -> TracedKernel:
     """Trace what ``programs.body_terms`` needs."""
     position, n = _asked_position(symbolic), len(symbolic.coordinates())
     return programs.body_terms(position, _asked_tip(symbolic), n, _stress(symbolic, position, n))
 
 
 @functools.cache
-def body_derivatives(symbolic: Any) -> TracedKernel | None:
+def body_derivatives(symbolic: BodyFormulas) -> TracedKernel | None:
     """Trace what ``derivatives.body_derivatives`` needs; None if that is too long."""
     position, n = _asked_position(symbolic), len(symbolic.coordinates())
     return derivative_kernels.body_derivatives(
@@ -46,7 +76,7 @@ def body_derivatives(symbolic: Any) -> TracedKernel | None:
 
 
 @functools.cache
-def fibre_length(symbolic: Any) -> TracedKernel:
+def fibre_length(symbolic: BodyFormulas) -> TracedKernel:
     """Trace what ``programs.fibre_length`` needs."""
     n, x = len(symbolic.coordinates()), _symbols('x', 5)
     speed = symbolic.fibre_speed(x[:3], x[3:], _symbols('q', n), SYMBOLIC)
@@ -54,24 +84,26 @@ def fibre_length(symbolic: Any) -> TracedKernel:
 
 
 @functools.cache
-def point_values(symbolic: Any) -> TracedKernel:
+def point_values(symbolic: BodyFormulas) -> TracedKernel:
     """Trace what ``programs.point_values`` needs."""
     return programs.point_values(_asked_position(symbolic), len(symbolic.coordinates()))
 
 
-def replaced_fields(part: Any, constants: dict[Symbol, float]) -> Any:
+def replaced_fields(part: T, constants: dict[Symbol, float]) -> T:
     """
     Return a dataclass object with symbols for its float fields, also within materials.
 
     Enters {symbol: value} of them into ``constants``.
     """
-    values = {f.name: getattr(part, f.name) for f in dataclasses.fields(part)}
-    return dataclasses.replace(
-        part, **{name: _replaced(value, constants) for name, value in values.items()}
+    whole = cast(Any, part)  # no type says that it is a dataclass
+    values = {f.name: getattr(part, f.name) for f in dataclasses.fields(whole)}
+    replaced: T = dataclasses.replace(
+        whole, **{name: _replaced(value, constants) for name, value in values.items()}
     )
+    return replaced
 
 
-def _stress(symbolic: Any, position: Sequence[Node], n: int) -> Sequence[Node]:
+def _stress(symbolic: BodyFormulas, position: Sequence[Node], n: int) -> Sequence[Node]:
     """Nodes of the forces that the strain energy makes, none without one."""
     if _asked_energy(symbolic) is None:
         return ()
@@ -83,14 +115,14 @@ def _stress(symbolic: Any, position: Sequence[Node], n: int) -> Sequence[Node]:
 
 
 @functools.cache
-def _asked_position(symbolic: Any) -> list[Node]:
+def _asked_position(symbolic: BodyFormulas) -> list[Node]:
     """Nodes (3) of the formula of p."""
     q = _symbols('q', len(symbolic.coordinates()))
     return _nodes(symbolic.position(_symbols('x', 3), q, SYMBOLIC), 3)
 
 
 @functools.cache
-def _asked_tip(symbolic: Any) -> tuple[list[Node], list[Node]]:
+def _asked_tip(symbolic: BodyFormulas) -> tuple[list[Node], list[Node]]:
     """Nodes (9 and 3) of the tip frame."""
     q = _symbols('q', len(symbolic.coordinates()))
     rotation, origin = symbolic.tip_frame(q, SYMBOLIC)
@@ -98,7 +130,7 @@ def _asked_tip(symbolic: Any) -> tuple[list[Node], list[Node]]:
 
 
 @functools.cache
-def _asked_energy(symbolic: Any) -> Node | None:
+def _asked_energy(symbolic: BodyFormulas) -> Node | None:
     """Node of the strain energy; None if there is none."""
     energy = symbolic.energy([_symbols('F', 9)[3 * i :][:3] for i in range(3)], SYMBOLIC)
     return energy if energy is None else graph.as_node(energy)
@@ -119,7 +151,7 @@ def _symbols(kind: str, count: int) -> list[Node]:
     return [graph.symbol(kind, i) for i in range(count)]
 
 
-def _replaced(value: Any, constants: dict[Symbol, float]) -> Any:
+def _replaced(value: object, constants: dict[Symbol, float]) -> Any:
     if isinstance(value, float):
         return _constant(value, constants)
     if isinstance(value, tuple) and all(isinstance(v, float) for v in value):
@@ -127,7 +159,7 @@ def _replaced(value: Any, constants: dict[Symbol, float]) -> Any:
     return replaced_fields(value, constants) if isinstance(value, Material) else value
 
 
-def _constant(value: Any, constants: dict[Symbol, float]) -> Any:
+def _constant(value: float, constants: dict[Symbol, float]) -> Any:
     key = ('p', len(constants))
     constants[key] = value
     return graph.symbol(*key)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple, TYPE_CHECKING
@@ -19,6 +19,7 @@ from softrobot_dynamics.evaluation.units import in_words
 from softrobot_dynamics.model.model import compile_model
 
 if TYPE_CHECKING:
+    from softrobot_dynamics.bodies.contract import Body
     from softrobot_dynamics.model.model import CompiledModel
 
 SHARES = 0.5, 0.25, 0.125  # of the limit of a command: the first that both models bear
@@ -68,7 +69,12 @@ def _within(model: CompiledModel, body: str) -> Iterator[NamedActuator]:
             yield NamedActuator(entry.name, own)
 
 
-def _compared(module: Module, finer: Any, actuators: Any, gravity: Vector) -> Any:
+def _compared(
+    module: Module,
+    finer: Body | Mapping[str, Any],
+    actuators: Sequence[NamedActuator],
+    gravity: Vector,
+) -> Any:
     """Return (error, index of the worst actuator or -1, its command, finer model, or a reason)."""
     coarse, fine = (_alone(module.name, body, actuators, gravity) for body in (module.body, finer))
     words = f'{fine.description.modules[0].body.type_name}, {fine.n} coordinates'
@@ -83,7 +89,7 @@ def _compared(module: Module, finer: Any, actuators: Any, gravity: Vector) -> An
     return error, load, command, words, ''
 
 
-def _loads(actuators: Any) -> Iterator[tuple[int, list[Vector]]]:
+def _loads(actuators: Sequence[NamedActuator]) -> Iterator[tuple[int, list[Vector]]]:
     """Yield (index, commands (m,) to be tried): -1 for none, then actuators that have a limit."""
     yield -1, [np.zeros(len(actuators))]
     for k, entry in enumerate(actuators):
@@ -101,10 +107,12 @@ def _apart(coarse: CompiledModel, fine: CompiledModel, tried: list[Vector]) -> A
     return last, float(np.linalg.norm(_tip(coarse, last) - _tip(fine, last)))
 
 
-def _alone(name: str, body: Any, actuators: Any, gravity: Vector) -> CompiledModel:
+def _alone(
+    name: str, body: Body | Mapping[str, Any], actuators: Sequence[NamedActuator], gravity: Vector
+) -> CompiledModel:
     row = {'name': name, 'joint': {'type': 'fixed'}, 'body': body}
     robot = load_robot({'name': 'alone', 'gravity': gravity.tolist(), 'bodies': [row]})
-    return compile_model(replace(robot, actuators=actuators))
+    return compile_model(replace(robot, actuators=tuple(actuators)))
 
 
 def _tip(model: CompiledModel, u: Vector) -> Vector:

@@ -78,7 +78,9 @@ def examine(
 class _Robot:
     """A robot in some states, and its controller."""
 
-    def __init__(self, model: CompiledModel, values: Any, period: float) -> None:
+    def __init__(
+        self, model: CompiledModel, values: Mapping[str, Any] | None, period: float
+    ) -> None:
         self._model, self._values, self._period = model, values, period
         rng = np.random.default_rng(SEED)
         span = coordinate_ranges(model, reach_of(model))
@@ -189,7 +191,7 @@ class _Robot:
     def controller(self) -> Iterator[Finding]:
         """Yield what is left to move, what grows, and at which rate the law can run."""
         model, period = self._model, self._period
-        law = build.law_of(model, {**self._values, 'rate': 1.0 / period})
+        law = build.law_of(model, {**(self._values or {}), 'rate': 1.0 / period})
         law.warm()
         left = max((rate.real for rate in law.unstable_zero_dynamics(self._q)), default=0.0)
         words = 'a motion that no output shows would grow' if left > 0.0 else ''

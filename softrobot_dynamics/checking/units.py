@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from softrobot_dynamics.bodies.contract import Body
     from softrobot_dynamics.description.robot import RobotDescription
 
 
@@ -68,7 +69,7 @@ def _offsets(robot: RobotDescription) -> Iterator[str]:
                     )
 
 
-def _outside(passage: Any, body: Any) -> tuple[float, float] | None:
+def _outside(passage: Any, body: Body) -> tuple[float, float] | None:
     """Return how far [m] a curve is off the axis and the section reaches, where it is worst."""
     sigma = np.linspace(passage.span[0], passage.span[1], SECTIONS)
     off = np.hypot(*np.broadcast_arrays(*passage.offset.at(sigma), sigma)[:2])
@@ -77,7 +78,7 @@ def _outside(passage: Any, body: Any) -> tuple[float, float] | None:
     return (off[worst], reach[worst]) if off[worst] > OUTSIDE * reach[worst] else None
 
 
-def _numbers(value: Any) -> list[float]:
+def _numbers(value: object) -> list[float]:
     """Return the numbers in a field: one, or base and tip; none of what is none."""
     try:
         return np.unique(np.asarray(value, dtype=float)).tolist() if value is not None else []

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
-from softrobot_dynamics.cli.common import add, positive, say
+from softrobot_dynamics.cli.common import add, positive, say, SubCommands
 
 if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _RATE = 1000.0  # [Hz] where no parameter file says another
 
 
-def add_to(commands: Any) -> None:
+def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
     check = add(commands, 'check', run, 'validate robot files and show every problem')
     check.add_argument('files', nargs='+', metavar='FILE', help='robot file, or a shipped name')

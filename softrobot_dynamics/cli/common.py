@@ -5,12 +5,21 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
 import contextlib
 import sys
-from typing import Any
+from typing import Protocol
 
 WRONG_INPUT = 2  # exit status, as argparse has it
 
 
-def add(commands: Any, name: str, run: Callable[[Namespace], int], words: str) -> ArgumentParser:
+class SubCommands(Protocol):
+    """What sub-commands are added to: what ``ArgumentParser.add_subparsers`` returns."""
+
+    def add_parser(self, name: str, *, help: str, description: str) -> ArgumentParser:  # noqa: A002
+        """Return the parser of a new sub-command."""
+
+
+def add(
+    commands: SubCommands, name: str, run: Callable[[Namespace], int], words: str
+) -> ArgumentParser:
     """Add a sub-command that does `run`, which returns the exit status; return its parser."""
     parser: ArgumentParser = commands.add_parser(
         name, help=words, description=words[0].upper() + words[1:] + '.'

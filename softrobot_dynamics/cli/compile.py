@@ -2,12 +2,11 @@
 """`softrobot compile`."""
 
 from argparse import Namespace
-from typing import Any
 
-from softrobot_dynamics.cli.common import add
+from softrobot_dynamics.cli.common import add, SubCommands
 
 
-def add_to(commands: Any) -> None:
+def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
     compiling = add(commands, 'compile', run, 'fill the kernel cache ahead of time')
     compiling.add_argument(

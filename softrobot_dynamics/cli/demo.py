@@ -2,12 +2,11 @@
 """`softrobot demo`."""
 
 from argparse import Namespace
-from typing import Any
 
-from softrobot_dynamics.cli.common import add, positive, refuse
+from softrobot_dynamics.cli.common import add, positive, refuse, SubCommands
 
 
-def add_to(commands: Any) -> None:
+def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
     demo = add(commands, 'demo', run, 'run a simulated robot and its controller over ROS 2')
     demo.add_argument(

@@ -3,12 +3,11 @@
 
 from argparse import Namespace
 from pathlib import Path
-from typing import Any
 
-from softrobot_dynamics.cli.common import add, positive, refuse, say
+from softrobot_dynamics.cli.common import add, positive, refuse, say, SubCommands
 
 
-def add_to(commands: Any) -> None:
+def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
     excite = add(commands, 'excite', run, 'make commands in time that show the numbers of a robot')
     excite.add_argument('robot', metavar='ROBOT', help='a shipped name, or a robot file')

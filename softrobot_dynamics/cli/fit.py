@@ -5,12 +5,11 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator
 import contextlib
 from pathlib import Path
-from typing import Any
 
-from softrobot_dynamics.cli.common import add, positive, say
+from softrobot_dynamics.cli.common import add, positive, say, SubCommands
 
 
-def add_to(commands: Any) -> None:
+def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
     fit = add(commands, 'fit', run, 'fit the network of a learned body to sampled deformations')
     fit.add_argument(

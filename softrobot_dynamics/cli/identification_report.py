@@ -176,7 +176,7 @@ def _number(estimate: FittedParameter) -> dict[str, Any]:
     return {k: _known(v) for k, v in estimate._asdict().items()}
 
 
-def _known(value: Any) -> Any:
+def _known(value: float) -> Any:
     return None if value != value else value
 
 

@@ -2,12 +2,11 @@
 """`softrobot identify`."""
 
 from argparse import ArgumentTypeError, Namespace
-from typing import Any
 
-from softrobot_dynamics.cli.common import add, positive
+from softrobot_dynamics.cli.common import add, positive, SubCommands
 
 
-def add_to(commands: Any) -> None:
+def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
     parser = add(commands, 'identify', run, 'fit numbers of a robot file to what was measured')
     parser.add_argument('robot', metavar='ROBOT', help='a shipped name or a robot file')

@@ -1,15 +1,15 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """`softrobot import`."""
 
-from argparse import Namespace
-from math import inf
+from argparse import ArgumentTypeError, Namespace
+import contextlib
+from math import inf, isfinite
 from pathlib import Path
-from typing import Any
 
-from softrobot_dynamics.cli.common import add, refuse, say
+from softrobot_dynamics.cli.common import add, refuse, say, SubCommands
 
 
-def add_to(commands: Any) -> None:
+def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
     importing = add(commands, 'import', run, 'make the rigid part of a robot file from URDF')
     importing.add_argument('urdf', metavar='URDF', help='a URDF file')
@@ -17,6 +17,23 @@ def add_to(commands: Any) -> None:
     importing.add_argument('--out', metavar='FILE', help=words)
     words = 'joints whose <limit> is left out, so that they have none'
     importing.add_argument('--unlimited', metavar='JOINT', nargs='+', default=(), help=words)
+    words = 'joints that are fixed, each at a value [rad, m]; those that mimic them are, too'
+    importing.add_argument(
+        '--lock', metavar='JOINT=VALUE', nargs='+', type=_locked, default=(), help=words
+    )
+    words = 'links that are left out, with all beyond them'
+    importing.add_argument('--drop', metavar='LINK', nargs='+', default=(), help=words)
+    words = 'replace an inertia that no body has by the nearest that one has'
+    importing.add_argument('--repair', action='store_true', help=words)
+
+
+def _locked(text: str) -> tuple[str, float]:
+    """Return the joint and the value of an argument JOINT=VALUE."""
+    name, equals, value = text.rpartition('=')
+    with contextlib.suppress(ValueError):
+        if equals and name and isfinite(number := float(value)):
+            return name, number
+    raise ArgumentTypeError(f'{text}, expected JOINT=VALUE, the value a finite number [rad, m]')
 
 
 def run(options: Namespace) -> int:
@@ -27,7 +44,14 @@ def run(options: Namespace) -> int:
     import yaml
 
     path = Path(options.out or Path(options.urdf).with_suffix('.yaml'))
-    mapping = read_urdf(options.urdf, options.unlimited)
+    mapping = read_urdf(
+        options.urdf,
+        options.unlimited,
+        locked=dict(options.lock),
+        dropped=options.drop,
+        repair=options.repair,
+        report=say,
+    )
     robot = load_robot(mapping)
     try:
         with open(path, 'x', encoding='utf-8') as file:

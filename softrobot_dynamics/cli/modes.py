@@ -2,12 +2,11 @@
 """`softrobot modes`."""
 
 from argparse import Namespace
-from typing import Any
 
-from softrobot_dynamics.cli.common import add
+from softrobot_dynamics.cli.common import add, SubCommands
 
 
-def add_to(commands: Any) -> None:
+def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
     modes = add(commands, 'modes', run, 'reduce a tetrahedral mesh to the modes of a fem body')
     modes.add_argument('mesh', metavar='FILE', help='tetrahedra on z = 0, any format meshio reads')

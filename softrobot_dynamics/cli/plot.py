@@ -3,12 +3,11 @@
 
 from argparse import Namespace
 from pathlib import Path
-from typing import Any
 
-from softrobot_dynamics.cli.common import add, refuse, say
+from softrobot_dynamics.cli.common import add, refuse, say, SubCommands
 
 
-def add_to(commands: Any) -> None:
+def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
     plot = add(commands, 'plot', run, 'draw the picture of a demo again, or one of a recording')
     words = 'what a demo wrote into, or the recording of a node, .mcap'

@@ -2,12 +2,11 @@
 """`softrobot replay`."""
 
 from argparse import Namespace
-from typing import Any
 
-from softrobot_dynamics.cli.common import add, say
+from softrobot_dynamics.cli.common import add, say, SubCommands
 
 
-def add_to(commands: Any) -> None:
+def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
     words = "compute every command of a controller's recording again, and compare"
     replay = add(commands, 'replay', run, words)

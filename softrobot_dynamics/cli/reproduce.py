@@ -2,12 +2,11 @@
 """`softrobot reproduce`."""
 
 from argparse import Namespace
-from typing import Any
 
-from softrobot_dynamics.cli.common import add
+from softrobot_dynamics.cli.common import add, SubCommands
 
 
-def add_to(commands: Any) -> None:
+def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
     words = 'do again what the source texts show, with checks and figures'
     reproduce = add(commands, 'reproduce', run, words)

@@ -3,12 +3,11 @@
 
 from argparse import Namespace
 from pathlib import Path
-from typing import Any
 
-from softrobot_dynamics.cli.common import add, say
+from softrobot_dynamics.cli.common import add, say, SubCommands
 
 
-def add_to(commands: Any) -> None:
+def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
     add(commands, 'robots', run, 'list the robots that come with the package')
 

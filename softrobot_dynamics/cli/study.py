@@ -2,13 +2,12 @@
 """`softrobot study`."""
 
 from argparse import Namespace
-from typing import Any
 
-from softrobot_dynamics.cli.common import add, positive
+from softrobot_dynamics.cli.common import add, positive, SubCommands
 from softrobot_dynamics.studies.options import add_options
 
 
-def add_to(commands: Any) -> None:
+def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
     study = add(commands, 'study', run, 'run the loop without ROS over many varied robots')
     add_options(study, positive)

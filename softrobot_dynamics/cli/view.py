@@ -6,13 +6,13 @@ import os
 import time
 from typing import Any
 
-from softrobot_dynamics.cli.common import add, say
+from softrobot_dynamics.cli.common import add, say, SubCommands
 from softrobot_dynamics.errors import SoftRobotError
 
 RATE = 30.0  # [Hz] of pictures, at most
 
 
-def add_to(commands: Any) -> None:
+def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
     view = add(commands, 'view', run, 'show a robot in a browser, with sliders or as it moves')
     view.add_argument('robot', metavar='NAME|FILE', help='shipped name or robot file')

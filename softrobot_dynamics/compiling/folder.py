@@ -28,7 +28,10 @@ def cache_folder() -> Path:
     chosen = os.environ.get('SOFTROBOT_CACHE_DIR')
     if chosen:
         return Path(chosen)
-    home = os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache'
+    try:
+        home = os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache'
+    except RuntimeError:  # no HOME, and a user whom the system does not know, as in containers
+        return Path(tempfile.gettempdir(), f'softrobot_dynamics-{os.geteuid()}')
     return Path(home) / 'softrobot_dynamics'
 
 

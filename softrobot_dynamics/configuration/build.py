@@ -10,7 +10,7 @@ from typing import Any, Callable, NamedTuple, TYPE_CHECKING
 import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.configuration import phases
-from softrobot_dynamics.configuration.declared_parameters import declare_chosen
+from softrobot_dynamics.configuration.declared_parameters import Declare, declare_chosen
 from softrobot_dynamics.configuration.law_settings import sensors_of, settings_of
 from softrobot_dynamics.configuration.parts import indices_of, parts_of, phases_of
 from softrobot_dynamics.controllers.composition import Composition
@@ -29,6 +29,7 @@ from softrobot_dynamics.simulation.reconstruction import Reconstruction, require
 from softrobot_dynamics.simulation.sensing import Sensing
 
 if TYPE_CHECKING:
+    from softrobot_dynamics.controllers.contract import Controller
     from softrobot_dynamics.description.robot import RobotDescription
     from softrobot_dynamics.model.model import CompiledModel
 
@@ -74,7 +75,7 @@ class Simulated(NamedTuple):
         return Sensing(sensors, self.heard.n, 1.0 / values['rate'], self.seen)
 
 
-def controlled(values: Mapping[str, Any], declare: Any = None) -> Controlled:
+def controlled(values: Mapping[str, Any], declare: Declare | None = None) -> Controlled:
     """
     Return the :class:`Controlled` of parameter `values`, compiled and warmed: takes a while.
 
@@ -105,7 +106,7 @@ def controlled(values: Mapping[str, Any], declare: Any = None) -> Controlled:
     )
 
 
-def _stand(law: Any, y: Vector, q: Vector, time: float) -> list[str]:
+def _stand(law: Controller, y: Vector, q: Vector, time: float) -> list[str]:
     """Return remarks on a trajectory whose last point is y (c,) at a time [s], from q (n,) on."""
     model, own = law.model, law.controlled
     if law.follows:
@@ -181,12 +182,13 @@ def simulated(values: Mapping[str, Any]) -> Simulated:
     if carrier and carrier not in model.body_names:
         expected = f'a body, one of {", ".join(model.body_names)}'
         raise ArgumentError('payload.body', carrier, expected)
-    simulator = ActuatedSimulator(model, substep=values['substep'], carrier=carrier)
+    steps = {'substep': values['substep'], 'integrator': values['integrator']}
+    simulator = ActuatedSimulator(model, carrier=carrier, **steps)
     simulator.step(np.clip(np.zeros(model.m), model.lower, model.upper), 1.0 / values['rate'])
     simulator.reset()
     if carrier:
         simulator.carry(values['payload.mass'])
     if seen is not None:
         seen(simulator.q, simulator.qd)
-    trial = ActuatedSimulator(model, substep=values['substep'])
+    trial = ActuatedSimulator(model, **steps)
     return Simulated(model, simulator, SafeCommand.of_model(model), robot, trial, seen)

@@ -10,6 +10,7 @@ from softrobot_dynamics.configuration.node_parameters import OF_CONTROLLER, OF_S
 from softrobot_dynamics.configuration.parameters import ParameterSpec
 from softrobot_dynamics.configuration.parts import (
     LawPart,
+    NamedRobot,
     OWN,
     parts_of,
     RAMP,
@@ -18,10 +19,11 @@ from softrobot_dynamics.configuration.parts import (
     require_phases,
 )
 from softrobot_dynamics.controllers.composition import Composition
-from softrobot_dynamics.controllers.contract import CONTROLLERS
+from softrobot_dynamics.controllers.contract import Controller, CONTROLLERS
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.contract import GROUP, REFERENCES
 from softrobot_dynamics.schema.bounds import ANY
+from softrobot_dynamics.schema.parameters import Parameter
 from softrobot_dynamics.simulation.bus import Bus
 from softrobot_dynamics.simulation.sensing import Sensors
 
@@ -49,7 +51,9 @@ def controller_rows() -> tuple[ParameterSpec, ...]:
     return _distinct((), (*OF_CONTROLLER, choice, *rows))
 
 
-def configured_rows(law: Any, robot: Any, controlled: Any = ()) -> Any:
+def configured_rows(
+    law: Controller | type[Controller], robot: NamedRobot, controlled: Sequence[str] = ()
+) -> Any:
     """
     Return the rows that are known once there is a law and a robot: what both may be told.
 
@@ -58,11 +62,11 @@ def configured_rows(law: Any, robot: Any, controlled: Any = ()) -> Any:
     """
     owners = law.owners(robot, controlled or None)
     rows = [row for p in law.parameters() for row in _declared(p, owners.get(p.each, ()))]
-    rows += _limits(robot.actuator_names, robot.commands)
+    rows += _limits(robot.actuator_names, [quantity.unit for quantity in robot.commands])
     return _distinct(controller_rows(), rows)
 
 
-def declare_chosen(robot: Any, values: Mapping[str, Any], declare: Declare) -> Any:
+def declare_chosen(robot: NamedRobot, values: Mapping[str, Any], declare: Declare) -> Any:
     """
     Declare in turn what depends on the controller's `values`; return the values of all.
 
@@ -82,7 +86,7 @@ def declare_chosen(robot: Any, values: Mapping[str, Any], declare: Declare) -> A
     return declare([*configured_rows(Composition, robot), *rows])
 
 
-def all_rows(robot: Any, values: Mapping[str, Any]) -> tuple[ParameterSpec, ...]:
+def all_rows(robot: NamedRobot, values: Mapping[str, Any]) -> tuple[ParameterSpec, ...]:
     """Return all rows that a controller of such `values` has, robot as above."""
     rows = list(controller_rows())
 
@@ -120,7 +124,7 @@ def _part(name: str) -> Iterator[ParameterSpec]:
             yield row._replace(name=f'{name}.{row.name}', default=default)
 
 
-def _law(part: LawPart, robot: Any) -> Iterator[ParameterSpec]:
+def _law(part: LawPart, robot: NamedRobot) -> Iterator[ParameterSpec]:
     """Yield the rows of the law of a part; what is known of the loop is told once, for all."""
     owners = part.law.owners(robot, part.actuators(robot))
     shared = {p.path for p in Composition.parameters()}
@@ -130,7 +134,7 @@ def _law(part: LawPart, robot: Any) -> Iterator[ParameterSpec]:
                 yield row._replace(name=part.full(row.name))
 
 
-def sensor_rows(robot: Any) -> tuple[ParameterSpec, ...]:
+def sensor_rows(robot: NamedRobot) -> tuple[ParameterSpec, ...]:
     """Return the simulation's rows that are known once there is a robot: of single sensors."""
     names = [row.name for row in SIMULATION]
     rows = _sensors(robot.coordinate_names)
@@ -143,7 +147,7 @@ def _sensors(names: Sequence[str] = ()) -> list[ParameterSpec]:
     return [row for p, owners in declared for row in _fixed(p, owners)]
 
 
-def _fixed(parameter: Any, owners: Sequence[str] = ()) -> Iterator[ParameterSpec]:
+def _fixed(parameter: Parameter, owners: Sequence[str] = ()) -> Iterator[ParameterSpec]:
     """Yield the rows of a parameter of the simulated robot, set once."""
     for row in _declared(parameter, owners):
         yield row._replace(read_only=True)
@@ -160,7 +164,7 @@ def _distinct(
     return tuple(rows)
 
 
-def _declared(parameter: Any, owners: Sequence[str] = ()) -> Iterator[ParameterSpec]:
+def _declared(parameter: Parameter, owners: Sequence[str] = ()) -> Iterator[ParameterSpec]:
     """Yield the row of a law's or reference's parameter, and one for each of the owners."""
     unit = f' [{parameter.unit}]' if parameter.unit else ''
     known = parameter.field
@@ -183,14 +187,13 @@ def _declared(parameter: Any, owners: Sequence[str] = ()) -> Iterator[ParameterS
         yield row._replace(name=parameter.path_of(owner), default=nan, description=words)
 
 
-def _limits(actuators: Sequence[str], commands: Any) -> Iterator[ParameterSpec]:
+def _limits(actuators: Sequence[str], units: Sequence[str]) -> Iterator[ParameterSpec]:
     """Yield the rows of limits, for all and for each of the actuators."""
-    known = {quantity.unit for quantity in commands}
+    known = set(units)
     common = known.pop() if len(known) == 1 else "each actuator's unit"
     for key, (words, per) in _LIMITS.items():
         least = 0.0 if key == 'rate' else -inf
-        units = [common, *(quantity.unit for quantity in commands)]
-        for owner, unit in zip(('', *actuators), units):
+        for owner, unit in zip(('', *actuators), (common, *units)):
             path = '.'.join(filter(None, ('limits', owner, key)))
             whose = f', for {owner}' if owner else ''
             said = f'{words}, within what the robot file allows{whose} [{unit or "-"}{per}]'

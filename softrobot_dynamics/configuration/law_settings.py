@@ -8,15 +8,24 @@ from math import isnan
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
+from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem
 from softrobot_dynamics.simulation.bus import Bus, make_bus
 from softrobot_dynamics.simulation.sensing import make_sensors, Sensors
 
 if TYPE_CHECKING:
+    from softrobot_dynamics.controllers.contract import Controller
     from softrobot_dynamics.model.model import CompiledModel
+    from softrobot_dynamics.schema.parameters import Parameter
 
 
-def settings_of(law: Any, model: CompiledModel, controlled: Any, values: Mapping[str, Any]) -> Any:
+def settings_of(
+    law: Controller | type[Controller],
+    model: CompiledModel,
+    controlled: Sequence[str] | None,
+    values: Mapping[str, Any],
+) -> Any:
     """
     Return the Settings of a law that the parameters' `values` describe; DescriptionError if none.
 
@@ -87,7 +96,7 @@ def limits_of(model: CompiledModel, values: Mapping[str, Any]) -> dict[str, Any]
     return {'lower': lower, 'upper': upper, 'rate': rate}
 
 
-def _own(parameter: Any, owners: Sequence[str] | None, values: Mapping[str, Any]) -> Any:
+def _own(parameter: Parameter, owners: Sequence[str] | None, values: Mapping[str, Any]) -> Any:
     """Return the value of a law's parameter: an array of one for each of `owners`, if any."""
     value = values.get(parameter.path, parameter.default)
     if owners is None:
@@ -97,7 +106,7 @@ def _own(parameter: Any, owners: Sequence[str] | None, values: Mapping[str, Any]
 
 
 def _each(
-    model: CompiledModel, values: Mapping[str, Any], key: str, default: Any
+    model: CompiledModel, values: Mapping[str, Any], key: str, default: Vector
 ) -> tuple[Any, Any]:
     """Return (limits (m,), the parameter each is from, '' for the robot file)."""
     numbers, sources = np.array(default, dtype=float), [''] * model.m
@@ -110,7 +119,12 @@ def _each(
 
 
 def _beyond(
-    wrong: Any, sources: Any, values: Any, relation: Any, bounds: Any, model: CompiledModel
+    wrong: NDArray[np.bool_],
+    sources: Sequence[str],
+    values: Vector,
+    relation: str,
+    bounds: Vector,
+    model: CompiledModel,
 ) -> Any:
     return [
         Problem(
@@ -119,5 +133,5 @@ def _beyond(
             f'a number {relation} {bounds[i]:g},'
             f' the limit of {model.actuator_names[i]} in the robot file',
         )
-        for i in np.flatnonzero(wrong)
+        for i in np.flatnonzero(wrong).tolist()
     ]

@@ -136,6 +136,13 @@ OF_SIMULATION = (
     ParameterSpec(
         'substep', 'double', 5e-4, 'Longest step of the integrator [s]', 1e-6, 0.1, read_only=True
     ),
+    ParameterSpec(
+        'integrator',
+        'string',
+        'exponential',
+        'Integrator of the equation of motion, by its registered name; one with equal steps',
+        read_only=True,
+    ),
     _RECORD,
     *_COMMUNICATION,
     ParameterSpec(

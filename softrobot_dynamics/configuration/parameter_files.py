@@ -34,7 +34,7 @@ class FlagOrFile(NamedTuple):
     remark: str = ''  # in words, that the file gives another value, '' if it does not
 
 
-def chosen(name: str, flag: Any, said: str, files: Iterable[Path]) -> FlagOrFile:
+def chosen(name: str, flag: object, said: str, files: Iterable[Path]) -> FlagOrFile:
     """
     Return the :class:`FlagOrFile` of a controller's parameter that a flag or files may give.
 
@@ -71,11 +71,11 @@ def unused(files: Iterable[Path], own: Mapping[str, Mapping[str, Any]]) -> Itera
                 yield f'{words}: {value} goes before it'
 
 
-def _same(name: str, one: Any, other: Any) -> bool:
+def _same(name: str, one: object, other: object) -> bool:
     """Tell whether two values of a parameter mean the same."""
     if name in _SIMILAR:
         names = shipped('robots')
-        one, other = (Path(names.get(x, x)).expanduser().resolve() for x in (one, other))
+        one, other = (Path(names.get(str(x), str(x))).expanduser().resolve() for x in (one, other))
     return bool(one == other)
 
 
@@ -159,7 +159,7 @@ def _given(path: Path, node: str) -> dict[str, Any]:
     return {name: value for block in blocks for name, value in _flat(block)}
 
 
-def _blocks(data: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _blocks(data: object, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield (names of namespaces and node, its parameters)."""
     for key, value in data.items() if isinstance(data, dict) else ():
         if key == _MARK:

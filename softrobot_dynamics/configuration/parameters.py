@@ -4,7 +4,7 @@
 from collections.abc import Callable, Iterable, Mapping
 import math
 import re
-from typing import Any, NamedTuple
+from typing import Any, cast, NamedTuple
 
 from softrobot_dynamics.errors import DescriptionError, Problem
 from softrobot_dynamics.schema.bounds import LARGEST
@@ -58,11 +58,11 @@ class ParameterSpec(NamedTuple):
             words += f'{" and" if math.isfinite(self.lower) else ""} <= {self.upper:g}'
         return words + (', or nan for not set' if self.optional else '')
 
-    def convert(self, value: Any) -> Any:
+    def convert(self, value: object) -> Any:
         """Return `value` as the kind of this row, within its bounds or not; ValueError if not."""
         return _CONVERSIONS[self.kind](value)
 
-    def read(self, value: Any) -> Any:
+    def read(self, value: object) -> Any:
         """Return `value` as the kind of this row (an int is a double too); ValueError if not."""
         converted = self.convert(value)
         for number in {'double': [converted], 'integer': [converted], 'doubles': converted}.get(
@@ -79,7 +79,7 @@ class ParameterSpec(NamedTuple):
 
 
 def _is(kind: type) -> Callable[[Any], Any]:
-    def convert(value: Any) -> Any:
+    def convert(value: object) -> Any:
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             raise ValueError
         return value
@@ -87,7 +87,7 @@ def _is(kind: type) -> Callable[[Any], Any]:
     return convert
 
 
-def _double(value: Any) -> float:
+def _double(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ValueError
     try:
@@ -97,10 +97,10 @@ def _double(value: Any) -> float:
 
 
 def _list(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    def convert_all(value: Any) -> Any:
+    def convert_all(value: object) -> Any:
         if isinstance(value, (str, bytes)) or not hasattr(value, '__len__'):
             raise ValueError
-        return tuple(map(convert, value))
+        return tuple(map(convert, cast(Iterable[object], value)))
 
     return convert_all
 

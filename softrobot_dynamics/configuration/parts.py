@@ -7,17 +7,24 @@ Without phases there is one, which has no name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 import contextlib
 import math
 import re
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TYPE_CHECKING, TypeAlias
 
 from softrobot_dynamics.configuration.node_parameters import OF_CONTROLLER
 from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.controllers.phases import led_by, Phase
 from softrobot_dynamics.errors import ArgumentError, closest, DescriptionError, Problem
 from softrobot_dynamics.references.contract import GROUP, Trajectory, trajectory
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.description.robot import RobotDescription
+    from softrobot_dynamics.model.model import CompiledModel
+
+NamedRobot: TypeAlias = 'RobotDescription | CompiledModel'
+"""What names the coordinates and actuators of a robot."""
 
 OWN = 'controller', 'controlled', f'{GROUP}.type'  # that each part has for itself
 RAMP = f'{GROUP}.ramp_time'  # that it may have for itself
@@ -42,7 +49,7 @@ class LawPart(NamedTuple):
         with self.named():
             return trajectory(self.values)
 
-    def actuators(self, robot: Any) -> tuple[str, ...]:
+    def actuators(self, robot: NamedRobot) -> tuple[str, ...]:
         """Return the names of its actuators, of a model or a RobotDescription."""
         return tuple(self.values['controlled'] or robot.actuator_names)
 
@@ -118,7 +125,7 @@ def require_parts(values: Mapping[str, Any]) -> None:
     _refuse(problems)
 
 
-def require_apart(robot: Any, values: Mapping[str, Any]) -> None:
+def require_apart(robot: NamedRobot, values: Mapping[str, Any]) -> None:
     """Raise DescriptionError where a phase has two laws on an actuator, or there is no such."""
     problems: list[Problem] = []
     parts = {part.name: part.actuators(robot) for part in parts_of(values)}
@@ -140,13 +147,13 @@ def require_apart(robot: Any, values: Mapping[str, Any]) -> None:
     _refuse(problems)
 
 
-def controlled_of(robot: Any, values: Mapping[str, Any]) -> list[int]:
+def controlled_of(robot: NamedRobot, values: Mapping[str, Any]) -> list[int]:
     """Return the indices of the actuators whose coordinates follow something, as the law has."""
     parts = parts_of(values)
     return led_by([(part.law, indices_of(robot, part)) for part in parts])
 
 
-def blended_in(robot: Any, values: Mapping[str, Any]) -> dict[int, float]:
+def blended_in(robot: NamedRobot, values: Mapping[str, Any]) -> dict[int, float]:
     """Return from when on [s] outputs, by index, should be where what they follow says."""
     begins: dict[int, float] = {}
     parts, t = parts_of(values), 0.0
@@ -158,7 +165,7 @@ def blended_in(robot: Any, values: Mapping[str, Any]) -> dict[int, float]:
     return begins
 
 
-def indices_of(robot: Any, part: LawPart) -> list[int]:
+def indices_of(robot: NamedRobot, part: LawPart) -> list[int]:
     """Return the indices of the actuators of a part."""
     return [robot.actuator_names.index(name) for name in part.actuators(robot)]
 
@@ -172,7 +179,7 @@ def _within(values: Mapping[str, Any], part: str) -> dict[str, Any]:
     return {**values, 'phases': (), **own}
 
 
-def _misnamed(path: str, names: Any) -> Iterator[Problem]:
+def _misnamed(path: str, names: Sequence[str]) -> Iterator[Problem]:
     for name in names:
         if not _NAME.fullmatch(name) or name in _TAKEN:
             words = 'names of letters, digits and _, none that a parameter of the node has'

@@ -9,13 +9,14 @@ cent softer than its model runs away.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 import math
-from typing import Any, TYPE_CHECKING
+from typing import Any, TYPE_CHECKING, TypeVar
 
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.commanding import command_force, conclude
-from softrobot_dynamics.controllers.sampled_data_law import SampledDataLaw
+from softrobot_dynamics.controllers.sampled_data_law import SampledDataLaw, SampledDataSettings
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import parameter
@@ -26,19 +27,28 @@ if TYPE_CHECKING:
 DISTURBANCE, AIM, ROWS = range(3)  # of the memory: see `_observe`, `_remember`; how many there are
 TIMES = 100.0, 50.0, 20.0, 10.0, 5.0, 2.0, 1.0, 0.5  # periods; unknown delays want long ones
 SLOWEST = 0.15  # of the time of the robot's own slowest motion: no longer than that
-OFF = 0.4  # share by which stiffness and damping may be off: modulus and damping time a fifth each
-
-OBSERVER: Any = parameter(
-    number('s', at_least=0.0, default=math.nan),
-    'Time in which forces that the model does not know become known; 0: they are not looked for;'
-    ' not set: the law chooses, as long as keeps a robot stable that is far off its model',
-)
-"""A field of the Settings of such a law."""
+#: Share by which stiffness and damping may be off: modulus and damping time a fifth each.
+DESIGN_OFF = 0.4
 
 
-class AcceleratingLaw(SampledDataLaw):
+@dataclass(frozen=True)
+class AcceleratingSettings(SampledDataSettings):
+    """What may be tuned of every such law."""
+
+    observer: float = parameter(
+        number('s', at_least=0.0, default=math.nan),
+        'Time in which forces that the model does not know become known; 0: they are not looked'
+        ' for; not set: the law chooses, as long as keeps a robot stable that is far off its'
+        ' model',
+    )
+
+
+A = TypeVar('A', bound=AcceleratingSettings)
+
+
+class AcceleratingLaw(SampledDataLaw[A]):
     """
-    Base of laws whose tick ends in :func:`accelerate_outputs`; KernelSettings have ``observer``.
+    Base of laws whose tick ends in :func:`accelerate_outputs`.
 
     Attribute: ``observer`` [s], the time that the law has chosen when it was made, with the gains
     of then, for where its settings leave it the choice.
@@ -52,23 +62,17 @@ class AcceleratingLaw(SampledDataLaw):
         self.observer = self._choose()
         self._apply(self.plan, self.settings)
 
-    def tell(self, settings: Any, q: Vector | None = None) -> Any:
-        """Return the ``KernelSettings`` of settings, see :meth:`SampledDataLaw.tell`."""
-        return self.KernelSettings(
-            *(getattr(self._chosen(settings), name) for name in self.KernelSettings._fields)
-        )
-
-    def _chosen(self, settings: Any) -> Any:
-        """Return settings with a time of the observer."""
+    def prepared(self, settings: A, q: Vector | None) -> dict[str, Any]:
+        """Return the time of the observer, the law's own where the settings have none."""
         unset = math.isnan(settings.observer)
-        return settings.replace(observer=self.observer) if unset else settings
+        return {'observer': self.observer if unset else settings.observer}
 
     def _choose(self) -> float:
         """Return the longest time [s] with which a robot off the model is stable at q0."""
         q, u, scales = self.model.q0, self.settings.feed_forward, self.model.scales
         times = [count * self.period for count in TIMES]
         for time in (each for each in times if each <= SLOWEST / scales.rate):
-            growth = self.growth(q, u, self.settings.replace(observer=time), OFF)
+            growth = self.growth(q, u, self.settings.replace(observer=time), DESIGN_OFF)
             if growth < scales.growth:
                 return time
             if math.isnan(growth):  # it cannot be there

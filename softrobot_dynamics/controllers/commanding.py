@@ -26,9 +26,10 @@ def read_outputs(fixed, qd):
 
 
 @kernel
-def add_output_forces(fixed, stiffness, damping, force):
-    """Add the force (n,) of springs and dampers (c, c) between y and y_d, and their rates."""
+def add_output_forces(fixed, gains, force):
+    """Add the force (n,) of :class:`.GainMatrices` between y and y_d, and between their rates."""
     controlled, b, J = fixed.controlled, fixed.b, fixed.terms.J
+    stiffness, damping = gains.stiffness, gains.damping
     for i in range(len(controlled)):
         pull = 0.0
         for j in range(len(controlled)):

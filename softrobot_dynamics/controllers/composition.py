@@ -23,7 +23,7 @@ from softrobot_dynamics.controllers.sampled_data.command import HeldCommand
 from softrobot_dynamics.controllers.sampled_data.ensemble import Ensemble
 from softrobot_dynamics.controllers.sampled_data.prediction import Prediction
 from softrobot_dynamics.controllers.sampled_data_law import SampledDataSettings
-from softrobot_dynamics.controllers.settings import LIMITS
+from softrobot_dynamics.controllers.settings import LIMITS, Settings
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.piecewise import alike, constant, Reference, select
 
@@ -34,8 +34,10 @@ class Composed(SampledDataSettings):
 
     laws: tuple[Any, ...] = ()  # Settings of each law, whose limits and delay are not used
 
-    def tuned_alike(self, other: Any) -> bool:
+    def tuned_alike(self, other: Settings) -> bool:
         """Tell whether all parameters of all laws are the same, limits aside."""
+        if not isinstance(other, Composed):
+            return False
         pairs = zip(self.laws, other.laws, strict=True)
         return self.delay == other.delay and all(a.tuned_alike(b) for a, b in pairs)
 
@@ -48,7 +50,7 @@ class _Course(NamedTuple):
     ramp: float
 
 
-class Composition(Controller):
+class Composition(Controller[Composed]):
     """
     Laws for one model and of one period, each for the actuators it controls.
 
@@ -106,7 +108,7 @@ class Composition(Controller):
         self._pushes.flags.writeable = False
         self._free = np.ones(m, dtype=bool)  # actuators without a law
         self._pending = False  # whether a program has begun, but no tick yet
-        self._now = Timetable(phases, period)
+        self._now = Timetable(phases)
         self._change()
         self._course = self._taken = _Course(None, 0.0, 0.0)
         self._told: Any = None
@@ -170,7 +172,7 @@ class Composition(Controller):
         return found
 
     def growth(
-        self, q: Vector, u: Vector, settings: Any, off: float = 0.0, place: int | None = None
+        self, q: Vector, u: Vector, settings: Composed, off: float = 0.0, place: int | None = None
     ) -> float:
         """Return the rate [1/s] at which errors would grow in a phase (default: the present)."""
         place = self._now.place if place is None else place
@@ -248,7 +250,9 @@ class Composition(Controller):
         for i in self._now.laws:
             self._free[self.laws[i].controlled] = False
 
-    def _lead(self, some: Sequence[int], y: Reference, t: float, program: Any = None) -> None:
+    def _lead(
+        self, some: Sequence[int], y: Reference, t: float, program: Program | None = None
+    ) -> None:
         """Let some laws follow what a program says, or else stay where ``y`` says."""
         for i in some:
             law, columns = self.laws[i], self._columns[i]

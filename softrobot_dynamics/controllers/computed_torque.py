@@ -13,13 +13,12 @@ from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.accelerating import (
     accelerate_outputs,
     AcceleratingLaw,
-    OBSERVER,
+    AcceleratingSettings,
 )
 from softrobot_dynamics.controllers.commanding import read_outputs
 from softrobot_dynamics.controllers.contract import register, sample_plan
 from softrobot_dynamics.controllers.gains import gain, rate_gain
-from softrobot_dynamics.controllers.sampled_data_law import SampledDataSettings
-from softrobot_dynamics.controllers.settings import controlled_names
+from softrobot_dynamics.controllers.settings import controlled_names, kernel_settings
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.kernels.linalg import copy, solve_general
 from softrobot_dynamics.kernels.sums import dot
@@ -34,12 +33,11 @@ CLOSE = 1e-10  # distance from y_d, of what a unit of a coordinate does to it, t
 
 
 @dataclass(frozen=True)
-class ComputedTorqueSettings(SampledDataSettings):
+class ComputedTorqueSettings(AcceleratingSettings):
     """What may be tuned."""
 
     p: Array = gain('Gain on the error of q', each='coordinate')
     d: Array = rate_gain('Gain on the error of its rate', each='coordinate')
-    observer: float = OBSERVER
 
 
 class Posture(NamedTuple):
@@ -55,17 +53,9 @@ class Posture(NamedTuple):
     units: Vector  # (n,) of coordinates, see softrobot_dynamics.model.scales
 
 
-class ComputedTorqueKernelSettings(NamedTuple):
-    """What the kernel reads of the settings."""
-
-    p: Vector  # (n,)
-    d: Vector  # (n,)
-    observer: float  # [s]
-    posture: Posture
-    lower: Vector  # (m,)
-    upper: Vector  # (m,)
-    rate: Vector  # (m,)
-    feed_forward: Vector  # (m,)
+ComputedTorqueKernelSettings = kernel_settings(
+    'ComputedTorqueKernelSettings', ComputedTorqueSettings, 'posture'
+)
 
 
 @kernel
@@ -160,7 +150,7 @@ def _scale(fixed, wanted):
 
 
 @register('computed_torque')
-class ComputedTorque(AcceleratingLaw):
+class ComputedTorque(AcceleratingLaw[ComputedTorqueSettings]):
     """
     q'' = q_d'' + d (q_d' - q') + p (q_d - q) for all coordinates of a fully actuated robot.
 
@@ -182,17 +172,12 @@ class ComputedTorque(AcceleratingLaw):
         self._postures = tuple(_allocate(model) for _ in range(2))  # of the loop, and aside of it
         super().__init__(model, **options)
 
-    def tell(self, settings: Any, q: Vector | None = None) -> Any:
-        """Return what the kernel reads of settings."""
+    def prepared(self, settings: ComputedTorqueSettings, q: Vector | None) -> dict[str, Any]:
+        """Return what the base class does, and the :class:`Posture` to work in."""
         posture = self._postures[q is not None]
         if q is not None:
             posture.q[:] = q
-        chosen, names = (
-            self._chosen(settings),
-            set(ComputedTorqueKernelSettings._fields) - {'posture'},
-        )
-        values = {name: getattr(chosen, name) for name in names}
-        return ComputedTorqueKernelSettings(posture=posture, **values)
+        return {**super().prepared(settings, q), 'posture': posture}
 
     def start(self, q: Vector, qd: Vector, t: float, u: Vector | None = None) -> None:
         """Begin at the present state, see :meth:`Controller.start`."""

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 import functools
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import Any, ClassVar, Generic, NamedTuple, TYPE_CHECKING, TypeVar
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
@@ -34,6 +34,10 @@ CONTROLLERS = Registry(
     'controller', 'softrobot_dynamics.controllers', 'softrobot_dynamics.controllers'
 )
 register = CONTROLLERS.register
+
+
+S = TypeVar('S', bound=Settings)
+"""Settings of a law."""
 
 
 class BlendedReference(NamedTuple):
@@ -80,7 +84,7 @@ def sample_plan(plan, t, out, scratch):
             out[2, i] = scratch[2, i] + s * gap2 + 2.0 * s1 * gap1 + s2 * gap
 
 
-class Controller:
+class Controller(Generic[S]):
     """
     Base of all controllers: a file with one law, ``@register``ed, its parameters ``Settings``.
 
@@ -91,13 +95,20 @@ class Controller:
     next tick.
     """
 
-    Settings = Settings
+    Settings: Any = Settings
+    type_name: ClassVar[str]  # by which it is registered
+    settings: S
     owners = staticmethod(owners_of)
     follows = True
     """Whether outputs follow the reference; else commands do, which no posture tells."""
 
     def __init__(
-        self, model: CompiledModel, *, period: float, controlled: Any = None, settings: Any = None
+        self,
+        model: CompiledModel,
+        *,
+        period: float,
+        controlled: Iterable[str] | None = None,
+        settings: S | None = None,
     ) -> None:
         names = controlled_names(model, controlled)
         if not period > 0.0:
@@ -114,7 +125,7 @@ class Controller:
     @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:
         """Return the law's own :class:`~softrobot_dynamics.schema.parameters.Parameter` s."""
-        return own_parameters(cls)
+        return own_parameters(cls.Settings, cls.type_name, cls.__name__)
 
     @classmethod
     def make_settings(
@@ -127,15 +138,16 @@ class Controller:
         one number stands for all. Raises DescriptionError with all that is wrong, by the names
         that the parameters have from outside; UnknownNameError.
         """
-        return make_settings(cls, model, controlled, given)
+        parameters = cls.parameters()
+        return make_settings(cls.Settings, parameters, cls.type_name, model, controlled, given)
 
     @staticmethod
-    def pushes(settings: Any) -> Vector:
+    def pushes(settings: S) -> Vector:
         """Return what a law commands (m,) whose outputs follow nothing, limits aside."""
         u: Vector = settings.feed_forward
         return u
 
-    def use(self, settings: Any) -> None:
+    def use(self, settings: S) -> None:
         """Replace all settings from the next tick on."""
         self.settings = settings
 
@@ -191,7 +203,7 @@ class Controller:
         return np.clip(last - step, s.lower, s.upper), np.clip(last + step, s.lower, s.upper)
 
     def answer(
-        self, u: Vector, y: Vector, velocity: Any, desired: Any, unmet: Any = None
+        self, u: Vector, y: Vector, velocity: Vector, desired: Matrix, unmet: Vector | None = None
     ) -> Command:
         """
         Return the :class:`Command` for u (m,) as far as limits and rate limits let it.
@@ -207,7 +219,7 @@ class Controller:
         saturated = int(np.count_nonzero((u < low) | (u > high)))
         return Command(limited, y, velocity, desired, unmet, saturated, ok)
 
-    def growth(self, q: Vector, u: Vector, settings: Any, off: float = 0.0) -> float:
+    def growth(self, q: Vector, u: Vector, settings: S, off: float = 0.0) -> float:
         """
         Return the rate [1/s] at which errors about rest at q (n,) under u (m,) would grow.
 

@@ -30,7 +30,7 @@ class FeedForwardSettings(Settings):
 
 
 @register('feed_forward')
-class FeedForward(Controller):
+class FeedForward(Controller[FeedForwardSettings]):
     """
     Commands of the parameters and of a reference, within limits and rate limits; no feedback.
 
@@ -51,7 +51,7 @@ class FeedForward(Controller):
         return added[0], added[1]
 
     @staticmethod
-    def pushes(settings: Any) -> Vector:
+    def pushes(settings: FeedForwardSettings) -> Vector:
         """Return the commands (m,) without what a reference adds, whatever the limits."""
         command: Vector = settings.command
         return command
@@ -59,7 +59,7 @@ class FeedForward(Controller):
     def law_at_rest(self, lines: Lines) -> Callable[..., Answer]:
         """Return what does the same at rest as ever, see :meth:`Controller.law_at_rest`."""
 
-        def at_rest(place: Vector, u: Vector, settings: Any) -> Answer:
+        def at_rest(place: Vector, u: Vector, settings: FeedForwardSettings) -> Answer:
             pushes = np.clip(self.pushes(settings), settings.lower, settings.upper)
             conversion = Conversion(self.model)
 

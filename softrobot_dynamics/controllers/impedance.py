@@ -27,6 +27,7 @@ from softrobot_dynamics.controllers.contract import register, sample_plan
 from softrobot_dynamics.controllers.gains import gain, rate_gain
 from softrobot_dynamics.controllers.output_gains import output_gains, OutputGains
 from softrobot_dynamics.controllers.sampled_data_law import SampledDataLaw, SampledDataSettings
+from softrobot_dynamics.controllers.settings import kernel_settings
 from softrobot_dynamics.dynamics.calls import forward_kinematics
 from softrobot_dynamics.errors import DescriptionError, Problem
 from softrobot_dynamics.kernels.sums import dot, row_times
@@ -69,19 +70,10 @@ class Impedance(SampledDataSettings):
                 yield name, getattr(self, name), 'three numbers >= 0'
 
 
-class ImpedanceKernelSettings(NamedTuple):
-    """What the kernel reads of the settings, and the arrays it works in."""
+class TipWorkspace(NamedTuple):
+    """The tip, and the arrays that the kernel works in."""
 
-    body: int
-    target: Vector  # (3,) [m]
-    spring: Vector  # (3,)
-    damper: Vector  # (3,)
-    stiffness: Matrix  # (c, c) of the outputs
-    damping: Matrix  # (c, c)
-    lower: Vector  # (m,)
-    upper: Vector  # (m,)
-    rate: Vector  # (m,)
-    feed_forward: Vector  # (m,)
+    body: int  # its index
     point: Vector  # (3,) the tip [m]
     jacobian: Vector  # (6 n,) its Jacobian, base frame, row by row
     posture: Vector  # (n,)
@@ -93,25 +85,30 @@ class ImpedanceKernelSettings(NamedTuple):
     room: AllocationWorkspace
 
 
+ImpedanceKernelSettings = kernel_settings(
+    'ImpedanceKernelSettings', Impedance, 'target', 'gains', 'tip'
+)
+
+
 @kernel
 def tick(fixed, plan, settings, q, qd, t):
     """One tick, see :class:`SampledDataLaw`."""
-    terms, b, n = fixed.terms, fixed.b, len(fixed.rest)
+    terms, b, n, tip = fixed.terms, fixed.b, len(fixed.rest), settings.tip
     run(fixed.evaluate, q, fixed.rest)
     read_outputs(fixed, qd)
     sample_plan(plan, t, b.desired, b.blend)
-    point_position(fixed.robot, settings.body, True, settings.free[2], settings.point)
-    point_jacobian(fixed.robot, settings.body, True, settings.point, settings.jacobian)
-    settings.posture[:] = 0.0
-    add_output_forces(fixed, settings.stiffness, settings.damping, settings.posture)
-    if not _leave_tip_alone(fixed, settings):
+    point_position(fixed.robot, tip.body, True, tip.free[2], tip.point)
+    point_jacobian(fixed.robot, tip.body, True, tip.point, tip.jacobian)
+    tip.posture[:] = 0.0
+    add_output_forces(fixed, settings.gains, tip.posture)
+    if not _leave_tip_alone(fixed, tip):
         return conclude(fixed, settings, q, qd, -1)
     for j in range(n):
-        b.force[j] = terms.h[j] + settings.posture[j]
+        b.force[j] = terms.h[j] + tip.posture[j]
     for i in range(3):
-        row = settings.jacobian[(3 + i) * n : (4 + i) * n]
-        pull = settings.spring[i] * (settings.target[i] - settings.point[i])
-        pull -= settings.damper[i] * dot(row, qd)
+        row = tip.jacobian[(3 + i) * n : (4 + i) * n]
+        pull = settings.stiffness[i] * (settings.target[i] - tip.point[i])
+        pull -= settings.damping[i] * dot(row, qd)
         for j in range(n):
             b.force[j] += pull * row[j]
     b.r[:] = 0.0
@@ -119,17 +116,17 @@ def tick(fixed, plan, settings, q, qd, t):
 
 
 @kernel
-def _leave_tip_alone(fixed, settings):
+def _leave_tip_alone(fixed, tip):
     """Take from the posture's force (n,) what would move the tip; False if that is not known."""
-    n, posture, J = len(fixed.rest), settings.posture, settings.jacobian
+    n, posture, J = len(fixed.rest), tip.posture, tip.jacobian
     for i in range(3):
-        X = settings.X[i]
+        X = tip.X[i]
         row_times(J[(3 + i) * n : (4 + i) * n], fixed.response[0], X)
-        settings.r[i] = dot(X, posture)
+        tip.r[i] = dot(X, posture)
         for j in range(i + 1):
-            settings.H[i, j] = settings.H[j, i] = dot(X, J[(3 + j) * n : (4 + j) * n])
-    low, high, zero, w = settings.free[0], settings.free[1], settings.free[2], settings.pull
-    if not allocate_commands(settings.H, settings.r, low, high, zero, w, settings.room):
+            tip.H[i, j] = tip.H[j, i] = dot(X, J[(3 + j) * n : (4 + j) * n])
+    low, high, zero, w = tip.free[0], tip.free[1], tip.free[2], tip.pull
+    if not allocate_commands(tip.H, tip.r, low, high, zero, w, tip.room):
         return False
     for i in range(3):
         for j in range(n):
@@ -138,7 +135,7 @@ def _leave_tip_alone(fixed, settings):
 
 
 @register('impedance')
-class TipImpedance(SampledDataLaw):
+class TipImpedance(SampledDataLaw[Impedance]):
     """
     The tip of a body gives way to forces like a spring and a damper between it and a target.
 
@@ -179,23 +176,18 @@ class TipImpedance(SampledDataLaw):
     def _gains(self) -> OutputGains:
         return output_gains(self.model, self.controlled)
 
-    def tell(self, settings: Any, q: Vector | None = None) -> Any:
-        """Return what the kernel reads of settings; at q (n,) the tip is where it is pulled to."""
+    def prepared(self, settings: Impedance, q: Vector | None) -> dict[str, Any]:
+        """
+        Return where the tip is pulled to, at q (n,) to itself, and what the kernel works with.
+
+        That are the :class:`.GainMatrices` of p and d, and the :class:`TipWorkspace`.
+        """
         names, n = self.model.body_names, self.model.n
         body = names.index(settings.body or names[-1])
         home = self._first if q is None else forward_kinematics(self.model, q=q)[:, :3, 3]
         given = settings.target if settings.target and q is None else home[body]
-        return ImpedanceKernelSettings(
+        tip = TipWorkspace(
             body=body,
-            target=np.array(given, dtype=float),
-            spring=np.array(settings.stiffness, dtype=float),
-            damper=np.array(settings.damping, dtype=float),
-            stiffness=self._gains.stiffness_for(settings.p),
-            damping=self._gains.damping_for(settings.d),
-            lower=settings.lower,
-            upper=settings.upper,
-            rate=settings.rate,
-            feed_forward=settings.feed_forward,
             point=np.zeros(3),
             jacobian=np.zeros(6 * n),
             posture=np.zeros(n),
@@ -206,3 +198,5 @@ class TipImpedance(SampledDataLaw):
             pull=np.zeros(3),
             room=allocate_room(3),
         )
+        gains = self._gains.matrices(settings.p, settings.d)
+        return {'target': np.array(given, dtype=float), 'gains': gains, 'tip': tip}

@@ -7,11 +7,17 @@ from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
+from softrobot_dynamics.dynamics.zero_dynamics import SINGULAR
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-SINGULAR = 1e-9  # of the outputs' mobility, scaled to a unit diagonal
+
+class GainMatrices(NamedTuple):
+    """Gains of springs and dampers along c outputs, for kernels."""
+
+    stiffness: Matrix  # (c, c) K_P
+    damping: Matrix  # (c, c) K_D
 
 
 class OutputGains(NamedTuple):
@@ -20,13 +26,10 @@ class OutputGains(NamedTuple):
     inertia: Matrix  # (c, c) L
     damping: Matrix  # (c, c) B
 
-    def stiffness_for(self, p: Vector) -> Matrix:
-        """Return K_P (c, c), symmetric: p L + sqrt(p) B where p is the same for all."""
-        return self.inertia * _between(p) + self.damping * _between(np.sqrt(p))
-
-    def damping_for(self, d: Vector) -> Matrix:
-        """Return K_D (c, c), symmetric: d L where d is the same for all."""
-        return self.inertia * _between(d)
+    def matrices(self, p: Vector, d: Vector) -> GainMatrices:
+        """Return symmetric K_P, p L + sqrt(p) B where p is the same for all, and K_D, d L."""
+        stiffness = self.inertia * _between(p) + self.damping * _between(np.sqrt(p))
+        return GainMatrices(stiffness, self.inertia * _between(d))
 
 
 def output_gains(model: CompiledModel, outputs: Integers) -> OutputGains:

@@ -3,9 +3,9 @@
 
 from dataclasses import dataclass
 import functools
-from typing import Any, NamedTuple
+from typing import Any
 
-from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.commanding import (
@@ -18,6 +18,7 @@ from softrobot_dynamics.controllers.contract import register, sample_plan
 from softrobot_dynamics.controllers.gains import gain, rate_gain
 from softrobot_dynamics.controllers.output_gains import output_gains, OutputGains
 from softrobot_dynamics.controllers.sampled_data_law import SampledDataLaw, SampledDataSettings
+from softrobot_dynamics.controllers.settings import kernel_settings
 from softrobot_dynamics.kernels.linalg import copy
 
 
@@ -32,15 +33,7 @@ class PdPlusSettings(SampledDataSettings):
     d: Array = rate_gain('Gain on the error of its rate, likewise', each='output')
 
 
-class PdPlusKernelSettings(NamedTuple):
-    """What the kernel reads of the settings; c controlled outputs."""
-
-    stiffness: Matrix  # (c, c) K_P
-    damping: Matrix  # (c, c) K_D
-    lower: Vector  # (m,)
-    upper: Vector  # (m,)
-    rate: Vector  # (m,)
-    feed_forward: Vector  # (m,)
+PdPlusKernelSettings = kernel_settings('PdPlusKernelSettings', PdPlusSettings, 'gains')
 
 
 @kernel
@@ -51,13 +44,13 @@ def tick(fixed, plan, settings, q, qd, t):
     read_outputs(fixed, qd)
     sample_plan(plan, t, b.desired, b.blend)
     copy(fixed.terms.h, b.force)
-    add_output_forces(fixed, settings.stiffness, settings.damping, b.force)
+    add_output_forces(fixed, settings.gains, b.force)
     b.r[:] = 0.0
     return conclude(fixed, settings, q, qd, command_force(fixed, settings, b.force))
 
 
 @register('pd_plus')
-class PdPlus(SampledDataLaw):
+class PdPlus(SampledDataLaw[PdPlusSettings]):
     """
     Forces K_P (y_d - y) + K_D (y_d' - y') along the outputs, beside what holds the robot.
 
@@ -77,13 +70,6 @@ class PdPlus(SampledDataLaw):
     def _gains(self) -> OutputGains:
         return output_gains(self.model, self.controlled)
 
-    def tell(self, settings: Any, q: Vector | None = None) -> Any:
-        """Return what the kernel reads of settings."""
-        return PdPlusKernelSettings(
-            stiffness=self._gains.stiffness_for(settings.p),
-            damping=self._gains.damping_for(settings.d),
-            lower=settings.lower,
-            upper=settings.upper,
-            rate=settings.rate,
-            feed_forward=settings.feed_forward,
-        )
+    def prepared(self, settings: PdPlusSettings, q: Vector | None) -> dict[str, Any]:
+        """Return the :class:`.GainMatrices` of p and d."""
+        return {'gains': self._gains.matrices(settings.p, settings.d)}

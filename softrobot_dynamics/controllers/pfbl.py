@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.compiling.addresses import run
@@ -12,33 +11,23 @@ from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.accelerating import (
     accelerate_outputs,
     AcceleratingLaw,
-    OBSERVER,
+    AcceleratingSettings,
 )
 from softrobot_dynamics.controllers.commanding import read_outputs
 from softrobot_dynamics.controllers.contract import register, sample_plan
 from softrobot_dynamics.controllers.gains import gain, rate_gain
-from softrobot_dynamics.controllers.sampled_data_law import SampledDataSettings
+from softrobot_dynamics.controllers.settings import kernel_settings
 
 
 @dataclass(frozen=True)
-class PfblSettings(SampledDataSettings):
+class PfblSettings(AcceleratingSettings):
     """What may be tuned: p and d of [P, Sec. 6]."""
 
     p: Array = gain('Gain on the error of y', each='actuator', group='gains')
     d: Array = rate_gain('Gain on the error of its rate', each='actuator', group='gains')
-    observer: float = OBSERVER
 
 
-class PfblKernelSettings(NamedTuple):
-    """What the kernels read of the settings, arrays (m,)."""
-
-    p: Vector
-    d: Vector
-    observer: float  # [s]
-    lower: Vector
-    upper: Vector
-    rate: Vector
-    feed_forward: Vector
+PfblKernelSettings = kernel_settings('PfblKernelSettings', PfblSettings)
 
 
 @kernel
@@ -59,7 +48,7 @@ def tick(fixed, plan, settings, q, qd, t):
 
 
 @register('pfbl')
-class PartialFeedbackLinearization(AcceleratingLaw):
+class PartialFeedbackLinearization(AcceleratingLaw[PfblSettings]):
     """
     y'' = y_d'' + d (y_d' - y') + p (y_d - y) for the controlled actuators' coordinates y.
 

@@ -8,14 +8,12 @@ import math
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 from softrobot_dynamics.controllers.contract import Controller
+from softrobot_dynamics.dynamics.arguments import ROUNDING
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.piecewise import Reference
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
-
-
-_SLIGHT = 1e-6  # share of a period that is rounding
 
 
 class Phase(NamedTuple):
@@ -40,11 +38,11 @@ class Program(NamedTuple):
 
 
 class Timetable:
-    """Which of the ``phases`` is at hand, and until when, to a tick of ``period`` [s]."""
+    """Which of the ``phases`` is at hand, and until when."""
 
-    def __init__(self, phases: Sequence[Phase], period: float) -> None:
+    def __init__(self, phases: Sequence[Phase]) -> None:
         self.phases, self.place = tuple(phases), 0
-        self._until, self._slight = math.inf, _SLIGHT * period
+        self._until = math.inf
 
     @property
     def phase(self) -> Phase:
@@ -64,7 +62,7 @@ class Timetable:
 
     def over(self, t: float) -> bool:
         """Tell whether the phase at hand is over at t [s]."""
-        return self._until <= t + self._slight
+        return self._until <= t + ROUNDING
 
     def go_on(self, t: float) -> None:
         """Go on to the phase of t [s]."""

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
-from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.dynamics import calls
 from softrobot_dynamics.errors import SoftRobotError, UnknownNameError
 
@@ -38,9 +38,9 @@ class SafeCommand:
         defaults: Sequence[Any],
         lower: Vector,
         upper: Vector,
-        gravity: Any,
-        matrix: Any,
-        inertia: Any = None,
+        gravity: Callable[[Vector], Vector],
+        matrix: Callable[[Vector], Matrix],
+        inertia: Callable[[Vector], Matrix] | None = None,
     ) -> None:
         self._defaults = tuple(defaults)
         self._lower, self._upper = np.array(lower, dtype=float), np.array(upper, dtype=float)
@@ -134,7 +134,7 @@ class SafeCommand:
         return np.minimum(np.maximum(u, self._lower), self._upper)
 
 
-def _suitable(mode: str, default: Any) -> Any:
+def _suitable(mode: str, default: str | float) -> Any:
     pulls = default in ('pretension', 'hold')  # and what is told positions
     meaningless = {'pretension': default != 'pretension', 'gravity': pulls}
     return default if mode == 'auto' or meaningless.get(mode) else mode

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import Any, NamedTuple, TYPE_CHECKING, TypeVar
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Integers, Vector
@@ -14,11 +14,12 @@ from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.compiling.parallel import compile_in_parallel
 from softrobot_dynamics.controllers.buffers import allocate_buffers, Buffers
-from softrobot_dynamics.controllers.contract import BlendedReference, Command, Controller, Settings
+from softrobot_dynamics.controllers.contract import BlendedReference, Command, Controller
 from softrobot_dynamics.controllers.sampled_data.command import HeldCommand, Lines
 from softrobot_dynamics.controllers.sampled_data.friction_compensation import FrictionCompensation
 from softrobot_dynamics.controllers.sampled_data.loop_stability import Answer, SampledLoop
 from softrobot_dynamics.controllers.sampled_data.prediction import Prediction
+from softrobot_dynamics.controllers.settings import as_number, Settings
 from softrobot_dynamics.model.drives import drives_of
 from softrobot_dynamics.model.evaluation import Evaluator
 from softrobot_dynamics.model.terms import Terms
@@ -46,6 +47,9 @@ class SampledDataSettings(Settings):
     )
 
 
+D = TypeVar('D', bound=SampledDataSettings)
+
+
 class LawWorkspace(NamedTuple):
     """What a law knows from the beginning, and the arrays it works in."""
 
@@ -66,14 +70,16 @@ class LawWorkspace(NamedTuple):
     b: Buffers
 
 
-class SampledDataLaw(Controller):
+class SampledDataLaw(Controller[D]):
     """
     Base of laws in a kernel that use the response of the robot to a command held for a period.
 
-    What to write, beside what every :class:`Controller` has: ``KernelSettings``, a NamedTuple of
-    what the kernel reads, limits included, and ``tick``, a static kernel of (fixed, plan,
-    told, q, qd, t) that fills ``fixed.b`` (:class:`Buffers`) and returns how many commands are
-    saturated, or -1 for no answer, by way of :mod:`~softrobot_dynamics.controllers.commanding`.
+    What to write, beside what every :class:`Controller` has: ``KernelSettings``, the record of
+    what the kernel reads, which :func:`.kernel_settings` makes of ``Settings``; :meth:`prepared`
+    where the law makes more of them than their values; and ``tick``, a static kernel of (fixed,
+    plan, told, q, qd, t) that fills ``fixed.b`` (:class:`Buffers`) and returns how many commands
+    are saturated, or -1 for no answer, by way of
+    :mod:`~softrobot_dynamics.controllers.commanding`.
     A known ``settings.delay`` [s] is made up for: the law then acts on the state in which its
     command will find the robot. Friction of the model, along the routes of tendons and of joints,
     is made up for where the reference moves
@@ -123,15 +129,23 @@ class SampledDataLaw(Controller):
         """How many numbers the law keeps from one tick to the next."""
         return self.remembers * len(self.controlled)
 
-    def tell(self, settings: Any, q: Vector | None = None) -> Any:
+    def tell(self, settings: D, q: Vector | None = None) -> Any:
         """
-        Return the ``KernelSettings`` of settings: by default their fields of the same names.
+        Return the ``KernelSettings`` of settings: what is prepared of them, else their values.
 
         ``q`` (n,) is a posture at which the law shall be at rest, None while it runs.
         """
+        prepared = self.prepared(settings, q)
         return self.KernelSettings(
-            *(getattr(settings, name) for name in self.KernelSettings._fields)
+            *(
+                prepared[name] if name in prepared else as_number(getattr(settings, name))
+                for name in self.KernelSettings._fields
+            )
         )
+
+    def prepared(self, settings: D, q: Vector | None) -> dict[str, Any]:
+        """Return what in ``KernelSettings`` is no setting's own value; q as of :meth:`tell`."""
+        return {}
 
     def start(self, q: Vector, qd: Vector, t: float, u: Vector | None = None) -> None:
         """Begin at the present state, see :meth:`Controller.start`."""
@@ -165,7 +179,7 @@ class SampledDataLaw(Controller):
             self._prediction.sent(b.u)
         return Command(b.u, b.y, b.velocity, b.desired, b.unmet, saturated, ok)
 
-    def growth(self, q: Vector, u: Vector, settings: Any, off: float = 0.0) -> float:
+    def growth(self, q: Vector, u: Vector, settings: D, off: float = 0.0) -> float:
         """Return the rate [1/s] at which errors would grow, see :meth:`Controller.growth`."""
         return self._sampled.growth(q, u, lambda q, u: self._law_at_rest(q, u, settings), off)
 
@@ -174,7 +188,7 @@ class SampledDataLaw(Controller):
         fixed = self._make_fixed(lines, entry(nothing), limited=False)
         return lambda place, u, settings: self._at_rest(fixed, place, u, settings)
 
-    def _at_rest(self, fixed: LawWorkspace, place: Vector, u: Vector, settings: Any) -> Answer:
+    def _at_rest(self, fixed: LawWorkspace, place: Vector, u: Vector, settings: D) -> Answer:
         """Return the law without limits that stays at q (n,) under u (m,), in arrays of its."""
         free = np.full(self.model.m, np.inf)
         stay = constant(self.outputs(place, fixed.rest)[0][self.controlled])
@@ -225,7 +239,7 @@ class SampledDataLaw(Controller):
         """Return the last command (m,), or what comes without one where it is not known."""
         return self.last if self.last[0] == self.last[0] else self.settings.feed_forward
 
-    def _apply(self, plan: Any, settings: Any) -> None:
+    def _apply(self, plan: BlendedReference, settings: D) -> None:
         """Prepare the law for a plan and settings: given once, they cost a tick no time."""
         self._applied = plan, settings
         told = self.tell(settings)
@@ -233,7 +247,7 @@ class SampledDataLaw(Controller):
         self._tick = self._bind(self._fixed, plan, told)
 
     def _bind(
-        self, fixed: LawWorkspace, plan: Any, told: Any
+        self, fixed: LawWorkspace, plan: BlendedReference, told: tuple[Any, ...]
     ) -> Callable[[Vector, Vector, float], int]:
         """Return the kernel of a tick as a function of q, qd (n,) and the time [s]."""
         return cached(self.tick, _STATE, fixed=fixed, plan=plan, settings=told)

@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 import math
-from typing import Any, TYPE_CHECKING
+from typing import Any, cast, Protocol, TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem, UnknownNameError
 from softrobot_dynamics.schema.parameters import frozen, Parameter, parameters_of
+from softrobot_dynamics.schema.parsing import Problems
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -40,71 +43,118 @@ class Settings:
         """Return settings of which some fields are others; they are not checked again."""
         return replace(self, **changes)
 
-    def tuned_alike(self, other: Any) -> bool:
+    def tuned_alike(self, other: Settings) -> bool:
         """Tell whether all of the law's own parameters are the same, limits aside."""
         own = {field.name for field in fields(self)} - LIMITS
         return all(_equal(getattr(self, name), getattr(other, name)) for name in own)
 
 
-def _equal(one: Any, other: Any) -> bool:
+def _equal(one: object, other: object) -> bool:
     """Tell whether two values are the same, numbers that are not set included."""
+    one, other = cast(ArrayLike, one), cast(ArrayLike, other)
     unset = [isinstance(x, float) and math.isnan(x) for x in (one, other)]
     return all(unset) or np.array_equal(one, other)
+
+
+class RobotNames(Protocol):
+    """What names the coordinates and actuators of a robot: its description, or its model."""
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """The coordinates' names, (n,)."""
+
+    @property
+    def actuator_names(self) -> tuple[str, ...]:
+        """The actuators' names, (m,)."""
 
 
 LIMITS = {field.name for field in fields(Settings)}
 
 
-def controlled_names(model: CompiledModel, controlled: Any = None) -> tuple[str, ...]:
+def controlled_names(
+    robot: RobotNames, controlled: Iterable[str] | None = None
+) -> tuple[str, ...]:
     """Return the names of the controlled actuators, checked; by default all. ArgumentError."""
-    names = model.actuator_names if controlled is None else tuple(controlled)
-    unknown = [name for name in names if name not in model.actuator_names]
+    names = robot.actuator_names if controlled is None else tuple(controlled)
+    unknown = [name for name in names if name not in robot.actuator_names]
     if unknown or not names or len(set(names)) != len(names):
-        words = 'one or more different names of ' + ', '.join(model.actuator_names)
+        words = 'one or more different names of ' + ', '.join(robot.actuator_names)
         raise ArgumentError('controlled', list(names), words)
     return names
 
 
-def owners_of(model: CompiledModel, controlled: Any = None) -> dict[str, Any]:
+def owners_of(
+    robot: RobotNames, controlled: Iterable[str] | None = None
+) -> dict[str, tuple[str, ...]]:
     """Return the names of those that a parameter may be declared for each of, by the kind."""
     return {
-        'actuator': model.actuator_names,
-        'output': controlled_names(model, controlled),
-        'coordinate': model.coordinate_names,
+        'actuator': robot.actuator_names,
+        'output': controlled_names(robot, controlled),
+        'coordinate': robot.coordinate_names,
     }
 
 
-def own_parameters(law: Any) -> tuple[Parameter, ...]:
-    """Return the parameters that a law declares, a tuple of ``schema.parameters.Parameter``."""
-    known = law.Settings.__dataclass_fields__
+def own_parameters(
+    settings: type[Settings], type_name: str, class_name: str
+) -> tuple[Parameter, ...]:
+    """Return the parameters that the law of these names declares by its settings' class."""
+    known = settings.__dataclass_fields__
     taken = [name for name in LIMITS if 'words' in known[name].metadata]
     if taken:
-        raise ArgumentError(f'{law.__name__}.Settings', taken, 'names beside those of the limits')
-    return parameters_of(law.Settings, law.type_name)
+        raise ArgumentError(f'{class_name}.Settings', taken, 'names beside those of the limits')
+    return parameters_of(settings, type_name)
 
 
-def make_settings(law: Any, model: CompiledModel, controlled: Any, given: Any) -> Any:
-    """Return the Settings of a law, see :meth:`Controller.make_settings`."""
+def make_settings(
+    settings: type[Settings],
+    parameters: tuple[Parameter, ...],
+    law: str,
+    model: CompiledModel,
+    controlled: Iterable[str] | None,
+    given: dict[str, Any],
+) -> Any:
+    """Return an instance of a law's ``settings``, see :meth:`Controller.make_settings`."""
     counts = {each: len(names) for each, names in owners_of(model, controlled).items()}
-    parameters, limits = law.parameters(), _limits(model, given)
-    problems: list[Problem] = []
+    limits = _limits(model, given)
+    problems = Problems()
     own = {
-        p.name: p.read(given.pop(p.name, p.default), counts.get(p.each), problems)
+        p.name: p.read(given.pop(p.name, p.default), counts.get(p.each, 1), problems)
         for p in parameters
     }
     if given:
         names = [*(p.name for p in parameters), *LIMITS]
-        raise UnknownNameError(f'parameter of {law.type_name}', next(iter(given)), tuple(names))
-    if not problems:
-        settings = law.Settings(**limits, **own)
-        paths = {p.name: p.path for p in parameters}
-        problems = [Problem(paths.get(name, name), *rest) for name, *rest in settings.validate()]
+        raise UnknownNameError(f'parameter of {law}', next(iter(given)), tuple(names))
     if problems:
         raise DescriptionError(tuple(problems), 'parameters')
-    return settings
+    made, paths = settings(**limits, **own), {p.name: p.path for p in parameters}
+    problems += [
+        Problem(paths.get(name, name), value, expected)
+        for name, value, expected in made.validate()
+    ]
+    if problems:
+        raise DescriptionError(tuple(problems), 'parameters')
+    return made
 
 
-def _limits(model: CompiledModel, given: Any) -> Any:
+def kernel_settings(name: str, settings: type[Settings], *prepared: str) -> Any:
+    """
+    Return the NamedTuple class of what the kernel of a law reads of its settings.
+
+    It has a field for each of the settings but texts, which kernels cannot read, and for what the
+    law ``prepared`` beside them. Generated code imports the class from the module of
+    the settings, so it has to be there under this ``name``.
+    """
+    own = [each.name for each in fields(settings) if each.metadata.get('kind') != 'string']
+    names = dict.fromkeys([*own, *prepared])
+    return namedtuple(name, list(names), module=settings.__module__)
+
+
+def as_number(value: Any) -> Any:
+    """Return a value of settings as kernels read it: a number, or an array (.,) of a list."""
+    return np.array(value, dtype=float) if isinstance(value, tuple) else value
+
+
+def _limits(model: CompiledModel, given: dict[str, Any]) -> Any:
     """Take the limits out of ``given``; return all of them, else the description's."""
     limits = {
         name: frozen(np.broadcast_to(np.asarray(given.pop(name, own), dtype=float), (model.m,)))

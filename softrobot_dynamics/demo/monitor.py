@@ -34,6 +34,8 @@ from trajectory_msgs.msg import JointTrajectory
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
+    from softrobot_dynamics.references.contract import Targets
+    from softrobot_dynamics.references.piecewise import Reference
 
 TRANSITIONS = {
     name: getattr(Transition, f'TRANSITION_{name.upper()}')
@@ -100,8 +102,8 @@ class Monitor:
         ros: Ros,
         model: CompiledModel,
         controlled: Sequence[int],
-        reference: Any,
-        targets: Any,
+        reference: Reference | None,
+        targets: Targets | None,
     ) -> None:
         self._model, self._controlled = model, list(controlled)
         self._reference, self._targets = reference, targets
@@ -139,7 +141,7 @@ class Monitor:
             raise TransitionError(f'{name}: the controller could not')
 
     def _wait(
-        self, ready: Callable[[], Any], end: float, failure: Any, meanwhile: Callable[[], object]
+        self, ready: Callable[[], Any], end: float, failure: str, meanwhile: Callable[[], object]
     ) -> Any:
         while not ready():
             self._executor.spin_once(timeout_sec=_STEP)
@@ -165,16 +167,18 @@ class Monitor:
         self._executor.shutdown()
         self._node.destroy_node()
 
-    def _output_errors(self, output: Any, reference: Any) -> Any:
+    def _output_errors(self, output: JointState, reference: JointTrajectory) -> Any:
         y = dict(zip(output.name, output.position))
         wanted = zip(reference.joint_names, reference.points[0].positions)
         errors = {name: abs(y[name] - y_d) for name, y_d in wanted}
         names = [self._model.actuator_names[i] for i in self._controlled]
         return np.array([errors.get(name, np.nan) for name in names])
 
-    def _tip_error(self, state: Any, reference: Any) -> float | None:
+    def _tip_error(self, state: JointState, reference: JointTrajectory) -> float | None:
         """Distance [m] of the tip farthest from where it should be at the time of this state."""
-        if self._targets is None or not self._find_begin(reference):
+        if self._targets is None or self._reference is None:
+            return None
+        if not self._find_begin(self._reference, reference):
             return None
         try:
             q, _ = self._reader.read(state)
@@ -184,18 +188,18 @@ class Monitor:
         gaps = tips_at(self._model, self._targets.bodies, q) - self._targets.points([t])[0]
         return float(np.linalg.norm(gaps, axis=1).max())
 
-    def _find_begin(self, message: Any) -> bool:
+    def _find_begin(self, followed: Reference, message: JointTrajectory) -> bool:
         """Work out when the reference began from what it is now; return whether it can be."""
         stamp = stamp_of(message)
         if self._begin is None:
             self._begin = stamp
         guess = (stamp - self._begin) / SECOND
-        t = time_along(self._reference, np.array(message.points[0].positions), guess)
+        t = time_along(followed, np.array(message.points[0].positions), guess)
         if t is not None:
             self._begin = stamp - round(t * SECOND)
         return t is not None
 
-    def _on_diagnostics(self, message: Any) -> None:
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:
             node = status.name.partition(':')[0].rpartition('/')[2]
             self._diagnostics[node] = {pair.key: pair.value for pair in status.values}

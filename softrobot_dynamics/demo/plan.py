@@ -29,8 +29,12 @@ from softrobot_dynamics.loops.simulated_sensors import estimator_file
 from softrobot_dynamics.nodes.parameters import NodeParameters
 
 if TYPE_CHECKING:
+    from softrobot_dynamics.configuration.parameters import ParameterSpec
+    from softrobot_dynamics.controllers.contract import Controller
     from softrobot_dynamics.description.robot import RobotDescription
     from softrobot_dynamics.model.model import CompiledModel
+    from softrobot_dynamics.references.piecewise import Reference
+    from softrobot_dynamics.simulation.actuation import ActuatedSimulator
 
 NAMESPACE = 'softrobot_demo'  # of both nodes: nothing of theirs meets a robot's own topics
 OWN_FILE = 'parameters.yaml'  # in the demo's folder: what the command line said
@@ -41,7 +45,7 @@ class DemoPlan(NamedTuple):
     """A demo, ready to start."""
 
     robot: str  # shipped name, or path of a robot file
-    description: Any  # RobotDescription
+    description: RobotDescription
     files: tuple[Any, ...]  # of parameters, for both nodes; the last is the demo's own
     controller: dict[str, Any]  # the controller's parameters by name
     simulation: dict[str, Any]  # the simulation's
@@ -54,8 +58,8 @@ class CompiledNodes(NamedTuple):
     """What both nodes will run, compiled."""
 
     model: CompiledModel  # of the law
-    law: Any
-    simulator: Any
+    law: Controller
+    simulator: ActuatedSimulator
     estimator: Estimator | None
 
 
@@ -158,7 +162,7 @@ def compile_everything(plan: DemoPlan) -> CompiledNodes:
     return CompiledNodes(plant.model, plant.controller, simulator, estimator)
 
 
-def reference_of(plan: DemoPlan, model: CompiledModel) -> Any:
+def reference_of(plan: DemoPlan, model: CompiledModel) -> Reference | None:
     """
     Return the Reference of a plan, None: the state itself, whatever it will be.
 
@@ -195,8 +199,8 @@ def _write(path: Path, own: Mapping[str, Any]) -> None:
 def _read(
     make_node: Callable[..., Any],
     name: str,
-    files: Any,
-    rows: Any,
+    files: Sequence[Path],
+    rows: Sequence[ParameterSpec],
     more: Callable[..., object] = lambda values, declare: None,
 ) -> tuple[dict[str, Any], Any]:
     """

@@ -15,7 +15,7 @@ import json
 import socket
 import subprocess
 import time
-from typing import Any, NamedTuple
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.compiling.processes import script_command
@@ -23,6 +23,11 @@ from softrobot_dynamics.demo import ring
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.evaluation.overload import RATES
 from softrobot_dynamics.loops import realtime
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.controllers.contract import Controller
+    from softrobot_dynamics.estimation.estimator import Estimator
+    from softrobot_dynamics.simulation.actuation import ActuatedSimulator
 
 LATE = 0.02  # share of late ticks up to which a rate is held; a demo fails at 0.05
 _SECONDS, _TICKS = 0.3, 60  # of the measurement at one rate, at least
@@ -110,7 +115,11 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 
 def work_of(
-    law: Any, simulator: Any, estimator: Any, message: float, period: float
+    law: Controller,
+    simulator: ActuatedSimulator,
+    estimator: Estimator | None,
+    message: float,
+    period: float,
 ) -> tuple[float, ...]:
     """
     Return what simulation, estimator (None if there is none) and law compute in a tick [s].

@@ -9,7 +9,7 @@ that computes, at the nodes' priority. No DDS, robot or law is involved: how lon
 told. The file is run by its path, as importing the package takes longer than measuring.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 import functools
 from importlib.util import module_from_spec, spec_from_file_location
 import json
@@ -19,13 +19,13 @@ import socket
 import sys
 import threading
 import time
+from types import ModuleType
 from typing import Any, TypeAlias
 
 Send: TypeAlias = Callable[[int], None]
 
 BYTES = 8  # of a datagram: the number of a tick
 IN_TIME = 0.8  # of a period, in which all of a tick shall be done: the rest is margin
-SWITCH_INTERVAL = 5e-5  # [s] that a thread waits for Python code of another, as in the nodes
 SILENCE = 20.0  # [s] after which a process that passes numbers on ends by itself
 SECOND = 1_000_000_000  # [ns]
 _MANY = 1000  # numbers that are taken at once, the newest counts
@@ -39,7 +39,7 @@ def main(given: str) -> None:
     spec = spec_from_file_location('realtime', told['realtime'])
     realtime = module_from_spec(spec)  # type: ignore[arg-type]
     spec.loader.exec_module(realtime)  # type: ignore[union-attr]
-    sys.setswitchinterval(SWITCH_INTERVAL)
+    sys.setswitchinterval(realtime.SWITCH_INTERVAL)
     if realtime.ask_for_priority(realtime.PRIORITY, told['processor']) is None:
         realtime.keep_awake()
     own = socket.socket(fileno=told['socket'])
@@ -88,7 +88,7 @@ def pass_on(send: Send, inbox: Inbox, work: int) -> None:
         send(number)
 
 
-def ask(realtime: Any, send: Send, inbox: Inbox, told: Any) -> None:
+def ask(realtime: ModuleType, send: Send, inbox: Inbox, told: Mapping[str, Any]) -> None:
     """
     Print, as JSON, the share of ticks that were late at each rate, until few enough are.
 
@@ -118,7 +118,9 @@ def _awaken(send: Send, inbox: Inbox, number: int) -> int:
             return number
 
 
-def _late(loop: Any, number: int, ticks: int, enough: float) -> tuple[int, float]:
+def _late(
+    loop: tuple[ModuleType, Send, Inbox, int, int], number: int, ticks: int, enough: float
+) -> tuple[int, float]:
     """
     Return the next number, and the share of ticks that were not done in time.
 

@@ -11,12 +11,15 @@ from pathlib import Path
 import signal
 import socket
 import time
+from types import FrameType
 from typing import Any, TYPE_CHECKING
 
 from softrobot_dynamics.configuration.parts import controlled_of, parts_of
 from softrobot_dynamics.demo.monitor import Monitor, Ros, TransitionError
 from softrobot_dynamics.demo.plan import (
     compile_everything,
+    CompiledNodes,
+    DemoPlan,
     draw_up,
     NAMESPACE,
     parameter_arguments,
@@ -28,11 +31,12 @@ from softrobot_dynamics.demo.rates import held, RATES, used, work_of
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.evaluation import report
 from softrobot_dynamics.evaluation.targets import targets_of
-from softrobot_dynamics.evaluation.terminal import display, Subject
+from softrobot_dynamics.evaluation.terminal import Display, display, Subject
 from softrobot_dynamics.loops.estimation_loop import MODES, RUNNING
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
+    from softrobot_dynamics.references.piecewise import Reference
 
 _POLL = 0.1  # [s] between two looks at the loop
 _PATIENCE = {'configure': 180.0, 'activate': 180.0, 'deactivate': 5.0, 'cleanup': 5.0}  # [s]
@@ -97,7 +101,7 @@ def run(options: Namespace) -> int:
     return 130 if interrupted else int(not held)
 
 
-def _prepare(ros: Any, options: Namespace, folder: Path, shown: Any) -> tuple[Any, ...]:
+def _prepare(ros: Ros, options: Namespace, folder: Path, shown: Display) -> tuple[Any, ...]:
     """Return (Plan, model, Reference or None) once all is compiled and known to be good."""
     robot, remark = robot_of(options.robot, options.controller)
 
@@ -122,7 +126,7 @@ def _prepare(ros: Any, options: Namespace, folder: Path, shown: Any) -> tuple[An
     return plan, compiled.model, reference
 
 
-def _work_of(ros: Any, compiled: Any) -> tuple[float, ...]:
+def _work_of(ros: Ros, compiled: CompiledNodes) -> tuple[float, ...]:
     """Return what each node computes in a tick [s], see `rates.py`."""
     message = used(ros.message(compiled.model.n), time.process_time_ns)
     return work_of(
@@ -131,7 +135,7 @@ def _work_of(ros: Any, compiled: Any) -> tuple[float, ...]:
 
 
 @contextlib.contextmanager
-def _view(robot: str, folder: Path, shown: Any) -> Iterator[None]:
+def _view(robot: str, folder: Path, shown: Display) -> Iterator[None]:
     """Within this context a browser can see the loop."""
     with socket.socket() as free:
         free.bind(('127.0.0.1', 0))
@@ -151,12 +155,12 @@ class _Session:
 
     def __init__(
         self,
-        ros: Any,
-        plan: Any,
+        ros: Ros,
+        plan: DemoPlan,
         model: CompiledModel,
-        reference: Any,
+        reference: Reference | None,
         folder: Path,
-        shown: Any,
+        shown: Display,
         signals: '_Signals',
     ) -> None:
         self.lapses: list[str] = []  # in words, what went wrong
@@ -269,7 +273,7 @@ class _Signals:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
-    def _note(self, number: int, frame: Any) -> None:
+    def _note(self, number: int, frame: FrameType | None) -> None:
         self._noted = True
         raise KeyboardInterrupt
 

@@ -52,6 +52,7 @@ def _values(robot: str) -> dict[str, Any]:
         'payload.body': '',
         'rate': _RATE,
         'substep': _SUBSTEP,
+        'integrator': 'exponential',
         'controlled': (),
     }
 

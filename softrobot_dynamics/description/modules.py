@@ -9,8 +9,8 @@ does not hide the others, nor show up as a dozen.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, Field
 from itertools import islice
 from typing import Any
 
@@ -71,11 +71,11 @@ class _Heading:
     name: str = name()
 
 
-def _or_made(field: Any, cls: type) -> Parser:
+def _or_made(field: Field[Any], cls: type) -> Parser:
     """Return the reader of a mapping, in whose place an object made in Python may stand."""
     read = reader(field)
 
-    def either(value: Any, path: str, problems: Problems) -> Any:
+    def either(value: object, path: str, problems: Problems) -> Any:
         if isinstance(value, cls):
             return validated(value, {}, path, problems)
         if isinstance(value, dict):
@@ -93,7 +93,7 @@ _body = _or_made(member(BODIES), Body)
 _actuator = reader(member(ACTUATORS, ignore=('name',)))
 
 
-def read_modules(value: Any, problems: Problems) -> tuple[Module, ...]:
+def read_modules(value: object, problems: Problems) -> tuple[Module, ...]:
     """Return a Module for each entry of the list `bodies`, and note their names in `problems`."""
     if not isinstance(value, (list, tuple)) or not value:
         problems.append(Problem('bodies', value, 'a list, not empty, of bodies'))
@@ -118,7 +118,7 @@ def read_modules(value: Any, problems: Problems) -> tuple[Module, ...]:
 
 
 def read_actuators(
-    value: Any, modules: Sequence[Module], problems: Problems
+    value: object, modules: Sequence[Module], problems: Problems
 ) -> tuple[NamedActuator, ...]:
     """Return a NamedActuator for each right entry of the list `actuators`."""
     if value is not None and not isinstance(value, (list, tuple)):
@@ -133,7 +133,7 @@ def read_actuators(
 
 
 def read_initial(
-    value: Any, modules: Sequence[Module], problems: Problems
+    value: object, modules: Sequence[Module], problems: Problems
 ) -> tuple[tuple[str, float, float], ...]:
     """Return ((coordinate name, value, rate), ...) of the mapping `initial`."""
     if value is not None and not isinstance(value, dict):
@@ -158,7 +158,7 @@ def read_initial(
     )
 
 
-def _value_and_rate(value: Any, path: str, problems: Problems) -> tuple[float, float]:
+def _value_and_rate(value: object, path: str, problems: Problems) -> tuple[float, float]:
     """Return (value, rate) of a coordinate, from a number or a list of two."""
     if not isinstance(value, (list, tuple)):
         return _value(value, path, problems), 0.0
@@ -168,7 +168,7 @@ def _value_and_rate(value: Any, path: str, problems: Problems) -> tuple[float, f
     return tuple(_value(x, f'{path}[{i}]', problems) for i, x in enumerate(value))
 
 
-def _read_module(row: Any, path: str, above: Sequence[Module], problems: Problems) -> Module:
+def _read_module(row: object, path: str, above: Sequence[Module], problems: Problems) -> Module:
     if not isinstance(row, dict):
         problems.append(Problem(path, row, 'a mapping of name, joint, body and perhaps parent'))
         return Module(_UNREAD, _UNREAD, _UNREAD, _UNREAD, _UNREAD)
@@ -189,7 +189,7 @@ def _read_module(row: Any, path: str, above: Sequence[Module], problems: Problem
     )
 
 
-def _parent(row: Any, path: str, above: Sequence[Module], problems: Problems) -> Any:
+def _parent(row: Mapping[Any, Any], path: str, above: Sequence[Module], problems: Problems) -> Any:
     """Return the index of the parent, an entry above this one, by default the last; -1 is base."""
     wanted = row.get('parent')
     if wanted is None:
@@ -209,7 +209,7 @@ def _parent(row: Any, path: str, above: Sequence[Module], problems: Problems) ->
 
 
 def _read_actuator(
-    row: Any, path: str, modules: Sequence[Module], problems: Problems
+    row: object, path: str, modules: Sequence[Module], problems: Problems
 ) -> NamedActuator:
     actuator = _actuator(row, path, problems)
     if actuator and problems.names:
@@ -230,7 +230,7 @@ def _named(modules: Sequence[Module]) -> bool:
     return all(m.name and m.joint_name for m in modules)
 
 
-def _text(value: Any) -> Any:
+def _text(value: object) -> Any:
     """Return `value` if it is a text, which others may refer to even if it is no good name."""
     return value if isinstance(value, str) else None
 

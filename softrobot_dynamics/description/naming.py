@@ -45,7 +45,7 @@ class FieldName:
         in_order = all(any(each in names for each in rest) for names in before)
         return said and trail.names[-1] in name and in_order
 
-    def fits(self, value: Any) -> bool:
+    def fits(self, value: object) -> bool:
         """Tell whether a field's value has something at the places."""
         for place in self._places:
             if not isinstance(value, (list, tuple)) or place >= len(value):
@@ -53,7 +53,7 @@ class FieldName:
             value = value[place]
         return True
 
-    def changed(self, value: Any, change: Callable[[float], float]) -> Any:
+    def changed(self, value: object, change: Callable[[float], float]) -> Any:
         """Return a field's value with the numbers at the places changed, all below them."""
         return _changed(value, change, self._places)
 

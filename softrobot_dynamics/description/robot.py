@@ -108,7 +108,7 @@ class RobotDescription:
         return {name: rate for name, value, rate in self.start if rate}
 
 
-def _spelled(value: Any) -> str:
+def _spelled(value: object) -> str:
     """Return all of a value as a text, arrays whole."""
     if is_dataclass(value):
         value = type(value).__qualname__, {f.name: getattr(value, f.name) for f in fields(value)}
@@ -159,7 +159,7 @@ class _Header:
     base: Pose = nested(Pose, default=Pose())
 
 
-def _checked(data: Any, problems: Problems, source: str) -> RobotDescription:
+def _checked(data: object, problems: Problems, source: str) -> RobotDescription:
     if isinstance(data, dict):
         header = parse(_Header, data, '', problems, ignore=('bodies', 'actuators', 'initial'))
         modules = read_modules(data.get('bodies', MISSING), problems)

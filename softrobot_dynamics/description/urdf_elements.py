@@ -134,7 +134,7 @@ def numbers(
     return list(default)
 
 
-def _path(element: Any, name: str, place: str) -> str:
+def _path(element: Element, name: str, place: str) -> str:
     """Return the path of an attribute: joint elbow.limit.effort, link hand.name."""
     own = '' if element.tag in ('robot', 'link', 'joint') else f'.{element.tag}'
     return f'{place}{own}.{name}'

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 import re
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from softrobot_dynamics.description.modules import MOST
 from softrobot_dynamics.description.urdf_elements import Element, only, Problems, text
@@ -14,6 +14,7 @@ from softrobot_dynamics.errors import closest, MISSING, Problem
 
 JOINTS = {
     'revolute': 'revolute', 'continuous': 'revolute', 'prismatic': 'prismatic', 'fixed': 'fixed',
+    'planar': 'planar', 'floating': 'free',
 }  # fmt: skip
 """Types of URDF's joints, and ours."""
 
@@ -97,7 +98,10 @@ def _check_joint(joint: Element, links: dict[str, Element], problems: Problems) 
     place, kind = f'joint {joint.get("name")}', joint.get('type')
     if kind not in JOINTS or joint.find('mimic') is not None:
         found = 'mimic' if kind in JOINTS else kind or MISSING
-        words = f'one of {", ".join(JOINTS)}, of its own{closest(kind, JOINTS, 0.75)}'
+        words = f'one of {", ".join(JOINTS)}{closest(kind, JOINTS, 0.75)}'
+        if found == 'mimic':
+            name = joint.get('name')
+            words = f'a joint of its own; to hold it still: softrobot import --lock {name}=VALUE'
         problems.append(Problem(place, found, words))
     ends = [_end(joint, tag, place, links, problems) for tag in ('parent', 'child')]
     if ends[0] and ends[0] == ends[1]:
@@ -116,7 +120,7 @@ def _end(
     return name
 
 
-def name_of(words: Any) -> str:
+def name_of(words: str | None) -> str:
     """Return a name as robot files have it: other characters become `_`, `base` is `_base`."""
     found = re.sub(r'\W', '_', words or '', flags=re.ASCII)
     return f'_{found}' if found[:1].isdigit() or found == 'base' else found

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 import re
-from typing import Any, NamedTuple
+from typing import Any, cast, NamedTuple, SupportsFloat, TypeGuard
 
 from softrobot_dynamics.description.naming import FieldName, Trail
 from softrobot_dynamics.description.robot import load_robot, RobotDescription
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem, UnknownNameError
-from softrobot_dynamics.schema.parsing import Problems, validated
+from softrobot_dynamics.schema.parsing import Parser, Problems, validated
 from softrobot_dynamics.schema.yaml_files import read_yaml
 
 _YAML = '.yaml', '.yml'
@@ -137,14 +137,14 @@ def _flat(mapping: dict[Any, Any], names: tuple[str, ...]) -> Iterator[tuple[str
             yield '.'.join(path), value
 
 
-def _change(path: str, value: Any) -> _Change:
+def _change(path: str, value: object) -> _Change:
     """Return the :class:`_Change` of a number or a text; ArgumentError."""
     text = value.strip() if isinstance(value, str) else ''
     factor, shift = _TIMES.fullmatch(text), _PLUS.fullmatch(text)
     how = '×' if factor else '+=' if shift else ''
     said = factor or shift
     try:
-        return _Change(float(said[1] if said else value), how)
+        return _Change(float(said[1] if said else cast(SupportsFloat, value)), how)
     except (TypeError, ValueError):
         expected = "a number, a factor such as '×1.2', or a shift such as '+=0.1'"
         raise ArgumentError(path, value, expected) from None
@@ -185,7 +185,7 @@ class _Work:
         self.problems, self.done = Problems(), set[str]()
         self.known: set[str] = set()  # names of fields that hold numbers
 
-    def on(self, part: Any, trail: Trail) -> Any:
+    def on(self, part: object, trail: Trail) -> Any:
         """Return a part, a dataclass at the end of a trail of names, with its fields changed."""
         if not is_dataclass(part) or isinstance(part, type):
             return part
@@ -199,7 +199,7 @@ class _Work:
         made: Any = replace(part, **others)
         return validated(made, {}, str(trail), self.problems) or part
 
-    def _field(self, name: str, value: Any, read: Any, trail: Trail) -> Any:
+    def _field(self, name: str, value: object, read: Parser, trail: Trail) -> Any:
         """Return a field's value, changed where paths lead there."""
         here = trail.to(name)
         if is_dataclass(value):
@@ -225,12 +225,12 @@ def _readable(part: Any) -> Iterator[tuple[str, Any, Any]]:
             yield field.name, getattr(part, field.name), field.metadata['parser']
 
 
-def _parts(value: Any) -> bool:
+def _parts(value: object) -> TypeGuard[tuple[Any, ...]]:
     """Tell whether a field holds parts by bodies, as a path does."""
     return isinstance(value, tuple) and bool(value) and hasattr(value[0], 'body')
 
 
-def _numeric(value: Any) -> bool:
+def _numeric(value: object) -> bool:
     """Tell whether a field holds a number that can be varied, or several."""
     if isinstance(value, (list, tuple)):
         return bool(value) and all(map(_numeric, value))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 import math
+from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,11 +18,14 @@ if TYPE_CHECKING:
 
 ROUNDING = 1e-9  # [s], or share of a period or duration: by so much times differ by rounding
 
+_FLOAT = np.dtype(float)
+
 
 def checked(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
     """Return ``value`` as a contiguous float64 array of ``shape``, finite; or ArgumentError."""
     try:
-        array = np.ascontiguousarray(value, dtype=float)
+        usual = type(value) is np.ndarray and value.dtype is _FLOAT  # as in every loop
+        array = np.ascontiguousarray(value if usual else _real(value), dtype=float)
     except (TypeError, ValueError):
         raise ArgumentError(name, value, f'numbers of shape {shape}') from None
     if array.shape != shape:
@@ -29,6 +33,21 @@ def checked(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
     if not finite(array):
         raise ArgumentError(name, value, 'finite numbers')
     return array
+
+
+def _real(value: ArrayLike) -> Array:
+    """
+    Return an array of real numbers as one, or raise TypeError.
+
+    numpy would make numbers of text, leave out imaginary parts and look behind masks.
+    """
+    found = np.asanyarray(value)
+    kind = found.dtype.kind
+    if kind == 'O' and not all(isinstance(number, Real) for number in found.flat):
+        raise TypeError
+    if kind not in 'fiubO' or (isinstance(found, np.ma.MaskedArray) and found.mask.any()):
+        raise TypeError
+    return found
 
 
 def checked_rows(name: str, value: ArrayLike, width: int) -> Matrix:

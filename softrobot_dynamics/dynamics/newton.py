@@ -1,26 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Newton's method for postures at rest: steps that do not depend on units, with a line search."""
 
-from typing import Any, NamedTuple
-
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.dynamics.settling import TURN, unbalance
+from softrobot_dynamics.dynamics.settling import Forces, Found, TURN, unbalance
 
 ROUNDING, CONTENT = 1e-14, 1e-7  # residual, of the forces at play: to stop at, to accept
 
 
-class Found(NamedTuple):
-    """Where Newton's method ended: balanced or not; ``direct``: no step had to be shortened."""
-
-    q: Vector
-    residual: float
-    iterations: int
-    balanced: bool
-    direct: bool
-
-
-def newton(statics: Any, q: Vector, u: Vector, most: int) -> Found:
+def newton(statics: Forces, q: Vector, u: Vector, most: int) -> Found:
     """Iterate from q, at most so often, down to rounding; return :class:`Found`."""
     r, size = statics.residual(q, u)
     direct, iteration = True, 0
@@ -43,7 +31,7 @@ def newton(statics: Any, q: Vector, u: Vector, most: int) -> Found:
 
 
 def _descend(
-    statics: Any, q: Vector, u: Vector, r: Vector, size: Vector
+    statics: Forces, q: Vector, u: Vector, r: Vector, size: Vector
 ) -> tuple[Vector, Vector, Vector, bool] | None:
     """
     Return q, residual, sizes after one Newton step with line search, and whether it was whole.

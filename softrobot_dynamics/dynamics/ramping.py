@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.dynamics.newton import Found, newton
-from softrobot_dynamics.dynamics.settling import settle
+from softrobot_dynamics.dynamics.newton import newton
+from softrobot_dynamics.dynamics.settling import Forces, Found, settle
 from softrobot_dynamics.errors import NotConvergedError
 
 MAX_ITERATIONS = 100
@@ -17,7 +15,7 @@ MAX_ITERATIONS = 100
 FIRST, LEAST, FEW = 0.125, 2.0**-10, 15
 
 
-def ramped(statics: Any, q: Vector, u: Vector, iterations: int) -> Found:
+def ramped(statics: Forces, q: Vector, u: Vector, iterations: int) -> Found:
     """Follow equilibria from no load to all of it; return :class:`Found`, or raise."""
     share = step = 0.0  # at first only the load is taken off
     reason = ''

@@ -16,16 +16,32 @@ NEAR = 1e-3  # residual, of the forces at play, from which Newton's method does 
 REPRESENTED = 'a posture that the bodies cannot represent'
 
 
+class Found(NamedTuple):
+    """Where Newton's method ended: balanced or not; ``direct``: no step had to be shortened."""
+
+    q: Vector
+    residual: float
+    iterations: int
+    balanced: bool
+    direct: bool
+
+
 class Forces(Protocol):
     """What is asked here of :class:`softrobot_dynamics.dynamics.statics.Statics`."""
 
     def residual(self, q: Vector, u: Vector) -> tuple[Vector, Vector]:
         """Return the static residual (n,) and the sizes (n,) of the forces in it."""
 
+    def set_share(self, share: float) -> None:
+        """Let only this share of the load act."""
+
+    def stiffness(self, q: Vector, u: Vector, size: Vector) -> tuple[Matrix, Vector]:
+        """Return the tangent stiffness (n, n), made regular by sizes (n,), and what was added."""
+
     def linearised(self, q: Vector, u: Vector) -> Linearised:
         """Return the motion about q (n,) under u (m,)."""
 
-    def stands(self, found: Any, u: Vector) -> bool:
+    def stands(self, found: Found, u: Vector) -> bool:
         """Tell whether what was found is balanced, and nothing pushes the robot out of it."""
 
     def obstacle(self, q: Vector) -> str:

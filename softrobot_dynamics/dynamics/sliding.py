@@ -51,7 +51,7 @@ def read_sliding(model: CompiledModel, sliding: Ways) -> Vector:
     return checked_ways('sliding', checked('sliding', sliding, (model.m,)))
 
 
-def checked_ways(name: str, ways: Any) -> Any:
+def checked_ways(name: str, ways: Vector) -> Any:
     """Return ways to slide, an array (...) of 1, -1 and 0; ArgumentError for other numbers."""
     wrong = ways[~np.isin(ways, (-1.0, 0.0, 1.0))]
     if len(wrong):

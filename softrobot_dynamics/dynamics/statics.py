@@ -20,9 +20,10 @@ from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.commanded import HeldCables
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.dynamics.jacobians import load_stiffness
-from softrobot_dynamics.dynamics.newton import Found, newton
+from softrobot_dynamics.dynamics.newton import newton
 from softrobot_dynamics.dynamics.points import Placement
 from softrobot_dynamics.dynamics.ramping import MAX_ITERATIONS, ramped
+from softrobot_dynamics.dynamics.settling import Found
 from softrobot_dynamics.dynamics.sliding import read_sliding, Sliding, Ways
 from softrobot_dynamics.dynamics.stability import entries, Linearised
 from softrobot_dynamics.dynamics.wrenches import (

@@ -131,7 +131,7 @@ def _at_base(pose: Matrix, wrench: Wrench) -> Vector:
     return np.concatenate([moment + np.cross(pose[:3, 3], force), force])
 
 
-def _listed(name: str, given: Any) -> list[tuple[str, Wrench]]:
+def _listed(name: str, given: object) -> list[tuple[str, Wrench]]:
     if isinstance(given, Wrench):
         return [(name, given)]
     if isinstance(given, (list, tuple)) and all(isinstance(each, Wrench) for each in given):

@@ -28,7 +28,7 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.estimation.square_root import PredictionArrays, settle, triangularise
-from softrobot_dynamics.simulation.exponential import GAMMA, ONCE, TWICE
+from softrobot_dynamics.simulation.integrators.exponential_step import GAMMA, ONCE, TWICE
 
 if TYPE_CHECKING:
     from softrobot_dynamics.dynamics.derivatives import Differentiator

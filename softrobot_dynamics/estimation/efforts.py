@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +13,7 @@ from softrobot_dynamics.annotations import Integers, Vector
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 from softrobot_dynamics.estimation.commands import CommandHistory
 from softrobot_dynamics.estimation.effort_measurements import EffortMeasurements, GatedEffort
+from softrobot_dynamics.estimation.sensors.messages import Message, MessageFields, named_numbers
 from softrobot_dynamics.schema.fields import items, name, number, text
 
 
@@ -35,6 +37,8 @@ class Effort:
     the probability with which a right value passes, as that of a sensor.
     """
 
+    message_type: ClassVar[str] = 'sensor_msgs/JointState'
+
     name: str = name()
     names: tuple[str, ...] = items(text())
     noise: float = number('of the actuator', at_least=0.0, default=0.0)
@@ -53,6 +57,18 @@ class Effort:
         if found.shape != (len(self.names),) or np.isinf(found).any():
             raise ArgumentError(self.name, value, expected)
         return found
+
+    def from_message(self, message: Message) -> Vector:
+        """Return the efforts (K,) of a sensor_msgs/JointState, NaN for one not there."""
+        return named_numbers(message, 'effort', self.names)
+
+    def to_message(self, value: Vector) -> MessageFields:
+        """Return the fields of a sensor_msgs/JointState."""
+        return {'name': list(self.names), 'effort': value.tolist()}
+
+    def message_entries(self) -> int:
+        """Return the number of names."""
+        return len(self.names)
 
     def numbers(self, actuators: Sequence[str]) -> Integers:
         """Return which of a robot's ``actuators`` they are (K,); UnknownNameError."""

@@ -30,7 +30,7 @@ from softrobot_dynamics.estimation.noise_covariance import beginning
 from softrobot_dynamics.estimation.observability import Observability, observability
 from softrobot_dynamics.estimation.priors import extent, force_factor, initial_factor
 from softrobot_dynamics.estimation.sensors.contract import BoundRobot
-from softrobot_dynamics.estimation.settings import load_estimator
+from softrobot_dynamics.estimation.settings import EstimatorSource, load_estimator
 from softrobot_dynamics.estimation.square_root import covariance_of
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Estimator:
     ArgumentError for wrong ones.
     """
 
-    def __init__(self, model: CompiledModel, given: Any) -> None:
+    def __init__(self, model: CompiledModel, given: EstimatorSource) -> None:
         self.model, self.settings = model, load_estimator(given)
         own, there = self.settings, extent(model, model.q0)
         force = force_factor(there, own.disturbance)
@@ -301,7 +301,7 @@ def _factor(covariance: ArrayLike, size: int) -> Matrix:
     return factor
 
 
-def _time(time: Any) -> float:
+def _time(time: float) -> float:
     if isinstance(time, bool) or not isinstance(time, (int, float)) or not math.isfinite(time):
         raise ArgumentError('time', time, 'a finite time [s]')
     return float(time)

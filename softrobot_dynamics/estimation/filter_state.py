@@ -20,7 +20,8 @@ from softrobot_dynamics.estimation.noise_covariance import allocate_noise_predic
 from softrobot_dynamics.estimation.settings import EstimatorSettings
 from softrobot_dynamics.estimation.square_root import allocate_prediction, predict
 from softrobot_dynamics.recursion.loads import push
-from softrobot_dynamics.simulation.stepping import FixedSteps, Inputs
+from softrobot_dynamics.simulation.integrators.contract import Inputs
+from softrobot_dynamics.simulation.integrators.exponential import ExponentialIntegrator
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -67,7 +68,7 @@ class StatePredictor:
         self.q, self.qd, self.force = np.zeros(n), np.zeros(n), np.zeros(n)
         self.u = np.zeros(model.m)
         self._inputs = Inputs(model, commanded=True)
-        fixed = FixedSteps(model, self._substep, self._inputs)
+        fixed = ExponentialIntegrator(model, self._substep, self._inputs)
         pushed = entry(push, evaluate=fixed.entry, h=fixed.terms.h, force=self.force)
         self._fixed, self._advance = fixed, fixed.bind(pushed)
         self.differentiate = own = Differentiator(model, self.force, commanded=True)

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
-from softrobot_dynamics.annotations import Vector
+from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.dynamics.arguments import ROUNDING
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import ArgumentError
@@ -25,7 +26,7 @@ class Reading(NamedTuple):
 
     time: float  # stamp [s]
     sensor: str
-    value: Any
+    value: Array
 
 
 class _Instrument:
@@ -44,7 +45,7 @@ class _Instrument:
         due, self._count = passed >= self._count, max(self._count, int(passed) + 1)
         return due
 
-    def look(self, q: Vector, qd: Vector, random: np.random.Generator) -> Any:
+    def look(self, q: Vector, qd: Vector, random: np.random.Generator) -> Array:
         """Return a value with noise, of a new array."""
         seen, noise = self._observation.observed, self._observation.noise
         self._observation.observe(q, qd, np.zeros(len(seen.predicted)))
@@ -59,7 +60,7 @@ class _Gauge(_Instrument):
         self.sensor: Any = effort
         self._which, self._u = effort.numbers(place.model.actuator_names), place.u
 
-    def look(self, q: Vector, qd: Vector, random: np.random.Generator) -> Any:
+    def look(self, q: Vector, qd: Vector, random: np.random.Generator) -> Array:
         """Return values with noise, of a new array."""
         noise = self.sensor.noise * random.standard_normal(len(self._which))
         return self._u[self._which] + noise
@@ -124,7 +125,13 @@ class EstimatedSensing:
     ) -> None:
         self._estimator, self._instruments, self._acting = estimator, instruments, acting
 
-    def begin(self, u: Vector, q: Any = None, qd: Any = None, delay: float = 0.0) -> None:
+    def begin(
+        self,
+        u: Vector,
+        q: ArrayLike | None = None,
+        qd: ArrayLike | None = None,
+        delay: float = 0.0,
+    ) -> None:
         """
         Begin anew at time zero near q, qd (n,), None: the initial ones, under u (m,).
 

@@ -19,7 +19,7 @@ soft bodies have too much of: D times the way is exact.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -130,7 +130,7 @@ class MomentumObserver:
         found: Vector = wrench * (inverse @ (J @ columns[-1]))
         return found
 
-    def _look(self, t: Any, q: ArrayLike, qd: ArrayLike) -> _Instant:
+    def _look(self, t: float, q: ArrayLike, qd: ArrayLike) -> _Instant:
         """Return the robot at a time; ArgumentError."""
         n, own, D = self.model.n, self._differentiate, self.model.damping
         t, q, qd = _finite('t', t), checked('q', q, (n,)).copy(), checked('qd', qd, (n,))
@@ -152,7 +152,7 @@ class MomentumObserver:
         return force
 
 
-def _finite(name: str, value: Any) -> float:
+def _finite(name: str, value: float) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         raise ArgumentError(name, value, 'a finite time [s]')
     return float(value)

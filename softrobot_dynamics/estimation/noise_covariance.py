@@ -22,7 +22,7 @@ from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.estimation.square_root import settle
 from softrobot_dynamics.kernels.linalg import solve_lower_transposed
 from softrobot_dynamics.kernels.sums import dot, row_times
-from softrobot_dynamics.simulation.exponential import GAMMA, ONCE, TWICE
+from softrobot_dynamics.simulation.integrators.exponential_step import GAMMA, ONCE, TWICE
 
 
 class NoisePredictionArrays(NamedTuple):

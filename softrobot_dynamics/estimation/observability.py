@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.estimation.priors import extent
 from softrobot_dynamics.estimation.sensors.contract import Observation
 
@@ -37,7 +38,7 @@ class Observability(NamedTuple):
 
 def observability(
     model: CompiledModel,
-    differentiate: Any,
+    differentiate: Differentiator,
     sensors: Sequence[tuple[float, Observation]],
     force: Matrix,
     q: Vector,

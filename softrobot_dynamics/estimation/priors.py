@@ -22,7 +22,8 @@ class Extent(NamedTuple):
 
     reach: float  # [m] from the base to the farthest tip; of its matter, where no tip is away
     jacobians: Matrix  # (6 N, n)
-    scales: Vector  # (n,) how far a unit of each coordinate moves the robot [m]
+    scales: Vector  # (n,) how far a unit of each coordinate moves the tips [m]
+    own: Vector  # (n,) how far about it moves the body that it bends or the joint's body [m]
 
 
 def extent(model: CompiledModel, q: Vector) -> Extent:
@@ -33,15 +34,22 @@ def extent(model: CompiledModel, q: Vector) -> Extent:
     jacobians = np.concatenate([placed.jacobian(body, axes='base') for body in bodies])
     turns, ways = jacobians.reshape(-1, 2, 3, model.n).transpose(1, 0, 2, 3)
     squares = ((_LEVER * reach * turns) ** 2 + ways**2).sum(axis=1)
-    return Extent(reach, jacobians, np.sqrt(squares.max(axis=0)))
+    scales = np.sqrt(squares.max(axis=0))
+    return Extent(reach, jacobians, scales, reach / model.scales.units)
 
 
 def force_factor(extent: Extent, given: Disturbance) -> Matrix:
-    """Return the lower factor (n, n) of the covariance of the force from outside."""
+    """
+    Return the lower factor (n, n) of the covariance of the force from outside.
+
+    Forces and moments at the tips, and the least along each coordinate: of one that moves no tip
+    at this posture, as the higher modes of a straight rod, by what it moves of its own body.
+    """
     n = len(extent.scales)
     weights = np.repeat([given.moment, given.force], 3)[:, None]
     rows = (extent.jacobians.reshape(-1, 6, n) * weights).reshape(-1, n)
-    least = np.maximum(_FLOOR * given.force * extent.scales, np.finfo(float).tiny ** 0.25)
+    moved = np.maximum(extent.scales, extent.own)
+    least = np.maximum(_FLOOR * given.force * moved, np.finfo(float).tiny ** 0.25)
     return np.linalg.cholesky(rows.T @ rows + np.diag(least**2))
 
 

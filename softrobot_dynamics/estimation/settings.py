@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from softrobot_dynamics.annotations import Complaints, Vector
@@ -111,9 +111,13 @@ class EstimatorSettings:
         raise UnknownNameError('sensor', name, tuple(s.name for s in self.sensors))
 
 
-def load_estimator(
-    given: str | PathLike[str] | Mapping[str, Any] | Sequence[Sensor] | EstimatorSettings,
-) -> EstimatorSettings:
+EstimatorSource: TypeAlias = (
+    str | PathLike[str] | Mapping[str, Any] | Sequence[Sensor] | EstimatorSettings
+)
+"""What :func:`load_estimator` takes."""
+
+
+def load_estimator(given: EstimatorSource) -> EstimatorSettings:
     """
     Return the :class:`EstimatorSettings` of a YAML file, a mapping, or a list of sensors.
 
@@ -135,7 +139,7 @@ def load_estimator(
     raise ArgumentError('estimator', given, 'a path, a mapping, or a list, not empty, of sensors')
 
 
-def _read(data: Any, problems: Problems, source: str) -> EstimatorSettings:
+def _read(data: object, problems: Problems, source: str) -> EstimatorSettings:
     settings: EstimatorSettings = parse(EstimatorSettings, data, '', problems)
     if problems:
         raise DescriptionError(tuple(problems), source)

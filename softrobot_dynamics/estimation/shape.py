@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
@@ -14,8 +14,8 @@ from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.dynamics.statics import Statics
 from softrobot_dynamics.errors import ArgumentError, NotConvergedError, UnknownNameError
 from softrobot_dynamics.estimation.priors import extent, force_factor
-from softrobot_dynamics.estimation.sensors.contract import BoundRobot
-from softrobot_dynamics.estimation.settings import load_estimator
+from softrobot_dynamics.estimation.sensors.contract import BoundRobot, Observation
+from softrobot_dynamics.estimation.settings import EstimatorSource, load_estimator
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -50,7 +50,7 @@ class ShapeFit:
     :class:`~softrobot_dynamics.estimation.estimator.Estimator`. Not for several threads.
     """
 
-    def __init__(self, model: CompiledModel, given: Any) -> None:
+    def __init__(self, model: CompiledModel, given: EstimatorSource) -> None:
         self.model, self.settings = model, load_estimator(given)
         differentiate = Differentiator(model)
         place = BoundRobot(model, differentiate, np.zeros(model.m), still=True)
@@ -93,8 +93,7 @@ class ShapeFit:
             way, square = np.linalg.norm(J @ full), r @ r
             if way < _ENOUGH:
                 numbers = len(r) - self.model.n
-                covariance = np.linalg.inv((J * units).T @ (J * units)) * np.outer(units, units)
-                return Shape(q, covariance, float(square), numbers, k)
+                return Shape(q, _covariance(J, units), float(square), numbers, k)
             share = 1.0
             for _ in range(_HALVINGS):
                 then, gradients = self._left(q + share * full, u, seen)
@@ -114,7 +113,9 @@ class ShapeFit:
         weights: Matrix = np.linalg.inv(np.linalg.cholesky(square))
         return weights
 
-    def _left(self, q: Vector, u: Vector, seen: Any) -> tuple[Vector, Matrix]:
+    def _left(
+        self, q: Vector, u: Vector, seen: Sequence[tuple[Observation, Vector]]
+    ) -> tuple[Vector, Matrix]:
         """Return what is left (k,), normalised, and how fast that goes down with q, (k, n)."""
         n = self.model.n
         force, tangent = self._statics.residual(q, u)[0], self._statics.tangent(q, u)
@@ -129,3 +130,15 @@ class ShapeFit:
         if not (np.isfinite(r).all() and np.isfinite(J).all()):
             raise ArgumentError('q0', q, 'a posture that the bodies can represent')
         return r, J
+
+
+def _covariance(J: Matrix, units: Vector) -> Matrix:
+    """
+    Return the covariance (n, n) of a fit with the gradients J (k, n) of normalised residuals.
+
+    By singular values: those of J^T J are squares, of which rounding would leave none.
+    """
+    _, singular, axes = np.linalg.svd(J * units, full_matrices=False)
+    axes = axes / singular[:, None]
+    covariance: Matrix = (axes.T @ axes) * np.outer(units, units)
+    return covariance

@@ -24,7 +24,7 @@ from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels.linalg import all_finite, cholesky, invert, solve_lower
 from softrobot_dynamics.kernels.sums import dot, row_times
-from softrobot_dynamics.simulation.exponential import GAMMA, ONCE, TWICE
+from softrobot_dynamics.simulation.integrators.exponential_step import GAMMA, ONCE, TWICE
 
 UNSEEN, TAKEN, OUTLIER = 0, 1, 2  # what became of a part of a measurement
 
@@ -122,8 +122,8 @@ def predict(w, S, h, keep):
     Half of that acts from the beginning, half in the end: so the force and what follows it at
     once, against damping, are neither the same nor strangers. Shares fade, too, more slowly.
     Motions follow M dv' = -K dq - D dv + df + E de by the method of
-    :mod:`softrobot_dynamics.simulation.exponential`, which stiff ones cannot upset. Returns 0, or
-    1 if the step cannot be made.
+    :mod:`softrobot_dynamics.simulation.integrators.exponential_step`, which stiff ones cannot
+    upset. Returns 0, or 1 if the step cannot be made.
     """
     n, g, N = len(w.M), GAMMA * h, len(S)
     for i in range(n):

@@ -5,9 +5,13 @@ from collections.abc import Callable, Iterator, Sequence
 import functools
 from typing import Any, NamedTuple
 
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 import numpy as np
 from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.evaluation.records import Run
+from softrobot_dynamics.evaluation.report_contents import Report
 from softrobot_dynamics.evaluation.units import by_quantity, shown
 from softrobot_dynamics.viewing.space import FAINT, INK, STYLE, TIP
 
@@ -22,7 +26,7 @@ LEFT, RIGHT, BOTTOM, TOP = 0.515, 0.98, 0.07, 0.845  # of all panels, as shares 
 _LETTERS = 112  # of a legend, in a line
 _LINE, _GAP = 0.022, 0.018  # height of such a line, and between panels, as shares of the figure
 _LABEL = -0.075  # where labels stand, as a share of the panels' width
-_DASHED = {'color': INK, 'lw': 0.8, 'ls': (0, (3, 3))}
+_DASHED: dict[str, Any] = {'color': INK, 'lw': 0.8, 'ls': (0, (3, 3))}
 
 
 class CurvePanel(NamedTuple):
@@ -33,7 +37,7 @@ class CurvePanel(NamedTuple):
     names: tuple[str, ...] = ()  # in its legend, which stands above it
 
 
-def draw_curves(figure: Any, report: Any) -> None:
+def draw_curves(figure: Figure, report: Report) -> None:
     """Draw the curves of a Report into the right half of a figure."""
     panels = [_error(report), *_outputs(report), *_commands(report)]
     heads = [_GAP + _LINE * _lines(panel.names) for panel in panels]
@@ -51,7 +55,7 @@ def draw_curves(figure: Any, report: Any) -> None:
             _legend(axes, panel.names)
 
 
-def _error(report: Any) -> CurvePanel:
+def _error(report: Report) -> CurvePanel:
     """Return the panel of the errors: of the tips, else of the outputs."""
     run, figures, controlled = report.run, report.figures, report.controlled
     units = {report.model.outputs[i].unit for i in controlled}
@@ -69,7 +73,7 @@ def _error(report: Any) -> CurvePanel:
     return CurvePanel(draw, f'{word}\n[{unit}]')
 
 
-def _draw_error(t: Any, values: Any, rms: Any, unit: str, axes: Any) -> None:
+def _draw_error(t: Vector, values: Vector, rms: float | None, unit: str, axes: Axes) -> None:
     step = step_of(t)
     axes.semilogy(t[::step], np.maximum(values[::step], 1e-6), color=TIP, lw=1.2)
     low, high = axes.get_ylim()
@@ -85,7 +89,7 @@ def _draw_error(t: Any, values: Any, rms: Any, unit: str, axes: Any) -> None:
                   ha='right', color=INK, fontsize=8)  # fmt: skip
 
 
-def _outputs(report: Any) -> Iterator[CurvePanel]:
+def _outputs(report: Report) -> Iterator[CurvePanel]:
     """Yield the panels of the controlled outputs and where they should be."""
     names: tuple[str, ...] = ('$y_d$', '$y$')
     for quantity, own in by_quantity(report.model.outputs, report.controlled):
@@ -95,7 +99,7 @@ def _outputs(report: Any) -> Iterator[CurvePanel]:
         names = ()
 
 
-def _draw_outputs(report: Any, own: Any, factor: float, axes: Any) -> None:
+def _draw_outputs(report: Report, own: Sequence[int], factor: float, axes: Axes) -> None:
     run, step, colors = report.run, step_of(report.run.t), _colors(len(report.run.actuators))
     for i in own:
         y_d = run.y_d[::step, report.controlled.index(i)]
@@ -105,7 +109,7 @@ def _draw_outputs(report: Any, own: Any, factor: float, axes: Any) -> None:
     axes.plot([], [], color=FAINT, lw=1.4, label='$y$')
 
 
-def _commands(report: Any) -> Iterator[CurvePanel]:
+def _commands(report: Report) -> Iterator[CurvePanel]:
     """Yield the panels of the commands."""
     actuators = report.run.actuators
     for quantity, own in by_quantity(report.model.commands, range(len(actuators))):
@@ -114,14 +118,14 @@ def _commands(report: Any) -> Iterator[CurvePanel]:
         yield CurvePanel(draw, f'{quantity.name}\n[{unit}]', tuple(actuators[i] for i in own))
 
 
-def _draw_commands(run: Any, own: Any, factor: float, axes: Any) -> None:
+def _draw_commands(run: Run, own: Sequence[int], factor: float, axes: Axes) -> None:
     step, colors = step_of(run.t), _colors(len(run.actuators))
     for i in own:
         u, name = factor * run.u[::step, i], run.actuators[i]
         axes.plot(run.t[::step], u, color=colors[i], lw=1.2, label=name)
 
 
-def _legend(axes: Any, names: Sequence[str]) -> None:
+def _legend(axes: Axes, names: Sequence[str]) -> None:
     """Put the legend above the axes, to the right."""
     axes.legend(loc='lower right', bbox_to_anchor=(1.005, 0.99), ncol=_columns(names),
                 frameon=False, fontsize=8, labelcolor=INK, handlelength=1.2, columnspacing=1.0,
@@ -146,7 +150,7 @@ def _width(names: Sequence[str], columns: int) -> int:
     return sum(6 + max(map(len, part)) for part in np.array_split(names, columns))
 
 
-def _tidy(axes: Any, report: Any, last: bool) -> None:
+def _tidy(axes: Axes, report: Report, last: bool) -> None:
     """Give a curve's axes the looks they all share."""
     axes.set_xlim(0.0, report.run.t[-1] + report.run.period)
     axes.axvspan(0.0, min(report.ramp, report.run.t[-1]), color='#f1f4f7', zorder=0, lw=0)

@@ -4,10 +4,11 @@
 from typing import Any
 
 import numpy as np
+from softrobot_dynamics.evaluation.report_contents import Report
 from softrobot_dynamics.viewing.animation import Film
 
 
-def film_of(report: Any) -> Film:
+def film_of(report: Report) -> Film:
     """Return the film of a Report."""
     run, targets = report.run, report.targets
     free = max(run.t[-1] - report.ramp, 0.0) or run.t[-1]

@@ -12,7 +12,7 @@ LEAST_STATES = 0.95  # share of the states that there should have been
 _MANY_MISSED = 0.3  # from where half the rate would not do
 
 
-def overload(run: Run, expected: int) -> Iterator[str]:
+def overload(run: Run, expected: float) -> Iterator[str]:
     """Yield, in words, that the machine was too slow for the rate, if so, and what to do."""
     missed, rate = run.missed / max(1, run.ticks), 1.0 / run.period
     waited = run.missed and any(mode in lapse for lapse in run.lapses for mode in LATE)

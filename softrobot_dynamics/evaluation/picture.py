@@ -8,9 +8,13 @@ from typing import Any
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.image import imsave
+from mpl_toolkits.mplot3d.axes3d import Axes3D
 import numpy as np
-from softrobot_dynamics.annotations import Matrix, Vector
+from numpy.typing import NDArray
+from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.evaluation.curves import draw_curves, step_of
+from softrobot_dynamics.evaluation.report_contents import Report
+from softrobot_dynamics.evaluation.tracking import Figures, Tips
 from softrobot_dynamics.evaluation.units import in_words
 from softrobot_dynamics.loops.command_timing import said_of
 from softrobot_dynamics.viewing.shapes import RobotShape
@@ -29,7 +33,7 @@ _LEFT, _BETWEEN = 0.03, '  ·  '
 _LETTERS, _LETTERS_BESIDE = 150, 95  # that fit into a line of the subtitle, beside the name
 
 
-def draw_report(report: Any, path: str | PathLike[str]) -> None:
+def draw_report(report: Report, path: str | PathLike[str]) -> None:
     """Draw the Report of a demo into a PNG file."""
     figure = Figure(figsize=SIZE, dpi=FINENESS * DPI, facecolor='white')
     canvas = FigureCanvasAgg(figure)
@@ -40,7 +44,7 @@ def draw_report(report: Any, path: str | PathLike[str]) -> None:
     imsave(path, _averaged(np.asarray(canvas.buffer_rgba())[..., :3]))
 
 
-def _averaged(pixels: Any) -> Any:
+def _averaged(pixels: NDArray[np.uint8]) -> Any:
     """Return an image of FINENESS times fewer rows and columns, smooth at every edge."""
     k = FINENESS
     rows, columns = pixels.shape[0] // k, pixels.shape[1] // k
@@ -51,7 +55,7 @@ def _averaged(pixels: Any) -> Any:
 # Space
 
 
-def _draw_space(axes: Any, report: Any) -> None:
+def _draw_space(axes: Axes3D, report: Report) -> None:
     """Draw the robot at several times, the path of its tip, and the path wanted."""
     to_world = report.model.description.base.matrix()
     run, shape = report.run, RobotShape(report.model)
@@ -59,7 +63,7 @@ def _draw_space(axes: Any, report: Any) -> None:
     _draw_shapes(axes, postures, shape.triangles)
     points = [surface for posture in postures for surface in posture]
     if report.tips is not None:
-        points += _draw_paths(axes, report, to_world)
+        points += _draw_paths(axes, report, report.tips, to_world)
     frame_space(axes, np.concatenate(points))
 
 
@@ -69,14 +73,16 @@ def shape_rows(t: Vector, span: float, count: int = SHAPES) -> Any:
     return np.unique(np.searchsorted(t, times).clip(0, len(t) - 1))
 
 
-def _span(report: Any) -> float:
+def _span(report: Report) -> float:
     """Return the time [s] over which to show shapes: a turn, or all after the blending in."""
     t = report.run.t
     free = max(t[-1] - report.ramp, 0.0) or t[-1]
     return min(free, report.targets.duration) if report.targets else free
 
 
-def _draw_shapes(axes: Any, postures: Any, triangles: Any) -> Any:
+def _draw_shapes(
+    axes: Axes3D, postures: Sequence[Sequence[Matrix]], triangles: Sequence[Integers]
+) -> Any:
     """Draw the surfaces of several postures: the last one on top, earlier ones ever paler."""
     *earlier, last = postures
     ghosts = []
@@ -91,10 +97,10 @@ def _draw_shapes(axes: Any, postures: Any, triangles: Any) -> Any:
     add_surfaces(axes, [BodySurface(x, triangles[body], body) for body, x in enumerate(last)], 3)
 
 
-def _draw_paths(axes: Any, report: Any, to_world: Matrix) -> list[Any]:
+def _draw_paths(axes: Axes3D, report: Report, tips: Tips, to_world: Matrix) -> list[Matrix]:
     """Draw where tips were and should have been; return the points, (T, 3) each."""
-    run, tips = report.run, report.tips
-    step, late, drawn = step_of(run.t), run.t >= report.ramp, []
+    run, drawn = report.run, list[Matrix]()
+    step, late = step_of(run.t), run.t >= report.ramp
     for k in range(tips.points.shape[1]):
         wanted, points = (_moved(to_world, p[:, k]) for p in (tips.wanted, tips.points))
         axes.plot(*wanted[::step].T, color=INK, lw=3.4, alpha=0.3, zorder=4, label='reference')
@@ -109,14 +115,14 @@ def _draw_paths(axes: Any, report: Any, to_world: Matrix) -> list[Any]:
     return drawn
 
 
-def _moved(transform: Matrix, points: Any) -> Any:
+def _moved(transform: Matrix, points: Matrix) -> Any:
     return points @ transform[:3, :3].T + transform[:3, 3]
 
 
 # Title
 
 
-def _draw_title(figure: Any, report: Any) -> None:
+def _draw_title(figure: Figure, report: Report) -> None:
     model = report.model
     name = figure.text(_LEFT, 0.95, model.description.name, fontsize=17, color=INK, weight='bold')
     words = [f'{model.n} coordinates, {model.m} actuators']
@@ -131,7 +137,7 @@ def _draw_title(figure: Any, report: Any) -> None:
                 color='#55646f')  # fmt: skip
 
 
-def subtitle(figures: Any, rate: float, estimated: bool = False) -> list[str]:
+def subtitle(figures: Figures, rate: float, estimated: bool = False) -> list[str]:
     """Return the figures, in words."""
     nodes = 'simulation, estimator and controller, three' if estimated else (
         'simulation and controller, two'

@@ -1,19 +1,20 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Join the records of the two nodes of a run tick by tick."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.loops.realtime import SECOND
 from softrobot_dynamics.recordings.reading import read_recording, Recording
 
 RUNNING, DRIVEN = 'running', 'driven by commands'  # the modes in which the loop is closed
 LATE = 'no valid state', 'the last command is too old'  # in those of a loop that was kept waiting
-SECOND = 1_000_000_000  # [ns]
 FILES = ('simulation.mcap', 'controller.mcap')
 
 
@@ -104,7 +105,7 @@ def _in_mode(recording: Recording, mode: str) -> Any:
     return recording['mode'] == recording.facts['modes'].index(mode)
 
 
-def _matched(stamps: Any, own: Any, values: Any, near: float) -> Any:
+def _matched(stamps: Vector, own: Vector, values: Matrix, near: float) -> Any:
     """Return the row whose stamp of `own` is nearest to each of `stamps`, nan if none is near."""
     matched = np.full((len(stamps), values.shape[1]), np.nan)
     if len(own):
@@ -118,7 +119,9 @@ def _matched(stamps: Any, own: Any, values: Any, near: float) -> Any:
     return matched
 
 
-def _lapses(recording: Recording, columns: Any, wanted: str) -> Iterator[str]:
+def _lapses(
+    recording: Recording, columns: Mapping[str, NDArray[Any]], wanted: str
+) -> Iterator[str]:
     """Yield the modes other than the wanted one, from when on it had been reached, if it was."""
     modes, names = columns['mode'], recording.facts['modes']
     reached = np.flatnonzero(modes == names.index(wanted))

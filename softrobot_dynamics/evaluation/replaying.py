@@ -10,6 +10,7 @@ on the same numbers gives the same bits, so commands are compared as they are.
 from __future__ import annotations
 
 from collections.abc import Callable
+from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from softrobot_dynamics.controllers.phases import Program
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.loops.orders import Took
-from softrobot_dynamics.model.model import compile_model
+from softrobot_dynamics.model.model import compile_model, CompiledModel
 from softrobot_dynamics.recordings.reading import Recording
 from softrobot_dynamics.references.piecewise import constant
 
@@ -49,7 +50,9 @@ class Replay(NamedTuple):
 
 
 def replay(
-    recording: Recording, robot: Any = None, progress: Callable[[float], object] | None = None
+    recording: Recording,
+    robot: str | PathLike[str] | dict[str, Any] | None = None,
+    progress: Callable[[float], object] | None = None,
 ) -> Replay:
     """
     Return the :class:`Replay` of a recording; ends at the first command that is another.
@@ -75,7 +78,7 @@ def replay(
 class _Player:
     """The law and what it is told, tick by tick."""
 
-    def __init__(self, recording: Recording, model: Any) -> None:
+    def __init__(self, recording: Recording, model: CompiledModel) -> None:
         self._recording, self._model = recording, model
         moment, values = recording.parameters[0]
         self._values = {name: _number(value) for name, value in values.items()}
@@ -87,7 +90,7 @@ class _Player:
         self._beginning, self._plan = 0, None
         self._led = False
 
-    def play(self, progress: Any) -> Replay:
+    def play(self, progress: Callable[[float], object] | None) -> Replay:
         """Go through all ticks."""
         data, compared, safe, led = self._recording, 0, 0, None
         running = data.facts['modes'].index('running')
@@ -161,5 +164,5 @@ class _Player:
             self._values |= {name: _number(value) for name, value in changed.items()}
 
 
-def _number(value: Any) -> Any:
+def _number(value: object) -> Any:
     return np.nan if value is None else value

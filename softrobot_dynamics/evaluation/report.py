@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 import json
 from os import PathLike
 from pathlib import Path
 import shutil
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
-from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.configuration.law_settings import limits_of
 from softrobot_dynamics.configuration.parts import blended_in, controlled_of
 from softrobot_dynamics.description.robot import load_robot
@@ -19,11 +18,12 @@ from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.evaluation import records, tracking
 from softrobot_dynamics.evaluation.overload import OVERLOADED
+from softrobot_dynamics.evaluation.report_contents import Report, RunPlan
 from softrobot_dynamics.evaluation.targets import targets_of
+from softrobot_dynamics.evaluation.terminal import Display
 from softrobot_dynamics.evaluation.units import in_words
 from softrobot_dynamics.loops.command_timing import said_of
 from softrobot_dynamics.model.model import compile_model
-from softrobot_dynamics.references.contract import Targets
 from softrobot_dynamics.viewing.shapes import reach_of
 
 if TYPE_CHECKING:
@@ -33,22 +33,6 @@ FACTS, ROBOT, PICTURE, TICKS = 'demo.json', 'robot.yaml', 'demo.png', 'demo.csv'
 _SERIOUS, _LAST = ('[WARN]', '[ERROR]', '[FATAL]'), 3  # lines of a log, how many are shown
 LOGS = ('simulation.log', 'estimator.log', 'controller.log')
 INSTALL_MATPLOTLIB = "no picture: that needs matplotlib: pip install 'softrobot_dynamics[demo]'"
-
-
-class Report(NamedTuple):
-    """A demo and what came out of it."""
-
-    model: CompiledModel
-    run: records.Run
-    controlled: list[int]  # indices of the actuators that follow the reference
-    targets: Targets | None  # that tips follow
-    tips: tracking.Tips | None
-    ramp: float  # [s] until the first reference is blended in
-    ways: Vector  # (c,) what the errors of the outputs are shares of, each in its unit
-    figures: tracking.Figures
-    unseen: tuple[str, ...] = ()  # outputs about which nothing can be told
-    plant: str = ''  # in words, what the simulated robot differs in from the model
-    estimated: bool = False  # whether the controller heard an estimator
 
 
 def prepare_folder(path: str | PathLike[str]) -> Path:
@@ -76,7 +60,7 @@ def prepare_json(path: str | PathLike[str]) -> None:
         raise ArgumentError('--json', str(path), f'a file to write to ({error})') from error
 
 
-def save_facts(folder: Path, plan: Any, tolerance: float, duration: float | None) -> None:
+def save_facts(folder: Path, plan: RunPlan, tolerance: float, duration: float | None) -> None:
     """Write down what is run, so that it can be drawn again: the robot and all parameters."""
     source = Path(shipped('robots').get(plan.robot, plan.robot)).resolve()
     shutil.copyfile(source, folder / ROBOT)
@@ -147,8 +131,8 @@ def make(
     values: dict[str, Any],
     *,
     duration: float | None = np.inf,
-    expected: Any = 0,
-    lapses: Any = (),
+    expected: float = 0,
+    lapses: Sequence[str] = (),
 ) -> Report:
     """
     Return the Report on the records in a folder, the first `duration` [s] of them.
@@ -177,11 +161,11 @@ def make(
 
 def conclude(
     folder: Path,
-    shown: Any,
+    shown: Display,
     report: Report | None,
     *,
-    lapses: Any = (),
-    json_file: Any = None,
+    lapses: Sequence[str] = (),
+    json_file: str | PathLike[str] | None = None,
     picture: bool = True,
 ) -> bool:
     """
@@ -232,7 +216,7 @@ def log_ends(folder: Path) -> Iterator[str]:
             yield f'{name}: {line}'
 
 
-def _write(report: Report, folder: Path, shown: Any, picture: bool) -> Any:
+def _write(report: Report, folder: Path, shown: Display, picture: bool) -> Any:
     """Write the ticks, and the picture if wanted; return the names of the files."""
     tracking.write_csv(folder / TICKS, report.run, report.controlled, report.tips)
     if not (picture and len(report.run.t) and np.isfinite(report.run.q).all()):
@@ -284,16 +268,16 @@ def rows(report: Report) -> Iterator[tuple[str, str]]:
     yield 'ticks with a command at a limit', _words(figures.saturated_share, '{:.1%}')
 
 
-def _words(value: Any, form: str) -> str:
+def _words(value: float | None, form: str) -> str:
     return '-' if value is None else form.format(value)
 
 
-def _of_way(share: Any) -> str:
+def _of_way(share: float | None) -> str:
     return '' if share is None else f' ({share:.2%} of its way)'
 
 
-def _two(first: Any, second: Any, unit: str) -> str:
+def _two(first: float | None, second: float | None, unit: str) -> str:
     """Return two values of a unit in words."""
-    if first is None:
+    if first is None or second is None:
         return 'none: nothing followed a reference for long enough to be judged'
     return f'{in_words(first, unit)}, {in_words(second, unit)}'

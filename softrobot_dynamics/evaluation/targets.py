@@ -11,6 +11,7 @@ from scipy.interpolate import PPoly
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.dynamics.calls import body_index, forward_kinematics
 from softrobot_dynamics.references.contract import Targets, trajectory
+from softrobot_dynamics.references.piecewise import Reference
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -29,7 +30,7 @@ def tips_at(model: CompiledModel, bodies: Sequence[str], q: Vector) -> Matrix:
     return frames[[body_index(model, body) for body in bodies], :3, 3]
 
 
-def time_along(reference: Any, y_d: Vector, guess: float) -> float | None:
+def time_along(reference: Reference, y_d: Vector, guess: float) -> float | None:
     """
     Return the time [s] near `guess` at which a Reference is at y_d (c,), by Newton's method.
 

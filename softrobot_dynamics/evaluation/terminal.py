@@ -4,9 +4,10 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 import contextlib
+from contextlib import AbstractContextManager
 import sys
 import time
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
@@ -50,7 +51,25 @@ class Subject(NamedTuple):
     upper: Vector  # (m,)
 
 
-def display() -> Any:
+class Display(Protocol):
+    """Where a demo shows what happens."""
+
+    def say(self, text: str) -> None:
+        """Show a line."""
+
+    def stage(self, text: str) -> AbstractContextManager[None]:
+        """Say what is going on within this context, and for how long."""
+
+    def live(
+        self, subject: Subject
+    ) -> AbstractContextManager[Callable[[float, LoopSnapshot], None]]:
+        """Return a function of a time [s] and a LoopSnapshot that shows the loop as it is."""
+
+    def table(self, title: str, rows: Iterable[tuple[str, str]]) -> None:
+        """Show (name, value) in two columns."""
+
+
+def display() -> Display:
     """Return the display that suits this terminal."""
     if Console is None:
         shown = PlainDisplay()
@@ -94,7 +113,7 @@ class PlainDisplay:
 class RichDisplay:
     """The same with spinners, bars and boxes."""
 
-    def __init__(self, console: Any) -> None:
+    def __init__(self, console: Console) -> None:
         self._console = console
 
     def say(self, text: str) -> None:
@@ -165,7 +184,7 @@ class _View:
         text = Text(bar(t / self._subject.duration, 30), style='yellow' if ramp else 'green')
         return text.append(' blending in' if ramp else '', style='dim')
 
-    def _bars(self, u: Any) -> Any:
+    def _bars(self, u: Vector | None) -> Any:
         table = Table.grid(padding=(0, 2))
         subject = self._subject
         if u is None:
@@ -186,7 +205,7 @@ def bar(share: float, width: int) -> str:
     return ('█' * full + (_BLOCKS[part] if part else '')).ljust(width, '·')
 
 
-def sparkline(values: Any) -> str:
+def sparkline(values: Sequence[float] | deque[float]) -> str:
     """Return a small curve of positive values, from 0 to the greatest."""
     top = max(values, default=0.0) or 1.0
     return ''.join(_SPARKS[min(7, int(8 * value / top))] for value in values)
@@ -233,7 +252,7 @@ def loop_rows(diagnostics: dict[str, Any]) -> Any:
     )
 
 
-def _filled(sight: LoopSnapshot, last: Any) -> LoopSnapshot:
+def _filled(sight: LoopSnapshot, last: LoopSnapshot | None) -> LoopSnapshot:
     """Return `sight` with what is missing as it was last."""
     if last is None:
         return sight

@@ -3,12 +3,13 @@
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 import numpy as np
-from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.evaluation.curves import INK, PALETTE, POINTS, STYLE
 from softrobot_dynamics.evaluation.units import shown
@@ -81,7 +82,11 @@ def _panels(recording: Recording) -> list[_Panel]:
 
 
 def _by_unit(
-    label: str, names: Sequence[str], units: Sequence[str], values: Matrix, wanted: Any = None
+    label: str,
+    names: Sequence[str],
+    units: Sequence[str],
+    values: Matrix,
+    wanted: Matrix | None = None,
 ) -> list[_Panel]:
     """Return a panel for each unit."""
     found = []
@@ -94,7 +99,7 @@ def _by_unit(
     return found
 
 
-def _draw(ax: Any, t: Vector, panel: _Panel, rows: Any) -> None:
+def _draw(ax: Axes, t: Vector, panel: _Panel, rows: Integers) -> None:
     """Draw a panel; its legend stands beside it."""
     values = np.fmax.reduceat(panel.values, rows) if panel.peaks else panel.values[rows]
     for i, name in enumerate(panel.names):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 import csv
 import json
 import math
@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.evaluation.overload import LEAST_STATES, MOST_MISSED, overload
 from softrobot_dynamics.evaluation.records import Run
 from softrobot_dynamics.evaluation.targets import tips_at
 from softrobot_dynamics.evaluation.units import in_words
+from softrobot_dynamics.references.contract import Targets
 from softrobot_dynamics.viewing.shapes import reach_of
 
 if TYPE_CHECKING:
@@ -84,7 +86,7 @@ class Figures(NamedTuple):
     bus_rate_hz: float = 0.0  # at which its drives took them, 0: at any time
 
 
-def tips_of(run: Run, model: CompiledModel, targets: Any) -> Tips | None:
+def tips_of(run: Run, model: CompiledModel, targets: Targets) -> Tips | None:
     """Return the Tips of a run that was to follow Targets."""
     points = np.array([tips_at(model, targets.bodies, q) for q in run.q])
     wanted, sizes, length = targets.points(run.t), targets.sizes(), reach_of(model)
@@ -93,7 +95,12 @@ def tips_of(run: Run, model: CompiledModel, targets: Any) -> Tips | None:
 
 
 def evaluate(
-    run: Run, task: Task, *, tips: Tips | None = None, expected: Any = 0, lapses: Any = ()
+    run: Run,
+    task: Task,
+    *,
+    tips: Tips | None = None,
+    expected: float = 0,
+    lapses: Sequence[str] = (),
 ) -> Figures:
     """
     Return the Figures of a Run.
@@ -135,7 +142,7 @@ def evaluate(
     )
 
 
-def _at_a_limit(u: Any, lower: Any, upper: Any) -> Any:
+def _at_a_limit(u: Matrix, lower: Vector, upper: Vector) -> Any:
     return ((u <= lower + 1e-9) | (u >= upper - 1e-9)).any(axis=1)
 
 
@@ -171,14 +178,14 @@ def ways_of(run: Run, task: Task) -> Any:
     return ways
 
 
-def _spans(rows: Any) -> Any:
+def _spans(rows: Matrix) -> Any:
     """Return how far each column of (T, k) goes, 0 for what is rounding."""
     low, high = (f.reduce(rows, axis=0, initial=np.nan) for f in (np.fmin, np.fmax))
     spans = np.nan_to_num(high - low)
     return np.where(spans > 1e-9 * np.fmax(np.abs(low), np.abs(high)), spans, 0.0)
 
 
-def _shares(errors: Any, sizes: Any) -> Any:
+def _shares(errors: Matrix, sizes: Vector) -> Any:
     """Return the RMS of errors (T, k) as shares of sizes (k,); nan where there are none."""
     seen = np.isfinite(errors)
     squares = np.sum(np.where(seen, errors, 0.0) ** 2, axis=0)
@@ -186,9 +193,9 @@ def _shares(errors: Any, sizes: Any) -> Any:
     return np.where(counts, np.sqrt(squares / np.maximum(counts, 1)), np.nan) / sizes
 
 
-def _strayed_tips(shares: Any, tips: Any, tolerance: float) -> Iterator[str]:
+def _strayed_tips(shares: Vector, tips: Tips | None, tolerance: float) -> Iterator[str]:
     """Yield, in words, the tip that does not follow, if one does not."""
-    if (shares > tolerance).any():
+    if tips is not None and (shares > tolerance).any():
         k = np.nanargmax(shares)
         yield (
             f'the tip does not follow: RMS {shares[k] * tips.sizes[k] * 1e3:.3g} mm,'
@@ -197,7 +204,7 @@ def _strayed_tips(shares: Any, tips: Any, tolerance: float) -> Iterator[str]:
         )
 
 
-def _strayed_outputs(shares: Any, ways: Any, task: Task) -> Iterator[str]:
+def _strayed_outputs(shares: Vector, ways: Vector, task: Task) -> Iterator[str]:
     """Yield, in words, the output that follows least, if one does not."""
     if (shares > task.tolerance).any():
         k = np.nanargmax(shares)
@@ -209,11 +216,11 @@ def _strayed_outputs(shares: Any, ways: Any, task: Task) -> Iterator[str]:
         )
 
 
-def _largest(shares: Any) -> float | None:
+def _largest(shares: Vector) -> float | None:
     return float(np.nanmax(shares)) if np.isfinite(shares).any() else None
 
 
-def nothing(lapses: Any) -> Figures:
+def nothing(lapses: Iterable[str]) -> Figures:
     """Return the Figures where nothing was recorded."""
     trips = {'p50': None, 'p99': None, 'max': None}
     absent: Any = [None] * 7
@@ -256,7 +263,7 @@ def _tip_columns(tips: Tips) -> dict[str, Any]:
     return {**columns, 'tip_error': tips.errors}
 
 
-def _lapses(run: Run, expected: Any) -> Iterator[str]:
+def _lapses(run: Run, expected: float) -> Iterator[str]:
     """Yield, in words, why the loop did not hold."""
     if not len(run.t):
         yield 'no state was answered by the law'
@@ -277,17 +284,17 @@ def _rate(run: Run) -> float | None:
     return len(run.t) / passed if passed else None
 
 
-def _rms_and_peak(errors: Any) -> tuple[float | None, float | None]:
+def _rms_and_peak(errors: Vector) -> tuple[float | None, float | None]:
     errors = errors[np.isfinite(errors)]
     if not len(errors):
         return None, None
     return math.sqrt(np.mean(errors**2)), float(errors.max())
 
 
-def _quantile(values: Any, percent: float) -> float | None:
+def _quantile(values: Vector, percent: float) -> float | None:
     values = values[np.isfinite(values)]
     return float(np.percentile(values, percent)) if len(values) else None
 
 
-def _mean(values: Any) -> float | None:
+def _mean(values: NDArray[np.bool_]) -> float | None:
     return float(np.mean(values)) if len(values) else None

@@ -2,7 +2,9 @@
 """In which units a demo shows what is in SI units, and in those of the actuators."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeVar
+
+Q = TypeVar('Q')
 
 _SHOWN = {'m': (1e3, 'mm'), 'm^3': (1e6, 'cm³'), 'Pa': (1e-3, 'kPa'), '': (1.0, '-')}
 
@@ -18,9 +20,9 @@ def in_words(value: float, unit: str, digits: int = 3) -> str:
     return f'{float(f"{factor * value:.{digits}g}"):.6g} {unit}'
 
 
-def by_quantity(quantities: Any, chosen: Sequence[int]) -> list[tuple[Any, list[int]]]:
+def by_quantity(quantities: Sequence[Q], chosen: Sequence[int]) -> list[tuple[Q, list[int]]]:
     """Return [(Quantity, indices)] of the chosen indices, those of one quantity together."""
-    groups: dict[Any, list[int]] = {}
+    groups: dict[Q, list[int]] = {}
     for i in chosen:
         groups.setdefault(quantities[i], []).append(i)
     return list(groups.items())

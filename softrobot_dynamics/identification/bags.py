@@ -4,13 +4,20 @@ ROS bags as tables: a row for each time at which messages came, a column for eac
 
 A column is named by topic and field, as '/joint_commands effort.t1' or '/camera pose.position.x'.
 What follows a list is a place in it, from 0, or one of the names that the message has beside it.
+
+A folder without metadata.yaml, as a recorder that was killed leaves it, is read by its files. An
+MCAP file that was cut is read up to there, with a warning that says when that is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+import re
+from tempfile import TemporaryDirectory
+from typing import Any, cast
+import warnings
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
@@ -18,13 +25,51 @@ from softrobot_dynamics.errors import ArgumentError
 
 INSTALL = "an environment with rosbags: pip install 'softrobot_dynamics[bags]'"
 SUFFIXES = '.mcap', '.db3', '.bag'
+METADATA = 'metadata.yaml'
 TIMES = 'stamp', 'received'  # that in the header of a message, and when it was recorded
 _NAMES = 'name', 'joint_names'
 
 
 def is_bag(path: Path) -> bool:
     """Tell whether a path leads to a bag, a folder or a file."""
-    return path.suffix in SUFFIXES or (path / 'metadata.yaml').is_file()
+    return path.suffix in SUFFIXES or (path / METADATA).is_file() or bool(_files_in(path))
+
+
+def _files_in(folder: Path) -> list[Path]:
+    """Return the files of a bag that is a folder, one after the other as they were split."""
+    if not folder.is_dir():
+        return []
+    found = [file for file in folder.iterdir() if file.suffix in SUFFIXES]
+    return sorted(found, key=lambda file: [int(n) for n in re.findall('[0-9]+', file.stem)])
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[list[Path]]:
+    """Yield paths of a bag that rosbags reads: what lacks metadata or an end is made whole."""
+    files = [path] if path.is_file() else _files_in(path)
+    cut = []
+    if any(file.suffix == '.mcap' for file in files):
+        from softrobot_dynamics.recordings.mcap_recovery import is_cut
+
+        cut = [file for file in files if file.suffix == '.mcap' and is_cut(file)]
+    if not cut:
+        yield files if files and not (path / METADATA).is_file() else [path]
+        return
+    with TemporaryDirectory() as folder:
+        yield [
+            file if file not in cut else _recovered(file, Path(folder, f'{i}.mcap'))
+            for i, file in enumerate(files)
+        ]
+
+
+def _recovered(file: Path, target: Path) -> Path:
+    """Write what is whole of a file that was cut, and warn until when that is."""
+    from softrobot_dynamics.recordings.mcap_recovery import recover
+
+    last = recover(file, target)
+    until = 'no chunk of messages is whole' if last is None else f'it is read up to {last} ns'
+    warnings.warn(f'{file} is cut: {until}', RuntimeWarning, stacklevel=2)
+    return target
 
 
 class Bag:
@@ -75,7 +120,10 @@ class Bag:
         found: dict[str, list[tuple[int, Any]]] = {topic: [] for topic in topics}
         known = get_typestore(Stores.LATEST)  # for bags that do not say what messages are
         try:
-            with AnyReader([self._path.expanduser()], default_typestore=known) as reader:
+            with (
+                _readable(self._path.expanduser()) as paths,
+                AnyReader(paths, default_typestore=known) as reader,
+            ):
                 there = {each.topic: each for each in reader.connections}
                 for topic in topics - set(there):
                     raise ArgumentError(
@@ -89,19 +137,20 @@ class Bag:
             raise ArgumentError('recording', str(self._path), f'a bag ({error})') from error
         return found
 
-    def _time(self, message: Any, received: int) -> int:
+    def _time(self, message: object, received: int) -> int:
         if self._clock == 'received':
             return received
         try:
-            stamp = message.header.stamp
+            stamp = cast(Any, message).header.stamp
         except AttributeError:
             expected = f"'received', as a {type(message).__name__} has no stamp"
             raise ArgumentError('time.column', self._clock, expected) from None
         return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
 
-    def _number(self, column: str, message: Any, field: str) -> float | None:
+    def _number(self, column: str, message: object, field: str) -> float | None:
         """Return what a message has in a field; None: nothing, as of a joint that is not there."""
-        value, rest = message, field
+        value: Any = message
+        rest = field
         while rest:
             if hasattr(value, '__len__'):
                 return self._place(column, message, value, rest)
@@ -116,7 +165,9 @@ class Bag:
             raise ArgumentError('column', column, 'a field that is a number') from None
         return number if np.isfinite(number) else None
 
-    def _place(self, column: str, message: Any, values: Any, rest: str) -> float | None:
+    def _place(
+        self, column: str, message: object, values: Sequence[Any], rest: str
+    ) -> float | None:
         """Return what is in a list by a name, or by a place."""
         for names in _NAMES:
             listed = list(getattr(message, names, ()))

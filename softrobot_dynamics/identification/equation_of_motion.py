@@ -18,7 +18,7 @@ from softrobot_dynamics.dynamics.commanded import HeldCables
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.recursion.differences import by_second_order
 from softrobot_dynamics.recursion.joint_friction import SPEED
-from softrobot_dynamics.simulation.stepping import acting, Inputs
+from softrobot_dynamics.simulation.integrators.contract import acting, Inputs
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel

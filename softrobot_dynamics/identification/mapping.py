@@ -101,7 +101,7 @@ class _Coordinate:
     noise: float = number('of the coordinate', above=0.0, default=1.0)
 
 
-def _commands(value: Any, path: str, problems: Problems) -> Any:
+def _commands(value: object, path: str, problems: Problems) -> Any:
     if not isinstance(value, dict):
         problems.append(Problem(path, value, 'a mapping of actuators to {column, unit}'))
         return {}

@@ -7,8 +7,8 @@ meanwhile. By its numbers and the states it starts in, its state changes along w
 system does, ``M v' + D v + K x = -dr/dtheta, x' = v``, with the derivatives of the balance of
 forces r half way in each stride, which is some steps from one measurement to the next. That is
 made by the method of the simulator's own steps
-(:mod:`softrobot_dynamics.simulation.exponential`, of one part). Only dr/dtheta, one evaluation
-at a given state, is a difference.
+(:mod:`softrobot_dynamics.simulation.integrators.exponential_step`, of one part). Only dr/dtheta,
+one evaluation at a given state, is a difference.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ from softrobot_dynamics.identification.prediction import markers_at
 from softrobot_dynamics.identification.time_grid import steps_of, time_grid_of, TimeGrid
 from softrobot_dynamics.model.model import compile_model, CompiledModel
 from softrobot_dynamics.simulation.actuation import ActuatorDynamics
-from softrobot_dynamics.simulation.exponential import GAMMA, ONCE, TWICE
+from softrobot_dynamics.simulation.integrators.contract import Inputs
+from softrobot_dynamics.simulation.integrators.exponential import ExponentialIntegrator
+from softrobot_dynamics.simulation.integrators.exponential_step import GAMMA, ONCE, TWICE
 from softrobot_dynamics.simulation.rotation_vector_wrapping import recentring
-from softrobot_dynamics.simulation.stepping import FixedSteps, Inputs
 
 STEP = 1e-3  # [s] of the simulation, at most
 GRID_STEP = 4e-3  # [s] of what follows from it by the numbers, at most
@@ -227,7 +228,7 @@ class MotionPredictor:
     ) -> tuple[Array, Array]:
         """Return (q, qd) at both ends of each step (E, 2, n); ``states``: None, as it goes on."""
         inputs = Inputs(model, commanded=True)
-        fixed = FixedSteps(model, self._step, inputs, has_friction=True)
+        fixed = ExponentialIntegrator(model, self._step, inputs, has_friction=True)
         q, qd = model.q0.copy(), model.qd0.copy()
         if self.motion.rest:
             near = model.q0 if self._rest is None else self._rest
@@ -249,7 +250,7 @@ class MotionPredictor:
         return begin, end
 
 
-def _culprit(model: CompiledModel, fixed: FixedSteps) -> str:
+def _culprit(model: CompiledModel, fixed: ExponentialIntegrator) -> str:
     wrong = np.flatnonzero(~np.isfinite(fixed.terms.h))
     return model.coordinate_names[wrong[0] if len(wrong) else 0]
 

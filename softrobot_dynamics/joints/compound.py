@@ -2,9 +2,9 @@
 """Springs and limits of joints with several coordinates, for each coordinate by name."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, Field, fields
 from math import inf
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 from softrobot_dynamics.annotations import Complaints, Matrix
@@ -13,8 +13,10 @@ from softrobot_dynamics.joints.contract import Joint
 from softrobot_dynamics.schema.fields import interval, nested, number
 from softrobot_dynamics.schema.parsing import custom, join, Problems, reader
 
+T = TypeVar('T')
 
-def by_coordinate(item: Any) -> Any:
+
+def by_coordinate(item: Field[Any]) -> Any:
     """
     Return the field of what the field `item` reads for each coordinate: by name, or one for all.
 
@@ -22,7 +24,7 @@ def by_coordinate(item: Any) -> Any:
     """
     one, expected = reader(item), item.metadata['expected']
 
-    def read(value: Any, path: str, problems: Problems) -> tuple[tuple[str, Any], ...]:
+    def read(value: object, path: str, problems: Problems) -> tuple[tuple[str, Any], ...]:
         given = value if isinstance(value, dict) else {'': value}
         return tuple((str(key), one(x, join(path, key), problems)) for key, x in given.items())
 
@@ -93,9 +95,9 @@ class CompoundJoint(Joint):
         """Return the largest generalized force along each coordinate, a list."""
         return self._each(self.limits.effort, inf)
 
-    def _each(self, given: Any, otherwise: Any) -> list[Any]:
-        given = dict(given)
-        return [given.get(name, given.get('', otherwise)) for name in self.coordinates()]
+    def _each(self, given: tuple[tuple[str, T], ...], otherwise: T) -> list[T]:
+        known = dict(given)
+        return [known.get(name, known.get('', otherwise)) for name in self.coordinates()]
 
     def _given(self) -> Iterator[tuple[str, Any]]:
         """Each field that holds values by coordinate: its path and its pairs."""

@@ -45,7 +45,7 @@ def add_stress_derivatives(n, viscosity, weight, G, moved, S, D):
     for k in range(n):
         change = first[9 * B * k : 9 * B * (k + 1)]
         for j in range(k + 1):
-            value = _work(G[9 * B * j : 9 * B * (j + 1)], change)
+            value = work(G[9 * B * j : 9 * B * (j + 1)], change)
             D[own + n * k + j] += value
             if j < k:
                 D[own + n * j + k] += value
@@ -138,7 +138,8 @@ def _add_product(viscosity, weight, F, strain, out):
 
 
 @reduction
-def _work(G, stress):
+def work(G, stress):
+    """Return the work of a stress (9 rows) along the gradient of a displacement (9 rows)."""
     total = 0.0
     for k in range(9 * B):
         total += G[k] * stress[k]

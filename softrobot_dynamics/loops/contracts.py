@@ -9,7 +9,7 @@ of which only the fields named here are read.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TYPE_CHECKING, TypeAlias, TypeVar
 
 from softrobot_dynamics.annotations import Vector
@@ -34,37 +34,54 @@ MessageT = TypeVar('MessageT', covariant=True)
 class Stamp(Protocol):
     """A builtin_interfaces/Time."""
 
-    sec: int
-    nanosec: int
+    @property
+    def sec(self) -> int: ...
+
+    @property
+    def nanosec(self) -> int: ...
 
 
 class Header(Protocol):
     """A std_msgs/Header."""
 
-    stamp: Stamp
-    frame_id: str
+    @property
+    def stamp(self) -> Stamp: ...
+
+    @property
+    def frame_id(self) -> str: ...
 
 
 class Stamped(Protocol):
     """A message with a header."""
 
-    header: Header
+    @property
+    def header(self) -> Header: ...
 
 
 class VectorMessage(Protocol):
     """A geometry_msgs/Vector3 or Point."""
 
-    x: float
-    y: float
-    z: float
+    @property
+    def x(self) -> float: ...
+
+    @property
+    def y(self) -> float: ...
+
+    @property
+    def z(self) -> float: ...
 
 
 class StateMessage(Stamped, Protocol):
     """A sensor_msgs/JointState."""
 
-    name: Sequence[str]
-    position: Numbers
-    velocity: Numbers
+    @property
+    def name(self) -> Sequence[str]: ...
+
+    @property
+    def position(self) -> Numbers: ...
+
+    @property
+    def velocity(self) -> Numbers: ...
 
 
 class Sending(Protocol):
@@ -191,7 +208,26 @@ class StateSensing(Protocol):
 
 
 class TickRecord(Protocol):
-    """Keeps a row for each tick."""
+    """A file with a row for each tick."""
+
+    @property
+    def path(self) -> object: ...
+
+    @property
+    def lost(self) -> int:
+        """The number of ticks that could not be written."""
+
+    @property
+    def error(self) -> Exception | None:
+        """What ended the writing."""
+
+    def __len__(self) -> int: ...
+
+    def close(self) -> None:
+        """Write the rest."""
+
+    def note(self, parameters: Mapping[str, Any]) -> None:
+        """Keep parameters that have changed."""
 
     def add(self, moment: int, stamp: int, *values: Any) -> object:
         """Append a tick at a moment of the steady clock, about the state with a stamp [ns]."""

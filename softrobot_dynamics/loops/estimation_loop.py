@@ -25,7 +25,7 @@ from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.estimation.shape import Shape
 from softrobot_dynamics.loops.contracts import EstimationOutput
 from softrobot_dynamics.loops.deadlines import Deadlines, EstimationSchedule
-from softrobot_dynamics.loops.message_fields import checked_value, SECOND, stamp_of
+from softrobot_dynamics.loops.message_fields import read_measurement, SECOND, stamp_of
 from softrobot_dynamics.loops.realtime import now, sleep_until
 from softrobot_dynamics.loops.sensor_streams import (
     CommandStream,
@@ -78,8 +78,10 @@ class EstimationLoop(Loop):
         named = [s.sensor.name for s in streams if getattr(s.sensor, 'change', 1.0) is not None]
         self.squares = {name: np.zeros(2) for name in named}  # sums: squares, numbers
         self._estimator, self._fit = estimator, fit
-        self._gauges = [each for each in streams if isinstance(each.sensor, Effort)]
-        self._streams = [each for each in streams if each not in self._gauges]
+        efforts = [each.sensor for each in streams if isinstance(each.sensor, Effort)]
+        self._gauged = {each.name: len(each.names) for each in efforts}  # numbers of each
+        self._gauges = [each for each in streams if each.sensor.name in self._gauged]
+        self._streams = [each for each in streams if each.sensor.name not in self._gauged]
         self._reader, self._plan, self._sufficient = commands.reader, plan, sufficient
         self._u = commands.initial.copy()
         self._deadlines = Deadlines()
@@ -162,7 +164,7 @@ class EstimationLoop(Loop):
             if (message := stream.inbox.wait(0)) is None:
                 return
             arrival, stamp = now() - stream.inbox.age(), stamp_of(message)
-            value = checked_value(stream.sensor, stream.form.read(message))
+            value = read_measurement(stream.sensor, message)
             self._stamps.check(stream.sensor.name, stamp, arrival)
         except MessageError as error:
             self._refuse(error, stream.sensor.name)
@@ -226,8 +228,7 @@ class EstimationLoop(Loop):
         self.misgauged = self._speaking(self._gauges, self.ungauged, moment)
         if self.mode == WAITING:
             return
-        for stream in self._gauges:
-            name, count = stream.sensor.name, len(stream.sensor.names)
+        for name, count in self._gauged.items():
             if name in self.ungauged and name not in before:
                 self._measure(name, self._clock.at(moment), np.full(count, np.nan), moment)
 

@@ -10,12 +10,15 @@ with one of `CAUSES`.
 from collections import Counter
 from collections.abc import Callable, Sequence
 from math import isfinite
-from typing import Any
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Integers, Vector
 from softrobot_dynamics.errors import ArgumentError, closest, MessageError, shortened
+from softrobot_dynamics.estimation.sensors.messages import Message
 from softrobot_dynamics.loops.contracts import Numbers, Stamped, StateMessage
+from softrobot_dynamics.loops.realtime import SECOND
 
 CAUSES = (
     'wrong size',
@@ -28,7 +31,6 @@ CAUSES = (
     'stale',
     'unreadable',
 )
-SECOND = 1_000_000_000  # [ns]
 _QUOTED = 40  # characters of a name that is unknown
 
 
@@ -112,10 +114,31 @@ def read_numbers(field: str, values: Numbers, size: int) -> Vector:
     return numbers
 
 
-def checked_value(sensor: Any, value: Any) -> Any:
-    """Return a value that the sensor can give; MessageError."""
+class MeasurementReader(Protocol):
+    """A sensor, or a measured effort: what reads its messages and checks their values."""
+
+    def from_message(self, message: Message, /) -> ArrayLike:
+        """Return the value in a message."""
+
+    def read(self, value: ArrayLike, /) -> Vector:
+        """Return its numbers; ArgumentError."""
+
+
+def read_measurement(sensor: MeasurementReader, message: Message) -> ArrayLike:
+    """
+    Return the value of a sensor in a message; MessageError if there is none.
+
+    Also for any other exception of a sensor's code: no message may end the loop that reads it.
+    """
     try:
+        value = sensor.from_message(message)
         sensor.read(value)
     except ArgumentError as error:
         raise MessageError(f'not a number: {error}') from None
+    except MessageError as error:
+        if cause_of(error) in CAUSES:
+            raise
+        raise MessageError(f'unreadable: {error.reason}') from None
+    except Exception as error:
+        raise MessageError(f'unreadable: {type(error).__name__}: {error}') from error
     return value

@@ -17,6 +17,8 @@ import time
 from typing import Any, Final, Literal
 
 now = time.monotonic_ns
+SECOND = 1_000_000_000  # [ns]
+SWITCH_INTERVAL = 5e-5  # [s] that a thread of a loop waits for Python code of another
 PRIORITY = 60  # of the loop and of the DDS threads, out of 1 to 99
 _TIMER_ABSTIME = 1
 SAFETY, LOOP, MAIN, SLOW = range(4)  # how much lower than the granted one a thread's priority is
@@ -236,6 +238,6 @@ def sleep_until(deadline: int) -> None:
     if _nanosleep is None:
         time.sleep(max(0, deadline - now()) * 1e-9)
         return
-    moment = _Timespec(*divmod(deadline, 1_000_000_000))
+    moment = _Timespec(*divmod(deadline, SECOND))
     while _nanosleep(time.CLOCK_MONOTONIC, _TIMER_ABSTIME, moment, None) and now() < deadline:
         pass  # a signal cut it short: go on to the same moment

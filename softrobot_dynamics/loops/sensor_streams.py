@@ -4,22 +4,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.estimation.efforts import Effort
 from softrobot_dynamics.estimation.estimator import Estimator
+from softrobot_dynamics.estimation.sensors.contract import Sensor
+from softrobot_dynamics.estimation.sensors.messages import Message
 from softrobot_dynamics.loops.contracts import CommandSource, MessageInbox, Stamped
 from softrobot_dynamics.loops.message_fields import SECOND
 
 _PERIODS = 2.5  # of a sensor that it may be silent
 
 
-class Stream(NamedTuple):
-    """The messages of a sensor."""
+class MeasurementMessage(Stamped, Message, Protocol):
+    """A message of a sensor: a header, and fields that the sensor reads."""
 
-    sensor: Any
-    inbox: MessageInbox[Stamped]
-    form: Any
+
+class Stream(NamedTuple):
+    """The messages of a sensor, or of measured efforts."""
+
+    sensor: Sensor | Effort
+    inbox: MessageInbox[MeasurementMessage]
 
     def patience(self, timeout: int) -> int:
         """Return how long the sensor may say nothing [ns], at least a timeout [ns]."""

@@ -27,12 +27,12 @@ from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.references.feasibility import AS_FAR
 from softrobot_dynamics.references.following import ReachableTip, TipFollower
-from softrobot_dynamics.schema.poses import rotation_of
+from softrobot_dynamics.schema.poses import read_orientation
 
 PAUSE = 0.5  # [s] without a point, after which the next one is led to as to any other reference
 PATIENCE = 30.0  # [s] for an answer, the start of the process and a compilation included
 NEAR, ALIKE = 1e-3, 0.01  # of the robot's length, [rad], from a pose at which the tip is there
-UNIT = 0.01  # how far the length of a quaternion may be from 1
+_UNIT = 0.01  # how far the length of a quaternion may be from 1: people type them, too
 _PEAK = 1.875  # greatest rate of a quintic from rest to rest, as a multiple of its mean rate
 
 Goal = tuple[Vector, Matrix | None]  # point [m], rotation of the tip's axes, base frame
@@ -95,7 +95,8 @@ class TargetOrders:
             raise MessageError(f'wrong name: {body!r} is no body; there are {", ".join(names)}')
         if not hasattr(message, 'pose'):
             return body, (_point(message.point), None)
-        return body, (_point(message.pose.position), _rotation(message.pose.orientation))
+        pose = message.pose
+        return body, (_point(pose.position), read_orientation(pose.orientation, _UNIT))
 
     def _ask(self, body: str, goal: Goal, q: Vector, anew: bool) -> tuple[ReachableTip, float]:
         """Return (the Place for a goal, the way there [m]) from the process; SoftRobotError."""
@@ -136,18 +137,6 @@ def _point(point: VectorMessage) -> Vector:
     if not np.isfinite(values).all():
         raise MessageError('not a number: the point holds nan or inf')
     return values
-
-
-def _rotation(quaternion: Any) -> Matrix:
-    """Return the rotation (3, 3) of a Quaternion; MessageError where it is not one of length 1."""
-    values = np.array([quaternion.x, quaternion.y, quaternion.z, quaternion.w])
-    if not np.isfinite(values).all():
-        raise MessageError('not a number: the orientation holds nan or inf')
-    length = float(np.hypot.reduce(values))
-    if not abs(length - 1.0) < UNIT:
-        words = f'the orientation is a quaternion of length {length:.4g}, expected 1'
-        raise MessageError(f'contradiction: {words}')
-    return rotation_of(values / length)
 
 
 class _Answers:

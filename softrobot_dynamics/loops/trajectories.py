@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -20,17 +20,27 @@ MOVES = 1e-3  # share of its greatest rate from which an output moves
 class TrajectoryPoint(Protocol):
     """A trajectory_msgs/JointTrajectoryPoint."""
 
-    positions: Sequence[float]
-    velocities: Sequence[float]
-    accelerations: Sequence[float]
-    time_from_start: Stamp
+    @property
+    def positions(self) -> Sized: ...
+
+    @property
+    def velocities(self) -> Sized: ...
+
+    @property
+    def accelerations(self) -> Sized: ...
+
+    @property
+    def time_from_start(self) -> Stamp: ...
 
 
 class CourseMessage(Stamped, Protocol):
     """A trajectory_msgs/JointTrajectory."""
 
-    joint_names: Sequence[str]
-    points: Sequence[TrajectoryPoint]
+    @property
+    def joint_names(self) -> Sequence[str]: ...
+
+    @property
+    def points(self) -> Sequence[TrajectoryPoint]: ...
 
 
 class Course(NamedTuple):

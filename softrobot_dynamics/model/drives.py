@@ -12,6 +12,7 @@ from softrobot_dynamics.actuators.contract import Cable, RobotParts, Segment
 from softrobot_dynamics.annotations import Integers, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.description.modules import NamedActuator
+from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.tables import RobotArrays
 from softrobot_dynamics.recursion.drives import convert, Drives, measure
 from softrobot_dynamics.recursion.passes import Robot
@@ -44,7 +45,7 @@ class CableTables(NamedTuple):
     parts: Sequence[Segment] = ()  # of all cables, row by row of the segments
 
 
-def cable_tables(model: Any) -> CableTables:
+def cable_tables(model: RobotModel) -> CableTables:
     """Return the :class:`CableTables` of a compiled model whose kernels are there."""
     description, m = model.description, model.m
     if not model.positioned.any():
@@ -75,7 +76,7 @@ def cable_tables(model: Any) -> CableTables:
     return found._replace(rest=drives.l)
 
 
-def drives_of(model: Any, robot: Robot, limited: bool = True) -> Drives:
+def drives_of(model: RobotModel, robot: Robot, limited: bool = True) -> Drives:
     """
     Return the :class:`Drives` of a compiled model, without cables if it has none.
 
@@ -85,7 +86,7 @@ def drives_of(model: Any, robot: Robot, limited: bool = True) -> Drives:
     return _drives(model, model.cable_tables, robot, limited)
 
 
-def _drives(model: Any, tables: CableTables, robot: Robot, limited: bool) -> Drives:
+def _drives(model: RobotModel, tables: CableTables, robot: Robot, limited: bool) -> Drives:
     s, limited = len(tables.pull), model.positioned & limited
     own = robot._replace(**tables.arrays, S=np.zeros(tables.scratch)) if s else robot
     return Drives(
@@ -110,7 +111,7 @@ class Conversion:
     ``drives`` are those of the posture that was asked about last.
     """
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: RobotModel) -> None:
         self._any, self._rest = bool(model.positioned.any()), np.zeros(model.n)
         if self._any:
             self._evaluate = model.evaluator()

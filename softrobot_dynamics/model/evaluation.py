@@ -9,9 +9,9 @@ import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.addresses import Entry, NOTHING, run, run_three
 from softrobot_dynamics.compiling.binding import cached, entry
+from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.drives import Conversion
 from softrobot_dynamics.model.terms import allocate_terms, evaluate_terms, Terms
-from softrobot_dynamics.recursion.contract import Model
 from softrobot_dynamics.recursion.operations import inverse_dynamics
 from softrobot_dynamics.recursion.passes import FULL, Robot
 from softrobot_dynamics.recursion.passive import passive_forces
@@ -27,7 +27,7 @@ class Evaluator:
     the same by q and qd, and ``lines``, that of ``add_lines``, or NOTHING.
     """
 
-    def __init__(self, model: Model, with_mass: bool = True) -> None:
+    def __init__(self, model: RobotModel, with_mass: bool = True) -> None:
         self.robot, self.terms = model.robot(), allocate_terms(model.n, model.m)
         recursion, transmission, self.lines = (
             part() for part in evaluation_parts(self.robot, self.terms, with_mass)
@@ -90,7 +90,7 @@ class Recursion:
     so are all poses in the robot's workspace.
     """
 
-    def __init__(self, model: Model, mode: int, with_mass: bool) -> None:
+    def __init__(self, model: RobotModel, mode: int, with_mass: bool) -> None:
         self.robot, self.Q, self.M = model.robot(), np.zeros(model.n), np.zeros((model.n,) * 2)
         given = {'mode': mode, 'with_mass': with_mass, 'Q': self.Q, 'M': self.M}
         self._run = cached(run_three, entry=entry(inverse_dynamics, robot=self.robot, **given))
@@ -107,7 +107,7 @@ class PerThread(threading.local):
     Attributes: ``evaluator``, ``conversion`` of commands.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: RobotModel) -> None:
         self.conversion = Conversion(model)
         self.evaluator, self.recursion = model.evaluator(), functools.cache(self._recursion)
         self._model = model

@@ -10,6 +10,7 @@ the curve by as much as half, here and there, and in those about the robot's sta
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -124,7 +125,9 @@ def _reach(probes: list[Kernel], address: int, rest: Vector, length: float, unit
     return far if np.isfinite(far) else 0.0
 
 
-def _possible(curve: Curve, probes: Any, address: int, rest: Vector, q: Vector) -> Vector:
+def _possible(
+    curve: Curve, probes: Sequence[Kernel], address: int, rest: Vector, q: Vector
+) -> Vector:
     """Return q (n,), or the largest of its halves that a body can take and stretches no more."""
     for _ in range(_HALVINGS):
         if not curve.body.explain(q):

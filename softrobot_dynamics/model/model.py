@@ -1,7 +1,11 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Compile a description to flat arrays and kernels."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 import functools
+from typing import Any
 
 import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
@@ -26,7 +30,7 @@ from softrobot_dynamics.tracing.arithmetic import NUMERIC
 _KEPT = 64  # sets of material points whose tables stay
 
 
-def compile_model(description: RobotDescription) -> 'CompiledModel':
+def compile_model(description: RobotDescription) -> CompiledModel:
     """
     Return the :class:`CompiledModel` of a RobotDescription (see ``load_robot``).
 
@@ -94,6 +98,10 @@ class CompiledModel:
         self.cable_tables = cable_tables(self)
         self.per_thread = PerThread(self)
         self.points_kernel = functools.lru_cache(_KEPT)(self._points_kernel)
+
+    def __reduce__(self) -> tuple[Callable[[RobotDescription], CompiledModel], tuple[Any, ...]]:
+        """Pickle and copy as the description, of which the kernels are found in the cache."""
+        return compile_model, (self.description,)
 
     def derivatives(self) -> DerivativeKernels:
         """Return the kernels of derivatives by own coordinates, compiled when first asked for."""

@@ -15,6 +15,7 @@ from softrobot_dynamics.compiling.binding import address
 from softrobot_dynamics.description.modules import NamedActuator
 from softrobot_dynamics.kernels.quadrature import collocation
 from softrobot_dynamics.kernels.reductions import BLOCK
+from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.lengths import Sampling
 from softrobot_dynamics.model.panels import Panel, panelled, POINTS
 from softrobot_dynamics.model.tables import RobotArrays
@@ -51,12 +52,12 @@ class RoutePlan(NamedTuple):
     scratch: int
 
 
-def has_friction(model: Any) -> bool:
+def has_friction(model: RobotModel) -> bool:
     """Tell whether a compiled model has friction along routes."""
     return any(entry.actuator.friction for entry in model.description.actuators)
 
 
-def plan_routes(model: Any) -> RoutePlan:
+def plan_routes(model: RobotModel) -> RoutePlan:
     """Return the :class:`RoutePlan` of a compiled model."""
     description = model.description
     lines = _Lines([entry.actuator for entry in description.actuators])
@@ -80,7 +81,7 @@ def plan_routes(model: Any) -> RoutePlan:
     )
 
 
-def capstan_of(model: Any, robot: Robot, force: Vector) -> Capstan | None:
+def capstan_of(model: RobotModel, robot: Robot, force: Vector) -> Capstan | None:
     """
     Return the :class:`Capstan` of a compiled model, or None where nothing rubs.
 
@@ -107,7 +108,7 @@ def capstan_of(model: Any, robot: Robot, force: Vector) -> Capstan | None:
     )
 
 
-def _routes(model: Any, robot: Robot, plan: RoutePlan) -> Routes:
+def _routes(model: RobotModel, robot: Robot, plan: RoutePlan) -> Routes:
     """Return the :class:`Routes` of a plan, in arrays of their own."""
     own = robot._replace(segments=plan.segments, P=plan.numbers, S=np.zeros(plan.scratch))
     n, pieces, panels = model.n, len(plan.segments), [p for _, p in plan.parts]
@@ -133,7 +134,7 @@ def _routes(model: Any, robot: Robot, plan: RoutePlan) -> Routes:
     )
 
 
-def _clouds(model: Any, robot: Robot, parts: Sequence[Any]) -> dict[str, Any]:
+def _clouds(model: RobotModel, robot: Robot, parts: Sequence[Any]) -> dict[str, Any]:
     """Return the fields of Routes about the points of panels, those of a body in one cloud."""
     rows, numbers, filled, size, scratch = [], [np.zeros(0)], 0, 0, 1
     for name in _bodies(parts):
@@ -154,7 +155,7 @@ def _clouds(model: Any, robot: Robot, parts: Sequence[Any]) -> dict[str, Any]:
     }
 
 
-def _anchors(model: Any, parts: Sequence[Any]) -> dict[str, Any]:
+def _anchors(model: RobotModel, parts: Sequence[Any]) -> dict[str, Any]:
     """Return the fields of Routes about the ends of lines."""
     ends = [p for part in parts if isinstance(part, Line) for p in (part.start, part.end)]
     where = [[model.body_names.index(p.body), int(p.at_tip)] for p in ends]
@@ -165,7 +166,7 @@ def _anchors(model: Any, parts: Sequence[Any]) -> dict[str, Any]:
     }
 
 
-def _parts(model: Any, plan: RoutePlan) -> dict[str, Any]:
+def _parts(model: RobotModel, plan: RoutePlan) -> dict[str, Any]:
     """Return the table of parts, see :mod:`softrobot_dynamics.recursion.routes`, and the rules."""
     names = _bodies([part for _, part in plan.parts])
     filled, rules, starts = dict.fromkeys(names, 0), [np.zeros(0)], dict[int, int]()
@@ -198,7 +199,7 @@ def _nodes(part: Line | Panel) -> int:
     return 0 if isinstance(part, Line) else part.nodes
 
 
-def _start(model: Any, curve: Curve) -> Vector:
+def _start(model: RobotModel, curve: Curve) -> Vector:
     """Return the initial coordinates (.,) of the body of a curve."""
     first = 0
     for module in model.description.modules:

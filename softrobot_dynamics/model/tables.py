@@ -1,7 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The flat arrays of a robot, for the recursion."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -119,7 +119,9 @@ class RobotArrays:
             points = curve.count(doublings)
             self.samplings.append(Sampling(int(row[0]), curve.name, points, error))
 
-    def _part(self, arguments: str, part: Joint | Body, size: Any, first: int) -> list[int]:
+    def _part(
+        self, arguments: str, part: Joint | Body, size: Callable[[int], int], first: int
+    ) -> list[int]:
         """Kernel, numbers, first coordinate, coordinates and slab of a joint or a body."""
         count = len(part.coordinates())
         slab = self.size

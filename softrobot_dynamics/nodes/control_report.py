@@ -1,17 +1,21 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Diagnostics of the control loop."""
 
-from typing import Any
+from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
+from softrobot_dynamics.loops.control_loop import ControlLoop
 from softrobot_dynamics.loops.guarding import FAILED, MODES, RUNNING, TIMED_OUT
 from softrobot_dynamics.loops.realtime import now
+from softrobot_dynamics.loops.stability_check import StabilityCheck
+from softrobot_dynamics.loops.state_monitoring import StateMonitor
 from softrobot_dynamics.nodes import recording
-from softrobot_dynamics.nodes.diagnostics import ERROR, OK, WARN
+from softrobot_dynamics.nodes.diagnostics import ERROR, OK, Report, WARN
 
 
-def report_on(loop: Any, watch: Any, growth: Any) -> Any:
-    """Return (level, message, {key: value}) for a ControlLoop, its Watch and Growth; or None."""
+def report_on(loop: ControlLoop | None, watch: StateMonitor, growth: StabilityCheck) -> Report:
+    """Return the Report on a loop, None for an inactive one, by what monitors it."""
     if loop is None:
         return OK, 'inactive', {}
     seconds, counts, refused = loop.statistics.recent()
@@ -42,7 +46,9 @@ def report_on(loop: Any, watch: Any, growth: Any) -> Any:
     }
 
 
-def _judgement(loop: Any, counts: Any, refused: Any, odd: Any) -> tuple[Any, ...]:
+def _judgement(
+    loop: ControlLoop, counts: Counter[str], refused: Counter[str], odd: Sequence[str]
+) -> tuple[bytes, str]:
     if loop.error is not None:
         return ERROR, f'the loop ended: {loop.error}'
     mode, running = MODES[loop.mode], loop.mode == RUNNING

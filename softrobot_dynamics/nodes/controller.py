@@ -1,9 +1,11 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The controller as a lifecycle node; see `ControllerNode`."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 import sys
-from typing import Any
+from typing import Any, TYPE_CHECKING, TypeAlias
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from sensor_msgs.msg import JointState
@@ -29,6 +31,14 @@ from softrobot_dynamics.nodes.process import Stop
 from softrobot_dynamics.nodes.publishers import ControlPublisher
 from softrobot_dynamics.nodes.serving import CallbackThread
 from std_srvs.srv import SetBool, Trigger
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.configuration.build import Controlled
+    from softrobot_dynamics.loops.planning import Job
+    from softrobot_dynamics.nodes.diagnostics import Report
+    from softrobot_dynamics.references.piecewise import Reference
+
+    FollowOrder: TypeAlias = Reference | Program | HoldOrder
 
 
 class ControllerNode(LifecycleNode):
@@ -56,16 +66,16 @@ class ControllerNode(LifecycleNode):
     """
 
     def __init__(
-        self, stop: Stop | None = None, build: Callable[..., Any] = build.controlled
+        self, stop: Stop | None = None, build: Callable[..., Controlled] = build.controlled
     ) -> None:
         super().__init__('controller')
         self._build, self._stop = build, stop
-        self._plant: Any = None
+        self._plant: Any = None  # a Controlled; as the next four None unless configured
         self._inbox: Any = None
         self._publisher: Any = None
         self._diagnostics: Any = None
         self._peers: Any = None
-        self._online_references: Any = None
+        self._online_references: OnlineReferences | None = None
         self._beginning = 0  # of the phases, counted
         self._orders = StandingOrders()
         if stop is not None:
@@ -131,7 +141,7 @@ class ControllerNode(LifecycleNode):
             f' {plant.model.n} coordinates, {len(names)} actuators'
         )
 
-    def _reporter(self, values: dict[str, Any], watch: Any) -> Callable[[], Any]:
+    def _reporter(self, values: dict[str, Any], watch: StateMonitor) -> Callable[[], Report]:
         """Return what reports on the loop of the moment, by the thread of the diagnostics."""
         growth = StabilityCheck(self._plant, 1.0 / values['rate'], self.get_logger().warning)
         return lambda: report_on(self._orders.loop, watch, growth)
@@ -151,7 +161,7 @@ class ControllerNode(LifecycleNode):
             self._orders.engage(loop)
         loop.start()
 
-    def _first_reference(self, values: dict[str, Any], job: Any) -> Any:
+    def _first_reference(self, values: dict[str, Any], job: Job) -> FollowOrder:
         """Return what the parameters describe, or a Hold if that was ordered meanwhile."""
         try:
             return self._prepare(values, job)
@@ -160,7 +170,7 @@ class ControllerNode(LifecycleNode):
                 raise
             return HoldOrder()
 
-    def _make_loop(self, values: dict[str, Any], reference: Any) -> Any:
+    def _make_loop(self, values: dict[str, Any], reference: FollowOrder) -> ControlLoop:
         plant = self._plant
         return ControlLoop(
             plant,
@@ -193,7 +203,7 @@ class ControllerNode(LifecycleNode):
 
     # Parameters and services
 
-    def _accept(self, values: dict[str, Any], changed: Any) -> None:
+    def _accept(self, values: dict[str, Any], changed: frozenset[str]) -> None:
         """Take changed parameters as the new orders; SoftRobotError refuses them."""
         if self._plant is None:
             return
@@ -210,7 +220,7 @@ class ControllerNode(LifecycleNode):
         if (loop := self._orders.loop) is not None:
             loop.watchdog = _watchdog(values)
 
-    def _prepare(self, values: dict[str, Any], job: Any) -> Any:
+    def _prepare(self, values: dict[str, Any], job: Job) -> FollowOrder:
         """Return the reference that the parameters describe; this may take some seconds."""
         planned = self._plant.reference(values, self._plant.model.q0, job)
         if planned.reference is None:
@@ -228,12 +238,14 @@ class ControllerNode(LifecycleNode):
             values['safe_command'], values['safe_pretension'], values['safe_ramp']
         )
 
-    def _on_hold(self, request: Any, response: Any) -> Any:
+    def _on_hold(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         refusal = self._orders.hold()
         response.success, response.message = not refusal, refusal or 'holding'
         return response
 
-    def _on_restart(self, request: Any, response: Any) -> Any:
+    def _on_restart(
+        self, request: Trigger.Request, response: Trigger.Response
+    ) -> Trigger.Response:
         """Follow what the parameters say from its beginning, the first phase."""
         try:
             with self.options.lock, self._orders.planning() as job:
@@ -246,7 +258,9 @@ class ControllerNode(LifecycleNode):
             response.success, response.message = False, refusal_of(error)
         return response
 
-    def _on_emergency_stop(self, request: Any, response: Any) -> Any:
+    def _on_emergency_stop(
+        self, request: SetBool.Request, response: SetBool.Response
+    ) -> SetBool.Response:
         """Latch, also while inactive; a release leads to holding, never to going on."""
         self._orders.stop(request.data)
         response.success = True
@@ -259,7 +273,9 @@ def _watchdog(values: dict[str, Any]) -> int:
     return int(round(SECOND / values['rate']) * values['watchdog_periods'])
 
 
-def main(argv: Sequence[str] | None = None, build: Callable[..., Any] = build.controlled) -> int:
+def main(
+    argv: Sequence[str] | None = None, build: Callable[..., Controlled] = build.controlled
+) -> int:
     """Run the controller node until Ctrl-C or SIGTERM."""
     return process.run(lambda stop: ControllerNode(stop, build), argv)
 

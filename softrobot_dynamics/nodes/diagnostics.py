@@ -4,12 +4,16 @@
 from collections.abc import Callable
 from threading import Event, Thread
 import traceback
-from typing import Any
+from typing import TypeAlias
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from softrobot_dynamics.errors import shortened
 from softrobot_dynamics.nodes.messaging.quality import publisher
+
+Report: TypeAlias = tuple[bytes, str, dict[str, object]]
+"""Level, message, and values by name."""
 
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 _PERIOD = 1.0  # [s]
@@ -19,14 +23,14 @@ _SOON = 0.1  # [s]: the loop has other things to do in the instant in which its 
 
 class Diagnostics:
     """
-    Publishes what `report` returns, a (level, message, {key: value}), every second.
+    Publishes what `report` returns, a Report, every second.
 
     And a tenth of a second after `changed` was called: who waits for a stop need not wait longer.
 
     By a thread of its own: a timer of rclpy would keep the loop waiting for three times as long.
     """
 
-    def __init__(self, node: Any, part: str, hardware: str, report: Callable[[], Any]) -> None:
+    def __init__(self, node: Node, part: str, hardware: str, report: Callable[[], Report]) -> None:
         self._node, self._report = node, report
         self._status = DiagnosticStatus(
             name=f'{node.get_fully_qualified_name()}: {part}', hardware_id=hardware
@@ -72,5 +76,5 @@ class Diagnostics:
         self._node.destroy_publisher(self._publisher)
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return f'{value:.6g}' if isinstance(value, float) else shortened(str(value))

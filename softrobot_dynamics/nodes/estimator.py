@@ -3,17 +3,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 import sys
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
+from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.configuration.node_parameters import OF_ESTIMATOR
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.estimation.efforts import Effort
 from softrobot_dynamics.estimation.estimator import Estimator
+from softrobot_dynamics.estimation.sensors.contract import Sensor
 from softrobot_dynamics.estimation.settings import EstimatorSettings, load_estimator
 from softrobot_dynamics.estimation.shape import ShapeFit
 from softrobot_dynamics.loops import realtime
@@ -24,25 +28,28 @@ from softrobot_dynamics.loops.sensor_streams import CommandStream, Stream, Suffi
 from softrobot_dynamics.loops.simulated_sensors import estimator_file
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.nodes import diagnostics, process
+from softrobot_dynamics.nodes.diagnostics import Report
 from softrobot_dynamics.nodes.lifecycle import LifecycleNode, SUCCESS
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
-from softrobot_dynamics.nodes.messaging.measurements import form_of, TOPIC
-from softrobot_dynamics.nodes.messaging.messages import COMMAND_READERS
+from softrobot_dynamics.nodes.messaging.measurements import message_type_of, TOPIC
+from softrobot_dynamics.nodes.messaging.messages import COMMAND_READERS, COMMAND_TOPICS
 from softrobot_dynamics.nodes.messaging.quality import NEWEST, quality_of
 from softrobot_dynamics.nodes.parameters import NodeParameters
+from softrobot_dynamics.nodes.process import Stop
 from softrobot_dynamics.nodes.publishers import EstimationPublisher
 
-_COMMANDS = {'joint_state': 'joint_commands', 'multi_array': 'controller/commands'}
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
 
 
 class EstimatorNode(LifecycleNode):
     """
     Says in what state a robot is, from what its sensors measure and what it is commanded.
 
-    - subscribes to `sensors/NAME` for every sensor of the estimator file: for a `pose`
-      geometry_msgs/PoseStamped, for `markers` geometry_msgs/PoseArray, for a `joint`
-      sensor_msgs/JointState, for an `imu` sensor_msgs/Imu, for `efforts` sensor_msgs/JointState;
-      and to the commands, as the controller publishes them
+    - subscribes to `sensors/NAME` for every sensor of the estimator file, of the `message_type`
+      that its kind declares: for a `pose` geometry_msgs/PoseStamped, for `markers`
+      geometry_msgs/PoseArray, for a `joint` sensor_msgs/JointState, for an `imu` sensor_msgs/Imu,
+      for `efforts` sensor_msgs/JointState; and to the commands, as the controller publishes them
     - publishes `joint_states` (sensor_msgs/JointState) at `rate`: all coordinates and their rates,
       of the moment, stamped by the sensors' clock; `~/covariance` (std_msgs/Float64MultiArray) of
       coordinates, rates and forces; `~/push` (geometry_msgs/WrenchStamped), the force on a tip
@@ -57,7 +64,7 @@ class EstimatorNode(LifecycleNode):
 
     parts = ()
 
-    def __init__(self, stop: Any = None) -> None:
+    def __init__(self, stop: Stop | None = None) -> None:
         super().__init__('estimator')
         self._stop = stop
         self._loop: EstimationLoop | None = None
@@ -93,20 +100,20 @@ class EstimatorNode(LifecycleNode):
         if body not in model.body_names:
             raise ArgumentError('push', body, f'a body, one of {", ".join(model.body_names)}')
         settings = load_estimator(_sensors_of(values))
-        every: tuple[Any, ...] = (*settings.sensors, *settings.efforts)
-        forms = [form_of(each) for each in every]
+        every: tuple[Sensor | Effort, ...] = (*settings.sensors, *settings.efforts)
+        types = [message_type_of(each) for each in every]
         self._estimator, self._fit = Estimator(model, settings), ShapeFit(model, settings)
         self._initial = _undriven(model)
         self._estimator.begin(0.0, u=self._initial)
         self._sufficient = self._enough(settings, values['allow_unobservable'])
         self._warm(body)
         self._streams = [
-            Stream(each, self._inbox(form, TOPIC.format(each.name)), form)
-            for each, form in zip(every, forms)
+            Stream(each, self._inbox(kind, TOPIC.format(each.name), each.message_entries()))
+            for each, kind in zip(every, types)
         ]
         self._reader = COMMAND_READERS[values['command_type']](model.actuator_names)
-        topic = _COMMANDS[values['command_type']]
-        self._commands = self._inbox(self._reader, topic)
+        topic = COMMAND_TOPICS[values['command_type']]
+        self._commands = self._inbox(self._reader.message_type, topic, self._reader.size)
         self._diagnostics = diagnostics.Diagnostics(
             self, 'estimator', values['robot'], self._report
         )
@@ -116,8 +123,8 @@ class EstimatorNode(LifecycleNode):
         )
         self._open.append(self._publisher)
 
-    def _inbox(self, reader: Any, topic: str) -> Any:
-        inbox = Inbox(self, reader.message_type, topic, NEWEST, reader.size)
+    def _inbox(self, message_type: Any, topic: str, entries: int) -> Any:
+        inbox = Inbox(self, message_type, topic, NEWEST, entries)
         self._open.append(inbox)
         return inbox
 
@@ -174,8 +181,8 @@ class EstimatorNode(LifecycleNode):
         while self._open:
             self._open.pop().close()
 
-    def _report(self) -> Any:
-        """Return (level, message, values) for /diagnostics."""
+    def _report(self) -> Report:
+        """Return what /diagnostics says."""
         loop = self._loop
         if loop is None:
             return diagnostics.OK, 'inactive', {}
@@ -212,7 +219,7 @@ class EstimatorNode(LifecycleNode):
         return *_judgement(loop, refused, counts['coarse']), values
 
 
-def _judgement(loop: Any, refused: Any, coarse: int) -> tuple[Any, str]:
+def _judgement(loop: EstimationLoop, refused: Counter[str], coarse: int) -> tuple[bytes, str]:
     if loop.error is not None:
         return diagnostics.ERROR, f'the loop ended: {loop.error}'
     said = [loop.complaint()] if loop.missing or loop.ungauged else []
@@ -237,7 +244,7 @@ def _sensors_of(values: dict[str, Any]) -> str:
     return estimator_file(given or values['robot'])
 
 
-def _undriven(model: Any) -> Any:
+def _undriven(model: CompiledModel) -> Vector:
     """Return what acts (m,) on a robot that nobody commands yet, as the simulated one has it."""
     safe = SafeCommand.of_model(model)
     safe.choose('auto', 1.0, 2.0)

@@ -3,10 +3,9 @@
 
 from collections.abc import Callable
 import traceback
-from typing import Any
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
-from rclpy.lifecycle import LifecycleNodeMixin, TransitionCallbackReturn
+from rclpy.lifecycle import LifecycleNodeMixin, LifecycleState, TransitionCallbackReturn
 from rclpy.node import Node
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.nodes.parameters import refusal_of
@@ -32,31 +31,31 @@ class LifecycleNode(LifecycleNodeMixin, Node):
         self._attempt(self._end_loop)
         self._attempt(self._release)
 
-    def on_configure(self, state: Any) -> Any:
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Load, compile and warm everything."""
         return self._attempt(self._configure)
 
-    def on_activate(self, state: Any) -> Any:
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Prepare the reference and start the loop, which begins with the first valid state."""
         return self._attempt(self._activate)
 
-    def on_deactivate(self, state: Any) -> Any:
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """End the loop with a last safe command; complete the record."""
         return self._attempt(self._end_loop)
 
-    def on_cleanup(self, state: Any) -> Any:
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Give back what configure made."""
         return self._attempt(self._release)
 
-    def on_shutdown(self, state: Any) -> Any:
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Do what deactivate and cleanup do."""
         return self._attempt(self.finish)
 
-    def on_error(self, state: Any) -> Any:
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Go back to unconfigured."""
         return self._attempt(self.finish)
 
-    def _attempt(self, action: Callable[[], object]) -> Any:
+    def _attempt(self, action: Callable[[], object]) -> TransitionCallbackReturn:
         """Return SUCCESS, or FAILURE with the reason in the log: rclpy would keep it to itself."""
         try:
             action()

@@ -6,12 +6,14 @@ import threading
 import traceback
 from typing import Any
 
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
 from softrobot_dynamics.errors import shortened, SoftRobotError
 from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.realtime import SLOW, take_precedence
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 
-_TRACEBACK = 2000  # characters of one in the log
+TRACEBACK = 2000  # characters of one in the log
 
 
 class Listener:
@@ -25,10 +27,10 @@ class Listener:
 
     def __init__(
         self,
-        node: Any,
-        message_type: Any,
+        node: Node,
+        message_type: type,
         topic: str,
-        quality: Any,
+        quality: QoSProfile,
         handle: Callable[[Any], object],
         refuse: Callable[[SoftRobotError], object],
     ) -> None:
@@ -48,7 +50,7 @@ class Listener:
             except SoftRobotError as error:
                 self._refuse(error)
             except Exception:  # one message that fails is no reason to be deaf to the next
-                words = shortened(traceback.format_exc(), _TRACEBACK)
+                words = shortened(traceback.format_exc(), TRACEBACK)
                 self._logger.error(f'{self._inbox.topic}: {words}', throttle_duration_sec=1.0)
             self._inbox.rest()
 

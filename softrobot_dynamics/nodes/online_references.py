@@ -5,24 +5,30 @@ from __future__ import annotations
 
 from functools import partial
 import traceback
-from typing import Any
+from typing import TYPE_CHECKING
 
 from geometry_msgs.msg import PointStamped, PoseStamped
 import numpy as np
+from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from softrobot_dynamics.errors import MessageError, shortened, SoftRobotError
+from softrobot_dynamics.loops.control_loop import ControlLoop
 from softrobot_dynamics.loops.message_fields import cause_of
 from softrobot_dynamics.loops.orders import Once
 from softrobot_dynamics.loops.realtime import now
+from softrobot_dynamics.loops.standing_orders import StandingOrders
 from softrobot_dynamics.loops.statistics import Throttle
 from softrobot_dynamics.loops.targets import TargetOrders
 from softrobot_dynamics.loops.trajectories import CourseReader
-from softrobot_dynamics.nodes.listening import Listener
+from softrobot_dynamics.nodes.listening import Listener, TRACEBACK
 from softrobot_dynamics.nodes.messaging.quality import NEWEST
-from softrobot_dynamics.nodes.parameters import refusal_of
+from softrobot_dynamics.nodes.messaging.trajectory_bytes import TrajectoryMessage
+from softrobot_dynamics.nodes.parameters import NodeParameters, refusal_of
 from trajectory_msgs.msg import JointTrajectory
 
-_TRACE = 2_000  # characters
+if TYPE_CHECKING:
+    from softrobot_dynamics.configuration.build import Controlled
+
 _EACH = QoSProfile(depth=1)  # reliable: a trajectory comes but once
 
 
@@ -30,11 +36,13 @@ class OnlineReferences:
     """
     Makes orders of what comes from `~/trajectory`, `~/target`, `~/target_pose`, or says why not.
 
-    For a `build.Controlled`, its StandingOrders and Parameters; whatever is refused, the loop
+    Whatever is refused, the loop
     goes on as before.
     """
 
-    def __init__(self, node: Any, plant: Any, orders: Any, options: Any) -> None:
+    def __init__(
+        self, node: Node, plant: Controlled, orders: StandingOrders, options: NodeParameters
+    ) -> None:
         names = plant.model.actuator_names
         self._node, self._plant, self._orders, self._options = node, plant, orders, options
         self._controlled = [names[i] for i in plant.controller.controlled]
@@ -56,7 +64,7 @@ class OnlineReferences:
         with self._options.lock:
             self._targets.close()
 
-    def _on_trajectory(self, message: Any) -> None:
+    def _on_trajectory(self, message: TrajectoryMessage) -> None:
         """Follow a trajectory from now on, or say why not."""
         try:
             with self._options.lock, self._orders.planning():
@@ -64,11 +72,11 @@ class OnlineReferences:
         except SoftRobotError as error:
             self._refuse('~/trajectory', error)
         except Exception:  # one that fails is no reason to be deaf to the next
-            self._warn('~/trajectory', 'failed', shortened(traceback.format_exc(), _TRACE))
+            self._warn('~/trajectory', 'failed', shortened(traceback.format_exc(), TRACEBACK))
 
-    def _follow(self, message: Any) -> None:
-        self._require_led()
-        course, (q, _) = self._courses.read(message), self._orders.loop.place()
+    def _follow(self, message: TrajectoryMessage) -> None:
+        loop = self._require_led()
+        course, (q, _) = self._courses.read(message), loop.place()
         place, end = self._plant.model.q0 if q is None else q, float(course.times[-1])
         remarks = self._plant.stand(course.y[-1], place, end)
         ahead = course.ahead(self._node.get_clock().now().nanoseconds)
@@ -77,21 +85,20 @@ class OnlineReferences:
         for words in remarks:
             self._node.get_logger().warning(f'~/trajectory {words}')
 
-    def _on_target(self, topic: str, message: Any) -> None:
+    def _on_target(self, topic: str, message: PointStamped | PoseStamped) -> None:
         """Lead a tip to a point, or a pose, from now on, or say why not."""
         remark = ''
         try:
             with self._options.lock, self._orders.planning():
-                self._require_led()
+                loop, values = self._require_led(), self._options.values
                 if not self._plant.controller.follows:
                     raise MessageError('not now: commands are led, not outputs')
-                loop, values = self._orders.loop, self._options.values
                 reference, remark = self._targets.order(message, loop, values)
                 self._orders.change(reference=reference)
         except SoftRobotError as error:
             self._refuse(topic, error)
         except Exception:  # one that fails is no reason to be deaf to the next
-            self._warn(topic, 'failed', shortened(traceback.format_exc(), _TRACE))
+            self._warn(topic, 'failed', shortened(traceback.format_exc(), TRACEBACK))
         if remark:
             self._warn(topic, 'remark', remark)
 
@@ -110,14 +117,16 @@ class OnlineReferences:
             more = f'; {held} more like that since the last line' if held else ''
             self._node.get_logger().warning(f'{topic} {words}{more}')
 
-    def _require_led(self) -> None:
-        """Raise MessageError where nothing is followed, or not by all outputs."""
-        if refusal := self._orders.refusal():
+    def _require_led(self) -> ControlLoop:
+        """Return the loop; MessageError where nothing is followed, or not by all outputs."""
+        refusal, loop = self._orders.refusal(), self._orders.loop
+        if refusal or loop is None:
             raise MessageError(refusal)
-        command = self._orders.loop.command
+        command = loop.command
         if command is None or not self._plant.controller.follows:
-            return
+            return loop
         left = [x for x, y in zip(self._controlled, command.desired[0]) if np.isnan(y)]
         if left:
             words = f'not now: at present {", ".join(left)} follow nothing'
             raise MessageError(words)
+        return loop

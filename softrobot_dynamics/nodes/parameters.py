@@ -7,7 +7,7 @@ and `declared_parameters`. A change is checked whole and then swapped in at once
 with a reason that names the parameter, its value and what would be right.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 import math
 import threading
 from typing import Any
@@ -18,6 +18,7 @@ from rcl_interfaces.msg import (
     ParameterDescriptor,
     SetParametersResult,
 )
+from rclpy.node import Node
 from rclpy.parameter import Parameter
 from softrobot_dynamics.configuration.parameters import FOREIGN, ParameterSpec, ParameterTable
 from softrobot_dynamics.errors import closest, DescriptionError, SoftRobotError
@@ -37,7 +38,7 @@ class NodeParameters:
     than a moment holds `lock`, as a change does.
     """
 
-    def __init__(self, node: Any, rows: Iterable[ParameterSpec]) -> None:
+    def __init__(self, node: Node, rows: Iterable[ParameterSpec]) -> None:
         self._node = node
         self.lock = threading.RLock()  # again: rclpy calls `_on_set` within `declare`
         self._table = ParameterTable(())
@@ -68,9 +69,11 @@ class NodeParameters:
         self._node.declare_parameter(row.name, _plain(row.default), anything)
         value = self._node.get_parameter(row.name).value
         self._node.undeclare_parameter(row.name)
+        if value is None and row.kind in ('doubles', 'strings'):
+            return ()  # `[]` in a parameter file, as `ros2 param dump` writes it, is of no type
         return value
 
-    def on_change(self, accept: Callable[[dict[str, Any], Any], object]) -> None:
+    def on_change(self, accept: Callable[[dict[str, Any], frozenset[str]], object]) -> None:
         """Let live changes through to `accept` from now on."""
         if self._accept is None:
             self._node.add_on_set_parameters_callback(self._on_set)
@@ -87,14 +90,14 @@ class NodeParameters:
             if not (self._node.has_parameter(name) or name.startswith(FOREIGN))
         ]
 
-    def _overrides(self) -> Any:
+    def _overrides(self) -> Mapping[str, Parameter]:
         return getattr(self._node, '_parameter_overrides', {})  # not public, for words only
 
-    def _as_doubles(self, parameters: Any) -> list[Any]:
+    def _as_doubles(self, parameters: Sequence[Parameter]) -> list[Parameter]:
         """Return the parameters with whole numbers as doubles where they belong to one."""
         return [self._as_double(parameter) for parameter in parameters]
 
-    def _as_double(self, parameter: Any) -> Any:
+    def _as_double(self, parameter: Parameter) -> Parameter:
         row = self._table.rows.get(parameter.name)
         if row is None or row.kind not in ('double', 'doubles'):
             return parameter
@@ -104,7 +107,7 @@ class NodeParameters:
             return parameter  # to be refused in words later
         return Parameter(parameter.name, value=value)
 
-    def _on_set(self, parameters: Any) -> Any:
+    def _on_set(self, parameters: Sequence[Parameter]) -> SetParametersResult:
         with self.lock:
             raw = {p.name: p.value for p in parameters if p.name in self._table.rows}
             try:
@@ -117,7 +120,7 @@ class NodeParameters:
             return SetParametersResult(successful=True)
 
 
-def descriptor_of(row: ParameterSpec) -> Any:
+def descriptor_of(row: ParameterSpec) -> ParameterDescriptor:
     """Return the ParameterDescriptor of a row."""
     bounded = math.isfinite(row.lower) or math.isfinite(row.upper)
     low, high = max(row.lower, -_LARGEST), min(row.upper, _LARGEST)
@@ -137,7 +140,7 @@ def descriptor_of(row: ParameterSpec) -> Any:
     return descriptor
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value
 
 

@@ -2,9 +2,9 @@
 """Errors that other nodes report of themselves on /diagnostics."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.nodes.diagnostics import ERROR
@@ -16,7 +16,7 @@ _KEPT = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)  # of se
 class PeerStatus:
     """The last status of each node, by its full name; for one thread, which looks now and then."""
 
-    def __init__(self, node: Any) -> None:
+    def __init__(self, node: Node) -> None:
         self._inbox = Inbox(node, DiagnosticArray, '/diagnostics', _KEPT)
         self._errors: dict[str, str] = {}
 
@@ -34,7 +34,7 @@ class PeerStatus:
         """Give the topic back."""
         self._inbox.close()
 
-    def _next(self) -> Any:
+    def _next(self) -> DiagnosticArray | None:
         try:
             return self._inbox.wait(0)
         except MessageError:  # a status that cannot be read says nothing

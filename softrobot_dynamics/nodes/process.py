@@ -5,6 +5,8 @@ A node as a process: priority, start of ROS, spinning, and an orderly end on Ctr
 The signal handlers of rclpy would shut the context down at once, and no last command could go out.
 """
 
+from __future__ import annotations
+
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 import contextlib
@@ -13,7 +15,8 @@ import os
 import signal
 import sys
 import threading
-from typing import Any
+from types import FrameType
+from typing import Protocol, TYPE_CHECKING
 
 import rclpy
 from rclpy.executors import ExternalShutdownException
@@ -23,11 +26,32 @@ from rclpy.utilities import remove_ros_args
 from softrobot_dynamics.compiling.programs import started
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.loops import realtime
+from softrobot_dynamics.loops.thread import Loop
 from softrobot_dynamics.nodes.messaging.transport import choose_transport
-from softrobot_dynamics.nodes.serving import served
+from softrobot_dynamics.nodes.serving import CallbackThread, served
+
+if TYPE_CHECKING:
+    from rclpy.impl.rcutils_logger import RcutilsLogger
 
 _SIGNALS = signal.SIGINT, signal.SIGTERM  # that end a node
-_SWITCH_INTERVAL = 5e-5  # [s] that the loop's thread waits for Python code of another
+
+
+class RunnableNode(Protocol):
+    """A node that :func:`run` runs: beside what follows it is a `rclpy.node.Node`."""
+
+    parts: Sequence[CallbackThread]  # of it that threads of their own serve
+
+    def begin(self) -> bool:
+        """Do what comes before spinning; return whether to go on."""
+
+    def finish(self) -> None:
+        """Leave the robot safe; called when the node has been spun, also in vain."""
+
+    def get_logger(self) -> RcutilsLogger:
+        """Return the logger of the node."""
+
+    def destroy_node(self) -> None:
+        """Give back what the node has of ROS."""
 
 
 class Stop:
@@ -63,7 +87,7 @@ class Stop:
         self.failed = True
         self._request()
 
-    def _handle(self, number: int, frame: Any) -> None:
+    def _handle(self, number: int, frame: FrameType | None) -> None:
         self._noted = True  # the future follows in its own time
         if self._may_interrupt:
             raise KeyboardInterrupt
@@ -80,28 +104,26 @@ class Stop:
             self._may_interrupt = False
 
 
-def watch(loop: Any, stop: Any) -> None:
+def watch(loop: Loop, stop: Stop | None) -> None:
     """Have a node end with its Loop, should that end by itself; without a Stop it stays."""
     if stop is not None:
         loop.ended = stop.fail
 
 
-def interrupting(stop: Any) -> Any:
+def interrupting(stop: Stop | None) -> contextlib.AbstractContextManager[None]:
     """Return the context in which a signal ends the code within; without a Stop, a plain one."""
     return contextlib.nullcontext() if stop is None else stop.interrupting()
 
 
 def run(
-    make_node: Callable[..., Any],
+    make_node: Callable[[Stop], RunnableNode],
     argv: Sequence[str] | None = None,
     priority: int = realtime.PRIORITY,
 ) -> int:
     """
     Run `make_node(stop)` until a signal comes or its loop ends; return the exit status.
 
-    Beside a node's own methods it has `begin()`, called before spinning, which returns whether to
-    go on, and `finish()`, which leaves the robot safe; and `parts`, those of it that threads of
-    their own serve, from before `begin` until after `finish`. `argv` is as sys.argv, program
+    Its `parts` are served from before `begin` until after `finish`. `argv` is as sys.argv, program
     included, `priority` what `--priority` is by default. The process ends with the run: it
     ignores further signals.
     """
@@ -115,7 +137,7 @@ def run(
         started()
         with realtime.patient():  # while the threads of DDS are started
             rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
-            sys.setswitchinterval(_SWITCH_INTERVAL)
+            sys.setswitchinterval(realtime.SWITCH_INTERVAL)
             node = make_node(stop)
         realtime.give_precedence()
         if refusal:
@@ -134,7 +156,7 @@ def run(
         rclpy.try_shutdown()
 
 
-def _arguments(argv: Sequence[str] | None, priority: int) -> Any:
+def _arguments(argv: Sequence[str] | None, priority: int) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=str(run.__doc__).partition('\n')[0])
     parser.add_argument(
         '--priority',
@@ -159,7 +181,7 @@ def _arguments(argv: Sequence[str] | None, priority: int) -> Any:
     return parser.parse_args(remove_ros_args(argv)[1:])
 
 
-def _processor(words: Any) -> Any:
+def _processor(words: str) -> int | str | None:
     """Turn what the command line says into a number, OWN, or None for any."""
     if words == realtime.OWN:
         return words
@@ -172,7 +194,7 @@ def _processor(words: Any) -> Any:
     raise argparse.ArgumentTypeError(f'{words!r} is no processor for this process; {usual} are')
 
 
-def _spin(node: Any, stop: Any) -> int:
+def _spin(node: RunnableNode, stop: Stop) -> int:
     with served(node, node.parts) as executor:
         try:
             if not node.begin():

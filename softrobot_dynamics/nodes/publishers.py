@@ -1,27 +1,33 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Publish the states, commands and log lines of the loops."""
 
+from __future__ import annotations
+
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 import traceback
 from typing import Any
 
+from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Vector3, WrenchStamped
 import numpy as np
 from rclpy.duration import Duration
+from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.errors import SoftRobotError
+from softrobot_dynamics.annotations import Array, Vector
+from softrobot_dynamics.controllers.contract import Command
+from softrobot_dynamics.errors import MessageError, SoftRobotError
 from softrobot_dynamics.estimation.efforts import Effort
+from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.estimation.sensors.contract import Sensor
 from softrobot_dynamics.loops.message_fields import cause_of, SECOND
 from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.loops.statistics import Throttle
 from softrobot_dynamics.nodes.messaging import messages
 from softrobot_dynamics.nodes.messaging.codec import Encoder
-from softrobot_dynamics.nodes.messaging.measurements import form_of, TOPIC
+from softrobot_dynamics.nodes.messaging.measurements import MeasurementWriter, TOPIC
 from softrobot_dynamics.nodes.messaging.quality import publisher
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension, MultiArrayLayout
 from std_srvs.srv import SetBool
@@ -39,23 +45,29 @@ _TOPICS = {'joint_state': 'joint_commands', 'multi_array': '~/commands'}
 class _LogPublisher:
     """What every loop has to say; `changed` is called when there is more to say of its mode."""
 
-    def __init__(self, node: Any, changed: Callable[[], None]) -> None:
+    def __init__(self, node: Node, changed: Callable[[], None]) -> None:
         self._node, self._logger, self._changed = node, node.get_logger(), changed
         self._publishers: list[Any] = []
         self._throttle, self._alarmed = Throttle(), False
 
-    def entered(self, mode: str, before: str, well: Any) -> None:
+    def entered(self, mode: str, before: str, well: bool) -> None:
         """Say that the loop changed its mode; a warning, unless all is and was well."""
         warn = self._alarmed or not well
         self._say((mode, before), f'{mode} (before: {before})', warn=warn)
         self._alarmed = not well
         self._changed()
 
-    def refused(self, error: Any) -> None:
+    def refused(self, error: MessageError) -> None:
         """Say why a message was refused."""
         self._say(cause_of(error), str(error))
 
-    def _say(self, cause: object, words: Any, interval: int = SECOND, warn: bool = True) -> None:
+    def _say(
+        self,
+        cause: object,
+        words: str | Callable[[], str],
+        interval: int = SECOND,
+        warn: bool = True,
+    ) -> None:
         """Log at most once in an interval [ns] and cause; a line costs a loop much."""
         held = self._throttle.passes(cause, now(), interval)
         if held is None:
@@ -68,13 +80,13 @@ class _LogPublisher:
         else:
             self._logger.info(words)
 
-    def failed(self, what: str, error: Any) -> None:
+    def failed(self, what: str, error: BaseException) -> None:
         """Say that something failed, which may happen in every tick."""
         if (held := self._throttle.passes(('failed', what), now())) is not None:
             more = f'; {held} more like that since the last line' if held else ''
             self._logger.error(f'{what}: {_words_of(error)}{more}')
 
-    def ended(self, what: str, error: Any) -> None:
+    def ended(self, what: str, error: BaseException) -> None:
         """Say that a loop has ended, and its node with it; no line before holds that back."""
         words = f'{what}, and with it this node: {_words_of(error)}'
         if not isinstance(error, SoftRobotError):  # a fault of the program: say where
@@ -92,11 +104,11 @@ class ControlPublisher(_LogPublisher):
 
     def __init__(
         self,
-        node: Any,
+        node: Node,
         names: Sequence[str],
-        controlled: Any,
+        controlled: Sequence[str],
         command_type: str,
-        quality: Any,
+        quality: QoSProfile,
         changed: Callable[[], None],
     ) -> None:
         super().__init__(node, changed)
@@ -113,14 +125,14 @@ class ControlPublisher(_LogPublisher):
             each.publish for each in self._publishers
         )
 
-    def command(self, u: Vector, stamp: Any) -> None:
+    def command(self, u: Vector, stamp: Time | None) -> None:
         """Send u (m,), with the stamp message of the state it answers, None for the present."""
         if stamp is None:
             stamp = self._node.get_clock().now().to_msg()
         self._commands.write(u, stamp)
         self._publish(self._encode())
 
-    def report(self, stamp: Any, command: Any) -> None:
+    def report(self, stamp: Time, command: Command) -> None:
         """Publish what a Command says."""
         self._publish_state(self._state.write(command.y, command.velocity, stamp, command.u))
         self._publish_reference(self._reference.write(command.desired, stamp))
@@ -134,12 +146,12 @@ class ControlPublisher(_LogPublisher):
         """Say that the robot was moved by something else, and the law started anew."""
         self._say('moved', 'the robot was moved: the controller restarts from its new state')
 
-    def waiting(self, passed: int, last_refusal: Any) -> Any:
+    def waiting(self, passed: int, last_refusal: str) -> None:
         """Say that states are missed, `passed` [ns] since the last valid one or the start."""
         self._alarmed = True
         self._say('waiting', lambda: self._missing(passed, last_refusal), _WAITING)
 
-    def _missing(self, passed: int, last_refusal: Any) -> Any:
+    def _missing(self, passed: int, last_refusal: str) -> str:
         topic = self._node.resolve_topic_name('joint_states')
         count = self._node.count_publishers(topic)
         words = (
@@ -157,7 +169,12 @@ class EstimationPublisher(_LogPublisher):
     """Where the estimation loop's states, reports and words go."""
 
     def __init__(
-        self, node: Any, names: Sequence[str], quality: Any, changed: Callable[[], None], body: str
+        self,
+        node: Node,
+        names: Sequence[str],
+        quality: QoSProfile,
+        changed: Callable[[], None],
+        body: str,
     ) -> None:
         super().__init__(node, changed)
         self._body = body
@@ -183,10 +200,11 @@ class EstimationPublisher(_LogPublisher):
         self._state.write(q, qd, messages.stamped(stamp))
         self._publish(self._encode())
 
-    def report(self, estimator: Any, stamp: int, epoch: int) -> None:
+    def report(self, estimator: Estimator, stamp: int, epoch: int) -> None:
         """Publish what an Estimator, whose time began at an epoch [ns], knows beside the state."""
         found = estimator.estimate((stamp - epoch) * 1e-9, covariance=True)
         self.model_error = found.model_error
+        assert found.covariance is not None  # it was asked for
         if not self._covariance.layout.dim:
             self._covariance.layout = _square(len(found.covariance))
         self._covariance.data = array('d', found.covariance.tobytes())
@@ -232,19 +250,19 @@ class EstimationPublisher(_LogPublisher):
 class SensorPublisher:
     """Where what the sensors of an estimator measure of a simulated robot goes."""
 
-    def __init__(self, node: Any, sensors: Iterable[Sensor | Effort], quality: Any) -> None:
-        forms = {sensor.name: form_of(sensor) for sensor in sensors}
+    def __init__(
+        self, node: Node, sensors: Iterable[Sensor | Effort], quality: QoSProfile
+    ) -> None:
+        writers = {sensor.name: MeasurementWriter(sensor) for sensor in sensors}
         self._ways = {
-            name: (form, publisher(node, form.message_type, TOPIC.format(name), quality))
-            for name, form in forms.items()
+            name: (writer, publisher(node, writer.message_type, TOPIC.format(name), quality))
+            for name, writer in writers.items()
         }
 
-    def send(self, sensor: str, value: Any, stamp: int) -> None:
+    def send(self, sensor: str, value: Array, stamp: int) -> None:
         """Publish a value of a sensor with its stamp [ns]."""
-        form, publishes = self._ways[sensor]
-        message = form.write(value)
-        message.header.stamp = messages.stamped(stamp)
-        publishes.publish(message)
+        writer, publishes = self._ways[sensor]
+        publishes.publish(writer.write(value, stamp))
 
 
 class SimulationPublisher(_LogPublisher):
@@ -252,9 +270,9 @@ class SimulationPublisher(_LogPublisher):
 
     def __init__(
         self,
-        node: Any,
+        node: Node,
         names: Sequence[str],
-        quality: Any,
+        quality: QoSProfile,
         changed: Callable[[], None],
         with_clock: bool = False,
         topic: str = 'joint_states',
@@ -268,13 +286,13 @@ class SimulationPublisher(_LogPublisher):
             self._publishers.append(publisher(node, Clock, '/clock', _CLOCK))
         self._publish, *self._publish_clock = (each.publish for each in self._publishers)
 
-    def time(self, stamp: Any) -> None:
+    def time(self, stamp: int) -> None:
         """Publish the time [ns], if anybody counts on it."""
         for publish in self._publish_clock:
             self._clock.clock = messages.stamped(stamp)
             publish(self._clock)
 
-    def state(self, q: Vector, qd: Vector, stamp: Any) -> None:
+    def state(self, q: Vector, qd: Vector, stamp: int) -> None:
         """Publish the state (q, qd) at a stamp [ns]."""
         self._state.write(q, qd, messages.stamped(stamp))
         self._publish(self._encode())
@@ -292,7 +310,7 @@ def _words_of(error: BaseException) -> str:
     return str(error) if isinstance(error, SoftRobotError) else repr(error)
 
 
-def _square(n: int) -> Any:
+def _square(n: int) -> MultiArrayLayout:
     """Return the layout of a matrix (n, n)."""
     size = [MultiArrayDimension(label=x, size=n) for x in ('rows', 'columns')]
     size[0].stride, size[1].stride = n * n, n

@@ -7,24 +7,30 @@ The loop only assigns numbers to the next row of a ring of messages that are oth
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 import json
 from os import PathLike
 import struct
 from threading import Event, Thread
 import time
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-from softrobot_dynamics.loops.realtime import now
+from numpy.typing import NDArray
+from softrobot_dynamics.annotations import Integers
+from softrobot_dynamics.loops.realtime import now, SECOND
 from softrobot_dynamics.nodes import layouts
+from softrobot_dynamics.nodes.layouts import Topic
+from softrobot_dynamics.nodes.messaging.template import Slot
 from softrobot_dynamics.recordings.mcap_content import FACTS
 from softrobot_dynamics.recordings.mcap_file import McapFile, MESSAGE, message_head
 from std_msgs.msg import String
 
+MessagePlaces: TypeAlias = dict[int, tuple[Integers, Integers]]
+"""By number of a channel: log times [ns] and offsets."""
+
 PERIOD = 0.5  # [s] between two writings
 _ROWS = 4096  # of the ring: what may wait for a disk, 4 s at 1 kHz
-_SECOND = 1_000_000_000
 _TIMES = struct.calcsize('<BQHI')  # bytes of a message before its two times
 
 
@@ -40,9 +46,9 @@ class Record:
     def __init__(
         self,
         path: str | PathLike[str],
-        topics: Any,
+        topics: Sequence[Topic],
         facts: dict[str, Any],
-        parameters: Any,
+        parameters: tuple[str, Mapping[str, Any]],
         failed: Callable[..., object],
     ) -> None:
         from softrobot_dynamics import __version__
@@ -50,7 +56,7 @@ class Record:
         self.path, self.lost = path, 0
         self.error: Exception | None = None
         self._failed = failed
-        self._notes: deque[Any] = deque()
+        self._notes: deque[tuple[int, str]] = deque()
         self._to_wall = time.time_ns() - now()
         self._file = McapFile(path, f'softrobot_dynamics {__version__}')
         facts = {'version': __version__, **facts}
@@ -66,30 +72,32 @@ class Record:
     def __len__(self) -> int:
         return self._taken  # ticks in the file
 
-    def _channel(self, name: str, message_type: Any, columns: Any) -> int:
+    def _channel(self, name: str, message_type: type, columns: Mapping[str, Slot]) -> int:
         texts = layouts.type_name(message_type), layouts.definition(message_type)
         return self._file.add_channel(name, *texts, {'columns': json.dumps(columns)})
 
-    def _lay_out(self, topics: Any) -> Any:
+    def _lay_out(self, topics: Sequence[Topic]) -> None:
         """Make the ring: a row is a message of each topic, ready but for its numbers."""
-        fields: dict[str, Any] = {}
+        fields: dict[str, tuple[str, int, tuple[int, ...]]] = {}
         row = b''
         self._stamps, self._channels = [], []
         for k, topic in enumerate(topics):
-            data, columns, stamp = layouts.layout(topic)
+            template = topic.template()
+            slots, data = template.slots, bytes(template.data)
+            columns = {name: slots[name] for name in topic.columns}
             channel = self._channel(topic.name, type(topic.message), columns)
             start = len(row) + MESSAGE.size
             fields[f'times {k}'] = '<i8', len(row) + _TIMES, (2,)
-            fields.update(
-                {name: (c.form, start + c.offset, c.shape) for name, c in columns.items()}
-            )
-            if stamp is not None:
-                fields[f'stamp {k}'] = '<i4', start + stamp, (2,)
+            for name, slot in columns.items():
+                fields[name] = slot.form, start + slot.offset, slot.shape
+            if layouts.STAMP in slots:
+                stamp = slots[layouts.STAMP]
+                fields[f'stamp {k}'] = stamp.form, start + stamp.offset, stamp.shape
                 self._stamps.append(f'stamp {k}')
             self._channels.append((channel, len(row)))
             row += message_head(channel, len(data)) + data
         self._rows = np.frombuffer(bytearray(row * _ROWS), dtype=_row_type(fields, len(row)))
-        names = [name for topic in topics for *_, name in topic.columns]
+        names = [name for topic in topics for name in topic.columns]
         self._columns = [self._rows[name] for name in names]
         self._times = self._rows['times 0']
 
@@ -108,7 +116,7 @@ class Record:
             column[i] = value
         self._added += 1
 
-    def note(self, parameters: dict[str, Any]) -> None:
+    def note(self, parameters: Mapping[str, Any]) -> None:
         """Append parameters that have changed, {name: value}; nan, not set, becomes null."""
         values = {name: None if value != value else value for name, value in parameters.items()}
         self._notes.append((now() + self._to_wall, json.dumps(values)))
@@ -147,9 +155,9 @@ class Record:
             self._file.add_chunk(data, places)
             self._taken += len(rows)
 
-    def _messages(self, rows: Any) -> tuple[Any, Any]:
-        """Return (bytes, {channel: (log times, offsets)}) of rows and of what was noted."""
-        places = {}
+    def _messages(self, rows: NDArray[np.void]) -> tuple[bytes, MessagePlaces]:
+        """Return the bytes of rows and of what was noted, and where messages are in them."""
+        places: MessagePlaces = {}
         if len(rows):
             self._complete(rows)
             times, starts = rows['times 0'][:, 0].copy(), rows.itemsize * np.arange(len(rows))
@@ -157,14 +165,14 @@ class Record:
         data = bytearray(rows.tobytes())
         notes = [self._notes.popleft() for _ in range(len(self._notes))]
         if notes:
-            starts = []
+            begins = []
             for moment, words in notes:
-                starts.append(len(data))
+                begins.append(len(data))
                 data += _noted(self._notes_channel, moment, layouts.text(words))
-            places[self._notes_channel] = np.array([m for m, _ in notes]), np.array(starts)
+            places[self._notes_channel] = np.array([m for m, _ in notes]), np.array(begins)
         return bytes(data), places
 
-    def _complete(self, rows: Any) -> None:
+    def _complete(self, rows: NDArray[np.void]) -> None:
         """Give every message of the rows its times and its stamp."""
         times = rows['times 0']
         times[:, 0] += self._to_wall
@@ -172,10 +180,10 @@ class Record:
             rows[f'times {k}'] = times
         for name in self._stamps:
             stamp = rows[name]
-            stamp[:, 0], stamp[:, 1] = np.divmod(times[:, 1], _SECOND)
+            stamp[:, 0], stamp[:, 1] = np.divmod(times[:, 1], SECOND)
 
 
-def _row_type(fields: Any, size: int) -> Any:
+def _row_type(fields: Mapping[str, tuple[str, int, tuple[int, ...]]], size: int) -> np.dtype[Any]:
     return np.dtype(
         {
             'names': list(fields),
@@ -186,7 +194,7 @@ def _row_type(fields: Any, size: int) -> Any:
     )
 
 
-def _noted(channel: int, moment: int, data: Any) -> Any:
+def _noted(channel: int, moment: int, data: bytes) -> bytes:
     head = bytearray(message_head(channel, len(data)))
     struct.pack_into('<QQ', head, _TIMES, moment, moment)
     return bytes(head) + data

@@ -1,16 +1,27 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Choose the records of the nodes: file, columns, and metadata."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from importlib.util import find_spec
 import os
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, TYPE_CHECKING
 
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.loops import guarding, simulation_loop
+from softrobot_dynamics.loops.contracts import TickRecord
 from softrobot_dynamics.recordings.reading import INSTALL
+
+if TYPE_CHECKING:
+    from rclpy.impl.rcutils_logger import RcutilsLogger
+    from rclpy.node import Node
+    from softrobot_dynamics.configuration.build import Controlled, Simulated
+    from softrobot_dynamics.nodes.layouts import Topic
+    from softrobot_dynamics.nodes.record import Record
 
 SUFFIX = '.mcap'
 
@@ -55,17 +66,17 @@ def new_path(record: str, node: str) -> Path:
     return path
 
 
-def _folder(record: str) -> Any:
+def _folder(record: str) -> Path:
     path = Path(record).expanduser()
     return path if str(record).endswith(os.sep) or path.is_dir() else path.parent
 
 
-def of_controller(node: Any, plant: Any, values: Mapping[str, Any]) -> Any:
+def of_controller(node: Node, plant: Controlled, values: Mapping[str, Any]) -> Record | None:
     """Return the Record of one activation, None if there shall be none; see :func:`_start`."""
     model, controlled = plant.model, plant.controller.controlled
     followed = [model.actuator_names[i] for i in controlled]
 
-    def topics(layouts: Any) -> Any:
+    def topics(layouts: ModuleType) -> tuple[Topic, ...]:
         coordinates, actuators = model.coordinate_names, model.actuator_names
         return (
             layouts.joint_state('joint_states', coordinates, position='q', velocity='qd'),
@@ -88,11 +99,11 @@ def of_controller(node: Any, plant: Any, values: Mapping[str, Any]) -> Any:
     return _start(node, plant, values, topics, facts)
 
 
-def of_simulation(node: Any, plant: Any, values: Mapping[str, Any]) -> Any:
+def of_simulation(node: Node, plant: Simulated, values: Mapping[str, Any]) -> Record | None:
     """Return the Record of a simulation, None if there shall be none; see :func:`_start`."""
     model = plant.model
 
-    def topics(layouts: Any) -> Any:
+    def topics(layouts: ModuleType) -> tuple[Topic, ...]:
         coordinates, actuators = model.coordinate_names, model.actuator_names
         return (
             layouts.joint_state('joint_states', coordinates, position='q', velocity='qd'),
@@ -113,8 +124,12 @@ def of_simulation(node: Any, plant: Any, values: Mapping[str, Any]) -> Any:
 
 
 def _start(
-    node: Any, plant: Any, values: Mapping[str, Any], topics: Callable[..., Any], facts: Any
-) -> Any:
+    node: Node,
+    plant: Controlled | Simulated,
+    values: Mapping[str, Any],
+    topics: Callable[[ModuleType], tuple[Topic, ...]],
+    facts: dict[str, Any],
+) -> Record | None:
     """
     Start the Record that the parameter `record` asks for.
 
@@ -151,13 +166,13 @@ def _start(
     return record
 
 
-def note(record: Any, values: Mapping[str, Any], changed: Iterable[str]) -> None:
+def note(record: TickRecord | None, values: Mapping[str, Any], changed: Iterable[str]) -> None:
     """Note the parameters of these names in a Record, if there is one."""
     if record is not None:
         record.note({name: values[name] for name in sorted(changed)})
 
 
-def close(record: Any, log: Any) -> None:
+def close(record: TickRecord | None, log: RcutilsLogger) -> None:
     """End a Record, if there is one, and say what is in it."""
     if record is None:
         return
@@ -166,7 +181,7 @@ def close(record: Any, log: Any) -> None:
     log.info(f'{len(record)} ticks recorded in {record.path}{lost}')
 
 
-def words(record: Any) -> str:
+def words(record: TickRecord | None) -> str:
     """Return what is wrong with a record, '' if nothing is or there is none."""
     if record is None or not record.lost and record.error is None:
         return ''

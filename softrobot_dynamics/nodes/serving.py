@@ -8,38 +8,43 @@ times, for every event; and the main thread, the one that a signal can interrupt
 nothing.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 import contextlib
 import threading
 import traceback
-from typing import Any, Callable, NamedTuple
+from typing import Callable, NamedTuple
 
+from rclpy.callback_groups import CallbackGroup
 from rclpy.exceptions import InvalidHandle
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
 from rclpy.task import Future
+from softrobot_dynamics.nodes.messaging.inbox import Entity
 
 
 class CallbackThread(NamedTuple):
     """A part of a node: the entities of one callback group, and the thread that serves them."""
 
     name: str
-    group: Any  # a callback group
+    group: CallbackGroup
     prepare: Callable[[], object]  # what the thread does first: take its priority
 
 
 class PartExecutor(SingleThreadedExecutor):
     """Serves those entities of one node that `serves(callback group)` is true for."""
 
-    def __init__(self, node: Any, serves: Callable[[Any], bool]) -> None:
+    def __init__(self, node: Node, serves: Callable[[CallbackGroup | None], bool]) -> None:
         super().__init__(context=node.context)
         self._served, self._serves = [node], serves
-        self.others: list[Any] = []
+        self.others: list[PartExecutor] = []
 
-    def get_nodes(self) -> list[Any]:
+    def get_nodes(self) -> list[Node]:
         """Return the one node; it need not be added, and another executor may have it too."""
         return self._served
 
-    def can_execute(self, entity: Any) -> bool:
+    def can_execute(self, entity: Entity) -> bool:
         """Tell whether an entity is ours and free."""
         return self._serves(entity.callback_group) and super().can_execute(entity)
 
@@ -53,7 +58,7 @@ class PartExecutor(SingleThreadedExecutor):
 class _Server:
     """A thread with an executor for one part of a node."""
 
-    def __init__(self, node: Any, part: CallbackThread) -> None:
+    def __init__(self, node: Node, part: CallbackThread) -> None:
         self._logger, self._part = node.get_logger(), part
         self.executor = PartExecutor(node, lambda group: group is part.group)
         self._closed = Future()
@@ -80,7 +85,7 @@ class _Server:
 
 
 @contextlib.contextmanager
-def served(node: Any, parts: Sequence[CallbackThread]) -> Iterator[Any]:
+def served(node: Node, parts: Sequence[CallbackThread]) -> Iterator[PartExecutor]:
     """
     Within this context threads serve `parts` of a node; yield an executor for all the rest.
 

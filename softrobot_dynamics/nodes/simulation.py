@@ -1,11 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The simulated robot as a node; see `SimulationNode`."""
 
+from __future__ import annotations
+
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 import sys
 from threading import Lock
-from typing import Any
+from typing import Any, TYPE_CHECKING, TypeAlias
 
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
@@ -33,8 +36,17 @@ from softrobot_dynamics.nodes.parameters import NodeParameters
 from softrobot_dynamics.nodes.publishers import SensorPublisher, SimulationPublisher
 from std_srvs.srv import SetBool, Trigger
 
+if TYPE_CHECKING:
+    from softrobot_dynamics.annotations import Vector
+    from softrobot_dynamics.configuration.build import Simulated
+    from softrobot_dynamics.nodes.diagnostics import Report
+    from softrobot_dynamics.nodes.process import Stop
+    from softrobot_dynamics.simulation.sensing import Sensing
+
 _EACH = QoSProfile(depth=10)  # reliable: pushes at several places add up
-_TOPICS = {'joint_state': 'joint_commands', 'multi_array': 'controller/commands'}
+
+
+Answer: TypeAlias = Trigger.Response | SetBool.Response
 
 
 class SimulationNode(Node):
@@ -61,7 +73,9 @@ class SimulationNode(Node):
 
     parts = ()  # what is asked for is quick, and served by the main thread
 
-    def __init__(self, stop: Any = None, build: Callable[..., Any] = build.simulated) -> None:
+    def __init__(
+        self, stop: Stop | None = None, build: Callable[..., Simulated] = build.simulated
+    ) -> None:
         super().__init__('simulation')
         self._build, self._stop = build, stop
         self._loop: Any = None
@@ -74,8 +88,8 @@ class SimulationNode(Node):
         self._listeners: list[Listener] = []
         self._pushing = Lock()  # the two that listen and the services all change what pushes
 
-    def begin(self) -> Any:
-        """Load, compile and start."""
+    def begin(self) -> bool:
+        """Load, compile and start; return whether that went well."""
         values = self.options.values
         bus = bus_of(values)
         self.get_logger().info(
@@ -104,7 +118,7 @@ class SimulationNode(Node):
         self._pushes = ExternalWrenches(plant.model)
         self._place = InitialStateReader(plant.model, plant.trial, 1.0 / values['rate'])
         reader = messages.COMMAND_READERS[values['command_type']](plant.model.actuator_names)
-        topic = _TOPICS[values['command_type']]
+        topic = messages.COMMAND_TOPICS[values['command_type']]
         self._inbox = Inbox(self, reader.message_type, topic, NEWEST, plant.model.m)
         process.keep_collector_away()
         record = recording.of_simulation(self, plant, values)
@@ -149,7 +163,7 @@ class SimulationNode(Node):
         self._inbox.close()
         recording.close(self._loop.record, self.get_logger())
 
-    def _accept(self, values: dict[str, Any], changed: Any) -> None:
+    def _accept(self, values: dict[str, Any], changed: frozenset[str]) -> None:
         """Take changed parameters; SoftRobotError refuses them."""
         if self._loop is not None:
             require_patience(values)
@@ -160,7 +174,9 @@ class SimulationNode(Node):
             self._loop.pace = values['real_time_factor']
             recording.note(self._loop.record, values, changed)
 
-    def _measured(self, plant: Any, values: dict[str, Any], quality: Any) -> Any:
+    def _measured(
+        self, plant: Simulated, values: dict[str, Any], quality: QoSProfile
+    ) -> Sensing | MeasuredSensing:
         """Return the sensing of the robot's states, and perhaps of what is estimated from."""
         sensing = plant.sensing(values)
         require_patience(values)
@@ -187,20 +203,20 @@ class SimulationNode(Node):
             values['safe_command'], values['safe_pretension'], values['safe_ramp']
         )
 
-    def _on_reset(self, request: Any, response: Any) -> Any:
+    def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         return self._answer(response, lambda: self._begin_at(None, None), 'at the initial state')
 
-    def _on_pause(self, request: Any, response: Any) -> Any:
+    def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         words = 'stands still' if request.data else 'goes on'
         return self._answer(response, lambda: self._loop.pause(request.data), words)
 
-    def _on_step(self, request: Any, response: Any) -> Any:
+    def _on_step(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         if self._loop is not None and not self._loop.paused:
             response.success, response.message = False, 'not paused: pause it first'
             return response
         return self._answer(response, lambda: self._loop.step(), 'a period further')
 
-    def _answer(self, response: Any, act: Callable[[], bool], words: str) -> Any:
+    def _answer(self, response: Answer, act: Callable[[], bool], words: str) -> Answer:
         try:
             response.success = self._loop is not None and act()
             response.message = words if response.success else 'no answer in time'
@@ -208,18 +224,18 @@ class SimulationNode(Node):
             response.success, response.message = False, str(error)
         return response
 
-    def _begin_at(self, q: Any, qd: Any) -> bool:
+    def _begin_at(self, q: Vector | None, qd: Vector | None) -> bool:
         """Begin anew at a state, None for the initial one, without wrenches."""
         with self._pushing:
             self._pushes.clear()
             self._loop.wrenches = None
         return self._loop.reset(q, qd)
 
-    def _on_set_state(self, message: Any) -> None:
+    def _on_set_state(self, message: JointState) -> None:
         """Begin anew at a state; MessageError if it is none."""
         self._begin_at(*self._place.read(message))
 
-    def _on_wrench(self, message: Any) -> None:
+    def _on_wrench(self, message: WrenchStamped) -> None:
         """Push the robot from now on; SoftRobotError if not, and all is as before."""
         with self._pushing:
             wrenches = self._pushes.read(message)
@@ -232,8 +248,8 @@ class SimulationNode(Node):
         if self._throttle.passes((topic, cause), realtime.now()) is not None:
             self.get_logger().warning(f'{topic}: {error}')
 
-    def _report(self) -> Any:
-        """Return (level, message, values) for /diagnostics."""
+    def _report(self) -> Report:
+        """Return what /diagnostics says."""
         loop = self._loop
         if loop is None:
             return diagnostics.OK, 'starting', {}
@@ -258,7 +274,9 @@ class SimulationNode(Node):
             **loop.statistics.refusals(),
         }
 
-    def _judgement(self, loop: Any, counts: Any, refused: Any) -> Any:
+    def _judgement(
+        self, loop: SimulationLoop, counts: Counter[str], refused: Counter[str]
+    ) -> tuple[bytes, str]:
         mode = simulation_loop.MODES[loop.mode]
         if loop.mode == simulation_loop.DIVERGED:
             service = self.resolve_service_name('~/reset')
@@ -277,7 +295,9 @@ class SimulationNode(Node):
         return diagnostics.OK, mode
 
 
-def main(argv: Sequence[str] | None = None, build: Callable[..., Any] = build.simulated) -> int:
+def main(
+    argv: Sequence[str] | None = None, build: Callable[..., Simulated] = build.simulated
+) -> int:
     """Run the simulation node until Ctrl-C or SIGTERM."""
     return process.run(lambda stop: SimulationNode(stop, build), argv)
 

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import NamedTuple, TYPE_CHECKING
 
+from builtin_interfaces.msg import Time
 from rclpy.context import Context
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
@@ -24,7 +25,7 @@ class TopicSnapshot(NamedTuple):
 
     q: Vector  # (n,)
     u: Vector | None  # (m,), None: no command yet
-    stamp: Any  # Time of the state
+    stamp: Time  # of the state
 
 
 class TopicWatch:

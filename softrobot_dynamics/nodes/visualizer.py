@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Sequence
 import os
 import sys
-from typing import Any
 
+from builtin_interfaces.msg import Time
 from geometry_msgs.msg import (
     Point,
     Pose,
@@ -26,10 +26,11 @@ from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.configuration.node_parameters import OF_VISUALIZER
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.errors import SoftRobotError
-from softrobot_dynamics.model.model import compile_model
+from softrobot_dynamics.model.model import compile_model, CompiledModel
 from softrobot_dynamics.nodes import process
 from softrobot_dynamics.nodes.marker_bytes import MarkerBytes, Outline
 from softrobot_dynamics.nodes.parameters import NodeParameters
+from softrobot_dynamics.nodes.process import Stop
 from softrobot_dynamics.nodes.spectator import TopicWatch
 from softrobot_dynamics.viewing import colours
 from softrobot_dynamics.viewing.discs import Discs
@@ -64,11 +65,11 @@ class VisualizerNode(Node):
 
     parts = ()
 
-    def __init__(self, stop: Any = None) -> None:
+    def __init__(self, stop: Stop | None = None) -> None:
         super().__init__('visualizer')
         self._stop = stop
         self.options = NodeParameters(self, OF_VISUALIZER)
-        self._watch: Any = None
+        self._watch: TopicWatch | None = None  # once it has begun
 
     def begin(self) -> bool:
         """Load, compile and start."""
@@ -110,7 +111,7 @@ class VisualizerNode(Node):
     def _look(self) -> None:
         """Show the newest state, if there is one."""
         try:
-            seen = self._watch.look()
+            seen = self._watch.look() if self._watch else None
             if seen is None:
                 return
             look, markers = self._scene.at(seen.q, seen.u, seen.stamp)
@@ -148,7 +149,7 @@ def transforms_of(poses: PoseArray, names: Sequence[str]) -> list[TransformStamp
 class _Scene:
     """The markers of a robot: bodies, actuators along curves, paths of tips."""
 
-    def __init__(self, model: Any, frame: str) -> None:
+    def __init__(self, model: CompiledModel, frame: str) -> None:
         self.shape = shape = RobotShape(model)
         self._palette = colours.Palette(shape)
         look, self._leaves = shape.at(model.q0), leaves(model)
@@ -168,7 +169,7 @@ class _Scene:
         ]
         self._bytes = MarkerBytes(frame, [*bodies, *curves, *paths])
 
-    def at(self, q: Vector, u: Vector | None, stamp: Any) -> tuple[Look, bytes]:
+    def at(self, q: Vector, u: Vector | None, stamp: Time) -> tuple[Look, bytes]:
         """Return the Look at q (n,), and the markers under the commands u (m,); ArgumentError."""
         look, palette = self.shape.at(q), self._palette
         for path, body in zip(self._paths, self._leaves):

@@ -74,7 +74,7 @@ class Content:
         elif opcode == Opcode.DATA_END:
             self.complete = True
 
-    def _add_channel(self, channel: Any) -> None:
+    def _add_channel(self, channel: Channel) -> None:
         """Take in a topic; others than ours say nothing about columns."""
         layout = channel.metadata.get('columns')
         if layout is None or channel.id in self.messages:

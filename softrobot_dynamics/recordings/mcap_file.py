@@ -23,6 +23,7 @@ from mcap.records import (
     DataEnd,
     Footer,
     Header,
+    McapRecord,
     Metadata,
     MetadataIndex,
     Schema,
@@ -88,7 +89,9 @@ class McapFile:
         self._metadata.append(MetadataIndex(offset=self._end, length=len(data), name=name))
         self._write(data)
 
-    def add_chunk(self, data: Any, places: dict[int, tuple[Integers, Integers]]) -> None:
+    def add_chunk(
+        self, data: bytes | bytearray | memoryview, places: dict[int, tuple[Integers, Integers]]
+    ) -> None:
         """
         Add a chunk of messages.
 
@@ -156,7 +159,7 @@ class McapFile:
             schema_count=len(self._schemas),
         )
 
-    def _write(self, data: Any) -> None:
+    def _write(self, data: bytes | bytearray | memoryview) -> None:
         """Append all of the data, or nothing."""
         rest = memoryview(data)
         try:
@@ -169,7 +172,7 @@ class McapFile:
         self._end += len(data)
 
 
-def _bytes(record: Any) -> bytes:
+def _bytes(record: McapRecord) -> bytes:
     builder = RecordBuilder()
     record.write(builder)
     return builder.end()

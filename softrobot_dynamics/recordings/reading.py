@@ -27,7 +27,7 @@ class Recording:
     ``recording['q']`` is the array of that name, a row a tick; ``columns`` has all of them: of
     both nodes ``stamp`` (T,) int64 [ns] of the state, ``log_time`` (T,) int64 [ns] on the clock of
     the machine, ``t`` (T,) [s], ``q``, ``qd`` (T, n), ``u`` (T, m) and ``mode`` (T,), an index of
-    ``facts['modes']``; docs/nodes.md says what else. What was not known is nan.
+    ``facts['modes']``; docs/nodes.md lists the others. What was not known is nan.
     """
 
     columns: dict[str, NDArray[Any]]

@@ -14,6 +14,7 @@ from softrobot_dynamics.dynamics.arguments import body_index, checked
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.contract import OutputMotion, register, Targets, Trajectory
 from softrobot_dynamics.references.periodic_paths import nearest_turn
+from softrobot_dynamics.references.piecewise import Indices
 from softrobot_dynamics.references.postures import PathPostures
 from softrobot_dynamics.references.tips import lap, LAP_SAMPLES
 from softrobot_dynamics.schema.fields import number, text, vector
@@ -68,14 +69,14 @@ class Circle(Trajectory):
             if not (math.isfinite(value) and value > 0.0):
                 raise ArgumentError(name, value, 'a number > 0')
 
-    def plan(self, model: CompiledModel, controlled: Any, q: Vector) -> OutputMotion:
+    def plan(self, model: CompiledModel, controlled: Indices, q: Vector) -> OutputMotion:
         """Begin at the initial posture, at the whole turn of joints that is nearest to q."""
         return tip_circle(model, self, nearest_turn(model, q)).of(controlled)
 
     def targets(self) -> Targets:
         """Return where the tip shall be."""
 
-        def points(times: Any) -> Any:
+        def points(times: ArrayLike) -> Any:
             return self.points(2.0 * np.pi * np.asarray(times) / self.period)[:, None]
 
         return Targets((self.body,), points, self.period)

@@ -15,7 +15,7 @@ from typing import Any, cast, ClassVar, NamedTuple, TYPE_CHECKING, TypeVar
 import numpy as np
 from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem
-from softrobot_dynamics.references.piecewise import Reference, select
+from softrobot_dynamics.references.piecewise import Indices, Reference, select
 from softrobot_dynamics.references.postures import PathPostures
 from softrobot_dynamics.schema.parameters import Parameter, parameters_of
 from softrobot_dynamics.schema.parsing import Problems
@@ -39,7 +39,7 @@ class OutputMotion(NamedTuple):
     reference: Reference
     postures: PathPostures | None = None  # at the first of the reference's breaks
 
-    def of(self, outputs: Any) -> OutputMotion:
+    def of(self, outputs: Indices) -> OutputMotion:
         """Return the same of some of the outputs, by index."""
         return self._replace(reference=select(self.reference, outputs))
 
@@ -101,7 +101,7 @@ class Trajectory:
         return ()
 
     @required
-    def plan(self, model: CompiledModel, controlled: Any, q: Vector) -> OutputMotion | None:
+    def plan(self, model: CompiledModel, controlled: Indices, q: Vector) -> OutputMotion | None:
         """
         Return the motion of the ``controlled`` outputs (c indices), or raise our errors.
 

@@ -16,7 +16,7 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.errors import ArgumentError, ExcessiveReferenceError
 from softrobot_dynamics.references.contract import GROUP, Trajectory
 from softrobot_dynamics.references.outputs import hold_along, hold_outputs
-from softrobot_dynamics.references.piecewise import stands, values_at
+from softrobot_dynamics.references.piecewise import Indices, stands, values_at
 from softrobot_dynamics.references.postures import PathPostures
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Planned(NamedTuple):
     places: tuple[tuple[Any, ...], ...] = ()  # (q (n,), command (m,)), and phase, along it
 
 
-def plan(model: CompiledModel, controlled: Any, wanted: Trajectory, q: Vector) -> Planned:
+def plan(model: CompiledModel, controlled: Indices, wanted: Trajectory, q: Vector) -> Planned:
     """
     Return the :class:`Planned` of a reference for the ``controlled`` outputs (c indices).
 
@@ -63,7 +63,7 @@ def plan(model: CompiledModel, controlled: Any, wanted: Trajectory, q: Vector) -
 
 
 def plan_commands(
-    model: CompiledModel, controlled: Any, wanted: Trajectory, command: Vector, q: Vector
+    model: CompiledModel, controlled: Indices, wanted: Trajectory, command: Vector, q: Vector
 ) -> Planned:
     """
     Return the :class:`Planned` of what a reference adds to ``command`` (m,) of some actuators.
@@ -89,7 +89,7 @@ def plan_commands(
 
 
 def examine_commands(
-    model: CompiledModel, controlled: Any, times: Vector, added: Matrix, command: Vector
+    model: CompiledModel, controlled: Indices, times: Vector, added: Matrix, command: Vector
 ) -> list[str]:
     """Return in words what ``added`` (K, c) asks for beyond limits; ExcessiveReferenceError."""
     u = np.tile(command, (len(times), 1))
@@ -104,7 +104,7 @@ def commanded(model: CompiledModel, q: Matrix, u: Matrix) -> Matrix:
 
 
 def examine(
-    model: CompiledModel, controlled: Any, times: Vector, postures: PathPostures
+    model: CompiledModel, controlled: Indices, times: Vector, postures: PathPostures
 ) -> list[str]:
     """
     Return in words what a motion through postures asks for beyond the limits, a list.
@@ -136,7 +136,7 @@ def examine(
 
 
 def examine_standing(
-    model: CompiledModel, controlled: Any, y: Vector, q: Vector, name: str, time: float = 0.0
+    model: CompiledModel, controlled: Indices, y: Vector, q: Vector, name: str, time: float = 0.0
 ) -> list[str]:
     """
     Return in words what holding outputs asks for beyond the limits, a list.
@@ -164,7 +164,9 @@ def refuse_positions(model: CompiledModel, times: Vector, q: Matrix) -> None:
         raise ExcessiveReferenceError(float(times[k]), name, float(q[k, i]), low, high)
 
 
-def _added(model: CompiledModel, controlled: Any, q: Vector, qd: Vector, qdd: Vector) -> Vector:
+def _added(
+    model: CompiledModel, controlled: Indices, q: Vector, qd: Vector, qdd: Vector
+) -> Vector:
     """Return what motion adds to u (c,), by least squares of the accelerations in the outputs."""
     evaluate, zero = model.per_thread.evaluator, np.zeros(model.n)
     still = evaluate(q, zero).h.copy()
@@ -176,7 +178,7 @@ def _added(model: CompiledModel, controlled: Any, q: Vector, qd: Vector, qdd: Ve
 
 
 def _effort(
-    model: CompiledModel, times: Vector, u: Matrix, chosen: Any
+    model: CompiledModel, times: Vector, u: Matrix, chosen: Indices
 ) -> tuple[float, ExcessiveReferenceError]:
     """Return (ratio, error) for the effort that is farthest beyond its range."""
     names = _with_units(model.actuator_names, model.efforts)
@@ -185,7 +187,7 @@ def _effort(
 
 
 def _command(
-    model: CompiledModel, times: Vector, commands: Matrix, chosen: Any
+    model: CompiledModel, times: Vector, commands: Matrix, chosen: Indices
 ) -> tuple[float, ExcessiveReferenceError]:
     """Return (ratio, error) for the command that is farthest beyond its range."""
     names = _with_units(model.actuator_names, model.commands)
@@ -194,7 +196,7 @@ def _command(
 
 
 def _held(
-    model: CompiledModel, times: Vector, commands: Matrix, controlled: Any
+    model: CompiledModel, times: Vector, commands: Matrix, controlled: Indices
 ) -> list[tuple[float, ExcessiveReferenceError]]:
     """Return what :func:`_command` does for actuators that are told positions, if there are."""
     own = [k for k in controlled if model.positioned[k]]
@@ -202,7 +204,12 @@ def _held(
 
 
 def _beyond(
-    what: str, names: Any, times: Vector, values: Matrix, chosen: Any, limits: Any
+    what: str,
+    names: Sequence[str],
+    times: Vector,
+    values: Matrix,
+    chosen: Indices,
+    limits: tuple[Vector, Vector],
 ) -> tuple[float, ExcessiveReferenceError]:
     low, high = (limit[chosen] for limit in limits)
     over = np.maximum(np.maximum(low - values[:, chosen], values[:, chosen] - high), 0.0)
@@ -226,13 +233,13 @@ def _speed(
 
 def _worst(
     what: str,
-    names: Any,
+    names: Sequence[str],
     times: Vector,
     values: Matrix,
     ratios: Matrix,
     limits: tuple[Vector, Vector],
 ) -> tuple[float, ExcessiveReferenceError]:
-    k, i = np.unravel_index(np.argmax(ratios), ratios.shape)
+    k, i = (int(place) for place in np.unravel_index(np.argmax(ratios), ratios.shape))
     low, high = (float(limit[i]) for limit in limits)
     error = ExcessiveReferenceError(
         float(times[k]), what + names[i], float(values[k, i]), low, high

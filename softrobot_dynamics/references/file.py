@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Complaints, Matrix, Vector
 from softrobot_dynamics.errors import ArgumentError, closest, DescriptionError, Problem
 from softrobot_dynamics.references.contract import OutputMotion, register, Targets, Trajectory
 from softrobot_dynamics.references.periodic_paths import nearest_turn
-from softrobot_dynamics.references.piecewise import spline
+from softrobot_dynamics.references.piecewise import Indices, spline
 from softrobot_dynamics.references.table import read_table, TimeTable
 from softrobot_dynamics.references.tips import LAP_SAMPLES, path_targets, tip_path
 from softrobot_dynamics.schema.fields import file, flag
@@ -47,7 +47,7 @@ class File(Trajectory):
         if not self.path:
             yield 'path', self.path, 'the path of a CSV file'
 
-    def plan(self, model: CompiledModel, controlled: Any, q: Vector) -> OutputMotion:
+    def plan(self, model: CompiledModel, controlled: Indices, q: Vector) -> OutputMotion:
         """
         Return the motion; q (n,) is where the search for postures of tips begins.
 

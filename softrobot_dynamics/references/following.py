@@ -10,6 +10,7 @@ orientation; the tip turns about one axis then.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
@@ -150,7 +151,7 @@ class TipFollower:
                 return
         self._search.z = before
 
-    def _settle(self, goal: Goal, stages: Any) -> bool:
+    def _settle(self, goal: Goal, stages: Sequence[tuple[float, float]]) -> bool:
         """Go to the posture at rest whose tip is the nearest to a goal; tell if there is one."""
         good: Any = None
         for barrier, stiffness in stages:

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.references.contract import OutputMotion, register, Trajectory
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
+    from softrobot_dynamics.references.piecewise import Indices
 
 
 @register('hold')
@@ -20,6 +21,6 @@ class Hold(Trajectory):
 
     takes_long = False
 
-    def plan(self, model: CompiledModel, controlled: Any, q: Vector) -> OutputMotion | None:
+    def plan(self, model: CompiledModel, controlled: Indices, q: Vector) -> OutputMotion | None:
         """Return None: there is nothing to plan."""
         return None

@@ -7,14 +7,14 @@ Geometry alone would not do: how far a tendon can go depends on what it pulls at
 
 from __future__ import annotations
 
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.dynamics.settling import unbalance
 from softrobot_dynamics.dynamics.statics import Statics
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.references.piecewise import Reference
+from softrobot_dynamics.references.piecewise import Indices, Reference
 from softrobot_dynamics.references.postures import actuation_coordinates, PathPostures
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ LEAST, PER_PIECE, MOST = 129, 8, 1025  # postures along a reference, for each of
 
 
 def hold_outputs(
-    model: CompiledModel, controlled: Any, y: Vector, q: Vector, name: str = 'y'
+    model: CompiledModel, controlled: Indices, y: Vector, q: Vector, name: str = 'y'
 ) -> tuple[Vector, Vector]:
     """
     Return (q (n,), u (m,)) at rest with the outputs y (c,) of the controlled actuators.
@@ -41,7 +41,7 @@ def hold_outputs(
 
 
 def hold_along(
-    model: CompiledModel, controlled: Any, reference: Reference, q: Vector, name: str = 'y'
+    model: CompiledModel, controlled: Indices, reference: Reference, q: Vector, name: str = 'y'
 ) -> tuple[Vector, PathPostures]:
     """
     Return times (K,) [s] along a Reference, and the Postures that have its outputs at rest there.
@@ -59,7 +59,7 @@ def hold_along(
 
 def hold_through(
     model: CompiledModel,
-    controlled: Any,
+    controlled: Indices,
     times: Vector,
     outputs: Matrix,
     q: Vector,
@@ -82,7 +82,12 @@ def hold_through(
 
 
 def _begun(
-    model: CompiledModel, controlled: Any, y: Vector, q: Vector, name: str, u: Any = None
+    model: CompiledModel,
+    controlled: Indices,
+    y: Vector,
+    q: Vector,
+    name: str,
+    u: Vector | None = None,
 ) -> _NewtonSearch:
     """Return the search that has come from q (n,) to outputs y (c,); or ArgumentError."""
     search = _NewtonSearch(model, controlled, q, u)
@@ -98,7 +103,9 @@ def _begun(
 class _NewtonSearch:
     """Newton's method for statics and given outputs; unknown are q and the controlled u."""
 
-    def __init__(self, model: CompiledModel, controlled: Any, q: Vector, u: Any) -> None:
+    def __init__(
+        self, model: CompiledModel, controlled: Indices, q: Vector, u: Vector | None
+    ) -> None:
         self._model, self._controlled, self._statics = model, controlled, Statics(model)
         self.q = np.array(q, dtype=float)
         self.u = np.clip(

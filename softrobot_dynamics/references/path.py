@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Vector
@@ -17,6 +17,7 @@ from softrobot_dynamics.schema.parameters import parameter
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
+    from softrobot_dynamics.references.piecewise import Indices
 
 
 @register('path')
@@ -34,7 +35,7 @@ class Path(Trajectory):
     )
     periodic: bool = parameter(flag(default=False), 'Repeat the path: its last point is its first')
 
-    def plan(self, model: CompiledModel, controlled: Any, q: Vector) -> OutputMotion:
+    def plan(self, model: CompiledModel, controlled: Indices, q: Vector) -> OutputMotion:
         """Begin at the initial posture, at the whole turn of joints that is nearest to q."""
         rows, start = self._rows(), nearest_turn(model, q)
         path = tip_path(model, self.bodies, self.times, rows, self.periodic, start)

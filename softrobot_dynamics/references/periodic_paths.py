@@ -18,13 +18,13 @@ from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.newton import CONTENT
 from softrobot_dynamics.dynamics.settling import unbalance
 from softrobot_dynamics.dynamics.statics import Statics
+from softrobot_dynamics.dynamics.turns import TURN
 from softrobot_dynamics.errors import ReferenceJumpError
 from softrobot_dynamics.references.postures import actuation_coordinates, hold_points, PathPostures
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-TURN = 2.0 * np.pi
 STAYS = (0.0, 10.0, 1000.0)  # weights of what joints with limits leave their start, in turn
 CLOSED = 0.01  # of the longest step between neighbours: a gap as small closes a lap
 JUMP = 8.0  # steps as long as so many usual ones are none of a smooth motion

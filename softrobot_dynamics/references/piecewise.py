@@ -1,15 +1,20 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Piecewise polynomials y_d(t), which all references become and compiled code samples."""
 
+from collections.abc import Sequence
 from math import factorial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
-from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.compiling.jit import kernel
 
 AT_ONCE = 1e-3  # [s] of a turn that shall take no time: a tick of the usual loop
+
+
+Indices: TypeAlias = Sequence[int] | Integers
+"""Of actuators, or of outputs."""
 
 
 class Reference(NamedTuple):
@@ -197,7 +202,7 @@ def hermite(
     return Reference(times, coefficients, 0.0, np.zeros(y.shape[1]))
 
 
-def select(reference: Reference, indices: Any) -> Reference:
+def select(reference: Reference, indices: Indices) -> Reference:
     """Return the reference of some of the coordinates, by index."""
     return reference._replace(
         coefficients=reference.coefficients[:, :, indices].copy(), drift=reference.drift[indices]

@@ -9,7 +9,7 @@ keeps its rate while a new reference is prepared.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +22,7 @@ from softrobot_dynamics.dynamics.ramping import MAX_ITERATIONS
 from softrobot_dynamics.dynamics.settling import unbalance
 from softrobot_dynamics.dynamics.statics import Statics
 from softrobot_dynamics.errors import InfeasibleReferenceError, NotConvergedError, SoftRobotError
-from softrobot_dynamics.references.programming import effort_units, minimise
+from softrobot_dynamics.references.programming import effort_units, Equation, minimise
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -102,7 +102,7 @@ class Search:
     """
 
     def __init__(
-        self, model: CompiledModel, bodies: Sequence[int], q0: Vector, scale: Any, stay: float
+        self, model: CompiledModel, bodies: Sequence[int], q0: Vector, scale: float, stay: float
     ) -> None:
         self._model, self._bodies, self._statics = model, bodies, Statics(model)
         half = 0.5 * (model.effort_upper - model.effort_lower)
@@ -187,7 +187,12 @@ class Search:
         self.z = found.x
         return InfeasibleReferenceError(time, target[0], tuple(self._at_limits()), distance)
 
-    def _minimise(self, objective: Any, equations: Any, settled: float = 1e-14) -> Any:
+    def _minimise(
+        self,
+        objective: Callable[[Vector], Any],
+        equations: Sequence[Equation],
+        settled: float = 1e-14,
+    ) -> Any:
         """Return scipy's result of the least objective at rest, under further equations."""
         n, sizes = self._model.n, self._statics.residual(*self._split())[1]
         sizes = np.where(sizes > 0.0, sizes, 1.0)  # nothing acts along that coordinate

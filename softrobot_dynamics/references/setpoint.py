@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.references.contract import GROUP, OutputMotion, register, Trajectory
-from softrobot_dynamics.references.piecewise import constant
+from softrobot_dynamics.references.piecewise import constant, Indices
 from softrobot_dynamics.schema.fields import vector
 from softrobot_dynamics.schema.parameters import parameter
 
@@ -30,7 +30,7 @@ class SetPoint(Trajectory):
         group=GROUP,
     )
 
-    def plan(self, model: CompiledModel, controlled: Any, q: Vector) -> OutputMotion:
+    def plan(self, model: CompiledModel, controlled: Indices, q: Vector) -> OutputMotion:
         """Return the standing reference; ArgumentError unless there is one y for each."""
         return OutputMotion(
             constant(checked('reference.setpoint', self.setpoint, (len(controlled),)))

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Complaints, Vector
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.contract import OutputMotion, register, Trajectory
-from softrobot_dynamics.references.piecewise import spline
+from softrobot_dynamics.references.piecewise import Indices, spline
 from softrobot_dynamics.schema.fields import choice, flag, vector
 from softrobot_dynamics.schema.parameters import parameter
 
@@ -44,7 +44,7 @@ class Spline(Trajectory):
         if len(self.times) < least or self.times[0] != 0.0 or not (steps > 0.0).all():
             yield 'times', self.times, f'{least} or more times from 0 on, increasing [s]'
 
-    def plan(self, model: CompiledModel, controlled: Any, q: Vector) -> OutputMotion:
+    def plan(self, model: CompiledModel, controlled: Indices, q: Vector) -> OutputMotion:
         """Return the spline; ArgumentError unless there are K values for each output."""
         shape = len(self.times), len(controlled)
         name = 'reference.spline.values'

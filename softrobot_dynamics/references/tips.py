@@ -61,7 +61,7 @@ def path_targets(
     times = np.asarray(times, dtype=float)
     path, end = cubic_spline(times, points, periodic), float(times[-1])
 
-    def at(t: Any) -> Any:
+    def at(t: ArrayLike) -> Any:
         return path(np.asarray(t) % end if periodic else np.clip(t, 0.0, end))
 
     return Targets(tuple(bodies), at, end)

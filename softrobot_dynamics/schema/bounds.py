@@ -7,7 +7,7 @@ few such numbers, and their inverses, are finite.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import cast, NamedTuple, SupportsFloat
 
 LARGEST = 1e20  # magnitude of a finite number
 SMALLEST = 1e-30  # of a number that may not be negative, unless it is 0
@@ -22,7 +22,7 @@ class Bounds(NamedTuple):
     below: float | None = None
     infinite: bool = False  # infinity, but never NaN, is allowed too
 
-    def contain(self, x: Any) -> bool:
+    def contain(self, x: float) -> bool:
         """Tell whether the number `x`, as a float, is one of these."""
         try:
             x = float(x)
@@ -62,10 +62,10 @@ class Bounds(NamedTuple):
 ANY = Bounds()
 
 
-def hint(value: Any, bounds: Bounds) -> str:
+def hint(value: object, bounds: Bounds) -> str:
     """Explain what is easily overlooked: text, what is not finite, or an absurd magnitude."""
     try:
-        x = float(value)
+        x = float(cast(SupportsFloat, value))
     except (TypeError, ValueError, OverflowError):
         return ''
     if isinstance(value, str):

@@ -16,26 +16,18 @@ Each function here returns a `dataclasses.field` whose metadata holds a parser: 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, Field
 import math
 from numbers import Integral, Real
 from pathlib import Path
 import re
-from typing import Any
+from typing import Any, TypeGuard
 
 from softrobot_dynamics.annotations import Function
 from softrobot_dynamics.errors import closest, MISSING, Problem
 from softrobot_dynamics.schema.bounds import ANY, Bounds, hint, SMALLEST
-from softrobot_dynamics.schema.parsing import (
-    custom,
-    join,
-    mapping_of,
-    parse,
-    Parser,
-    Problems,
-    reader,
-)
-from softrobot_dynamics.schema.registry import Registry
+from softrobot_dynamics.schema.parsing import custom, mapping_of, parse, Parser, Problems, reader
+from softrobot_dynamics.schema.registry import read_member, Registry
 
 NAME = re.compile(r'[A-Za-z_][A-Za-z0-9_]*')
 
@@ -48,24 +40,26 @@ def number(
     at_most: float | None = None,
     below: float | None = None,
     infinite: bool = False,
-    default: Any = MISSING,
+    default: object = MISSING,
 ) -> Any:
     """Return the field of a finite (unless `infinite`) number within bounds, in `unit`."""
     bounds = Bounds(above, at_least, at_most, below, infinite)
     return custom(_number(unit, bounds), unit=unit, default=default, kind='double', bounds=bounds)
 
 
-def vector(unit: str, size: int = 0, *, expected: Any = None, default: Any = MISSING) -> Any:
+def vector(
+    unit: str, size: int = 0, *, expected: str | None = None, default: object = MISSING
+) -> Any:
     """Return the field of a list of `size` finite numbers (0: any), kept as a tuple."""
     read = _numbers(unit, size, expected=expected)
     return custom(read, unit=unit, default=default, kind='doubles', size=size)
 
 
-def direction(*, default: Any = MISSING) -> Any:
+def direction(*, default: object = MISSING) -> Any:
     """Return the field of a direction: 3 numbers, not all zero, kept as a unit vector."""
     numbers = _numbers('-', 3)
 
-    def read(value: Any, path: str, problems: Problems) -> tuple[float, ...] | None:
+    def read(value: object, path: str, problems: Problems) -> tuple[float, ...] | None:
         vector = _checked(numbers, value, path, problems)
         length = math.hypot(*vector or (1.0,))
         if length < SMALLEST:
@@ -75,11 +69,11 @@ def direction(*, default: Any = MISSING) -> Any:
     return custom(read, expected=numbers.expected, unit='-', default=default)
 
 
-def interval(unit: str, *, default: Any = MISSING) -> Any:
+def interval(unit: str, *, default: object = MISSING) -> Any:
     """Return the field of a pair [low, high] with low < high, kept as a tuple; .inf is allowed."""
     pair, words = _numbers(unit, 2, Bounds(infinite=True)), f'[low, high] with low < high [{unit}]'
 
-    def read(value: Any, path: str, problems: Problems) -> tuple[Any, ...] | None:
+    def read(value: object, path: str, problems: Problems) -> tuple[Any, ...] | None:
         limits = _checked(pair, value, path, problems)
         if limits is not None and not limits[0] < limits[1]:
             problems.append(Problem(path, value, words))
@@ -88,49 +82,65 @@ def interval(unit: str, *, default: Any = MISSING) -> Any:
     return custom(read, expected=words, unit=unit, default=default)
 
 
-def profile(unit: str, *, above: float = 0.0, default: Any = MISSING) -> Any:
-    """Return the field of one number or a pair [base, tip], kept as the tuple (base, tip)."""
+def profile(
+    unit: str, *, above: float = 0.0, pointed: bool = False, default: object = MISSING
+) -> Any:
+    """
+    Return the field of one number or a pair [base, tip], kept as the tuple (base, tip).
+
+    With ``pointed`` that at the tip may be 0, as of a cone.
+    """
     bounds = Bounds(above=above)
     one, two = _number(unit, bounds), _numbers(unit, 2, bounds)
     expected = f'{one.expected} or a pair [base, tip] of such numbers'
+    expected += ', that of the tip may be 0' if pointed else ''
 
-    def read(value: Any, path: str, problems: Problems) -> tuple[Any, ...] | None:
+    def read(value: object, path: str, problems: Problems) -> tuple[Any, ...] | None:
         if isinstance(value, Real):
             return (one(value, path, problems),) * 2
-        if _size(value) == 2:
+        if (
+            pointed
+            and _is_list(value)
+            and len(value) == 2
+            and _is_number(value[1])
+            and value[1] == 0
+        ):
+            return one(value[0], f'{path}[0]', problems), 0.0
+        if _is_list(value) and len(value) == 2:
             return two(value, path, problems)
         problems.append(Problem(path, value, expected))
 
     return custom(read, expected=expected, unit=unit, default=default)
 
 
-def integer(*, at_least: int = 1, at_most: int = 10_000, default: Any = MISSING) -> Any:
+def integer(*, at_least: int = 1, at_most: int = 10_000, default: object = MISSING) -> Any:
     """Return the field of a whole number within bounds; `at_most` is beyond any that is of use."""
     words = f'a whole number >= {at_least}'
 
-    def read(value: Any, path: str, problems: Problems) -> int | None:
-        whole = isinstance(value, Integral) and _is_number(value)
-        if whole and at_least <= int(value) <= at_most:
-            return int(value)
-        limit = f' and <= {at_most}' if whole and value > at_most else ''
+    def read(value: object, path: str, problems: Problems) -> int | None:
+        limit = ''
+        if isinstance(value, Integral) and _is_number(value):
+            if at_least <= int(value) <= at_most:
+                return int(value)
+            limit = f' and <= {at_most}' if value > at_most else ''
         problems.append(Problem(path, value, f'{words}{limit}'))
 
     bounds = Bounds(at_least=at_least, at_most=at_most)
     return custom(read, expected=words, default=default, kind='integer', bounds=bounds)
 
 
-def flag(*, default: Any = MISSING) -> Any:
+def flag(*, default: object = MISSING) -> Any:
     """Return the field of true or false."""
     return _simple('true or false', default, bool, lambda v: isinstance(v, bool), kind='bool')
 
 
-def choice(names: Sequence[str], *, default: Any = MISSING) -> Any:
+def choice(names: Sequence[str], *, default: object = MISSING) -> Any:
     """Return the field of one of `names`."""
     words, one = 'one of ' + ', '.join(names), lambda v: isinstance(v, str) and v in names
     return _simple(words, default, str, one, kind='string', choices=tuple(names))
 
 
-def name(*, default: Any = MISSING) -> Any:
+def name(*, default: object = MISSING) -> Any:
     """Return the field of a name: letters, digits and _, not starting with a digit."""
     return _simple(
         f'a name matching {NAME.pattern}',
@@ -140,11 +150,11 @@ def name(*, default: Any = MISSING) -> Any:
     )
 
 
-def reference(kind: str, *, default: Any = MISSING) -> Any:
+def reference(kind: str, *, default: object = MISSING) -> Any:
     """Return the field of the name of a `kind`, 'body' or 'joint', that the robot has."""
     a_name = reader(name())
 
-    def read(value: Any, path: str, problems: Problems) -> str | None:
+    def read(value: object, path: str, problems: Problems) -> str | None:
         known = getattr(problems, 'names', {}).get(kind)
         if not isinstance(value, str) or known is None:
             return a_name(value, path, problems)
@@ -156,13 +166,13 @@ def reference(kind: str, *, default: Any = MISSING) -> Any:
     return custom(read, expected=f'the name of a {kind}', default=default)
 
 
-def text(*, default: Any = MISSING) -> Any:
+def text(*, default: object = MISSING) -> Any:
     """Return the field of any text."""
     return _simple('text', default, str, lambda v: isinstance(v, str), kind='string')
 
 
 def file(
-    content: Parser | None = None, *, expected: str = 'a file', default: Any = MISSING
+    content: Parser | None = None, *, expected: str = 'a file', default: object = MISSING
 ) -> Any:
     """
     Return the field of a file, given by its path relative to the robot file that names it.
@@ -171,7 +181,7 @@ def file(
     what the parser `content` makes of that path.
     """
 
-    def read(value: Any, path: str, problems: Problems) -> Any:
+    def read(value: object, path: str, problems: Problems) -> Any:
         words = f'the path of {expected}'
         if isinstance(value, (str, Path)):
             found = Path(getattr(problems, 'folder', ''), Path(value).expanduser()).absolute()
@@ -183,21 +193,21 @@ def file(
     return custom(read, expected=f'the path of {expected}', default=default, kind='string')
 
 
-def items(item: Any, *, default: Any = MISSING) -> Any:
+def items(item: Field[Any], *, default: object = MISSING) -> Any:
     """Return the field of a list, not empty, of what the field `item` reads; kept as a tuple."""
     one = reader(item)
     expected = f'a list, not empty, of {item.metadata["expected"]}'
 
-    def read(value: Any, path: str, problems: Problems) -> tuple[Any, ...] | None:
-        if _size(value):
+    def read(value: object, path: str, problems: Problems) -> tuple[Any, ...] | None:
+        if _is_list(value) and len(value):
             return tuple(one(x, f'{path}[{i}]', problems) for i, x in enumerate(value))
         problems.append(Problem(path, value, expected))
 
-    kind = {'double': 'doubles', 'string': 'strings'}.get(item.metadata.get('kind'))
+    kind = {'double': 'doubles', 'string': 'strings'}.get(item.metadata.get('kind', ''))
     return custom(read, expected=expected, default=default, kind=kind)
 
 
-def nested(cls: type, *, default: Any = MISSING) -> Any:
+def nested(cls: type, *, default: object = MISSING) -> Any:
     """Return the field of a mapping, read into the dataclass `cls`."""
     return custom(
         lambda value, path, problems: parse(cls, value, path, problems),
@@ -206,27 +216,15 @@ def nested(cls: type, *, default: Any = MISSING) -> Any:
     )
 
 
-def member(registry: Registry, *, ignore: Sequence[str] = (), default: Any = MISSING) -> Any:
+def member(registry: Registry, *, ignore: Sequence[str] = (), default: object = MISSING) -> Any:
     """Return the field of a mapping whose `type` names a class of `registry`, which reads it."""
-    expected = 'a mapping with a type and its fields'
 
-    def read(value: Any, path: str, problems: Problems) -> Any:
-        if not isinstance(value, dict):
-            problems.append(Problem(path, value, expected))
-            return None
-        kind, known = value.get('type', MISSING), registry.names()
-        if kind not in known:
-            problems.append(
-                Problem(
-                    join(path, 'type'),
-                    kind,
-                    f'one of the {registry.kind} types {", ".join(known)}{closest(kind, known)}',
-                )
-            )
-            return None
-        return parse(registry.get(kind), value, path, problems, ignore=('type', *ignore))
+    def read(value: object, path: str, problems: Problems) -> Any:
+        return read_member(
+            registry, 'type', f'{registry.kind} types', value, path, problems, ignore
+        )
 
-    return custom(read, expected=expected, default=default)
+    return custom(read, expected='a mapping with a type and its fields', default=default)
 
 
 @dataclass(frozen=True)
@@ -236,14 +234,14 @@ class _Reader:
     read: Parser
     expected: str
 
-    def __call__(self, value: Any, path: str, problems: Problems) -> Any:
+    def __call__(self, value: object, path: str, problems: Problems) -> Any:
         return self.read(value, path, problems)
 
 
 def _simple(
-    expected: str, default: Any, convert: Function, accepts: Function, **known: Any
+    expected: str, default: object, convert: Function, accepts: Function, **known: Any
 ) -> Any:
-    def read(value: Any, path: str, problems: Problems) -> object:
+    def read(value: object, path: str, problems: Problems) -> object:
         if accepts(value):
             return convert(value)
         problems.append(Problem(path, value, expected))
@@ -254,7 +252,7 @@ def _simple(
 def _number(unit: str, bounds: Bounds) -> _Reader:
     expected = f'{bounds} [{unit}]'
 
-    def read(value: Any, path: str, problems: Problems) -> float | None:
+    def read(value: object, path: str, problems: Problems) -> float | None:
         if _is_number(value) and bounds.contain(value):
             return float(value)
         problems.append(Problem(path, value, expected + hint(value, bounds)))
@@ -267,26 +265,24 @@ def _numbers(unit: str, size: int, bounds: Bounds = ANY, expected: str | None = 
     expected = expected or ' '.join(filter(None, words))
     one = _number(unit, bounds)
 
-    def read(value: Any, path: str, problems: Problems) -> tuple[float | None, ...] | None:
-        if _size(value) == size or (not size and _size(value) is not None):
+    def read(value: object, path: str, problems: Problems) -> tuple[float | None, ...] | None:
+        if _is_list(value) and (not size or len(value) == size):
             return tuple(one(x, f'{path}[{i}]', problems) for i, x in enumerate(value))
         problems.append(Problem(path, value, expected))
 
     return _Reader(read, expected)
 
 
-def _checked(read: Parser, value: Any, path: str, problems: Problems) -> Any:
+def _checked(read: Parser, value: object, path: str, problems: Problems) -> Any:
     before = len(problems)
     result = read(value, path, problems)
     return result if len(problems) == before else None
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def _size(value: Any) -> int | None:
-    """Return the length of a list, tuple or 1-D array; None for anything else."""
-    if isinstance(value, (list, tuple)) or getattr(value, 'ndim', 0) == 1:
-        return len(value)
-    return None
+def _is_list(value: object) -> TypeGuard[Sequence[Any]]:
+    """Tell whether a value is a list, a tuple or a 1-D array."""
+    return isinstance(value, (list, tuple)) or getattr(value, 'ndim', 0) == 1

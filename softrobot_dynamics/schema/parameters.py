@@ -55,7 +55,7 @@ class Parameter(NamedTuple):
         """The unit in words, '' for none."""
         return self.field['unit'] or ''
 
-    def read(self, value: Any, count: int, problems: Problems) -> Any:
+    def read(self, value: object, count: int, problems: Problems) -> Any:
         """
         Return `value` converted, or append to `problems` what is wrong with it.
 
@@ -67,16 +67,19 @@ class Parameter(NamedTuple):
             ):
                 return value  # such as the empty list, or nan, that says: not given
             return self.field['parser'](value, self.path, problems)
-        if np.ndim(value) > 1 or np.size(value) not in (1, count):
+        given = np.asarray(value, dtype=object)
+        if given.ndim > 1 or given.size not in (1, count):
             words = f'a number, or {count}, one for each {self.each} [{self.unit}]'
             problems.append(Problem(self.path, value, words))
             return None
-        given = np.resize(np.asarray(value, dtype=object), count)
-        numbers = [self.field['parser'](x, self.path, problems) for x in given.tolist()]
+        each = np.resize(given, count).tolist()
+        numbers = [self.field['parser'](x, self.path, problems) for x in each]
         return None if None in numbers else frozen(numbers)
 
 
-def parameter(field: Any, words: str, *, each: str = '', group: str | None = None) -> Any:
+def parameter(
+    field: dataclasses.Field[Any], words: str, *, each: str = '', group: str | None = None
+) -> Any:
     """
     Return `field`, one of those that `fields` make with a default, as a parameter.
 
@@ -121,7 +124,7 @@ def parameters_of(cls: type, group: str, every: bool = False) -> tuple[Parameter
     )
 
 
-def _undeclared(field: Any) -> Mapping[str, Any]:
+def _undeclared(field: dataclasses.Field[Any]) -> Mapping[str, Any]:
     """Return what is known of a field that is no parameter, as if it had been declared as one."""
     known = field.metadata
     if not known:

@@ -1,12 +1,12 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Read mappings into dataclasses whose fields carry a parser, and collect every problem found."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 import dataclasses
 from itertools import islice
 from os import PathLike
 import re
-from typing import Any, TypeAlias
+from typing import Any, cast, TypeAlias, TypeVar
 
 from softrobot_dynamics.errors import closest, MISSING, Problem
 
@@ -27,6 +27,7 @@ class Problems(list[Problem]):
         self.folder = folder
 
 
+T = TypeVar('T')
 Parser: TypeAlias = Callable[[Any, str, Problems], Any]
 """(value, path, problems) -> converted value; appends a Problem for whatever is wrong."""
 
@@ -36,7 +37,7 @@ def custom(
     *,
     expected: str | None = None,
     unit: str | None = None,
-    default: Any = MISSING,
+    default: object = MISSING,
     **known: Any,
 ) -> Any:
     """
@@ -46,17 +47,17 @@ def custom(
     """
     expected = expected or getattr(read, 'expected', 'a value')
     metadata = {'parser': read, 'expected': expected, 'unit': unit, 'default': default, **known}
-    given = {} if default is MISSING else {'default': default}
+    given: dict[str, Any] = {} if default is MISSING else {'default': default}
     return dataclasses.field(metadata=metadata, **given)
 
 
-def reader(field: Any) -> Parser:
+def reader(field: dataclasses.Field[Any]) -> Parser:
     """Return the function (value, path, problems) -> converted value of a field made here."""
     return field.metadata['parser']
 
 
 def parse(
-    cls: type, mapping: Any, path: str, problems: Problems, ignore: Sequence[str] = ()
+    cls: type, mapping: object, path: str, problems: Problems, ignore: Sequence[str] = ()
 ) -> Any:
     """
     Read `mapping` into the dataclass `cls`, or return None and append every problem found.
@@ -87,11 +88,11 @@ def join(path: str, key: object) -> str:
     return '.'.join(filter(None, (path, str(key))))
 
 
-def entry(mapping: Any, path: str, otherwise: object) -> Any:
+def entry(mapping: object, path: str, otherwise: object) -> Any:
     """Return what stands at `path` below `mapping`, as it was written, else `otherwise`."""
     for key in re.findall(r'[^.[\]]+', path):
         try:
-            mapping = mapping[key if isinstance(mapping, dict) else int(key)]
+            mapping = cast(Any, mapping)[key if isinstance(mapping, dict) else int(key)]
         except (LookupError, TypeError, ValueError):
             return otherwise
     return mapping
@@ -102,7 +103,7 @@ def mapping_of(cls: type) -> str:
     return f'a mapping of {", ".join(_known(cls))}'
 
 
-def validated(instance: Any, mapping: Any, path: str, problems: Problems) -> Any:
+def validated(instance: T, mapping: object, path: str, problems: Problems) -> T | None:
     """Return `instance`, made of `mapping`, if its `validate()` yields nothing, else None."""
     wrong = [
         Problem(join(path, key), entry(mapping, key, value), expected)
@@ -113,7 +114,11 @@ def validated(instance: Any, mapping: Any, path: str, problems: Problems) -> Any
 
 
 def _refuse_unknown(
-    known: Iterable[str], mapping: Any, path: str, problems: Problems, ignore: Sequence[str]
+    known: Iterable[str],
+    mapping: Mapping[Any, object],
+    path: str,
+    problems: Problems,
+    ignore: Sequence[str],
 ) -> None:
     allowed = [*ignore, *known]
     for key in islice((key for key in mapping if key not in allowed), MANY):

@@ -1,7 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Find the members of a kind (bodies, joints, ...): one file each, here or in a user's package."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 import functools
 from importlib import import_module
 from importlib.metadata import entry_points, EntryPoint
@@ -11,7 +11,15 @@ import threading
 from typing import Any, cast, TypeVar
 import warnings
 
-from softrobot_dynamics.errors import ArgumentError, MissingMethodError, UnknownNameError
+from softrobot_dynamics.errors import (
+    ArgumentError,
+    closest,
+    MISSING,
+    MissingMethodError,
+    Problem,
+    UnknownNameError,
+)
+from softrobot_dynamics.schema.parsing import join, parse, Problems
 
 T = TypeVar('T')
 F = TypeVar('F', bound=Callable[..., Any])
@@ -41,11 +49,15 @@ def needed(method: F) -> F:
     return required(method, always=False)
 
 
-def require_methods(cls: type) -> None:
-    """Raise MissingMethodError if a class has not written what its bases require of it always."""
+def require_methods(cls: type, *also: str) -> None:
+    """
+    Raise MissingMethodError if a class has not written what its bases require of it always.
+
+    Or what they need in some cases, for the names that are given ``also``.
+    """
     for name in dir(cls):
         purpose, always = getattr(getattr(cls, name, None), _REQUIRED, ('', False))
-        if always:
+        if always or (purpose and name in also):
             raise MissingMethodError(cls.__qualname__, name, purpose)
 
 
@@ -121,6 +133,32 @@ class Registry:
                 RuntimeWarning,
                 stacklevel=2,
             )
+
+
+def read_member(
+    registry: Registry,
+    key: str,
+    choices: str,
+    value: object,
+    path: str,
+    problems: Problems,
+    ignore: Sequence[str] = (),
+) -> Any:
+    """
+    Return what the class of `registry` that a mapping names at `key` makes of the rest.
+
+    None, and Problems, where something is wrong; `choices` is what the classes are, in words. Keys
+    in `ignore` are the caller's.
+    """
+    if not isinstance(value, dict):
+        problems.append(Problem(path, value, f'a mapping with a {key} and its fields'))
+        return None
+    kind, known = value.get(key, MISSING), registry.names()
+    if kind not in known:
+        words = f'one of the {choices} {", ".join(known)}{closest(kind, known)}'
+        problems.append(Problem(join(path, key), kind, words))
+        return None
+    return parse(registry.get(kind), value, path, problems, ignore=(key, *ignore))
 
 
 def _identity(cls: type) -> tuple[str, str]:

@@ -44,7 +44,7 @@ class _BoundedComposer(yaml.composer.Composer):
 
     _depth = _entries = 0
 
-    def compose_node(self, parent: Any, index: Any) -> Any:
+    def compose_node(self, parent: yaml.Node | None, index: yaml.Node | int | None) -> Any:
         """Return the node that comes next, all that is in it included."""
         self._depth, before = self._depth + 1, self._entries
         here = self.peek_event().start_mark.line + 1
@@ -59,12 +59,12 @@ class _BoundedComposer(yaml.composer.Composer):
         self._depth -= 1
         return node
 
-    def compose_sequence_node(self, anchor: Any) -> Any:
+    def compose_sequence_node(self, anchor: str | None) -> Any:
         """Return the list that comes next."""
         self._refuse_depth()
         return super().compose_sequence_node(anchor)
 
-    def compose_mapping_node(self, anchor: Any) -> Any:
+    def compose_mapping_node(self, anchor: str | None) -> Any:
         """Return the mapping that comes next."""
         self._refuse_depth()
         return super().compose_mapping_node(anchor)

@@ -11,15 +11,13 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.dynamics.arguments import checked
+from softrobot_dynamics.dynamics.arguments import checked, ROUNDING
 from softrobot_dynamics.dynamics.wrenches import Wrenches
 from softrobot_dynamics.simulation.simulator import Simulator
 from softrobot_dynamics.simulation.supplies import Supplies
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
-
-_SLIGHT = 1e-12  # [s] that is rounding
 
 
 class ActuatorDynamics:
@@ -64,12 +62,12 @@ class ActuatorDynamics:
         """
         self._tell(u)
         end = self._now + duration
-        while self._now < end - _SLIGHT:
+        while self._now < end - ROUNDING:
             self._take_due()
             until = min([end, *(line[0][0] for line in self._underway if line)])
             settled = not self._lag.any() or np.array_equal(self._force, self._wanted())
             settled = settled and not self._supplies.any
-            parts = 1 if settled else math.ceil((until - self._now) / longest - 1e-9)
+            parts = 1 if settled else math.ceil((until - self._now) / longest - ROUNDING)
             h = (until - self._now) / parts
             for _ in range(parts):
                 yield self._over(h, q), h
@@ -87,7 +85,7 @@ class ActuatorDynamics:
     def _take_due(self) -> None:
         """Let commands act whose delay is over."""
         for k, line in enumerate(self._underway):
-            while line and line[0][0] <= self._now + _SLIGHT:
+            while line and line[0][0] <= self._now + ROUNDING:
                 self._arrived[k] = line.popleft()[1]
 
     def _wanted(self) -> Vector:

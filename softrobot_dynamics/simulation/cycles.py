@@ -1,7 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Instants that come every so often."""
 
-_SLIGHT = 1e-7  # of a cycle, that is rounding
+from softrobot_dynamics.dynamics.arguments import ROUNDING
 
 
 class Cycles:
@@ -13,9 +13,8 @@ class Cycles:
 
     def __init__(self, rate: float, phase: float = 0.0) -> None:
         self._every = 1.0 / rate
-        self._slight = _SLIGHT * self._every
         self._first = phase % self._every
-        if self._every - self._first < self._slight:
+        if self._every - self._first < ROUNDING:
             self._first = 0.0
         self.begin()
 
@@ -26,7 +25,7 @@ class Cycles:
     def over(self, duration: float) -> list[float]:
         """Let a ``duration`` [s] pass; return the instants in it, its end not included [s]."""
         found = []
-        while self._left < duration - self._slight:
+        while self._left < duration - ROUNDING:
             found.append(max(0.0, self._left))
             self._left += self._every
         self._left -= duration
@@ -34,7 +33,7 @@ class Cycles:
 
     def come(self, period: float) -> bool:
         """Tell whether there was an instant since the last call, a ``period`` [s] ago, or now."""
-        come = self._left <= self._slight
+        come = self._left <= ROUNDING
         if come:
             self._left += self._every
         self._left -= period

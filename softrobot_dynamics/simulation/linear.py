@@ -17,7 +17,12 @@ from softrobot_dynamics.dynamics.wrenches import Wrenches
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.recursion.linearisation import Linearisation
 from softrobot_dynamics.recursion.singular_mass import accelerations
-from softrobot_dynamics.simulation.exponential import GAMMA, ONCE, parts_of_step, TWICE
+from softrobot_dynamics.simulation.integrators.exponential_step import (
+    GAMMA,
+    ONCE,
+    parts_of_step,
+    TWICE,
+)
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -72,7 +77,7 @@ def linearise(
 
 class _Step:
     """
-    A step of h [s] as :mod:`~softrobot_dynamics.simulation.exponential` has it, of changes.
+    A step of h [s] of changes, as the ``exponential`` integrator makes it.
 
     Its linear robot has the stiffness and damping of bodies alone; what tension, gravity and
     wrenches add to them is in the force that it lacks half way. States (x, v) are changes (n, k)

@@ -21,6 +21,7 @@ from softrobot_dynamics.recursion.loads import (
     PointLoad,
     TipLoad,
 )
+from softrobot_dynamics.simulation.integrators.contract import Integrator
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -37,7 +38,9 @@ class LoadedStepper:
     ``payload`` (1,) [kg] is at the tip of that body, also without wrenches.
     """
 
-    def __init__(self, model: CompiledModel, stepper: Any, carrier: int | None = None) -> None:
+    def __init__(
+        self, model: CompiledModel, stepper: Integrator, carrier: int | None = None
+    ) -> None:
         self._model, self._stepper, self.payload = model, stepper, np.zeros(1)
         self._evaluate = stepper.entry
         if carrier is not None:
@@ -60,7 +63,9 @@ class LoadedStepper:
             )
         )
 
-    def _bind(self, places: Any) -> tuple[Callable[..., int], list[Vector]]:
+    def _bind(
+        self, places: Sequence[tuple[int, bytes | None, str]]
+    ) -> tuple[Callable[..., int], list[Vector]]:
         """Return ``advance`` and the wrenches (6,) that it reads, one for each place."""
         evaluate, values = self._evaluate, []
         for body, point, frame in places:

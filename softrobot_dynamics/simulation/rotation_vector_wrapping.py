@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Vector
@@ -27,7 +27,7 @@ def recentred(model: CompiledModel, *, q: ArrayLike, qd: ArrayLike) -> tuple[Vec
     return q, qd
 
 
-def recentring(model: CompiledModel) -> list[tuple[Any, Joint]]:
+def recentring(model: CompiledModel) -> list[tuple[slice, Joint]]:
     """Return pairs (coordinates, joint) of the joints to be re-centred."""
     pairs, first = [], 0
     for module in model.description.modules:
@@ -39,7 +39,7 @@ def recentring(model: CompiledModel) -> list[tuple[Any, Joint]]:
     return pairs
 
 
-def recentre(pairs: Sequence[tuple[Any, Joint]], q: Vector, qd: Vector) -> None:
+def recentre(pairs: Sequence[tuple[slice, Joint]], q: Vector, qd: Vector) -> None:
     """Re-centre (q, qd), in place, at the pairs of :func:`recentring`."""
     for part, joint in pairs:
         q[part], qd[part] = joint.recentre(q[part], qd[part])

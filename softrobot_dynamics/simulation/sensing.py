@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, Field
 import math
 from typing import Any, NamedTuple, TYPE_CHECKING
 
@@ -28,7 +28,7 @@ def _amount(unit: str, words: str, least: float | None = 0.0) -> Any:
     return parameter(field, words, each='coordinate', group=GROUP)
 
 
-def _one(field: Any, words: str) -> Any:
+def _one(field: Field[Any], words: str) -> Any:
     return parameter(field, words, group=GROUP)
 
 
@@ -120,7 +120,7 @@ class Sensing:
         if self._seen is not None:
             self._seen.begin()
 
-    def hear(self, stamp: Any, q: Vector, qd: Vector) -> Measured | None:
+    def hear(self, stamp: float, q: Vector, qd: Vector) -> Measured | None:
         """
         Take the robot's next state with its stamp; return the newest that is there by now.
 
@@ -144,7 +144,7 @@ class Sensing:
         self._tick += 1
         return newest and newest.measured
 
-    def told(self, stamp: Any, u: Vector) -> None:
+    def told(self, stamp: float, u: Vector) -> None:
         """Take notice of a command u (m,) that is sent: states are heard whatever it is."""
 
     def _measure(self, q: Vector, qd: Vector) -> tuple[Vector, Vector]:

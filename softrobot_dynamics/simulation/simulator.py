@@ -15,10 +15,9 @@ from softrobot_dynamics.dynamics.arguments import body_index, checked, finite, o
 from softrobot_dynamics.dynamics.wrenches import read_wrenches, Wrenches
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, SingularMassError
 from softrobot_dynamics.recursion.singular_mass import without_inertia
-from softrobot_dynamics.simulation.adaptive import Adaptive
+from softrobot_dynamics.simulation.integrators.contract import Inputs, Integrator, INTEGRATORS
 from softrobot_dynamics.simulation.loads import LoadedStepper
 from softrobot_dynamics.simulation.rotation_vector_wrapping import recentre, recentring
-from softrobot_dynamics.simulation.stepping import FixedSteps, Inputs
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -29,18 +28,19 @@ class Simulator:
     A robot in simulation; deterministic: equal inputs give equal states, bit by bit.
 
     Attributes: ``q``, ``qd`` (n,) the state, ``time`` [s], ``substeps`` taken since the start.
-    ``substep`` [s] is the longest step of the integrator (:mod:`.stepping`, or with a tolerance
-    :mod:`.adaptive`), after which the state is
+    ``substep`` [s] is the longest step of the integrator, after which the state is
     :func:`~softrobot_dynamics.simulation.rotation_vector_wrapping.recentred`. Without a
     ``tolerance`` all are about as long, and cost the same: for real time. With one, for studies, a
     method of higher order takes over, and sub-steps are shortened until the estimated error of
-    each in q is below it, absolute and relative. Not thread-safe: one simulator belongs to one
-    thread, which holds no GIL on the way. With the name of a ``carrier`` a payload may be put to
-    the tip of that body, by :meth:`carry`. Actuation is exact, u is what acts: what stands between
-    a command and the force on a robot, drives that are told positions and friction along routes
-    included, is :class:`~softrobot_dynamics.simulation.actuation.ActuatedSimulator`'s. Coordinates
-    without inertia are followed if they have stiffness or damping, and are a SingularMassError in
-    the beginning if they have none.
+    each in q is below it, absolute and relative. ``integrator`` names a registered one
+    (:mod:`.integrators`); None is ``exponential``, with a tolerance ``rosenbrock``. Not
+    thread-safe: one simulator belongs to one thread, which holds no GIL on the way. With the name
+    of a ``carrier`` a payload may be put to the tip of that body, by :meth:`carry`. Actuation is
+    exact, u is what acts: what stands between a command and the force on a robot, drives that are
+    told positions and friction along routes included, is
+    :class:`~softrobot_dynamics.simulation.actuation.ActuatedSimulator`'s. Coordinates without
+    inertia are followed if they have stiffness or damping, and are a SingularMassError in the
+    beginning if they have none.
     """
 
     has_friction = False  # whether tendons rub along their routes, and joints
@@ -55,16 +55,15 @@ class Simulator:
         substep: float = 5e-4,
         tolerance: float | None = None,
         carrier: str | None = None,
+        integrator: str | None = None,
     ) -> None:
         self.model, self.time, self.substeps = model, 0.0, 0
         self.substep = _positive('substep', substep, 'a time > 0 [s]')
         self.tolerance = tolerance and _positive('tolerance', tolerance, 'a number > 0 or None')
         self.q, self.qd = np.zeros(model.n), np.zeros(model.n)
         self._inputs, self._recentring = Inputs(model, self.commanded), recentring(model)
-        self._stepper = (
-            Adaptive(model, self.substep, self.tolerance, self._inputs, self.has_friction)
-            if self.tolerance
-            else FixedSteps(model, self.substep, self._inputs, self.has_friction)
+        self._stepper = _integrator(integrator, self.tolerance)(
+            model, self.substep, self._inputs, self.has_friction, self.tolerance
         )
         body = None if carrier is None else body_index(model, carrier, 'carrier')
         self._carries, self._loaded = carrier, LoadedStepper(model, self._stepper, body)
@@ -147,7 +146,18 @@ class Simulator:
         return SimulationDivergedError(self.time, self.model.coordinate_names[worst])
 
 
-def _positive(name: str, value: Any, expected: str) -> float:
+def _integrator(name: str | None, tolerance: float | None) -> type[Integrator]:
+    """Return the class of an integrator; UnknownNameError, or ArgumentError by the tolerance."""
+    name = name or ('rosenbrock' if tolerance else 'exponential')
+    found: type[Integrator] = INTEGRATORS.get(name)
+    if found.keeps_tolerance and tolerance is None:
+        raise ArgumentError('tolerance', None, f'a number > 0, as {name} keeps one')
+    if tolerance is not None and not found.keeps_tolerance:
+        raise ArgumentError('tolerance', tolerance, f'None, as steps of {name} are equally long')
+    return found
+
+
+def _positive(name: str, value: object, expected: str) -> float:
     """Return a number > 0 as a float, or ArgumentError."""
     number: Any = value  # a Real, says typeshed, has no order with a float
     if not (isinstance(value, Real) and math.isfinite(value) and number > 0.0):

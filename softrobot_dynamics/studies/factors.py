@@ -78,7 +78,9 @@ def read_factors(
     return tuple(_factor(str(name), text, description, parameters) for name, text in given.items())
 
 
-def _factor(name: str, given: Any, description: Any, parameters: Mapping[str, Any]) -> Factor:
+def _factor(
+    name: str, given: object, description: RobotDescription, parameters: Mapping[str, Any]
+) -> Factor:
     where, unit = _place(name, description, parameters)
     numbers, ranges = _numbers(name, given, unit)
     low, high = min(numbers), max(numbers)
@@ -96,7 +98,9 @@ def _factor(name: str, given: Any, description: Any, parameters: Mapping[str, An
     )
 
 
-def _place(name: str, description: Any, parameters: Mapping[str, Any]) -> tuple[str, str]:
+def _place(
+    name: str, description: RobotDescription, parameters: Mapping[str, Any]
+) -> tuple[str, str]:
     """Return (where, unit) of a name; UnknownNameError with all that there are."""
     if name in LOOP:
         return 'loop', LOOP[name]
@@ -127,7 +131,7 @@ def _place(name: str, description: Any, parameters: Mapping[str, Any]) -> tuple[
     return 'robot', '' if zero else '×'
 
 
-def _numbers(name: str, given: Any, unit: str) -> tuple[list[float], bool]:
+def _numbers(name: str, given: object, unit: str) -> tuple[list[float], bool]:
     """Return (numbers in the unit, whether they are the ends of a range); ArgumentError."""
     pairs, ranges = _pairs(given)
     units = _TIMES if unit == 's' else {'': 1.0, unit: 1.0}
@@ -141,7 +145,7 @@ def _numbers(name: str, given: Any, unit: str) -> tuple[list[float], bool]:
     return numbers, ranges
 
 
-def _pairs(given: Any) -> tuple[list[tuple[Any, str]], bool]:
+def _pairs(given: object) -> tuple[list[tuple[Any, str]], bool]:
     """Return ([(number, its unit)], whether they are the ends of a range)."""
     if not isinstance(given, str):
         values = given if isinstance(given, Sequence) else [given]

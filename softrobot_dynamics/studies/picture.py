@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
 from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -23,7 +25,7 @@ DPI, PANEL, MOST = 130, 3.1, 5  # [1/inch], side of a panel [inch], factors draw
 _BESIDE = 0.015  # how far from a given value runs are drawn, as a share of the range
 _LEAST = 1e-4  # share of the way that errors are drawn from
 _TOP, _LINE = 0.85, 0.19  # [inch] for title and counts, for each line below them
-_DASHED = {'color': INK, 'lw': 0.8, 'ls': (0, (3, 3))}
+_DASHED: dict[str, Any] = {'color': INK, 'lw': 0.8, 'ls': (0, (3, 3))}
 
 
 def draw_study(study: Study, title: str, path: str | PathLike[str]) -> None:
@@ -59,7 +61,7 @@ def _chosen(study: Study, found: tuple[Edge, ...]) -> list[int]:
     return sorted(order[:MOST])
 
 
-def _draw_errors(axes: Any, study: Study, i: int, found: tuple[Edge, ...]) -> None:
+def _draw_errors(axes: Axes, study: Study, i: int, found: tuple[Edge, ...]) -> None:
     """Draw the errors over one factor; runs without any at the top."""
     factor = study.factors[i].shown[0]
     shares = np.clip(np.nan_to_num(study.share, nan=np.inf), _LEAST, 10.0 * LOST)
@@ -69,9 +71,13 @@ def _draw_errors(axes: Any, study: Study, i: int, found: tuple[Edge, ...]) -> No
             _shade(axes, edge, factor, COLORS[FAILED] if edge.what == 'fails' else COLORS[1])
     for share, words in ((study.tolerance, 'degraded'), (LOST, 'failed')):
         axes.axhline(share, **_DASHED)
-        place = {'xy': (1.0, share), 'xycoords': ('axes fraction', 'data'), 'ha': 'right'}
+        place: dict[str, Any] = {
+            'xy': (1.0, share),
+            'xycoords': ('axes fraction', 'data'),
+            'ha': 'right',
+        }
         box = {'facecolor': 'white', 'alpha': 0.7, 'lw': 0, 'pad': 0.5}
-        offset = {'xytext': (0, 3), 'textcoords': 'offset points'}
+        offset: dict[str, Any] = {'xytext': (0, 3), 'textcoords': 'offset points'}
         axes.annotate(words, **place, **offset, color=INK, fontsize=7, bbox=box, zorder=4)
     axes.set_yscale('log')
     axes.set_ylim(0.7 * _LEAST, 14.0 * LOST)
@@ -80,7 +86,7 @@ def _draw_errors(axes: Any, study: Study, i: int, found: tuple[Edge, ...]) -> No
     axes.set_ylabel('RMS error, of the way', **STYLE)
 
 
-def _shade(axes: Any, edge: Edge, factor: float, color: str) -> None:
+def _shade(axes: Axes, edge: Edge, factor: float, color: str) -> None:
     """Shade what is outside an edge."""
     for start, end in ((-np.inf, edge.low), (edge.high, np.inf)):
         if np.isfinite(start) or np.isfinite(end):
@@ -89,7 +95,7 @@ def _shade(axes: Any, edge: Edge, factor: float, color: str) -> None:
             axes.axvspan(*span, color=color, alpha=0.12, lw=0)
 
 
-def _draw_pair(axes: Any, study: Study, i: int, j: int, label: bool) -> None:
+def _draw_pair(axes: Axes, study: Study, i: int, j: int, label: bool) -> None:
     """Draw the states over two factors."""
     _scatter(axes, study, _places(study, i), _places(study, j))
     if label:
@@ -104,14 +110,14 @@ def _places(study: Study, i: int) -> Vector:
     return factor.shown[0] * (values + beside)
 
 
-def _scatter(axes: Any, study: Study, x: Vector, y: Vector) -> None:
+def _scatter(axes: Axes, study: Study, x: Vector, y: Vector) -> None:
     size = float(np.clip(4000.0 / len(x), 7.0, 28.0))
     for state, (color, mark) in enumerate(zip(COLORS, MARKS)):
         rows = study.state == state
         axes.scatter(x[rows], y[rows], s=size, c=color, marker=mark, lw=0, alpha=0.85, zorder=3)
 
 
-def _finish(axes: Any, factor: Factor, label: bool) -> None:
+def _finish(axes: Axes, factor: Factor, label: bool) -> None:
     if label:
         axes.set_xlabel(_label(factor), **STYLE)
     axes.tick_params(colors=INK, labelsize=8, length=2.5)
@@ -127,7 +133,9 @@ def _label(factor: Factor) -> str:
     return f'{factor.name} [{unit}]' if unit else factor.name
 
 
-def _write_words(figure: Any, study: Study, title: str, found: Any, size: Any) -> None:
+def _write_words(
+    figure: Figure, study: Study, title: str, found: Sequence[Edge], size: tuple[float, float]
+) -> None:
     """Write title, counts with the marks of the states, and the edges."""
     width, height = size
     x, y = 0.2 / width, 1.0 - 0.3 / height

@@ -27,7 +27,13 @@ from softrobot_dynamics.configuration.parameter_files import (
     robot_remark,
 )
 from softrobot_dynamics.configuration.parameters import ParameterSpec
-from softrobot_dynamics.configuration.parts import blended_in, controlled_of, given_by, parts_of
+from softrobot_dynamics.configuration.parts import (
+    blended_in,
+    controlled_of,
+    given_by,
+    parts_of,
+    RAMP,
+)
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.description.variation import plant_of
@@ -43,7 +49,7 @@ from softrobot_dynamics.studies.factors import Factor, read_factors
 from softrobot_dynamics.studies.sampling import sample
 from softrobot_dynamics.studies.simulated import given_by as simulated_by
 from softrobot_dynamics.studies.table import table
-from softrobot_dynamics.studies.trial import Experiment, Outcome, planned, RAMP, run_trial
+from softrobot_dynamics.studies.trial import Experiment, Outcome, planned, run_trial
 
 INSTALL_JOBLIB = "studies need joblib: pip install 'softrobot_dynamics[study]'"
 SECONDS = 10.0  # of a run, where nothing else is said
@@ -261,7 +267,7 @@ def _greatest(experiment: Experiment, where: str) -> dict[str, float]:
     return {factor.path: factor.high for factor in experiment.factors if factor.where == where}
 
 
-def _require_number(name: str, value: Any, least: float, words: str = '') -> None:
+def _require_number(name: str, value: object, least: float, words: str = '') -> None:
     """Raise ArgumentError for what is no finite number >= least."""
     if not (isinstance(value, Real) and least <= float(value) < inf):
         raise ArgumentError(name, value, f'a number >= {least:g}{words}')

@@ -12,7 +12,7 @@ import json
 import math
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 from softrobot_dynamics.errors import ArgumentError
@@ -25,7 +25,7 @@ _OWN = ('run', 'state', *Outcome._fields[1:])
 class RunTable:
     """The runs that are done, {number: Outcome}, in a folder or, without one, in memory only."""
 
-    def __init__(self, experiment: Experiment, file: Any = None) -> None:
+    def __init__(self, experiment: Experiment, file: TextIO | None = None) -> None:
         self.done: dict[int, Outcome] = {}
         self._experiment, self._file = experiment, file
 
@@ -63,7 +63,7 @@ def table(experiment: Experiment, folder: str | PathLike[str] | None) -> Iterato
         yield found
 
 
-def _lock(file: Any, folder: Any) -> None:
+def _lock(file: TextIO, folder: str | PathLike[str]) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # gone with the process, however it ends
     except OSError as error:
@@ -115,7 +115,7 @@ def _claim(path: Path, experiment: Experiment) -> None:
         raise ArgumentError('output', str(path), words)
 
 
-def _resume(file: Any, experiment: Experiment) -> dict[int, Outcome]:
+def _resume(file: TextIO, experiment: Experiment) -> dict[int, Outcome]:
     """Return the runs in a file that is open, which ends with its last whole line from now on."""
     file.seek(0)
     text = file.read()
@@ -145,5 +145,5 @@ def _line(cells: Iterable[Any]) -> str:
     return text.getvalue()
 
 
-def _is_nan(value: Any) -> bool:
+def _is_nan(value: object) -> bool:
     return isinstance(value, float) and math.isnan(value)

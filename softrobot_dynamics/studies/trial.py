@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.configuration.build import law_of, plan_of
+from softrobot_dynamics.configuration.parts import RAMP
 from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.description.variation import vary
 from softrobot_dynamics.errors import SoftRobotError
@@ -20,13 +21,13 @@ from softrobot_dynamics.evaluation.targets import targets_of
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.offline.arguments import Feedback, Plant, Start
 from softrobot_dynamics.offline.closed_loop import closed_loop, ClosedLoop
-from softrobot_dynamics.references.contract import GROUP
 from softrobot_dynamics.references.piecewise import constant, Reference
 from softrobot_dynamics.simulation.cycles import Cycles
 from softrobot_dynamics.studies.factors import Factor
 from softrobot_dynamics.studies.simulated import Given, NOTHING
 
 if TYPE_CHECKING:
+    from softrobot_dynamics.controllers.contract import Controller
     from softrobot_dynamics.model.model import CompiledModel
 
 STATES = 'followed', 'degraded', 'failed'
@@ -34,7 +35,6 @@ FOLLOWED, DEGRADED, FAILED = range(3)
 LOST = 1.0  # RMS error, as a share of the way, beyond which to stand still would be as good
 _SHORT = 'the run ended before the reference was blended in'
 _EVERY = 5  # one tick of so many is judged: the shares are the same, and kinematics takes its time
-RAMP = f'{GROUP}.ramp_time'
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def run_trial(experiment: Experiment, values: Sequence[float]) -> Outcome:
         )
 
 
-def planned(law: Any, parameters: Mapping[str, Any]) -> Reference:
+def planned(law: Controller, parameters: Mapping[str, Any]) -> Reference:
     """Return what parameters let a law follow, planned from the initial state; SoftRobotError."""
     model = law.model
     found = plan_of(model, parameters, model.q0)
@@ -98,7 +98,11 @@ def planned(law: Any, parameters: Mapping[str, Any]) -> Reference:
 
 
 def _close(
-    experiment: Experiment, values: Any, law: Any, plant: CompiledModel, parameters: Any
+    experiment: Experiment,
+    values: Sequence[float],
+    law: Controller,
+    plant: CompiledModel,
+    parameters: Mapping[str, Any],
 ) -> ClosedLoop:
     """Return what the loop does; or SoftRobotError."""
     reference, known = experiment.reference, experiment.parameters.get('delay', 0.0)

@@ -91,7 +91,7 @@ class Node:
     __hash__ = object.__hash__
 
 
-def _intern(op: str, args: tuple[Node, ...] = (), value: Any = None) -> Node:
+def _intern(op: str, args: tuple[Node, ...] = (), value: object = None) -> Node:
     text = f'{op} {value!r} ' + ' '.join(str(arg.key) for arg in args)
     key = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=12).digest(), 'big')
     node = _INTERNED.get(key)
@@ -112,7 +112,7 @@ def symbol(kind: str, index: int) -> Node:
     return _intern('symbol', (), (kind, index))
 
 
-def as_node(value: Any) -> Node:
+def as_node(value: Node | float) -> Node:
     """Return ``value`` itself if it is a node, else the constant node of a number."""
     return value if isinstance(value, Node) else constant(value)
 

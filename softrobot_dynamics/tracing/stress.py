@@ -3,6 +3,7 @@
 
 from collections.abc import Callable, Sequence
 import textwrap
+from typing import TypeAlias
 
 from softrobot_dynamics.annotations import Value, Values
 from softrobot_dynamics.tracing import graph
@@ -10,8 +11,11 @@ from softrobot_dynamics.tracing.differentiate import tangent
 from softrobot_dynamics.tracing.emit import BLOCK, Emitter, TracedTables
 from softrobot_dynamics.tracing.graph import is_constant, Node
 
+EnergyDensity: TypeAlias = Callable[[Sequence[Values]], Value]
+"""Strain energy [J/m^3] of F = dp/dx, three rows of three."""
 
-def stress_function(energy: Callable[[Sequence[Values]], Value]) -> tuple[str, TracedTables]:
+
+def stress_function(energy: EnergyDensity) -> tuple[str, TracedTables]:
     """
     Return the source of ``stress(P, weight, F, out)`` and its Tables, for an energy psi(F).
 
@@ -21,7 +25,7 @@ def stress_function(energy: Callable[[Sequence[Values]], Value]) -> tuple[str, T
     return _weighted('stress', _stress(energy))
 
 
-def moduli_function(energy: Callable[[Sequence[Values]], Value]) -> tuple[str, TracedTables]:
+def moduli_function(energy: EnergyDensity) -> tuple[str, TracedTables]:
     """
     Return the source of ``moduli(P, weight, F, out)`` and its Tables, for an energy psi(F).
 
@@ -51,7 +55,7 @@ def _product(rows: Sequence[tuple[int, int]], moduli: Sequence[Node]) -> str:
     return _PRODUCT.format(block=BLOCK, point=textwrap.indent('\n'.join(lines), ' ' * 8))
 
 
-def _stress(energy: Callable[[Sequence[Values]], Value]) -> list[Node]:
+def _stress(energy: EnergyDensity) -> list[Node]:
     """Nodes (9) of dW/dF, the entries of F playing the part of coordinates."""
     F = [graph.symbol('q', i) for i in range(9)]
     density = graph.as_node(energy([F[:3], F[3:6], F[6:]]))

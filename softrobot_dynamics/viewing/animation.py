@@ -10,7 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 import numpy as np
 from PIL import Image
-from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.dynamics.calls import forward_kinematics
 from softrobot_dynamics.viewing.shapes import leaves, Look, RobotShape
 from softrobot_dynamics.viewing.space import add_surfaces, BodySurface, frame_space, INK, TIP
@@ -59,7 +59,7 @@ class _Paths(NamedTuple):
     points: Array  # (K, tips, 3) [m], world frame
 
 
-def _tips(film: Film, rows: Any) -> _Paths:
+def _tips(film: Film, rows: slice | Integers) -> _Paths:
     """Return the paths of tips through some rows of a motion."""
     base, ends = film.model.description.base.matrix(), leaves(film.model)
     tips = np.array([forward_kinematics(film.model, q=q)[ends, :, 3] for q in film.q[rows]])

@@ -24,6 +24,10 @@ from softrobot_dynamics.viewing.shapes import leaves, Look, RobotShape
 
 INSTALL = "the view needs viser: pip install 'softrobot_dynamics[view]'"
 _KEPT = 400  # places of a tip's path
+_STYLE = """<style>
+div:has(> p > label) { width: auto !important; min-width: 10em; }
+div > p > label { white-space: nowrap; }
+</style>"""  # names of sliders on one line: the column of labels is too narrow for most
 _PARTS = 'bodies', 'tendons and chambers', 'frames', 'paths of the tips'
 
 
@@ -45,6 +49,8 @@ class Browser:
                 self.server = viser.ViserServer(host, port, self._model.description.name)
         except OSError as error:
             raise SoftRobotError(f'port {port} of {host}: {error}') from error
+        self.server.gui.configure_theme(control_width='large')
+        self.server.gui.add_html(_STYLE)
         self._palette = Palette(shape)
         self._paths: list[deque[Vector]] = [deque(maxlen=_KEPT) for _ in leaves(self._model)]
         look = shape.at(self._model.q0)

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.viewing.shapes import Look, RobotShape
@@ -75,5 +73,5 @@ def quaternions(frames: Array) -> Array:
     return found
 
 
-def _mixed(quiet: Vector, loud: Vector, share: Any) -> Vector:
+def _mixed(quiet: Vector, loud: Vector, share: float) -> Vector:
     return quiet + np.sqrt(share) * (loud - quiet)  # little is seen, too

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.dynamics.calls import placement
 
 if TYPE_CHECKING:
+    from softrobot_dynamics.bodies.contract import Body
     from softrobot_dynamics.model.model import CompiledModel
 
 _TURN, _SLIDE = np.pi, 0.5  # [rad], share of the robot's length, of a joint without limits
@@ -68,7 +69,7 @@ def _reach(model: CompiledModel, index: int, first: int) -> Vector:
     return np.array([_possible(body, len(names), j, far[j]) for j in range(len(names))])
 
 
-def _possible(body: Any, size: int, j: int, far: float) -> float:
+def _possible(body: Body, size: int, j: int, far: float) -> float:
     """Return the largest of a range and its halves that a body can take on both sides."""
     q = np.zeros(size)
     q[j] = far

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.bodies.skins import circle, joined
 from softrobot_dynamics.dynamics.calls import forward_kinematics, placement
+from softrobot_dynamics.dynamics.points import Placement
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -82,7 +83,7 @@ class RobotShape:
         """Return points (K, 3) [m] of the base frame in the world."""
         return points @ self._to_world[:3, :3].T + self._to_world[:3, 3]
 
-    def _pipes(self, placed: Any) -> list[tuple[Matrix, Integers]]:
+    def _pipes(self, placed: Placement) -> list[tuple[Matrix, Integers]]:
         """Return (points (K, 3), triangles) of the pipe that stands for each body."""
         found = []
         for i, module in enumerate(self.model.description.modules):

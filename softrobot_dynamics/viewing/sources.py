@@ -10,6 +10,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.errors import ArgumentError, SoftRobotError
+from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.viewing.browser import Browser
 from softrobot_dynamics.viewing.ranges import command_ranges, coordinate_ranges
 from softrobot_dynamics.viewing.shapes import reach_of
@@ -48,7 +49,7 @@ class Sliders:
         self._mode.on_update(self._turn)
         gui.add_button('Back to the start').on_click(self._reset)
 
-    def _slider(self, name: str, unit: str, span: Any, start: float) -> Any:
+    def _slider(self, name: str, unit: str, span: Vector, start: float) -> Any:
         low, high = map(float, span)
         high = high if high > low else low + 1.0
         step = (high - low) / _STEPS
@@ -77,15 +78,15 @@ class Sliders:
         self._words.content = '' if found.stable else '**unstable:** it would leave this posture'
         return found.q, u
 
-    def _note(self, event: Any) -> None:
+    def _note(self, event: object) -> None:
         self._changed = True
 
-    def _turn(self, event: Any) -> None:
+    def _turn(self, event: object) -> None:
         for folder, mode in zip(self._folders, MODES):
             folder.visible = mode == self._mode.value
         self._changed = True
 
-    def _reset(self, event: Any) -> None:
+    def _reset(self, event: object) -> None:
         for sliders, start in zip(self._sliders, self._starts):
             for slider, value in zip(sliders, start):
                 slider.value = float(value)
@@ -133,7 +134,7 @@ class Player:
         return self._q[row], u if np.isfinite(u).all() else None
 
 
-def _fault(model: Any, q: Vector) -> str:
+def _fault(model: CompiledModel, q: Vector) -> str:
     """Say in words which body cannot take q (n,), nothing if all can."""
     first = 0
     for module in model.description.modules:

@@ -4,11 +4,12 @@
 from typing import Any, NamedTuple
 
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+from mpl_toolkits.mplot3d.axes3d import Axes3D
 import numpy as np
 from softrobot_dynamics.annotations import Array, Integers, Matrix
 
 INK, FAINT, TIP = '#22303c', '#9aa7b1', '#d1495b'
-STYLE = {'color': INK, 'fontsize': 9}
+STYLE: dict[str, Any] = {'color': INK, 'fontsize': 9}
 VIEW = 14.0, -58.0  # elevation, azimuth [deg]
 BODY, LIGHT = np.array([0.16, 0.44, 0.58]), np.array([0.15, -0.75, 0.6])
 
@@ -22,7 +23,7 @@ class BodySurface(NamedTuple):
     paleness: float = 0.0  # 1 is white
 
 
-def add_surfaces(axes: Any, parts: list[BodySurface], order: int) -> Any:
+def add_surfaces(axes: Axes3D, parts: list[BodySurface], order: int) -> Any:
     """Add parts as one collection, which is returned; None if there are none."""
     if not parts:
         return None
@@ -62,7 +63,7 @@ def _lit(normals: Matrix, body: int, paleness: float) -> Matrix:
     return color + (1.0 - color) * paleness
 
 
-def frame_space(axes: Any, points: Matrix) -> None:
+def frame_space(axes: Axes3D, points: Matrix) -> None:
     """Set equal scales on all axes, around points (K, 3) [m]."""
     lower, upper = points.min(axis=0), points.max(axis=0)
     middle, half = (lower + upper) / 2, (upper - lower) / 2

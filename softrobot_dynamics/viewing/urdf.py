@@ -10,7 +10,7 @@ world by a floating joint, the pose of which nobody computes from joint states: 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import numpy as np
@@ -75,7 +75,7 @@ def _pipes(model: CompiledModel) -> Iterator[tuple[int, Vector, Vector]]:
 class _Link:
     """A link of a robot, and what is to be seen of it."""
 
-    def __init__(self, robot: Any, name: str, colour: Vector) -> None:
+    def __init__(self, robot: ElementTree.Element, name: str, colour: Vector) -> None:
         self._robot, self._name = robot, name
         self._element = ElementTree.SubElement(robot, 'link', name=name)
         self._colour = _words((*colour, 1.0))

@@ -17,7 +17,7 @@ from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.recursion.operations import inverse_dynamics
 from softrobot_dynamics.recursion.passes import FULL
-from softrobot_dynamics.simulation.exponential import allocate_motion
+from softrobot_dynamics.simulation.integrators.exponential_step import allocate_motion
 
 pytestmark = pytest.mark.quick
 

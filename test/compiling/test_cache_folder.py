@@ -185,3 +185,18 @@ def test_many_modules_make_one_warning(own, monkeypatch):
         for i in range(3):
             assert cache.load_module(f'x = {i}\n', 'test_few').x == i
     assert len(caught) == 1
+
+
+def test_without_a_home_kernels_are_kept_in_a_folder_for_temporary_files(tmp_path, monkeypatch):
+    """As of a user whom the system does not know, in a container; it is checked as any other."""
+
+    def fail():
+        raise RuntimeError('Could not determine home directory.')
+
+    for name in ('SOFTROBOT_CACHE_DIR', 'XDG_CACHE_HOME'):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(folder.Path, 'home', staticmethod(fail))
+    monkeypatch.setattr(folder.tempfile, 'gettempdir', lambda: str(tmp_path))
+    found = folder.own_folder()
+    assert found == tmp_path / f'softrobot_dynamics-{os.geteuid()}'
+    assert found.stat().st_mode & 0o777 == 0o700

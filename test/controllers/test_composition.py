@@ -158,9 +158,7 @@ def phased(model, **options):
 @pytest.mark.quick
 def test_a_timetable_goes_on_with_the_tick_of_its_time():
     """Whatever rounding says of it; a late tick skips what is over, and the last phase lasts."""
-    table = Timetable(
-        [Phase('a', 0.1, (0,)), Phase('b', 0.2, (1,)), Phase('c', 0.1, (0,))], PERIOD
-    )
+    table = Timetable([Phase('a', 0.1, (0,)), Phase('b', 0.2, (1,)), Phase('c', 0.1, (0,))])
     table.enter(0, 0.0)
     names = []
     for k in range(1000):

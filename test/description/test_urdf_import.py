@@ -122,7 +122,7 @@ def refused(folder, text, **given):
 
 @pytest.mark.quick
 @pytest.mark.parametrize(('change', 'place'), [
-    (('type="prismatic"', 'type="floating"'), 'joint push'),
+    (('type="prismatic"', 'type="screw"'), 'joint push'),
     (('<limit lower="-1"', '<mimic joint="turn"/><limit lower="-1"'), 'joint branch'),
     (('<parent link="world"/>', '<parent link="tool"/>'), 'links'),
     (('mass value="1.5"', 'mass value="much"'), 'link 1st-arm.mass.value'),
@@ -160,6 +160,8 @@ def test_what_cannot_be_is_refused(tmp_path, change, place):
     ('axis xyz="0 1 0"', 'axis xyz="0 1"', "joint ja.axis.xyz: '0 1', expected 3 finite"),
     ('axis xyz="0 1 0"', 'axis xyz="0 1 inf"', 'joint ja.axis.xyz'),
     ('<axis', '<origin rpy="0 0 1_0"/><axis', 'joint ja.origin.rpy'),
+    (LIMIT, LIMIT + '<mimic joint="x"/>', 'joint ja: .*of its own.*--lock ja=VALUE'),
+    ('type="revolute"', 'type="floating"', 'joint ja.dynamics: .*differ in unit'),
     ('type="revolute"', '', 'joint ja: missing, expected one of revolute'),
     ('type="revolute"', 'type="revolut"', 'joint ja: .*did you mean revolute'),
     ('name="ja"', '', 'joint number 1.name: missing'),
@@ -184,7 +186,7 @@ def test_what_cannot_be_is_refused(tmp_path, change, place):
     ('ixy="0"', 'ixy="nan"', 'link a.inertia.ixy: nan'),
     ('ixy="0"', '', 'link a.inertia.ixy: missing'),
     ('ixy="0"', 'ixy="0.02"', 'link a.inertia: .*positive definite'),
-    ('izz="0.01"', 'izz="0.03"', 'link a.inertia: .*the sum of the other two'),
+    ('izz="0.01"', 'izz="0.03"', 'link a.inertia: .*the sum of the other two.*--repair'),
     ('izz="0.01"', 'izz="-0.01"', 'link a.inertia'),
     ('<inertia ', '<inertias ', 'link a: .*did you mean inertia'),
     ('</inertial>', '</inertial><inertial/>', 'link a.inertial: .2 of them'),
@@ -286,3 +288,147 @@ def test_a_chain_of_thousands_is_refused_in_words(tmp_path):
     bodies = read_urdf(file)['bodies']
     assert [body['parent'] for body in bodies[-2:]] == ['a996', 'a997'] and len(bodies) == 999
     assert 'joints: 3000, expected at most 1000' in str(refused(tmp_path, chain(3000)))
+
+
+def imported(folder, text, *arguments):
+    """Return the robot that `softrobot import` makes of a URDF text, and its exit status."""
+    file = folder / 'given.urdf'
+    file.write_text(text, encoding='utf-8')
+    status = cli.main(['import', str(file), *arguments])
+    return status, sd.load_robot(folder / 'given.yaml') if status == 0 else None
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(('joint', 'value'), [('turn', 0.7), ('push', 0.2), ('branch', -0.4)])
+def test_a_locked_joint_holds_its_child_at_the_value(tmp_path, joint, value):
+    """Inverse dynamics are those of the robot whose joint stays there, less its own row."""
+    whole = sd.compile_model(sd.load_robot(read(tmp_path, TREE)))
+    part = sd.compile_model(sd.load_robot(read(tmp_path, TREE, locked={joint: value})))
+    at = whole.coordinate_names.index(joint)
+    rng = np.random.default_rng(3)
+    q, qd, qdd = rng.uniform(-0.1, 0.3, (3, whole.n))
+    q[at], qd[at], qdd[at] = value, 0.0, 0.0
+    others = [i for i in range(whole.n) if i != at]
+    assert part.coordinate_names == tuple(whole.coordinate_names[i] for i in others)
+    wanted = sd.inverse_dynamics(whole, q=q, qd=qd, qdd=qdd)[others]
+    found = sd.inverse_dynamics(part, q=q[others], qd=qd[others], qdd=qdd[others])
+    assert found == pytest.approx(wanted, rel=1e-11, abs=1e-12)
+
+
+def read(folder, text, **given):
+    """Return the mapping that `read_urdf` makes of a text."""
+    file = folder / 'read.urdf'
+    file.write_text(text, encoding='utf-8')
+    return read_urdf(file, **given)
+
+
+@pytest.mark.quick
+def test_joints_that_mimic_a_locked_one_are_locked_where_they_follow_it(tmp_path):
+    """Multiplier and offset count; the chain of followers as well."""
+    follower = (
+        JOINT.replace('"ja"', '"jb"')
+        .replace('"root"', '"a"')
+        .replace('child link="a"', ('child link="b"'))
+        .replace('<axis', '<mimic joint="ja" multiplier="-2" offset="0.1"/><axis')
+    )
+    text = ONE.replace('</robot>', f'<link name="b"/>{follower}{MOVING}</robot>')
+    bodies = read(tmp_path, text, locked={'ja': 0.3})['bodies']
+    assert [body['joint']['type'] for body in bodies] == ['fixed', 'fixed', 'revolute']
+    assert bodies[0]['joint']['origin']['rpy'] == pytest.approx([0.0, 0.3, 0.0])
+    assert bodies[1]['joint']['origin']['rpy'] == pytest.approx([0.0, -0.5, 0.0])
+
+
+FOLLOW = '<mimic joint="ja" multiplier="-2" offset="0.1"/><axis'
+MOVING = """<link name="c"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0"
+  ixz="0" iyz="0"/></inertial></link><joint name="jc" type="continuous"><parent link="root"/>
+  <child link="c"/></joint>"""
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(('given', 'words'), [
+    ({'locked': {'ja': 2.0}}, 'joint ja: 2.0, expected a value from -1 to 1.5'),
+    ({'locked': {'jf': 0.0}}, "joint jf: 'fixed', expected a revolute"),
+])  # fmt: skip
+def test_what_cannot_be_locked_is_refused(tmp_path, given, words):
+    """By the joint, with what would be right."""
+    fixed = JOINT.replace('"ja"', '"jf"').replace('"root"', '"a"').replace('revolute', 'fixed')
+    fixed = fixed.replace('child link="a"', 'child link="f"')
+    text = ONE.replace('</robot>', f'<link name="f"/>{fixed}{MOVING}</robot>')
+    assert words in str(refused(tmp_path, text, **given))
+
+
+@pytest.mark.quick
+def test_a_dropped_link_is_left_out_with_all_beyond_it(tmp_path, capsys):
+    """Also where these have joints that no robot file has; what is not there is refused."""
+    text = TREE.replace('name="push" type="prismatic"', 'name="push" type="screw"')
+    status, robot = imported(tmp_path, text, '--drop', 'slide')
+    assert status == 0 and robot.body_names == ('mount', '_1st_arm', 'other')
+    assert imported(tmp_path, text, '--drop', 'slid')[0] == 2
+    assert "unknown link 'slid' (did you mean slide?)" in capsys.readouterr().err
+    assert imported(tmp_path, text, '--lock', 'turned=0')[0] == 2
+    assert "unknown joint 'turned'" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        imported(tmp_path, text, '--lock', 'turn=nan')
+    assert 'expected JOINT=VALUE' in capsys.readouterr().err
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(('old', 'new'), [
+    ('izz="0.01"', 'izz="0.03"'), ('ixy="0"', 'ixy="0.02"'), ('izz="0.01"', 'izz="0"'),
+])  # fmt: skip
+def test_an_inertia_of_no_body_is_repaired_on_demand_and_named(tmp_path, capsys, old, new):
+    """The nearest in the second moments of mass; what is an inertia stays to the last digit."""
+    status, robot = imported(tmp_path, ONE.replace(old, new), '--repair')
+    assert status == 0 and 'link a: principal moments' in capsys.readouterr().out
+    given = np.diag([0.01, 0.01, 0.01])
+    given[2, 2] = {'izz="0.03"': 0.03, 'izz="0"': 0.0}.get(new, 0.01)
+    given[0, 1] = given[1, 0] = 0.02 if 'ixy' in new else 0.0
+    found = robot.modules[0].body.inertia.matrix()
+    second, wanted = (np.trace(x) / 2.0 * np.eye(3) - x for x in (found, given))
+    moments, axes = np.linalg.eigh(wanted)
+    nearest = axes @ np.diag(np.maximum(moments, 0.0)) @ axes.T
+    assert second == pytest.approx(nearest, abs=2e-6 * np.abs(moments).max())
+    tilted = ONE.replace('ixy="0"', 'ixy="0.001"').replace('ixz="0"', 'ixz="0.0007"')
+    assert read(tmp_path, tilted, repair=True) == read(tmp_path, tilted)
+    tiny = re.sub('i(..)="0.01"', r'i\1="1e-35"', ONE)
+    assert 'inertia' not in read(tmp_path, tiny, repair=True)['bodies'][0]['body']
+
+
+@pytest.mark.quick
+def test_names_that_change_are_told(tmp_path, capsys):
+    """Whoever sends states by the names of the URDF has to know."""
+    status, _ = imported(tmp_path, TREE.replace('name="push"', 'name="push.1"'))
+    out = capsys.readouterr().out
+    assert status == 0
+    assert "joint 'push.1' is named push_1" in out and "link '1st-arm' is named _1st_arm" in out
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize('axis', [(0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.36, -0.48, 0.8)])
+def test_a_planar_joint_moves_in_the_plane_normal_to_its_axis(tmp_path, axis):
+    """Displacements keep to the plane, and the angle turns about its normal."""
+    text = ONE.replace('revolute', 'planar').replace('0 1 0', '{} {} {}'.format(*axis), 1)
+    text = re.sub('<dynamics.*?/>', '', text)
+    model = sd.compile_model(sd.load_robot(read(tmp_path, text)))
+    assert model.coordinate_names == ('ja/x', 'ja/y', 'ja/angle') and model.m == 0
+    q = [0.1, -0.2, 0.4]
+    T = sd.forward_kinematics(model, q=q)[-1]
+    rest = sd.forward_kinematics(model, q=[0.0, 0.0, 0.0])[-1]
+    assert rest == pytest.approx(np.eye(4), abs=1e-12)
+    assert T[:3, 3] @ axis == pytest.approx(0.0, abs=1e-12)
+    assert np.linalg.norm(T[:3, 3]) == pytest.approx(np.hypot(0.1, 0.2))
+    assert T[:3, :3] @ axis == pytest.approx(axis, abs=1e-12)
+    assert np.trace(T[:3, :3]) == pytest.approx(1.0 + 2.0 * np.cos(0.4))
+
+
+@pytest.mark.quick
+def test_a_floating_joint_has_pinocchios_mass_matrix(tmp_path):
+    """In the pose of rest, where rates of coordinates are the twist that Pinocchio has."""
+    text = re.sub('<dynamics.*?/>', '', ONE.replace('revolute', 'floating'))
+    model = sd.compile_model(sd.load_robot(read(tmp_path, text)))
+    peer = pin.buildModelFromUrdf(str(tmp_path / 'read.urdf'))
+    wanted = pin.crba(peer, peer.createData(), pin.neutral(peer))
+    found = sd.inertial_inverse_dynamics(model, q=np.zeros(6), qd=np.zeros(6), qdd=np.eye(6)[0])
+    assert found == pytest.approx(np.maximum(wanted, wanted.T)[0], abs=1e-12)
+    _, mass = sd.mass_inverse_dynamics(model, q=np.zeros(6), qd=np.zeros(6), qdd=np.zeros(6))
+    assert mass == pytest.approx(np.triu(wanted) + np.triu(wanted, 1).T, abs=1e-12)

@@ -144,3 +144,52 @@ def test_what_is_no_bag_is_said(tmp_path, capsys):
     given = ['--mapping', str(tmp_path / 'mapping.yaml'), '--fit', 'young_modulus']
     assert cli.main(['identify', 'pcc_arm', str(tmp_path / 'run.mcap'), *given]) == 2
     assert 'a bag (' in capsys.readouterr().err and Path(tmp_path / 'run.mcap').exists()
+
+
+@pytest.mark.parametrize('plugin', list(StoragePlugin))
+def test_a_bag_without_metadata_is_read_as_with_it(tmp_path, plugin):
+    """A recorder that was killed has not written metadata.yaml."""
+    bag = written(tmp_path, plugin)
+    wanted = read(bag, tmp_path)
+    (bag / 'metadata.yaml').unlink()
+    for path in (bag, next(each for each in bag.iterdir())):
+        found = read(path, tmp_path)
+        np.testing.assert_array_equal(found.times, wanted.times)
+        np.testing.assert_array_equal(found.positions, wanted.positions)
+
+
+LONG = """
+time: {column: received}
+commands: {t1: {column: /joint_commands effort.t1}}
+coordinates: [{name: t2, column: /joint_commands effort.t1}]
+start: rest
+"""
+
+
+def long_bag(folder):
+    """Return a bag, in the form of `written`, of many commands of one tendon."""
+    joints = 'sensor_msgs/msg/JointState'
+    with Writer(folder / 'long', version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+        connection = writer.add_connection('/joint_commands', joints, typestore=STORE)
+        for k in range(20000):
+            each = message(joints, header=header(0.001 * k), name=['t1'], effort=[float(k)])
+            writer.write(connection, 1_000_000 * k, STORE.serialize_cdr(each, joints))
+    return folder / 'long'
+
+
+@pytest.mark.parametrize('metadata', [True, False])
+def test_a_cut_bag_is_read_up_to_where_it_was_cut(tmp_path, metadata):
+    """All messages before the cut, and a warning that says when the last of them is."""
+    bag = long_bag(tmp_path)
+    file = next(bag.glob('*.mcap'))
+    whole = read(bag, tmp_path, LONG)
+    data = file.read_bytes()
+    file.write_bytes(data[: 3 * len(data) // 4])
+    if not metadata:
+        (bag / 'metadata.yaml').unlink()
+    with pytest.warns(RuntimeWarning, match='is cut: it is read up to [0-9]+ ns'):
+        found = read(bag, tmp_path, LONG)
+    count = len(found.times)
+    assert 1000 < count < len(whole.times)
+    np.testing.assert_array_equal(found.commands, whole.commands[:count])
+    assert file.read_bytes() == data[: 3 * len(data) // 4]

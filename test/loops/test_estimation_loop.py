@@ -17,7 +17,7 @@ from softrobot_dynamics.loops.estimation_loop import EstimationLoop, RUNNING, SE
 from softrobot_dynamics.loops.message_fields import SECOND, stamp_of  # noqa: E402
 from softrobot_dynamics.loops.sensor_clock import SensorClock  # noqa: E402
 from softrobot_dynamics.loops.sensor_streams import CommandStream, Stream, Sufficient  # noqa: E402
-from softrobot_dynamics.nodes.messaging.measurements import form_of  # noqa: E402
+from softrobot_dynamics.nodes.messaging.measurements import MeasurementWriter  # noqa: E402
 from softrobot_dynamics.nodes.messaging.messages import CommandReader, stamped  # noqa: E402
 
 pytestmark = pytest.mark.quick
@@ -113,11 +113,11 @@ class Rig:
         monkeypatch.setattr(estimation_loop, 'sleep_until', self._sleep_until)
         sensors, efforts = estimator.settings.sensors, estimator.settings.efforts
         every = (*sensors, *efforts)
-        self.forms = {each.name: form_of(each) for each in every}
+        self.writers = {each.name: MeasurementWriter(each) for each in every}
         self.boxes = {each.name: Box() for each in every}
         self.loop = EstimationLoop(
             estimator, fit,
-            [Stream(each, self.boxes[each.name], self.forms[each.name]) for each in every],
+            [Stream(each, self.boxes[each.name]) for each in every],
             CommandStream(self.commands, CommandReader(model.actuator_names), U), self.publisher,
             EstimationSchedule(MS, 100 * MS, 50 * MS, 20 * MS, 0.0, 'segment3', COLLISION),
             sufficient,
@@ -146,8 +146,7 @@ class Rig:
 
     def bring(self, sensor, value, stamp):
         """Let a message come, spoilt as told."""
-        message = self.forms[sensor].write(value)
-        message.header.stamp = stamped(stamp)
+        message = self.writers[sensor].write(value, stamp)
         self.spoil.get(sensor, lambda message: None)(message)
         self.boxes[sensor].message = message
         self.stamps.append(stamp_of(message))
@@ -209,9 +208,7 @@ def test_wrong_measurements_are_refused_and_the_others_go_on(rig):
         assert rig.loop.statistics.refused[cause] == 3
     rig.spoil = {}
     rig.go(20)
-    again, stamp = rig.forms['cables'].write(np.zeros(9)), rig.stamps[-1]
-    again.header.stamp = stamped(stamp)
-    rig.boxes['cables'].message = again
+    rig.boxes['cables'].message = rig.writers['cables'].write(np.zeros(9), rig.stamps[-1])
     rig.loop._cycle()
     assert rig.loop.statistics.refused['out of order'] == 1
     rig.go(5)

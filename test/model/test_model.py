@@ -1,9 +1,12 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What a compiled model has of its description: everything in the order of the coordinates."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
-from robots import link
+from robots import compiled, link
 import softrobot_dynamics as sd
 
 pytestmark = pytest.mark.quick
@@ -25,3 +28,17 @@ def test_what_is_given_by_name_stands_at_its_coordinate():
     np.testing.assert_array_equal(model.q0, [0.3, -0.2])
     np.testing.assert_array_equal(model.q_lower, [-1.0, -3.0])
     np.testing.assert_array_equal(model.q_upper, [2.0, 0.5])
+
+
+@pytest.mark.parametrize('copied', [
+    copy.copy, copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model)),
+], ids=['copy', 'deepcopy', 'pickle'])  # fmt: skip
+def test_a_model_that_was_copied_or_pickled_is_another_of_the_same_robot(copied):
+    """As joblib and multiprocessing send it: by its description, compiled from the cache."""
+    model = compiled('double_pendulum')
+    other = copied(model)
+    assert other is not model and other.description == model.description
+    state = {'q': [0.3, -0.2], 'qd': [1.0, 2.0], 'qdd': [0.5, 0.1]}
+    np.testing.assert_array_equal(
+        sd.inverse_dynamics(other, **state), sd.inverse_dynamics(model, **state)
+    )

@@ -24,12 +24,6 @@ def rows(text):
     return [cells[i] for i in range(len(lines)) if table[i] and i not in heads]
 
 
-def section(page, title):
-    """Return what stands below a title of a page in docs, up to the next one."""
-    text = (ROOT / 'docs' / page).read_text(encoding='utf-8')
-    return re.split(r'^#+ ', text.partition(f'# {title}\n')[2], maxsplit=1, flags=re.MULTILINE)[0]
-
-
 @functools.cache
 def named():
     """Return {name: arguments} of all tests."""
@@ -48,10 +42,3 @@ def test_every_fault_is_shown_over_dds(row):
     assert len(row) == 4 and all(row)
     assert [name for name in found if name not in known] == []
     assert any(known[name] & OVER_DDS for name in found)
-
-
-def test_every_state_of_the_table_is_among_them():
-    """What docs/nodes.md says of states stands there in the same words."""
-    said = [row[0] for row in rows(section('nodes.md', 'What is made of a state'))]
-    assert len(said) >= 10
-    assert [words for words in said if words not in [row[0] for row in FAULTS]] == []

@@ -1,24 +1,25 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """What sensors say as messages, there and back, and what cannot be such."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
 pytest.importorskip('rclpy')
 
 from geometry_msgs.msg import Point, Pose, PoseArray, PoseStamped, Quaternion, Vector3  # noqa: E402
+from rclpy.serialization import serialize_message  # noqa: E402
 from scipy.spatial.transform import Rotation  # noqa: E402
-from sensor_msgs.msg import Imu, JointState  # noqa: E402
-from softrobot_dynamics.errors import DescriptionError, MessageError  # noqa: E402
+from sensor_examples import bound, example  # noqa: E402
+from sensor_msgs.msg import Imu, JointState, Range  # noqa: E402
+from softrobot_dynamics.errors import ArgumentError, DescriptionError, MessageError  # noqa: E402
 from softrobot_dynamics.estimation.efforts import Effort  # noqa: E402
-from softrobot_dynamics.estimation.sensors.contract import Sensor  # noqa: E402
+from softrobot_dynamics.estimation.sensors.contract import Sensor, SENSORS  # noqa: E402
 from softrobot_dynamics.estimation.settings import load_estimator  # noqa: E402
-from softrobot_dynamics.loops.message_fields import (  # noqa: E402
-    cause_of,
-    CAUSES,
-    checked_value,  # noqa: E402
-)
-from softrobot_dynamics.nodes.messaging.measurements import form_of  # noqa: E402
+from softrobot_dynamics.loops.message_fields import cause_of, CAUSES, read_measurement, stamp_of  # noqa: E402
+from softrobot_dynamics.nodes.messaging import sizes  # noqa: E402
+from softrobot_dynamics.nodes.messaging.measurements import MeasurementWriter, message_type_of  # noqa: E402
 
 pytestmark = pytest.mark.quick
 
@@ -60,15 +61,30 @@ def test_values_come_back(seed):
     turning[3] = turned[3]
     given = [(CAMERA, T), (MARKERS, places), (WINCHES, lengths), (IMU, turned), (GYRO, turning)]
     for sensor, value in given:
-        form = form_of(sensor)
-        found = checked_value(sensor, form.read(form.write(value)))
+        message = MeasurementWriter(sensor).write(value, 12_345_678_901)
+        assert stamp_of(message) == 12_345_678_901
+        found = read_measurement(sensor, message)
         np.testing.assert_allclose(found, value, atol=1e-12)
+
+
+@pytest.mark.parametrize('kind', SENSORS.names())
+def test_every_kind_reads_what_it_writes(kind):
+    """A value comes back from the message that its kind declares, to single precision."""
+    sensor = example(kind)
+    seen = bound(sensor)
+    seen.observe(np.full(9, 0.05), np.full(9, 0.1), np.zeros(len(seen.observed.predicted)))
+    value = sensor.value(seen.observed.predicted)
+    message = MeasurementWriter(sensor).write(value, 1)
+    assert isinstance(message, message_type_of(sensor))
+    np.testing.assert_allclose(read_measurement(sensor, message), value, rtol=1e-6, atol=1e-7)
+    size = len(bytes(serialize_message(message)))
+    assert size < sizes.most_bytes(type(message), sensor.message_entries())
 
 
 def test_joints_come_by_name():
     """In any order, among others, and not all of them."""
     message = JointState(name=['t3', 'other', 't1'], position=[3.0, 9.0, 1.0])
-    np.testing.assert_array_equal(form_of(WINCHES).read(message), [1.0, NAN, 3.0])
+    np.testing.assert_array_equal(read_measurement(WINCHES, message), [1.0, NAN, 3.0])
 
 
 @pytest.mark.parametrize(('sensor', 'message', 'cause'), [
@@ -87,35 +103,80 @@ def test_joints_come_by_name():
 def test_what_cannot_be_is_refused(sensor, message, cause):
     """By a MessageError of the known causes."""
     with pytest.raises(MessageError) as caught:
-        checked_value(sensor, form_of(sensor).read(message))
+        read_measurement(sensor, message)
     assert cause_of(caught.value) == cause and cause in CAUSES
 
 
 def test_an_orientation_that_is_not_declared_is_not_read():
     """Many drivers leave it at zero, which is none."""
-    found = form_of(GYRO).read(Imu(orientation=Quaternion(w=0.0)))
+    found = read_measurement(GYRO, Imu(orientation=Quaternion(w=0.0)))
     assert np.isnan(found[:3]).all() and np.isfinite(found[3:]).all()
 
 
-def test_a_kind_without_messages_is_refused():
-    """With the kinds that have some."""
+@dataclass(frozen=True, kw_only=True)
+class Smell(Sensor):
+    """A sensor of a user's own, as far as its messages go."""
 
-    class Smell(Sensor):
-        type_name = 'smell'
+    type_name = message_type = ''
 
-    with pytest.raises(DescriptionError, match='nose.type: .smell., expected .*pose, markers'):
-        form_of(Smell(name='nose'))
+    def read(self, value):
+        return np.array([float(value)])
+
+    def from_message(self, message):
+        return message.range
+
+    def to_message(self, value):
+        return {'range': float(value[0]), 'smell': 'good'}
+
+
+@pytest.mark.parametrize(('declared', 'words'), [
+    ('', "nose: message_type of smell: '', expected a message type, as 'sensor_msgs/Range'"),
+    ('Range', 'expected a message type, as'),
+    ('perfume_msgs/Smell', 'expected .* message package .*perfume-msgs.*No module named'),
+    ('sensor_msgs/Smell', 'expected a message of the package sensor_msgs'),
+    ('geometry_msgs/Pose', 'expected a message with a header'),
+])  # fmt: skip
+def test_a_message_type_that_cannot_be_used_is_refused(declared, words, monkeypatch):
+    """A message type that is missing, unknown or without header is refused with what would do."""
+    monkeypatch.setattr(Smell, 'type_name', 'smell')
+    monkeypatch.setattr(Smell, 'message_type', declared)
+    with pytest.raises(DescriptionError, match=words):
+        message_type_of(Smell(name='nose'))
+
+
+def test_a_field_that_a_message_does_not_have_is_named(monkeypatch):
+    """A field that the message type lacks is an ArgumentError with sensor and type."""
+    monkeypatch.setattr(Smell, 'message_type', 'sensor_msgs/msg/Range')
+    with pytest.raises(ArgumentError, match='to_message of nose.*fields of sensor_msgs/msg/Range'):
+        MeasurementWriter(Smell(name='nose')).write(np.ones(1), 0)
+
+
+@pytest.mark.parametrize(('raised', 'reason'), [
+    (MessageError('wrong size: 3'), 'wrong size: 3'),
+    (MessageError('no echo'), 'unreadable: no echo'),
+    (IndexError('3'), 'unreadable: IndexError: 3'),
+    (ArgumentError('nose', 1, '2'), 'not a number: argument nose: 1, expected 2'),
+])  # fmt: skip
+def test_whatever_a_sensor_raises_refuses_the_message(raised, reason, monkeypatch):
+    """Any exception of a sensor's code is a MessageError of a known cause: no loop ends by it."""
+
+    def fail(self, message):
+        raise raised
+
+    monkeypatch.setattr(Smell, 'from_message', fail)
+    with pytest.raises(MessageError) as caught:
+        read_measurement(Smell(name='nose'), Range())
+    assert caught.value.reason == reason and cause_of(caught.value) in CAUSES
 
 
 def test_efforts_are_those_of_a_joint_state():
     """By name, some of them and others too; positions are not looked at, sizes are."""
     cells = Effort(name='cells', names=('t1', 't2'))
-    form = form_of(cells)
     message = JointState(name=['t2', 'other'], position=[7.0, 7.0], effort=[2.5, 9.0])
-    np.testing.assert_allclose(checked_value(cells, form.read(message)), [NAN, 2.5])
-    assert list(form.write(np.array([1.0, 2.0])).effort) == [1.0, 2.0]
+    np.testing.assert_allclose(read_measurement(cells, message), [NAN, 2.5])
+    assert list(MeasurementWriter(cells).write(np.array([1.0, 2.0]), 0).effort) == [1.0, 2.0]
     for wrong in (JointState(name=['t1'], position=[1.0]), JointState(name=['x'], effort=[1.0])):
         with pytest.raises(MessageError, match='wrong'):
-            form.read(wrong)
+            read_measurement(cells, wrong)
     with pytest.raises(MessageError, match='not a number'):
-        checked_value(cells, form.read(JointState(name=['t1'], effort=[float('inf')])))
+        read_measurement(cells, JointState(name=['t1'], effort=[float('inf')]))

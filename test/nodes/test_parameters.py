@@ -12,6 +12,7 @@ pytest.importorskip('rclpy')
 
 from linear_plant import Controller as TwoMasses  # noqa: E402
 from linear_plant import Model
+import rclpy  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 from softrobot_dynamics.configuration import declared_parameters  # noqa: E402
 from softrobot_dynamics.configuration.law_settings import settings_of  # noqa: E402
@@ -198,6 +199,28 @@ def test_given_values_are_checked_when_declared():
             NodeParameters(Node(**given), ROWS)
 
 
+def test_an_empty_list_of_a_parameter_file_is_an_empty_list(tmp_path):
+    """`ros2 param dump` writes one as [], which ROS gives no type, and thus no value."""
+    rows = [
+        ParameterSpec('names', 'strings', ('a',), 'Some'),
+        ParameterSpec('values', 'doubles', (1.0,), 'Some'),
+        ParameterSpec('one', 'double', 1.0, 'One'),
+    ]
+    file = tmp_path / 'dumped.yaml'
+    text = '/dumped:\n  ros__parameters: {names: [], values: [], one: 2.0}\n'
+    file.write_text(text, encoding='utf-8')
+    context = rclpy.context.Context()
+    rclpy.init(context=context)
+    arguments = ['--ros-args', '--params-file', str(file)]
+    node = rclpy.create_node('dumped', context=context, cli_args=arguments)
+    try:
+        parameters = NodeParameters(node, rows)
+        assert parameters.values == {'names': (), 'values': (), 'one': 2.0}
+    finally:
+        node.destroy_node()
+        rclpy.shutdown(context=context)
+
+
 def test_misspelt_parameters_are_found():
     """With the name they were meant to be."""
     node = Node(gains__lefd__p=3.0, use_sim_time=True, gains__left__p=3)
@@ -259,12 +282,12 @@ def test_settings_are_arrays_of_their_own():
     assert not np.shares_memory(settings.lower, model.lower)
 
 
-GUIDE = Path(__file__).parents[2] / 'docs' / 'nodes.md'
+GUIDE = Path(__file__).parents[2] / 'docs' / 'parameters.md'
 
 
 @pytest.mark.parametrize('name', CONTROLLERS.names())
 def test_every_law_declares_sound_parameters(name):
-    """Words, a default that is allowed, and a name of its own; the node's guide has our laws'."""
+    """Words, an allowed default, and a name of its own; docs/parameters.md lists our laws'."""
     law = CONTROLLERS.get(name)
     rows = declared_parameters.configured_rows(law, Model())
     for each in law.parameters():

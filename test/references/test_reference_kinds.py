@@ -16,7 +16,7 @@ from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import parameter
 from softrobot_dynamics.schema.parsing import Problems
 
-GUIDE = Path(__file__).parents[2] / 'docs' / 'nodes.md'
+GUIDE = Path(__file__).parents[2] / 'docs' / 'parameters.md'
 CORNERS = [0.05, 0.0, 0.58, 0.0, 0.05, 0.58, 0.05, 0.0, 0.58]
 EXAMPLES = {
     'setpoint': {'setpoint': [0.002] * 9},
@@ -46,7 +46,7 @@ def ours(name):
 @pytest.mark.quick
 @every_kind
 def test_every_reference_declares_sound_parameters(name):
-    """Words, a name below reference; the node's guide has ours."""
+    """Words, a name below reference; docs/parameters.md has ours."""
     for each in REFERENCES.get(name).parameters():
         assert len(each.words) > 5 and not each.words.endswith('.')
         assert each.path == f'reference.{name}.{each.name}' or each.path == f'reference.{name}'

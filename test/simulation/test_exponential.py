@@ -13,7 +13,7 @@ from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
 from softrobot_dynamics.model.terms import allocate_terms
-from softrobot_dynamics.simulation import exponential, integrators
+from softrobot_dynamics.simulation.integrators import exponential_step, forces
 
 PERIOD = 1e-3  # [s] for which a command is held
 
@@ -21,17 +21,17 @@ PERIOD = 1e-3  # [s] for which a command is held
 def move(acceleration, K, D, state, h, steps, parts=2):
     """State (2, n) after steps of h [s] of qdd = acceleration(q, qd), by given K, D, and M = 1."""
     (q, qd), n = np.array(state), len(K)
-    b, terms, force = exponential.allocate_motion(n, parts), allocate_terms(n, 0), np.zeros(0)
+    b, terms, force = exponential_step.allocate_motion(n, parts), allocate_terms(n, 0), np.zeros(0)
 
     def evaluate(q, qd):
         terms.M[:], terms.h[:] = np.eye(n), -acceleration(q, qd)
 
     for _ in range(steps):
         evaluate(q, qd)
-        cached(integrators.start)(terms, force, b)
-        assert cached(exponential.predict)(K, D, q, qd, h, b) == 0
+        cached(forces.start)(terms, force, b)
+        assert cached(exponential_step.predict)(K, D, q, qd, h, b) == 0
         evaluate(b.q, b.qd)
-        assert cached(exponential.correct)(terms, K, D, force, q, h, b) == 0
+        assert cached(exponential_step.correct)(terms, K, D, force, q, h, b) == 0
         q, qd = b.q.copy(), b.qd.copy()
     return np.array([q, qd])
 

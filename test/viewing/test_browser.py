@@ -30,8 +30,8 @@ FLAGS = (
     '--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--disable-sync',
     '--disable-background-networking', '--disable-component-update', '--no-first-run',
 )  # fmt: skip
-SIZE = {'width': 900, 'height': 500}
-ROBOT = slice(320, 560)  # columns where it is
+SIZE = {'width': 1060, 'height': 500}
+ROBOT = slice(400, 640)  # columns where it is
 PATIENCE = 300.0  # [s] for what takes some seconds, drawn by the processor
 PICTURES = os.environ.get('SOFTROBOT_TEST_PICTURES')  # a folder to keep them in
 
@@ -115,6 +115,14 @@ def fill(page, place, value):
     box = inputs.nth(shown[place])
     box.fill(str(value), force=True)
     box.press('Enter')
+
+
+def test_names_of_sliders_stand_on_one_line(chromium):
+    """The label of a joint with a long name is as high as one line of text."""
+    with page_of(chromium, 'hybrid_arm') as page:
+        label = page.get_by_text('shoulder_lift_joint', exact=True)
+        label.wait_for(timeout=1e3 * PATIENCE)
+        assert 5.0 < label.bounding_box()['height'] < 24.0  # [px]; two lines have 36
 
 
 def test_sliders_move_what_is_drawn(chromium):

@@ -245,7 +245,9 @@ class Cosserat(Body):
         thick = line * self.section_inertia
         return low, high, line * mass, thick * Iy, thick * Ix
 
-    def _table(self, first: Any, low: Any, high: Any) -> tuple[Any, ...]:
+    def _table(
+        self, first: Matrix | Sequence[Vector], low: Vector, high: Vector
+    ) -> tuple[Any, ...]:
         """
         Return a table of steps for the kernels, flat: of each three rows, then its moments.
 
@@ -267,7 +269,7 @@ class Cosserat(Body):
         ]
         return [*values, *(phi for _, basis in self.strains for phi in basis.at(sigma, math))]
 
-    def _combined(self, values: Any, q: Values) -> Values:
+    def _combined(self, values: Values, q: Values) -> Values:
         """Six strains, or moments of them, from values as :meth:`_functions` orders them."""
         strain = list(values[:6])
         for c, phi, coordinate in zip(self._owners(), values[6:], q):
@@ -278,11 +280,11 @@ class Cosserat(Body):
         """Return the derivative (3 values) of a curve by x3, in the section frame."""
         return fibre_velocity(self.strain(x[2] / self.length, q, math), x, derivative)
 
-    def _moments(self, low: Any, high: Any, math: Math) -> tuple[Any, Any]:
+    def _moments(self, low: Value, high: Value, math: Math) -> tuple[Any, Any]:
         """Return the :func:`moments` of what :meth:`_functions` returns."""
         return moments(lambda sigma: self._functions(sigma, math), low, high, self.length)
 
-    def _logarithm(self, low: Any, high: Any, q: Values, math: Math) -> Any:
+    def _logarithm(self, low: Value, high: Value, q: Values, math: Math) -> Any:
         """Twist Omega (6 values) of Magnus' fourth-order step: T(high) = T(low) exp(Omega)."""
         return magnus(*(self._combined(v, q) for v in self._moments(low, high, math)))
 

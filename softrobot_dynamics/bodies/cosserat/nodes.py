@@ -24,13 +24,13 @@ def march(ends: tuple[float, ...], count: int) -> tuple[Any, ...]:
     return np.array([ends[0], *points[:-1]]), np.array(points), np.array(weights)
 
 
-def rows_of(values: Any, like: Any) -> Matrix:
+def rows_of(values: Values, like: Vector) -> Matrix:
     """Array (., K) of numbers and arrays (K,)."""
     return np.array([np.broadcast_to(v, like.shape) for v in values], dtype=float)
 
 
 def moments(
-    functions: Callable[[Any], Values], low: Any, high: Any, length: Value
+    functions: Callable[[Any], Values], low: Value, high: Value, length: Value
 ) -> tuple[list[Value], list[Value]]:
     """
     Moments over steps from ``low`` to ``high`` of functions of sigma = s / L.

@@ -2,6 +2,7 @@
 """Twists and frames in any arithmetic: exponentials, products."""
 
 from softrobot_dynamics.annotations import FrameFormula, Math, Value, Values
+from softrobot_dynamics.bodies.frames import cross
 
 
 def exponential(twist: Values, math: Math) -> FrameFormula:
@@ -31,11 +32,6 @@ def compose(outer: FrameFormula, inner: FrameFormula) -> FrameFormula:
     ]
     origin = [p[i] + R[3 * i] * u[0] + R[3 * i + 1] * u[1] + R[3 * i + 2] * u[2] for i in range(3)]
     return rotation, origin
-
-
-def cross(a: Values, b: Values) -> list[Value]:
-    """Vector product (3 values)."""
-    return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 
 
 def fibre_velocity(strain: Values, x: Values, derivative: Values) -> list[Value]:

@@ -73,7 +73,7 @@ def widened(
     return tuple(sorted(bases.items()))
 
 
-def _read_bases(value: Any, path: str, problems: Problems) -> Any:
+def _read_bases(value: object, path: str, problems: Problems) -> Any:
     if not isinstance(value, dict) or not value:
         problems.append(Problem(path, value, _BASES))
         return None
@@ -85,7 +85,7 @@ def _read_bases(value: Any, path: str, problems: Problems) -> Any:
     )
 
 
-def _read_reference(value: Any, path: str, problems: Problems) -> Any:
+def _read_reference(value: object, path: str, problems: Problems) -> Any:
     if not isinstance(value, dict):
         return _numbers(value, path, problems)
     _refuse_unknown(value, path, problems)
@@ -95,18 +95,18 @@ def _read_reference(value: Any, path: str, problems: Problems) -> Any:
     )
 
 
-def _read_damping(value: Any, path: str, problems: Problems) -> Any:
+def _read_damping(value: object, path: str, problems: Problems) -> Any:
     if not isinstance(value, dict):
         return _damping(value, path, problems)
     _refuse_unknown(value, path, problems)
     return tuple(_damping(value.get(name, 0.0), join(path, name), problems) for name in STRAINS)
 
 
-def _read_strain(value: Any, path: str, problems: Problems) -> Any:
+def _read_strain(value: object, path: str, problems: Problems) -> Any:
     if isinstance(value, Real):
         return _number(value, path, problems)
     basis = read_basis(value, path, problems, ignore=('coefficients',))
-    if basis is None:
+    if basis is None or not isinstance(value, dict):
         return None
     given = {key: value[key] for key in ('coefficients',) if key in value}
     factors = parse(Coefficients, given, path, problems)
@@ -116,7 +116,7 @@ def _read_strain(value: Any, path: str, problems: Problems) -> Any:
     return factors and RestStrain(basis, factors.coefficients)
 
 
-def _refuse_unknown(value: Any, path: str, problems: Problems) -> None:
+def _refuse_unknown(value: Mapping[Any, object], path: str, problems: Problems) -> None:
     for name in value:
         if name not in STRAINS:
             expected = f'one of the strains {", ".join(STRAINS)}{closest(name, STRAINS)}'

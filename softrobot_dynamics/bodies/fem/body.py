@@ -18,12 +18,13 @@ from softrobot_dynamics.annotations import (
     Values,
     Vector,
 )
-from softrobot_dynamics.bodies.contract import frame_of_points, PlaneCurve, register
+from softrobot_dynamics.bodies.contract import PlaneCurve, register
 from softrobot_dynamics.bodies.fem.assembly import hooke, MASS_ORDER, STRAIN_ORDER
 from softrobot_dynamics.bodies.fem.crossings import crossings
 from softrobot_dynamics.bodies.fem.elements import Elements
 from softrobot_dynamics.bodies.fem.modes import tip_nodes
 from softrobot_dynamics.bodies.fem.modes_file import digest, load_modes, ModalBasis
+from softrobot_dynamics.bodies.frames import frame_of_points
 from softrobot_dynamics.bodies.linear_basis import LinearBasis
 from softrobot_dynamics.bodies.meshes import Mesh, read_tetrahedra
 from softrobot_dynamics.bodies.skins import boundary, Surface
@@ -222,6 +223,6 @@ class ReducedFiniteElements(LinearBasis):
         return np.swapaxes(derivatives, 1, 2)
 
 
-def _moved(x: Any, fields: Any, q: Values) -> list[Any]:
+def _moved(x: Values, fields: Sequence[Values] | Matrix, q: Values) -> list[Any]:
     """Position x + fields q of a point, or of arrays of points, in any arithmetic."""
     return [sum((f * a for f, a in zip(row, q)), start=c) for c, row in zip(x, fields)]

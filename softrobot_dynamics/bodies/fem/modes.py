@@ -1,8 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """A reduced basis of an elastic solid: vibration modes with a fixed base, modal derivatives."""
 
+from __future__ import annotations
+
 from itertools import combinations_with_replacement
-from typing import Any, NamedTuple
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
@@ -15,6 +17,10 @@ from softrobot_dynamics.bodies.fem.elements import Elements
 from softrobot_dynamics.bodies.meshes import Mesh
 from softrobot_dynamics.errors import ArgumentError, MeshError, NotConvergedError
 from softrobot_dynamics.materials.contract import lame
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_matrix
+    from scipy.sparse.linalg import SuperLU
 
 NEW = 1e-3  # a modal derivative with a smaller part outside of the basis so far is left out
 LARGEST_RATIO = 0.49  # Poisson's ratio; beyond it these elements lock
@@ -128,7 +134,9 @@ def _check_count(count: int, derivatives: int, unknowns: int) -> None:
         raise ArgumentError('derivatives', derivatives, f'a whole number from 0 to {count}')
 
 
-def _vibrations(K: Any, M: Any, factor: Any, count: int) -> tuple[Vector, Matrix]:
+def _vibrations(
+    K: csc_matrix, M: csc_matrix, factor: SuperLU, count: int
+) -> tuple[Vector, Matrix]:
     """Squared angular frequencies (count,) and mass-orthonormal fields (free, count)."""
     from scipy.sparse.linalg import ArpackNoConvergence, eigsh, LinearOperator
 
@@ -142,7 +150,7 @@ def _vibrations(K: Any, M: Any, factor: Any, count: int) -> tuple[Vector, Matrix
     return values[order], fields[:, order]
 
 
-def _extended(fields: Matrix, field: Vector, M: Any) -> Matrix:
+def _extended(fields: Matrix, field: Vector, M: csc_matrix) -> Matrix:
     """Fields with the part of a field that is orthogonal to them in mass, scaled to unit mass."""
     size = np.sqrt(field @ (M @ field))
     for _ in range(2):  # twice: once leaves rounding errors of what has been taken away

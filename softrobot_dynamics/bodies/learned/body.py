@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from softrobot_dynamics.annotations import (
+    Array,
     Complaints,
     FrameFormula,
     Math,
@@ -16,7 +17,8 @@ from softrobot_dynamics.annotations import (
     Values,
     Vector,
 )
-from softrobot_dynamics.bodies.contract import Body, frame_of_points, register
+from softrobot_dynamics.bodies.contract import Body, register
+from softrobot_dynamics.bodies.frames import frame_of_points
 from softrobot_dynamics.bodies.learned.layer_derivatives import (
     derivatives_scratch,
     layers_derivatives,
@@ -27,7 +29,7 @@ from softrobot_dynamics.bodies.learned.layers import (
     layers_terms,
     layers_values,
 )
-from softrobot_dynamics.bodies.learned.networks import derivatives, Network, read_network
+from softrobot_dynamics.bodies.learned.networks import derivatives, Layer, Network, read_network
 from softrobot_dynamics.compiling.cache import load_module
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.kernels.quadrature import rod_points
@@ -131,7 +133,7 @@ class Learned(Body):
         symbolic, constants = self._symbolic()
         traced = trace(self.weights.activation, symbolic.material)
         directions = np.zeros((0, 3)) if self.material is None else np.eye(3)
-        numbers = [
+        numbers: list[Sequence[float] | Vector] = [
             self._matrices(),
             [self.density, self.viscosity() or 0.0],
             traced.tables.numbers(constants),
@@ -161,7 +163,7 @@ class Learned(Body):
         traced: TracedKernel,
         function: str,
         cloud: tuple[Vector, Matrix, Any],
-        numbers: Any,
+        numbers: Sequence[Sequence[float] | Vector],
         scratch: Callable[[int, int, int], int],
     ) -> Kernel:
         """Kernel of a cloud: weights (K,), points (K, 3) and directions (T, 3 or (K, 3)) there."""
@@ -180,7 +182,7 @@ class Learned(Body):
         return Kernel(module.__name__, function, parameters, room)
 
 
-def _is_stiffness(rows: Any, n: int) -> bool:
+def _is_stiffness(rows: Sequence[Sequence[float]], n: int) -> bool:
     """Tell whether rows are a symmetric positive semidefinite matrix (n, n)."""
     if [len(row) for row in rows] != [n] * n:
         return False
@@ -188,7 +190,7 @@ def _is_stiffness(rows: Any, n: int) -> bool:
     return np.array_equal(K, K.T) and np.linalg.eigvalsh(K)[0] >= -1e-12 * np.abs(K).max()
 
 
-def _layers(network: Network) -> Any:
+def _layers(network: Network) -> list[Layer]:
     """
     Weights and shifts of all layers as arrays, the scales of x and q included.
 
@@ -204,7 +206,7 @@ def _layers(network: Network) -> Any:
     return [(W / np.concatenate([network.x_scale, network.q_scale]), b), *layers[1:]]
 
 
-def _network_numbers(layers: Any) -> Vector:
+def _network_numbers(layers: Sequence[Layer]) -> Vector:
     """Flat: layers, most units, units of each layer; W0 of q; W and b of the others."""
     sizes = [len(b) for _, b in layers]
     parts = [np.ravel(part) for layer in layers[1:] for part in layer]
@@ -212,7 +214,7 @@ def _network_numbers(layers: Any) -> Vector:
 
 
 def _table(
-    network: Network, layers: Any, weights: Vector, points: Matrix, directions: Any
+    network: Network, layers: Sequence[Layer], weights: Vector, points: Matrix, directions: Array
 ) -> Vector:
     """
     Blocked table of what depends on x alone, flat, for directions (T, K, 3); padded, weight 0.
@@ -235,7 +237,7 @@ def _table(
     return columns.reshape(len(columns), -1, BLOCK).transpose(1, 0, 2).ravel()
 
 
-def _rest(activation: str, layers: Any, first: Any) -> Any:
+def _rest(activation: str, layers: Sequence[Layer], first: list[Matrix]) -> list[Matrix]:
     """N(x, 0) (K, 3) and its derivatives along directions, from those of the first layer."""
     value, gradient = derivatives(activation)[:2]
     for W, b in layers:
@@ -245,7 +247,7 @@ def _rest(activation: str, layers: Any, first: Any) -> Any:
 
 
 @functools.cache
-def _trace_terms(activation: str, material: Any) -> TracedKernel:
+def _trace_terms(activation: str, material: Material | None) -> TracedKernel:
     """Kernel for a material with symbols for its numbers, or none."""
     if material is None:
         return layers_terms(derivatives(activation))
@@ -253,7 +255,7 @@ def _trace_terms(activation: str, material: Any) -> TracedKernel:
 
 
 @functools.cache
-def _trace_derivatives(activation: str, material: Any) -> TracedKernel:
+def _trace_derivatives(activation: str, material: Material | None) -> TracedKernel:
     """Likewise."""
     if material is None:
         return layers_derivatives(derivatives(activation))

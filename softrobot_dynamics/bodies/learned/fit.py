@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from softrobot_dynamics.annotations import Array, Matrix, Vector
-from softrobot_dynamics.bodies.learned.networks import ACTIVATIONS, derivatives, Network
+from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
+from softrobot_dynamics.bodies.learned.networks import ACTIVATIONS, derivatives, Layer, Network
 from softrobot_dynamics.bodies.learned.samples import Samples
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.tracing import traversal
@@ -80,7 +80,7 @@ def fit(
     )
 
 
-def errors_of(network: Network, samples: Samples, rows: Any = slice(None)) -> Errors:
+def errors_of(network: Network, samples: Samples, rows: slice | Integers = slice(None)) -> Errors:
     """Return the :class:`Errors` of a network's positions on some of the samples."""
     x, q, p = (array[rows].T for array in samples[:3])
     moved, rest = network(x, q, NUMERIC), network(x, 0.0 * q, NUMERIC)
@@ -127,7 +127,7 @@ class _Problem:
     def __init__(
         self,
         samples: Samples,
-        rows: Any,
+        rows: slice | Integers,
         length: float,
         hidden: tuple[int, ...],
         activation: str,
@@ -184,7 +184,7 @@ class _Problem:
         rows = tuple((tuple(map(tuple, W.tolist())), tuple(b.tolist())) for W, b in layers)
         return Network(self._length, names, self._activation, *scales, rows)
 
-    def _forward(self, layers: Any, rows: Any) -> Any:
+    def _forward(self, layers: Sequence[Layer], rows: Integers) -> Any:
         """Residuals (R, 3); inputs and gradients of each layer, at (x, q) and then at (x, 0)."""
         x, q = self._x[rows], self._q[rows]
         values, gradients = [np.vstack([np.hstack([x, q]), np.hstack([x, 0.0 * q])])], []
@@ -197,7 +197,13 @@ class _Problem:
         moved, rest = np.split(values.pop(), 2)
         return self._share[rows] * (moved - rest) - self._target[rows], values, gradients
 
-    def _jacobian(self, layers: Any, rows: Any, values: Any, gradients: Any) -> Matrix:
+    def _jacobian(
+        self,
+        layers: Sequence[Layer],
+        rows: Integers,
+        values: Sequence[Matrix],
+        gradients: Sequence[Matrix],
+    ) -> Matrix:
         """Jacobian (3 R, P) of residuals by back-propagation, one component after another."""
         count, result = len(rows), []
         for component in np.eye(3):

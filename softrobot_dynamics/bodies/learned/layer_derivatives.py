@@ -10,7 +10,6 @@ those of all bodies, :mod:`softrobot_dynamics.kernels.derivative_sums` and
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 from softrobot_dynamics.bodies.learned.layers import propagation
 from softrobot_dynamics.bodies.learned.perceptron_derivatives import bundle_rows, tip_room
@@ -19,7 +18,7 @@ from softrobot_dynamics.kernels.weak_form_derivatives import stress_rows
 from softrobot_dynamics.tracing.emit import BLOCK, TracedTables
 from softrobot_dynamics.tracing.graph import Node
 from softrobot_dynamics.tracing.programs import HEADER, TracedKernel
-from softrobot_dynamics.tracing.stress import moduli_function
+from softrobot_dynamics.tracing.stress import EnergyDensity, moduli_function
 
 
 def derivatives_scratch(n: int, directions: int, units: int) -> int:
@@ -31,7 +30,9 @@ def derivatives_scratch(n: int, directions: int, units: int) -> int:
     return 9 + int(tip_room.py_func(n)) + rows * BLOCK
 
 
-def layers_derivatives(activation: Sequence[Node], energy: Any = None) -> TracedKernel:
+def layers_derivatives(
+    activation: Sequence[Node], energy: EnergyDensity | None = None
+) -> TracedKernel:
     """
     Kernel ``derivatives`` of a body as of ``tracing.derivatives.body_derivatives``.
 

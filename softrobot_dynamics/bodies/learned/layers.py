@@ -20,7 +20,7 @@ from typing import Any
 from softrobot_dynamics.tracing.emit import BLOCK, Emitter, TracedTables
 from softrobot_dynamics.tracing.graph import Node
 from softrobot_dynamics.tracing.programs import HEADER, TracedKernel
-from softrobot_dynamics.tracing.stress import stress_function
+from softrobot_dynamics.tracing.stress import EnergyDensity, stress_function
 
 
 def layers_scratch(n: int, directions: int, units: int) -> int:
@@ -29,7 +29,7 @@ def layers_scratch(n: int, directions: int, units: int) -> int:
     return (3 * n + 10 + 28 + 3 * rows + 7 + 2 * units * rows) * BLOCK
 
 
-def layers_terms(activation: Sequence[Node], energy: Any = None) -> TracedKernel:
+def layers_terms(activation: Sequence[Node], energy: EnergyDensity | None = None) -> TracedKernel:
     """
     Kernel ``terms`` of a body as of ``programs.body_terms``.
 

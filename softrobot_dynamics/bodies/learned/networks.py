@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 import functools
 from os import PathLike
-from typing import Any
+from typing import Any, TypeAlias
 import zipfile
 
 import numpy as np
@@ -32,6 +32,7 @@ from softrobot_dynamics.tracing import graph
 from softrobot_dynamics.tracing.differentiate import tangent
 from softrobot_dynamics.tracing.graph import Node, SYMBOLIC
 
+Layer: TypeAlias = tuple[Any, Any]  # weights (rows, columns) and shifts (rows,)
 FORMAT = 1
 KNOWN = 'format', 'length', 'activation', 'x_scale', 'q_scale', 'coordinates'
 ACTIVATIONS = {
@@ -52,7 +53,7 @@ class Network:
     activation: str
     x_scale: tuple[float, ...]  # (3,) [m]
     q_scale: tuple[float, ...]  # (n,)
-    layers: tuple[Any, ...]  # of (rows of W, b), first to last
+    layers: tuple[Layer, ...]  # of (rows of W, b), first to last
 
     def __call__(self, x: Values, q: Values, math: Math) -> Values:
         """Return N (3 values) [m] of x (3) and q (n), numbers or arrays or symbols."""
@@ -79,7 +80,7 @@ class Network:
         }
 
 
-def _affine(row: Any, shift: Any, values: Any) -> Value:
+def _affine(row: Sequence[float], shift: float, values: Values) -> Value:
     return sum((weight * value for weight, value in zip(row, values)), shift)
 
 
@@ -211,5 +212,5 @@ class _Archive:
         self._problems.append(Problem(f'{self._path}:{name}', value, expected))
 
 
-def _tuples(nested: Any) -> Any:
+def _tuples(nested: object) -> Any:
     return tuple(map(_tuples, nested)) if isinstance(nested, list) else nested

@@ -8,9 +8,10 @@ derivatives T_k along qd twice and by q_k. The bundles of directions, dz/dt, hav
 """
 
 from softrobot_dynamics.bodies.learned.perceptron import along
-from softrobot_dynamics.compiling.jit import inlined, kernel, reduction
+from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels.point_frames import bend_frame, frame_derivatives, put
 from softrobot_dynamics.kernels.reductions import BLOCK
+from softrobot_dynamics.kernels.weak_form_derivatives import work
 
 B = BLOCK
 
@@ -236,16 +237,8 @@ def add_bending(n, second, stress, own):
     R, at = 9 * B, 0
     for k in range(n):
         for j in range(k + 1):
-            value = _work(second[at : at + R], stress)
+            value = work(second[at : at + R], stress)
             own[n * k + j] += value
             if j < k:
                 own[n * j + k] += value
             at += R
-
-
-@reduction
-def _work(G, stress):
-    total = 0.0
-    for k in range(9 * B):
-        total += G[k] * stress[k]
-    return total

@@ -5,6 +5,7 @@ from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from softrobot_dynamics.annotations import Matrix
 from softrobot_dynamics.bodies.learned.networks import read_arrays
 from softrobot_dynamics.errors import DescriptionError, MISSING, Problem
@@ -41,7 +42,7 @@ def read_samples(file: str | PathLike[str]) -> Samples:
     return Samples(x, q, p, names)
 
 
-def _is_table(array: Any, columns: int | None) -> bool:
+def _is_table(array: NDArray[Any], columns: int | None) -> bool:
     return (
         array.ndim == 2
         and array.size > 0

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Matrix
+from softrobot_dynamics.bodies.contract import Body
+from softrobot_dynamics.bodies.lvp.volumes import Cylinder, Tetrahedra
 from softrobot_dynamics.errors import ArgumentError, NotConvergedError
 from softrobot_dynamics.kernels import layout
 
@@ -15,7 +17,10 @@ MOST = 100_000  # points of a rule that a search tries
 
 
 def quadrature_error(
-    body: Any, postures: ArrayLike, rates: ArrayLike | None = None, finest: Any = None
+    body: Body,
+    postures: ArrayLike,
+    rates: ArrayLike | None = None,
+    finest: Cylinder | Tetrahedra | int | None = None,
 ) -> float:
     """
     Estimate the error of a body's quadrature: relative to a finer rule, the largest on a sample.
@@ -29,12 +34,12 @@ def quadrature_error(
     postures = np.atleast_2d(np.asarray(postures, dtype=float))
     rates = postures if rates is None else np.atleast_2d(np.asarray(rates, dtype=float))
     finest = _twice(body.quadrature) if finest is None else finest
-    wanted = _slabs(replace(body, quadrature=finest), postures, rates)
+    wanted = _slabs(_with_rule(body, finest), postures, rates)
     return _difference(body, _slabs(body, postures, rates), wanted)
 
 
 def converged_quadrature(
-    body: Any, tolerance: float, postures: ArrayLike, rates: ArrayLike | None = None
+    body: Body, tolerance: float, postures: ArrayLike, rates: ArrayLike | None = None
 ) -> Any:
     """
     Return the body with a coarse rule whose :func:`quadrature_error` is below ``tolerance``.
@@ -47,7 +52,7 @@ def converged_quadrature(
     rates = postures if rates is None else np.atleast_2d(np.asarray(rates, dtype=float))
     error, steps = quadrature_error(body, postures, rates), 0
     while not error < tolerance:
-        finer = [replace(body, quadrature=rule) for rule in body.quadrature.finer()]
+        finer = [_with_rule(body, rule) for rule in body.quadrature.finer()]
         if max(len(each.material_points()[1]) for each in finer) > MOST:
             raise NotConvergedError('quadrature', steps, error)
         own = _slabs(body, postures, rates)
@@ -57,18 +62,18 @@ def converged_quadrature(
     return _trimmed(body, tolerance, postures, rates)
 
 
-def _trimmed(body: Any, tolerance: float, postures: Matrix, rates: Matrix) -> Any:
+def _trimmed(body: Body, tolerance: float, postures: Matrix, rates: Matrix) -> Any:
     """Take away points, most first, while the errors to two finer rules stay below."""
     finest = _twice(body.quadrature)
 
-    def is_good(each: Any) -> bool:
-        if any(each.validate()):
+    def is_good(each: Body) -> bool:
+        if any(getattr(each, 'validate', tuple)()):
             return False
         rules = finest, None
         return all(quadrature_error(each, postures, rates, f) < tolerance for f in rules)
 
     while True:
-        coarser = [replace(body, quadrature=rule) for rule in body.quadrature.coarser()]
+        coarser = [_with_rule(body, rule) for rule in body.quadrature.coarser()]
         coarser.sort(key=lambda each: len(each.material_points()[1]))
         found = next(filter(is_good, coarser), None)
         if found is None:
@@ -76,13 +81,18 @@ def _trimmed(body: Any, tolerance: float, postures: Matrix, rates: Matrix) -> An
         body = found
 
 
-def _twice(rule: Any) -> Any:
+def _with_rule(body: Body, rule: object) -> Body:
+    fields: dict[str, Any] = {'quadrature': rule}  # which not every body has
+    return replace(body, **fields)
+
+
+def _twice(rule: Cylinder | Tetrahedra) -> Any:
     for i in range(len(rule.finer())):
         rule = rule.finer()[i].finer()[i]
     return rule
 
 
-def _slabs(body: Any, postures: Matrix, rates: Matrix) -> Matrix:
+def _slabs(body: Body, postures: Matrix, rates: Matrix) -> Matrix:
     """Slabs (S, size) of a body's kernel, its joint frame turning."""
     n, kernel = len(body.coordinates()), body.kernel()
     function = getattr(import_module(kernel.module), kernel.function)
@@ -94,7 +104,7 @@ def _slabs(body: Any, postures: Matrix, rates: Matrix) -> Matrix:
     return W
 
 
-def _difference(body: Any, found: Matrix, wanted: Matrix) -> float:
+def _difference(body: Body, found: Matrix, wanted: Matrix) -> float:
     n = len(body.coordinates())
     at = layout.slab(n)
     parts = [at.inertia, at.coupling, at.mass, at.bias, at.elastic, at.damping, at.size]

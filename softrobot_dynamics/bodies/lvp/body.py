@@ -277,7 +277,7 @@ class LocallyVolumePreserving(Body):
         return [horner(e, sigma) for e in entries[:9]], [horner(e, sigma) for e in entries[9:]]
 
 
-def _fault(s: Value, strains: Any, outer: Any, inner: Any) -> str | None:
+def _fault(s: Value, strains: Sequence[Vector], outer: Vector | float, inner: float) -> str | None:
     """Say what is impossible about strains at points s [m] of a cylinder; None if nothing is."""
     kx, ky, kz, _, _, stretch, source = strains
     if not stretch.min() > 0.0:

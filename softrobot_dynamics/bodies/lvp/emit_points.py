@@ -69,7 +69,7 @@ def point_sums(
     return TracedKernel(HEADER + _IMPORTS + source, code.tables, at['end'])
 
 
-def strains_of(strains: Sequence[int], q: Any, shapes: Any, rest: Any = 1.0) -> list[Any]:
+def strains_of(strains: Sequence[int], q: Values, shapes: Values, rest: float = 1.0) -> list[Any]:
     """Strains (7,) of coordinates q with their shapes' values; lambda is ``rest`` at q = 0."""
     total = [0.0] * 5 + [rest, 0.0]
     for strain, coordinate, shape in zip(strains, q, shapes):
@@ -111,7 +111,7 @@ def shape_rows(polynomials: Sequence[Any], sigma: Vector, length: float) -> list
     return [*shapes, *(polyval(sigma, polyder(p)) / length for p in polynomials)]
 
 
-def gradient(d: Any, z: Any, by_x: Any, by_s: Any) -> list[list[Node]]:
+def gradient(d: Values, z: Values, by_x: Sequence[Values], by_s: Values) -> list[list[Node]]:
     """
     F = R^T dp/dx (three rows) of nodes d, strains z, d(d)/dx1 and d(d)/dx2, and d(d)/ds.
 
@@ -125,7 +125,7 @@ def gradient(d: Any, z: Any, by_x: Any, by_s: Any) -> list[list[Node]]:
     ]
 
 
-def deformation(d: Any, z: Any, derivatives: Any) -> list[Node]:
+def deformation(d: Sequence[Node], z: Sequence[Node], derivatives: Sequence[Node]) -> list[Node]:
     """
     Nine nodes, row-major, of F as :func:`gradient` has it, of nodes d of ('x', 0) and ('x', 1).
 

@@ -8,7 +8,7 @@ compiled kernel puts it together with the frames of the stations
 that the kernel reads: bodies whose coordinates move the same strains share their code.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -107,7 +107,7 @@ def _groups(sigma: Vector, weights: Vector, length: float, polynomials: Sequence
 
 def _moments(
     factor: Callable[..., Value],
-    moved: Any,
+    moved: Collection[int],
     energy: Callable[[Sequence[Values]], Value],
     viscosity: Value | None,
     density: Value,
@@ -126,7 +126,9 @@ def _moments(
     return {row: node for row, node in nodes.items() if not is_constant(node, 0.0)}
 
 
-def _inertial_moments(x1: Node, x2: Node, mass: Node, f: Node, moved: Any) -> dict[int, Node]:
+def _inertial_moments(
+    x1: Node, x2: Node, mass: Node, f: Node, moved: Collection[int]
+) -> dict[int, Node]:
     """Moments of d = f (x1, x2): numbers of a point, made once, times what depends on strains."""
     first, second = [mass * x1, mass * x2], [mass * x1 * x1, mass * x1 * x2, mass * x2 * x2]
     square = mass * (x1 * x1 + x2 * x2)
@@ -146,7 +148,7 @@ def _inertial_moments(x1: Node, x2: Node, mass: Node, f: Node, moved: Any) -> di
     return nodes
 
 
-def _force_moments(mass: Any, forces: Any, row: int) -> dict[int, Node]:
+def _force_moments(mass: Node, forces: Sequence[Node], row: int) -> dict[int, Node]:
     """Those on the strains from ``row`` on, then those on the derivatives of the growing ones."""
     on_derivatives = [forces[DERIVATIVES + i] for i in rows.GROWING]
     return {row + i: mass * force for i, force in enumerate([*forces[:STRAINS], *on_derivatives])}

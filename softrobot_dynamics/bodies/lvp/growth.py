@@ -3,11 +3,11 @@
 
 from collections.abc import Callable
 import functools
-from typing import Any
 
 from softrobot_dynamics.annotations import Math, Value, Values
 from softrobot_dynamics.bodies.lvp.emit_derivatives import emit_body_derivatives, TracedDerivatives
 from softrobot_dynamics.bodies.lvp.emit_values import section_values
+from softrobot_dynamics.materials.contract import Material
 from softrobot_dynamics.tracing.graph import SYMBOLIC
 from softrobot_dynamics.tracing.programs import TracedKernel
 
@@ -28,7 +28,7 @@ def trace_values(strains: tuple[int, ...], source: bool) -> TracedKernel:
 
 
 @functools.cache
-def trace_derivatives(moved: tuple[int, ...], material: Any) -> TracedDerivatives:
+def trace_derivatives(moved: tuple[int, ...], material: Material) -> TracedDerivatives:
     """Return the kernels of derivatives, see ``emit_derivatives.emit_body_derivatives``."""
     return emit_body_derivatives(moved, lambda F: material.energy(F, SYMBOLIC))
 
@@ -37,7 +37,7 @@ def trace_derivatives(moved: tuple[int, ...], material: Any) -> TracedDerivative
 def trace_terms(
     sums: Callable[..., TracedKernel],
     strains: tuple[int, ...],
-    material: Any,
+    material: Material,
     density: Value,
     source: bool,
 ) -> TracedKernel:

@@ -1,12 +1,15 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Frames along a backbone as power series in s, in any arithmetic: short to write, exact, slow."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from softrobot_dynamics.annotations import Value
+from softrobot_dynamics.annotations import Value, Values
 
 
-def power_series(powers: Any, length: float, terms: int) -> list[Any]:
+def power_series(
+    powers: Sequence[Sequence[tuple[int, Value]]], length: float, terms: int
+) -> list[Any]:
     """
     Coefficients, in powers of s / L, of the rotation (9 entries) and origin (3) of a backbone.
 
@@ -26,7 +29,9 @@ def power_series(powers: Any, length: float, terms: int) -> list[Any]:
     return [*zip(*rotation), *zip(*origin)]
 
 
-def _add_strain(rotation: Any, origin: Any, R: Any, row: Any, z: Any, value: Any) -> None:
+def _add_strain(
+    rotation: list[Value], origin: list[Value], R: Values, row: int, z: int, value: Value
+) -> None:
     """Add R hat(kappa) and R gamma, one row of each, for one strain."""
     if z < 3:
         a, b = (z + 1) % 3, (z + 2) % 3
@@ -36,7 +41,7 @@ def _add_strain(rotation: Any, origin: Any, R: Any, row: Any, z: Any, value: Any
         origin[row] = origin[row] + R[z - 3] * value
 
 
-def horner(coefficients: Any, x: Value) -> Value:
+def horner(coefficients: Values, x: Value) -> Value:
     """Return the value of a polynomial, lowest power first."""
     value = coefficients[-1]
     for a in coefficients[-2::-1]:

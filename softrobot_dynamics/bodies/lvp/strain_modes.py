@@ -89,12 +89,12 @@ SETS = {
 MODES = f'{", ".join(SETS)}, or {mapping_of(StrainModes)}'
 
 
-def strain_modes(*, default: Any) -> Any:
+def strain_modes(*, default: object) -> Any:
     """Return the field of :class:`StrainModes`, or of the name of one of :data:`SETS`."""
     return custom(_read_modes, expected=MODES, default=default)
 
 
-def _read_modes(value: Any, path: str, problems: Problems) -> Any:
+def _read_modes(value: object, path: str, problems: Problems) -> Any:
     if isinstance(value, str) and value in SETS:
         return value
     if isinstance(value, dict):

@@ -99,7 +99,7 @@ class Tetrahedra:
 def volume_rule() -> Any:
     """Return the field of a rule: {axial, radial, angular}, or {mesh, scale, order}."""
 
-    def read(value: Any, path: str, problems: Problems) -> Any:
+    def read(value: object, path: str, problems: Problems) -> Any:
         cls = Tetrahedra if isinstance(value, dict) and 'mesh' in value else Cylinder
         return parse(cls, value, path, problems)
 

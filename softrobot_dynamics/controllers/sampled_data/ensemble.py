@@ -77,7 +77,9 @@ class Ensemble:
 
         return answer
 
-    def _round(self, answers: Any, q: Vector, qd: Vector, memory: Vector, pushes: Vector) -> Any:
+    def _round(
+        self, answers: Sequence[Answer], q: Vector, qd: Vector, memory: Vector, pushes: Vector
+    ) -> Any:
         """Let every law answer once and push; return what each keeps."""
         kept = []
         for answer, own, part in zip(answers, self._own, np.split(memory, self._ends)[1:]):

@@ -122,7 +122,7 @@ class SampledLoop:
             robots = itertools.product({1.0 - off, 1.0 + off}, repeat=2)
             return max(self._growth(self._period, *robot) for robot in robots) / self._period
 
-    def _measure(self, q: Vector, answer: Any) -> None:
+    def _measure(self, q: Vector, answer: Answer) -> None:
         """Fill the changes of a law's answer by those of q (n,), the rates, and its memory."""
         room, n, rest, drives = self._room, len(q), np.zeros(len(q)), self._held.drives
         sizes = STEP * self._sizes

@@ -19,7 +19,8 @@ from softrobot_dynamics.kernels.linalg import (
     solve_lower_transposed,
 )
 from softrobot_dynamics.recursion.loads import push
-from softrobot_dynamics.simulation.stepping import FixedSteps, Inputs
+from softrobot_dynamics.simulation.integrators.contract import Inputs
+from softrobot_dynamics.simulation.integrators.exponential import ExponentialIntegrator
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -45,7 +46,7 @@ class Prediction:
 
     def __init__(self, model: CompiledModel, period: float, G: Matrix) -> None:
         self._period, self._inputs = period, Inputs(model, commanded=True)
-        self._stepper = stepper = FixedSteps(model, period, self._inputs)
+        self._stepper = stepper = ExponentialIntegrator(model, period, self._inputs)
         self.force, self.reached, self._missed = np.zeros((3, model.n))
         pushed = entry(push, evaluate=stepper.entry, h=stepper.terms.h, force=self.force)
         self._step = stepper.bind(pushed)

@@ -4,29 +4,47 @@ Base class of sensors: a value z that depends on the state of a robot, with its 
 
 A kind is one file. Its values are what a user has, as a pose (4, 4); `read` checks them and
 makes a row of numbers z. On a robot it becomes an :class:`Observation`: compiled, it says what z
-should be at a state, what is missing from that, and how that changes with the state.
+should be at a state, what is missing from that, and how that changes with the state. A kind also
+declares the ROS messages that its values come in, by the name of their type and their fields, so
+that the nodes can receive them, and publish those of a simulated robot.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING
+from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from softrobot_dynamics.annotations import Integers, Matrix, Vector
+from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import Problem
+from softrobot_dynamics.estimation.sensors.messages import Message, MessageFields
 from softrobot_dynamics.schema.fields import name, number
 from softrobot_dynamics.schema.parsing import custom, Problems
-from softrobot_dynamics.schema.registry import Registry, required
+from softrobot_dynamics.schema.registry import needed, Registry, require_methods, required
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 SENSORS = Registry('sensor', 'softrobot_dynamics.estimation.sensors', 'softrobot_dynamics.sensors')
-register = SENSORS.register
+T = TypeVar('T', bound='Sensor')
+
+
+def register(name: str) -> Callable[[type[T]], type[T]]:
+    """
+    Return a class decorator that enters a kind as `name`, as :meth:`Registry.register`.
+
+    A kind with a ``message_type`` has to read and write such messages.
+    """
+
+    def enter(cls: type[T]) -> type[T]:
+        if cls.message_type:
+            require_methods(cls, 'from_message', 'to_message')
+        return SENSORS.register(name)(cls)
+
+    return enter
 
 
 class BoundRobot(NamedTuple):
@@ -64,7 +82,7 @@ def deviation(unit: str, size: int, default: float | None, optional: bool = Fals
     expected = f'a number > 0 or {size} of them [{unit}]'
     expected += ', or null: not measured' if optional else ''
 
-    def read(value: Any, path: str, problems: Problems) -> tuple[float, ...] | None:
+    def read(value: object, path: str, problems: Problems) -> tuple[float, ...] | None:
         if value is None and optional:
             return None
         try:
@@ -89,9 +107,15 @@ class Sensor:
     value passes: beyond that quantile of chi squared it is taken for an outlier. It is wide, as a
     push that is larger than the disturbance moves what is measured, too, and is to be seen by it.
     ``rate`` [Hz] is how often values are expected, and simulated.
+
+    ``message_type`` names the ROS messages on the topic ``sensors/NAME``, as
+    'geometry_msgs/PoseStamped': a type with a header, whose stamp is the time of the measurement.
+    :meth:`from_message` and :meth:`to_message` read and write their fields; no module of a sensor
+    imports ROS. A kind without a ``message_type`` can be used from Python only.
     """
 
     type_name: ClassVar[str]
+    message_type: ClassVar[str] = ''
 
     name: str = name()
     delay: float = number('s', at_least=0.0, at_most=10.0, default=0.0)
@@ -104,9 +128,31 @@ class Sensor:
         raise NotImplementedError
 
     @required
-    def value(self, z: Vector) -> Any:
+    def value(self, z: Vector) -> Array:
         """Return the value of z, as :meth:`read` takes it."""
         raise NotImplementedError
+
+    @needed
+    def from_message(self, message: Message) -> ArrayLike:
+        """
+        Return the value in a message, which :meth:`read` then checks; MessageError.
+
+        Its header is read elsewhere.
+        """
+        raise NotImplementedError
+
+    @needed
+    def to_message(self, value: Array) -> MessageFields:
+        """Return the fields of the message of a value, as :meth:`value` returns it."""
+        raise NotImplementedError
+
+    def message_entries(self) -> int:
+        """
+        Return how many entries the arrays of a message have, 0 if the type has a fixed size.
+
+        A message with much more than these is refused before anything in it is looked at.
+        """
+        return 0
 
     def blur(self, z: Vector, error: Vector) -> Vector:
         """Return z that is off by an error (k,): a residual of that size."""

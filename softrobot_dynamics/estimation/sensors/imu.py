@@ -16,14 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Complaints, Integers, Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import inlined, kernel
-from softrobot_dynamics.errors import ArgumentError, UnknownNameError
+from softrobot_dynamics.errors import ArgumentError, MessageError, UnknownNameError
 from softrobot_dynamics.estimation.sensors.contract import (
     allocate,
     BoundRobot,
@@ -33,6 +33,13 @@ from softrobot_dynamics.estimation.sensors.contract import (
     Sensor,
 )
 from softrobot_dynamics.estimation.sensors.frames import mount_frame
+from softrobot_dynamics.estimation.sensors.messages import (
+    finite_numbers,
+    Message,
+    MessageFields,
+    point,
+    quaternion,
+)
 from softrobot_dynamics.estimation.sensors.rotation_residuals import (
     is_rotation,
     rotation,
@@ -52,9 +59,11 @@ from softrobot_dynamics.recursion.passes import (
 )
 from softrobot_dynamics.recursion.twists import last_tip, MOTION, RATE, SECOND, TWIST
 from softrobot_dynamics.schema.fields import nested, text
-from softrobot_dynamics.schema.poses import flat, Pose
+from softrobot_dynamics.schema.poses import flat, Pose, read_orientation
 
 _PARTS = 3  # orientation, angular velocity, acceleration: three numbers each
+_VECTORS = {'angular_velocity': 3, 'linear_acceleration': 4}  # fields of a message: rows
+_UNMEASURED = -1.0  # the first number of the covariance of what an IMU does not measure
 
 
 class _Mounted(NamedTuple):
@@ -79,6 +88,8 @@ class Imu(Sensor):
     three is judged alone, and left out where its deviation is None. Errors that stay, as a gyro's
     bias, are not looked for: take them off, or allow for them.
     """
+
+    message_type: ClassVar[str] = 'sensor_msgs/Imu'
 
     body: str = text()
     mount: Pose = nested(Pose, default=Pose())
@@ -114,6 +125,34 @@ class Imu(Sensor):
             if given is None:
                 rows[first : max(3, first + 1)] = np.nan
         return rows
+
+    def from_message(self, message: Message) -> Matrix:
+        """
+        Return the rows (5, 3) of a sensor_msgs/Imu.
+
+        A covariance that begins with -1 says that its quantity is not measured: NaN. An
+        orientation is read only if the sensor has an ``orientation_noise``.
+        """
+        rows = np.full((5, 3), np.nan)
+        if self.orientation_noise and message.orientation_covariance[0] != _UNMEASURED:
+            rows[:3] = read_orientation(message.orientation)
+        for field, row in _VECTORS.items():
+            if getattr(message, f'{field}_covariance')[0] != _UNMEASURED:
+                found = getattr(message, field)
+                rows[row] = finite_numbers((found.x, found.y, found.z))
+        if np.isnan(rows).all():
+            raise MessageError('not a number: by its covariances nothing was measured')
+        return rows
+
+    def to_message(self, value: Matrix) -> MessageFields:
+        """Return the fields of a sensor_msgs/Imu."""
+        measured = {'orientation': quaternion(value[:3])} if np.isfinite(value[:3]).all() else {}
+        measured |= {
+            f: point(value[row]) for f, row in _VECTORS.items() if np.isfinite(value[row]).all()
+        }
+        unmeasured = [_UNMEASURED, *8 * [0.0]]
+        absent = {'orientation', *_VECTORS} - set(measured)
+        return {**measured, **{f'{field}_covariance': unmeasured for field in absent}}
 
     def blur(self, z: Vector, error: Vector) -> Vector:
         """Return z turned, and with the other errors added."""
@@ -233,7 +272,7 @@ def _specific(A, V, W):
     )
 
 
-def _before(modules: Any, body: int) -> Iterable[int]:
+def _before(modules: Integers, body: int) -> Iterable[int]:
     """Yield the coordinates that move the tip of a body."""
     found: list[int] = []
     while body < len(modules):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +21,7 @@ from softrobot_dynamics.estimation.sensors.contract import (
     register,
     Sensor,
 )
+from softrobot_dynamics.estimation.sensors.messages import Message, MessageFields, named_numbers
 from softrobot_dynamics.schema.fields import items, number, text
 
 
@@ -34,6 +36,8 @@ class JointSensor(Sensor):
     turn: what is nearest to where it is believed to be counts, but for a robot of which only
     one posture is asked for.
     """
+
+    message_type: ClassVar[str] = 'sensor_msgs/JointState'
 
     names: tuple[str, ...] = items(text())
     noise: float = number('of the coordinate', above=0.0)
@@ -52,6 +56,18 @@ class JointSensor(Sensor):
     def value(self, z: Vector) -> Vector:
         """Return the coordinates (K,)."""
         return z.copy()
+
+    def from_message(self, message: Message) -> Vector:
+        """Return the positions (K,) of a sensor_msgs/JointState, NaN for one not there."""
+        return named_numbers(message, 'position', self.names)
+
+    def to_message(self, value: Vector) -> MessageFields:
+        """Return the fields of a sensor_msgs/JointState."""
+        return {'name': list(self.names), 'position': value.tolist()}
+
+    def message_entries(self) -> int:
+        """Return the number of names."""
+        return len(self.names)
 
     def bind(self, place: BoundRobot) -> Observation:
         """Return the :class:`Observation` on a robot."""

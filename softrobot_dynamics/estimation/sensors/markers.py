@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +12,7 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.errors import ArgumentError, MessageError
 from softrobot_dynamics.estimation.sensors.contract import (
     allocate,
     BoundRobot,
@@ -21,6 +22,7 @@ from softrobot_dynamics.estimation.sensors.contract import (
     Sensor,
 )
 from softrobot_dynamics.estimation.sensors.frames import bind_frames, require_frames, SensorFrame
+from softrobot_dynamics.estimation.sensors.messages import Message, MessageFields, point
 from softrobot_dynamics.schema.fields import items, nested
 
 
@@ -32,6 +34,8 @@ class Markers(Sensor):
 
     A marker is right or wrong as a whole.
     """
+
+    message_type: ClassVar[str] = 'geometry_msgs/PoseArray'
 
     points: tuple[SensorFrame, ...] = items(nested(SensorFrame))
     noise: tuple[float, ...] = deviation('m', 3, 1e-3)
@@ -52,6 +56,23 @@ class Markers(Sensor):
     def value(self, z: Vector) -> Matrix:
         """Return the positions (K, 3) [m]."""
         return z.reshape(-1, 3).copy()
+
+    def from_message(self, message: Message) -> Matrix:
+        """Return the positions (K, 3) of a geometry_msgs/PoseArray."""
+        count = len(message.poses)
+        if count != len(self.points):
+            words = f'poses has {count} values, expected {len(self.points)}'
+            raise MessageError(f'wrong size: {words}')
+        places = [(each.position.x, each.position.y, each.position.z) for each in message.poses]
+        return np.array(places).reshape(-1, 3)
+
+    def to_message(self, value: Matrix) -> MessageFields:
+        """Return the fields of a geometry_msgs/PoseArray."""
+        return {'poses': [{'position': point(each)} for each in value]}
+
+    def message_entries(self) -> int:
+        """Return the number of poses."""
+        return len(self.points)
 
     def bind(self, place: BoundRobot) -> Observation:
         """Return the :class:`Observation` on a robot."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import math
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,13 +24,20 @@ from softrobot_dynamics.estimation.sensors.contract import (
     Sensor,
 )
 from softrobot_dynamics.estimation.sensors.frames import bind_frames, require_frames, SensorFrame
+from softrobot_dynamics.estimation.sensors.messages import (
+    finite_numbers,
+    Message,
+    MessageFields,
+    point,
+    quaternion,
+)
 from softrobot_dynamics.estimation.sensors.rotation_residuals import (
     is_rotation,
     rotation,
     turn_from,
 )
 from softrobot_dynamics.schema.fields import nested, text, vector
-from softrobot_dynamics.schema.poses import flat, Pose, transform
+from softrobot_dynamics.schema.poses import flat, Pose, read_orientation, transform
 
 
 @register('pose')
@@ -41,6 +49,8 @@ class PoseSensor(Sensor):
     z is its rotation, row by row, and its origin [m]; the residual (6,) a rotation vector [rad]
     from what is expected, then a way [m], both in the axes of the base.
     """
+
+    message_type: ClassVar[str] = 'geometry_msgs/PoseStamped'
 
     body: str = text()
     point: tuple[float, float, float] | None = vector('m', 3, default=None)
@@ -59,6 +69,17 @@ class PoseSensor(Sensor):
     def value(self, z: Vector) -> Matrix:
         """Return the transform (4, 4)."""
         return transform(z[:9].reshape(3, 3), z[9:])
+
+    def from_message(self, message: Message) -> Matrix:
+        """Return the transform (4, 4) of a geometry_msgs/PoseStamped."""
+        p = message.pose.position
+        place = finite_numbers((p.x, p.y, p.z))
+        return transform(read_orientation(message.pose.orientation), place)
+
+    def to_message(self, value: Matrix) -> MessageFields:
+        """Return the fields of a geometry_msgs/PoseStamped."""
+        place = {'position': point(value[:3, 3]), 'orientation': quaternion(value[:3, :3])}
+        return {'pose': place}
 
     def blur(self, z: Vector, error: Vector) -> Vector:
         """Return z turned and moved."""

@@ -8,13 +8,17 @@ their one user, and where they are missing `ExecutorInbox` does the same through
 some 500 Hz. Times in ns.
 """
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 import threading
 import time
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.callback_groups import CallbackGroup, MutuallyExclusiveCallbackGroup
 from rclpy.guard_condition import GuardCondition
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
 from softrobot_dynamics.nodes.messaging.codec import Decoder
 from softrobot_dynamics.nodes.messaging.quality import subscription
 
@@ -28,6 +32,12 @@ _now = time.monotonic_ns
 _LONGEST_REST = 5_000_000  # [ns]: where work took longer, the machine was busy with others
 
 
+class Entity(Protocol):
+    """What a callback group of rclpy holds: a subscription, a timer, a service."""
+
+    callback_group: CallbackGroup | None
+
+
 class _ServedElsewhere(MutuallyExclusiveCallbackGroup):
     """
     Keeps the executor away from a subscription and from its events.
@@ -36,7 +46,8 @@ class _ServedElsewhere(MutuallyExclusiveCallbackGroup):
     executor that waits for them wakes at every message and finds nothing to do.
     """
 
-    def can_execute(self, entity: Any) -> bool:
+    def can_execute(self, entity: Entity) -> bool:
+        """Tell every executor that the entity is not free."""
         return False
 
 
@@ -67,7 +78,7 @@ class WaitSetInbox:
     """
 
     def __init__(
-        self, node: Any, message_type: Any, topic: str, qos: Any, entries: int = 0
+        self, node: Node, message_type: type, topic: str, qos: QoSProfile, entries: int = 0
     ) -> None:
         self._node, self._ready_at, self._taken_at = node, 0, 0
         self._type, self._decode = message_type, Decoder(message_type, entries).decode
@@ -86,9 +97,9 @@ class WaitSetInbox:
         for handle in self._handles:  # in use from here on: nobody destroys them under a wait
             handle.__enter__()
         self._wait_set = _rclpy.WaitSet(1, 1, 0, 0, 0, 0, node.context.handle)
-        self._info: Any = {}
+        self._info: Mapping[str, Any] = {}
 
-    def wait(self, timeout: Any) -> Any:
+    def wait(self, timeout: int) -> Any:
         """
         Return the newest message, or None after `timeout` [ns] or a call of `wake`.
 
@@ -109,7 +120,12 @@ class WaitSetInbox:
         self._info = taken[1]
         return self._decode(taken[0])
 
-    def _wait_for(self, subscriptions: Any, guard: Any, timeout: int) -> None:
+    def _wait_for(
+        self,
+        subscriptions: Sequence[_rclpy.Subscription],
+        guard: _rclpy.GuardCondition,
+        timeout: int,
+    ) -> None:
         self._wait_set.clear_entities()
         for each in subscriptions:
             self._wait_set.add_subscription(each)
@@ -150,12 +166,12 @@ class ExecutorInbox:
     """The same on public rclpy only: an executor brings the messages, in another thread."""
 
     def __init__(
-        self, node: Any, message_type: Any, topic: str, qos: Any, entries: int = 0
+        self, node: Node, message_type: type, topic: str, qos: QoSProfile, entries: int = 0
     ) -> None:
         self._node, self._decode = node, Decoder(message_type, entries).decode
         self._changed, self._ready_at, self._taken_at = threading.Condition(), 0, 0
         self._newest: Any = None
-        self._info: Any = {}
+        self._info: Mapping[str, Any] = {}
         self._came = _now()
         self._woken = False
         self._subscription = subscription(
@@ -169,12 +185,12 @@ class ExecutorInbox:
         )
         self.topic = self._subscription.topic_name
 
-    def _arrived(self, data: bytes, info: Any) -> None:
+    def _arrived(self, data: bytes, info: Mapping[str, Any]) -> None:
         with self._changed:
             self._newest, self._came, self._info = data, _now(), info
             self._changed.notify()
 
-    def wait(self, timeout: Any) -> Any:
+    def wait(self, timeout: int) -> Any:
         """As `WaitSetInbox.wait`."""
         with self._changed:
             if (pause := self._ready_at - _now()) > 0:

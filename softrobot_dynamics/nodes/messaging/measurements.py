@@ -1,205 +1,128 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Convert measurements to messages and back, by the kind of sensor, see `FORMS`.
+Messages of the types that sensors declare, see `estimation.sensors.contract`.
 
-What cannot be used raises MessageError, whose reason begins with one of `messages.CAUSES`.
+Any sensor, and any measured effort, is a :class:`Measurement` here: the nodes know no kind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-import math
-from typing import Any
+from collections.abc import Mapping, Sequence
+import functools
+from importlib import import_module
+from typing import Any, Protocol
 
-from geometry_msgs.msg import Point, Pose, PoseArray, PoseStamped, Quaternion, Vector3
-import numpy as np
-from sensor_msgs.msg import Imu as ImuMessage
-from sensor_msgs.msg import JointState
-from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.errors import DescriptionError, MessageError, Problem
-from softrobot_dynamics.estimation.efforts import Effort
-from softrobot_dynamics.estimation.sensors.contract import Sensor
-from softrobot_dynamics.estimation.sensors.imu import Imu
-from softrobot_dynamics.estimation.sensors.joint import JointSensor
-from softrobot_dynamics.estimation.sensors.markers import Markers
-from softrobot_dynamics.estimation.sensors.pose import PoseSensor
+from softrobot_dynamics.annotations import Array
+from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem
+from softrobot_dynamics.estimation.sensors.messages import MessageFields
+from softrobot_dynamics.nodes.messaging.messages import stamped
 
 TOPIC = 'sensors/{}'  # of a sensor by its name
-_UNIT = 1e-3  # by how much a quaternion may miss being one
-_PARTS_OF_IMU: dict[str, Any] = {
-    'orientation': slice(0, 3),
-    'angular_velocity': 3,
-    'linear_acceleration': 4,
-}
-_UNMEASURED = -1.0  # the first number of the covariance of what an IMU does not measure
 
 
-class PoseForm:
-    """A geometry_msgs/PoseStamped in the base frame as a transform (4, 4), and back."""
+class RosMessage(Protocol):
+    """A generated message, as of rclpy."""
 
-    sensor, message_type = PoseSensor, PoseStamped
-    size = 0  # of what a message may have more or fewer of
+    header: Any
 
-    def __init__(self, sensor: Any) -> None:
-        del sensor  # one pose is as another
-
-    def read(self, message: Any) -> Matrix:
-        """Return the transform (4, 4)."""
-        p = message.pose.position
-        a, b, c = _finite((p.x, p.y, p.z))
-        i, j, k = _rotation(message.pose.orientation)
-        return np.array([[*i, a], [*j, b], [*k, c], [0.0, 0.0, 0.0, 1.0]])
-
-    def write(self, value: Matrix) -> Any:
-        """Return a message of a transform (4, 4), without its header."""
-        pose = Pose(position=_point(value[:3, 3]), orientation=_quaternion(value[:3, :3]))
-        return PoseStamped(pose=pose)
+    @classmethod
+    def get_fields_and_field_types(cls) -> dict[str, str]:
+        """Return the types of its fields by name."""
 
 
-class MarkersForm:
-    """A geometry_msgs/PoseArray as positions (K, 3), nan for a marker not seen, and back."""
+class Measurement(Protocol):
+    """Whatever declares the messages that its values come in."""
 
-    sensor, message_type = Markers, PoseArray
+    @property
+    def message_type(self) -> str:
+        """The name of their type."""
 
-    def __init__(self, sensor: Markers) -> None:
-        self.size = len(sensor.points)
+    @property
+    def name(self) -> str:
+        """Its name, of which the topic is made."""
 
-    def read(self, message: Any) -> Matrix:
-        """Return the positions (K, 3)."""
-        if len(message.poses) != self.size:
-            words = f'poses has {len(message.poses)} values, expected {self.size}'
-            raise MessageError(f'wrong size: {words}')
-        places = [(each.position.x, each.position.y, each.position.z) for each in message.poses]
-        return np.array(places).reshape(-1, 3)
-
-    def write(self, value: Matrix) -> Any:
-        """Return a message of positions (K, 3), without its header."""
-        return PoseArray(poses=[Pose(position=_point(p)) for p in value])
+    def to_message(self, value: Array) -> MessageFields:
+        """Return the fields of the message of a value."""
 
 
-class _NamedForm:
-    """A field of a sensor_msgs/JointState as numbers (K,), nan for one that is not there."""
-
-    message_type, field = JointState, 'position'
-
-    def __init__(self, sensor: JointSensor | Effort) -> None:
-        self._names = list(sensor.names)
-        self.size = len(self._names)
-
-    def read(self, message: Any) -> Vector:
-        """Return the numbers (K,), of which one at least has to be there."""
-        given = getattr(message, self.field)
-        if len(given) != len(message.name):
-            words = f'{self.field} has {len(given)} values, expected {len(message.name)}'
-            raise MessageError(f'wrong size: {words}')
-        found = dict(zip(message.name, given))
-        values = np.array([found.get(name, math.nan) for name in self._names])
-        if not any(name in found for name in self._names):
-            words = f'{list(message.name)[:3]}, expected some of {self._names}'
-            raise MessageError(f'wrong name: {words}')
-        return values
-
-    def write(self, value: Vector) -> Any:
-        """Return a message of numbers (K,), without its header."""
-        return JointState(name=self._names, **{self.field: [float(x) for x in value]})
-
-
-class JointForm(_NamedForm):
-    """Positions of a sensor_msgs/JointState as coordinates (K,), and back."""
-
-    sensor = JointSensor
-
-
-class EffortForm(_NamedForm):
-    """Efforts of a sensor_msgs/JointState as those of actuators (K,), and back."""
-
-    sensor, field = Effort, 'effort'
-
-
-class ImuForm:
+def message_type_of(source: Measurement) -> type[RosMessage]:
     """
-    A sensor_msgs/Imu as rows (5, 3), and back.
+    Return the message type that a sensor declares, as rclpy has it.
 
-    A covariance that begins with -1 says that its quantity is not measured: nan.
+    DescriptionError if there is none, it cannot be imported, or it has no header.
     """
+    declared = source.message_type
+    package, _, rest = declared.partition('/')
+    kind = getattr(source, 'type_name', 'effort')
+    place = f'{source.name}: message_type of {kind}'
+    if not (package and rest):
+        words = (
+            "a message type, as 'sensor_msgs/Range', for topics; without, it is for Python only"
+        )
+        raise _undeclared(place, declared, words)
+    try:
+        found: type[RosMessage] = getattr(import_module(f'{package}.msg'), rest.rpartition('/')[2])
+    except ImportError as error:
+        debian = f'ros-$ROS_DISTRO-{package.replace("_", "-")}'
+        words = f'a message package that is installed and sourced, as by apt install {debian}'
+        raise _undeclared(place, declared, f'{words}: {error}') from error
+    except AttributeError as error:
+        raise _undeclared(place, declared, f'a message of the package {package}') from error
+    if 'header' not in found.get_fields_and_field_types():
+        words = 'a message with a header, whose stamp is the time of the measurement'
+        raise _undeclared(place, declared, words)
+    return found
 
-    sensor, message_type = Imu, ImuMessage
-    size = 0
 
-    def __init__(self, sensor: Imu) -> None:
-        self._turned = sensor.orientation_noise is not None
+def _undeclared(place: str, declared: str, expected: str) -> DescriptionError:
+    return DescriptionError((Problem(place, declared, expected),), 'sensors')
 
-    def read(self, message: Any) -> Matrix:
-        """Return the rotation (3, 3), angular velocity and specific force."""
-        rows = np.full((5, 3), math.nan)
-        if self._turned and message.orientation_covariance[0] != _UNMEASURED:
-            rows[:3] = _rotation(message.orientation)
-        for name, row in list(_PARTS_OF_IMU.items())[1:]:
-            if getattr(message, f'{name}_covariance')[0] != _UNMEASURED:
-                value = getattr(message, name)
-                rows[row] = _finite((value.x, value.y, value.z))
-        if np.isnan(rows).all():
-            raise MessageError('not a number: by its covariances nothing was measured')
-        return rows
 
-    def write(self, value: Matrix) -> Any:
-        """Return a message of rows (5, 3), without its header."""
-        message = ImuMessage()
-        message.angular_velocity, message.linear_acceleration = map(_vector, value[3:])
-        if np.isfinite(value[:3]).all():
-            message.orientation = _quaternion(value[:3])
-        for name, rows in _PARTS_OF_IMU.items():
-            if np.isnan(value[rows]).any():
-                getattr(message, f'{name}_covariance')[0] = _UNMEASURED
+class MeasurementWriter:
+    """Values of a sensor as messages; DescriptionError as of :func:`message_type_of`."""
+
+    def __init__(self, source: Measurement) -> None:
+        self.message_type = message_type_of(source)
+        self._source = source
+
+    def write(self, value: Array, stamp: int) -> RosMessage:
+        """Return a new message of a value with its stamp [ns]; ArgumentError if it has no such."""
+        message = self.message_type()
+        fields = self._source.to_message(value)
+        try:
+            fill(message, fields)
+        except (AttributeError, AssertionError, TypeError, KeyError) as error:
+            expected = f'fields of {self._source.message_type}: {error}'
+            raise ArgumentError(f'to_message of {self._source.name}', fields, expected) from error
+        message.header.stamp = stamped(stamp)
         return message
 
 
-FORMS: tuple[Any, ...] = PoseForm, MarkersForm, JointForm, ImuForm
+def fill(message: RosMessage, fields: MessageFields) -> None:
+    """Set fields of a message: numbers, texts, lists, and mappings for messages within it."""
+    for name, value in fields.items():
+        if isinstance(value, Mapping):
+            fill(getattr(message, name), value)
+        elif isinstance(value, Sequence) and value and isinstance(value[0], Mapping):
+            setattr(message, name, _messages(_entry_type(type(message), name), value))
+        else:
+            setattr(message, name, value)
 
 
-def form_of(sensor: Sensor | Effort) -> Any:
-    """Return what reads and writes the messages of a sensor; DescriptionError if nothing can."""
-    for form in (*FORMS, EffortForm):
-        if isinstance(sensor, form.sensor):
-            return form(sensor)
-    known = ', '.join(form.sensor.type_name for form in FORMS)
-    problem = Problem(
-        f'{sensor.name}.type', getattr(sensor, 'type_name', ''), f'one that has messages: {known}'
-    )
-    raise DescriptionError((problem,), 'sensors')
+def _messages(
+    message_type: type[RosMessage], several: Sequence[MessageFields]
+) -> list[RosMessage]:
+    found = [message_type() for _ in several]
+    for message, fields in zip(found, several):
+        fill(message, fields)
+    return found
 
 
-def _finite(values: Iterable[float]) -> list[float]:
-    numbers = list(values)
-    if not all(map(math.isfinite, numbers)):
-        raise MessageError(f'not a number: {numbers}, expected finite ones')
-    return numbers
-
-
-def _point(p: Vector) -> Any:
-    return Point(x=float(p[0]), y=float(p[1]), z=float(p[2]))
-
-
-def _vector(p: Vector) -> Any:
-    return Vector3(x=float(p[0]), y=float(p[1]), z=float(p[2]))
-
-
-def _rotation(orientation: Any) -> list[list[float]]:
-    """Return the rows of the rotation of a unit quaternion; MessageError."""
-    w, x, y, z = _finite((orientation.w, orientation.x, orientation.y, orientation.z))
-    size = math.sqrt(w * w + x * x + y * y + z * z)
-    if abs(size - 1.0) > _UNIT:
-        raise MessageError(f'not a number: orientation {w, x, y, z} is no unit quaternion')
-    w, x, y, z = w / size, x / size, y / size, z / size
-    return [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ]
-
-
-def _quaternion(R: Matrix) -> Any:
-    from scipy.spatial.transform import Rotation  # late: scipy is slow to import
-
-    x, y, z, w = Rotation.from_matrix(R).as_quat().tolist()
-    return Quaternion(w=w, x=x, y=y, z=z)
+@functools.cache
+def _entry_type(message_type: type[RosMessage], name: str) -> type[RosMessage]:
+    """Return the type of the messages in a field of a message type, as sequence<pkg/Type>."""
+    words = message_type.get_fields_and_field_types()[name]
+    inner = words.removeprefix('sequence<').partition('[')[0].rstrip('>').partition(',')[0]
+    package, _, kind = inner.partition('/')
+    found: type[RosMessage] = getattr(import_module(f'{package}.msg'), kind)
+    return found

@@ -1,6 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Convert messages of states, commands and references to arrays and back; needs no node."""
 
+from __future__ import annotations
+
 from array import array
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +16,7 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 
-def stamped(nanoseconds: int) -> Any:
+def stamped(nanoseconds: int) -> Time:
     """Return the stamp message of a time [ns]."""
     return Time(sec=nanoseconds // SECOND, nanosec=nanoseconds % SECOND)
 
@@ -28,7 +30,7 @@ class CommandReader:
         self.size = len(names)
         self._names = NameOrder(names)
 
-    def read(self, message: Any) -> tuple[Vector, int]:
+    def read(self, message: JointState) -> tuple[Vector, int]:
         """Return (u, stamp of the state answered, 0 if not said); MessageError if unusable."""
         order = self._names.of(message.name)
         u = read_numbers('effort', message.effort, self.size)
@@ -43,7 +45,7 @@ class CommandArrayReader:
     def __init__(self, names: Sequence[str]) -> None:
         self.size = len(names)
 
-    def read(self, message: Any) -> tuple[Vector, int]:
+    def read(self, message: Float64MultiArray) -> tuple[Vector, int]:
         """Return (u, 0); MessageError if unusable."""
         return read_numbers('data', message.data, self.size), 0
 
@@ -54,7 +56,9 @@ class StateWriter:
     def __init__(self, names: Sequence[str]) -> None:
         self.message = JointState(name=list(names))
 
-    def write(self, q: Vector, qd: Vector, stamp: Any, effort: Any = None) -> Any:
+    def write(
+        self, q: Vector, qd: Vector, stamp: Time, effort: Vector | None = None
+    ) -> JointState:
         """Return the message with this state and a stamp message, until the next call."""
         message = self.message
         message.header.stamp = stamp
@@ -73,7 +77,7 @@ class CommandWriter:
     def __init__(self, names: Sequence[str]) -> None:
         self.message = JointState(name=list(names))
 
-    def write(self, u: Vector, stamp: Any) -> Any:
+    def write(self, u: Vector, stamp: Time) -> JointState:
         """Return the message with u (m,) and a stamp message, until the next call."""
         self.message.header.stamp = stamp
         self.message.effort = _doubles(u)
@@ -88,7 +92,7 @@ class CommandArrayWriter:
     def __init__(self, names: Sequence[str]) -> None:
         self.message = Float64MultiArray()
 
-    def write(self, u: Vector, stamp: Any) -> Any:
+    def write(self, u: Vector, stamp: Time) -> Float64MultiArray:
         """Return the message with u (m,), until the next call; it has no place for the stamp."""
         self.message.data = _doubles(u)
         return self.message
@@ -102,7 +106,7 @@ class ReferenceWriter:
         self._point = JointTrajectoryPoint()
         self.message = JointTrajectory(joint_names=list(names), points=[self._point])
 
-    def write(self, desired: Matrix, stamp: Any) -> Any:
+    def write(self, desired: Matrix, stamp: Time) -> JointTrajectory:
         """Return the message with the reference (3, c), nan for nothing, and a stamp message."""
         left = np.isnan(desired[0])
         if left.any() or self._left:
@@ -120,6 +124,9 @@ class ReferenceWriter:
 COMMAND_READERS: dict[str, Any] = {'joint_state': CommandReader, 'multi_array': CommandArrayReader}
 COMMAND_WRITERS: dict[str, Any] = {'joint_state': CommandWriter, 'multi_array': CommandArrayWriter}
 
+#: Where they are to be heard, by the same names: the second one is a topic of the controller.
+COMMAND_TOPICS = {'joint_state': 'joint_commands', 'multi_array': 'controller/commands'}
 
-def _doubles(values: Any) -> Any:
+
+def _doubles(values: Vector) -> array[float]:
     return array('d', values.tobytes())

@@ -6,13 +6,16 @@ Of what is published these are reliability, history and depth; of what the loops
 reliability: they want nothing but the newest message.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 import copy
 from typing import Any
 
 from rclpy.exceptions import ParameterException
+from rclpy.node import Node
+from rclpy.publisher import Publisher
 from rclpy.qos import QoSPolicyKind, QoSProfile, ReliabilityPolicy
 from rclpy.qos_overriding_options import QoSOverridingOptions
+from rclpy.subscription import Subscription
 from softrobot_dynamics.errors import DescriptionError, Problem
 
 PREFIX = 'qos_overrides.'
@@ -22,28 +25,37 @@ PREFIX = 'qos_overrides.'
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
-def quality_of(values: Mapping[str, Any]) -> Any:
+def quality_of(values: Mapping[str, Any]) -> QoSProfile:
     """Return the quality of service that the parameters ask for what is published."""
     reliable = values['reliability'] == 'reliable'
     return QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE) if reliable else NEWEST
 
 
-def publisher(node: Any, kind: Any, topic: str, quality: Any) -> Any:
+def publisher(node: Node, kind: type, topic: str, quality: QoSProfile) -> Publisher:
     """Return a publisher of a type of message; DescriptionError for a wrong override."""
     policies = QoSPolicyKind.HISTORY, QoSPolicyKind.DEPTH, QoSPolicyKind.RELIABILITY
     return _create(node.create_publisher, policies, (kind, topic), quality)
 
 
 def subscription(
-    node: Any, kind: Any, topic: str, callback: Callable[..., object], quality: Any, **options: Any
-) -> Any:
+    node: Node,
+    kind: type,
+    topic: str,
+    callback: Callable[..., object],
+    quality: QoSProfile,
+    **options: Any,
+) -> Subscription:
     """Return a subscription with options as rclpy has them; errors as :func:`publisher`."""
     policies, arguments = (QoSPolicyKind.RELIABILITY,), (kind, topic, callback)
     return _create(node.create_subscription, policies, arguments, quality, **options)
 
 
 def _create(
-    create: Callable[..., Any], policies: Any, arguments: Any, quality: Any, **options: Any
+    create: Callable[..., Any],
+    policies: Sequence[QoSPolicyKind],
+    arguments: tuple[Any, ...],
+    quality: QoSProfile,
+    **options: Any,
 ) -> Any:
     own = copy.copy(quality)  # rclpy writes what is overridden into it
     try:

@@ -7,8 +7,6 @@ To turn bytes into Python objects is one call that holds the interpreter's lock:
 meanwhile, the watchdog and the emergency stop included.
 """
 
-from typing import Any
-
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseArray
 from sensor_msgs.msg import JointState
@@ -18,7 +16,8 @@ from trajectory_msgs.msg import JointTrajectory
 
 POINTS, NAMES = 5_000, 1_000  # of a trajectory
 _STAMPED = 2_048  # a header and some numbers
-_ROOM: dict[Any, tuple[int, int]] = {  # whatever there is, and for each of our own entries
+_EACH = 256  # of an entry of a type that is not listed, as a user's own sensor may have
+_ROOM: dict[type, tuple[int, int]] = {  # whatever there is, and for each of our own entries
     JointState: (32 * 1024, 256),  # also joints of others, some hundred
     Float64MultiArray: (_STAMPED, 16),
     PoseArray: (_STAMPED, 56),
@@ -27,9 +26,9 @@ _ROOM: dict[Any, tuple[int, int]] = {  # whatever there is, and for each of our 
 }
 
 
-def most_bytes(message_type: Any, entries: int = 0) -> int:
+def most_bytes(message_type: type, entries: int = 0) -> int:
     """Return the size of the largest message that is read, of so many entries of ours."""
-    room, each = _ROOM.get(message_type, (_STAMPED, 0))
+    room, each = _ROOM.get(message_type, (_STAMPED, _EACH))
     return room + each * entries
 
 

@@ -4,7 +4,8 @@ A trajectory_msgs/JointTrajectory from its bytes, point by point.
 
 rclpy would do it in one call that holds the interpreter's lock for 40 us a point. Here other
 threads go on after any instruction, and counts are looked at before what they count. The bytes are
-those of CDR (OMG DDS-RTPS 2.5, 10.2), which every middleware of ROS 2 sends.
+those of CDR (OMG DDS-RTPS 2.5, 10.2), which every middleware of ROS 2 sends. Counts differ from
+one trajectory to the next, so there is no template of them.
 """
 
 from __future__ import annotations

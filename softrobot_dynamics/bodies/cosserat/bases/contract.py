@@ -13,15 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from softrobot_dynamics.annotations import Math, Value, Values
-from softrobot_dynamics.errors import closest, MISSING, Problem
 from softrobot_dynamics.schema.fields import integer
-from softrobot_dynamics.schema.parsing import join, parse, Problems
-from softrobot_dynamics.schema.registry import Registry, required
+from softrobot_dynamics.schema.parsing import Problems
+from softrobot_dynamics.schema.registry import read_member, Registry, required
 
 BASES = Registry('basis', __package__, 'softrobot_dynamics.bases')
 register = BASES.register
-
-EXPECTED = 'a mapping with a basis and its fields'
 
 
 class Basis:
@@ -61,19 +58,6 @@ class OrderedBasis(Basis):
         return replace(self, order=self.order + 2)
 
 
-def read_basis(value: Any, path: str, problems: Problems, ignore: Sequence[str] = ()) -> Any:
+def read_basis(value: object, path: str, problems: Problems, ignore: Sequence[str] = ()) -> Any:
     """Read a mapping whose `basis` names a class of BASES, which reads the rest; None if wrong."""
-    if not isinstance(value, dict):
-        problems.append(Problem(path, value, EXPECTED))
-        return None
-    kind, known = value.get('basis', MISSING), BASES.names()
-    if kind not in known:
-        problems.append(
-            Problem(
-                join(path, 'basis'),
-                kind,
-                f'one of the bases {", ".join(known)}{closest(kind, known)}',
-            )
-        )
-        return None
-    return parse(BASES.get(kind), value, path, problems, ignore=('basis', *ignore))
+    return read_member(BASES, 'basis', 'bases', value, path, problems, ignore)

@@ -19,7 +19,7 @@ from softrobot_dynamics.schema.fields import profile
 class Circular(Section):
     """A disc."""
 
-    radius: tuple[float, float] = profile('m')
+    radius: tuple[float, float] = profile('m', pointed=True)
 
     def at(self, sigma: Value) -> Properties:
         """See :class:`Section`."""

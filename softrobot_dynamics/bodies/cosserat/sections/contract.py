@@ -66,7 +66,8 @@ class CrossSection:
         Here the ellipse of the same radii of gyration.
         """
         mass, Ix, Iy = self.line_mass(sigma, matter)
-        return circle(1.0) * (2.0 * np.sqrt(np.array([Iy, Ix]) / mass))
+        # of the point of a cone, which has no area, a point
+        return circle(1.0) * (2.0 * np.sqrt(np.array([Iy, Ix]) / (mass or 1.0)))
 
     @required
     def validate_in(self, matter: Matter, strains: Collection[str]) -> Complaints:

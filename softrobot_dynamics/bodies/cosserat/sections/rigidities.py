@@ -1,9 +1,9 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """A section known by its rigidities and its mass, as measured or homogenised, without a shape."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 from softrobot_dynamics.annotations import Complaints, Value
 from softrobot_dynamics.bodies.cosserat.sections.contract import (
@@ -21,7 +21,7 @@ from softrobot_dynamics.schema.parsing import parse, Problems, reader
 Profile: TypeAlias = tuple[float, float]
 
 
-def _about_axes(unit: str, default: Any = MISSING) -> Any:
+def _about_axes(unit: str, default: object = MISSING) -> Any:
     """Return the field of {x: profile, y: profile}, or one for both; kept as (of x, of y)."""
 
     @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def _about_axes(unit: str, default: Any = MISSING) -> Any:
     one = profile(unit)
     expected = f'{one.metadata["expected"]}, or {{x, y}} of such, about these axes'
 
-    def read(value: Any, path: str, problems: Problems) -> tuple[Profile, Profile] | None:
+    def read(value: object, path: str, problems: Problems) -> tuple[Profile, Profile] | None:
         if isinstance(value, dict):
             axes = parse(Axes, value, path, problems)
             return axes and (axes.x, axes.y)
@@ -43,10 +43,11 @@ def _about_axes(unit: str, default: Any = MISSING) -> Any:
     return custom(read, expected=expected, unit=unit, default=default)
 
 
-def _kept(value: Any) -> bool:
+def _kept(value: object) -> TypeGuard[Sequence[object]]:
     """Tell whether a value is the pair of profiles that a section has, as where it is varied."""
-    pair = isinstance(value, (list, tuple)) and len(value) == 2
-    return pair and all(isinstance(each, (list, tuple)) for each in value)
+    if not isinstance(value, (list, tuple)) or len(value) != 2:
+        return False
+    return all(isinstance(each, (list, tuple)) for each in value)
 
 
 @register('rigidities')

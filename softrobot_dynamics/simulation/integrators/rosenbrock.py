@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Steps in time that are as long as a tolerance allows, in one compiled call."""
+"""Steps as long as a tolerance allows, by a method of third order; see `rosenbrock_stages`."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -9,17 +9,20 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.addresses import Entry, run, run_three
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.kernels.linalg import cholesky, copy, solve_lower, solve_lower_transposed
+from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.actuation_hessians import fibre_stiffness
-from softrobot_dynamics.recursion.contract import Model
 from softrobot_dynamics.recursion.derivative_passes import (
     allocate_tangents,
     DerivativeArrays,
     tangent_entries,
 )
 from softrobot_dynamics.recursion.drives import add_cable_stiffness
-from softrobot_dynamics.simulation.integrators import (
+from softrobot_dynamics.simulation.integrators.contract import Clock, Inputs, Integrator, register
+from softrobot_dynamics.simulation.integrators.forces import start
+from softrobot_dynamics.simulation.integrators.rosenbrock_stages import (
     allocate_stages,
     begin,
     end,
@@ -27,9 +30,7 @@ from softrobot_dynamics.simulation.integrators import (
     ROS34PW2,
     solve_stage,
     StageWorkspace,
-    start,
 )
-from softrobot_dynamics.simulation.stepping import acting, Clock, Inputs, new_clock
 
 SHORTEST = 1e-9  # step [s] below which the state cannot be continued: no matter is as fast
 AGE = 4  # steps after which derivatives are taken anew
@@ -55,7 +56,7 @@ def _jacobian(n: int) -> Jacobian:
     return Jacobian(**square, x=np.zeros(2 * n), qdd=np.zeros(n))
 
 
-class AdaptiveWork(NamedTuple):
+class RosenbrockWork(NamedTuple):
     """What steps within a tolerance work with."""
 
     evaluate: Entry  # of the robot, into the terms
@@ -71,30 +72,33 @@ class AdaptiveWork(NamedTuple):
     units: Vector  # (n,) of coordinates, see softrobot_dynamics.model.scales
 
 
-class Adaptive:
+@register('rosenbrock')
+class RosenbrockIntegrator(Integrator):
     """
-    Steps of a third-order method, at most ``longest`` [s], as long as a tolerance allows.
+    Steps of a third-order method, at most ``substep`` [s], as long as a tolerance allows.
 
     It is relative to a coordinate, or to what turns a part by 1 rad or moves it by its length.
     The method needs the derivatives of all forces by q and qd for its accuracy, while it has its
     order without. They are taken anew every few steps, and in between continued along a straight
     line: stale ones would cost a digit. They are without the friction of routes, which shortens
-    steps where its direction changes. ``advance``, ``clock``, ``terms``, ``tried``, ``entry``,
-    ``inputs`` and ``has_friction`` as of :class:`Fixed`.
+    steps where its direction changes.
     """
+
+    keeps_tolerance = True
 
     def __init__(
         self,
-        model: Model,
-        longest: float,
-        tolerance: float,
+        model: RobotModel,
+        substep: float,
         inputs: Inputs,
         has_friction: bool = False,
+        tolerance: float | None = None,
     ) -> None:
-        n, evaluate = model.n, model.evaluator()
-        self.evaluate, self.terms, self.clock = evaluate, evaluate.terms, new_clock()
-        robot, t = evaluate.robot, allocate_tangents(evaluate.robot, model.derivatives())
-        self.entry, drives, *_ = acting(model, evaluate, inputs, has_friction)
+        if tolerance is None:
+            raise ArgumentError('tolerance', None, 'a number > 0')
+        super().__init__(model, substep, inputs, has_friction, tolerance)
+        n, robot, drives = model.n, self.evaluate.robot, self.acts.drives
+        t = allocate_tangents(robot, model.derivatives())
         jacobian = _jacobian(n)
         own = {'hessians': model.hessians(), 'stiffness': jacobian.fibres, 'x': jacobian.x}
         stiffen = entry(fibre_stiffness, robot=robot, **own)
@@ -110,7 +114,7 @@ class Adaptive:
                 pull=np.zeros(len(drives.tension)),
                 out=jacobian.fibres,
             )
-        self._work = AdaptiveWork(
+        self._work = RosenbrockWork(
             evaluate=self.entry,
             terms=self.terms,
             differentiate=tangent_entries(robot, t, rough=True).whole,
@@ -119,7 +123,7 @@ class Adaptive:
             jacobian=jacobian,
             stages=allocate_stages(ROS34PW2, n),
             clock=self.clock,
-            longest=longest,
+            longest=substep,
             tolerance=tolerance,
             units=model.scales.units,
         )
@@ -128,7 +132,7 @@ class Adaptive:
 
     def bind(self, evaluate: Entry) -> Callable[..., int]:
         """Return ``advance`` by another entry that evaluates the robot into the same terms."""
-        return cached(adaptive_steps, work=self._work._replace(evaluate=evaluate))
+        return cached(rosenbrock_steps, work=self._work._replace(evaluate=evaluate))
 
     def reset(self, q: Vector) -> None:
         """Begin anew."""
@@ -137,8 +141,8 @@ class Adaptive:
 
 
 @kernel
-def adaptive_steps(work, force, q, qd, duration, once):
-    """Make steps within a tolerance, see :class:`Adaptive`."""
+def rosenbrock_steps(work, force, q, qd, duration, once):
+    """Make steps within a tolerance, see :class:`RosenbrockIntegrator`."""
     b, clock, jacobian = work.stages, work.clock, work.jacobian
     clock.passed[0] = clock.steps[0] = 0.0
     ready = False

@@ -8,8 +8,8 @@ import pytest
 from robots import compiled
 from scipy.integrate import solve_ivp
 from softrobot_dynamics.compiling.binding import cached
-from softrobot_dynamics.simulation import integrators
-from softrobot_dynamics.simulation.integrators import ROS34PW2
+from softrobot_dynamics.simulation.integrators import forces, rosenbrock_stages
+from softrobot_dynamics.simulation.integrators.rosenbrock_stages import ROS34PW2
 
 pytestmark = pytest.mark.quick
 
@@ -38,19 +38,19 @@ def run(method, h, scale=1.0, duration=DURATION):
     """State (2, n) and last error estimate (n,), with matrices scaled by ``scale``."""
     model = compiled('pcc_arm')
     evaluate, force = model.evaluator(), model.signs * U
-    b = integrators.allocate_stages(method, model.n)
+    b = rosenbrock_stages.allocate_stages(method, model.n)
     q, qd = START.copy(), np.zeros(model.n)
     K, D = scale * model.stiffness, scale * model.damping
     for _ in range(round(duration / h)):
         terms = evaluate(q, qd)
-        cached(integrators.start)(terms, force, b)
-        assert cached(integrators.begin)(K, D, h, b) == 0
+        cached(forces.start)(terms, force, b)
+        assert cached(rosenbrock_stages.begin)(K, D, h, b) == 0
         for i in range(len(method.m)):
             if i > 0:
-                cached(integrators.next_stage)(i, q, qd, b)
+                cached(rosenbrock_stages.next_stage)(i, q, qd, b)
                 terms = evaluate(b.q, b.qd)
-            assert cached(integrators.solve_stage)(i, terms, K, force, qd, h, b) == 0
-        assert cached(integrators.end)(q, qd, b) == 0
+            assert cached(rosenbrock_stages.solve_stage)(i, terms, K, force, qd, h, b) == 0
+        assert cached(rosenbrock_stages.end)(q, qd, b) == 0
         q[:], qd[:] = b.q, b.qd
     return np.array([q, qd]), b.error.copy()
 

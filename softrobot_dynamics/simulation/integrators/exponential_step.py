@@ -30,7 +30,7 @@ from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels.linalg import all_finite, invert
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.recursion.contract import Model
-from softrobot_dynamics.simulation.integrators import acceleration
+from softrobot_dynamics.simulation.integrators.forces import acceleration
 
 GAMMA = 1.0 - 0.5**0.5  # g, in parts of a step
 TWICE, ONCE = 1.0 + 2.0**0.5, -(2.0**0.5)  # weights of two steps of g, and of one
@@ -74,7 +74,7 @@ def predict(K, D, q, qd, h, b):
     """
     Fill b.q, b.qd with where the robot is to be evaluated, on the way of a step of h [s].
 
-    ``integrators.start`` has gone before. Returns 0, or 1 if the step cannot be made.
+    ``forces.start`` has gone before. Returns 0, or 1 if the step cannot be made.
     """
     n, g, x, v = len(q), GAMMA * h / b.parts, b.state[0], b.state[1]
     for i in range(n):

@@ -13,19 +13,14 @@ good ones (it is L-stable). A step is ``begin``, then ``solve_stage`` for each s
 ``next_stage`` and an evaluation at its (q, qd) for all but the first, then ``end``.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.kernels.linalg import (
-    all_finite,
-    cholesky,
-    factorise,
-    solve_factorised,
-    solve_lower,
-    solve_lower_transposed,
-)
+from softrobot_dynamics.kernels.linalg import all_finite, factorise, solve_factorised
+from softrobot_dynamics.simulation.integrators.forces import acceleration
 
 
 class Method(NamedTuple):
@@ -39,18 +34,24 @@ class Method(NamedTuple):
     e: Vector  # (s,) for the difference to the solution of the lower order
 
 
-def method(order: int, gamma: float, alpha: Any, beta: Any, b: Any, embedded: Any) -> Method:
+def method(
+    order: int,
+    gamma: float,
+    alpha: Sequence[Sequence[float]],
+    beta: Sequence[Sequence[float]],
+    b: Sequence[float],
+    embedded: Sequence[float],
+) -> Method:
     """Return the :class:`Method` of coefficients as literature has them (f(y + sum alpha k))."""
     inverse = np.linalg.inv(np.array(beta) + gamma * np.eye(len(b)))
-    b, embedded = np.array(b), np.array(embedded)
     c = np.tril(np.eye(len(b)) / gamma - inverse, -1)
     return Method(
         order=order,
         gamma=gamma,
         a=np.array(alpha) @ inverse,
         c=c,
-        m=b @ inverse,
-        e=(b - embedded) @ inverse,
+        m=np.array(b) @ inverse,
+        e=np.subtract(b, embedded) @ inverse,
     )
 
 
@@ -59,16 +60,16 @@ ROS34PW2 = method(
     order=3,
     gamma=4.3586652150845900e-01,
     alpha=[
-        [0, 0, 0, 0],
-        [8.7173304301691801e-01, 0, 0, 0],
-        [8.4457060015369423e-01, -1.1299064236484185e-01, 0, 0],
-        [0, 0, 1, 0],
+        [0.0, 0.0, 0.0, 0.0],
+        [8.7173304301691801e-01, 0.0, 0.0, 0.0],
+        [8.4457060015369423e-01, -1.1299064236484185e-01, 0.0, 0.0],
+        [0.0, 0.0, 1.0, 0.0],
     ],
     beta=[
-        [0, 0, 0, 0],
-        [-8.7173304301691801e-01, 0, 0, 0],
-        [-9.0338057013044082e-01, 5.4180672388095326e-02, 0, 0],
-        [2.4212380706095346e-01, -1.2232505839045147e00, 5.4526025533510214e-01, 0],
+        [0.0, 0.0, 0.0, 0.0],
+        [-8.7173304301691801e-01, 0.0, 0.0, 0.0],
+        [-9.0338057013044082e-01, 5.4180672388095326e-02, 0.0, 0.0],
+        [2.4212380706095346e-01, -1.2232505839045147e00, 5.4526025533510214e-01, 0.0],
     ],
     b=[
         2.4212380706095346e-01,
@@ -115,39 +116,8 @@ def allocate_stages(method: Method, n: int) -> StageWorkspace:
 
 
 @kernel
-def start(terms, force, b):
-    """Keep what every attempt at a step needs of the terms where it starts."""
-    generalized_force(terms, force, b.F)
-    for i in range(len(b.F)):
-        for j in range(len(b.F)):
-            b.M[i, j] = terms.M[i, j]
-
-
-@kernel
-def generalized_force(terms, force, F):
-    """Fill F (n,) with the generalized force under ``force`` (m,) along y."""
-    for i in range(len(F)):
-        F[i] = -terms.h[i]
-    for k in range(len(force)):
-        push = force[k]
-        for i in range(len(F)):
-            F[i] += terms.J[k, i] * push
-
-
-@kernel
-def acceleration(terms, force, a):
-    """Fill a (n,) under ``force`` (m,) along y; M is used up, and 1 if it is no mass matrix."""
-    generalized_force(terms, force, a)
-    if cholesky(terms.M) != 0:
-        return 1
-    solve_lower(terms.M, a)
-    solve_lower_transposed(terms.M, a)
-    return 0
-
-
-@kernel
 def begin(K, D, h, b):
-    """Begin a step of h [s] after :func:`start`; returns 0, or 1 if it cannot be made."""
+    """Begin a step of h [s] after :func:`~.forces.start`; returns 0, or 1 if it cannot be made."""
     n, g = len(b.F), b.method.gamma * h
     for i in range(n):
         for j in range(n):

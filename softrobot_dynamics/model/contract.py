@@ -1,0 +1,31 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Interface of a compiled robot to what is made of its routes, cables and drives."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.compiling.jit import Kernel
+from softrobot_dynamics.description.robot import RobotDescription
+from softrobot_dynamics.recursion.contract import Model
+
+
+class RobotModel(Model, Protocol):
+    """A compiled robot with its description, see :class:`.CompiledModel` for the attributes."""
+
+    description: RobotDescription
+    body_names: tuple[str, ...]
+    q0: Vector
+    y0: Vector
+    positioned: Any  # (m,) bool
+    effort_lower: Vector
+    effort_upper: Vector
+    cable_tables: Any  # softrobot_dynamics.model.drives.CableTables
+
+    @property
+    def points_kernel(self) -> Callable[[int, bytes], Kernel]:
+        """A function of a body's index and points (K, 3) as bytes that returns their Kernel."""
+
+    @property
+    def route_plan(self) -> Any:
+        """The :class:`softrobot_dynamics.model.routes.RoutePlan`, made when first asked for."""

@@ -1,0 +1,170 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Base class of integrators: steps in time of M qdd = force - ID(q, qd, 0), in one compiled call.
+
+A kind is one file: a kernel that makes steps, and a class that allocates what the kernel works
+with. The robot is evaluated by an entry (:class:`ForceEvaluation`), which has all that acts on
+the robot by itself, so that an integrator need not know of payloads, cables or friction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import math
+from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.compiling.addresses import Entry
+from softrobot_dynamics.compiling.binding import entry
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.model.contract import RobotModel
+from softrobot_dynamics.model.drives import drives_of
+from softrobot_dynamics.model.evaluation import Evaluator
+from softrobot_dynamics.model.routes import capstan_of
+from softrobot_dynamics.model.terms import Terms
+from softrobot_dynamics.recursion.capstan import add_friction
+from softrobot_dynamics.recursion.drives import hold
+from softrobot_dynamics.recursion.joint_friction import drag
+from softrobot_dynamics.schema.registry import Registry, required
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+INTEGRATORS = Registry(
+    'integrator', 'softrobot_dynamics.simulation.integrators', 'softrobot_dynamics.integrators'
+)
+register = INTEGRATORS.register
+
+
+class Clock(NamedTuple):
+    """What a call has done, and what the next one may know; one number each."""
+
+    passed: Vector  # [s] by the last call
+    steps: Vector  # in the last call
+    next: Vector  # step [s] that is expected to be within the tolerance
+    age: Vector  # steps taken since derivatives were taken
+    since: Vector  # [s] the same in time
+    span: Vector  # [s] before that they were taken the time before; 0: never
+
+
+def new_clock() -> Clock:
+    """Return a :class:`Clock` of a call that has done nothing yet."""
+    one = {name: np.zeros(1) for name in Clock._fields}
+    return Clock(**one)
+
+
+class Inputs:
+    """
+    What acts on a robot in a simulation: ``force`` (m,) along y.
+
+    If ``commanded``, actuators that are positioned have instead a ``command`` (m,) to hold, and
+    no force but that of their cables, which is part of an evaluation; else ``command`` is None.
+    """
+
+    def __init__(self, model: CompiledModel, commanded: bool) -> None:
+        held = model.positioned & commanded
+        self.force, self._signs = np.zeros(model.m), np.where(held, 0.0, model.signs)
+        self.command = np.zeros(model.m) if held.any() else None
+
+    def take(self, u: Vector) -> None:
+        """Take u (m,), commands where they are held."""
+        np.multiply(u, self._signs, out=self.force)
+        if self.command is not None:
+            self.command[:] = u
+
+
+class ForceEvaluation(NamedTuple):
+    """An evaluation with all that acts on a robot by itself, and what that is made of."""
+
+    entry: Entry
+    drives: Any  # Drives, or None where no cable is held
+    capstan: Any  # or None where no route rubs
+    dry: Vector | None  # (n,) friction of joints, or None
+
+
+def acting(
+    model: RobotModel, evaluate: Evaluator, inputs: Inputs, has_friction: bool
+) -> ForceEvaluation:
+    """Return the :class:`ForceEvaluation` of an Evaluator, with friction if there is any."""
+    found, h, along = evaluate.entry, evaluate.terms.h, inputs.force
+    drives = None
+    if inputs.command is not None:
+        drives, along = drives_of(model, evaluate.robot), inputs.force.copy()
+        given = {'drives': drives, 'command': inputs.command, 'h': h}
+        found = entry(hold, evaluate=found, **given, force=inputs.force, along=along)
+    capstan = capstan_of(model, evaluate.robot, along) if has_friction else None
+    if capstan is not None:
+        found = entry(add_friction, evaluate=found, capstan=capstan, h=h)
+    dry = model.joint_friction if has_friction and model.joint_friction.any() else None
+    if dry is not None:
+        found = entry(drag, evaluate=found, friction=dry, h=h)
+    return ForceEvaluation(found, drives, capstan, dry)
+
+
+class Integrator:
+    """
+    Base of all integrators: subclass it and ``@register`` a name.
+
+    Made with the longest step ``substep`` [s], the :class:`Inputs` whose ``force`` the steps are
+    made under, whether routes and joints rub (``has_friction``), and a ``tolerance``: None where
+    ``keeps_tolerance`` is False. ``__init__`` of a subclass calls this one, allocates what its
+    kernel works with, and ends with ``self.advance = self.bind(self.acts.entry)``.
+    """
+
+    type_name: ClassVar[str]
+    keeps_tolerance: ClassVar[bool] = False
+    """True: steps are as short as a tolerance asks for, which has to be given then."""
+
+    advance: Callable[..., int]
+    """As :meth:`bind` returns it, with what acts on the robot by itself alone."""
+
+    def __init__(
+        self,
+        model: RobotModel,
+        substep: float,
+        inputs: Inputs,
+        has_friction: bool = False,
+        tolerance: float | None = None,
+    ) -> None:
+        self.substep, self.tolerance = substep, tolerance
+        self.evaluate: Evaluator = model.evaluator()
+        self.terms: Terms = self.evaluate.terms  # of the last evaluation
+        self.clock = new_clock()  # how much the last call of `advance` has done
+        self.tried: Vector = np.zeros(model.n)  # posture of the last evaluation of a step
+        self.acts = acting(model, self.evaluate, inputs, has_friction)
+
+    @property
+    def entry(self) -> Entry:
+        """The entry that evaluates the robot at (q, qd), with what acts on it by itself."""
+        return self.acts.entry
+
+    @required
+    def bind(self, evaluate: Entry) -> Callable[..., int]:
+        """
+        Return ``advance(force, q, qd, duration, once)``, which evaluates the robot by an entry.
+
+        The entry fills the ``terms``. ``advance`` moves q, qd (n,) on by a duration [s] under the
+        force (m,) along y, or by one step if ``once``; it counts in the ``clock`` and keeps where
+        it evaluates in ``tried``. It returns 0, or 1 where a step cannot be made, with q, qd as
+        they were before that step. A kernel, bound by :func:`~.compiling.binding.cached`.
+        """
+        raise NotImplementedError
+
+    def reset(self, q: Vector) -> None:
+        """Begin anew at q (n,)."""
+
+
+@kernel
+def begin_steps(clock, duration, longest):
+    """Set the clock to zero; return how many steps, none above ``longest`` [s], a duration has."""
+    clock.passed[0] = clock.steps[0] = 0.0
+    return max(1, math.ceil(duration / longest - 1e-9))
+
+
+@kernel
+def count_step(clock, duration, steps):
+    """Count one of so many steps of equal length in a duration [s]."""
+    clock.steps[0] += 1.0
+    done = clock.steps[0]
+    clock.passed[0] = duration if done == steps else done * (duration / steps)

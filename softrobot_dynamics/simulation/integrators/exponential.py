@@ -1,0 +1,119 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Steps of equal length by an exponential method; see :mod:`.exponential_step`."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.compiling.addresses import Entry, run
+from softrobot_dynamics.compiling.binding import cached, entry
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.kernels.linalg import copy
+from softrobot_dynamics.model.contract import RobotModel
+from softrobot_dynamics.model.terms import Terms
+from softrobot_dynamics.recursion.capstan import resist
+from softrobot_dynamics.recursion.drives import stiffen
+from softrobot_dynamics.recursion.joint_friction import brake
+from softrobot_dynamics.recursion.linearisation import Linearisation
+from softrobot_dynamics.simulation.integrators.contract import (
+    begin_steps,
+    Clock,
+    count_step,
+    Inputs,
+    Integrator,
+    register,
+)
+from softrobot_dynamics.simulation.integrators.exponential_step import (
+    allocate_motion,
+    correct,
+    ExponentialWorkspace,
+    parts_of_step,
+    predict,
+)
+from softrobot_dynamics.simulation.integrators.forces import start
+
+
+class ExponentialWork(NamedTuple):
+    """What steps of equal length work with."""
+
+    evaluate: Entry  # of the robot, into the terms
+    terms: Terms
+    follow: Entry  # of the linearisation, or NOTHING where it is constant
+    K: Matrix  # (n, n) of the linearisation
+    D: Matrix  # (n, n)
+    motion: ExponentialWorkspace
+    clock: Clock
+    substep: float  # [s]
+
+
+@register('exponential')
+class ExponentialIntegrator(Integrator):
+    """Steps of an exponential method, all as long as ``substep`` [s] or a little shorter."""
+
+    def __init__(
+        self,
+        model: RobotModel,
+        substep: float,
+        inputs: Inputs,
+        has_friction: bool = False,
+        tolerance: float | None = None,
+    ) -> None:
+        super().__init__(model, substep, inputs, has_friction, tolerance)
+        self._linearisation = near = Linearisation(model)
+        _, drives, capstan, dry = self.acts
+        follow, parts = near.follow, parts_of_step(model, substep)
+        K, D = near.stiffness, near.damping
+        if drives is not None:
+            own = {'K': K, 'stiffness': K.copy()}
+            follow = entry(stiffen, follow=follow, drives=drives, ahead=substep, **own)
+            K, parts = own['stiffness'], 1
+        if capstan is not None:
+            own = {'D': D, 'damping': D.copy()}
+            follow = entry(resist, follow=follow, capstan=capstan, **own)
+            D = own['damping']
+        if dry is not None:
+            own = {'D': D, 'damping': D.copy()}
+            follow = entry(brake, follow=follow, friction=dry, **own)
+            D = own['damping']
+        self._work = ExponentialWork(
+            evaluate=self.entry,
+            terms=self.terms,
+            follow=follow,
+            K=K,
+            D=D,
+            motion=allocate_motion(model.n, parts),
+            clock=self.clock,
+            substep=substep,
+        )
+        self.tried = self._work.motion.q
+        self.advance = self.bind(self.entry)
+
+    def bind(self, evaluate: Entry) -> Callable[..., int]:
+        """Return ``advance`` by another entry that evaluates the robot into the same terms."""
+        return cached(exponential_steps, work=self._work._replace(evaluate=evaluate))
+
+    def reset(self, q: Vector) -> None:
+        """Begin at q (n,)."""
+        self._linearisation.begin(q)
+
+
+@kernel
+def exponential_steps(work, force, q, qd, duration, once):
+    """Make equal steps with stiffness and damping of the bodies alone."""
+    terms, K, D, b, clock = work.terms, work.K, work.D, work.motion, work.clock
+    steps = begin_steps(clock, duration, work.substep)
+    h = duration / steps
+    for _ in range(1 if once else steps):
+        run(work.evaluate, q, qd)
+        start(terms, force, b)
+        if work.follow.address != 0:
+            run(work.follow, q, qd)
+        if predict(K, D, q, qd, h, b) != 0:
+            return 1
+        run(work.evaluate, b.q, b.qd)
+        if correct(terms, K, D, force, q, h, b) != 0:
+            return 1
+        copy(b.q, q)
+        copy(b.qd, qd)
+        count_step(clock, duration, steps)
+    return 0
