@@ -32,8 +32,8 @@ from softrobot_dynamics.references.postures import hold_points
 from softrobot_dynamics.schema.yaml_files import read_yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'test'))
-from robots import soft_arm  # noqa: E402
-from scaled import law_of, model_of, rigid_arm, rod, Scale, SIZES, tips  # noqa: E402
+from support.robots import soft_arm  # noqa: E402
+from support.scaled import law_of, model_of, rigid_arm, rod, Scale, SIZES, tips  # noqa: E402
 
 ROBOTS = {
     'rod': (rod(), [2.0, 0.3, 0.0]),

@@ -6,7 +6,7 @@ As `stop_latency.py`, with a further process that publishes (`traffic.py`): stat
 of unknown names, trajectories of thousands of points, points for bodies with names of a million
 characters, floods. From the call of the emergency stop to the first safe command after it, seen
 by a third process over DDS. Processes of the highest priority watch for stalls of the machine
-itself (`test/witness.py`); the longest one stands beside the times.
+itself (`test/support/witness.py`); the longest one stands beside the times.
 
     python benchmarks/stop_under_traffic.py                # FIFO
     python benchmarks/stop_under_traffic.py --priority 0   # without
@@ -31,7 +31,7 @@ from traffic import TRAFFIC
 
 TEST = Path(__file__).parents[1] / 'test'
 sys.path.append(str(TEST))  # not a copy: tests need it, too
-from witness import Witness  # noqa: E402
+from support.witness import Witness  # noqa: E402
 
 HEAD = """\
 | traffic | stops | first safe command p50, p99, max [ms] | answered [ms] | longest stall [ms] |
@@ -45,7 +45,7 @@ class Simple(Rig):
 
     def program(self, name):
         """Return the words that start a node."""
-        return str(TEST / 'linear_plant.py'), name
+        return str(TEST / 'support' / 'linear_plant.py'), name
 
     def node(self, name, place, *parameters):
         """Start a node."""

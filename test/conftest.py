@@ -1,17 +1,18 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What holds for every test: kernels and a ROS domain of this session's own, and who goes when.
+Set up every test session: private kernel cache and ROS domain, and turns for tests in real time.
 
-With `-n` several processes (workers) test side by side. They share one folder of compiled kernels
-and no ROS domain. A test marked `realtime` runs alone, once its fixtures, which may compile, are
-set up beside others: these wait between two tests of theirs. If it fails and this machine stood
-still meanwhile, by what a :mod:`witness` saw, it says so and is tried again, twice at most, which
-pytest-rerunfailures counts as `rerun`; a test that fails while the machine was there just fails.
+With `-n` several processes (workers) run tests in parallel. They share one folder of compiled
+kernels, and each has its own ROS domain. A test marked `realtime` runs alone: its fixtures, which
+may compile, are set up in parallel with other tests, and then the other workers wait between two
+of their tests. If such a test fails, and :mod:`support.witness` saw the machine stand still during
+the test, it raises MachineStoodStill and is tried again, at most twice (pytest-rerunfailures
+counts a `rerun`). A test that fails while the machine ran fails at once.
 
-`pytest -m quick` is the inner loop, under a minute with compiled kernels at hand, and goes into
-each package. A test becomes quick by the mark `quick`, a file of tests by `pytestmark =
-pytest.mark.quick`: it should take tenths of a second with its kernels in the cache, hence call
-kernels through the public calls or :mod:`kernel_calls`, need no large robot, and seldom a process.
+`pytest -m quick` selects the tests for the inner loop, less than a minute with compiled kernels.
+Mark a test `quick`, or a file of tests by `pytestmark = pytest.mark.quick`, if it takes tenths of
+a second with its kernels in the cache. Such a test calls kernels through the public functions or
+:mod:`support.kernel_calls`, needs no large robot, and seldom starts a process.
 
 Set SOFTROBOT_CACHE_DIR to keep compiled kernels between sessions.
 """
@@ -22,7 +23,7 @@ from pathlib import Path
 import tempfile
 
 import pytest
-from witness import TOO_LATE, Witness
+from support.witness import TOO_LATE, Witness
 
 _WORKER = os.environ.get('PYTEST_XDIST_WORKER', '')  # gw0, gw1, ...; '' for the first process
 _DOMAINS = 101  # DDS domains whose ports no system gives away

@@ -6,9 +6,9 @@ import subprocess
 import sys
 
 import pytest
-from recorded import write_demo
 from softrobot_dynamics import cli
 from softrobot_dynamics.description.shipped import shipped
+from support.recorded import write_demo
 
 CONTROLLER = """
 /**:
@@ -50,7 +50,7 @@ def nothing_starts(monkeypatch):
     ['demo', '--duration', 'nan'], ['demo', '--duration', '-1'], ['robots', 'all'],
 ], ids=str)  # fmt: skip
 def test_wrong_arguments_are_refused(arguments, capsys):
-    """With status 2 and the usage."""
+    """Wrong arguments end a command with status 2 and the usage."""
     with pytest.raises(SystemExit) as caught:
         cli.main(arguments)
     assert caught.value.code == 2
@@ -58,7 +58,7 @@ def test_wrong_arguments_are_refused(arguments, capsys):
 
 
 def test_help_needs_nothing_heavy():
-    """Neither ROS nor pictures nor a terminal library are imported to show the help."""
+    """The help imports neither ROS nor matplotlib nor a terminal library."""
     code = (
         'import sys; from softrobot_dynamics import cli\n'
         'try: cli.main(["--help"])\n'
@@ -71,7 +71,7 @@ def test_help_needs_nothing_heavy():
 
 
 def test_shipped_robots_are_listed(capsys):
-    """Each with its numbers of coordinates and actuators and what it is."""
+    """`robots` lists each shipped robot with coordinates, actuators and description."""
     assert cli.main(['robots']) == 0
     lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
     assert set(lines) == set(shipped('robots'))
@@ -96,14 +96,14 @@ def test_check_shows_every_problem_of_every_file(tmp_path, capsys):
 
 
 def test_compile_fills_the_cache(capsys):
-    """And says where it is."""
+    """`compile` fills the cache and prints its folder."""
     assert cli.main(['compile', 'double_pendulum']) == 0
     shown = capsys.readouterr().out
     assert 'double_pendulum' in shown and 'kernels are in' in shown
 
 
 def test_plot_draws_a_recorded_demo(tmp_path, capsys):
-    """Into the folder of the demo unless another file is named."""
+    """`plot` draws into the demo's folder unless another file is named."""
     pytest.importorskip('matplotlib')
     write_demo(tmp_path)
     assert cli.main(['plot', str(tmp_path)]) == 0
@@ -113,7 +113,7 @@ def test_plot_draws_a_recorded_demo(tmp_path, capsys):
 
 
 def test_plot_draws_a_recording_of_either_node(tmp_path, capsys):
-    """Beside it unless another file is named; what is no recording is refused."""
+    """`plot` draws beside a recording of either node, and refuses other files."""
     pytest.importorskip('matplotlib')
     write_demo(tmp_path)
     for node in ('controller', 'simulation'):
@@ -124,7 +124,7 @@ def test_plot_draws_a_recording_of_either_node(tmp_path, capsys):
 
 
 def test_a_replay_refuses_what_does_not_hold_enough(tmp_path, capsys):
-    """A recording of before orders were held, of the simulation, or none at all; status 2."""
+    """A recording without orders, of the simulation, or none ends with status 2."""
     write_demo(tmp_path)
     for node in ('controller', 'simulation'):
         assert cli.main(['replay', str(tmp_path / f'{node}.mcap')]) == 2
@@ -134,7 +134,7 @@ def test_a_replay_refuses_what_does_not_hold_enough(tmp_path, capsys):
 
 
 def test_plot_without_matplotlib_names_the_extra(tmp_path, capsys, monkeypatch):
-    """Status 2, and what to install."""
+    """`plot` without matplotlib ends with status 2 and what to install."""
     write_demo(tmp_path)
     monkeypatch.setitem(sys.modules, 'softrobot_dynamics.evaluation.picture', None)
     assert cli.main(['plot', str(tmp_path)]) == 2
@@ -148,7 +148,7 @@ def test_plot_of_no_demo_is_refused(tmp_path, capsys):
 
 
 def test_a_demo_without_ros_says_what_to_install(monkeypatch, capsys):
-    """Status 2."""
+    """A demo without ROS ends with status 2 and what to install."""
     for name in list(sys.modules):
         if name.startswith('softrobot_dynamics.demo'):
             monkeypatch.delitem(sys.modules, name)
@@ -165,18 +165,16 @@ def test_a_demo_without_ros_says_what_to_install(monkeypatch, capsys):
     (['--rate', '1e6'], None, 'rate: 1000000.0'),
     (['--json', 'none/figures.json'], None, 'a file to write to'),
 ], ids=str)  # fmt: skip
-def test_wrong_input_is_told_before_anything_starts(
+def test_wrong_input_is_refused_before_anything_starts(
     demo, nothing_starts, capsys, arguments, controller, words
 ):
-    """Status 2, with what is wrong."""
+    """Wrong input ends a command with status 2 and the reason before anything starts."""
     assert demo(*arguments, controller=controller) == 2
     assert words in capsys.readouterr().err
 
 
-def test_a_reference_that_cannot_be_held_is_told_before_anything_starts(
-    demo, nothing_starts, capsys
-):
-    """Status 2, with the point that is out of reach."""
+def test_an_unreachable_reference_is_refused_before_anything_starts(demo, nothing_starts, capsys):
+    """A point out of reach ends the demo with status 2 before anything starts."""
     controller = CONTROLLER.format(p=100.0, x=3.0)
     assert demo('--robot', 'double_pendulum', controller=controller) == 2
     shown = capsys.readouterr()
@@ -184,8 +182,8 @@ def test_a_reference_that_cannot_be_held_is_told_before_anything_starts(
     assert 'the first time, this takes 15 to 30 s' in shown.out
 
 
-def test_the_nodes_of_a_demo_are_told_where_a_file_is(tmp_path, demo, nothing_starts, monkeypatch):
-    """They run in another folder than the one in which its path was given."""
+def test_a_demo_passes_absolute_paths_to_its_nodes(tmp_path, demo, nothing_starts, monkeypatch):
+    """A demo passes absolute paths to its nodes, which run in another folder."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / 'motion.csv').write_text('t, shoulder, elbow\n0, 0, 0\n2, 0.2, 0.1\n')
     reference = '{type: file, file: {path: motion.csv}}'
@@ -197,8 +195,8 @@ def test_the_nodes_of_a_demo_are_told_where_a_file_is(tmp_path, demo, nothing_st
     assert found == str(tmp_path / 'motion.csv')
 
 
-def test_a_folder_that_cannot_be_written_to_is_told(tmp_path, capsys):
-    """Status 2."""
+def test_an_unwritable_folder_is_refused(tmp_path, capsys):
+    """A folder that cannot be written to ends a command with status 2."""
     pytest.importorskip('rclpy')
     (tmp_path / 'file').touch()
     assert cli.main(['demo', '--out', str(tmp_path / 'file' / 'out')]) == 2

@@ -32,12 +32,12 @@ def test_every_source_has_the_header():
 
 @pytest.mark.copyright
 @pytest.mark.linter
-def test_ament_copyright_reads_them():
+def test_ament_copyright_finds_every_notice():
     """
     ament_copyright finds the notice in every file, and knows the license of the whole.
 
-    Its own test also wants the thirteen lines of the license's notice in each file; this package
-    names the license in one line instead.
+    Its own test also wants the thirteen lines of the license's notice in each file; this
+    package names the license in one line instead.
     """
     parser = pytest.importorskip('ament_copyright.parser')
     unread = [f for f in SOURCES if f.stat().st_size and not parser.parse_file(str(f)).copyrights]

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The package of docs/extending.md, a kind of each sort, as a user would have it installed."""
+"""The package of docs/extending.md, with a kind of each sort, as a user would install it."""
 
 import contextlib
 import os
@@ -11,9 +11,9 @@ import subprocess
 import sys
 
 import numpy as np
-from pages import BLOCKS
 import pytest
 import softrobot_dynamics as sd
+from support.pages import BLOCKS
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / 'examples' / 'my_kinds'
@@ -107,14 +107,14 @@ def _registry_groups():
     return ' '.join(re.findall(r"'([\w.]+)',?\s*$", call)[0] for call in calls)
 
 
-def test_a_robot_file_may_name_them(run):
-    """The command knows them, with their units, and says what is wrong."""
+def test_a_robot_file_may_name_the_kinds_of_the_guide(run):
+    """A robot file may use the guide's kinds, and the command checks their fields."""
     said = run('-m', 'softrobot_dynamics.cli', 'check', 'cam_arm.yaml')
     assert '4 coordinates, 4 actuators: 1 torque [N m], 3 pressure [kPa]' in said
 
 
-def test_what_holds_for_every_kind_holds_for_them(run):
-    """The tests that are made of what is registered, on these alone."""
+def test_contract_tests_pass_for_the_kinds_of_the_guide(run):
+    """The contract tests over registered kinds pass for the guide's kinds."""
     names = ' or '.join(name for _, name, _ in KINDS)
     files = (
         'test_joints.py', 'test_actuator_kinds.py', 'test_pfbl.py', 'test_bodies.py',
@@ -127,8 +127,8 @@ def test_what_holds_for_every_kind_holds_for_them(run):
         assert re.search(rf'\[{name}(-\d+)?[\]-].* PASSED', said), name
 
 
-def test_the_law_follows_what_it_is_told(run):
-    """By its own parameters, checked: as an object, and as the node would read them."""
+def test_the_law_of_the_guide_tracks_its_reference(run):
+    """The guide's law tracks its reference with checked parameters, in Python and in nodes."""
     program = """
 import numpy as np
 import softrobot_dynamics as sd
@@ -161,8 +161,8 @@ except ValueError as error:
     assert 'read-only' in said
 
 
-def test_the_reference_says_what_tips_follow(run):
-    """As the demo asks for it, and as Python does; what the robot cannot do is refused."""
+def test_the_reference_of_the_guide_has_targets(run):
+    """The guide's reference has targets for tips, and refuses what the robot cannot do."""
     program = """
 import numpy as np
 import softrobot_dynamics as sd
@@ -312,7 +312,7 @@ assert 1e-7 < errors[1] < 0.7 * errors[0] < 1e-4, errors
 def observer():
     """Return an Observer."""
     pytest.importorskip('rclpy')
-    from observer import Observer
+    from support.observer import Observer
 
     observer = Observer()
     yield observer
@@ -368,8 +368,8 @@ def compiled_arm(run):
 
 @pytest.mark.realtime
 @pytest.mark.usefixtures('compiled_arm')
-def test_the_nodes_run_it_and_it_is_tuned_live(observer, start, tmp_path):
-    """From a file; a choice, one output's gain, the reference; the record has it, and units."""
+def test_the_nodes_run_the_package_of_the_guide(observer, start, tmp_path):
+    """The nodes run the guide's package from a file, and its parameters are tuned live."""
     robot = '-p', 'robot:=cam_arm.yaml', '-p', 'rate:=100.0'
     start('simulation', *robot)
     record = tmp_path / 'controller.mcap'

@@ -8,7 +8,7 @@ import pytest
 
 @pytest.mark.flake8
 @pytest.mark.linter
-def test_flake8():
+def test_ament_flake8_finds_no_errors():
     """ament_flake8 finds nothing in the package, its launch files and its tests."""
     flake8 = pytest.importorskip('ament_flake8.main')
     root = Path(__file__).parents[1]

@@ -1,14 +1,16 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Imports run in one direction only; read from the syntax trees, nothing is imported."""
+"""Imports run in one direction only, as the syntax trees of all files say."""
 
 import ast
 from collections import Counter
 import functools
 from importlib.util import find_spec
 from pathlib import Path
+import re
 import sys
 
 import pytest
+import softrobot_dynamics as sd
 
 pytestmark = pytest.mark.quick
 
@@ -101,6 +103,15 @@ SHELL = {
 EXTRAS = {'meshio', 'mcap', 'rosbags', 'zstandard'}
 """Packages of an extra that the core imports where a robot asks for them, and says so if not."""
 
+ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted((ROOT / 'examples').glob('*.py'))
+DOCUMENTED = {
+    name
+    for page in (ROOT / 'docs' / 'api').glob('*.md')
+    for name in re.findall(r'automodule:: ([\w.]+)', page.read_text(encoding='utf-8'))
+}
+"""Public modules: those with a place in the reference of the documentation."""
+
 FILES = sorted(PACKAGE.rglob('*.py'))
 
 
@@ -168,20 +179,20 @@ def test_every_part_has_a_layer():
     assert there == set(named)
 
 
-def test_imports_lead_down():
+def test_no_module_imports_a_higher_layer():
     """No module imports one of a higher layer."""
     assert [(a, b) for a, b in PAIRS if a and layer(b) > layer(a)] == []
 
 
-def test_some_parts_know_few():
+def test_packages_import_only_what_is_listed():
     """Each package imports only what is listed for it."""
     allowed = {name: {name, 'annotations', *others} for name, others in ONLY.items()}
     wrong = [(a, b) for a, b in PAIRS if part(a) in ONLY and part(b) not in allowed[part(a)]]
     assert wrong == []
 
 
-def test_rooms_within_a_package_do_not_know_each_other():
-    """A folder in a package imports what stands beside it, but no other folder there."""
+def test_folders_of_a_package_do_not_import_each_other():
+    """A folder imports files of the folders above it, but no sibling folder."""
     rooms = {module_of(file) for file in FILES if file.name == '__init__.py'}
     crossing = []
     for a, b in PAIRS:
@@ -192,15 +203,47 @@ def test_rooms_within_a_package_do_not_know_each_other():
     assert crossing == []
 
 
-def test_a_law_may_predict_but_not_simulate():
-    """Of the simulation a controller knows no more than how a step is made."""
+def test_controllers_import_only_stepping_of_the_simulation():
+    """Controllers import only `stepping` of the simulation."""
     pairs = [(a, b) for a, b in PAIRS if part(a) == 'controllers' and part(b) == 'simulation']
     known = {'simulation.integrators.contract', 'simulation.integrators.exponential'}
     assert {b for _, b in pairs} == known
 
 
-def test_there_is_no_circle_of_folders():
-    """Folders can be put in an order, too; imports inside functions count."""
+def private_names(file, own):
+    """Return what a file uses of the package and neither the reference nor ``own`` contains."""
+    public = {NAME, *DOCUMENTED}
+    modules = {f'{NAME}.{module_of(each)}' for each in FILES}
+    names = [x for x in imported(file) if x.split('.')[0] == NAME and not x.startswith(own)]
+    roots = {x if x in modules or x == NAME else x.rpartition('.')[0] for x in names}
+    attributes = {
+        f'sd.{node.attr}'
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == 'sd'
+        and node.attr not in sd.__all__
+    }
+    return sorted((roots - public) | attributes)
+
+
+@pytest.mark.parametrize(
+    'file', [x for x in FILES if part(module_of(x)) == 'reproduce'], ids=module_of
+)
+def test_reproduced_systems_use_public_names_only(file):
+    """The systems of the papers import only modules that the reference documents."""
+    assert private_names(file, f'{NAME}.reproduce') == []
+
+
+@pytest.mark.parametrize('file', EXAMPLES, ids=lambda file: file.stem)
+def test_examples_use_public_names_only(file):
+    """An example imports only modules that the reference documents, and is short."""
+    assert private_names(file, '-') == []
+    assert file.read_text(encoding='utf-8').count('\n') < 80
+
+
+def test_folders_have_no_import_cycle():
+    """Folders can be ordered by their imports, those inside functions included."""
     rooms = {module_of(file) for file in FILES if file.name == '__init__.py'}
     waiting = {each: set() for each in rooms}
     for a, b in PAIRS:
@@ -209,13 +252,13 @@ def test_there_is_no_circle_of_folders():
     assert ordered(waiting)
 
 
-def test_the_top_is_short():
-    """At the top there is nothing but packages, errors and names for annotations."""
+def test_the_top_folder_is_short():
+    """The top folder contains packages, errors and names for annotations only."""
     assert {module_of(file) for file in PACKAGE.glob('*.py')} == {'', 'annotations', 'errors'}
 
 
-def test_the_engine_knows_no_member():
-    """None but its own kind, and `softrobot`, imports a concrete body, joint, law, sensor, ..."""
+def test_only_commands_and_papers_import_members_of_kinds():
+    """Only its own kind, the commands and the papers' systems import a concrete member of one."""
     kinds = {'bodies', 'joints', 'actuators', 'controllers', 'references'}
     helpers = {
         'controllers.composition', 'controllers.limiting', 'controllers.phases',
@@ -231,7 +274,7 @@ def test_the_engine_knows_no_member():
         and part(a) != part(b)
         and b.split('.')[1:] not in ([], ['contract'])
     ]
-    concrete = [(a, b) for a, b in concrete if part(a) != 'cli']
+    concrete = [(a, b) for a, b in concrete if part(a) not in ('cli', 'reproduce')]
     assert [(a, b) for a, b in concrete if b not in helpers] == []
     sensors = {'contract', 'messages'}
     for a, b in PAIRS:
@@ -239,8 +282,8 @@ def test_the_engine_knows_no_member():
             assert b.rpartition('.')[2] in sensors, (a, b)
 
 
-def test_there_is_no_circle():
-    """The modules can be put in an order in which each imports only those before it."""
+def test_modules_have_no_import_cycle():
+    """The modules can be ordered so that each imports only those before it."""
     needs = {module_of(file): set(own_imports(file)) for file in FILES}
     assert ordered(needs)
 
@@ -256,7 +299,7 @@ def test_only_nodes_import_ros(file):
 
 
 def test_every_module_of_the_nodes_needs_ros():
-    """What could be imported without ROS stands in another package."""
+    """Every module of the nodes imports ROS, directly or by another one."""
     needing = {
         module_of(file) for file in FILES if {x.split('.')[0] for x in imported(file)} & ROS
     }

@@ -64,7 +64,7 @@ def test_the_versions_agree(manifest):
 
 
 def test_package_xml_says_what_colcon_needs(manifest):
-    """Format 3, the right build type, and an e-mail address that colcon accepts."""
+    """package.xml has format 3, the build type, and an e-mail address that colcon accepts."""
     assert manifest.get('format') == '3'
     assert manifest.findtext('name') == NAME
     assert manifest.findtext('export/build_type') == 'ament_python'
@@ -127,8 +127,8 @@ def test_every_parameter_file_holds_in_any_namespace(file):
     assert all(list(section) == ['ros__parameters'] for section in content['/**'].values())
 
 
-def test_the_tests_see_what_is_installed():
-    """The package under test is the installed one, if one is: not the sources beside the tests."""
+def test_tests_import_the_installed_package():
+    """Tests import the installed package, if there is one, not the sources beside them."""
     site = sysconfig.get_path('purelib')
     found = next(iter(importlib.metadata.distributions(name=NAME, path=[site])), None)
     if found is None:
@@ -140,7 +140,7 @@ def test_the_tests_see_what_is_installed():
 
 
 def test_starts_without_waiting_for_scipy():
-    """Its large modules, a third of the time to import everything, come when they are needed."""
+    """Importing the package imports no large module of scipy before it is needed."""
     code = (
         'import softrobot_dynamics.simulation.simulator, sys; print("scipy.linalg" in sys.modules)'
     )

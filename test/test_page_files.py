@@ -1,11 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Every file that the documentation shows is one that the package, or its program, would take."""
+"""Every file that the documentation shows is accepted by the package or its program."""
 
 import functools
 from xml.etree import ElementTree
 
 import numpy as np
-from pages import files_of, of_kind, ROOT
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.configuration.declared_parameters import sensor_rows, SIMULATION
@@ -13,6 +12,7 @@ from softrobot_dynamics.configuration.parameter_files import controller_values
 from softrobot_dynamics.configuration.parameters import ParameterTable
 from softrobot_dynamics.estimation.settings import load_estimator
 from softrobot_dynamics.identification.mapping import read_mapping
+from support.pages import files_of, of_kind, ROOT
 import yaml
 
 ROBOTS = {
@@ -40,8 +40,8 @@ def robot_of(page):
 @pytest.mark.parametrize(
     'block', [block for block in of_kind('yaml') if block.page not in ELSEWHERE], ids=str
 )
-def test_yaml_is_accepted(block, tmp_path):
-    """As a robot, parameters, sensors, a mapping of columns: whatever it is meant to be."""
+def test_every_yaml_block_is_accepted(block, tmp_path):
+    """Every YAML block of the pages is accepted as a robot, parameters, sensors or columns."""
     file = tmp_path / 'block.yaml'
     file.write_text(block.text, encoding='utf-8')
     content = yaml.safe_load(block.text)
@@ -99,7 +99,7 @@ def _flat(block, group=''):
 
 
 def test_drives_are_those_of_the_robot():
-    """What ros2_control is told goes by the arm's actuators, in their order."""
+    """The drives of ros2_control have the names and order of the arm's actuators."""
     files, names = files_of('hardware.md'), list(robot_of('hardware.md').actuator_names)
     control = yaml.safe_load(files['arm_control.yaml'])
     kinds = control['controller_manager']['ros__parameters']
@@ -126,7 +126,7 @@ def shown():
 
 
 def test_tensions_become_currents(shown):
-    """Torque over its constant, by hand; never beyond the limit, never what is no number."""
+    """Currents are torques over the constant, finite and within the limit."""
     registers = shown('spool_drive.py')['registers']
     found = registers([17.8, 0.0, -5.0])
     assert found.tolist() == [round(17.8 * 0.01 / 1.78 / 2.69e-3), 0.0, 0.0]
@@ -148,7 +148,7 @@ class Line:
 
 
 def test_pressures_go_by_name_and_stop_with_the_commands(shown):
-    """In volts of the board's outputs; after a silence all valves are shut, once."""
+    """Pressures are set by name in volts, and valves shut once when commands stop."""
     now, line = [0.0], Line()
     valves = shown('regulators.py')['Regulators'](line, clock=lambda: now[0])
     valves.watch()

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Every block of code in the documentation runs, or is what the package would accept."""
+"""Every block of code in the documentation runs or is accepted by the package."""
 
 import contextlib
 import importlib.util
@@ -7,13 +7,13 @@ import os
 from pathlib import Path
 import re
 
-from pages import BLOCKS, commands, DOCS, files_of, of_kind, ROOT
 import pytest
-from recorded import write_demo
 import softrobot_dynamics as sd
 from softrobot_dynamics import cli
 from softrobot_dynamics.configuration.parameter_files import controller_values
 from softrobot_dynamics.errors import DescriptionError
+from support.pages import BLOCKS, commands, DOCS, files_of, of_kind, ROOT
+from support.recorded import write_demo
 import yaml
 
 ELSEWHERE = {
@@ -35,7 +35,7 @@ OTHERS = {
 
 
 def test_every_kind_of_block_is_known():
-    """So that none is overlooked here; pages that are left to other tests are run there."""
+    """Every block of the pages is of a known kind, and pages left to other tests run there."""
     assert {block.kind for block in BLOCKS} <= KINDS
     for page, test in ELSEWHERE.items():
         (path,) = (ROOT / 'test').rglob(test)
@@ -68,7 +68,7 @@ def folder(tmp_path, request):
     ('page', 'folder'), [(page, page) for page in RUN_HERE], indirect=['folder'], ids=RUN_HERE
 )
 def test_the_python_of_a_page_runs_from_top_to_bottom(page, folder):
-    """As written, with the page's own files at hand; what cannot says why in a comment."""
+    """The Python blocks of a page run in order, or a comment says why not."""
     space = {'__name__': page}
     for block in of_kind('python'):
         if block.page == page and not block.note.startswith('not run: '):
@@ -83,7 +83,7 @@ def test_few_blocks_are_not_run():
 
 @pytest.mark.parametrize('block', of_kind('bash'), ids=str)
 def test_commands_are_what_the_programs_take(block):
-    """Options of `softrobot`, arguments of launch files, parameters, scripts, extras."""
+    """Options, launch arguments, parameters, scripts and extras on the pages exist."""
     for words in commands(block):
         program, *rest = words
         program = program.removeprefix('.venv/bin/')

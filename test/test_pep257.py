@@ -8,7 +8,7 @@ import pytest
 
 @pytest.mark.linter
 @pytest.mark.pep257
-def test_pep257(capsys):
+def test_ament_pep257_finds_no_errors(capsys):
     """ament_pep257 finds nothing in the package, its launch files and its tests."""
     pep257 = pytest.importorskip('ament_pep257.main')
     root = Path(__file__).parents[1]

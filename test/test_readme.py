@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What the README shows works as written."""
+"""The README is short, its examples run, and its links exist."""
 
 from pathlib import Path
 import re
@@ -11,7 +11,7 @@ BLOCKS = re.findall(r'```python\n(.*?)```', README.read_text(encoding='utf-8'), 
 
 
 def test_the_readme_is_short_and_shows_python():
-    """It has one example, and fewer than 130 lines."""
+    """The README has one example and fewer than 130 lines."""
     assert len(BLOCKS) == 1
     assert README.read_text(encoding='utf-8').count('\n') < 130
 

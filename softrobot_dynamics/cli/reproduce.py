@@ -29,6 +29,6 @@ def add_to(commands: SubCommands) -> None:
 
 def run(options: Namespace) -> int:
     """Reproduce systems."""
-    from softrobot_dynamics.reproduce.command import run as run_systems
+    from softrobot_dynamics.cli.reproduction_report import run as run_systems
 
     return run_systems(options)

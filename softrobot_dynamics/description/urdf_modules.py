@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from softrobot_dynamics.annotations import Matrix
 from softrobot_dynamics.bodies.contract import BODIES
-from softrobot_dynamics.bodies.rigid import Inertia
 from softrobot_dynamics.description.urdf_changes import nearest_inertia, rpy_of
 from softrobot_dynamics.description.urdf_elements import (
     Element,
@@ -84,18 +83,19 @@ class ModuleReader:
         """Make an inertia that no body has the nearest that one has, and report it."""
         if 'inertia' not in body:
             return
-        given = Inertia(**body['inertia'])
-        if np.abs(given.matrix()).max() < _NO_INERTIA:
+        _check_body(body, place, wrong := parsing.Problems())
+        given = _symmetric(body['inertia'])
+        if np.abs(given).max() < _NO_INERTIA:
             del body['inertia']
             self._report(f'{place}: inertia left out, which is none: its mass is in one point')
             return
-        if not np.all(np.isfinite(given.matrix())) or _is_real(given):
+        if not any(problem.path.startswith(f'{place}.inertia') for problem in wrong):
             return
-        mended = nearest_inertia(given.matrix())
+        mended = nearest_inertia(given)
         body['inertia'] = _upper(mended)
         before, after = (
             ', '.join(f'{moment:.3g}' for moment in np.linalg.eigvalsh(matrix))
-            for matrix in (given.matrix(), mended)
+            for matrix in (given, mended)
         )
         self._report(f'{place}: principal moments {before} repaired to {after} kg m^2')
 
@@ -113,12 +113,6 @@ class ModuleReader:
             'body': {'type': 'rigid', 'mass': 0.0, 'tip': _origin(transform(onto[:3, :3].T))},
         }
         return [plane, found | {'parent': name, 'joint': {'type': 'fixed'}}]
-
-
-def _is_real(inertia: Inertia) -> bool:
-    """Return whether an inertia is that of a body."""
-    diagonal = inertia.ixx, inertia.iyy, inertia.izz
-    return min(diagonal) > 0.0 and not any(inertia.validate())
 
 
 def _origin(T: Matrix) -> dict[str, list[float]]:
@@ -221,9 +215,14 @@ def _rigid(link: Element, place: str, problems: Problems) -> dict[str, Any]:
 
 def _turned(values: Sequence[float], turn: Matrix) -> dict[str, float]:
     """Return an inertia, given in axes that are turned (3, 3), in those of the link."""
+    return _upper(turn @ _symmetric(dict(zip(ROTATIONAL, values))) @ turn.T)
+
+
+def _symmetric(inertia: dict[str, float]) -> Matrix:
+    """Return the matrix (3, 3) of the entry `inertia`."""
     matrix, (rows, columns) = np.zeros((3, 3)), np.triu_indices(3)
-    matrix[rows, columns] = matrix[columns, rows] = values
-    return _upper(turn @ matrix @ turn.T)
+    matrix[rows, columns] = matrix[columns, rows] = [inertia[name] for name in ROTATIONAL]
+    return matrix
 
 
 def _upper(matrix: Matrix) -> dict[str, float]:

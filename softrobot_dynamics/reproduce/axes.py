@@ -1,14 +1,19 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Axes that the figures of systems share; needs no matplotlib until it is given some."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 BLUE, ORANGE, GREEN, PURPLE = '#08519c', '#d94801', '#31a354', '#4a1486'
 LINES = (BLUE, '-'), (ORANGE, '--'), (GREEN, '-.'), (PURPLE, ':')
 """Colours and styles of curves, told apart in greyscale by the style."""
 
 
-def head(axes: Any, title: str) -> None:
+def head(axes: Axes, title: str) -> None:
     """Write the title at the left, and the legend beside it, above everything drawn."""
     axes.set_title(title, loc='left')
     count = len(axes.get_legend_handles_labels()[1])

@@ -3,24 +3,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.statics import Statics
 from softrobot_dynamics.errors import NotConvergedError
-from softrobot_dynamics.references.contract import OutputMotion
-from softrobot_dynamics.references.piecewise import spline
-from softrobot_dynamics.references.postures import PathPostures
+from softrobot_dynamics.model.model import CompiledModel
+from softrobot_dynamics.references.piecewise import Reference, spline
+from softrobot_dynamics.reproduce.outcome import Array
 
 PERIOD = 5.0  # [s]
 RADII, HEIGHTS = (0.020, 0.025, 0.030), (0.08, 0.15, 0.24)  # [m] of the three tips' circles
 STEPS, SETTLED = 20, 1e-8  # of Newton's method
 
 
-def circle(model: Any, samples: int) -> OutputMotion:
+class CircleMotion(NamedTuple):
+    """A motion of the tips along their circles, and K postures at rest along it."""
+
+    reference: Reference  # y_d(t), periodic
+    q: Array  # (K, n); the last posture is the first one again
+    u: Array  # (K, m) tensions that hold them [N]
+
+
+def circle(model: CompiledModel, samples: int) -> CircleMotion:
     """
-    Return the motion along the circles: a reference for y, and postures at rest.
+    Return the motion along the circles through so many equilibria.
 
     Newton's method for q and u at once: forces in balance [P, (55)], and tips on the circles.
     """
@@ -33,11 +43,11 @@ def circle(model: Any, samples: int) -> OutputMotion:
     for target in points[:-1]:
         q, u = _reach(statics, q, u, target)
         rows.append((q, u, sd.actuation(model, q=q, qd=0.0 * q).coordinates))
-    postures = PathPostures(*(np.array([*column, column[0]]) for column in zip(*rows)))
-    return OutputMotion(spline(times, postures.y, periodic=True), postures)
+    q_all, u_all, y_all = (np.array([*column, column[0]]) for column in zip(*rows))
+    return CircleMotion(spline(times, y_all, periodic=True), q_all, u_all)
 
 
-def _reach(statics: Statics, q: Any, u: Any, target: Any) -> tuple[Any, Any]:
+def _reach(statics: Statics, q: Array, u: Array, target: Array) -> tuple[Array, Array]:
     """Return q and u that hold the tips at target (3, 3) [m]."""
     for _ in range(STEPS):
         K = statics.tangent(q, u)
@@ -52,13 +62,13 @@ def _reach(statics: Statics, q: Any, u: Any, target: Any) -> tuple[Any, Any]:
     raise NotConvergedError('equilibrium on the circles', STEPS, float(np.abs(step).max()))
 
 
-def circles(t: Any) -> Any:
+def circles(t: ArrayLike) -> Array:
     """Return where the tips are to be at times (T,): (T, 3, 3) [m]."""
     angle = 2.0 * np.pi / PERIOD * np.asarray(t)[:, None]
     r, z = np.array(RADII), np.array(HEIGHTS)
     return np.stack([r * np.cos(angle), r * np.sin(angle), z + 0.0 * angle], axis=-1)
 
 
-def tips_of(model: Any, postures: Any) -> Any:
+def tips_of(model: CompiledModel, postures: Iterable[Array]) -> Array:
     """Return the tips (K, 3, 3) [m] of all bodies in postures (K, n)."""
     return np.array([sd.forward_kinematics(model, q=q)[:, :3, 3] for q in postures])

@@ -8,11 +8,14 @@ stiff, by the bodies' damping, and solved by an implicit method.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.model.model import CompiledModel
+from softrobot_dynamics.model.terms import Terms
+from softrobot_dynamics.references.piecewise import Reference
+from softrobot_dynamics.reproduce.outcome import Array
 
 STEPS = 1e-7, 1e-6  # of the differences by q and by qd
 
@@ -20,10 +23,10 @@ STEPS = 1e-7, 1e-6  # of the differences by q and by qd
 class Followed(NamedTuple):
     """A motion in closed loop, at times (T,) [s]."""
 
-    t: Vector
-    q: Matrix  # (T, n)
-    errors: Matrix  # y - y_d (T, m)
-    u: Matrix  # commands (T, m), actuator units
+    t: Array
+    q: Array  # (T, n)
+    errors: Array  # y - y_d (T, m)
+    u: Array  # commands (T, m), actuator units
 
 
 class ContinuousLaw:
@@ -34,23 +37,23 @@ class ContinuousLaw:
     w = S^-1 (a + J M^-1 h - Jdot qd), so that y'' = a.
     """
 
-    def __init__(self, model: Any, reference: Any, p: float, d: float) -> None:
+    def __init__(self, model: CompiledModel, reference: Reference, p: float, d: float) -> None:
         from scipy.interpolate import PPoly  # late: scipy is slow to import
 
         self._model, self._gains, self._evaluate = model, (p, d), model.evaluator()
         path = PPoly(reference.coefficients[::-1], reference.breaks)
         self._path, self._period = [path.derivative(k) for k in range(3)], reference.period
 
-    def desired(self, t: float) -> list[Vector]:
+    def desired(self, t: float) -> list[Array]:
         """Return y_d (m,), its rate and its acceleration at t [s]."""
         return [each(t % self._period if self._period else t) for each in self._path]
 
-    def errors(self, t: float, x: Vector) -> Vector:
+    def errors(self, t: float, x: Array) -> Array:
         """Return y - y_d (m,) in the state x (2 n,) = (q, qd)."""
-        y: Vector = self._terms(x).y - self._model.y0 - self.desired(t)[0]
+        y: Array = self._terms(x).y - self._model.y0 - self.desired(t)[0]
         return y
 
-    def answer(self, t: float, x: Vector) -> tuple[Vector, Vector]:
+    def answer(self, t: float, x: Array) -> tuple[Array, Array]:
         """Return the acceleration (n,) and the command u (m,) in the state x (2 n,)."""
         (p, d), terms, (y, rate, acceleration) = self._gains, self._terms(x), self.desired(t)
         J, qd = terms.J, x[self._model.n :]
@@ -60,7 +63,7 @@ class ContinuousLaw:
         w = np.linalg.solve(J @ mobility, a + J @ weight - terms.bias)
         return mobility @ w - weight, w * self._model.signs
 
-    def follow(self, q: ArrayLike, qd: ArrayLike, times: Vector, rtol: float) -> Followed:
+    def follow(self, q: ArrayLike, qd: ArrayLike, times: Array, rtol: float) -> Followed:
         """Integrate from (q, qd), (n,) each, at times[0]; RuntimeError where that fails."""
         from scipy.integrate import solve_ivp
 
@@ -75,14 +78,14 @@ class ContinuousLaw:
         u = [self.answer(t, x)[1] for t, x in zip(times, states)]
         return Followed(times, states[:, : self._model.n], np.array(errors), np.array(u))
 
-    def _terms(self, x: Vector) -> Any:
+    def _terms(self, x: Array) -> Terms:
         n = self._model.n
         return self._evaluate(np.ascontiguousarray(x[:n]), np.ascontiguousarray(x[n:]))
 
-    def _derivative(self, t: float, x: Vector) -> Vector:
+    def _derivative(self, t: float, x: Array) -> Array:
         return np.concatenate([x[self._model.n :], self.answer(t, x)[0]])
 
-    def _jacobian(self, t: float, x: Vector) -> Matrix:
+    def _jacobian(self, t: float, x: Array) -> Array:
         """By differences of steps that suit the coordinates; those of scipy leave their range."""
         result = np.empty((len(x), len(x)))
         for j in range(len(x)):

@@ -7,9 +7,10 @@ import math
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-Tell: TypeAlias = Callable[[str], AbstractContextManager[Any]]
+Array: TypeAlias = NDArray[np.float64]  # shapes and units are in the docstrings
+Tell: TypeAlias = Callable[[str], AbstractContextManager[object]]
 
 
 class Check(NamedTuple):
@@ -46,8 +47,8 @@ class SystemResult(NamedTuple):
         return all(check.holds for check in self.checks)
 
 
-def quietly(words: str) -> AbstractContextManager[Any]:
-    """Tell nothing."""
+def quietly(words: str) -> AbstractContextManager[None]:
+    """Report no progress."""
     return nullcontext()
 
 
@@ -57,8 +58,8 @@ def difference(found: ArrayLike, wanted: ArrayLike) -> float:
     return float(np.abs(one - other).max() / np.abs(other).max())
 
 
-def as_json(value: Any) -> Any:
-    """Return data, or an Outcome, as what JSON knows."""
+def as_json(value: object) -> object:
+    """Return data, or a SystemResult, as values that JSON can hold."""
     if isinstance(value, SystemResult):
         checks = [{**check._asdict(), 'holds': check.holds} for check in value.checks]
         return as_json({**value._asdict(), 'holds': value.holds, 'checks': checks})

@@ -1,6 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The figure of a system as a PNG file, in one style, told apart in greyscale too."""
 
+from collections.abc import Callable
 from os import PathLike
 from typing import Any
 
@@ -17,10 +18,12 @@ STYLE = {
 }  # fmt: skip
 
 
-def draw_system(system: Any, data: dict[str, Any], path: str | PathLike[str]) -> None:
-    """Let a system draw its data into a PNG file."""
+def draw_system(
+    draw: Callable[[Figure, dict[str, Any]], None], data: dict[str, Any], path: str | PathLike[str]
+) -> None:
+    """Write a PNG file of the figure that a system's ``draw`` makes of its data."""
     with rc_context(STYLE):
         figure = Figure(dpi=DPI, facecolor='white')
         canvas = FigureCanvasAgg(figure)
-        system.draw(figure, data)
+        draw(figure, data)
         canvas.print_png(path, metadata={'Software': None})

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import itertools
 
 import numpy as np
-from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.reproduce.outcome import Array
 
 CORNERS = np.array([
     np.cumsum([[0, 0, 0], *path], axis=0) for path in itertools.permutations(np.eye(3, dtype=int))
@@ -22,7 +22,7 @@ class Bricks:
     radial: int = 1
     angular: int = 24
 
-    def points(self, length: float, outer: float, inner: float) -> tuple[Matrix, Vector]:
+    def points(self, length: float, outer: float, inner: float) -> tuple[Array, Array]:
         """
         Return centroids (K, 3) [m] and volumes (K,) [m^3].
 

@@ -5,10 +5,13 @@ Rotations about axes, by hand: what the systems check the package with, so nothi
 Angles may be complex numbers, for derivatives by complex steps, which are exact to rounding.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from softrobot_dynamics.annotations import Array
+from numpy.typing import NDArray
+from softrobot_dynamics.reproduce.outcome import Array
+
+Numbers: TypeAlias = NDArray[np.float64] | NDArray[np.complex128]
 
 
 class MovingArray(NamedTuple):
@@ -18,7 +21,7 @@ class MovingArray(NamedTuple):
     rate: Array
     acceleration: Array
 
-    def __matmul__(self, other: Any) -> 'MovingArray':
+    def __matmul__(self, other: 'MovingArray | Array') -> 'MovingArray':
         """Return the product with another Motion, or with a constant array."""
         a, da, dda = self
         if not isinstance(other, MovingArray):
@@ -31,7 +34,7 @@ class MovingArray(NamedTuple):
         return MovingArray(*(one + another for one, another in zip(self, other)))
 
 
-def turn(axis: int, angle: Any) -> Any:
+def turn(axis: int, angle: complex) -> Numbers:
     """Return the rotation (3, 3) about x, y or z (0, 1, 2) by an angle [rad]."""
     c, s = np.cos(angle), np.sin(angle)
     R = np.zeros((3, 3), dtype=np.asarray(angle).dtype)
@@ -43,8 +46,8 @@ def turn(axis: int, angle: Any) -> Any:
 
 def turning(axis: int, angle: float, rate: float, acceleration: float) -> MovingArray:
     """Return the rotation about an axis by an angle that moves."""
-    R = turn(axis, angle)
-    derivative = turn(axis, angle + 0.5 * np.pi)
+    R = turn(axis, angle).real
+    derivative = turn(axis, angle + 0.5 * np.pi).real
     derivative[axis, axis] = 0.0
     curve = -R
     curve[axis, axis] = 0.0
@@ -63,7 +66,7 @@ def vector(S: Array) -> Array:
     return np.array([S[2, 1], S[0, 2], S[1, 0]])
 
 
-def skew(a: Any) -> Array:
+def skew(a: Array) -> Array:
     """Return the matrix (3, 3) of the cross product with a (3,)."""
     x, y, z = a
     return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])

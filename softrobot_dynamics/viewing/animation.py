@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A motion as an animated GIF: the robot in space, where its tips have been and should be."""
+"""Write a motion as an animated GIF: the robot, the paths of its tips and their targets."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FINER = 8  # points of a tip's path for a frame, if the motion has them
 
 
 class Film(NamedTuple):
-    """A motion to be shown."""
+    """A motion to animate: times, coordinates, and the paths that tips are to follow."""
 
     model: CompiledModel
     t: Vector  # (T,) [s], increasing
@@ -34,9 +34,10 @@ class Film(NamedTuple):
 
 def animate(film: Film, path: str | PathLike[str], *, title: str = '', pace: float = PACE) -> int:
     """
-    Write a motion into a GIF file, in its own time; return the number of frames.
+    Write a motion into a GIF file, in real time; return the number of frames.
 
-    ``pace`` is the number of frames for a second. The last frame stays for a second.
+    ``pace`` is the number of frames per second. The last frame stays for a second. ``title``
+    stands above the picture.
     """
     shape, frames = RobotShape(film.model), []
     fine = np.linspace(film.t[0], film.t[-1], 1 + round((film.t[-1] - film.t[0]) * pace * FINER))

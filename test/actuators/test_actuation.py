@@ -1,12 +1,12 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Actuation coordinates of any routing: lengths, their derivatives, and the generalized force."""
 
-from differences import derivative, gradient
 import numpy as np
 from oracles import tendons
 import pytest
-from robots import compiled, EXACT, rod, states
 import softrobot_dynamics as sd
+from support.differences import derivative, gradient
+from support.robots import compiled, EXACT, rod, states
 
 pytestmark = pytest.mark.quick
 
@@ -104,7 +104,7 @@ def test_a_pulled_tendon_bends_towards_itself():
 
 
 def test_a_line_past_a_body_counts():
-    """Between bodies of which the farther one is fixed to what the line leaves out."""
+    """A straight line past a fixed body depends on the coordinates of the bodies it skips."""
     fixed = {'type': 'fixed'}
     bodies = [{'name': name, 'joint': fixed, 'body': rod()} for name in 'abc']
     path = [{'body': name, 'offset': [0.02, 0.01]} for name in 'ac']

@@ -1,10 +1,9 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What every actuator kind declares: its quantities, its fields' units, its safe command."""
+"""Every actuator kind declares its quantities, the units of its fields and a safe command."""
 
 from dataclasses import fields
 
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.actuators.contract import ACTUATORS, Quantity
 from softrobot_dynamics.actuators.joint import JointActuator
@@ -12,6 +11,7 @@ from softrobot_dynamics.controllers.safe import MODES
 from softrobot_dynamics.joints.planar import Planar
 from softrobot_dynamics.joints.prismatic import Prismatic
 from softrobot_dynamics.joints.revolute import Revolute
+from support.robots import compiled
 
 JOINTS = {'': Revolute(), 'slide': Prismatic(), 'disc': Planar()}
 POWERS = {('N', 'm'), ('N m', 'rad'), ('Pa', 'm^3')}
@@ -24,7 +24,7 @@ def units(kind, joints=JOINTS):
 
 @pytest.mark.parametrize('name', ACTUATORS.names())
 def test_every_kind_declares_what_it_is(name):
-    """Words and units of u and y; limits in that unit, rates in it per second; a safe command."""
+    """Every kind declares words and units of u and y, limits, rates and a safe command."""
     kind = ACTUATORS.get(name)
     blank = object.__new__(kind)  # what a kind declares does not depend on its numbers
     for field in fields(kind):
@@ -39,7 +39,7 @@ def test_every_kind_declares_what_it_is(name):
 
 @pytest.mark.parametrize('name', ['pcc_arm', 'double_pendulum', 'soft_hand', 'hybrid_arm'])
 def test_command_and_output_make_a_power(name):
-    """Of every actuator of a robot: u times the rate of y is in watts; both are the model's."""
+    """For every actuator, command times rate of its coordinate has the unit of power."""
     model = compiled(name)
     pairs = [(u.unit, y.unit) for u, y in zip(model.commands, model.outputs)]
     assert len(pairs) == model.m and set(pairs) <= POWERS
@@ -47,20 +47,20 @@ def test_command_and_output_make_a_power(name):
 
 
 def test_quantities_follow_the_joints():
-    """Of a sliding joint, and of one coordinate among others."""
+    """A joint actuator has the units of its coordinate: of sliding and of turning ones."""
     assert units(JointActuator('slide')) == ('N', 'm')
     assert units(JointActuator('disc', coordinate='x')) == ('N', 'm')
     assert units(JointActuator('disc', coordinate='angle')) == ('N m', 'rad')
 
 
 def test_an_unknown_unit_is_not_guessed(monkeypatch):
-    """A joint of a user's own may turn by something else: a force does work along it."""
+    """A user's joint of unknown unit gives a force in joules per that unit."""
     monkeypatch.setattr(Revolute, 'unit', lambda self, coordinate: 'turns')
     assert units(JointActuator('')) == ('J/(turns)', 'turns')
 
 
-def test_a_tendon_and_a_motor_are_told_apart():
-    """In the robot with both, by their own words."""
+def test_a_tendon_and_a_motor_have_their_own_units():
+    """In a robot with tendons and motors each actuator has its own quantity and unit."""
     model = compiled('soft_hand')
     words = dict(zip(model.actuator_names, model.commands))
     assert words['wrist/rx'] == ('torque', 'N m') and words['index_close'] == ('tension', 'N')

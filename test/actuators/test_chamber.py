@@ -3,16 +3,16 @@
 
 from math import inf, pi
 
-from differences import derivative, gradient
 import numpy as np
 from oracles import tendons
 from oracles.held import exponential
 import pytest
-from robots import hand, reaches, rod, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.sampled_data.command import HeldCommand
 from softrobot_dynamics.dynamics.derivatives import forward_dynamics_derivatives
 from softrobot_dynamics.errors import DescriptionError
+from support.differences import derivative, gradient
+from support.robots import hand, reaches, rod, states
 
 AREA = 2e-4  # [m^2]
 STEP = 2e-3  # of the differences
@@ -86,7 +86,7 @@ def test_the_coordinate_is_the_growth_of_the_volume(model):
 
 
 def test_pressure_times_volume_rate_is_the_power(model):
-    """What the pressures accelerate, M (qdd - qdd without), works at u dy/dt."""
+    """The power of the force that pressures exert equals pressure times rate of volume."""
     ((q, qd, _),), u = states(model, 1, seed=2), np.linspace(1e4, 5e4, model.m)
     pushed, free = (sd.forward_dynamics(model, q=q, qd=qd, u=each) for each in (u, 0.0 * u))
     M = sd.mass_inverse_dynamics(model, q=q, qd=qd, qdd=0.0 * q)[1]
@@ -96,7 +96,7 @@ def test_pressure_times_volume_rate_is_the_power(model):
 
 
 def test_forward_dynamics_has_its_derivatives(model):
-    """By q: the pressures' force changes with the posture."""
+    """Derivatives of forward dynamics by q include how the force of pressures changes with q."""
     ((q, qd, _),) = states(model, 1, seed=3, size=0.5)
     u, reach = np.linspace(1e5, 3e5, model.m), reaches(model.coordinate_names)
 
@@ -138,7 +138,7 @@ def test_bodies_of_other_kinds_may_have_one(body):
 
 @pytest.mark.parametrize('body', [PCC, COSSERAT], ids=lambda body: body['type'])
 def test_a_segment_bends_away_from_its_chamber(body):
-    """By p A r / (E I) of curvature, and stretches by p A / (E A): the closed form."""
+    """A segment bends by p A r / (E I) and stretches by p A / (E A), as the closed form says."""
     r, p = 0.006, 3e3
     path = {'body': 'b', 'offset': [r, 0.0]}
     model = single(body, chamber(path), gravity=[0.0, 0.0, 0.0])
@@ -153,8 +153,8 @@ def test_a_segment_bends_away_from_its_chamber(body):
     assert sd.forward_kinematics(model, q=found)[-1, 0, 3] < -0.01
 
 
-def test_it_pushes_and_rests_at_zero():
-    """The sign, the limits that it has unless told otherwise, the safe command, the words."""
+def test_a_chamber_pushes_and_is_safe_at_zero():
+    """A chamber has a positive sign, limits from zero, a safe command of zero, and words."""
     model = single(PCC, chamber({'body': 'b', 'offset': [0.006, 0.0]}))
     assert (model.signs[0], model.lower[0], model.upper[0]) == (1.0, 0.0, inf)
     assert model.description.actuators[0].actuator.safe == 'zero'
@@ -181,8 +181,8 @@ WRONG = [
 
 
 @pytest.mark.parametrize('changed, place, words', WRONG)
-def test_what_is_wrong_is_named(changed, place, words):
-    """The entry, and what would be right."""
+def test_wrong_fields_of_a_chamber_are_named(changed, place, words):
+    """A wrong entry of a chamber is refused with what would be right."""
     plate = {'type': 'rigid', 'mass': 1.0, 'inertia': {'ixx': 0.01, 'iyy': 0.01, 'izz': 0.01}}
     bodies = [
         {'name': name, 'joint': {'type': 'fixed'}, 'body': body}

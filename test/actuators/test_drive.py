@@ -1,12 +1,12 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Tendons that are told positions: what a robot file may say; commands and efforts."""
+"""Position drives of tendons: their entries in a robot file, commands and efforts."""
 
 import numpy as np
 import pytest
-from robots import compiled
-from servos import servo
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
+from support.robots import compiled
+from support.servos import servo
 
 C, T0, SPOOL, OFFSET = 2e-4, 5.0, 0.012, 0.3
 DRIVE = {'compliance': C, 'pretension': T0, 'radius': SPOOL, 'offset': OFFSET}
@@ -43,8 +43,8 @@ BENT = np.array([0.3, -0.2, -0.004])
         ),
     ],
 )
-def test_what_cannot_be_is_said(fields, place, words):
-    """By the place in the file, and what would be right."""
+def test_an_impossible_drive_is_refused(fields, place, words):
+    """An impossible drive is refused with the place in the file and what would be right."""
     robot = servo(DRIVE)
     robot['actuators'][1].update(fields)
     with pytest.raises(DescriptionError) as caught:
@@ -96,7 +96,7 @@ def test_two_tendons_on_one_motor():
 
 
 def test_commands_of_all_others_are_their_efforts():
-    """And arguments are checked."""
+    """Commands of actuators without position drives are their efforts; arguments are checked."""
     model = compiled('pcc_arm')
     u = np.arange(9.0)
     assert np.array_equal(sd.efforts(model, q=np.zeros(9), command=u), u)
@@ -105,8 +105,8 @@ def test_commands_of_all_others_are_their_efforts():
         sd.efforts(model, q=np.zeros(9), command=u[1:])
 
 
-def test_limits_are_of_what_is_commanded():
-    """Limits and rates in rad, those of efforts in N, of a pair to both sides; held when lost."""
+def test_limits_have_the_unit_of_the_command():
+    """Limits and rates are in rad, those of efforts in N; on loss the command is held."""
     more = {'limits': [-1.0, 2.0], 'rate_limit': 3.0}
     drive = {**DRIVE, 'tension': [0.0, 25.0]}
     model = sd.compile_model(sd.load_robot(servo(drive, pairs=True, **more)))

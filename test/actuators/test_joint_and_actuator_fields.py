@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What joints and actuators make of their fields: constant transforms, routings, limits."""
+"""Fields of joints and actuators become constant transforms, routings and limits."""
 
 import math
 
@@ -32,14 +32,14 @@ AXES = [Z, -Z, X, -X, Y, -Y, (0.6, 0.0, -0.8), (1e-9, 0.0, -1.0), (2 / 3, 1 / 3,
 
 
 def test_pose_is_roll_pitch_yaw_about_fixed_axes():
-    """As in URDF: first about x, then y, then z, then the translation."""
+    """A pose turns about fixed x, then y, then z, and then translates, as in URDF."""
     expected = shift((1, 2, 3)) @ turn(Z, 0.3) @ turn(Y, -0.5) @ turn(X, 0.7)
     assert Pose((1, 2, 3), (0.7, -0.5, 0.3)).matrix() == pytest.approx(expected, abs=1e-15)
 
 
 @pytest.mark.parametrize('axis', AXES)
 def test_the_frame_along_an_axis_is_a_rotation(axis):
-    """Also where the axis is -z, and next to it."""
+    """The frame along an axis is a rotation, also for axes at and next to -z."""
     R = z_onto(axis)[:3, :3]
     assert R[:, 2] == pytest.approx(np.array(axis) / np.linalg.norm(axis), abs=1e-15)
     assert R @ R.T == pytest.approx(np.eye(3), abs=1e-15) and np.linalg.det(R) > 0
@@ -73,7 +73,7 @@ def test_dh_row_is_the_standard_one():
 
 @pytest.mark.parametrize('joint', [Revolute(), Prismatic(), Fixed()], ids=lambda j: j.type_name)
 def test_a_joint_is_at_its_parents_tip_unless_placed(joint):
-    """Without origin, axis and dh both constants are the identity."""
+    """Without origin, axis and dh both constant transforms of a joint are the identity."""
     assert np.array_equal(joint.before, np.eye(4)) and np.array_equal(joint.after, np.eye(4))
 
 
@@ -102,7 +102,7 @@ def test_derivative_of_a_routing_is_its_derivative(routing):
 
 
 def test_routings_are_in_powers_of_relative_length_and_turn_from_x_to_y():
-    """The numbers mean what the description's documentation says."""
+    """Routing numbers are powers of relative length, and angles turn from x to y."""
     assert Polynomial((1.0, 2.0, 3.0), (4.0,)).at(0.5) == (2.75, 4.0)
     assert Helix(2.0, 0.0, 1.0).at(0.25) == pytest.approx((0.0, 2.0), abs=1e-15)
 

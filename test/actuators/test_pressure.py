@@ -1,21 +1,31 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Pressure in a cavity: its volume by the divergence theorem, virtual work, an inflated tube."""
 
-from cylinders import BODIES_OF, C, hollow, mapping, MIXED, postures, reach, robot, SILICONE
-from differences import gradient, gradient_by_rows
 import numpy as np
 from oracles import volumes
 import pytest
 from scipy.optimize import root
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import DescriptionError
+from support.cylinders import (
+    BODIES_OF,
+    C,
+    hollow,
+    mapping,
+    MIXED,
+    postures,
+    reach,
+    robot,
+    SILICONE,
+)
+from support.differences import gradient, gradient_by_rows
 
 PRESSURE = {'name': 'p', 'type': 'pressure', 'body': 'b', 'limits': [0.0, 1e6]}
 ROD = {'type': 'pcc', 'length': 0.1, 'radius': 0.01, 'density': 1e3, 'young_modulus': 1e5}
 
 
 def test_the_oracle_knows_a_cylinder():
-    """At rest the cavity is a cylinder."""
+    """The oracle's volume of a cavity at rest is that of a cylinder."""
     body = BODIES_OF['mixed']()
     assert volumes.cavity(body, np.zeros(7)) == pytest.approx(np.pi * 0.012**2 * 0.1, rel=1e-14)
 
@@ -71,7 +81,7 @@ def test_an_inflated_tube_is_in_equilibrium():
 
 
 def test_what_has_no_cavity_cannot_be_inflated():
-    """Neither a rod, nor a solid, nor a hollow body whose cavity keeps its volume."""
+    """Rods, solids and hollow bodies of constant cavity volume refuse a pressure."""
     for body in (ROD, mapping(), mapping(inner_radius=0.01)):
         with pytest.raises(DescriptionError) as caught:
             robot(body, actuators=[PRESSURE])
@@ -82,8 +92,8 @@ def test_what_has_no_cavity_cannot_be_inflated():
         robot(mapping(), actuators=[{**PRESSURE, 'body': 'c'}])
 
 
-def test_it_pushes_and_rests_at_zero():
-    """The sign, the safe command, the limits."""
+def test_a_pressure_pushes_and_is_safe_at_zero():
+    """A pressure has a positive sign, limits and a safe command of zero."""
     model = robot(mapping_of(hollow(modes='table_5')), actuators=[PRESSURE])
     assert model.signs[0] == 1.0 and (model.lower[0], model.upper[0]) == (0.0, 1e6)
     assert model.description.actuators[0].actuator.safe == 'zero'

@@ -1,17 +1,17 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Lengths of wound and curved routes beside integrals by scipy, through bodies of every kind."""
 
-from differences import gradient
 import numpy as np
 from oracles.jets import Jet, jet, JETS
 import pytest
-from robots import compiled
 from scipy.integrate import fixed_quad, quad
 import softrobot_dynamics as sd
 from softrobot_dynamics.checking.units import questions
 from softrobot_dynamics.dynamics.derivatives import forward_dynamics_derivatives
 from softrobot_dynamics.errors import DescriptionError
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
+from support.differences import gradient
+from support.robots import compiled
 
 L, R = 0.3, 0.02
 ROD = {'length': L, 'density': 1000.0, 'young_modulus': 1e5, 'damping': 0.05}
@@ -130,7 +130,7 @@ def wound(request):
 
 
 def test_lengths_and_lever_arms_are_those_of_the_integral(wound):
-    """Whatever winds: y and dy/dq of tendons and of a chamber's volume, relative to all of it."""
+    """Lengths y and lever arms dy/dq of wound tendons and chambers equal the integral."""
     model, q, reach = wound
     found, size = sd.actuation(model, q=q, qd=0.0 * q), lengths(model, 0.0 * q)
     wanted = lengths(model, q) - size
@@ -141,8 +141,8 @@ def test_lengths_and_lever_arms_are_those_of_the_integral(wound):
     np.testing.assert_allclose(arms, derivative * reach / size[:, None], rtol=0.0, atol=3e-10)
 
 
-def test_what_follows_from_them_is_consistent(wound):
-    """The bias is the rate of the arms, and dy/dq changes with q as derivatives have it."""
+def test_bias_and_derivatives_of_wound_routes_are_consistent(wound):
+    """The bias is the rate of the lever arms, and derivatives by q equal differences."""
     model, q, reach = wound
     n, rates, size = model.n, reach, lengths(model, 0.0 * q)
     found = sd.actuation(model, q=q, qd=rates)
@@ -166,7 +166,7 @@ def test_what_follows_from_them_is_consistent(wound):
 
 
 def test_the_integral_is_that_of_adaptive_quadrature():
-    """The reference itself, beside scipy.quad, and a robot beside both: four turns of a rod."""
+    """The reference integral and a robot equal scipy's quadrature for four turns."""
     model = model_of(*BODIES['pcc'][:1])
     q, body = np.array([1.5, 0.0, 0.01]), model.description.modules[0].body
     offset = model.description.actuators[0].actuator.path[0].offset
@@ -181,7 +181,7 @@ def test_the_integral_is_that_of_adaptive_quadrature():
 
 
 def test_a_route_has_the_points_that_its_curve_needs():
-    """Straight ones those of the body, wound ones more, and all say what error is left."""
+    """Straight routes have the body's points, wound ones more; each states its error."""
     offsets = {'four': ([0.01, 0.0], (0.0, 1.0)), 'eight': OFFSETS['eight']}
     model = model_of(BODIES['pcc'][0], offsets)
     points = [s.points for s in model.samplings]
@@ -192,14 +192,14 @@ def test_a_route_has_the_points_that_its_curve_needs():
 
 
 def test_a_route_that_no_rule_can_measure_is_refused():
-    """By the body that it winds through, with how often and the error that would be left."""
+    """A route with too many windings is refused with its body, windings and error."""
     offsets = {'four': ({'radius': 0.015, 'turns': 3000.0}, (0.0, 1.0))}
     with pytest.raises(DescriptionError, match=r'through b: .*3000.*winds less.*4096 points'):
         model_of(BODIES['pcc'][0], offsets)
 
 
 def test_an_offset_far_outside_of_the_section_draws_a_question():
-    """As a slip of the unit does; one within, or on a disc somewhat wider, draws none."""
+    """An offset far outside of the section, as by a wrong unit, draws a question."""
     for offset, asked in (([0.15, 0.0], True), ([0.0, -0.05], True), ([0.015, 0.01], False)):
         for paths in ({'x': [offset[0]], 'y': [offset[1]]}, offset):
             model = model_of(BODIES['pcc'][0], {'four': (paths, (0.0, 0.2))})
@@ -210,7 +210,7 @@ def test_an_offset_far_outside_of_the_section_draws_a_question():
 
 @pytest.mark.parametrize('scale', [1e-3, 1e2])
 def test_a_robot_of_another_size_has_as_many_points(scale):
-    """Lengths grow with the robot, and lever arms; the number of points does not."""
+    """Lengths and lever arms scale with the robot; the number of points does not."""
     body = {**BODIES['pcc'][0], 'length': L * scale, 'radius': R * scale}
     offsets = {'four': ({'radius': 0.015 * scale, 'turns': 4.0}, (0.0, 1.0))}
     large, small = model_of(body, offsets), model_of(BODIES['pcc'][0], {'four': OFFSETS['four']})

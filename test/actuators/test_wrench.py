@@ -3,16 +3,16 @@
 
 from math import inf
 
-from differences import derivative, gradient
 import numpy as np
 import pytest
-from robots import link, reaches, rod, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.dynamics.derivatives import forward_dynamics_derivatives
 from softrobot_dynamics.errors import DescriptionError
 from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.simulation.simulator import Simulator
+from support.differences import derivative, gradient
+from support.robots import link, reaches, rod, states
 
 STEP = 2e-3
 FORCE, FIELD, DIPOLE = [1.0, -2.0, 2.0], [0.6, 0.0, -0.8], [0.2, -0.1, 0.3]
@@ -60,8 +60,8 @@ def loads(model, q):
 
 
 @pytest.mark.quick
-def test_it_is_the_wrench_that_it_says(model):
-    """Its column of A is what the same load does in inverse dynamics: J^T w, dipole x field."""
+def test_its_column_is_that_of_the_wrench(model):
+    """The actuator's column of A is J^T w of the same load in inverse dynamics."""
     for q, qd, qdd in states(model, 3, seed=1):
         matrix = sd.actuation(model, q=q, qd=qd).matrix
         free = sd.inverse_dynamics(model, q=q, qd=qd, qdd=qdd)
@@ -71,7 +71,7 @@ def test_it_is_the_wrench_that_it_says(model):
 
 
 def test_the_coordinate_is_the_way_along_it(model):
-    """From q = 0, along the normalised direction; matrix, rates and bias are its derivatives."""
+    """The coordinate y is the path along the direction; A, rate and bias are its derivatives."""
     at, unit = np.append(POINT, 1.0), np.array(FORCE) / 3.0
     rest = sd.forward_kinematics(model, q=np.zeros(model.n))[-1]
     for q, qd, _ in states(model, 3, seed=2):
@@ -94,7 +94,7 @@ def test_the_coordinate_is_the_way_along_it(model):
 
 
 def test_forward_dynamics_has_its_derivatives(model):
-    """By q: a force of a fixed direction turns against the body."""
+    """Derivatives by q include that a force of fixed direction turns against the body."""
     ((q, qd, _),), u = states(model, 1, seed=3, size=0.5), np.array([2.0, 3.0, -4.0, 5.0])
 
     def acceleration(q):
@@ -118,7 +118,7 @@ def test_a_compass_points_along_the_field():
 
 
 def test_a_law_holds_a_tip_by_a_force():
-    """PFBL: a soft arm pulled sideways by a force comes to where its tip is asked to be."""
+    """Under PFBL a soft arm pulled by a force brings its tip to the asked place."""
     pull = {**PULL, 'force': [1.0, 0.0, 0.0], 'point': [0.0, 0.0, 0.0]}
     bodies = [{'name': 'soft', 'joint': {'type': 'fixed'}, 'body': rod()}]
     robot = {'name': 'p', 'gravity': [0, 0, 9.81], 'bodies': bodies, 'actuators': [pull]}
@@ -137,8 +137,8 @@ def test_a_law_holds_a_tip_by_a_force():
     assert tip[0] == pytest.approx(0.02, abs=1e-6)
 
 
-def test_it_says_what_it_is(model):
-    """Newton along metres, tesla along ampere square metres; no limits; at rest nothing."""
+def test_its_quantities_have_units_and_no_limits(model):
+    """Units are N and m, or T and A m^2; there are no limits, and the safe command is zero."""
     units = [(u.unit, y.unit) for u, y in zip(model.commands, model.outputs)]
     assert units == 2 * [('N', 'm'), ('T', 'A m^2')]
     assert (model.lower == -inf).all() and (model.upper == inf).all()
@@ -157,8 +157,8 @@ WRONG = [
 
 
 @pytest.mark.parametrize('changed, place, words', WRONG)
-def test_what_is_wrong_is_named(changed, place, words):
-    """The entry, and what would be right."""
+def test_wrong_fields_of_a_wrench_are_named(changed, place, words):
+    """A wrong entry of a wrench is refused with what would be right."""
     bodies = [{'name': 'soft', 'joint': {'type': 'fixed'}, 'body': rod()}]
     given = {key: x for key, x in {**PULL, **changed}.items() if x is not None}
     with pytest.raises(DescriptionError) as caught:

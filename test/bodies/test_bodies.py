@@ -1,14 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What every registered body and joint must satisfy; a new file is tested without a new test."""
+"""Contract tests of every registered body and joint; a new file is tested without a new test."""
 
-from differences import derivative, gradient
-from generated import instance, members
-from kernel_calls import body_slab, joint_slab
 import numpy as np
 from oracles import material, newton_euler
 from oracles.jets import Jet, jet, JETS
 import pytest
-from robots import possible, reaches
 from softrobot_dynamics.bodies.contract import BODIES, Body
 from softrobot_dynamics.compiling.addresses import Entry, run_three
 from softrobot_dynamics.compiling.binding import address, cached
@@ -18,6 +14,10 @@ from softrobot_dynamics.kernels.reductions import BLOCK
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 from softrobot_dynamics.tracing.graph import symbol, SYMBOLIC
 from softrobot_dynamics.tracing.traversal import evaluate
+from support.differences import derivative, gradient
+from support.generated import instance, members
+from support.kernel_calls import body_slab, joint_slab
+from support.robots import possible, reaches
 
 pytestmark = pytest.mark.quick
 
@@ -154,7 +154,7 @@ def test_tip_frame_from_three_points(body):
 
 
 def test_fibre_speed_is_the_speed_of_the_position(body):
-    """The length per x3 of a material curve is the norm of its derivative, whoever writes it."""
+    """The length per x3 of a material curve is the norm of its derivative, for every body."""
     rng, n = np.random.default_rng(8), len(body.coordinates())
     x, gradient = [symbol('x', i) for i in range(3)], [symbol('x', i) for i in (3, 4)]
     q = [symbol('q', i) for i in range(n)]

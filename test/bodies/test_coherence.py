@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from robots import compiled, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.kernels.quadrature import rod_points
+from support.robots import compiled, states
 
 TOLERANCE = 1e-10  # of the largest entry
 FIELDS = {
@@ -101,7 +101,7 @@ def compare(found, wanted):
 
 @pytest.mark.parametrize('other', ['pcc', 'formula'], indirect=True)
 def test_models_of_the_same_rods_agree(planar, other):
-    """In the plane ID, M, tips, Jacobians, actuation agree to 1e-10, however a rod is written."""
+    """Planar models of one rod agree in ID, M, tips, Jacobians and actuation to 1e-10."""
     model, of = other
     for q, qd, qdd in states(planar, 5, seed=1, size=1.5):
         wide = np.zeros((3, model.n))

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Bodies of a user's own: from Python by their functions, and from another package."""
+"""Custom bodies: from Python functions, and from another package."""
 
 from dataclasses import dataclass
 import os
@@ -9,7 +9,6 @@ import subprocess
 import sys
 import textwrap
 
-from generated import instance
 import numpy as np
 import pytest
 import softrobot_dynamics as sd
@@ -21,7 +20,8 @@ from softrobot_dynamics.joints.contract import JOINTS
 from softrobot_dynamics.materials.neo_hookean import NeoHookean
 from softrobot_dynamics.tracing import programs
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
-from weights import network
+from support.generated import instance
+from support.weights import network
 import yaml
 
 PACKAGE = 'softrobot_dynamics.'
@@ -100,8 +100,8 @@ def test_the_formula_of_a_known_body_makes_that_body():
         assert_close(matrix[:4, :4], matrix[4:, 4:])
 
 
-def test_an_energy_of_ones_own():
-    """A function of F, or a material, which it equals."""
+def test_an_energy_may_be_a_function():
+    """An energy may be a function of F, and equals the material of the same formula."""
     own = sd.CustomBody(position=swell, **SWELL, energy=RUBBER.energy, density=900.0,
                         viscosity=RUBBER.viscosity())  # fmt: skip
     same = sd.CustomBody(position=swell, **SWELL, energy=RUBBER, density=900.0)
@@ -149,7 +149,7 @@ RATE = 1.0
 
 
 def test_a_formula_is_recorded_when_the_body_is_made():
-    """What it refers to may change: the body stays, and a new one is new."""
+    """A body keeps the formula of its construction when the objects it refers to change."""
     global RATE
 
     def position(x, q, math):
@@ -195,8 +195,8 @@ def test_stiffness_and_damping_in_each_way():
     assert not make().stiffness().any() and not make().damping_matrix().any()
 
 
-def test_the_tip_in_each_way():
-    """By default three points of the last section; or others; or a function."""
+def test_the_tip_may_be_given_in_three_ways():
+    """The tip is given by default points of the last section, other points, or a function."""
     q = [0.4, -0.3]
     default = sd.CustomBody(position=swell, **SWELL).tip_frame(q, NUMERIC)
     near = [[0.0, 0.0, 0.1], [0.01, 0.0, 0.1], [0.0, 0.01, 0.1]]
@@ -291,7 +291,7 @@ WRONG = {
 
 @pytest.mark.parametrize('case', WRONG)
 def test_wrong_formulas_and_numbers_are_refused(case):
-    """With the argument, the body's function, and what would be right."""
+    """Wrong formulas and numbers are refused with argument, function and what would be right."""
     change, argument, words = WRONG[case]
     with pytest.raises(ArgumentError) as caught:
         sd.CustomBody(**{'position': swell, **SWELL, **change})
@@ -347,13 +347,13 @@ class Marionette(Puppet):
 
 @pytest.mark.parametrize('wrong', ['position', 'tip_frame', 'energy'])
 def test_a_wrong_formula_of_a_class_is_named(wrong):
-    """By the method and the type."""
+    """A wrong formula of a class is refused with the method and the type."""
     with pytest.raises(ArgumentError, match=f'{wrong} of puppet.*without branches'):
         Marionette(wrong=wrong).kernel()
 
 
-def test_our_own_fault_is_not_told_as_a_wrong_formula(monkeypatch):
-    """What fails in the generator of kernels is not the user's."""
+def test_an_internal_error_is_not_reported_as_a_wrong_formula(monkeypatch):
+    """A failure within the kernel generator is not reported as an error of the user."""
 
     def broken(*arguments):
         raise TypeError('of our own')
@@ -381,8 +381,8 @@ def test_objects_stand_in_the_place_of_mappings():
     ({'body': Puppet}, 'bodies[0].body', 'or (in Python) a Body object'),
     ({'body': Puppet(length=0.2)}, 'bodies[0].body.length', 'a length up to 0.1 [m]'),
 ], ids=['function', 'body as a joint', 'class', 'invalid'])  # fmt: skip
-def test_what_is_no_such_object_is_refused(fields, path, words):
-    """And an object is asked whether it is valid, as what is read from a file."""
+def test_an_object_of_another_type_is_refused(fields, path, words):
+    """An object of another type is refused, and a body object is validated as a file is."""
     one = {'name': 'b', 'joint': {'type': 'fixed'}, 'body': Puppet(), **fields}
     with pytest.raises(DescriptionError) as caught:
         sd.load_robot({'name': 'r', 'bodies': [one]})
@@ -427,7 +427,7 @@ print(force[0], mass[0, 0])
 
 
 def test_a_package_of_ones_own_adds_a_type(tmp_path):
-    """One file and one line of entry point, as pip leaves them; ours is not touched."""
+    """Another package adds a type by one file and one entry point."""
     installed = tmp_path / 'site' / 'scratch-1.0.dist-info'
     installed.mkdir(parents=True)
     (tmp_path / 'site' / 'scratch_body.py').write_text(SCRATCH)
@@ -458,7 +458,7 @@ GUIDE = Path(__file__).parents[2] / 'docs' / 'bodies.md'
 
 
 def test_the_guide_runs_as_written(tmp_path):
-    """Its examples, one after another, in a process of their own."""
+    """All examples of the guide run one after another in a new process."""
     blocks = re.findall(
         r'<!-- example -->\n```python\n(.*?)```', GUIDE.read_text(encoding='utf-8'), re.DOTALL
     )
@@ -474,7 +474,7 @@ def test_the_guide_runs_as_written(tmp_path):
 
 
 def test_the_files_in_the_guide_are_right(tmp_path):
-    """Every body it shows as YAML is accepted."""
+    """Every body that the guide shows as YAML is accepted."""
     write_network(tmp_path / 'finger_weights.npz', network())
     found = re.findall(r'^( *)```yaml\n(.*?)```', GUIDE.read_text(encoding='utf-8'), re.M | re.S)
     bodies = [yaml.safe_load(textwrap.dedent(block))['body'] for _, block in found]
@@ -485,7 +485,7 @@ def test_the_files_in_the_guide_are_right(tmp_path):
 
 
 def test_the_guide_names_every_body():
-    """Its table has a row for each registered type and one for those of a user's own."""
+    """The guide's table has a row for each registered body and one for custom bodies."""
     rows = re.findall(r'^\| `(\w+)` \| ', GUIDE.read_text(encoding='utf-8'), re.M)
     own = [name for name in BODIES.names() if BODIES.get(name).__module__.startswith(PACKAGE)]
     assert set(rows) >= set(own)

@@ -3,9 +3,6 @@
 
 import dataclasses
 
-from derivative_checks import assert_body_derivatives, assert_kinds, state
-from generated import instance, instances
-from kernel_calls import call
 import mpmath
 import numpy as np
 from oracles import derivatives
@@ -18,6 +15,9 @@ from softrobot_dynamics.bodies.lvp.body import LocallyVolumePreserving
 from softrobot_dynamics.bodies.planar_cc import PlanarConstantCurvature
 from softrobot_dynamics.joints.contract import JOINTS
 from softrobot_dynamics.kernels import layout
+from support.derivative_checks import assert_body_derivatives, assert_kinds, state
+from support.generated import instance, instances
+from support.kernel_calls import call
 
 POINTS = 2  # that the oracle can wait for
 
@@ -72,7 +72,7 @@ def few_of_mesh(cls, body, points):
 
 @pytest.mark.parametrize('body', with_derivatives(BODIES))
 def test_derivatives_of_bodies(body):
-    """All that the recursion asks for, by q and by qd."""
+    """Derivatives of every body by q and by qd are exact."""
     assert_body_derivatives(*few(body))
 
 

@@ -3,9 +3,6 @@
 
 from dataclasses import dataclass
 
-from differences import derivative, gradient
-from generated import instance, instances
-from kernel_calls import body_slab, fibre
 import numpy as np
 from oracles import newton_euler
 from oracles.jets import Jet, jet, JETS
@@ -17,6 +14,9 @@ from softrobot_dynamics.kernels.quadrature import gauss_legendre, rod_points
 from softrobot_dynamics.materials.contract import Material, MATERIALS
 from softrobot_dynamics.materials.neo_hookean import NeoHookean
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
+from support.differences import derivative, gradient
+from support.generated import instance, instances
+from support.kernel_calls import body_slab, fibre
 
 TOLERANCE = 1e-12  # of the largest entry
 STEP = 1e-30  # of complex steps
@@ -196,7 +196,7 @@ def test_a_material_with_stress_at_rest_is_refused():
 
 
 def test_rigid_motions_meet_no_force():
-    """Neither a large rotation nor a spin about any axis is resisted."""
+    """A large rotation or a spin about any axis causes no elastic or damping force."""
     body = Affine(12, NeoHookean(3e5, 0.3, 0.05))
     object.__setattr__(body, 'stiffness', lambda: np.zeros((12, 12)))
     kernel = body.kernel()
@@ -235,7 +235,7 @@ def test_fibre_length_is_that_of_the_curve():
 
 
 def test_fields_and_derivatives_are_those_of_the_formula():
-    """fields_at is dp/dq and derivatives_at its derivative by x."""
+    """fields_at is dp/dq, and derivatives_at is its derivative by x."""
     body, n = Waves(3), 3
     points = np.array([[0.01, -0.02, 0.1], [0.0, 0.03, 0.25]])
 

@@ -3,9 +3,9 @@
 
 import numpy as np
 import pytest
-from robots import link, rod, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import SingularMassError
+from support.robots import link, rod, states
 
 FLANGE = {'type': 'rigid', 'mass': 0.0}
 POSE = {'xyz': [0.02, -0.01, 0.03], 'rpy': [0.4, -0.2, 0.3]}
@@ -19,7 +19,7 @@ def chain(*modules):
 
 
 def test_a_flange_only_places_what_it_carries():
-    """Between a link and a soft body: the same dynamics as a joint that stands elsewhere."""
+    """A massless flange between a link and a soft body acts as a displaced joint."""
     fixed = {'type': 'fixed'}
     flanged = chain(
         ('link', HINGE, link()), ('flange', fixed, {**FLANGE, 'tip': POSE}), ('soft', fixed, rod())
@@ -47,7 +47,7 @@ def test_a_point_mass_swings_as_in_the_book():
 
 @pytest.mark.parametrize('carried', [(), (('tool', {'type': 'fixed'}, FLANGE),)], ids=len)
 def test_a_joint_that_moves_no_mass_is_named(carried):
-    """At the end of a robot: no acceleration and no simulation, but that joint's name."""
+    """A last joint that moves no mass is named by forward dynamics and simulation."""
     model = chain(('link', HINGE, link()), ('wrist', HINGE, FLANGE), *carried)
     zero = np.zeros(2)
     for call in (
@@ -68,7 +68,7 @@ def test_a_point_on_its_own_axis_is_named():
 
 
 def test_a_spring_holds_what_has_no_mass():
-    """Its equilibrium is found all the same, and it is a stable one."""
+    """A body without mass on a spring has a stable equilibrium."""
     sprung = {**HINGE, 'stiffness': 2.0, 'rest': 0.4}
     model = chain(('link', HINGE, link()), ('wrist', sprung, FLANGE))
     found = sd.equilibrium(model, u=[], q0=[np.pi, 0.0])
@@ -76,7 +76,7 @@ def test_a_spring_holds_what_has_no_mass():
 
 
 def test_an_inertia_without_mass_resists_turns_alone():
-    """A rotor about its axle has I; what slides it, or turns it about nothing, moves no mass."""
+    """An inertia without mass resists rotation about its axis and no translation."""
     moments = {'ixx': 0.02, 'iyy': 0.01, 'izz': 0.015}
     rotor = {**FLANGE, 'inertia': moments, 'com': [0.3, 0.0, 0.0]}
     model = chain(('rotor', HINGE, rotor))

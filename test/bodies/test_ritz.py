@@ -47,7 +47,7 @@ def powers(letter, first, count):
 
 
 def test_small_strains_have_the_stiffness_of_a_rod(volume):
-    """Without lateral contraction: E A/L in stretch, 4 E I/L^3 in uniform curvature."""
+    """Stiffness is E A/L in stretch and 4 E I/L^3 in uniform curvature."""
     K = np.diag([E * AREA / L, 4 * E * INERTIA / L**3, 4 * E * INERTIA / L**3])
     np.testing.assert_allclose(volume.stiffness, K, atol=1e-6 * K.max())
 
@@ -118,7 +118,7 @@ def bent():
 
 
 def test_sections_stand_normal_to_the_backbone(bent):
-    """In every posture, rigid, and turned by the least rotation from the base."""
+    """Sections are rigid, normal to the backbone and turned least from the base."""
     body, h = bent.description.modules[0].body, 1e-5
     for q in 0.2 * np.random.default_rng(2).uniform(-1, 1, (5, 3)):
         s = 0.6 * L
@@ -146,7 +146,7 @@ def test_no_direction_of_bending_is_preferred(bent):
 
 
 def test_a_backbone_that_points_back_is_refused(bent):
-    """There the section has no least rotation."""
+    """A backbone that points backwards is refused: its section has no least rotation."""
     with pytest.raises(ArgumentError, match='posture'):
         sd.inverse_dynamics(
             bent, q=np.array([0.0, 0.0, -2.0 * L]), qd=np.zeros(3), qdd=np.zeros(3)
@@ -173,7 +173,7 @@ def test_a_backbone_that_points_back_is_refused(bent):
     ({'a': {'x': {'s^12': 1.0}}}, 'quadrature', 'at least 14'),
 ], ids=str)  # fmt: skip
 def test_wrong_fields_are_refused(fields, path, words):
-    """Each by its place, with what would be right."""
+    """Each wrong field is refused by its place with what would be right."""
     with pytest.raises(DescriptionError) as caught:
         described({**VOLUME, 'fields': fields})
     (problem,) = caught.value.problems

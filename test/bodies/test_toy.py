@@ -3,10 +3,10 @@
 
 import numpy as np
 import pytest
-from robots import reference
 import softrobot_dynamics as sd
 from softrobot_dynamics.bodies import planar_cc
 from softrobot_dynamics.kernels import layout
+from support.robots import reference
 
 STATES = reference('toy.json')['states']
 TOLERANCE = 1e-12  # relative
@@ -71,7 +71,7 @@ def test_elastic_and_damping_force(toy):
 
 
 def test_terms_at_the_tip(toy):
-    """p_CoM, I*, F*, T*, pi* and F^g, in the tip frame, equal the reference to 1e-12."""
+    """p_CoM, I*, F*, T*, pi* and F^g in the tip frame equal the reference to 1e-12."""
     W = toy.slab()
     R, t = W[:9].reshape(3, 3), W[9:12]
     m, first = W[layout.inertia_offset(1)], W[layout.inertia_offset(1) + 1 :][:3]

@@ -2,15 +2,15 @@
 """The report of `softrobot check` on strains that rods leave out, within the actuators' limits."""
 
 import numpy as np
-from pulled_rods import BENDING, described, LENGTH, RADIUS, rod
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.checking.omitted import worst_omitted
 from softrobot_dynamics.checking.report import examine
+from support.pulled_rods import BENDING, described, LENGTH, RADIUS, rod
 
 
 def test_a_soft_rod_that_cannot_shorten_is_asked_about():
-    """By how much its tip would move, under which tendons, and what to add."""
+    """The report says how far the tip would move, under which tendons, and what to add."""
     model = sd.compile_model(rod(1e6, limit=5.0))
     worst = {each.omitted.name: each for each in worst_omitted(model)}['gamma_z']
     assert worst.load == '5 N on right, left and winding together'
@@ -30,7 +30,7 @@ def test_a_stiff_rod_is_not_asked_about(kind):
 
 
 def test_a_rod_that_has_all_strains_leaves_nothing_out():
-    """There is no line of it."""
+    """The report has no line on omitted strains for a rod that has all strains."""
     every = (*BENDING, 'kappa_z', 'gamma_x', 'gamma_y', 'gamma_z')
     assert list(worst_omitted(sd.compile_model(rod(4e5, every)))) == []
 

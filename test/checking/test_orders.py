@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The error of the order of a body's model, as the report of `softrobot check` has it."""
+"""The error of the order of a body's model in the report of `softrobot check`."""
 
 import json
 
@@ -28,7 +28,7 @@ def robot(body, gravity=(9.81, 0.0, 0.0), actuators=(), turned=0.0):
 
 @pytest.mark.parametrize('kind', ['pcc', 'planar_cc', 'cosserat'])
 def test_the_weight_of_a_stiff_arm_bends_one_arc_too_little(kind):
-    """By q L^4 / (24 E I): a cantilever sinks by q L^4 / 8, one arc of least energy by / 12."""
+    """One arc sinks by q L^4 / (12 E I), where a cantilever sinks by q L^4 / (8 E I)."""
     body = {**ARC, 'type': kind}
     if kind == 'cosserat':
         body['section'] = {'type': 'circular', 'radius': body.pop('radius')}
@@ -54,7 +54,7 @@ def test_a_tendon_along_the_axis_bends_an_arc():
 
 
 def test_a_soft_arm_is_asked_about(tmp_path, capsys):
-    """In words and as JSON: which body, beside what, how far, and what would be right."""
+    """The report names body, load, error and a better order, in words and as JSON."""
     soft = {**ARC, 'young_modulus': 2e5}
     bodies = [{'name': name, 'joint': {'type': 'fixed'}, 'body': soft} for name in ('one', 'two')]
     file, report = tmp_path / 'soft.yaml', tmp_path / 'report.json'
@@ -70,8 +70,8 @@ def test_a_soft_arm_is_asked_about(tmp_path, capsys):
     assert 'tip of one beside cosserat, 9 coordinates, worst under gravity' in said
 
 
-def test_a_finer_model_holds_the_coarser_one():
-    """It has more coordinates, and rests no higher: under one weight its energy is no larger."""
+def test_a_finer_model_has_no_more_energy():
+    """A finer model has more coordinates, and no more energy at rest under the same weight."""
     for name in ('pcc', 'planar_cc'):
         kind = BODIES.get(name)
         assert kind.finer is not BODIES.get('rigid').finer
@@ -87,8 +87,8 @@ def test_a_finer_model_holds_the_coarser_one():
     assert energies[1] - energies[2] < 0.01 * (energies[0] - energies[1])
 
 
-def test_bodies_that_are_alike_are_looked_at_once(monkeypatch):
-    """And each is told by its own actuators' names."""
+def test_equal_bodies_are_examined_once(monkeypatch):
+    """Equal bodies are examined once, and each is reported with its own actuators."""
     counted = []
     compared = module._compared
     monkeypatch.setattr(module, '_compared', lambda *a: counted.append(a) or compared(*a))

@@ -1,17 +1,17 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The report of `softrobot check`: figures that are right, and questions where there are any."""
+"""The report of `softrobot check`: its figures, and the questions that it asks."""
 
 import json
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics import cli
 from softrobot_dynamics.checking.report import examine
 from softrobot_dynamics.checking.units import questions
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.schema.yaml_files import read_yaml
+from support.robots import compiled
 
 NAME = 'double_pendulum'
 OF_THIS_MACHINE = (
@@ -26,7 +26,7 @@ def figures(findings):
 
 
 def test_a_good_robot_raises_no_question(tmp_path, capsys):
-    """In words and as JSON; slowest mode and largest eigenvalue are those of the linear loop."""
+    """A sound robot raises no question; its modes and eigenvalue are the linear loop's."""
     file = tmp_path / 'report.json'
     assert cli.main(['check', NAME, '--json', str(file)]) == 0
     said = capsys.readouterr().out
@@ -50,8 +50,8 @@ def test_a_good_robot_raises_no_question(tmp_path, capsys):
     assert 0.0 < tick and rate == pytest.approx(0.8e6 / tick)
 
 
-def test_what_stands_on_its_head_and_what_is_too_hard_is_asked(tmp_path):
-    """A pendulum upside down is not at rest for long; gains can be too high for a rate."""
+def test_an_inverted_pendulum_and_high_gains_are_asked_about(tmp_path):
+    """The report asks about an inverted pendulum, and about gains too high for a rate."""
     robot = read_yaml(shipped('robots')[NAME])[0]
     robot['initial'] = {name: np.pi * (k == 0) for k, name in enumerate(joints(robot))}
     model = sd.compile_model(sd.load_robot(robot))
@@ -81,7 +81,7 @@ def test_what_stands_on_its_head_and_what_is_too_hard_is_asked(tmp_path):
 def test_the_rate_of_a_parameter_file_is_that_of_the_verdict(
     flags, period, remark, tmp_path, capsys
 ):
-    """A flag that differs goes before it, and the report says so."""
+    """The verdict uses the file's rate, or that of a flag, as the report says."""
     file = tmp_path / 'slow.yaml'
     text = '/**: {ros__parameters: {rate: 100.0, robot: ur10e, gians.p: 1.0}}'
     file.write_text(text, encoding='utf-8')
@@ -93,8 +93,8 @@ def test_the_rate_of_a_parameter_file_is_that_of_the_verdict(
     assert 'gians.p (did you mean gains.p?)' in said
 
 
-def test_a_robot_of_ones_own_is_reported_on_with_its_loop(tmp_path, capsys):
-    """Without a parameter file, under the default law; one without actuators has no loop."""
+def test_a_robot_without_a_parameter_file_is_reported_on(tmp_path, capsys):
+    """A robot without a parameter file is reported under the default law, if it has actuators."""
     robot = read_yaml(shipped('robots')[NAME])[0] | {'name': 'mine'}
     file = tmp_path / 'mine.yaml'
     file.write_text(json.dumps(robot), encoding='utf-8')

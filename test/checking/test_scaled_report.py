@@ -3,10 +3,10 @@
 
 import numpy as np
 import pytest
-from scaled import model_of, rigid_arm, rod, Scale, SIZES
 from softrobot_dynamics.checking.report import examine
 from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.loops.state_validation import bounds_of, StateValidator
+from support.scaled import model_of, rigid_arm, rod, Scale, SIZES
 
 FEW = (SIZES[5], SIZES[6], SIZES[8])
 RELATIVE = ('', '-', '%')
@@ -21,7 +21,7 @@ def lines(model):
 @pytest.mark.parametrize('robot', [rod, rigid_arm])
 @pytest.mark.parametrize('scale', FEW, ids=str)
 def test_a_report_asks_the_same_questions_at_any_size(robot, scale):
-    """And its numbers without a unit are the same, but for ranges that are rounded to 2 digits."""
+    """Robots of any size get the same questions and the same dimensionless numbers."""
     wanted, found = (lines(model_of(robot(), each)) for each in (Scale(), scale))
     assert list(found) == list(wanted)
     for name, one in wanted.items():
@@ -31,8 +31,8 @@ def test_a_report_asks_the_same_questions_at_any_size(robot, scale):
 
 
 @pytest.mark.parametrize('scale', FEW, ids=str)
-def test_a_state_is_believed_or_not_at_any_size(scale):
-    """A motion that follows from its rates is, a jump by a twentieth of the shape is not."""
+def test_states_are_validated_at_any_size(scale):
+    """At any size a motion at its rates is accepted, a jump by a twentieth refused."""
     for size in (Scale(), scale):
         bounds = bounds_of(model_of(rod(), size))
         validator, period = StateValidator(bounds), round(1e6)

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Arguments given to a program once: a call with the others does the same, also by address."""
+"""Arguments bound to a compiled program give the same results as a call with all of them."""
 
 import gc
 import sys
@@ -10,7 +10,6 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.errors import TypingError
 import numpy as np
 import pytest
-from robots import compiled, states
 from softrobot_dynamics.compiling.addresses import call, Entry, run
 from softrobot_dynamics.compiling.binding import address, cached, entry
 from softrobot_dynamics.compiling.jit import kernel
@@ -18,6 +17,7 @@ from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.recursion.operations import inverse_dynamics
 from softrobot_dynamics.recursion.passes import FULL
 from softrobot_dynamics.simulation.integrators.exponential_step import allocate_motion
+from support.robots import compiled, states
 
 pytestmark = pytest.mark.quick
 
@@ -78,15 +78,15 @@ def add_both(a, b, out):
     out[0] = a.x[0] + b.F[0]
 
 
-def test_two_kinds_of_records_may_have_one_name():
-    """Each is read as what it is."""
+def test_two_named_tuples_may_have_one_name():
+    """Two named tuples of one name are each read by their own fields."""
     other, out = allocate_motion(1, 1)._replace(F=np.array([4.0])), np.zeros(1)
     cached(add_both, a=Motion(np.array([3.0])), b=other)(out)
     assert out[0] == 7.0
 
 
-def test_a_robot_may_be_given_once():
-    """Inverse dynamics of a given robot into a given matrix is that of a call with them."""
+def test_a_bound_robot_gives_the_same_result():
+    """Inverse dynamics bound to a robot and a matrix equals the call with them."""
     model = compiled('pcc_arm')
     ((q, qd, qdd),) = states(model, 1)
     Q, M, given = np.zeros((2, model.n)), np.zeros((2, model.n, model.n)), model.robot()
@@ -97,7 +97,7 @@ def test_a_robot_may_be_given_once():
 
 
 def test_tuples_within_tuples_may_be_given():
-    """The others stay in their order, whatever is given, and what is given may be changed."""
+    """Nested tuples can be bound, other arguments keep their order, and arrays may change."""
     given, more = outer()
     out = np.zeros(1)
     program = cached(add, b=100.0, outer=given)
@@ -110,8 +110,8 @@ def test_tuples_within_tuples_may_be_given():
     assert out[0] == 1130.25 + more
 
 
-def test_code_for_a_class_that_has_moved_is_made_anew(monkeypatch, tmp_path):
-    """What is in the cache names the class by its module, which may be another by now."""
+def test_code_for_a_moved_class_is_compiled_again(monkeypatch, tmp_path):
+    """Cached code names a class by its module, so code for a moved class is compiled again."""
     monkeypatch.setenv('SOFTROBOT_CACHE_DIR', str(tmp_path / 'kernels'))
     given, more = outer()
     out = np.zeros(1)
@@ -128,7 +128,7 @@ def test_code_for_a_class_that_has_moved_is_made_anew(monkeypatch, tmp_path):
 
 
 def test_other_numbers_and_sizes_are_the_same_code():
-    """What is given is data: another robot of other sizes needs no compilation."""
+    """A robot of other numbers and sizes needs no compilation."""
     made = cached(scale, factors=np.ones(2), offset=1.0)
     other = cached(scale, factors=np.ones(30), offset=-2.0)
     assert made.func is other.func
@@ -147,8 +147,8 @@ def test_an_entry_is_called_from_kernels():
     assert np.array_equal(y, x)
 
 
-def test_what_an_entry_knows_lasts_as_long():
-    """Arrays that nobody else holds are not freed while an entry, or a copy, has their address."""
+def test_arrays_live_as_long_as_an_entry():
+    """Arrays are not freed while an entry, or a copy of it, has their address."""
     program = cached(run, entry=entry(scale, factors=np.full(10**6, 3.0), offset=0.0))
     copy = Entry(*entry(scale, factors=np.full(10**6, 4.0), offset=0.0))
     gc.collect()
@@ -161,20 +161,20 @@ def test_what_an_entry_knows_lasts_as_long():
 
 
 @pytest.mark.parametrize('wrong', ['text', None, np.ones((4, 4))[:, ::2], [1.0, 2.0]])
-def test_what_cannot_be_given_is_refused(wrong):
-    """Only numbers, contiguous arrays and named tuples of such can be given."""
+def test_unsupported_arguments_are_refused(wrong):
+    """Arguments other than numbers, contiguous arrays and named tuples of them are refused."""
     with pytest.raises(ArgumentError, match='x.*contiguous array'):
         cached(add, outer=Outer(Inner(wrong, 1.0), np.ones(1), np.ones((1, 1)), 1))
 
 
 def test_a_kernel_of_other_arguments_has_no_address():
-    """It would be called with too few pointers, or with others than it takes them for."""
+    """A kernel whose arguments have other types or numbers is refused by address."""
     with pytest.raises(ArgumentError, match='test_binding.add.*a kernel of P, q'):
         address(__name__, 'add', 'P, q')
 
 
 def test_python_may_call_a_kernel():
-    """Though nothing lets it call what was compiled for other kernels: this is compiled for it."""
+    """Python can call a kernel, which is then compiled for Python."""
     out = np.zeros(2)
     scale(np.ones(2), 0.5, np.arange(2.0), out)
     assert out.tolist() == [0.5, 1.5]
@@ -188,8 +188,8 @@ def test_only_contiguous_floats_are_called_by_address(wrong):
         cached(call_directly)(made.address, made.table, wrong)
 
 
-def test_machine_code_is_made_of_what_is_called_only(monkeypatch):
-    """What is linked into its callers is optimised, but never made ready to run by itself."""
+def test_only_called_functions_get_machine_code(monkeypatch):
+    """A function that is linked into its callers gets no machine code of its own."""
 
     @kernel
     def double(x):

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The cache of compiled kernels: where it is, when it is used, and when it must not be."""
+"""The cache of compiled kernels: its place, when it is used, and when it must not be."""
 
 from concurrent.futures import ThreadPoolExecutor
 import importlib
@@ -10,13 +10,13 @@ import sys
 import types
 
 import numpy as np
-from programs import BY_ADDRESS, finish, SMALL, start
 import pytest
-from robots import compiled, rod
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling import cache, sources
 from softrobot_dynamics.compiling.folder import cache_folder
 from softrobot_dynamics.simulation.simulator import Simulator
+from support.programs import BY_ADDRESS, finish, SMALL, start
+from support.robots import compiled, rod
 
 PACKAGE = Path(sd.__file__).parent
 NOTING = """
@@ -74,7 +74,7 @@ def test_code_of_another_machine_is_not_taken(monkeypatch, fact):
 
 
 def test_folder_is_chosen_by_the_environment(tmp_path):
-    """SOFTROBOT_CACHE_DIR names the folder, which is made; machine code is kept beside sources."""
+    """SOFTROBOT_CACHE_DIR names the folder for machine code and sources."""
     folder = tmp_path / 'not' / 'there' / 'yet'
     out, err = finish(start(SMALL, folder))
     value, name = out.split()
@@ -84,7 +84,7 @@ def test_folder_is_chosen_by_the_environment(tmp_path):
 
 
 def test_default_folder_is_the_users_cache(monkeypatch, tmp_path):
-    """Without SOFTROBOT_CACHE_DIR it is in XDG_CACHE_HOME, else in .cache of the home folder."""
+    """Without SOFTROBOT_CACHE_DIR the folder is in XDG_CACHE_HOME, else in ~/.cache."""
     monkeypatch.delenv('SOFTROBOT_CACHE_DIR')
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
     assert cache_folder() == tmp_path / 'softrobot_dynamics'
@@ -94,8 +94,8 @@ def test_default_folder_is_the_users_cache(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize('program', [SMALL, BY_ADDRESS], ids=['for Python', 'by address'])
-def test_a_folder_that_cannot_be_made_is_done_without(tmp_path, program):
-    """Where no folder can be made, kernels are compiled in memory and a warning says so."""
+def test_kernels_compile_without_a_folder(tmp_path, program):
+    """If no folder can be made, kernels are compiled in memory and a warning says so."""
     (tmp_path / 'file').write_text('')
     out, err = finish(start(program, tmp_path / 'file' / 'kernels'))
     assert out.startswith('42.0') and 'cannot be written' in err and 'SOFTROBOT_CACHE_DIR' in err
@@ -104,16 +104,16 @@ def test_a_folder_that_cannot_be_made_is_done_without(tmp_path, program):
 
 
 @pytest.mark.skipif(os.name != 'posix' or os.getuid() == 0, reason='root may write everywhere')
-def test_a_read_only_folder_is_done_without(tmp_path):
-    """In a read-only folder, kernels are compiled in memory and a warning says so."""
+def test_kernels_compile_beside_a_read_only_folder(tmp_path):
+    """With a read-only folder kernels are compiled in memory and a warning says so."""
     tmp_path.chmod(0o555)
     out, err = finish(start(SMALL, tmp_path))
     assert out.startswith('42.0') and 'cannot be written' in err
     assert not emitted(tmp_path)
 
 
-def test_a_reference_needs_no_machine_code_that_a_controller_has_not():
-    """So it can be planned beside a running loop, whatever is in the cache."""
+def test_planning_compiles_nothing_new():
+    """Planning a reference beside a running loop compiles nothing, whatever is in the cache."""
     before, new = map(int, finish(start(CONTROLLED, cache_folder()))[0].split())
     assert before > 0 and new == 0
 
@@ -137,7 +137,7 @@ def copied(folder, *edited):
 
 
 def test_an_edit_elsewhere_compiles_nothing_anew(tmp_path):
-    """Command line, nodes, plots and statics have no part in the machine code of a robot."""
+    """An edit of command line, nodes, plots or statics compiles no kernel again."""
     edited = (
         'cli/check.py',
         'evaluation/picture.py',
@@ -157,7 +157,7 @@ def test_an_edit_elsewhere_compiles_nothing_anew(tmp_path):
     'edited', ['kernels/spatial.py', 'recursion/passes.py', 'kernels/layout.py']
 )
 def test_an_edit_of_a_kernel_is_another_module(tmp_path, edited):
-    """Nothing old is used of what imports the edited file, at whatever remove."""
+    """After an edit no kernel that imports the file, directly or not, is used again."""
     source = 'from softrobot_dynamics.recursion.operations import inverse_dynamics as run'
     names = []
     for folder in (copied(tmp_path / 'before'), copied(tmp_path / 'after', edited)):
@@ -248,8 +248,8 @@ def test_two_processes_that_compile_at_the_same_time_both_succeed(tmp_path):
     assert not any('Warning' in err for _, err in (*results, third))
 
 
-def test_a_kernel_from_no_file_is_compiled_anew():
-    """What has no source to follow gets another line, and so another module, every time."""
+def test_a_kernel_without_a_source_file_is_compiled_again():
+    """A kernel without a source file gets a new module, and is compiled, every time."""
     sys.modules['kernels_of_no_file'] = types.ModuleType('kernels_of_no_file')
     lines = [cache.import_line('kernels_of_no_file', 'terms', 'terms_0') for _ in range(2)]
     assert lines[0] != lines[1]

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A cache that is damaged, full, or open to others: starts succeed, or say why they must not."""
+"""A damaged, full or unsafe cache folder: starts succeed, or are refused with the reason."""
 
 import os
 from pathlib import Path
@@ -8,10 +8,10 @@ import resource
 import stat
 
 import numpy as np
-from programs import BY_ADDRESS, finish, start
 import pytest
 from softrobot_dynamics.compiling import cache, folder
 from softrobot_dynamics.errors import CacheError, SoftRobotError
+from support.programs import BY_ADDRESS, finish, start
 
 CONTENT = bytes(range(256)) * 8
 
@@ -39,8 +39,8 @@ def fill_disk():
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
 
-def test_a_start_from_damaged_files_makes_them_anew(tmp_path):
-    """Whatever happened to all of them; with one warning, and then they do, on a full disk too."""
+def test_damaged_cache_files_are_replaced(tmp_path):
+    """Damaged cache files are replaced with one warning, on a full disk too."""
     finish(start(BY_ADDRESS, tmp_path))
     files = [file for file in tmp_path.rglob('*') if file.suffix in ('.nbc', '.code', '.py')]
     damage(sorted(files, key=lambda file: file.suffix, reverse=True))
@@ -51,8 +51,8 @@ def test_a_start_from_damaged_files_makes_them_anew(tmp_path):
     assert finish(start(BY_ADDRESS, tmp_path, preexec_fn=fill_disk)) == ('42.0\n', '')
 
 
-def test_a_full_disk_is_done_without(tmp_path):
-    """Where nothing can be written, kernels are compiled in memory, with one warning."""
+def test_kernels_compile_on_a_full_disk(tmp_path):
+    """On a full disk kernels are compiled in memory, with one warning."""
     out, err = finish(start(BY_ADDRESS, tmp_path, preexec_fn=fill_disk))
     assert out == '42.0\n' and err.count('RuntimeWarning') == 1
     assert 'cannot be written' in err and str(tmp_path) in err and 'SOFTROBOT_CACHE_DIR' in err
@@ -60,8 +60,8 @@ def test_a_full_disk_is_done_without(tmp_path):
 
 
 @pytest.mark.quick
-def test_what_is_not_whole_is_not_read(own):
-    """A file that was cut anywhere, or changed in any byte, counts for nothing, and is removed."""
+def test_a_damaged_file_is_not_read(own):
+    """A file that was cut or changed in any byte is ignored and removed."""
     rng, path = np.random.default_rng(1), own / 'file'
     folder.write(path, CONTENT)
     whole = path.read_bytes()
@@ -100,7 +100,7 @@ def test_a_file_is_written_whole_or_not_at_all(own, monkeypatch, error):
 
 @pytest.mark.quick
 def test_a_new_folder_is_for_its_owner_alone(tmp_path, monkeypatch):
-    """Whatever the umask is."""
+    """A new cache folder is accessible to its owner only, whatever the umask is."""
     monkeypatch.setenv('SOFTROBOT_CACHE_DIR', str(tmp_path / 'new'))
     before = os.umask(0)
     try:
@@ -139,7 +139,7 @@ def foreign(own, monkeypatch):
 
 @pytest.mark.quick
 def test_a_folder_of_another_user_is_refused(foreign):
-    """Though nobody but he may write to it; the error names it, its owner and the remedy."""
+    """A folder of another user is refused with its name, owner and the remedy."""
     with pytest.raises(CacheError, match='SOFTROBOT_CACHE_DIR') as caught:
         cache.load_module('x = 1\n', 'refused')
     assert f'belongs to user {foreign.stat().st_uid}' in str(caught.value)
@@ -147,8 +147,8 @@ def test_a_folder_of_another_user_is_refused(foreign):
 
 
 @pytest.mark.quick
-def test_a_folder_of_root_will_do(own, monkeypatch):
-    """As in an image: its code is used by a user who may not add to it."""
+def test_a_folder_of_root_is_used(own, monkeypatch):
+    """A cache folder of root, as in an image, is used by a user who may not write to it."""
     state = os.stat_result((0o40755, 0, 0, 2, 0, 0, 4096, 0, 0, 0))
     with monkeypatch.context() as patch:
         patch.setattr(Path, 'stat', lambda self, **_: state)
@@ -165,7 +165,7 @@ class Bomb:
 
 @pytest.mark.quick
 def test_a_file_that_others_may_write_to_is_not_run(own):
-    """Even if it is whole, and the folder is ours."""
+    """A cache file that others may write to is not loaded, even if it is intact."""
     path = own / 'file.nbc'
     folder.write(path, pickle.dumps(Bomb()))
     path.chmod(0o666)

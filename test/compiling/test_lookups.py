@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What numba looks up fast is what it looks up by itself."""
+"""Fast lookups of types and methods give the same as numba's own."""
 
 import operator
 
@@ -26,8 +26,8 @@ def fast():
         yield
 
 
-def test_numba_is_as_before_outside():
-    """When the last of several contexts has ended; what is kept by its flags is found in both."""
+def test_numba_is_restored_afterwards():
+    """Numba's methods are restored when the last of several contexts has ended."""
     own, plain = [getattr(cls, name) for cls, name, _ in lookups._FAST], flags()
     hashed = hash(plain)
     with lookups.fast_lookups():
@@ -48,8 +48,8 @@ def test_flags_are_equal_where_all_options_are(fast):
 
 @pytest.mark.parametrize('operation', [operator.add, operator.truediv, operator.lt])
 @pytest.mark.parametrize('kinds', [('float64',) * 2, ('int64', 'float64'), ('uint32', 'int64')])
-def test_operations_mean_what_they_mean(fast, operation, kinds):
-    """The first time and again; mixed numbers as numba has it."""
+def test_operations_keep_their_results(fast, operation, kinds):
+    """Operations on mixed numbers give numba's results, the first time and again."""
     context, given = cpu_target.typing_context, tuple(getattr(types, kind) for kind in kinds)
     context.refresh()
     function = context.resolve_value_type(operation)

@@ -1,14 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What is compiled at once: by whom, in which order, and what happens where helpers fail."""
+"""Parallel compilation: helpers, order, and what happens when helpers fail."""
 
 import fcntl
 import functools
 import textwrap
 
-from programs import finish, start
 import pytest
 from softrobot_dynamics.compiling import cache, folder, parallel
 from softrobot_dynamics.compiling.binding import address
+from support.programs import finish, start
 
 BUILD = textwrap.dedent("""
     import ctypes
@@ -77,7 +77,7 @@ def kept(place):
 
 
 def test_helpers_compile_what_this_process_then_takes(tmp_path, several):
-    """All that is needed is in the cache, made by another process, and gives the same."""
+    """Helpers fill the cache with all that this process needs, with equal results."""
     out, err = finish(start(BUILD + WAITING + TOGETHER, tmp_path))
     assert out.split('] ') == ['[6.0, 8.0, 10.0', '0\n'] and not err
     assert len(kept(tmp_path)) == 3
@@ -93,15 +93,15 @@ def test_without_helpers_this_process_does_the_work(tmp_path, monkeypatch, way):
     assert len(kept(tmp_path)) == 3
 
 
-def test_nothing_is_started_for_what_is_kept(tmp_path, several):
-    """A second process finds all in the cache, and has no helpers."""
+def test_no_helpers_start_for_cached_kernels(tmp_path, several):
+    """A second process finds everything in the cache and starts no helpers."""
     finish(start(BUILD + TOGETHER, tmp_path))
     out, err = finish(start(BUILD + 'parallel._start = None\n' + TOGETHER, tmp_path))
     assert out.split('] ') == ['[6.0, 8.0, 10.0', '0\n'] and not err
 
 
-def test_no_folder_no_helpers(tmp_path, several):
-    """Where nothing can be shared, this process compiles all in memory."""
+def test_without_a_folder_there_are_no_helpers(tmp_path, several):
+    """Without a shared cache folder this process compiles everything in memory."""
     (tmp_path / 'file').write_text('')
     program = BUILD + 'parallel._start = None\n' + TOGETHER
     out, err = finish(start(program, tmp_path / 'file' / 'kernels'))
@@ -130,8 +130,8 @@ def load_small(label, done=()):
 
 
 @pytest.mark.quick
-def test_first_what_nobody_is_compiling():
-    """What another process has begun is left until the rest is done."""
+def test_kernels_of_other_processes_are_compiled_last():
+    """A kernel that another process is compiling is left until the others are done."""
     with cache.collecting() as sources:
         for label in 'abc':
             load_small(f'{label}{id(sources)}')
@@ -161,15 +161,15 @@ def open_lock(name):
 
 @pytest.mark.quick
 def test_stand_ins_are_not_called():
-    """A builder that calls what it compiles is told so, instead of jumping to nowhere."""
+    """A builder that calls a kernel while it is being collected gets an error."""
     with pytest.raises(RuntimeError, match='may not be called'):
         parallel.compile_in_parallel(lambda: load_small('called')(1.0))
     assert parallel.compile_in_parallel(functools.partial(load_small, 'called'))[0](1.5) == 3.0
 
 
 @pytest.mark.quick
-def test_what_is_told_its_types_is_compiled_when_loaded():
-    """There is nothing left to compile at the first call; other arguments still do."""
+def test_a_kernel_with_types_is_compiled_when_loaded():
+    """A kernel with declared types compiles when loaded; other arguments compile at a call."""
     small = load_small('told')
     assert len(small.signatures) == 1
     assert small(2.0) == 4.0 and len(small.signatures) == 1
@@ -177,8 +177,8 @@ def test_what_is_told_its_types_is_compiled_when_loaded():
 
 
 @pytest.mark.quick
-def test_a_wrong_number_of_compilers_is_said(monkeypatch):
-    """It is named, once, and the default is taken."""
+def test_a_wrong_number_of_compilers_is_warned_of(monkeypatch):
+    """A wrong number of compilers draws one warning that names it, and the default is used."""
     monkeypatch.setattr(folder, '_said', set())
     monkeypatch.setenv('SOFTROBOT_COMPILERS', 'many')
     with pytest.warns(RuntimeWarning, match="SOFTROBOT_COMPILERS is 'many'"):

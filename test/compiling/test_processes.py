@@ -85,7 +85,7 @@ def studied(folder):
 
 @pytest.mark.parametrize('start', [planned, aimed, compiled, warmed, shown, studied])
 def test_no_process_imports_from_the_working_directory(trap, tmp_path, start):
-    """A module there that is named as one of Python's is not run, nor is the start hindered."""
+    """A module in the working folder that is named as one of Python's is not imported."""
     start(tmp_path)
     assert not trap.exists()
 
@@ -103,8 +103,8 @@ def test_every_process_of_python_is_started_by_one_function():
 
 
 @pytest.mark.quick
-def test_what_the_user_has_named_stays_on_the_path(tmp_path, monkeypatch):
-    """Absolute entries do, even of the working directory; and our own folder, where it is not."""
+def test_paths_of_the_user_are_kept(tmp_path, monkeypatch):
+    """Absolute paths of the user, and the package's own folder, stay on the path."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, 'path', [str(tmp_path), 'relative', '', '/somewhere'])
     root = str(Path(sd.__file__).parents[1])
@@ -128,7 +128,7 @@ def test_a_job_finds_modules_of_the_user(tmp_path, monkeypatch):
 
 
 def test_a_process_that_fails_says_why(capfd):
-    """The error is the last line that it wrote, which the node has written as well."""
+    """The error of a failed process is the last line that it wrote."""
     planning = pytest.importorskip('softrobot_dynamics.loops.planning')
     with pytest.raises(SoftRobotError, match="ended with 1: ValueError: .*'much'"):
         planning.Job().run(float, 'much')

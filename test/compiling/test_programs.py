@@ -56,7 +56,7 @@ def ended(command, **options):
 @pytest.mark.parametrize('arguments', [['robots'], ['--help'], ['check', 'ur10e'], ['view', '-h']])
 @pytest.mark.parametrize('buffered', ['', '1'])
 def test_output_that_nobody_reads_ends_a_command_in_silence(arguments, buffered):
-    """As `head` does: status 141, as of other programs, and no words."""
+    """A closed output pipe, as of `head`, ends a command with status 141 and no message."""
     reading, writing = os.pipe()
     os.close(reading)
     environment = {**os.environ, 'PYTHONUNBUFFERED': buffered}
@@ -66,8 +66,8 @@ def test_output_that_nobody_reads_ends_a_command_in_silence(arguments, buffered)
 
 @pytest.mark.skipif(not Path('/dev/full').exists(), reason='there is no /dev/full')
 @pytest.mark.parametrize('arguments', [['robots'], ['--help']])
-def test_output_without_room_is_said_in_a_line(arguments):
-    """Status 1."""
+def test_output_to_a_full_disk_ends_in_one_line(arguments):
+    """Output to a full disk ends a command with status 1 and one line."""
     with open('/dev/full', 'wb') as full:
         status, said = ended([*COMMAND, *arguments], stdout=full)
     assert status == 1 and said == 'softrobot: No space left on device\n'
@@ -79,15 +79,15 @@ def test_output_without_room_is_said_in_a_line(arguments):
     ['import', 'x' * 300], ['check', f'/{"x" * 300}'],
 ])  # fmt: skip
 def test_a_name_that_is_too_long_is_said_in_a_line(arguments, capsys):
-    """With status 1 or 2, and not all of the name."""
+    """A file name that is too long is refused with status 1 or 2, in one shortened line."""
     assert cli.main(arguments) in (1, 2)
     shown = capsys.readouterr()
     words = shown.err + shown.out
     assert 'File name too long' in words and max(map(len, words.splitlines())) < 400
 
 
-def test_what_keeps_a_command_from_starting_is_said_in_a_line():
-    """Numba refuses no threads when it is imported, before any command begins."""
+def test_a_failed_start_is_reported_in_one_line():
+    """A failure of numba's import ends a command with one line."""
     status, said = ended([*COMMAND, 'robots'], env={**os.environ, 'NUMBA_NUM_THREADS': '0'})
     assert status == 1 and len(said.splitlines()) == 1
     assert "NUMBA_NUM_THREADS is '0', expected a number > 0" in said
@@ -102,7 +102,7 @@ def test_what_keeps_a_command_from_starting_is_said_in_a_line():
     ('softrobot_dynamics.loops.planning', 'numba', 'import softrobot_dynamics'),
 ])  # fmt: skip
 def test_ctrl_c_while_a_program_starts_ends_it_in_silence(program, module, start):
-    """Status 130, as a shell has it, and no traceback."""
+    """Ctrl-C during the start ends a command with status 130 and no traceback."""
     if module == 'rclpy':
         pytest.importorskip('rclpy')
     start = start or f'runpy.run_path({program!r}, run_name="__main__")'
@@ -111,7 +111,7 @@ def test_ctrl_c_while_a_program_starts_ends_it_in_silence(program, module, start
 
 
 def test_a_program_of_the_user_is_interrupted_as_any_other():
-    """By a KeyboardInterrupt, which it may catch."""
+    """Ctrl-C raises a KeyboardInterrupt in a user's program, which may catch it."""
     start = textwrap.dedent("""
         try:
             import softrobot_dynamics
@@ -124,14 +124,14 @@ def test_a_program_of_the_user_is_interrupted_as_any_other():
 
 @pytest.mark.quick
 def test_ctrl_c_ends_a_command_with_130(monkeypatch, capsys):
-    """Whatever it is doing."""
+    """Ctrl-C ends a command with status 130 in any phase."""
     monkeypatch.setattr(robots, 'run', lambda options: signal.raise_signal(signal.SIGINT))
     assert cli.main(['robots']) == 130
     assert capsys.readouterr().err == ''
 
 
 def test_an_interrupt_that_got_lost_comes_again():
-    """Python only warns of one in a callback, where it cannot be raised."""
+    """An interrupt that Python lost in a callback is raised again."""
     done = subprocess.run(
         [sys.executable, '-c', LOST], capture_output=True, text=True, timeout=120
     )

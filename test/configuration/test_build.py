@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What the nodes make of parameter values, without ROS."""
+"""Parameter values become controllers, simulators and sensors, without ROS."""
 
 import json
 
@@ -8,15 +8,15 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from robots import soft_arm  # noqa: E402
 from softrobot_dynamics.configuration import build, declared_parameters, law_settings  # noqa: E402
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError  # noqa: E402
+from support.robots import soft_arm  # noqa: E402
 
 VALUES = {row.name: row.default for row in declared_parameters.SIMULATION}
 
 
 def test_the_simulated_robot_may_be_another():
-    """By the parameter `plant`: it falls otherwise; what makes no sense is refused by name."""
+    """The parameter `plant` changes the simulated robot; an invalid plant is refused by name."""
     given = {**VALUES, 'robot': 'double_pendulum'}
     own, other = (build.simulated({**given, 'plant': x}) for x in ((), ('mass=×1.3',)))
     masses = [[m.body.mass for m in p.model.description.modules] for p in (own, other)]
@@ -27,7 +27,7 @@ def test_the_simulated_robot_may_be_another():
 
 
 def test_the_simulated_robot_may_be_of_another_body_model(tmp_path):
-    """Then what is heard of it are the coordinates of `robot`, with its sensors."""
+    """A plant of another body model is measured in the coordinates of `robot`."""
     files = [tmp_path / f'{name}.yaml' for name in ('own', 'rods')]
     for file, order in zip(files, (None, 1)):
         file.write_text(json.dumps(soft_arm(order)))
@@ -49,7 +49,7 @@ def test_the_simulated_robot_may_be_of_another_body_model(tmp_path):
 
 
 def test_the_simulated_robot_may_carry_something():
-    """By the parameters of its payload: a torque accelerates it less."""
+    """A payload by parameters makes the same torque accelerate the robot less."""
     given = {**VALUES, 'robot': 'double_pendulum', 'payload.body': 'lower_bar'}
     gained = []
     for mass in (0.0, 2.0):
@@ -65,7 +65,7 @@ def test_the_simulated_robot_may_carry_something():
 
 
 def test_sensors_are_for_all_coordinates_or_each():
-    """A coordinate's own parameter counts; what is wrong is refused by name."""
+    """A coordinate's own sensor parameter overrides the common one; wrong ones are named."""
     plant = build.simulated({**VALUES, 'robot': 'double_pendulum'})
     rows = declared_parameters.sensor_rows(plant.model)
     assert 'sensors.elbow.velocity_noise' in {row.name for row in rows}
@@ -79,8 +79,8 @@ def test_sensors_are_for_all_coordinates_or_each():
         plant.sensing({**given, 'sensors.rate': 1200.0})
 
 
-def test_the_bus_is_the_simulated_robot_s_and_off_by_default():
-    """By parameters that are set once; a robot must not time out between two states."""
+def test_the_bus_is_off_by_default_and_watchdogs_outlast_it():
+    """The bus is off by default, and command timeouts must outlast the period of sensors."""
     rows = {row.name: row for row in declared_parameters.SIMULATION}
     assert rows['bus.rate'].read_only and rows['bus.phase'].read_only
     values = {name: row.default for name, row in rows.items()}

@@ -48,8 +48,8 @@ def alike(one, other):
 
 
 @pytest.mark.parametrize('robot', sorted(shipped('controllers')))
-def test_what_is_read_is_what_a_node_is_given(robot):
-    """All parameters, by the file that is shipped, and by one in which all is otherwise."""
+def test_a_file_is_read_as_a_node_reads_it(robot):
+    """All parameters of a file are read as a node gets them."""
     rclpy = pytest.importorskip('rclpy')
     from softrobot_dynamics.nodes.parameters import NodeParameters
 
@@ -70,7 +70,7 @@ def test_what_is_read_is_what_a_node_is_given(robot):
 
 @pytest.mark.parametrize('name', ['/**', 'controller', '/arm/controller', '/*/controller'])
 def test_a_file_for_a_controller_in_any_namespace(name, tmp_path):
-    """Its block counts, other nodes' do not; what nobody knows is told."""
+    """A controller's block counts in any namespace; unknown parameters are reported."""
     values, unknown = controller_values(sd.load_robot('pcc_arm'), [written(tmp_path, name)])
     assert values['rate'] == 500.0 and values['gains.p'] == 100.0 and values['gains.t2.p'] == 80.0
     assert math.isnan(values['gains.t1.p']) and values['gains.d'] != 3.0
@@ -78,8 +78,8 @@ def test_a_file_for_a_controller_in_any_namespace(name, tmp_path):
     assert unknown == ('gians.d (did you mean gains.d?)',)
 
 
-def test_without_a_file_all_is_as_declared():
-    """Of a robot that none is shipped for."""
+def test_without_a_file_parameters_have_their_defaults():
+    """A robot without a shipped parameter file gets the declared defaults."""
     values, unknown = controller_values(sd.load_robot('pcc_arm'), [])
     assert values['controller'] == 'pfbl' and values['rate'] == 1000.0 and unknown == ()
 
@@ -93,20 +93,20 @@ def test_without_a_file_all_is_as_declared():
     ('rate: 1.0', 'ros__parameters'),
     ('{name}: [', 'YAML'),
 ], ids=str)  # fmt: skip
-def test_what_is_no_such_file_is_refused(text, words, tmp_path):
-    """With the place, the value and what would be right."""
+def test_an_invalid_parameter_file_is_refused(text, words, tmp_path):
+    """An invalid file is refused with the place, the value and what would be right."""
     with pytest.raises(DescriptionError, match=words):
         controller_values(sd.load_robot('pcc_arm'), [written(tmp_path, text=text)])
 
 
-def test_a_file_that_is_not_there():
-    """Is refused by the option that named it."""
+def test_a_missing_file_is_refused():
+    """A missing file is refused with the option that named it."""
     with pytest.raises(ArgumentError, match='--controller.*nowhere.yaml'):
         controller_files('pcc_arm', sd.load_robot('pcc_arm'), 'nowhere.yaml')
 
 
-def test_a_flag_goes_before_the_file_and_a_difference_is_said(tmp_path):
-    """Neither given: nothing chosen; the file alone, or alike, draws no remark."""
+def test_a_flag_overrides_the_file(tmp_path):
+    """A flag overrides the file, and a difference between both is reported."""
     file = written(tmp_path)
     assert chosen('rate', None, '', []) == (None, '')
     assert chosen('rate', None, '', [file]) == (500.0, '')
@@ -120,7 +120,7 @@ def test_a_flag_goes_before_the_file_and_a_difference_is_said(tmp_path):
 
 
 def test_a_robot_is_the_same_by_name_and_by_path(tmp_path):
-    """Another one than asked for is said."""
+    """A robot's name and path count as the same; another robot in the file is reported."""
     text = '/**: {ros__parameters: {robot: ur10e}}'
     file = written(tmp_path, text=text)
     assert robot_remark(shipped('robots')['ur10e'], [file]) == ()
@@ -128,8 +128,8 @@ def test_a_robot_is_the_same_by_name_and_by_path(tmp_path):
     assert 'robot: ur10e' in robot_remark('toy', [file])[0]
 
 
-def test_what_others_go_before_is_said_once(tmp_path):
-    """What holds for all nodes is told of the controller; a node's own block, of that node."""
+def test_overridden_values_are_reported_once(tmp_path):
+    """An overridden value for all nodes is reported once, a node's own for that node."""
     text = """
 /**: {ros__parameters: {record: a.mcap, rate: 100.0}}
 simulation: {ros__parameters: {rate: 50.0}}
@@ -145,7 +145,7 @@ simulation: {ros__parameters: {rate: 50.0}}
 
 
 def test_a_simulation_has_a_block_of_its_own(tmp_path):
-    """Only what is given is returned, checked against the rows of the node."""
+    """The simulation's block returns the given values only, checked against its parameters."""
     text = """
 simulation: {ros__parameters: {plant: ['density=×1.2'], bus.rate: 100, sensors: {noise: 1e-4}}}
 controller: {ros__parameters: {rate: 500.0}}

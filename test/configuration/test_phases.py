@@ -5,7 +5,6 @@ import re
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.configuration import build
 from softrobot_dynamics.configuration.parameter_files import controller_files, controller_values
@@ -15,6 +14,7 @@ from softrobot_dynamics.errors import (
     ExcessiveReferenceError,
     UnknownNameError,
 )
+from support.robots import compiled
 
 FILE = """
 /**:
@@ -48,7 +48,7 @@ def read(folder, *changes, text=FILE):
 
 @pytest.mark.quick
 def test_parts_have_the_parameters_of_their_laws(tmp_path):
-    """By their names with the part's before; what is known of the loop is told once."""
+    """A part has its law's parameters under the part's name; those of the loop exist once."""
     values, unknown = read(tmp_path, ('gains.p: 80', 'gians.p: 80'))
     assert unknown == ('lower.gians.p (did you mean lower.gains.p?)',)
     values, unknown = read(tmp_path)
@@ -77,20 +77,22 @@ def test_parts_have_the_parameters_of_their_laws(tmp_path):
     ('gains.p: 80.0', 'gains.p: -80.0', 'lower.gains.p: -80'),
     ('type: setpoint', 'type: setpiont', 'upper.reference.type'),
 ])  # fmt: skip
-def test_what_cannot_be_is_refused_by_its_name(old, new, words, tmp_path):
+def test_impossible_phases_are_refused(old, new, words, tmp_path):
+    """Impossible phases are refused with the name of the parameter."""
     with pytest.raises(DescriptionError) as refused:
         read(tmp_path, (old, new))
     assert any(re.search(words, str(p)) for p in refused.value.problems), refused
 
 
 @pytest.mark.quick
-def test_a_law_that_there_is_not(tmp_path):
+def test_an_unknown_law_is_refused(tmp_path):
+    """An unknown law of a part is refused with the known names."""
     with pytest.raises(UnknownNameError, match='pd_plus'):
         read(tmp_path, ('controller: pd_plus', 'controller: pd_pluss'))
 
 
 def test_phases_are_planned_one_after_the_other(tmp_path):
-    """All parts of a phase together; what the robot cannot do is told with its phase."""
+    """Phases are planned in order with all parts, and errors name the phase."""
     model, (values, _) = compiled('pcc_arm'), read(tmp_path)
     planned = build.plan_of(model, values, model.q0)
     first, second = planned.reference.references
@@ -117,7 +119,7 @@ COMMANDS = ('controller: pd_plus', 'controller: feed_forward'), ('pd_plus: {p: 2
 
 
 def test_commands_in_time_are_planned_without_postures(tmp_path):
-    """Held against the limits of u; tips are nothing to them."""
+    """A reference of commands is checked against limits of u, without postures."""
     model = compiled('pcc_arm')
     setpoint = '{type: setpoint, setpoint: [-1e-3, -1e-3, -1e-3], ramp_time: 0.1}'
     told = '{type: spline, spline: {times: [0.0, 0.2], values: [0, 0, 0, 1, 1, 1]}}'

@@ -27,7 +27,7 @@ def random_response(c, rank, seed=0):
 
 @pytest.mark.parametrize('seed', range(5))
 def test_units_do_not_matter(seed):
-    """A torque beside pressures: after scaling by 1 to 1e12 the same commands, limits or not."""
+    """Scaling of units by 1 to 1e12 does not change the commands, with and without limits."""
     _, S = random_response(7, 9, seed)
     r, limit = np.linspace(1.0, -2.0, 7), 2.0
     units = 10.0 ** np.random.default_rng(seed).uniform(0.0, 12.0, 7)
@@ -44,8 +44,8 @@ def test_units_do_not_matter(seed):
 
 
 @pytest.mark.parametrize('seed', range(5))
-def test_where_it_is_looked_for_does_not_matter(seed):
-    """From inside, at and beyond the limits the same commands; without an answer they stay."""
+def test_the_start_of_the_search_does_not_matter(seed):
+    """From inside, at and beyond the limits the same commands are found."""
     _, S = random_response(7, 9, seed)
     r = np.linspace(1.0, -2.0, 7)
     wanted = lsq_linear(
@@ -62,7 +62,7 @@ def test_where_it_is_looked_for_does_not_matter(seed):
 
 @pytest.mark.parametrize('seed', range(5))
 def test_redundant_commands_change_least(seed):
-    """Of all w that meet r, the one nearest to what is favoured, in the scale of S."""
+    """Of all w that meet r, the solution is the one nearest to the favoured one, scaled by S."""
     J, S = random_response(6, 3, seed)
     r = S @ np.linspace(1.0, 2.0, 6)
     favoured = 3.0
@@ -74,8 +74,8 @@ def test_redundant_commands_change_least(seed):
     np.testing.assert_allclose(w, nearest, atol=1e-5)
 
 
-def test_what_cannot_be_met_is_left():
-    """Antagonists asked to lengthen both: the part that some command can meet is met."""
+def test_the_feasible_part_of_a_demand_is_met():
+    """For antagonists asked to lengthen both, the feasible part is met."""
     J = np.array([[1.0], [-1.0]])
     ok, w = allocate(J @ J.T, np.array([1.0, 1.0]))
     assert ok and np.abs(w).max() < 1e-6
@@ -85,8 +85,8 @@ def test_what_cannot_be_met_is_left():
 
 
 @pytest.mark.parametrize('seed', range(8))
-def test_limits_as_scipy_has_it(seed):
-    """Within a box |J' w - a|^2 is least, also where w is redundant."""
+def test_limited_commands_equal_scipy(seed):
+    """Within limits |J' w - a|^2 is minimal, as scipy finds, also for redundant w."""
     J, S = random_response(6, 6 if seed % 2 else 4, seed)
     a = 3.0 * np.random.default_rng(seed).normal(size=J.shape[1])
     ok, w = allocate(S, J @ a, 0.0, 1.0)
@@ -95,8 +95,8 @@ def test_limits_as_scipy_has_it(seed):
     assert np.sum((J.T @ w - a) ** 2) <= 2.0 * wanted.cost * (1.0 + 1e-6) + 1e-9
 
 
-def test_what_has_no_effect_does_what_is_favoured():
-    """A tendon that is slack in its own coordinate, or moves y the wrong way, is left alone."""
+def test_a_tendon_without_effect_keeps_its_favoured_tension():
+    """A tendon without effect on y, or with the wrong one, keeps the favoured tension."""
     S = np.diag([2.0, 0.0, -1.0])
     ok, w = allocate(S, np.array([4.0, 1.0, 1.0]), favoured=0.5)
     assert ok
@@ -104,8 +104,8 @@ def test_what_has_no_effect_does_what_is_favoured():
 
 
 @pytest.mark.parametrize('wrong', [np.nan, np.inf])
-def test_no_answer_is_said(wrong):
-    """Where nothing has an effect or something is no number, there is no answer."""
+def test_a_problem_without_a_solution_is_reported(wrong):
+    """Commands without effect and values that are not finite are reported as no solution."""
     _, S = random_response(3, 3)
     assert not allocate(np.zeros((3, 3)), np.ones(3))[0]
     assert not allocate(S, np.array([1.0, wrong, 0.0]))[0]

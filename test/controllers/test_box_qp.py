@@ -56,7 +56,7 @@ def test_solution_equals_scipy(m, spread):
 
 
 def test_start_does_not_matter():
-    """From any start, also outside the box, the same minimiser is found; from itself at once."""
+    """Any start, also outside the box, leads to the same minimiser; the minimiser at once."""
     rng = np.random.default_rng(1)
     for _ in range(30):
         S, r, lower, upper = problem(rng, 9, 2.0)
@@ -67,7 +67,7 @@ def test_start_does_not_matter():
 
 
 def test_badly_conditioned_problems_are_solved():
-    """With a condition number of 1e10 the conditions of optimality still hold to rounding."""
+    """With a condition number of 1e10 the optimality conditions hold to rounding."""
     rng = np.random.default_rng(2)
     for _ in range(50):
         S, r, lower, upper = problem(rng, 9, 10.0)
@@ -90,8 +90,8 @@ def test_boxes_without_limits_and_without_width():
     np.testing.assert_allclose(w, np.insert(rest, 2, 0.25), rtol=1e-9)
 
 
-def test_all_variables_at_limits():
-    """Where the minimiser is a corner of the box, it is found exactly."""
+def test_a_minimiser_in_a_corner_is_found():
+    """A minimiser in a corner of the box is found exactly."""
     w, _ = solve(np.eye(3), np.array([5.0, -5.0, 5.0]), np.zeros(3), np.ones(3))
     assert w.tolist() == [1.0, 0.0, 1.0]
 
@@ -99,7 +99,7 @@ def test_all_variables_at_limits():
 @pytest.mark.parametrize(
     'S', [-np.eye(2), np.array([[1.0, 2.0], [2.0, 1.0]]), np.full((2, 2), np.nan)]
 )
-def test_what_is_not_convex_is_reported(S):
+def test_an_indefinite_problem_is_reported(S):
     """An S that is not positive definite is reported, and w stays in the box."""
     w, count = solve(S, np.array([0.3, 0.2]), -np.ones(2), np.ones(2))
     assert count == -1

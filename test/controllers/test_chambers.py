@@ -5,15 +5,15 @@ import json
 import subprocess
 import sys
 
-from held_rates import held_rate
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.simulation.simulator import Simulator
+from support.held_rates import held_rate
+from support.robots import compiled
 import yaml
 
 PERIOD = 1e-3
@@ -36,7 +36,7 @@ def law(arm, q, **changed):
 
 
 def test_a_posture_is_held_with_the_right_pressures(arm):
-    """With 50 g at the tip: the pressures of statics, from the first tick on, nothing unmet."""
+    """With 50 g at the tip the pressures of statics hold the posture from the first tick on."""
     q = sd.equilibrium(arm, u=HOLDING).q
     made, simulator = law(arm, q), Simulator(arm, q=q)
     for k in range(200):
@@ -48,8 +48,8 @@ def test_a_posture_is_held_with_the_right_pressures(arm):
     assert np.abs(simulator.q - q).max() < 1e-9
 
 
-def test_what_is_unmet_is_the_truth(arm):
-    """At limits: the acceleration asked for, less the one that the simulated arm then has."""
+def test_the_unmet_acceleration_is_that_of_the_simulation(arm):
+    """At limits `unmet` is the asked acceleration less that of the simulated arm."""
     q, narrow = sd.equilibrium(arm, u=HOLDING).q, np.array([5.0, *[8.5e4] * 6])
     made = law(arm, q, upper=narrow)
     command = made.compute(0.0, q, 0.0 * q)
@@ -67,7 +67,7 @@ def test_what_is_unmet_is_the_truth(arm):
     pytest.param(True, id='weak'),  # what does not follow does so at no pace
 ])  # fmt: skip
 def test_the_demo_says_whether_the_tip_follows(tmp_path, weak):
-    """Over DDS, commands acting as they arrive: the shipped circle to 0.5 mm; not if weak."""
+    """The demo's report says that the tip follows to 0.5 mm, and not with weak gains."""
     settings = yaml.safe_load(shipped('controllers')['pneumatic_arm'].read_text('utf-8'))
     settings['/**']['controller']['ros__parameters']['limits'] = {'c3': {'upper': 8e4}}
     (tmp_path / 'weak.yaml').write_text(yaml.safe_dump(settings))

@@ -1,15 +1,15 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Laws on one robot together: each counts on the others, none steps, none takes another's."""
+"""Several laws on one robot: each accounts for the others, and commands never jump."""
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.controllers.phases import Phase, Program, Timetable
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.piecewise import constant, spline
+from support.robots import compiled
 
 PERIOD = 1e-3
 TENDONS = ('t1', 't2', 't3')
@@ -21,7 +21,8 @@ def law_of(model, name, controlled, period=PERIOD, **parameters):
     return law(model, period=period, controlled=controlled, settings=settings)
 
 
-def test_one_law_alone_is_that_law():
+def test_a_composition_of_one_law_is_that_law():
+    """A composition of a single law sends the commands of that law."""
     model = compiled('pcc_arm')
     names, reference = model.actuator_names, constant(np.full(model.m, -1e-3))
     alone = sd.closed_loop(
@@ -57,7 +58,7 @@ def hybrid(soft, duration, untold=False):
 
 
 def test_two_laws_and_a_feed_forward_on_one_robot():
-    """Motors keep to their way while tendons pull; no command steps, of whatever law."""
+    """Motors follow while tendons pull, and no command jumps."""
     model = compiled('hybrid_arm')
     error, found = hybrid(lambda m: law_of(m, 'pd_plus', TENDONS, p=4.0, d=4.0), 2.5)
     assert np.abs(error[:, :5]).max() < 1e-4 and np.abs(error[:, 5]).max() < 1e-3  # [rad]
@@ -68,8 +69,8 @@ def test_two_laws_and_a_feed_forward_on_one_robot():
     assert found.u[400, -1] == pytest.approx(model.rate_limit[-1] * PERIOD)
 
 
-def test_a_law_counts_on_what_the_others_push_with():
-    """Told of the tendons, it has nothing to find out; untold, the motors are pushed away."""
+def test_a_law_accounts_for_the_forces_of_others():
+    """A law that knows the tendons' forces is not pushed away by them."""
     error, found = hybrid(lambda m: law_of(m, 'pfbl', TENDONS), 1.2)
     assert np.abs(error[-1, 6:]).max() < 1e-5  # [m]
     untold, _ = hybrid(lambda m: law_of(m, 'pfbl', TENDONS), 1.2, untold=True)
@@ -77,7 +78,7 @@ def test_a_law_counts_on_what_the_others_push_with():
 
 
 def test_it_begins_with_the_command_in_force():
-    """Started anew at another command, every law's limits of rates count from there."""
+    """After a start the rate limits of every law count from the command in force."""
     model = compiled('pcc_arm')
     names, u = model.actuator_names, np.full(model.m, 5.0)
     law = Composition([law_of(model, 'pfbl', names[:5]), law_of(model, 'feed_forward', names[5:])])
@@ -91,7 +92,8 @@ def test_it_begins_with_the_command_in_force():
     assert state[0] == pytest.approx(law.outputs(model.q0, np.zeros(model.n))[0][:5], abs=1e-12)
 
 
-def test_what_cannot_run_together_is_refused():
+def test_laws_that_cannot_run_together_are_refused():
+    """Laws that cannot run together are refused with the reason."""
     model = compiled('pcc_arm')
     a, b = model.actuator_names[:2], model.actuator_names[1:]
     first = law_of(model, 'feed_forward', a)
@@ -107,7 +109,7 @@ def test_what_cannot_run_together_is_refused():
 
 
 def test_a_bad_state_leaves_nothing_behind():
-    """No number that is none goes round between laws that read what the others push with."""
+    """After a non-finite state no law reads non-finite forces of another one."""
     model = compiled('pcc_arm')
     names, rest = model.actuator_names, np.zeros(model.n)
     parts = names[:5], names[5:]
@@ -124,7 +126,7 @@ def test_a_bad_state_leaves_nothing_behind():
 
 
 def test_laws_together_grow_as_they_do_in_a_simulated_period():
-    """One law in a composition is that law; halves of one that are told of each other about."""
+    """The reported growth of composed laws is that of a simulated period."""
     model = compiled('pcc_arm')
     names, u = model.actuator_names, np.full(model.m, 5.0)
     for name in ('pfbl', 'pd_plus'):
@@ -157,7 +159,7 @@ def phased(model, **options):
 
 @pytest.mark.quick
 def test_a_timetable_goes_on_with_the_tick_of_its_time():
-    """Whatever rounding says of it; a late tick skips what is over, and the last phase lasts."""
+    """A phase ends with the tick of its time despite rounding; the last phase never ends."""
     table = Timetable([Phase('a', 0.1, (0,)), Phase('b', 0.2, (1,)), Phase('c', 0.1, (0,))])
     table.enter(0, 0.0)
     names = []
@@ -177,7 +179,7 @@ def test_a_timetable_goes_on_with_the_tick_of_its_time():
 
 
 def test_phases_change_laws_without_a_jump():
-    """Each law begins with its phase, goes on through others; y_d and commands never step."""
+    """Each law starts with its phase, and y_d and commands never jump."""
     model = compiled('pcc_arm')
     law, program = phased(model)
     found = sd.closed_loop(
@@ -198,8 +200,8 @@ def test_phases_change_laws_without_a_jump():
     assert (steps <= model.rate_limit * PERIOD * (1 + 1e-9)).all()
 
 
-def test_phases_stop_where_they_are_until_they_are_begun_anew():
-    """After a plain reference or a new start; a program of another beginning starts over."""
+def test_phases_stop_until_a_new_program_begins():
+    """A plain reference or a new start stops the phases until a new program begins."""
     model = compiled('pcc_arm')
     law, program = phased(model, beginning=1)
     q, rest, u = model.q0, np.zeros(model.n), np.full(model.m, 2.0)
@@ -227,7 +229,7 @@ def test_phases_stop_where_they_are_until_they_are_begun_anew():
 
 
 def test_a_goal_that_changes_turns_its_law_alone():
-    """The others, and the phases, go on; one that is not at work yet knows it when it begins."""
+    """A new reference changes its own law only, and phases go on."""
     model = compiled('pcc_arm')
     law, program = phased(model, beginning=1)
     q, rest = model.q0, np.zeros(model.n)
@@ -243,8 +245,8 @@ def test_a_goal_that_changes_turns_its_law_alone():
     assert law.desired(0.249)[0, 3:] == pytest.approx(np.full(3, -3e-3))
 
 
-def test_a_known_delay_is_made_up_for_once():
-    """Laws act on the state that their command will find; one law as it does alone."""
+def test_a_known_delay_is_compensated_once():
+    """Composed laws act on one predicted state, and a single law as it does alone."""
     model, goal = compiled('pcc_arm'), constant(np.full(9, -1e-3))
     names, plant = model.actuator_names, sd.Plant(delay=2e-3)
     options = {'start': sd.Start(u=np.full(9, 2.0), ramp=0.02), 'plant': plant}
@@ -263,7 +265,8 @@ def test_a_known_delay_is_made_up_for_once():
     ((Phase('a', 1.0, ()),), r'phases\[0\].laws'),
     ((Phase('a', 1.0, (0, 2)),), r'laws\[2\].controlled'),
 ])  # fmt: skip
-def test_phases_that_cannot_be_are_refused(phases, words):
+def test_impossible_phases_are_refused(phases, words):
+    """Phases of no laws, unknown laws or impossible durations are refused."""
     model = compiled('pcc_arm')
     names = model.actuator_names
     laws = [law_of(model, 'feed_forward', own) for own in (names[:3], names[3:], names[:2])]
@@ -272,6 +275,7 @@ def test_phases_that_cannot_be_are_refused(phases, words):
 
 
 def test_a_program_for_other_laws_is_refused():
+    """A program with references for other laws is refused."""
     model = compiled('pcc_arm')
     law, _ = phased(model)
     with pytest.raises(ArgumentError, match='references of 3 laws'):

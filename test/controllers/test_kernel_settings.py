@@ -5,13 +5,13 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 import pytest
-from robots import compiled
 from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.controllers.pd_plus import PdPlusSettings
 from softrobot_dynamics.controllers.sampled_data_law import SampledDataLaw
 from softrobot_dynamics.controllers.settings import as_number, kernel_settings
 from softrobot_dynamics.schema.fields import number, text, vector
 from softrobot_dynamics.schema.parameters import parameter
+from support.robots import compiled
 
 LAWS = [name for name in CONTROLLERS.names() if issubclass(CONTROLLERS.get(name), SampledDataLaw)]
 

@@ -1,11 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What the laws beside partial feedback linearization promise, in the loops that they close."""
+"""Closed loops of the laws other than partial feedback linearization."""
 
 import math
 
 import numpy as np
 import pytest
-from robots import compiled
 from scipy.optimize import root
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.contract import CONTROLLERS
@@ -14,6 +13,7 @@ from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
 from softrobot_dynamics.references.piecewise import braking, constant, spline
 from softrobot_dynamics.simulation.simulator import Simulator
+from support.robots import compiled
 import yaml
 
 PERIOD = 1e-3
@@ -52,7 +52,7 @@ def held_by(model, u):
 
 @pytest.mark.parametrize('name', ['pcc_arm', 'planar_cc_chain', 'double_pendulum'])
 def test_pd_plus_settles_at_its_set_point(name):
-    """To 1e-6 of the way, from rest elsewhere, whatever its gains are."""
+    """From rest elsewhere `pd_plus` settles at its set-point to 1e-6 for any gains."""
     model = compiled(name)
     y = np.array([0.7, -0.4])
     if name != 'double_pendulum':
@@ -66,7 +66,7 @@ def test_pd_plus_settles_at_its_set_point(name):
 
 
 def test_pd_plus_near_q0_moves_as_its_gains_say():
-    """A small error decays as that of a mass on a spring and a damper, in mixed units too."""
+    """A small error decays as that of a mass on a spring and damper, in mixed units too."""
     model = compiled('double_pendulum')
     made = law('pd_plus', model, p=100.0, d=20.0, **wide_open(model))
     start = equilibrium(model, u=np.zeros(model.m)).q
@@ -83,7 +83,7 @@ def test_pd_plus_near_q0_moves_as_its_gains_say():
 
 @pytest.mark.parametrize('name', ['pcc_arm', 'ur10e'])
 def test_a_tip_gives_way_as_its_spring_says(name):
-    """1 N moves it by 1/k in its direction, and across by nothing, to 2 %: where all balances."""
+    """A force of 1 N moves the tip by 1/k in its direction and not across, to 2 %."""
     model = compiled(name)
     u = np.linspace(1.0, 3.0, model.m) if name == 'pcc_arm' else np.zeros(model.m)
     q = equilibrium(model, u=u).q if name == 'pcc_arm' else np.linspace(-0.7, 0.4, 6)
@@ -112,7 +112,7 @@ def test_a_tip_gives_way_as_its_spring_says(name):
 
 @pytest.mark.quick
 def test_a_tip_is_braked_as_its_damper_says():
-    """A stronger damper D adds the generalized force -J^T D x', which takes power from the arm."""
+    """The damper adds the generalized force -J^T D x', which takes power from the arm."""
     model = compiled('double_pendulum')
     q, qd, more = np.array([0.4, -0.7]), np.array([1.0, -2.0]), np.array([3.0, 2.0, 4.0])
     commands = []
@@ -136,8 +136,8 @@ def loaded(name, mass):
     'name, load, delay',
     [('pcc_arm', 0.16, 0.0), ('pcc_arm', 0.16, 2e-3), ('pneumatic_arm', 0.11, 0.0)],
 )
-def test_an_observer_makes_up_for_a_payload(name, load, delay):
-    """Of a fifth of the arm's mass: the error of y at rest falls tenfold, within the limits."""
+def test_an_observer_compensates_a_payload(name, load, delay):
+    """With the observer a payload of a fifth of the arm's mass causes a tenth of the error."""
     model, plant, errors = compiled(name), loaded(name, load), {}
     u = np.linspace(3.0, 5.0, 9) if name == 'pcc_arm' else np.array([0, 6, 7, 8, 9, 8, 7]) * 1e4
     y = held_by(model, u)[1]
@@ -160,7 +160,7 @@ def test_an_observer_makes_up_for_a_payload(name, load, delay):
 @pytest.mark.parametrize('density', [0.8, 1.2])
 @pytest.mark.parametrize('loss', [0.8, 1.2])
 def test_a_model_may_be_off_by_a_fifth(name, stiffness, density, loss):
-    """In stiffness, mass and damping, all at once: the outputs come to where they shall be."""
+    """With stiffness, mass and damping off by a fifth, outputs reach their references."""
     model = compiled(name)
     u = np.linspace(3.0, 5.0, 9) if name == 'pcc_arm' else np.array([0, 6, 7, 8, 9, 8, 7]) * 1e4
     y = held_by(model, u)[1]
@@ -183,8 +183,8 @@ def test_a_model_may_be_off_by_a_fifth(name, stiffness, density, loss):
 @pytest.mark.parametrize('name, u', [('pcc_arm', 2.0), ('servo_arm', 0.2)])
 @pytest.mark.parametrize('delay', [1e-3, 4.5e-3])
 @pytest.mark.parametrize('stiffness', [0.9, 1.1])
-def test_a_known_delay_is_made_up_for_on_a_model_that_is_off(name, u, delay, stiffness):
-    """The law knows the force that its model lacks, or it would predict motion where is none."""
+def test_a_known_delay_is_compensated_with_a_wrong_model(name, u, delay, stiffness):
+    """Prediction includes the force that the model lacks, and so predicts no false motion."""
     model = compiled(name)
     plant = sd.compile_model(sd.vary(model.description, {'young_modulus': f'x{stiffness}'}))
     y = held_by(model, np.full(model.m, u))[1] - 1e-3
@@ -200,8 +200,8 @@ def test_a_known_delay_is_made_up_for_on_a_model_that_is_off(name, u, delay, sti
     assert found.ok.all() and errors[-1].max() < 1e-3 * way.max()
 
 
-def test_a_law_at_a_slow_rate_follows_what_moves():
-    """What a held command does is known where the robot is, not where it was some ticks ago."""
+def test_a_law_at_a_slow_rate_tracks_a_motion():
+    """At a slow rate the law uses the response at the present state and tracks a motion."""
     model = compiled('ur10e')
     way = constant(np.array([1.5, -1.0, 1.0, 1.0, -1.0, 1.0]))
     found = sd.closed_loop(model, sd.Law('pfbl', period=0.02), way, 4.0, start=sd.Start(ramp=2.0))
@@ -212,7 +212,7 @@ def test_a_law_at_a_slow_rate_follows_what_moves():
     'name, chosen, late', [('double_pendulum', 0.02, 5e-3), ('pcc_arm', 0.001, 1e-3)]
 )
 def test_an_observer_is_as_slow_as_the_robot_allows(name, chosen, late):
-    """With it the loop also stands commands that are later than the law knows."""
+    """The observer is slow enough for the loop to withstand delays that the law ignores."""
     model = compiled(name)
     assert law('pfbl', model).observer == chosen
     way = constant(np.full(model.m, -2e-3))
@@ -223,8 +223,8 @@ def test_an_observer_is_as_slow_as_the_robot_allows(name, chosen, late):
 
 
 @pytest.mark.parametrize('observer, softer', [(0.0, 0.1), (0.01, 0.2), (1e-3, 0.2)])
-def test_growth_on_a_robot_that_is_off(observer, softer):
-    """As small errors grow on it, observer included; without weight, so that K and D scale."""
+def test_growth_with_a_wrong_model_is_that_of_the_loop(observer, softer):
+    """Small errors grow on a robot with scaled K and D at the predicted rate."""
     robot = {**yaml.safe_load(shipped('robots')['pcc_arm'].read_text()), 'gravity': [0, 0, 0]}
     model = sd.compile_model(sd.load_robot(robot))
     plant = sd.compile_model(sd.vary(model.description, {'young_modulus': f'x{1.0 - softer}'}))
@@ -244,7 +244,7 @@ def test_growth_on_a_robot_that_is_off(observer, softer):
 
 
 def test_an_observer_does_not_wind_up():
-    """Held back by its limits for seconds, it turns round as the law without it does."""
+    """After seconds at limits the law with an observer reverses as the one without it."""
     model = compiled('pcc_arm')
     y = held_by(model, np.linspace(3.0, 5.0, model.m))[1]
     errors = {}
@@ -262,7 +262,7 @@ def test_an_observer_does_not_wind_up():
 
 
 def test_a_tip_comes_back_without_moving_on():
-    """Under `impedance` an arm that was pushed comes to rest where it was, within its limits."""
+    """Under `impedance` a pushed arm comes to rest where it was, within its limits."""
     model = compiled('pcc_arm')
     u = np.linspace(2.0, 4.0, model.m)
     q, y = held_by(model, u)
@@ -279,7 +279,7 @@ def test_a_tip_comes_back_without_moving_on():
 
 @pytest.mark.parametrize('name', ['pcc_arm', 'pneumatic_arm', 'double_pendulum'])
 def test_computed_torque_gives_every_coordinate_its_own_gains(name):
-    """From another posture, at rest, each error goes the way its p and d say, and ends at zero."""
+    """The error of each coordinate decays by the coordinate's own p and d, and ends at zero."""
     model = compiled(name)
     q = model.q0 + 0.02 * np.cos(np.arange(model.n))
     y, rest = sd.actuation(model, q=q, qd=0.0 * q).coordinates, np.zeros(model.n)
@@ -301,7 +301,7 @@ def test_computed_torque_gives_every_coordinate_its_own_gains(name):
 
 @pytest.mark.quick
 def test_computed_torque_on_its_way_is_partial_feedback_linearization():
-    """Where the robot moves as it shall, q'' = q_d'' and y'' = y_d'' are one and the same."""
+    """On the reference `computed_torque` and `pfbl` send the same command."""
     robot = yaml.safe_load(shipped('robots')['double_pendulum'].read_text())
     body = robot['bodies'][-1]['name']
     pulls = {'x': [1.0, 0.0, 0.0], 'z': [0.0, 0.0, 1.0]}  # whose ways bend, unlike a motor's
@@ -321,13 +321,13 @@ def test_computed_torque_on_its_way_is_partial_feedback_linearization():
 
 
 def test_computed_torque_needs_as_many_outputs_as_coordinates():
-    """Else it is refused, by name and number."""
+    """An underactuated robot is refused with the names and numbers."""
     with pytest.raises(ArgumentError, match='as many actuators as there are coordinates, 6'):
         law('computed_torque', compiled('planar_cc_chain'))
 
 
-def test_feed_forward_commands_what_it_is_told():
-    """Within limits and rate limits, whatever the state."""
+def test_feed_forward_sends_its_command():
+    """`feed_forward` sends its command within limits and rate limits, whatever the state."""
     model = compiled('pcc_arm')
     made = law('feed_forward', model, command=1e9, rate=100.0)
     made.start(model.q0, model.q0, 0.0, np.zeros(model.m))
@@ -339,7 +339,7 @@ def test_feed_forward_commands_what_it_is_told():
 
 
 def test_commands_follow_a_reference_in_time():
-    """What it says is added to the parameters', of the controlled ones alone; a hold keeps it."""
+    """The reference adds to the parameters' command of controlled actuators; a hold keeps it."""
     model = compiled('pcc_arm')
     own = model.actuator_names[:2]
     made = law('feed_forward', model, own, command=3.0)
@@ -361,7 +361,7 @@ def test_commands_follow_a_reference_in_time():
 
 @pytest.mark.parametrize('kind', ['pfbl', 'pd_plus', 'impedance', 'computed_torque'])
 def test_growth_is_that_of_the_loop(kind):
-    """What is said is the largest eigenvalue of a simulated period about rest, under each law."""
+    """The reported growth is the largest eigenvalue of a simulated period, for each law."""
     model = compiled('pcc_arm' if kind == 'computed_torque' else 'planar_cc_chain')
     u, n = np.linspace(1.0, 3.0, model.m), model.n
     q, y = held_by(model, u)
@@ -383,7 +383,7 @@ def test_growth_is_that_of_the_loop(kind):
 
 
 def test_a_wrong_body_and_a_wrong_target_are_named():
-    """By the names that the parameters have from outside."""
+    """A wrong body and a wrong target are refused with their parameter names."""
     model = compiled('pcc_arm')
     make = CONTROLLERS.get('impedance').make_settings
     with pytest.raises(DescriptionError, match=r"impedance.body.*'elbow'.*one of"):

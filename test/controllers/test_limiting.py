@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The limits that every command passes last."""
+"""The limits that every command passes before it is sent."""
 
 from numba.core import event
 import numpy as np
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.quick
 
 
 def test_nothing_is_compiled_once_commands_go_out():
-    """Also with what cannot be written to, as settings and what a law makes of them."""
+    """Read-only arrays cause no compilation after the first command."""
     limiter = Limiter(np.array([0.0, 0.0]), np.array([10.0, 10.0]))
     with event.install_recorder('numba:compile') as compiled:
         first = limiter.bring(np.array([3.0, 4.0]), frozen([1.0, 1e3]), 0.5)[0].copy()

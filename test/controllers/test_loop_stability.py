@@ -1,16 +1,16 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""How fast errors of the sampled loop grow: beside simulation, and beside a double integrator."""
+"""The growth of errors in sampled loops against simulations and a double integrator."""
 
 import math
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.simulation.simulator import Simulator
+from support.robots import compiled
 
 
 def law(name, period, p, d):
@@ -31,7 +31,7 @@ def growth(made, q, u):
 
 @pytest.mark.parametrize('gains', [(10.0, 1.0), (100.0, 20.0), (400.0, 40.0)])
 def test_a_sound_loop_has_the_eigenvalue_of_a_held_double_integrator(gains):
-    """pcc_arm under tension: the gains' own motion is the slowest, to 1 %."""
+    """The slowest motion of pcc_arm in tension is that of its gains, to 1 %."""
     (p, d), T = gains, 1e-3
     held = [[1.0 - T * T * p / 2.0, T - T * T * d / 2.0], [-T * p, 1.0 - T * d]]
     wanted = math.log(np.abs(np.linalg.eigvals(held)).max()) / T
@@ -41,7 +41,7 @@ def test_a_sound_loop_has_the_eigenvalue_of_a_held_double_integrator(gains):
 
 @pytest.mark.parametrize('gains, grows', [((100.0, 20.0), False), ((3e5, 900.0), True)])
 def test_growth_is_that_of_the_simulated_loop(gains, grows):
-    """At 200 Hz: a small error grows in simulation by as much as said, or dies away."""
+    """At 200 Hz a small error grows or decays in simulation at the predicted rate."""
     made, q, u = law('planar_cc_chain', 5e-3, *gains)
     rate = growth(made, q, u)
     assert (rate > 0.0) == grows
@@ -56,14 +56,14 @@ def test_growth_is_that_of_the_simulated_loop(gains, grows):
     assert found == pytest.approx(rate, rel=0.1) if grows else found < 0.0
 
 
-def test_what_rings_undamped_neither_grows_nor_decays():
-    """The steel rod at 1 kHz: below a tenth per second in either direction."""
+def test_an_undamped_rod_neither_grows_nor_decays():
+    """An undamped steel rod at 1 kHz grows or decays by less than a tenth per second."""
     made, q, u = law('steel_rod', 1e-3, 100.0, 20.0)
     assert abs(growth(made, q, u)) < 0.1
 
 
-def test_what_cannot_be_stable_is_known():
-    """A rod with an elongation that swings two thirds of a turn in a period, under its tendons."""
+def test_an_unstable_loop_is_recognised():
+    """A rod whose elongation turns two thirds per period is reported as unstable."""
     bend = {'basis': 'legendre', 'order': 1}
     strains = {'kappa_x': bend, 'kappa_y': bend, 'gamma_z': {'basis': 'legendre', 'order': 0}}
     body = {
@@ -92,8 +92,8 @@ def test_what_cannot_be_stable_is_known():
     assert made.growth(equilibrium(model, u=u).q, u, made.settings) > 0.5
 
 
-def test_no_posture_no_answer():
-    """Where the robot cannot be, growth is nan."""
+def test_growth_is_nan_where_there_is_no_posture():
+    """The growth is nan at a posture that the robot cannot take."""
     made, q, u = law('pcc_arm', 1e-3, 100.0, 20.0)
     q[2] = np.nan
     assert math.isnan(growth(made, q, u))

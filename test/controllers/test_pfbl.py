@@ -3,7 +3,6 @@
 
 import numpy as np
 import pytest
-from robots import compiled, rod, SHIPPED, states
 from scipy.optimize import lsq_linear
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.contract import Controller, CONTROLLERS
@@ -14,6 +13,7 @@ from softrobot_dynamics.references.piecewise import braking, constant, spline
 from softrobot_dynamics.references.tips import tip_path
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
 from softrobot_dynamics.simulation.simulator import Simulator
+from support.robots import compiled, rod, SHIPPED, states
 
 PERIOD = 1e-3
 INSTANT = 1e-20
@@ -70,7 +70,7 @@ def copy(command):
 
 @pytest.mark.parametrize('name', [*ARMS, 'ur10e', 'double_pendulum', 'hand'])
 def test_actuation_coordinates_accelerate_as_asked(name):
-    """Without limits y'' = a to 1e-10 on random states, underactuated or not, bias included."""
+    """Without limits y'' = a to 1e-10 in random states of any actuation, bias included."""
     model = compiled(name)
     made = controller(model, wide_open(model))
     for q, qd, _ in states(model, 20, seed=2):
@@ -84,8 +84,8 @@ def test_actuation_coordinates_accelerate_as_asked(name):
 
 
 @pytest.mark.parametrize('name', [*ARMS, 'steel_rod'])
-def test_what_is_asked_for_is_gained_in_a_period(name):
-    """Under the command held for a period, the simulated robot's y' gains T (a - Jdot qd)."""
+def test_the_demanded_rate_is_reached_in_a_period(name):
+    """Over a held period the simulated y' changes by T (a - Jdot qd)."""
     model = compiled(name)
     made = controller(model, wide_open(model), period=PERIOD)
     for q, qd, _ in states(model, 3, seed=8, size=0.2):
@@ -102,7 +102,7 @@ def test_what_is_asked_for_is_gained_in_a_period(name):
 @pytest.mark.parametrize('gains', [(10.0, 1.0), (100.0, 20.0), (400.0, 40.0)])
 @pytest.mark.parametrize('name', [*SHIPPED, 'steel_rod'])
 def test_errors_decay_as_the_gains_say(name, gains):
-    """A small step of y in a loaded posture: the p and d fitted to the motion are the gains."""
+    """The p and d fitted to a small step of y in a loaded posture are the gains."""
     model, (p, d) = compiled(name), gains
     if name == 'steel_rod' and d < 20.0:
         pytest.skip('what rings undamped is more than so small a d')
@@ -175,7 +175,7 @@ def test_uncontrolled_actuators_feed_forward(controlled):
 
 @pytest.mark.parametrize('name', ARMS)
 def test_limits_as_in_weighted_least_squares(name):
-    """Within limits u is scipy's minimiser of |S^1/2 (w - w*)|, and what is unmet is reported."""
+    """Within limits u is scipy's minimiser of |S^1/2 (w - w*)|; `unmet` has the rest."""
     model = compiled(name)
     made = controller(
         model, PartialFeedbackLinearization.make_settings(model, rate=np.full(model.m, np.inf))
@@ -207,8 +207,8 @@ def least_squares(model, q, qd, a):
     return lsq_linear(X, X @ free, (-model.upper, -model.lower), method='bvls', tol=1e-15).x
 
 
-def test_rate_limits():
-    """From one tick to the next u changes by at most rate * period, from the start's u on."""
+def test_commands_keep_rate_limits():
+    """From tick to tick u changes by at most rate * period, from the start's u on."""
     model = compiled('pcc_arm')
     settings = PartialFeedbackLinearization.make_settings(model, rate=np.full(model.m, 200.0))
     made = controller(model, settings, period=PERIOD)
@@ -223,7 +223,7 @@ def test_rate_limits():
 
 
 def test_limits_come_before_rate_limits():
-    """Where the last command is beyond new limits, u obeys the limits at once."""
+    """If the last command is beyond new limits, u obeys the new limits at once."""
     model = compiled('pcc_arm')
     settings = PartialFeedbackLinearization.make_settings(model, rate=np.full(model.m, 100.0))
     made = controller(model, settings.replace(upper=np.full(model.m, 2.0)))
@@ -233,7 +233,7 @@ def test_limits_come_before_rate_limits():
 
 
 def test_redundant_tendons_give_finite_commands():
-    """More tendons than coordinates: S is singular, u finite, and what can be reached is."""
+    """With more tendons than coordinates u is finite, and feasible demands are met."""
     ring = 2.0 * np.pi * np.arange(5) / 5.0
     tendons = [
         {
@@ -268,8 +268,8 @@ def test_redundant_tendons_give_finite_commands():
 
 
 @pytest.mark.parametrize('wrong', [np.nan, np.inf, 1e200])
-def test_a_state_that_makes_no_sense_gives_no_command(wrong):
-    """For a state that is no number, or no posture of the model, the command is marked invalid."""
+def test_an_invalid_state_gives_no_command(wrong):
+    """A state that is not finite, or no posture of the model, makes the command invalid."""
     model = compiled('pcc_arm')
     made = controller(model, PartialFeedbackLinearization.make_settings(model))
     made.start(model.q0, np.zeros(model.n), 0.0, u=np.full(model.m, 1.0))
@@ -296,7 +296,7 @@ def close_loop(model, made, duration, q, u=None, **options):
 
 
 def test_the_arm_follows_its_circle():
-    """In closed loop the tip of the shipped arm is on its circle to a millimetre."""
+    """In closed loop the tip of the shipped arm stays on its circle to a millimetre."""
     model = compiled('pcc_arm')
     circle = Circle('segment3', (0.0, 0.0, 0.57), (0.0, 0.0, 1.0), 0.1, 5.0)
     reference, postures = tip_circle(model, circle)
@@ -312,8 +312,8 @@ def test_the_arm_follows_its_circle():
     assert np.abs(errors).max() < 2e-3
 
 
-def test_the_underactuated_chain_follows_too():
-    """In closed loop the three tendons of the chain of six bodies follow a smooth reference."""
+def test_the_underactuated_chain_follows_its_reference():
+    """The three tendons of a chain of six bodies follow a smooth reference in closed loop."""
     model, times = compiled('planar_cc_chain'), np.linspace(0.0, 16.0, 17)
     q = equilibrium(model, u=[4.0, 8.0, 4.0]).q
     y = sd.actuation(model, q=q, qd=0.0 * q).coordinates
@@ -366,8 +366,8 @@ def test_the_papers_circle_with_the_papers_gains(papers_circle, gains, most):
 
 
 @pytest.mark.parametrize('late', [1.0, 1.5])
-def test_a_known_delay_is_made_up_for(late):
-    """Commands that come late move y as it would move without delay, if the law knows of it."""
+def test_a_known_delay_is_compensated(late):
+    """With a known delay y moves as it would without delay."""
     model, u = compiled('planar_cc_chain'), np.array([4.0, 8.0, 4.0])
     q, moved = equilibrium(model, u=u).q, {}
     for known in (None, 0.0, late * PERIOD):
@@ -409,8 +409,8 @@ def test_a_replay_gives_the_same_commands():
 
 
 @pytest.mark.parametrize('name, controlled', [('double_pendulum', 1), ('planar_cc_chain', 2)])
-def test_the_law_knows_what_its_outputs_leave(name, controlled):
-    """Upright, what grows while the last outputs are held; by another way than the law's own."""
+def test_the_law_reports_unstable_zero_dynamics(name, controlled):
+    """Upright, the law reports the growth while outputs are held, as another method does."""
     model = compiled(name)
     names = model.actuator_names[controlled:]
     made = PartialFeedbackLinearization(model, period=PERIOD, controlled=names)
@@ -424,7 +424,7 @@ def test_the_law_knows_what_its_outputs_leave(name, controlled):
 
 @pytest.mark.parametrize('name', [name for name in CONTROLLERS.names() if name != 'feed_forward'])
 def test_every_controller_holds_a_posture(name):
-    """A registered controller, new or old, holds a rigid robot where it is told, or began."""
+    """Every registered controller holds a rigid robot at its set-point or start."""
     model = compiled('double_pendulum')
     made = CONTROLLERS.get(name)(model, period=PERIOD)
     assert isinstance(made, Controller)

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The safe command: the right one for each kind of actuator, within its limits, at any time."""
+"""The safe command suits each kind of actuator, within its limits, at any time."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def make(mode, pretension=1.0, ramp=2.0):
     ],
 )
 def test_each_actuator_gets_what_suits_it(mode, expected):
-    """Tendons are kept taut, joints carry the weight, limits are kept, hold holds them all."""
+    """Tendons stay taut, joints carry the weight, limits hold, and hold keeps all commands."""
     safe = make(mode)
     safe.begin(Q, LAST)
     assert safe.at(0.0) == pytest.approx(expected, abs=1e-12)
@@ -63,7 +63,7 @@ def test_without_ramp_gravity_is_not_carried():
 
 @pytest.mark.parametrize('mode', MODES)
 def test_it_is_defined_before_any_state_or_command(mode):
-    """Without a state there is no gravity torque, without a command nothing but zero to hold."""
+    """The safe command exists without a state (no gravity torque) and without a command (zero)."""
     safe = make(mode)
     safe.begin(None, None)
     tendons = [0.0, 2.0] if mode in ('zero', 'hold') else [1.0, 2.0]
@@ -79,7 +79,7 @@ def test_holding_keeps_a_copy():
 
 
 def test_a_choice_counts_from_the_next_beginning():
-    """Choosing while a safe command is given does not make it jump."""
+    """Choosing a mode while a safe command is sent does not make it jump."""
     safe = make('zero')
     safe.begin(Q, LAST)
     safe.choose('pretension', 5.0, 1.0)
@@ -105,7 +105,7 @@ def test_an_unknown_mode_is_named():
     ],
 )
 def test_an_actuator_may_name_a_number(mode, expected):
-    """In its own unit; a pretension [N] is only for those that say so, never one for a valve."""
+    """An actuator's own safe value has its unit; a pretension [N] is not applied to a valve."""
     limit = np.full(2, 1e5)
     safe = SafeCommand((2e4, 'zero'), -limit, limit, lambda q: WEIGHT[:2], lambda q: np.eye(2))
     safe.choose(mode, 1.0, 2.0)

@@ -1,14 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Loops do not depend on a robot's size, once gains, period and reference are in its own time."""
+"""Closed loops scale with a robot's size if gains, period and reference do."""
 
 import numpy as np
 import pytest
-from scaled import law_of, model_of, rigid_arm, Scale, SIZES, tips
 import softrobot_dynamics as sd
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.offline.closed_loop import closed_loop
 from softrobot_dynamics.references.piecewise import reaching
 from softrobot_dynamics.schema.yaml_files import read_yaml
+from support.scaled import law_of, model_of, rigid_arm, Scale, SIZES, tips
 
 FEW = SIZES[1], SIZES[6], SIZES[7]
 """1 mm of 1 MPa and of 1 kPa, 100 m of 200 GPa; laws with longer periods do more in each tick."""

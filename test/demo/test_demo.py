@@ -10,10 +10,10 @@ import subprocess
 import sys
 import time
 
-from held_rates import held_rate
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.evaluation.overload import RATES
+from support.held_rates import held_rate
 
 pytest.importorskip('rclpy')
 
@@ -55,7 +55,7 @@ def test_the_demo_holds_and_tracks_its_circle(tmp_path):
 
 
 def test_a_demo_chooses_a_rate_that_the_machine_holds_and_says_so(tmp_path):
-    """Without `--rate`; if others then take the machine away, that is the first thing it says."""
+    """Without `--rate` a demo picks a rate that the machine holds, and reports an overload."""
     said, content = demo(tmp_path, '--no-plot')
     (rate,) = [float(each) for each in re.findall(r'the demo runs at (\d+) Hz', said)]
     assert rate in RATES and f'pcc_arm at {rate:g} Hz' in said
@@ -66,7 +66,7 @@ def test_a_demo_chooses_a_rate_that_the_machine_holds_and_says_so(tmp_path):
 
 
 def test_ctrl_c_ends_both_processes_and_keeps_the_record(tmp_path):
-    """The robot is left with the safe command; status 130; what was recorded is written."""
+    """Ctrl-C ends with a safe command, status 130 and a complete record."""
     folder = tmp_path / 'out'
     with open(tmp_path / 'shown.txt', 'wb') as shown:
         process = subprocess.Popen(

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a demo takes from a parameter file, and what goes before it; nothing is started."""
+"""The plan of a demo: values of parameter files and flags; nothing is started."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def plan(tmp_path):
 
 
 def test_a_demo_runs_at_the_rate_of_its_parameter_file(plan):
-    """Both nodes do; what is not used of the file is said, what is alike is not."""
+    """Both nodes run at the rate of the file; overridden values are reported."""
     found = plan(None, FILE.replace('stiffness', 'mass'))
     assert found.controller['rate'] == found.simulation['rate'] == 250.0 and not found.any_rate
     said = '\n'.join(found.remarks)
@@ -42,8 +42,8 @@ def test_a_demo_runs_at_the_rate_of_its_parameter_file(plan):
     assert found.simulation['plant'] == ('mass=×1.1',)
 
 
-def test_the_flag_goes_before_the_file_and_says_so(plan):
-    """With both rates; one that is the same draws no remark."""
+def test_the_rate_of_the_flag_overrides_the_file(plan):
+    """A rate by flag overrides that of the file with a remark that has both."""
     found = plan(500.0, FILE.replace('stiffness', 'mass'))
     assert found.controller['rate'] == found.simulation['rate'] == 500.0
     assert 'rate: 250.0 in the parameter file is not used: --rate 500.0' in found.remarks[1]
@@ -51,14 +51,14 @@ def test_the_flag_goes_before_the_file_and_says_so(plan):
     assert not any('--rate' in words for words in same.remarks)
 
 
-def test_a_rate_that_nobody_gives_may_be_any(plan):
-    """The highest until it is measured; no remark is drawn by the shipped file."""
+def test_without_a_given_rate_the_highest_is_planned(plan):
+    """Without a given rate the plan has the highest one, and the shipped file no remark."""
     found = plan(None)
     assert found.any_rate and found.controller['rate'] == RATES[0] and found.remarks == ()
 
 
 def test_the_robot_of_a_demo_is_that_of_the_flag_the_file_or_the_usual_one(tmp_path):
-    """In this order, and a difference is said."""
+    """The robot is that of flag, file or default, in this order; a difference is reported."""
     file = tmp_path / 'mine.yaml'
     file.write_text(FILE, encoding='utf-8')
     assert robot_of(None, None) == ('pcc_arm', '')

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The rate that a machine holds is measured beside bare processes, and is said in words."""
+"""The rate that a machine holds is measured and reported."""
 
 import sys
 
@@ -12,7 +12,7 @@ from softrobot_dynamics.evaluation.overload import RATES
 
 @pytest.mark.parametrize('processes', [2, 3])
 def test_a_rate_is_held_only_if_a_tick_has_room_for_what_is_computed(processes):
-    """Work of 300 ms fits into no tenth of a second, on whatever machine."""
+    """A rate is not held if its period is shorter than the computation."""
     found = held([0.3 / processes] * processes, (20.0, 10.0))
     assert found.rate == 10.0 and found.late == 1.0
     assert found.tried == ((20.0, 1.0), (10.0, 1.0))
@@ -21,7 +21,7 @@ def test_a_rate_is_held_only_if_a_tick_has_room_for_what_is_computed(processes):
 
 @pytest.mark.realtime
 def test_the_highest_rate_that_is_held_is_taken():
-    """With nothing to compute 2 Hz are held wherever tests run; lower rates are not tried."""
+    """The highest rate that is held is taken, and lower ones are not tried."""
     found = held([0.0, 0.0], (1e5, 2.0, 1.0))
     assert found.rate == 2.0 and found.late <= rates.LATE
     (fast, late), _ = found.tried
@@ -31,13 +31,13 @@ def test_the_highest_rate_that_is_held_is_taken():
     assert 'at 100000 Hz' in words
 
 
-def test_nothing_more_is_said_where_the_first_rate_is_held():
-    """Than which one it is."""
+def test_the_first_rate_held_is_reported_alone():
+    """If the first rate is held, the output names that rate and nothing else."""
     assert HeldRate(RATES[0], 0.0, ((RATES[0], 0.0),)).in_words() == 'the demo runs at 1000 Hz'
 
 
 def test_a_ring_that_does_not_answer_is_an_error_that_says_what_to_do(monkeypatch):
-    """Not a traceback."""
+    """A rate measurement without answers is an error with advice, not a traceback."""
     monkeypatch.setattr(sys, 'executable', '/bin/false')
     with pytest.raises(SoftRobotError, match='no rate could be measured.*--rate 100'):
         held([0.0, 0.0])

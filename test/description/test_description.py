@@ -133,7 +133,7 @@ def test_defaults_are_the_documented_ones():
 
 
 def test_a_description_is_frozen(good):
-    """Neither the description nor its parts change, and it can be hashed, copied and pickled."""
+    """A description and its parts are immutable, hashable, and can be copied and pickled."""
     robot = sd.load_robot(good)
     for part in (
         robot,
@@ -385,7 +385,7 @@ def test_two_arms_can_stand_on_the_base(good):
 
 
 def test_a_robot_that_cannot_move_is_refused(good):
-    """Without a coordinate there is nothing to compute."""
+    """A robot without a coordinate is refused."""
     good['bodies'] = good['bodies'][:1]
     good['bodies'][0]['joint'] = {'type': 'fixed'}
     (problem,) = problems_of({'name': 'post', 'bodies': good['bodies']})

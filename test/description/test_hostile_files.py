@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Robot files by somebody who means harm: nothing of them is run, and none takes long."""
+"""Malicious robot files run no code and take little time."""
 
 import pytest
 import softrobot_dynamics as sd
@@ -42,7 +42,7 @@ def places(robot, text):
 
 
 def test_no_file_runs_code(tmp_path):
-    """Neither as a tag, nor where a name, a number or a kind is expected."""
+    """Python tags in a robot file are refused and never executed."""
     mark, file = tmp_path / 'mark', tmp_path / 'robot.yaml'
     for tag in TAGS:
         file.write_text(tag.format(mark), encoding='utf-8')
@@ -75,8 +75,8 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize('kind', HOSTILE)
-def test_a_file_without_end_is_refused_in_a_moment(tmp_path, kind):
-    """What is said of it is short, too: some lines, each of them readable in a log."""
+def test_a_huge_expansion_is_refused_quickly(tmp_path, kind):
+    """A file that expands without end is refused quickly, with a short message."""
     file, (text, words) = tmp_path / 'robot.yaml', HOSTILE[kind]
     file.write_text(text, encoding='utf-8')
     with pytest.raises(DescriptionError, match=words) as refusal:

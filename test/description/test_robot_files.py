@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Robot files: what can be wrong before a single field is read, and where shipped ones are."""
+"""Robot files: errors before any field is read, and the places of shipped files."""
 
 import importlib.metadata
 from pathlib import Path
@@ -116,8 +116,8 @@ def test_a_file_that_contains_itself_is_refused(file):
         ('2', 2.0),
     ],
 )
-def test_numbers_are_read_as_yaml_1_2_has_them(file, number, value):
-    """1e-3 is a number, though PyYAML alone takes it for text; 010 is ten, not eight."""
+def test_numbers_are_read_as_in_yaml_1_2(file, number, value):
+    """As in YAML 1.2, 1e-3 is a number, not a text, and 010 is ten, not eight."""
     robot = sd.load_robot(file(ROD.replace('0.2', number)))
     assert robot.modules[0].body.length == value
 
@@ -154,7 +154,7 @@ def test_shipped_robots_load_by_name(name):
 
 
 def test_these_robots_are_shipped():
-    """At least the four that the documentation speaks of."""
+    """At least the four robots that the documentation mentions are shipped."""
     assert set(ROBOTS) <= set(shipped.shipped('robots'))
 
 
@@ -181,7 +181,7 @@ def test_the_home_folder_may_be_written_as_tilde(file, monkeypatch):
 
 
 def test_the_ament_share_folder_comes_first(tmp_path, monkeypatch):
-    """Where ROS has installed the package, its files are the ones that count."""
+    """Where ROS has installed the package, the files of its share folder are used."""
     folder = tmp_path / 'config' / 'robots'
     folder.mkdir(parents=True)
     (folder / 'rod.yaml').write_text(ROD)
@@ -191,8 +191,8 @@ def test_the_ament_share_folder_comes_first(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize('error', [KeyError('no such package'), OSError('no AMENT_PREFIX_PATH')])
-def test_a_ros_installation_without_us_is_passed_over(monkeypatch, error):
-    """Neither an unknown package nor an unsourced installation hides the other places."""
+def test_a_ros_installation_without_the_package_is_skipped(monkeypatch, error):
+    """An unknown package or an unsourced installation does not hide the other places."""
 
     def fail(package):
         raise error

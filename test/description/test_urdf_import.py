@@ -96,7 +96,7 @@ def test_a_tree_has_pinocchios_inverse_dynamics(tmp_path, capsys):
 @pytest.mark.skipif(not FOLDER.exists(), reason='example-robot-data, 130 MB, is not installed')
 @pytest.mark.parametrize('arm', ARMS)
 def test_arms_have_pinocchios_inverse_dynamics(arm):
-    """Whole arms as their makers describe them."""
+    """Imported arms of several makers have Pinocchio's inverse dynamics."""
     assert apart(FOLDER / arm) < 1e-10
 
 
@@ -129,8 +129,8 @@ def refused(folder, text, **given):
     (('</robot>', ''), 'file'),
     (('<parent link="world"/>', ''), 'joint bolt.parent'),
 ])  # fmt: skip
-def test_what_cannot_be_is_refused(tmp_path, change, place):
-    """With the place of it."""
+def test_an_unsupported_urdf_is_refused(tmp_path, change, place):
+    """An unsupported element of a URDF is refused with its place."""
     error = refused(tmp_path, TREE.replace(*change))
     assert [problem.path for problem in error.problems] == [place]
 
@@ -193,7 +193,7 @@ def test_what_cannot_be_is_refused(tmp_path, change, place):
     ('<robot', '<robot xmlns:xacro="http://ros.org/wiki/xacro"><xacro:include/', 'file'),
 ])  # fmt: skip
 def test_what_urdf_does_not_allow_is_refused_by_joint_or_link(tmp_path, old, new, words):
-    """One wrong entry each in a right file, as urdfdom or physics refuse it."""
+    """Each wrong entry of a URDF is refused with its joint or link."""
     assert old in ONE
     text = ONE.replace(old, new, 1)
     error = refused(tmp_path, text)
@@ -202,7 +202,7 @@ def test_what_urdf_does_not_allow_is_refused_by_joint_or_link(tmp_path, old, new
 
 @pytest.mark.quick
 def test_all_problems_of_a_file_come_at_once(tmp_path):
-    """Joints and links alike."""
+    """All problems of joints and links are reported at once."""
     text = ONE.replace('effort="10"', 'effort="-1"').replace('value="1.0"', 'value="x"')
     paths = [problem.path for problem in refused(tmp_path, text).problems]
     assert sorted(paths) == ['joint ja.limit.effort', 'link a.mass.value']
@@ -211,7 +211,7 @@ def test_all_problems_of_a_file_come_at_once(tmp_path):
 @pytest.mark.quick
 @pytest.mark.parametrize('text', ['<robot name="r"/>', '<robot name="r"><link name="a"/></robot>'])
 def test_a_robot_without_joints_is_refused(tmp_path, text):
-    """There is nothing to move."""
+    """A URDF without a movable joint is refused."""
     assert refused(tmp_path, text).problems[0].path in ('links', 'joints')
 
 

@@ -1,13 +1,13 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Robots of which numbers are others: which, where, and what is refused."""
+"""Variations of a robot's numbers: selection, changes, and refusals."""
 
 import json
 
 import pytest
-from robots import soft_arm
 import softrobot_dynamics as sd
 from softrobot_dynamics.description.variation import plant_of, read_changes
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
+from support.robots import soft_arm
 
 pytestmark = pytest.mark.quick
 
@@ -18,7 +18,7 @@ def values(robot, field):
 
 
 def test_a_field_counts_wherever_it_stands():
-    """By its name alone; a factor multiplies, a number takes the place; the file's stays as is."""
+    """A field name alone changes all its occurrences, by a factor or to a number."""
     robot = sd.load_robot('pcc_arm')
     softer = sd.vary(robot, {'young_modulus': '×0.7', 'density': 900.0})
     before = values(robot, 'young_modulus')
@@ -31,7 +31,7 @@ def test_a_field_counts_wherever_it_stands():
 
 
 def test_names_before_it_say_where():
-    """Of a body, a joint, an actuator, a part of one; one change after the other."""
+    """Names before a field select a body, a joint, an actuator or a part; changes accumulate."""
     robot = sd.load_robot('pcc_arm')
     changes = {'segment2.young_modulus': '*2', 'young_modulus': 'x 3', 'segment2.radius': '×1.1'}
     found = values(sd.vary(robot, changes), 'young_modulus')
@@ -53,8 +53,8 @@ def test_names_before_it_say_where():
     assert soft.modules[1].body.material == helicoid.modules[1].body.material
 
 
-def test_names_that_say_path_mean_its_numbers():
-    """By tendon and by body; others mean what they always did, bodies' and drives' radii."""
+def test_path_selects_the_numbers_of_a_route():
+    """`path` selects numbers of tendon routes by tendon and body, not radii of bodies."""
     robot = sd.load_robot('servo_arm')
     name, passage = robot.actuators[0].name, robot.actuators[0].actuator.path[0]
     found = sd.vary(robot, {f'{name}.path.{passage.body}.radius': '×1.5'}).actuators
@@ -68,8 +68,8 @@ def test_names_that_say_path_mean_its_numbers():
         assert [a.actuator.path for a in others] == [a.actuator.path for a in robot.actuators]
 
 
-def test_places_in_lists():
-    """From 0, after the field; those that it has not are refused."""
+def test_places_in_lists_count_from_zero():
+    """An index after a field selects its entry from 0 on; missing entries are refused."""
     arm = sd.load_robot('pcc_arm')
     found = values(sd.vary(arm, {'segment2.radius.1': 0.01}), 'radius')
     assert found == {
@@ -95,22 +95,22 @@ def test_places_in_lists():
         (['density'], ArgumentError, 'a mapping'),
     ],
 )
-def test_what_cannot_be_is_refused(changes, error, words):
-    """By the rules of the robot file, with the place."""
+def test_an_impossible_variation_is_refused(changes, error, words):
+    """A variation that breaks the rules of robot files is refused with the place."""
     with pytest.raises(error, match=words):
         sd.vary(sd.load_robot('pcc_arm'), changes)
 
 
-def test_changes_as_texts():
-    """As the simulation node takes them."""
+def test_changes_may_be_texts():
+    """Changes may be texts, as the simulation node takes them."""
     assert read_changes(['mass=×1.2', ' a.b = 3 ']) == {'mass': '×1.2', 'a.b': '3'}
     for wrong in ('mass', 'mass=', '=2'):
         with pytest.raises(ArgumentError, match='plant'):
             read_changes([wrong])
 
 
-def test_another_robot_as_a_text(tmp_path):
-    """By its shipped name or its file, wherever it stands among changes; at most one."""
+def test_another_robot_may_be_named_by_text(tmp_path):
+    """One of the changes may name another robot, by shipped name or file."""
     robot, file = sd.load_robot('double_pendulum'), tmp_path / 'other.yaml'
     file.write_text(json.dumps(soft_arm()))
     changed = plant_of(robot, ['mass=×1.2'])
@@ -126,7 +126,7 @@ def test_another_robot_as_a_text(tmp_path):
 
 
 def test_changes_in_a_file(tmp_path):
-    """Mappings stand for names with dots; later texts count; what is no mapping is named."""
+    """A file of changes may use mappings for dotted names; later texts override earlier ones."""
     file = tmp_path / 'plant.yaml'
     file.write_text('density: ×1.2\nsegment2: {radius: ×0.97, damping: 0.2}\n')
     expected = {'density': '×1.2', 'segment2.radius': 0.02, 'segment2.damping': 0.2}

@@ -1,15 +1,15 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Inertia of motors behind their gears, beside Pinocchio's."""
+"""Inertia of motors behind gears against Pinocchio."""
 
 import functools
 
 import numpy as np
 import pinocchio
-from pinocchio_models import assert_equal, pinocchio_model, random_tree
 import pytest
-from robots import link, rod, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import DescriptionError
+from support.pinocchio_models import assert_equal, pinocchio_model, random_tree
+from support.robots import link, rod, states
 
 
 @functools.cache
@@ -49,7 +49,7 @@ def test_dynamics_and_derivatives_equal_those_of_pinocchio(state):
 
 
 def test_a_motor_beside_soft_bodies_adds_to_its_own_coordinate_alone():
-    """Of a joint that carries a rod, the mass matrix grows by the armature, on its diagonal."""
+    """The armature adds to its own diagonal entry of the mass matrix of a robot with a rod."""
 
     def arm(armature):
         joint = {'type': 'revolute', 'name': 'j', 'armature': armature}
@@ -68,8 +68,8 @@ def test_a_motor_beside_soft_bodies_adds_to_its_own_coordinate_alone():
     assert np.array_equal(*bias)
 
 
-def test_what_is_no_armature_is_refused():
-    """The place and what would be right are told."""
+def test_an_invalid_armature_is_refused():
+    """An invalid armature is refused with the place and what would be right."""
     robot = random_tree(1)
     robot['bodies'][0]['joint']['armature'] = -1.0
     with pytest.raises(DescriptionError, match=r'armature.*>= 0'):

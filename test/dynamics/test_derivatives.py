@@ -1,16 +1,16 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Derivatives of the dynamics equal differences of the dynamics."""
 
-from differences import gradient
 import numpy as np
 import pytest
-from robots import compiled, reaches, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.derivatives import (
     forward_dynamics_derivatives,
     inverse_dynamics_derivatives,
 )
 from softrobot_dynamics.errors import ArgumentError
+from support.differences import gradient
+from support.robots import compiled, reaches, states
 
 TOLERANCE = 1e-9  # of the largest entry
 
@@ -22,8 +22,8 @@ def assert_close(found, wanted):
 
 
 @pytest.mark.parametrize('name', ['double_pendulum', 'pcc_arm', 'gallery', 'zoo'])
-def test_inverse_dynamics(name):
-    """By q, by qd and by qdd, of trees with every joint and with every body among others."""
+def test_inverse_dynamics_has_its_derivatives(name):
+    """Derivatives of inverse dynamics by q, qd, qdd are exact for every joint and body."""
     model = compiled(name)
     ((q, qd, qdd),) = states(model, 1, seed=3, size=0.5)
     reach = reaches(model.coordinate_names)
@@ -38,8 +38,8 @@ def test_inverse_dynamics(name):
 
 
 @pytest.mark.parametrize('name', ['pcc_arm', 'hand'])
-def test_forward_dynamics(name):
-    """By q, qd and u, with tendons that lengthen nonlinearly too."""
+def test_forward_dynamics_has_its_derivatives(name):
+    """Derivatives of forward dynamics by q, qd, u are exact, nonlinear tendons included."""
     model = compiled(name)
     ((q, qd, _),) = states(model, 1, seed=4, size=0.5)
     u = np.linspace(1.0, 2.0, model.m)
@@ -64,8 +64,8 @@ def loads(model):
 
 
 @pytest.mark.parametrize('name', ['pcc_arm', 'tree'])
-def test_under_wrenches(name):
-    """By q, at tips and other points, of loads that turn with bodies and of dead ones."""
+def test_derivatives_under_wrenches_are_exact(name):
+    """Derivatives by q are exact under follower and dead loads, at tips and other points."""
     model = compiled(name)
     ((q, qd, qdd),) = states(model, 1, seed=5, size=0.5)
     u, reach, pushed = np.ones(model.m), reaches(model.coordinate_names), loads(model)
@@ -88,7 +88,7 @@ def test_under_wrenches(name):
 
 
 def test_arguments_are_checked():
-    """By name."""
+    """Wrong arguments are refused by name."""
     model = compiled('double_pendulum')
     with pytest.raises(ArgumentError, match='qdd'):
         inverse_dynamics_derivatives(model, q=[0, 0], qd=[0, 0], qdd=[0, np.nan])

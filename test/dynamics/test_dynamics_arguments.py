@@ -1,16 +1,16 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What the friendly calls refuse, and how they say so."""
+"""Public functions of the dynamics refuse wrong arguments by name."""
 
 import inspect
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.dynamics import statics
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.simulation.simulator import Simulator
+from support.robots import compiled
 
 pytestmark = pytest.mark.quick
 

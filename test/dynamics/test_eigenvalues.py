@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Quadratic eigenvalue problems whose eigenvalues are known, and the errors they are given."""
+"""Quadratic eigenvalue problems with known eigenvalues and known errors."""
 
 import numpy as np
 import pytest
@@ -41,8 +41,8 @@ def test_slow_growth_beside_fast_damping(unit, units):
     assert len(found) == 1 and found[0] == pytest.approx(unit * GROWTH, rel=1e-9)
 
 
-def test_growth_is_told_from_rounding():
-    """A millionth of a frequency is growth; what turns freely or rings undamped is none."""
+def test_growth_is_distinguished_from_rounding():
+    """Growth by a millionth of a frequency is found; free and undamped motions have none."""
     for growth in (1e-6, -1e-6, 0.0):
         D = -2.0 * growth * np.eye(2)
         swings = np.array([[900.0, 0.0], [1.0, 400.0]])
@@ -53,7 +53,7 @@ def test_growth_is_told_from_rounding():
 
 
 def test_free_coordinates_do_not_grow_by_what_their_stiffness_is_good_to():
-    """With a stiffness of -1e-6 that is good to 1e-6 a coordinate is free; else it leaves."""
+    """A stiffness of -1e-6 that is accurate to 1e-6 counts as free, otherwise as unstable."""
     own = pencil([(FLUTTER + FLUTTER.T, np.zeros((2, 2))), (-1e-6, 0.0)], 0.0)
     assert own.growing() == pytest.approx([1e-3], rel=1e-6)
     assert not len(own._replace(noise=np.array([0.0, 0.0, 1e-6])).growing())

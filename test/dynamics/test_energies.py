@@ -1,13 +1,13 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Energies: their gradients are the forces, and nothing is lost or won on the way."""
+"""Gradients of the energies are the forces, and motions conserve energy."""
 
 import numpy as np
 from oracles.euler_lagrange import kinetic_energy, potential_energy
 import pytest
-from robots import compiled, link, rod, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
+from support.robots import compiled, link, rod, states
 
 MIXED = ('zoo', 'gallery', 'hand', 'hybrid_arm')  # every body kind, every joint
 STEP = 1e-3  # of the differences, in parts of a way
@@ -21,7 +21,7 @@ def derivative(energy, q, way):
 
 @pytest.mark.parametrize('name', MIXED)
 def test_gradients_of_energies_are_the_forces(name):
-    """Of gravity g(q), of springs and bodies s(q), whatever the bodies; on any way."""
+    """Gradients of the energies are gravity g(q) and elastic force s(q) for all bodies."""
     model = compiled(name)
     for q, way, _ in states(model, 2, seed=3, size=0.4):
         found = derivative(lambda x: sd.potential_energy(model, q=x), q, way)
@@ -35,7 +35,7 @@ def test_gradients_of_energies_are_the_forces(name):
 @pytest.mark.quick
 @pytest.mark.parametrize('name', ['hand', 'gallery'])
 def test_energies_of_masses(name):
-    """As the sums over all material points say."""
+    """Kinetic and potential energy equal the sums over all material points."""
     model = compiled(name)
     for q, qd, _ in states(model, 2, seed=4):
         moving = kinetic_energy(model.description, q, qd)
@@ -68,8 +68,8 @@ def test_energy_of_a_material():
     assert sd.elastic_energy(model, q=q) == pytest.approx(expected, rel=1e-7)
 
 
-def test_springs_have_no_energy_where_they_are_at_ease():
-    """Which need not be at q = 0."""
+def test_springs_have_no_energy_at_their_rest():
+    """A spring has no energy at its rest, which may be elsewhere than q = 0."""
     joint = {'type': 'revolute', 'stiffness': 3.0, 'rest': 0.4}
     robot = {'name': 'flap', 'bodies': [{'name': 'b', 'joint': joint, 'body': link()}]}
     model = sd.compile_model(sd.load_robot(robot))
@@ -77,8 +77,8 @@ def test_springs_have_no_energy_where_they_are_at_ease():
     assert sd.elastic_energy(model, q=[0.6]) == pytest.approx(0.5 * 3.0 * 0.2**2)
 
 
-def test_what_has_no_energy_is_refused():
-    """With the name of the argument: a number, a shape, a posture that no body can take."""
+def test_invalid_arguments_of_energies_are_refused():
+    """A wrong number, shape or posture is refused with the name of the argument."""
     model = compiled('pcc_arm')
     for energy in (sd.potential_energy, sd.elastic_energy):
         with pytest.raises(ArgumentError, match='argument q'):
@@ -108,7 +108,7 @@ def energy(model, q, qd):
 
 
 def test_energy_is_kept_to_the_order_of_the_method(undamped):
-    """Without damping: what is lost falls with the square of the step, or by a tolerance."""
+    """Without damping the energy loss falls with the step squared, or with the tolerance."""
     model, losses = undamped, []
     bent = np.array([0.5, 0.3, -0.2, 0.0])
     for substep in (4e-5, 2e-5, 1e-5):
@@ -125,7 +125,7 @@ def test_energy_is_kept_to_the_order_of_the_method(undamped):
 
 
 def test_power_balance_with_wrenches():
-    """What tendons and wrenches do, less what damping takes, is what the energy grows by."""
+    """The energy grows by the work of tendons and wrenches less the damping losses."""
     model, dt = compiled('pcc_arm'), 2.5e-4
     tip = model.body_names[-1]
     wrench = sd.Wrench([0.0, 0.02, 0.01, 0.3, -0.5, 0.2], frame='body')

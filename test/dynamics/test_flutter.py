@@ -1,13 +1,13 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Loads that turn with a body shake a robot: verdicts beside closed forms and simulations."""
+"""Stability under follower loads against closed forms and simulations."""
 
-from differences import gradient
 import numpy as np
 import pytest
-from robots import compiled, reaches
-from scaled import Scale, SIZES
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import NotConvergedError
+from support.differences import gradient
+from support.robots import compiled, reaches
+from support.scaled import Scale, SIZES
 
 BECK, FREQUENCY = 20.0509, 11.0156  # of E I / L^2, and of (E I / rho A)^(1/2) / L^2
 UNIT, SLENDER = Scale(), 1e-3  # radius by length of the thin columns
@@ -58,7 +58,11 @@ def bisected(holds, low, high):
 
 @pytest.mark.quick
 def test_becks_column_flutters_where_two_frequencies_meet():
-    """At 20.05 E I / L^2 and 11.02 (E I / rho A)^(1/2) / L^2, to 2e-4 of both (Beck 1952)."""
+    """
+    Beck's column flutters at 20.05 E I / L^2, where two frequencies meet (Beck 1952).
+
+    The frequency there is 11.02 (E I / rho A)^(1/2) / L^2; both agree to 2e-4.
+    """
     model, unit = column(), SLENDER / 2.0
     critical = bisected(lambda share: rest(model, thrust(share)).stable, 19.0, 21.0)
     assert critical == pytest.approx(BECK, rel=2e-4)
@@ -73,7 +77,7 @@ def test_becks_column_flutters_where_two_frequencies_meet():
 
 
 def test_a_dead_load_buckles_the_column():
-    """At pi^2 / 4 E I / L^2 (Euler), where a frequency vanishes: it leaves without oscillation."""
+    """A dead load buckles the column at pi^2 / 4 E I / L^2 (Euler), without oscillation."""
     model = column()
     critical = bisected(lambda share: rest(model, thrust(share, frame='base')).stable, 2.0, 3.0)
     assert critical == pytest.approx(np.pi**2 / 4.0, rel=1e-6)
@@ -100,8 +104,8 @@ def ziegler(damping):
     'damping, critical',
     [(0.0, 3.5 - np.sqrt(2.0)), (1e-3, 41 / 28 + 5e-7), (0.3, 41 / 28 + 0.045)],
 )
-def test_zieglers_pendulum(damping, critical):
-    """A thrust along the outer link shakes it; slight damping takes a third of what it bears."""
+def test_zieglers_pendulum_flutters(damping, critical):
+    """Ziegler's pendulum flutters under a follower load, with damping at a third of it."""
     model = ziegler(damping)
 
     def pushed(share):
@@ -122,7 +126,7 @@ ALL = tuple(f'{kind}_{axis}' for kind in ('kappa', 'gamma') for axis in 'xyz')
 @pytest.mark.parametrize('radius', [1e-2, 1e-3, 1e-4])
 @pytest.mark.parametrize('scale', SIZES)
 def test_a_damped_rod_flutters_at_any_size(scale, radius):
-    """Of 11 E I / L^2 on, by rates that depend on nothing but its shape and its damping."""
+    """A damped rod flutters from 11 E I / L^2 on, at rates that scale with its size."""
     model = column(scale, radius, 4e-3 / radius, 3, ALL, 14)
     growth = []
     for share in (9.0, 14.0, 18.0, 30.0):
@@ -133,7 +137,7 @@ def test_a_damped_rod_flutters_at_any_size(scale, radius):
 
 
 def test_growth_is_that_of_the_simulated_rod():
-    """Of a steel rod whose fastest rate is 2e11 1/s, between two of its periods."""
+    """A steel rod with rates up to 2e11 1/s grows in simulation as predicted."""
     scale = Scale(0.6, 200e9, 7870.0)
     model = column(scale, 8e-4 / 0.6, 0.004 / scale.time, 4, ALL, 14)
     push = thrust(30.0, scale, 8e-4 / 0.6)
@@ -182,7 +186,7 @@ def test_arms_that_are_pushed_along_their_tips(name):
 
 @pytest.mark.quick
 def test_a_turntable_beside_a_follower_load_is_stable():
-    """What turns freely is no growth by rounding, nor is an undamped column below its load."""
+    """Free rotation and an undamped column below its load do not count as growth."""
     free = {'type': 'revolute', 'axis': [0.0, 0.0, 1.0]}
     plate = {'type': 'rigid', 'mass': 3.0, 'inertia': dict.fromkeys(('ixx', 'iyy', 'izz'), 0.7)}
     links = [

@@ -4,16 +4,16 @@
 from pathlib import Path
 import re
 
-from differences import derivative
 import numpy as np
 from oracles.material import frames_and_derivatives
 import pytest
-from robots import compiled, link, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics import conversions
 from softrobot_dynamics.dynamics.calls import placement
 from softrobot_dynamics.dynamics.conversions import drive_wrench, motion_subspace
 from softrobot_dynamics.errors import ArgumentError
+from support.differences import derivative
+from support.robots import compiled, link, states
 
 TOLERANCE = 1e-12  # of the largest entry
 ROBOTS = ('hand', 'zoo', 'hybrid_arm')  # together every kind of body
@@ -57,7 +57,7 @@ def test_frames_and_jacobians_follow_the_material(name):
 
 @pytest.mark.parametrize('name', ROBOTS)
 def test_a_batch_of_points_is_what_single_ones_are(name):
-    """Frames and Jacobians of many points of every body; they move with J qd, as their places."""
+    """Frames and Jacobians of a batch of points equal those of single points."""
     model = compiled(name)
     ((q, qd, _),) = states(model, 1, seed=2)
     for body, module in zip(model.body_names, model.description.modules):
@@ -97,7 +97,7 @@ def test_points_at_the_tip_move_as_the_tip():
 
 
 def test_points_cost_nothing_until_asked_for():
-    """A model is compiled and used without kernels of points; what they read is kept."""
+    """A model compiles no kernels of points before they are needed."""
     model = sd.compile_model(sd.load_robot('pcc_arm'))
     q = np.full(model.n, 0.01)
     wrench = {'segment2': sd.Wrench(np.ones(6))}
@@ -122,7 +122,7 @@ def test_wrong_material_points_are_named(name, value):
 
 
 def test_points_without_a_frame_are_named():
-    """In the cavity of a body there is no material, and so no frame."""
+    """A point in the cavity of a body, which has no material, is refused by name."""
     model = compiled('hybrid_arm')
     points = [[0.015, 0.0, 0.04], [0.0, 0.0, 0.04]]
     with pytest.raises(ArgumentError, match='at which the body has a frame') as caught:
@@ -133,7 +133,7 @@ def test_points_without_a_frame_are_named():
 
 @pytest.mark.parametrize('robot, body', [('zoo', 'b0'), ('hybrid_arm', 'gripper')])
 def test_points_off_the_end_of_a_rod_are_refused(robot, body):
-    """What only a rod's own length defines is not made up beyond it."""
+    """A point beyond the length of a rod is refused."""
     model = compiled(robot)
     length = model.description.modules[model.body_names.index(body)].body.length
     for s in (-0.01 * length, 1.01 * length):
@@ -158,7 +158,7 @@ def test_the_end_of_a_rod_is_its_tip(body):
 
 
 def test_points_of_a_rigid_body_are_given_in_its_joint_frame():
-    """On a rigid body the material frame has the joint frame's axes, wherever its tip points."""
+    """The material frame of a rigid body has the axes of its joint frame."""
     turned = {**link(), 'tip': {'xyz': [0.1, 0.2, 0.3], 'rpy': [0.5, 0.6, 0.7]}}
     joint = {'type': 'revolute', 'axis': [0.0, 0.0, 1.0]}
     given = {'name': 'one', 'bodies': [{'name': 'a', 'joint': joint, 'body': turned}]}
@@ -198,7 +198,7 @@ def test_velocities_follow_from_the_twists_of_all_bodies():
 
 
 def test_velocities_are_the_best_fit_to_noisy_twists():
-    """What is left of measured twists is normal to every motion of the robot, and reported."""
+    """The residual of noisy twists is normal to all motions of the robot, and returned."""
     model, rng = compiled('ur10e'), np.random.default_rng(6)
     ((q, qd, _),) = states(model, 1, seed=6)
     bodies = model.body_names[2], model.body_names[5]
@@ -214,7 +214,7 @@ def test_velocities_are_the_best_fit_to_noisy_twists():
 
 
 def test_coordinates_that_twists_do_not_show_are_named():
-    """The thumb says nothing of the index finger; the error names just those coordinates."""
+    """Coordinates that the twists do not determine are named by the error."""
     model = compiled('hand')
     ((q, _, _),) = states(model, 1, seed=7)
     with pytest.raises(ArgumentError) as caught:
@@ -275,7 +275,7 @@ def test_a_ball_joint_has_one_moment():
 
 
 def test_translations_of_a_joint_bear_the_force():
-    """A floating base determines its whole wrench; a planar joint what acts in its motions."""
+    """A floating base determines its whole wrench, a planar joint that of its motions."""
     wrench = np.array([0.3, -1.2, 0.8, 2.0, -3.0, 1.0])
     turning, moving = np.zeros((2, 6, 3))
     turning[:3], moving[3:] = euler_axes(0.4, -0.7, 1.1), np.linalg.qr(turning[:3] + 2.0)[0]
@@ -307,7 +307,7 @@ def jointed():
 
 
 def test_drives_of_a_robot_do_the_work_of_its_forces(jointed):
-    """Of joints with several coordinates the drive has the generalized forces: S^T tau = Q."""
+    """Drives of joints with several coordinates satisfy S^T tau = Q."""
     ((q, forces, _),) = states(jointed, 1, seed=9)
     found, robot = sd.joint_torques(jointed, q=q, forces=forces), placement(jointed, q).robot
     first = 0
@@ -321,7 +321,7 @@ def test_drives_of_a_robot_do_the_work_of_its_forces(jointed):
 
 
 def test_a_singular_joint_is_named(jointed, monkeypatch):
-    """Where no wrench has the forces the error says of which joint."""
+    """Where no wrench has the generalized forces, the error names the joint."""
     lock = np.vstack([euler_axes(0.0, np.pi / 2.0, 0.0), np.zeros((3, 3))])
     own = conversions.motion_subspace
     monkeypatch.setattr(
@@ -335,7 +335,7 @@ def test_a_singular_joint_is_named(jointed, monkeypatch):
 
 
 def test_in_gimbal_lock_no_moment_has_all_forces():
-    """Where two axes coincide, forces that differ on them cannot come from a moment."""
+    """In gimbal lock forces that differ on coincident axes are refused."""
     S = np.vstack([euler_axes(0.0, np.pi / 2.0, 0.0), np.zeros((3, 3))])
     possible, impossible = np.array([1.0, 2.0, -1.0]), np.array([1.0, 2.0, 1.0])
     np.testing.assert_allclose(S.T @ drive_wrench(S, possible), possible, atol=1e-12)

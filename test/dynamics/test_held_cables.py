@@ -1,13 +1,13 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Derivatives of a robot whose cables are held: under commands instead of forces."""
+"""Derivatives of a robot under commands of position drives."""
 
-from differences import gradient
 import numpy as np
 import pytest
-from robots import compiled
-from servos import servo
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.derivatives import Differentiator
+from support.differences import gradient
+from support.robots import compiled
+from support.servos import servo
 
 DRIVE = {'compliance': 1e-3, 'pretension': 3.0}
 
@@ -22,7 +22,7 @@ def robots(name):
 
 @pytest.mark.parametrize('name', ['servo_arm', 'pairs', 'single'])
 def test_derivatives_under_commands(name):
-    """By q and qd against differences; the acceleration is that of the tensions alone."""
+    """Derivatives by q and qd equal differences; tensions alone cause the acceleration."""
     model, u = robots(name)
     rng = np.random.default_rng(1)
     q, qd = model.q0 + 0.02 * rng.normal(size=model.n), 0.1 * rng.normal(size=model.n)
@@ -49,7 +49,7 @@ def test_derivatives_under_commands(name):
 
 @pytest.mark.parametrize('name', ['servo_arm', 'pairs'])
 def test_nothing_accelerates_in_equilibrium(name):
-    """What two cables pull with in common included."""
+    """In equilibrium nothing accelerates, with a common pull of two cables included."""
     model, u = robots(name)
     q = sd.equilibrium(model, command=u).q
     qdd = Differentiator(model, commanded=True).forward(q, 0.0 * q, u).qdd

@@ -1,15 +1,15 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Derivatives of Jacobians of tips and material points equal differences of the Jacobians."""
 
-from differences import derivative, gradient
 import mpmath
 import numpy as np
 from oracles import derivatives
 from oracles.precise import PRECISE
 import pytest
-from robots import compiled, reaches, rod, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError
+from support.differences import derivative, gradient
+from support.robots import compiled, reaches, rod, states
 
 
 def assert_close(found, wanted, tolerance=1e-9):
@@ -31,7 +31,7 @@ def assert_close(found, wanted, tolerance=1e-9):
     ],
 )
 def test_jacobian_and_bias(name, body, point):
-    """Of tips and points in a tree and at its end, behind joints of several coordinates."""
+    """Jacobians and biases of tips and points are exact behind joints of all sizes."""
     model = compiled(name)
     ((q, qd, _),) = states(model, 1, seed=3, size=0.4)
     reach = reaches(model.coordinate_names)
@@ -52,7 +52,7 @@ def test_jacobian_and_bias(name, body, point):
 
 
 def test_a_point_in_many_digits():
-    """By the formula alone: its derivatives across, and what Gram and Schmidt make of them."""
+    """A point's frame and derivatives equal the formula, orthonormalised in many digits."""
     x, module = [0.004, -0.003, 0.07], {'name': 'b', 'joint': {'type': 'fixed'}, 'body': rod()}
     model = sd.compile_model(sd.load_robot({'name': 'one', 'bodies': [module]}))
     body = model.description.modules[0].body
@@ -102,15 +102,15 @@ def rotation(a, b):
 
 
 def test_an_unknown_body_is_refused():
-    """By name."""
+    """An unknown body is refused by name."""
     model = compiled('pcc_arm')
     with pytest.raises(ArgumentError, match='nowhere'):
         sd.jacobian_derivatives(model, q=model.q0, qd=model.q0, body='nowhere')
 
 
 @pytest.mark.parametrize('point, words', [([0.0, 0.0], 'shape'), ([0.0, 0.0, np.nan], 'finite')])
-def test_what_is_no_point_is_refused(point, words):
-    """By its shape, and by its numbers."""
+def test_an_invalid_point_is_refused(point, words):
+    """A point of wrong shape, or that is not finite, is refused."""
     model = compiled('pcc_arm')
     with pytest.raises(ArgumentError, match=f'point.*{words}'):
         sd.jacobian_derivatives(model, q=model.q0, qd=model.q0, point=point)

@@ -1,11 +1,11 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A leg that walks: ankle, knee and hip by Newton and Euler, segment by segment, in 3-D."""
+"""Inverse dynamics of a walking leg against Newton and Euler, segment by segment, in 3-D."""
 
 import numpy as np
 from oracles.jets import Jet, jet, JETS
 from oracles.trees import place
-from robots import states
 import softrobot_dynamics as sd
+from support.robots import states
 
 TOLERANCE = 1e-12  # of the largest entry
 

@@ -3,9 +3,9 @@
 
 import numpy as np
 import pytest
-from robots import compiled, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError
+from support.robots import compiled, states
 
 pytestmark = pytest.mark.quick
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.quick
 def test_regressors_equal_pinocchios(name):
     """Column by column of computeJointTorqueRegressor, and its parameters, to 1e-10."""
     pinocchio = pytest.importorskip('pinocchio')
-    from pinocchio_models import assert_equal, pinocchio_model, random_tree
+    from support.pinocchio_models import assert_equal, pinocchio_model, random_tree
 
     model = compiled(name) if name == 'ur10e' else sd.compile_model(sd.load_robot(random_tree()))
     other, ids, _ = pinocchio_model(model.description)
@@ -32,7 +32,7 @@ def test_regressors_equal_pinocchios(name):
 def about_joint(description, other, index):
     """Return the matrix (10, 10) of a body's numbers from S_J to Pinocchio's joint frame."""
     import pinocchio
-    from pinocchio_models import PLACED
+    from support.pinocchio_models import PLACED
 
     joint = description.modules[index].joint
     placed = PLACED['dh' if joint.dh else 'axis'](joint)[2]
@@ -64,7 +64,7 @@ def block_diagonal(blocks):
 
 @pytest.mark.parametrize('name', ['ur10e', 'hybrid_arm'])
 def test_with_the_robots_own_numbers_it_is_inverse_dynamics(name):
-    """And with those of other rigid bodies that of another robot, also on a soft one."""
+    """The regressor times the inertial parameters equals inverse dynamics, soft robots too."""
     model = compiled(name)
     q, qd, qdd = states(model, 1, seed=2)[0]
     found = sd.torque_regressor(model, q=q, qd=qd, qdd=qdd)
@@ -83,6 +83,6 @@ def test_with_the_robots_own_numbers_it_is_inverse_dynamics(name):
 
 
 def test_states_are_checked():
-    """By name."""
+    """Wrong states are refused by name."""
     with pytest.raises(ArgumentError, match='qdd'):
         sd.torque_regressor(compiled('ur10e'), q=np.zeros(6), qd=np.zeros(6), qdd=[np.nan] * 6)

@@ -3,9 +3,9 @@
 
 import numpy as np
 import pytest
-from robots import soft_arm
-from scaled import model_of, rod, Scale, scaled, SIZES, tips
 import softrobot_dynamics as sd
+from support.robots import soft_arm
+from support.scaled import model_of, rod, Scale, scaled, SIZES, tips
 
 OTHERS = SIZES[1:]
 FINE = (Scale(), Scale(length=1e-2), Scale(length=1e-2, modulus=5.0), Scale(length=1e-3))
@@ -25,7 +25,7 @@ def rigidity(scale, radius=1e-2):
 
 @pytest.mark.parametrize('scale', [*FINE, *OTHERS], ids=str)
 def test_a_dead_force_bends_a_rod_as_the_elastica(scale):
-    """P L^2 = E I across the tip: x / L = 0.301722, whatever L and E are."""
+    """At P L^2 = E I across the tip x / L is 0.301722, the elastica's, at any size."""
     model = model_of(bare(), scale)
     force = sd.Wrench([0, 0, 0, rigidity(scale) / scale.length**2, 0, 0], frame='base')
     rest = sd.equilibrium(model, u=np.zeros(3), wrenches={'rod': force})
@@ -35,7 +35,7 @@ def test_a_dead_force_bends_a_rod_as_the_elastica(scale):
 
 @pytest.mark.parametrize('scale', FINE, ids=str)
 def test_a_tendon_bends_a_rod_by_its_moment(scale):
-    """Parallel to the axis, at a distance d, it bends it by T d L / (E I) = 0.8 rad."""
+    """A parallel tendon at distance d bends a rod by T d L / (E I) = 0.8 rad at any size."""
     model = model_of(bare(), scale)
     L, d = scale.length, 0.01 * scale.length
     rest = sd.equilibrium(model, u=[0.8 * rigidity(scale) / (L * d), 0.0, 0.0])
@@ -46,7 +46,7 @@ def test_a_tendon_bends_a_rod_by_its_moment(scale):
 
 @pytest.mark.parametrize('scale', OTHERS, ids=str)
 def test_postures_under_weight_and_tendons_are_the_scaled_ones(scale):
-    """Also by ramping the load; squared frequencies go with the square of the time."""
+    """Scaled robots take scaled postures, and squared frequencies scale with time squared."""
     found = []
     for size in (Scale(), scale):
         model = model_of({**rod(), 'gravity': [6.0, 0.0, -7.0]}, size)
@@ -63,7 +63,7 @@ def test_postures_under_weight_and_tendons_are_the_scaled_ones(scale):
 
 @pytest.mark.parametrize('scale', SIZES, ids=str)
 def test_a_rod_buckles_under_the_same_share_of_its_load(scale):
-    """Below pi^2 E I / (4 L^2) along the axis it stands, above it does not."""
+    """A rod stands below pi^2 E I / (4 L^2) along its axis and buckles above, at any size."""
     model, critical = model_of(bare(), scale), rigidity(scale) / scale.length**2 * np.pi**2 / 4.0
     for share, stands in ((0.99, True), (1.01, False)):
         load = {'rod': sd.Wrench([0, 0, 0, 0, 0, -share * critical], frame='base')}
@@ -71,8 +71,8 @@ def test_a_rod_buckles_under_the_same_share_of_its_load(scale):
 
 
 @pytest.mark.parametrize('scale', SIZES, ids=str)
-def test_a_joint_that_may_stand_anywhere_is_told_as_indifferent(scale):
-    """A turntable about the vertical under a soft arm: it stays where it is, and is stable."""
+def test_an_indifferent_joint_is_stable(scale):
+    """A turntable under a soft arm stays where it is and counts as stable."""
     model = model_of(soft_arm(), scale)
     for turn in (0.0, 0.7):
         q0 = model.q0.copy()
@@ -84,8 +84,8 @@ def test_a_joint_that_may_stand_anywhere_is_told_as_indifferent(scale):
 
 
 @pytest.mark.parametrize('scale', SIZES, ids=str)
-def test_a_soft_spring_is_told_from_rounding(scale):
-    """At a turntable that 10 kg turn about the vertical, a spring of 1e-7 of their moment."""
+def test_a_soft_spring_is_distinguished_from_rounding(scale):
+    """A spring of 1e-7 of the moment of 10 kg on a turntable is distinguished from rounding."""
     bodies = [{
         'name': 'arm',
         'joint': {'type': 'revolute', 'axis': [0.0, 0.0, 1.0], 'stiffness': 1e-5},
@@ -115,7 +115,7 @@ def crane():
 
 
 def test_a_small_part_of_a_large_robot_bends_as_if_it_were_alone():
-    """Each coordinate is balanced by the forces along itself, not by the largest of the robot."""
+    """A small part is balanced by the forces along its coordinates, not by the largest."""
     load = {'rod': sd.Wrench([0.8 * rigidity(Scale(length=1e-2)) / 1e-2, 0, 0, 0, 0, 0])}
     model = sd.compile_model(sd.load_robot(crane()))
     rest = sd.equilibrium(model, u=[], wrenches=load)

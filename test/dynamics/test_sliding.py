@@ -3,14 +3,14 @@
 
 import numpy as np
 import pytest
-from robots import compiled, rod, states
 from scipy.integrate import solve_bvp, solve_ivp
 from scipy.optimize import fsolve
-from servos import servo
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.statics import Statics
 from softrobot_dynamics.recursion.differences import by_fourth_order, by_second_order
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from support.robots import compiled, rod, states
+from support.servos import servo
 
 MU, R, L, YOUNG, RADIUS = 0.4, 0.015, 0.2, 6e5, 0.02
 EI, EA = YOUNG * np.pi * RADIUS**4 / 4.0, YOUNG * np.pi * RADIUS**2
@@ -94,9 +94,9 @@ def test_a_rod_with_a_load_is_that_of_a_boundary_value_problem(way, order, point
 
 
 @pytest.mark.parametrize('way', WAYS)
-def test_a_wound_tendon_loses_what_it_turns_by(way):
+def test_a_wound_tendon_loses_tension_by_its_turns(way):
     """
-    A helix about a straight bar: T falls with its length, dphi/ds = r w^2 / (1 + r^2 w^2).
+    Tension of a helix falls with its length by dphi/ds = r w^2 / (1 + r^2 w^2).
 
     Only the elongation is free: its force is the integral of T dl/d(elongation).
     """
@@ -120,7 +120,11 @@ def test_a_wound_tendon_loses_what_it_turns_by(way):
 
 
 def test_drawn_in_and_paid_out_slowly_the_simulated_robot_rests_there():
-    """It rests for a little: for long, what friction holds creeps (recursion/capstan.py)."""
+    """
+    Slow pulling and releasing leads the simulated robot to the equilibria with friction.
+
+    It rests there for a short time only, as held friction creeps (recursion/capstan.py).
+    """
     model = arc('arm', damping=0.02)
     robot, u = ActuatedSimulator(model), 20.0
     truth = sd.equilibrium(model, u=[u]).q
@@ -161,8 +165,8 @@ def test_the_tangent_is_the_derivative_of_the_residual():
 
 
 @pytest.mark.parametrize('way', WAYS)
-def test_tendons_told_positions_rub_with_the_tension_that_they_have(way):
-    """The posture is that under these tensions; the tangent knows how they depend on it."""
+def test_friction_of_position_drives_uses_their_tensions(way):
+    """The equilibrium has friction by the drives' tensions, and the tangent includes it."""
     drive = {'compliance': 2e-4, 'pretension': 5.0, 'radius': 0.01}
     model = sd.compile_model(sd.load_robot(servo(drive, friction=MU)))
     command = np.array([2.0, -0.3, -2.0])  # the last one is slack
@@ -179,8 +183,8 @@ def test_tendons_told_positions_rub_with_the_tension_that_they_have(way):
     assert np.abs(statics.tangent(q, command) - expected).max() < 1e-7 * np.abs(expected).max()
 
 
-def test_without_a_way_to_slide_nothing_rubs():
-    """Bit by bit the postures of a robot without friction, and of one that is told so."""
+def test_without_sliding_directions_there_is_no_friction():
+    """Without sliding directions the postures are bit by bit those without friction."""
     u = [20.0]
     plain = sd.equilibrium(arc('near', 'far', mu=0.0), u=u)
     for sliding in (None, 'none', [0.0], {}):
@@ -191,8 +195,8 @@ def test_without_a_way_to_slide_nothing_rubs():
     )
 
 
-def test_ways_may_be_numbers_or_words():
-    """For all, or by actuator."""
+def test_sliding_directions_may_be_numbers_or_words():
+    """Sliding directions are numbers or words, for all actuators or by name."""
     model = arc('near', 'far')
     found = sd.equilibrium(model, u=[20.0], sliding='out').q.tobytes()
     for sliding in ([-1], {'t': 'out'}):
@@ -206,7 +210,7 @@ def test_ways_may_be_numbers_or_words():
     ({'t2': 'in'}, sd.errors.UnknownNameError, 't2'),
     ({'t': 'up'}, sd.errors.ArgumentError, r'sliding\.t: .*up.*in, out, none'),
 ])  # fmt: skip
-def test_wrong_ways_are_refused(sliding, error, words):
-    """By value, and what is right."""
+def test_wrong_sliding_directions_are_refused(sliding, error, words):
+    """A wrong sliding direction is refused with its value and what would be right."""
     with pytest.raises(error, match=words):
         sd.equilibrium(arc('near', 'far'), u=[1.0], sliding=sliding)

@@ -1,10 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Equilibria, by Newton's method and by ramping the load."""
 
-from differences import gradient
 import numpy as np
 import pytest
-from robots import compiled
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq, minimize
 import softrobot_dynamics as sd
@@ -12,6 +10,8 @@ from softrobot_dynamics.dynamics import ramping, statics
 from softrobot_dynamics.dynamics.newton import newton
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.errors import ArgumentError, NotConvergedError
+from support.differences import gradient
+from support.robots import compiled
 
 L, RADIUS, E, OFFSET = 0.3, 0.02, 0.1e6, 0.015  # of the rod with a straight tendon, SI units
 
@@ -115,7 +115,7 @@ def test_equilibrium_depends_on_the_start():
     ],
 )
 def test_no_equilibrium_is_an_error(name, arguments):
-    """Where the iteration finds none, NotConvergedError says what, how long and how far off."""
+    """Without an equilibrium NotConvergedError says what failed, how long and how far off."""
     with pytest.raises(NotConvergedError) as caught:
         equilibrium(compiled(name), **arguments)
     assert caught.value.what == 'equilibrium' and caught.value.iterations > 0
@@ -173,7 +173,7 @@ def test_dead_load_bends_to_the_elastica(k):
 
 @pytest.mark.parametrize('k', [3.0, 10.0])
 def test_follower_load_bends_as_its_initial_value_problem(k):
-    """A force that turns with the tip: seen from there phi'' = -k cos(phi), order two again."""
+    """Under a follower load the rod solves phi'' = -k cos(phi), at second order."""
 
     def derivative(s, y):
         phi = y[0]
@@ -256,7 +256,7 @@ def test_the_ramp_reaches_what_newton_does_not():
 
 
 def test_the_ramp_follows_slow_loading():
-    """With several equilibria the ramp gives the one that small steps of the load lead to."""
+    """With several equilibria the ramp finds the one that slow loading leads to."""
     model, q = beam(8), np.zeros(8)
     for k in np.linspace(1.0, 60.0, 120):
         q = equilibrium(model, u=[], wrenches=lateral(k, 'body'), q0=q).q
@@ -273,8 +273,8 @@ def test_the_ramp_takes_gravity_and_actuation_along():
     np.testing.assert_allclose(ramped.q, plain.q, atol=1e-10)
 
 
-def test_a_share_of_the_load_is_one_of_all_of_it():
-    """Of gravity, u and wrenches alike a share acts on the elastic robot."""
+def test_a_share_of_the_load_scales_all_loads():
+    """A share scales gravity, u and wrenches alike."""
     model, share = compiled('pcc_arm'), 0.3
     q, zero, u = 0.2 * np.ones(9), np.zeros(9), 0.1 * model.upper
     wrenches = {'segment2': [0.1, 0.2, 0.3, 1.0, 2.0, 3.0]}
@@ -290,7 +290,7 @@ def test_a_share_of_the_load_is_one_of_all_of_it():
 @pytest.mark.parametrize('frame', ['body', 'base'])
 @pytest.mark.parametrize('name', ['pcc_arm', 'tree', 'hybrid_arm'])
 def test_the_tangent_is_the_derivative_of_the_residual(name, frame, point):
-    """Of all that acts: elasticity, gravity, tendons, wrenches that turn with a body or do not."""
+    """The tangent is the derivative of the residual under elasticity, gravity and all loads."""
     model = compiled(name)
     q = model.q0 + 0.2 * np.random.default_rng(5).standard_normal(model.n)
     u = np.clip(np.ones(model.m), model.lower, model.upper)
@@ -303,7 +303,7 @@ def test_the_tangent_is_the_derivative_of_the_residual(name, frame, point):
 
 
 def test_an_impossible_load_says_how_much_of_it_was_balanced():
-    """A moment that bends a rod beyond what its model represents, 8 rad, stops the ramp there."""
+    """The error on an impossible moment says which share of it was balanced."""
     model, t = beam(1, 'pcc'), 20.0
     moment = {'tip': [0.0, t * RIGIDITY, 0.0, 0.0, 0.0, 0.0]}
     with pytest.raises(NotConvergedError, match='of which 0.40.* was balanced') as caught:
@@ -346,7 +346,7 @@ def hanging_energy(q, modulus):
 @pytest.mark.parametrize('ramp', [False, True])
 @pytest.mark.parametrize('modulus', [1e5, 3e4, 1e4, 3e3, 1e3, 300.0, 30.0])
 def test_a_soft_arm_hangs(modulus, ramp):
-    """Of many equilibria the one of least energy, hanging, is found; not against gravity."""
+    """Of many equilibria the hanging one, of least energy, is found."""
     found = equilibrium(sagging(modulus), u=[], ramp=ramp)
     least = minimize(
         hanging_energy, [1.0, 0.01, 0.1, 0.01], (modulus,), 'BFGS', options={'gtol': 1e-9}
@@ -369,7 +369,7 @@ def test_a_soft_arm_hangs_where_it_settles(modulus, damping, duration):
 
 
 def test_stability_is_the_slowest_squared_frequency():
-    """Of a clamped beam (3.516)^2 E I / (rho A L^4); of a pendulum minus that where it stands."""
+    """`stability` is (3.516)^2 E I / (rho A L^4) of a beam and negative of a standing pendulum."""
     exact = 1.875104068711961**4 * RIGIDITY / (1000.0 * np.pi * 0.01**2)
     rest = equilibrium(beam(16), u=[])
     assert rest.stability == pytest.approx(exact, rel=5e-3) and rest.stable
@@ -406,7 +406,7 @@ def test_a_standing_arm_buckles():
 
 
 def test_flutter_is_not_stable():
-    """Beck's column: a force along its tip shakes it from 20.05 E I / L^2 on, without damping."""
+    """Beck's column counts as unstable from 20.05 E I / L^2 on, without damping."""
     model = beam(16, 'planar_cc')
     for k, stable in ((19.6, True), (20.5, False)):
         push = {'tip': [0.0, 0.0, 0.0, 0.0, 0.0, -k * RIGIDITY]}
@@ -425,8 +425,8 @@ def test_no_body_rests_inside_out():
     assert caught.value.share < 0.63 and caught.value.reason
 
 
-def test_what_falls_finds_no_rest():
-    """A slide in gravity, nothing holding it: no equilibrium, and the reason is that it moves."""
+def test_a_falling_robot_has_no_equilibrium():
+    """A slide that falls has no equilibrium, and the error says that it moves."""
     inertia = {'ixx': 0.01, 'iyy': 0.01, 'izz': 0.01}
     body = {'type': 'rigid', 'mass': 1.0, 'inertia': inertia}
     robot = {'name': 'slide', 'gravity': [0.0, 0.0, -9.81]}

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Coordinates that whole turns do not change: which they are, and how they are unwrapped."""
+"""Coordinates that whole turns do not change, and how they are unwrapped."""
 
 import numpy as np
 import pytest
@@ -46,8 +46,8 @@ def test_angles_that_may_go_round_are_found_by_their_limits():
     assert found.period == pytest.approx(TURN * np.array(rounds)) and not found.vectors
 
 
-def test_rotation_vectors_may_be_replaced_unless_a_force_is_along_them():
-    """A free one up to three quarters of the singular length, an actuated or sprung one always."""
+def test_only_free_rotation_vectors_are_replaced():
+    """A free rotation vector is replaced beyond 1.5 pi, a driven or sprung one never."""
     driven = [
         {'name': f'm{c}', 'type': 'joint', 'joint': 'cj', 'coordinate': f'r{c}'} for c in 'xyz'
     ]
@@ -83,20 +83,20 @@ def test_another_rotation_vector_is_the_same_rotation_at_the_same_angular_veloci
     np.testing.assert_allclose(velocity(found, then), velocity(r, rate), atol=1e-8)
 
 
-def test_no_rotation_at_all_stays_what_it_is():
-    """Its vector has no direction in which a turn could be added."""
+def test_the_zero_rotation_vector_is_kept():
+    """A zero rotation vector is kept, as it has no direction for a whole turn."""
     r, rate = nearest_vector(np.zeros(3), np.ones(3), np.array([6.0, 0.0, 0.0]))
     assert (r.tolist(), rate.tolist()) == ([0.0] * 3, [1.0] * 3)
 
 
 def test_whole_turns_are_those_of_angles():
-    """Of other coordinates there are none, however far apart they are."""
+    """Whole turns are counted for angles only, however large other coordinates are."""
     found = whole_turns(np.array([7.0, -3.0, -10.0, 7.0]), np.array([TURN, TURN, TURN, 0.0]))
     assert found == pytest.approx([TURN, 0.0, -2.0 * TURN, 0.0])
 
 
-def test_the_distance_of_two_poses_knows_no_turns():
-    """Of angles, and of rotation vectors, which are the same rotation."""
+def test_the_distance_of_two_poses_ignores_whole_turns():
+    """The distance of two poses ignores whole turns of angles and of rotation vectors."""
     turns = turns_of(robot({'type': 'spherical'}, {'type': 'revolute'}))
     r = np.array([1.0, 2.0, 0.5])
     short = r * (1.0 - TURN / np.linalg.norm(r))

@@ -6,11 +6,11 @@ from oracles.jets import Jet, jet, JETS
 from oracles.material import frames_and_derivatives
 from oracles.trees import place
 import pytest
-from robots import compiled, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.calls import placement
 from softrobot_dynamics.dynamics.conversions import motion_subspace
 from softrobot_dynamics.errors import ArgumentError
+from support.robots import compiled, states
 
 TOLERANCE = 1e-12  # of the largest entry
 MIXED = 'hand'  # a tree of rigid, planar_cc and pcc bodies
@@ -184,7 +184,7 @@ def test_joint_wrenches_do_the_joints_work(name):
 def test_wrenches_equal_pinocchio(name):
     """ID and the wrenches in the joints equal rnea's with external forces, to 1e-12."""
     pinocchio = pytest.importorskip('pinocchio')
-    from pinocchio_models import pinocchio_model, PLACED, random_tree
+    from support.pinocchio_models import pinocchio_model, PLACED, random_tree
 
     model = compiled(name) if name == 'ur10e' else sd.compile_model(sd.load_robot(random_tree()))
     other, ids, tips = pinocchio_model(model.description)
@@ -227,7 +227,7 @@ def test_wrenches_equal_pinocchio(name):
     ids=['plain', 'unknown', 'short', 'nan', 'none', 'value', 'mixed', 'point', 'frame'],
 )
 def test_wrong_wrenches_are_named(wrenches, argument):
-    """Whatever is wrong with a wrench is an ArgumentError that says where."""
+    """Any fault of a wrench is an ArgumentError that names the place."""
     model, zero = compiled('double_pendulum'), np.zeros(2)
     calls = (
         lambda: sd.inverse_dynamics(model, q=zero, qd=zero, qdd=zero, wrenches=wrenches),

@@ -1,13 +1,13 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What is left to move while outputs are held: beside closed forms, and beside simulation."""
+"""The zero dynamics against closed forms and simulations."""
 
 import math
 
 import numpy as np
 import pytest
-from robots import compiled, SHIPPED
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError
+from support.robots import compiled, SHIPPED
 
 
 def pendulum(angle):
@@ -18,7 +18,7 @@ def pendulum(angle):
 
 @pytest.mark.quick
 def test_a_stiff_pendulum_swings_below_and_falls_above():
-    """The elbow held straight, what is left is one pendulum: by its inertia and its weight."""
+    """With the elbow held, the rates are those of one pendulum below and above."""
     model, below = pendulum(0.0)
     M = sd.mass_inverse_dynamics(model, q=np.zeros(2), qd=np.zeros(2), qdd=np.zeros(2))[1]
     derivative = sd.gravity_force(model, q=[1e-6, 0.0])[0] / 1e-6
@@ -32,7 +32,7 @@ def test_a_stiff_pendulum_swings_below_and_falls_above():
 
 @pytest.mark.parametrize('name', SHIPPED)
 def test_as_many_rates_as_the_outputs_leave(name):
-    """Twice the coordinates that are left; shipped robots come to rest, or nothing is left."""
+    """There are two rates per remaining coordinate; shipped robots are stable or have none."""
     model = compiled(name)
     found = sd.zero_dynamics(model, q=model.q0)
     J = sd.actuation(model, q=model.q0, qd=np.zeros(model.n)).jacobian
@@ -44,6 +44,6 @@ def test_as_many_rates_as_the_outputs_leave(name):
 
 @pytest.mark.quick
 def test_unknown_outputs_are_named():
-    """By the names that are there."""
+    """An unknown output is refused with the known names."""
     with pytest.raises(ArgumentError, match='controlled.*knee'):
         sd.zero_dynamics(compiled('double_pendulum'), q=[0.0, 0.0], controlled=['knee'])

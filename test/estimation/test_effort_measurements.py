@@ -1,16 +1,16 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Which values of gauges are believed: spikes are not, steps are after a while, in any order."""
+"""Gating of measured efforts: spikes are rejected, plausible steps accepted."""
 
 import itertools
 
 import numpy as np
 import pytest
-from robots import compiled
 from scipy.stats import chi2
 import softrobot_dynamics as sd
 from softrobot_dynamics.estimation.commands import CommandHistory
 from softrobot_dynamics.estimation.efforts import Effort
 from softrobot_dynamics.estimation.instruments import Instruments
+from support.robots import compiled
 
 NAN = np.nan
 CABLES = [f't{k}' for k in range(1, 10)]
@@ -27,8 +27,8 @@ def readings(kept=10.0, **given):
 
 
 @pytest.mark.quick
-def test_a_spike_is_left_out():
-    """Of the actuator that has it; the value before counts on, and the next one is believed."""
+def test_a_spike_is_rejected():
+    """A spike of one actuator is rejected; the value before stays until the next valid one."""
     own = readings()
     assert own.add(0.0, np.array([2.0, 3.0])) == (0.0, 2, 0)
     square, numbers, outliers = own.add(0.01, np.array([2.1, 30.0]))
@@ -41,7 +41,7 @@ def test_a_spike_is_left_out():
 
 @pytest.mark.quick
 def test_right_values_pass_as_often_as_the_gate_says():
-    """With noise and changes as told."""
+    """Correct values with noise and changes pass the gate with its probability."""
     rng, own, count = np.random.default_rng(2), readings(gate=0.9), 2000
     out, before = 0, np.zeros(2)
     for _ in range(count):
@@ -53,8 +53,8 @@ def test_right_values_pass_as_often_as_the_gate_says():
 
 
 @pytest.mark.quick
-def test_a_step_is_believed_once_it_may_be():
-    """When a change of six deviations explains it: after 10 / (6 * 5) s, and not before."""
+def test_a_step_is_accepted_once_it_is_plausible():
+    """A step is accepted when a change of six deviations explains it, after 10/(6*5) s."""
     own, most = readings(), np.sqrt(chi2.ppf(1.0 - 1e-9, 1))
     own.add(0.0, np.zeros(2))
     for k in range(1, 100):
@@ -66,8 +66,8 @@ def test_a_step_is_believed_once_it_may_be():
 
 
 @pytest.mark.quick
-def test_without_change_everything_is_believed():
-    """And with a gate of 1."""
+def test_without_a_change_rate_everything_is_accepted():
+    """Without a rate of change, or with a gate of 1, every value is accepted."""
     for own in (readings(change=None), readings(gate=1.0)):
         own.add(0.0, np.zeros(2))
         assert own.add(0.01, np.array([1e6, NAN]))[1:] == (1, 0)
@@ -75,8 +75,8 @@ def test_without_change_everything_is_believed():
 
 
 @pytest.mark.quick
-def test_what_is_not_measured_is_commanded():
-    """Until a value comes that is believed; what was last before is remembered."""
+def test_without_measurements_commands_are_used():
+    """The command is used until a measured value is accepted; the last values are kept."""
     own = readings()
     own.add(0.0, np.zeros(2))
     assert own.add(0.01, np.array([NAN, NAN])) == (0.0, 0, 0)
@@ -87,8 +87,8 @@ def test_what_is_not_measured_is_commanded():
 
 
 @pytest.mark.quick
-def test_the_order_in_which_they_come_does_not_matter():
-    """What counts in the end is the same; a value that comes again at its time is replaced."""
+def test_the_order_of_arrival_does_not_matter():
+    """The order of arrival does not change the result; a repeated value replaces the first."""
     events = [(0.0, [0.0, 0.0]), (0.01, [4.0, 0.1]), (0.02, [4.1, NAN]), (0.05, [0.1, 8.0])]
     found = []
     for order in itertools.permutations(events):
@@ -102,8 +102,8 @@ def test_the_order_in_which_they_come_does_not_matter():
 
 
 @pytest.mark.quick
-def test_old_ones_are_forgotten_and_those_that_are_older_left_out():
-    """Of commands, too: what comes after it was forgotten replaces nothing."""
+def test_old_values_are_dropped():
+    """Old values and commands are dropped, and still older ones are ignored."""
     own, commands = readings(kept=0.1), CommandHistory(0.1)
     commands.begin(np.zeros(2))
     for k in range(400):
@@ -116,8 +116,8 @@ def test_old_ones_are_forgotten_and_those_that_are_older_left_out():
         assert each.at(1.0).tolist() == [0.399, 0.399]
 
 
-def test_a_spike_is_no_push():
-    """It is told, and what is believed of the robot is as without it."""
+def test_a_spike_is_not_taken_for_a_push():
+    """A spike is reported, and the estimate stays as without it."""
     model, told, looks = compiled('pcc_arm'), [], []
     q = sd.equilibrium(model, u=np.full(9, 3.0)).q
     for spiked, change in ((False, 20.0), (True, 20.0), (True, None)):
@@ -139,8 +139,8 @@ def test_a_spike_is_no_push():
     assert np.sum(squares) < chi2.ppf(0.999, np.sum(numbers))
 
 
-def test_late_values_are_judged_where_they_belong():
-    """A step that seemed a spike, until what led to it came: all since is computed again."""
+def test_late_values_are_gated_at_their_stamps():
+    """A late value is gated at its stamp, and all later ones are gated again."""
     model, found = compiled('pcc_arm'), []
     zeros = np.zeros(9)
     ramp = [(0.01 * k, 'gauges', zeros + 1.0 * k) for k in range(9)]

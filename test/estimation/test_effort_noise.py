@@ -1,11 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Noise of gauges: what it does to what is believed, so that it is taken for no push."""
+"""The noise of measured efforts in the filter's covariance and in push detection."""
 
 import functools
 
 import numpy as np
 import pytest
-from robots import compiled, states
 from scipy.linalg import expm
 from scipy.stats import chi2
 import softrobot_dynamics as sd
@@ -13,6 +12,7 @@ from softrobot_dynamics.estimation.efforts import EffortHistory
 from softrobot_dynamics.estimation.filter_state import FilterState, StatePredictor
 from softrobot_dynamics.estimation.instruments import Instruments
 from softrobot_dynamics.estimation.settings import load_estimator
+from support.robots import compiled, states
 
 PERIOD, NOISE = 1e-3, 0.2  # [s], [N]
 TENSIONS = 2.0 + np.arange(9) % 4
@@ -91,8 +91,8 @@ def efforts_along(model, q, u):
 
 
 @pytest.mark.parametrize('values', [1, 2, 5, 12])
-def test_errors_that_are_held_do_what_they_do(values):
-    """In a step in which damping has long settled, 1000 times as long, to a fifth."""
+def test_held_errors_spread_as_in_simulation(values):
+    """An error held over a step spreads as in simulation, for short and for long steps."""
     for h, far in ((1e-6, 0.12), (1e-2, 0.2)):
         N, P, exact = moved('pcc_arm', h, values)
         deviations = np.sqrt(np.diag(exact))
@@ -104,15 +104,15 @@ def test_errors_that_are_held_do_what_they_do(values):
 
 
 @pytest.mark.parametrize('name', ['ur10e', 'servo_arm'])
-def test_errors_of_torques_and_of_what_motors_hold(name):
-    """A robot of joints, and one whose cables are told positions."""
+def test_errors_of_torques_and_positions_spread_as_in_simulation(name):
+    """Errors of joint torques and of positions of drives spread as in simulation."""
     N, _, exact = moved(name, 1e-5, 1, u=0.0 if name == 'ur10e' else 2.0)
     deviations = np.sqrt(np.diag(exact))
     assert np.abs((N - exact) / np.outer(deviations, deviations)).max() < 0.02
 
 
-def test_what_is_commanded_has_no_noise():
-    """Only for as long as measured values counted: by halves, and not at all."""
+def test_commands_have_no_noise():
+    """Noise counts for the time that measured values count: half of a step, or none."""
     model, given = compiled('pcc_arm'), load_estimator(gauged(NOISE, 100.0))
     blind = load_estimator(gauged(0.0, 100.0))
     found = []
@@ -170,8 +170,8 @@ def errors_of(own, rate, runs):
 
 
 @pytest.mark.parametrize('rate', [100.0, 500.0])
-def test_it_is_as_sure_as_gauges_let_it_be(rate):
-    """Errors are as large as is said; by far too large for one that takes gauges at their word."""
+def test_the_covariance_matches_errors_of_gauges(rate):
+    """Errors match the covariance, and are far too large for a filter that trusts gauges."""
     squares, inside = errors_of(estimator(NOISE, rate), rate, 16)
     assert chi2.ppf(1e-4, 27 * 16) < squares.sum() < chi2.ppf(1.0 - 1e-4, 27 * 16)
     assert 0.92 < inside.mean() < 0.99
@@ -179,8 +179,8 @@ def test_it_is_as_sure_as_gauges_let_it_be(rate):
     assert np.median(squares) > 100.0 and inside[:, :18].mean() < 0.75
 
 
-def test_noise_of_gauges_is_no_push():
-    """Where nothing pushes chances are even; one that believes gauges finds many pushes."""
+def test_noise_of_gauges_is_not_taken_for_a_push():
+    """Without a push noise of gauges raises few alarms; trusting gauges fully raises many."""
     found = {}
     for noise in (NOISE, 0.0):
         own = estimator(noise, 100.0)
@@ -196,7 +196,7 @@ def test_noise_of_gauges_is_no_push():
 
 
 def test_a_posture_is_as_uncertain_as_gauges_are():
-    """Of a robot at rest: errors squared are those of its covariance, by far not without noise."""
+    """At rest the squared errors match the covariance, and do not without noise."""
     model, rng = compiled('pcc_arm'), np.random.default_rng(4)
     q, squares = sd.equilibrium(model, u=TENSIONS).q, {}
     for noise in (NOISE, 0.0):

@@ -1,9 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Measured tensions in place of commands: what acts when, and what that is good for."""
+"""Measured efforts in place of commands: when they act, and what they improve."""
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
 from softrobot_dynamics.estimation.efforts import Effort, EffortHistory
@@ -11,6 +10,7 @@ from softrobot_dynamics.estimation.instruments import Instruments
 from softrobot_dynamics.estimation.settings import load_estimator
 from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from support.robots import compiled
 
 CABLES = [f't{k}' for k in range(1, 10)]
 SENSORS = [{'name': 'cables', 'type': 'joint', 'names': CABLES, 'noise': 2e-4}]
@@ -19,8 +19,8 @@ QUIET = {'force': 0.05, 'moment': 5e-4}
 
 
 @pytest.mark.quick
-def test_what_acts_is_what_was_measured_last():
-    """From its time on, whatever order it came in; means are those of the parts."""
+def test_the_latest_measured_effort_acts():
+    """The latest measured effort acts from its time on, in any order of arrival."""
     acting = EffortHistory(10.0, [Effort(name='g', names=('c', 'a'))], ('a', 'b', 'c'))
     acting.begin(np.array([1.0, 2.0, 3.0]))
     acting.add(1.0, np.array([4.0, 5.0, 6.0]))
@@ -37,8 +37,8 @@ def test_what_acts_is_what_was_measured_last():
 
 
 @pytest.mark.parametrize('gauged', [False, True])
-def test_tensions_that_nobody_commanded_are_no_push(gauged):
-    """A drive that gives less: a load cell tells so, or it is taken for a force from outside."""
+def test_tensions_other_than_commanded_are_not_taken_for_a_push(gauged):
+    """With a load cell the weakness of a drive is not taken for an external force."""
     arm = compiled('pcc_arm')
     own = sd.Estimator(arm, {'sensors': SENSORS, 'efforts': [GAUGES]})
     told, true = np.full(9, 3.0), np.r_[2.0, np.full(8, 3.0)]
@@ -55,8 +55,8 @@ def test_tensions_that_nobody_commanded_are_no_push(gauged):
     assert np.abs(found - expected).max() < 0.35 * np.abs(force).max()
 
 
-def test_late_efforts_count_from_when_they_were_true():
-    """What was believed since is computed again, as if they had come in time."""
+def test_late_efforts_count_from_their_stamps():
+    """A late effort counts from its stamp: estimates since then are computed again."""
     arm = compiled('pcc_arm')
     gauges = {**GAUGES, 'delay': 0.03}
     own = [sd.Estimator(arm, {'sensors': SENSORS, 'efforts': [gauges]}) for _ in range(2)]
@@ -74,8 +74,8 @@ def test_late_efforts_count_from_when_they_were_true():
     assert np.abs(first.q).max() > 1e-4
 
 
-def test_a_lag_that_nobody_told_of_is_seen_by_gauges():
-    """In closed loop: rates are as much better as what acts is known."""
+def test_gauges_reveal_an_unknown_lag():
+    """Measured efforts make rates in closed loop more accurate under an unknown lag."""
     arm = compiled('pcc_arm')
     slow = sd.compile_model(sd.vary(arm.description, {'lag': 0.05}))
     q = sd.equilibrium(arm, u=np.tile([3.0, 1.0, 1.0], 3)).q
@@ -96,8 +96,8 @@ def test_a_lag_that_nobody_told_of_is_seen_by_gauges():
     assert errors[1] < 0.7 * errors[0]
 
 
-def test_a_posture_at_rest_is_under_what_was_measured():
-    """Of a robot whose commands are not what pulls."""
+def test_a_posture_at_rest_uses_measured_efforts():
+    """The posture at rest is that of measured efforts where commands differ from them."""
     arm = compiled('pcc_arm')
     fit = sd.ShapeFit(arm, {'sensors': SENSORS, 'efforts': [GAUGES]})
     true = np.r_[5.0, np.ones(8)]
@@ -107,7 +107,7 @@ def test_a_posture_at_rest_is_under_what_was_measured():
 
 
 def test_inertial_units_of_a_robot_at_rest_feel_weight_alone():
-    """As what its actuators do is known, with lag or without; not what they were told."""
+    """At rest inertial units predict gravity alone under measured efforts, not commands."""
     slow = sd.compile_model(sd.vary(sd.load_robot('pcc_arm'), {'lag': 0.05}))
     unit = {'name': 'imu', 'type': 'imu', 'body': 'segment2', 'acceleration_noise': 1e-6}
     settings = load_estimator({'sensors': [unit], 'efforts': [{**GAUGES, 'noise': 0.0}]})
@@ -132,14 +132,14 @@ def test_inertial_units_of_a_robot_at_rest_feel_weight_alone():
     ([{**GAUGES, 'noise': -0.1}], DescriptionError, 'noise'),
 ])  # fmt: skip
 def test_wrong_efforts_are_refused(efforts, error, words):
-    """By the entry."""
+    """A wrong entry of `efforts` is refused by its place."""
     with pytest.raises(error, match=words):
         sd.Estimator(compiled('pcc_arm'), {'sensors': SENSORS, 'efforts': efforts})
 
 
 @pytest.mark.quick
 def test_wrong_values_of_efforts_are_refused():
-    """As those of sensors are; names, too."""
+    """Wrong values and names of efforts are refused, as those of sensors are."""
     own = sd.Estimator(compiled('pcc_arm'), {'sensors': SENSORS, 'efforts': [GAUGES]})
     for value in ([1.0], [np.inf] * 9, 'tight'):
         with pytest.raises(ArgumentError, match='gauges'):

@@ -1,11 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""An arm seen by a camera and by its cables: how sure, how pushed, in closed loop, at rest."""
+"""The estimator of an arm with a camera and cable lengths: consistency, pushes, loops, rest."""
 
 import functools
 
 import numpy as np
 import pytest
-from robots import compiled
 from scipy.stats import chi2
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import (
@@ -18,6 +17,7 @@ from softrobot_dynamics.estimation.commands import CommandHistory
 from softrobot_dynamics.estimation.contact import places_along
 from softrobot_dynamics.estimation.instruments import Instruments
 from softrobot_dynamics.references.piecewise import constant
+from support.robots import compiled
 
 PERIOD, FORCE, MOMENT = 1e-3, 0.05, 5e-4
 CAMERA = {'name': 'camera', 'type': 'pose', 'body': 'segment3'}
@@ -55,8 +55,8 @@ def follow(own, robot, instruments, span, push=None):
         yield t + PERIOD, told
 
 
-def test_it_is_as_sure_as_it_may_be():
-    """Squares of innovations and of errors are those of a right filter, with forces as told."""
+def test_the_filter_is_consistent():
+    """Squared innovations and errors match their covariances, external forces included."""
     own, rng, squares, errors, inside = arm(), np.random.default_rng(7), [], [], []
     model, keep = own.model, np.exp(-PERIOD)
     spread = np.repeat([MOMENT, FORCE], 3)
@@ -87,7 +87,7 @@ def test_it_is_as_sure_as_it_may_be():
 
 
 def test_a_push_is_found_and_how_large_it_is():
-    """Across the tip, with a second's time; and none is where there is none."""
+    """A push across the tip is found with its size within a second, and none without one."""
     own, model, value = arm(), compiled('pcc_arm'), np.array([0.0, 0.0, 0.0, 0.3, -0.4, 0.0])
     rest = sd.equilibrium(model, u=TENSIONS).q
     robot, eyes = sd.Simulator(model, q=rest), Instruments(model, own.settings.sensors, seed=3)
@@ -108,8 +108,8 @@ def test_a_push_is_found_and_how_large_it_is():
 
 
 @pytest.mark.parametrize('body, at', [('segment3', None), ('segment3', 0.1), ('segment2', 0.1)])
-def test_where_a_push_acts_is_found(body, at):
-    """Within the distance of the places that are tried, with its size."""
+def test_the_place_of_a_push_is_found(body, at):
+    """A push is located within the distance of the tried places, with its size."""
     own, model, value = arm(), compiled('pcc_arm'), np.array([0.0, 0.0, 0.0, 0.6, -0.8, 0.0])
     rest = sd.equilibrium(model, u=TENSIONS).q
     robot, eyes = sd.Simulator(model, q=rest), Instruments(model, own.settings.sensors, seed=3)
@@ -129,8 +129,8 @@ def test_where_a_push_acts_is_found(body, at):
         own.contact([])
 
 
-def test_places_where_something_may_push():
-    """Along soft segments, and along links to the joints that they carry."""
+def test_places_of_pushes_are_along_segments_and_links():
+    """Candidate places of pushes are along soft segments and along links."""
     arm = places_along(compiled('pcc_arm'))
     assert len(arm) == 12 and arm[:2] == [
         ('segment1', (0.0, 0.0, 0.05)),
@@ -145,7 +145,7 @@ def test_places_where_something_may_push():
 
 
 def test_a_force_that_no_sensor_shows_is_said_to_be_unknown():
-    """An encoder at the root of an arm of two says nothing of what pushes along its axis."""
+    """A force along an axis that no sensor shows is reported as unknown."""
     model = compiled('double_pendulum')
     names = list(model.coordinate_names)
     given = {'name': 'encoders', 'type': 'joint', 'names': names, 'noise': 1e-4}
@@ -159,7 +159,7 @@ def test_a_force_that_no_sensor_shows_is_said_to_be_unknown():
 
 
 def test_the_loop_closes_on_estimates():
-    """Of another robot, with late and lost values: the tip stays near where true states lead."""
+    """With a wrong model, late and lost values the tip stays near its path under true states."""
     model = compiled('pcc_arm')
     plant = sd.compile_model(sd.vary(model.description, {'density': '×1.1'}))
     sensors = [{**CAMERA, 'delay': 0.01}, CABLES]
@@ -189,7 +189,7 @@ def test_the_loop_closes_on_estimates():
 
 
 def test_a_posture_at_rest_is_found_from_one_look():
-    """Exact values give it exactly; noise moves it as far as its covariance says."""
+    """One set of values gives the posture at rest, as exactly as its covariance says."""
     model = compiled('pcc_arm')
     fit, wanted = sd.ShapeFit(model, ARM), sd.equilibrium(model, u=TENSIONS).q
     tip = sd.frame(model, q=wanted)
@@ -207,8 +207,8 @@ def test_a_posture_at_rest_is_found_from_one_look():
         fit({'radar': 1.0}, u=TENSIONS)
 
 
-def test_what_sensors_cannot_tell_is_named():
-    """Cables of the first segment alone leave the others; with the camera all is seen."""
+def test_unobservable_coordinates_are_named():
+    """Coordinates that the cables of the first segment do not show are named."""
     model = compiled('pcc_arm')
     first = {**CABLES, 'names': ['t1', 't2', 't3']}
     wide = {'disturbance': {'force': 1.0, 'moment': 0.02}}
@@ -221,7 +221,7 @@ def test_what_sensors_cannot_tell_is_named():
 
 
 def test_an_outlier_changes_nothing():
-    """A camera that sees another arm for once is told of, and not believed."""
+    """A single outlier of a camera is reported and rejected."""
     own = arm()
     own.begin(0.0, u=TENSIONS)
     T = sd.frame(own.model, q=own.model.q0)
@@ -235,8 +235,8 @@ def test_an_outlier_changes_nothing():
     assert after.q == pytest.approx(before.q, abs=1e-6)
 
 
-def test_a_model_that_is_off_does_not_lose_the_robot():
-    """What all sensors say draws the belief, though none of it passes a gate; else it is lost."""
+def test_a_wrong_model_does_not_lose_the_robot():
+    """Consistent sensors correct the estimate though none passes its gate."""
     softer = sd.compile_model(sd.vary(sd.load_robot('pcc_arm'), {'young_modulus': '×0.75'}))
     phases = 2.0 * np.pi * (np.arange(9) % 3) / 3.0
 
@@ -264,7 +264,7 @@ def test_a_model_that_is_off_does_not_lose_the_robot():
 
 @pytest.mark.parametrize('alone', [False, True])
 def test_a_camera_that_sees_another_arm_for_long_is_not_followed(alone):
-    """Not at all while cables say otherwise; alone it draws, a little, and is said to be far."""
+    """A camera that contradicts the cables is ignored; alone it corrects little and is flagged."""
     model = compiled('pcc_arm')
     own = sd.Estimator(model, {**ARM, 'sensors': [CAMERA] if alone else [CAMERA, CABLES]})
     robot, q = (
@@ -323,14 +323,14 @@ def test_commands_of_a_step_are_its_mean():
     ],
 )
 def test_wrong_arguments_are_refused(call, error, words):
-    """By name, and what was believed stays."""
+    """Wrong arguments are refused by name, and the estimate stays."""
     arm().begin(0.0)
     with pytest.raises(error, match=words):
         call(arm())
 
 
-def test_a_state_that_is_no_number_is_an_error():
-    """And afterwards the estimator begins anew."""
+def test_a_non_finite_state_is_an_error():
+    """A state that is not finite is an error, after which the estimator starts again."""
     own = arm()
     own.begin(0.0, qd=np.full(9, 1e200))
     with pytest.raises(SimulationDivergedError, match='segment'):
@@ -339,8 +339,8 @@ def test_a_state_that_is_no_number_is_an_error():
     assert np.isfinite(own.estimate(0.1).q).all()
 
 
-def test_cables_that_are_told_positions():
-    """The state by a camera, of an arm heavier than known; and the posture at rest."""
+def test_the_estimator_handles_position_drives():
+    """With cables on position drives, state and posture at rest are estimated."""
     model = compiled('servo_arm')
     plant = sd.compile_model(sd.vary(model.description, {'density': '×1.1'}))
     given = {'sensors': [{**CAMERA, 'body': 'segment2'}], 'disturbance': {'force': 0.05}}

@@ -1,14 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What an IMU says, against frames differentiated in time; derivatives against differences."""
+"""Inertial units against frames differentiated in time, and their derivatives."""
 
 import numpy as np
 import pytest
-from robots import compiled, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
 from softrobot_dynamics.estimation.sensors.contract import BoundRobot
 from softrobot_dynamics.references.piecewise import constant
+from support.robots import compiled, states
 
 pytestmark = pytest.mark.quick
 
@@ -38,8 +38,8 @@ class Bound:
 
 
 @pytest.mark.parametrize('robot, body', ROBOTS)
-def test_it_says_how_its_frame_moves(robot, body):
-    """Along the motion of its state: what frames a little before and after say."""
+def test_it_measures_the_motion_of_its_frame(robot, body):
+    """The predicted value equals differences of the sensor frame along the motion."""
     own = Bound(robot, body, **EVERY)
     ((q, qd, _),) = states(own.model, 1, seed=2, size=0.1)
     found, qdd, h = own(q, qd), own.differentiate.response.qdd.copy(), 1e-3
@@ -76,8 +76,8 @@ def test_derivatives_are_those_of_residuals(robot, body):
     np.testing.assert_allclose(H / scale, np.transpose(found) / scale, atol=1e-7)
 
 
-def test_at_rest_it_shows_what_is_up():
-    """Whatever commands and forces are, where a robot is known to be at rest."""
+def test_at_rest_it_measures_gravity():
+    """At rest an inertial unit measures gravity, whatever commands and forces are."""
     own = Bound('pcc_arm', 'segment3', still=True, **EVERY)
     ((q, qd, _),) = states(own.model, 1, size=0.6)
     found = own(q, qd)
@@ -91,7 +91,7 @@ def test_at_rest_it_shows_what_is_up():
 
 
 def test_parts_that_are_not_measured_are_left_out():
-    """By what is declared, and by NaN in a value; each alone."""
+    """Parts that are undeclared, or NaN in a value, are left out one by one."""
     gyro = Bound('pcc_arm', 'segment3', acceleration_noise=None)
     q = np.zeros(9)
     z = gyro.sensor.read([[0.1, 0.2, 0.3], [0.0, 0.0, 9.8]])
@@ -106,8 +106,8 @@ def test_parts_that_are_not_measured_are_left_out():
     assert np.isnan(both.seen.observed.residual).tolist() == [True] * 6 + [False] * 3
 
 
-def test_a_blurred_value_is_off_by_as_much():
-    """What simulates noise and what looks for it agree."""
+def test_simulated_noise_has_the_assumed_size():
+    """Simulated noise has the covariance that the estimator assumes."""
     own = Bound('pcc_arm', 'segment3', **EVERY)
     q, qd, _ = states(own.model, 1, size=0.6)[0]
     error = np.random.default_rng(0).normal(0.0, 0.3, 9)
@@ -121,7 +121,7 @@ def test_a_blurred_value_is_off_by_as_much():
     np.zeros(6), np.zeros((3, 3)), 'turning', [[np.inf, 0, 0], [0, 0, 9]], np.zeros((5, 3)),
 ])  # fmt: skip
 def test_a_wrong_value_is_refused(value):
-    """By the name of the sensor, with what would be right."""
+    """A wrong value is refused with the sensor's name and what would be right."""
     with pytest.raises(ArgumentError, match='own'):
         Bound('pcc_arm', 'segment3').sensor.read(value)
 
@@ -132,13 +132,13 @@ def test_a_wrong_value_is_refused(value):
     ({'body': 'nobody'}, UnknownNameError, 'segment1'),
 ])  # fmt: skip
 def test_a_wrong_imu_is_refused(given, error, words):
-    """With words."""
+    """A wrong description of an inertial unit is refused with the reason."""
     with pytest.raises(error, match=words):
         Bound('pcc_arm', **{'body': 'segment3', **given})
 
 
-def test_units_on_segments_tell_rates():
-    """Beside lengths of cables, of an arm heavier than known: far better than these alone."""
+def test_units_on_segments_improve_rates():
+    """With inertial units beside cable lengths the rates of a heavier arm are far better."""
     model = compiled('pcc_arm')
     plant = sd.compile_model(sd.vary(model.description, {'density': '×1.1'}))
     cables = {'type': 'joint', 'names': [f't{k}' for k in range(1, 10)], 'noise': 2e-4}
@@ -161,8 +161,8 @@ def test_units_on_segments_tell_rates():
     assert errors[1] < 0.5 * errors[0]
 
 
-def test_a_posture_is_found_by_what_is_up():
-    """At rest, from one unit on the tip that nothing but the model stands beside."""
+def test_a_posture_at_rest_is_found_by_gravity():
+    """One inertial unit on the tip and the model alone find a posture at rest."""
     model = compiled('pcc_arm')
     u = np.tile([3.0, 1.0, 1.0], 3)
     q = sd.equilibrium(model, u=u).q

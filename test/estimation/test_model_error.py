@@ -1,11 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A robot heavier, stiffer and more damped than its model: how it moves, what is learned."""
+"""Estimation of a robot heavier, stiffer and more damped than its model."""
 
 import functools
 
 import numpy as np
 import pytest
-from robots import compiled, states
 from scipy.linalg import expm
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.derivatives import Differentiator
@@ -15,6 +14,7 @@ from softrobot_dynamics.estimation.filter_state import FilterState, StatePredict
 from softrobot_dynamics.estimation.instruments import Instruments
 from softrobot_dynamics.estimation.model_error import Columns, OffModel
 from softrobot_dynamics.estimation.settings import load_estimator
+from support.robots import compiled, states
 
 SHARES = np.array([0.2, -0.1, 0.3])
 CAMERA = {'name': 'camera', 'type': 'pose', 'body': 'segment3'}
@@ -63,8 +63,8 @@ def test_terms_are_those_of_the_other_robot():
     assert np.abs(own.by_state - exact.by_state).max() < 1e-11 * np.abs(exact.by_state).max()
 
 
-def test_columns_are_what_a_share_does():
-    """As much as the acceleration changes with each share, times M."""
+def test_columns_are_derivatives_by_shares():
+    """Each column is M times the change of acceleration by a model-error share."""
     off, step = OffModel(compiled('pcc_arm')), 1e-5
     own = Differentiator(off)
     columns, (q, qd) = Columns(off, own), at(compiled('pcc_arm'), 5)
@@ -88,8 +88,8 @@ def mover(model):
     return StatePredictor(model, noise, own.model_error.deviations, own), noise, own
 
 
-def test_a_mean_moves_as_the_other_robot():
-    """For a tenth of a second from another posture, by steps of the simulator."""
+def test_a_mean_is_predicted_as_the_scaled_robot():
+    """The mean moves for 0.1 s as the simulator of the robot with the shares."""
     model, other = compiled('pcc_arm'), varied(*(1.0 + SHARES))
     q, qd = (0.3 * x for x in at(model, 7))
     commands, u = CommandHistory(1.0), np.ones(9)
@@ -106,7 +106,7 @@ def test_a_mean_moves_as_the_other_robot():
 
 
 def test_covariances_move_by_the_exponential():
-    """Of q, qd, force and shares: as the matrices say, exponentiated, with the same noise."""
+    """Covariances of q, qd, force and shares are propagated by the matrix exponential."""
     model = compiled('pcc_arm')
     own, noise, given = mover(model)
     q, qd = (0.3 * x for x in at(model, 9))
@@ -168,8 +168,8 @@ def followed(own, plant, span, seed=4):
 
 @pytest.mark.parametrize('factors', [(1.2, 1.0, 1.0), (0.85, 1.2, 1.3), (1.0, 1.0, 1.0)],
                          ids=['heavier', 'stiffer', 'the model itself'])  # fmt: skip
-def test_shares_are_learned(factors):
-    """Within three deviations, which have become small, whatever the arm is like."""
+def test_shares_are_estimated(factors):
+    """Shares are estimated within three small standard deviations, for any arm."""
     found, square = followed(learner(), varied(*factors), 3.0)
     deviations = np.sqrt(np.diag(found.covariance)[27:])
     assert (deviations < [0.05, 0.05, 0.1]).all()
@@ -178,7 +178,7 @@ def test_shares_are_learned(factors):
 
 
 def test_a_stiffer_robot_is_not_taken_for_a_push():
-    """What the model has wrong is a force of some newtons, unless it is looked for."""
+    """A stiffer robot is taken for a force of newtons only if model errors are not estimated."""
     blind = sd.Estimator(
         compiled('pcc_arm'), {**GIVEN, 'model_error': {}, 'disturbance': {'force': 0.5}}
     )
@@ -189,8 +189,8 @@ def test_a_stiffer_robot_is_not_taken_for_a_push():
     assert sizes[0] > 1.0 and sizes[1] < 0.2
 
 
-def test_a_beginning_forgets_what_was_learned():
-    """It is as unsure as at first; observability and pushes are asked for as ever."""
+def test_a_new_start_resets_shares():
+    """A new start resets shares and their deviations; observability and pushes still work."""
     own = learner()
     first = sd.Estimator(compiled('pcc_arm'), GIVEN).estimate(0.0, covariance=True)
     followed(own, varied(1.2, 1.0, 1.0), 1.0)
@@ -203,8 +203,8 @@ def test_a_beginning_forgets_what_was_learned():
         own.begin(0.0, covariance=first.covariance[:27, :27])
 
 
-def test_without_it_there_is_none():
-    """By default no share is looked for."""
+def test_by_default_no_share_is_estimated():
+    """By default no model-error share is estimated."""
     own = sd.Estimator(compiled('pcc_arm'), [*learner().settings.sensors])
     found = own.estimate(0.0, covariance=True)
     assert found.model_error.shape == (0,) and found.covariance.shape == (27, 27)
@@ -214,6 +214,6 @@ def test_without_it_there_is_none():
 @pytest.mark.parametrize('given', [{'inertia': -0.1}, {'stiffness': 0.6}, {'fading': 0.0},
                                    {'weight': 0.1}])  # fmt: skip
 def test_wrong_shares_are_refused(given):
-    """The place, the value and what would be right are named."""
+    """Wrong shares are refused with the place, the value and what would be right."""
     with pytest.raises(DescriptionError, match=f'model_error.{next(iter(given))}'):
         load_estimator({**GIVEN, 'model_error': given})

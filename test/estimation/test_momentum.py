@@ -1,11 +1,11 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The momentum observer: what acts from outside it finds, with a lag, and nothing else."""
+"""The momentum observer estimates external forces with a known lag and nothing else."""
 
 import numpy as np
 import pytest
-from robots import compiled, SHIPPED, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError
+from support.robots import compiled, SHIPPED, states
 
 RATES = np.array([1.0, 1.3, 1.7, 2.1, 2.5, 3.0])  # [rad/s] of the arm's motions
 TIP = np.array([0.0, 0.0, 0.0, 10.0, -20.0, 5.0])
@@ -58,7 +58,7 @@ def lagged(true, period, time):
 
 @pytest.mark.parametrize('name', ['ur10e', 'pcc_arm', 'servo_arm', 'trimmed_helicoid'])
 def test_momentum_changes_as_the_mass_matrix_does(name):
-    """The change of M by differences along the motion, whatever damping there is."""
+    """The change of M along the motion equals differences, with any damping."""
     model, step = compiled(name), 1e-6
     own = sd.MomentumObserver(model)
     for q, qd, _ in states(model, 3, seed=2, size=0.3):
@@ -73,15 +73,15 @@ def test_momentum_changes_as_the_mass_matrix_does(name):
         assert np.abs(found - wanted).max() < 1e-5 * size
 
 
-def test_without_a_push_there_is_none():
-    """Of what steps leave, by the square of the period: of 100 N m in a hard motion, 0.03 mN m."""
+def test_without_a_push_none_is_estimated():
+    """Without a push the estimate is zero up to the integration error, 0.03 mN m of 100 N m."""
     sizes = [np.abs(rigid_run(period, 0.5)[0]).max() for period in (4e-3, 2e-3, 1e-3)]
     assert sizes[2] < 1e-4
     assert 3.5 < sizes[0] / sizes[1] < 4.5 and 3.5 < sizes[1] / sizes[2] < 4.5
 
 
 def test_a_push_is_found_with_the_lag_that_is_told():
-    """Under motion, to a ten-thousandth: as a lag of first order makes it of J^T w."""
+    """In motion the estimate is J^T w behind a first-order lag, to a ten-thousandth."""
     found, true = rigid_run(1e-3, 0.3, wrench=TIP)
     size = np.abs(true).max()
     assert np.abs(found - lagged(true, 1e-3, 0.02)).max() < 1e-4 * size
@@ -95,8 +95,8 @@ def test_no_period_is_too_long():
 
 
 @pytest.mark.parametrize('name', SHIPPED)
-def test_robots_of_every_kind_push_themselves_nowhere(name):
-    """Let go in any posture: but for how they begin, by the square of the period."""
+def test_without_contact_robots_of_every_kind_have_no_push(name):
+    """A released robot has no external force but for the error of the period squared."""
     model = compiled(name)
     u, sizes = np.clip(np.zeros(model.m), model.lower, model.upper), []
     q, qd, _ = next(iter(states(model, 1, seed=1, size=0.2)))
@@ -146,7 +146,7 @@ def test_soft_arms_with_more_damping_than_a_period_resolves(name, body, u):
 
 
 def test_the_push_that_explains_a_force():
-    """Exact where it is one: of any place, with its moment, in either frame; nothing else is."""
+    """The wrench that explains a force is exact for any place, and only for such forces."""
     model, (q, *_) = compiled('ur10e'), next(iter(states(compiled('ur10e'), 1, seed=5)))
     own = sd.MomentumObserver(model)
     own.begin(0.0, q)
@@ -168,7 +168,7 @@ def test_the_push_that_explains_a_force():
 
 @pytest.mark.quick
 def test_wrong_input_is_refused():
-    """By name; and what was known before stays."""
+    """Wrong input is refused by name, and the estimate stays."""
     model = compiled('ur10e')
     rest, wrong = np.zeros(6), np.r_[np.nan, np.zeros(5)]
     for time in (0.0, -1.0, np.inf, np.nan, 'soon', True):

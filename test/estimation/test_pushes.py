@@ -1,14 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Whether something pushes: how soon it is said, and that noise alone is as likely as is said."""
+"""Detection of pushes: delay, and false alarms by noise."""
 
 import functools
 
 import numpy as np
 import pytest
-from robots import compiled
 from scipy.stats import chi2
 import softrobot_dynamics as sd
 from softrobot_dynamics.estimation.instruments import Instruments
+from support.robots import compiled
 
 PERIOD, LOOK = 1e-3, 10  # [s], and periods from one look to the next
 CERTAIN = 1e-6
@@ -61,14 +61,14 @@ def wait(seed, size, start=0.4):
 
 
 def test_half_a_newton_is_found_within_50_ms():
-    """Five looks, in any direction, where a chance of one in a million is believed."""
+    """Five samples find 0.5 N in any direction, at a false-alarm chance of one in a million."""
     waits = [wait(seed, 0.5) for seed in range(6)]
     assert 0.0 < min(waits) and max(waits) < 0.055
 
 
 @pytest.mark.parametrize('size, longest', [(1.0, 0.045), (3.0, 0.055)])
-def test_what_pushes_harder_is_not_found_later(size, longest):
-    """What it moves is not taken for an outlier, though it is far from what was expected."""
+def test_a_harder_push_is_not_found_later(size, longest):
+    """A harder push is not rejected as an outlier, and is found no later."""
     waits = [wait(seed, size) for seed in range(4)]
     assert 0.0 < min(waits) and max(waits) < longest
 
@@ -88,8 +88,8 @@ def test_where_nothing_pushes_chances_are_those_of_noise():
     )
 
 
-def test_before_anything_was_measured_no_push_is_believed():
-    """Nothing is known then, and nothing is said."""
+def test_before_measurements_no_push_is_reported():
+    """Before any measurement no push is reported."""
     own, rest = arm()
     own.begin(0.0, q=rest, u=TENSIONS)
     found = own.push()

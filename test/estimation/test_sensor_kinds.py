@@ -3,11 +3,11 @@
 
 import numpy as np
 import pytest
-from robots import compiled, states
-from sensor_examples import bound, example
 from softrobot_dynamics.errors import ArgumentError, MissingMethodError
 from softrobot_dynamics.estimation.sensors.contract import register, Sensor, SENSORS
 from softrobot_dynamics.schema.registry import require_methods
+from support.robots import compiled, states
+from support.sensor_examples import bound, example
 
 pytestmark = pytest.mark.quick
 

@@ -3,7 +3,6 @@
 
 import numpy as np
 import pytest
-from robots import compiled, states
 from scipy.spatial.transform import Rotation
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.addresses import NOTHING
@@ -12,6 +11,7 @@ from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNa
 from softrobot_dynamics.estimation.sensors.contract import BoundRobot
 from softrobot_dynamics.estimation.sensors.frames import require_frames, SensorFrame, SensorFrames
 from softrobot_dynamics.schema.poses import Pose
+from support.robots import compiled, states
 
 pytestmark = pytest.mark.quick
 
@@ -50,8 +50,8 @@ def exact(given, q):
 
 
 @pytest.mark.parametrize('given', SENSORS, ids=IDS)
-def test_a_sensor_sees_what_the_library_says(given):
-    """Its prediction; and no residual of an exact value."""
+def test_a_sensor_predicts_what_the_library_computes(given):
+    """A sensor predicts the library's value and has no residual for it."""
     (q, qd, _), *_ = states(compiled('pcc_arm'), 1, size=0.6)
     sensor, seen = bound(given)
     z = sensor.read(exact(given, q))
@@ -63,7 +63,7 @@ def test_a_sensor_sees_what_the_library_says(given):
 
 @pytest.mark.parametrize('given', SENSORS, ids=IDS)
 def test_derivatives_are_those_of_residuals(given):
-    """H against central differences of the residual of the value where it was taken."""
+    """H equals central differences of the residual at the time of the value."""
     (q, qd, _), *_ = states(compiled('pcc_arm'), 1, size=0.6)
     sensor, seen = bound(given)
     z, h = sensor.read(exact(given, q)), 1e-5
@@ -77,8 +77,8 @@ def test_derivatives_are_those_of_residuals(given):
 
 
 @pytest.mark.parametrize('given', SENSORS, ids=IDS)
-def test_a_blurred_value_is_off_by_as_much(given):
-    """What simulates noise and what looks for it agree, for rotations as for numbers."""
+def test_simulated_noise_has_the_assumed_size(given):
+    """Simulated noise has the assumed covariance, for rotations as for numbers."""
     q = states(compiled('pcc_arm'), 1, size=0.6)[0][0]
     sensor, seen = bound(given)
     z = sensor.read(exact(given, q))
@@ -125,7 +125,7 @@ def test_a_marker_that_is_not_seen_is_left_out():
     ],
 )
 def test_a_wrong_value_is_refused_by_the_name_of_the_sensor(given, value):
-    """With what would be right."""
+    """A wrong value is refused with the sensor's name and what would be right."""
     with pytest.raises(ArgumentError, match='own'):
         bound(given)[0].read(value)
 
@@ -147,13 +147,13 @@ def test_a_wrong_value_is_refused_by_the_name_of_the_sensor(given, value):
     ],
 )
 def test_a_wrong_sensor_is_refused(given, error, words):
-    """With names of what there is."""
+    """A wrong sensor is refused with the known names."""
     with pytest.raises(error, match=words):
         bound(given)
 
 
 def test_a_point_must_have_a_frame():
-    """Where the body has none the spot is named."""
+    """A sensor at a point where the body has no frame is refused with the point."""
     frames, spots = np.zeros((2, 12)), [SensorFrame('foot'), SensorFrame('hand', (0.0, 0.0, 9.0))]
     placed = SensorFrames(NOTHING, frames, np.zeros((2, 6)))
     require_frames(placed, spots)

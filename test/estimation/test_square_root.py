@@ -78,7 +78,7 @@ def textbook(model, own):
 
 
 def test_it_is_the_kalman_filter_of_a_linear_robot():
-    """State, covariance and innovations of half a second, in which another force appears."""
+    """State, covariance and innovations equal a Kalman filter's for half a second."""
     model = carriages()
     noise, H = 2e-3, np.eye(6)[1:2]
     own = estimator(
@@ -112,8 +112,8 @@ def test_it_is_the_kalman_filter_of_a_linear_robot():
     assert np.abs((found.covariance - book.P) / np.outer(spread, spread)).max() < 5e-3
 
 
-def test_what_noise_alone_does_is_as_by_formula():
-    """Errors where no force acts: moved with the filter's own matrices, and by its gains."""
+def test_errors_by_noise_alone_match_the_formula():
+    """Without forces the errors follow the filter's own matrices and gains."""
     model, noise, H = carriages(), 2e-3, np.eye(6)[1:2]
     ruler = {'name': 'ruler', 'type': 'joint', 'names': ['second_slide'], 'noise': noise}
     own, R = estimator(model, [{**ruler, 'gate': 1.0}]), np.array([[noise**2]])
@@ -135,7 +135,7 @@ def test_what_noise_alone_does_is_as_by_formula():
 
 
 def test_late_and_mixed_up_measurements_count_as_if_they_were_in_order():
-    """The same state to rounding, whatever order they come in; too old ones are left out."""
+    """Late measurements in any order give the same state to rounding; too old ones do not."""
     model = carriages()
     sensors = [
         {'name': 'ruler', 'type': 'joint', 'names': ['second_slide'], 'noise': 2e-3},
@@ -169,8 +169,8 @@ def test_late_and_mixed_up_measurements_count_as_if_they_were_in_order():
     assert np.array_equal(own.estimate(1.0).q, before.q)
 
 
-def test_parts_are_judged_one_by_one():
-    """An outlier and an unseen part change nothing; what is left is corrected as by formula."""
+def test_parts_of_a_value_are_gated_one_by_one():
+    """An outlier and a missing part are left out, and the other parts correct the state."""
     rng = np.random.default_rng(1)
     N, starts = 6, np.array([0, 1, 3, 4])
     S, H = np.tril(rng.normal(size=(N, N))) + 3.0 * np.eye(N), rng.normal(size=(4, N))

@@ -25,7 +25,7 @@ SENSORS = {'sensors': [ENCODER]}
 
 @pytest.mark.parametrize('u', [3.0, -3.0])
 def test_the_estimate_goes_on_where_the_joint_does(u):
-    """Turn after turn no measurement is an outlier, and angle and rate are the robot's."""
+    """Over several turns no measurement is an outlier, and angle and rate are the robot's."""
     model = sd.compile_model(sd.load_robot(WHEEL))
     robot, estimator = Simulator(model), sd.Estimator(model, SENSORS)
     estimator.begin(0.0, u=[u])
@@ -41,7 +41,7 @@ def test_the_estimate_goes_on_where_the_joint_does(u):
 
 
 def test_a_joint_whose_limits_are_within_a_turn_does_not_go_round():
-    """There an encoder that is off by a turn is wrong, and not believed."""
+    """With joint limits within a turn, an encoder value off by a turn is rejected."""
     limited = {'name': 'j', 'type': 'revolute', 'limits': {'position': [-3.0, 3.0]}}
     body = {**WHEEL['bodies'][0], 'joint': limited}
     model = sd.compile_model(sd.load_robot({**WHEEL, 'bodies': [body]}))

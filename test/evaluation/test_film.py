@@ -3,15 +3,15 @@
 
 import numpy as np
 import pytest
-from recorded import write_demo
 from softrobot_dynamics import cli
+from support.recorded import write_demo
 
 pytest.importorskip('matplotlib')
 Image = pytest.importorskip('PIL.Image')
 
 
 def test_a_demo_becomes_a_film(tmp_path):
-    """In its own time, of so many frames a second, the robot moving from one to the next."""
+    """A demo is animated in real time at the given frame rate, with a moving robot."""
     write_demo(tmp_path)
     path = tmp_path / 'demo.gif'
     assert cli.main(['plot', str(tmp_path), '--animate', str(path)]) == 0

@@ -1,11 +1,11 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The picture of a demo, from made-up records."""
+"""The picture of a demo from artificial records."""
 
 import numpy as np
 import pytest
-from recorded import write_demo
 from softrobot_dynamics.evaluation import report
 from softrobot_dynamics.evaluation.terminal import PlainDisplay
+from support.recorded import write_demo
 
 PNG = b'\x89PNG\r\n\x1a\n'
 
@@ -39,8 +39,8 @@ def test_a_short_record_with_a_gap_is_drawn(tmp_path, ticks):
     assert (tmp_path / 'picture.png').stat().st_size > 20_000
 
 
-def test_a_robot_that_does_not_follow_is_told_in_words(tmp_path, capsys):
-    """The demo fails, with the tip's error and the last warnings in the logs, each once."""
+def test_a_robot_that_does_not_follow_is_reported(tmp_path, capsys):
+    """The demo fails with the tip's error and the last warnings, each once."""
     write_demo(tmp_path)
     log = '[INFO] [1.0] [c]: running\n' + '[WARN] [2.0] [c]: the law is lost: u\n' * 2
     (tmp_path / 'controller.log').write_text(log, encoding='utf-8')
@@ -52,7 +52,7 @@ def test_a_robot_that_does_not_follow_is_told_in_words(tmp_path, capsys):
 
 
 def test_an_overloaded_demo_begins_with_the_cause_and_what_to_do(tmp_path, capsys):
-    """Once, and before all that comes of it."""
+    """The report of an overloaded demo starts with one line on cause and remedy."""
     trips = np.full(400, 2e-4)
     trips[60:200] = np.nan
     write_demo(tmp_path, round_trip=trips)
@@ -65,7 +65,7 @@ def test_an_overloaded_demo_begins_with_the_cause_and_what_to_do(tmp_path, capsy
 
 @pytest.mark.parametrize('estimated', [False, True])
 def test_the_title_is_whole_and_names_the_plant(tmp_path, estimated):
-    """However much there is to say: no text is cut at the edge, and numbers are round."""
+    """The title fits the picture, names the plant and has round numbers."""
     pytest.importorskip('matplotlib')
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -95,8 +95,8 @@ def test_the_title_is_whole_and_names_the_plant(tmp_path, estimated):
     assert '123.5 Hz' in words and ('three processes' in words) is estimated
 
 
-def test_a_plant_is_put_into_words():
-    """A file by its name, a payload by its mass and place; nothing where it is the model."""
+def test_a_plant_is_described():
+    """A plant is described by its file or payload, and not at all if it is the model."""
     same = {'plant': (), 'payload.body': '', 'payload.mass': 0.0}
     assert report.plant_in_words(same) == ''
     other = {'plant': ('density=×1.2', __file__), 'payload.body': 'tip', 'payload.mass': 0.05}
@@ -105,7 +105,7 @@ def test_a_plant_is_put_into_words():
 
 
 def test_a_demo_keeps_the_one_before_it(tmp_path):
-    """Its folder gets a number where there are records of another."""
+    """A demo whose folder has other records writes to a numbered folder."""
     first = tmp_path / 'out'
     assert report.prepare_folder(first) == first and report.prepare_folder(first) == first
     write_demo(first)
@@ -117,7 +117,7 @@ def test_a_demo_keeps_the_one_before_it(tmp_path):
 
 @pytest.mark.parametrize('robot', ['soft_hand', 'double_pendulum'])
 def test_each_quantity_has_a_panel_of_its_own(tmp_path, robot):
-    """With its word and unit; no legend covers a curve."""
+    """Each quantity has a panel with name and unit, and no legend covers a curve."""
     pytest.importorskip('matplotlib')
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""From the records of both nodes to the figures of a demo, and whether the loop held."""
+"""The report of a demo from the records of both nodes: figures and failures."""
 
 import csv
 from dataclasses import replace
@@ -7,13 +7,13 @@ import json
 
 import numpy as np
 import pytest
-from recorded import parameters, PERIOD, RADIUS, recordings, TURN
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.evaluation import records, tracking
 from softrobot_dynamics.evaluation.targets import targets_of, time_along
 from softrobot_dynamics.evaluation.units import in_words
 from softrobot_dynamics.loops.command_timing import said_of
 from softrobot_dynamics.references.piecewise import spline
+from support.recorded import parameters, PERIOD, RADIUS, recordings, TURN
 
 pytestmark = pytest.mark.quick
 
@@ -35,7 +35,7 @@ def judged(simulation, controller, duration=np.inf, task=TASK, **options):
     (0.25, '', '0.25 -'), (-1.5, 'rad', '-1.5 rad'),
 ])  # fmt: skip
 def test_values_are_shown_in_handy_units(value, unit, words):
-    """Of the same size as in SI units."""
+    """Values in handy units are equal to those in SI units."""
     assert in_words(value, unit) == words
 
 
@@ -104,7 +104,7 @@ def test_tip_errors_are_distances_to_the_target_at_the_same_time():
 
 
 def test_shares_are_of_the_root_mean_square():
-    """Errors half of the time count as much as a root of two of them less all the time."""
+    """Shares are of the root mean square of errors."""
     targets = targets_of(parameters())
     run, _ = judged(*recordings())
     wanted = targets.points(run.t)
@@ -117,7 +117,7 @@ def test_shares_are_of_the_root_mean_square():
 
 @pytest.mark.parametrize('share, held', [(0.039, True), (0.041, False)])
 def test_a_tip_must_follow_its_path(share, held):
-    """Within a share of its size, of a circle the diameter; after the ramp, and in words."""
+    """After the ramp a tip must stay within a share of its path's size, as the report says."""
     targets = targets_of(parameters())
     run, _ = judged(*recordings())
     wanted = targets.points(run.t)
@@ -133,7 +133,7 @@ def test_a_tip_must_follow_its_path(share, held):
 @pytest.mark.parametrize('of, share, held', [
     (0, 0.039, True), (0, 0.041, False), (1, 0.039, True), (1, 0.041, False)])  # fmt: skip
 def test_every_output_must_follow_in_its_own_unit(of, share, held):
-    """One in rad beside one in m^3, whose errors are a millionth: each against its own way."""
+    """Outputs of different units are judged by their own travel."""
     simulation, controller = recordings()
     scales = np.array([1.0, 1e-6])
     y_d = scales * np.sin(7.0 * controller['t'][:, None])
@@ -153,8 +153,8 @@ def test_every_output_must_follow_in_its_own_unit(of, share, held):
     (lambda t: np.where(t < 1.0, 9.0 * t, 9.0 + np.sin(7.0 * t)), 2.0),  # a path: itself
     (lambda t: np.where(t < 1.0, 9.0 * t, 9.0 + 1e-6 * np.sin(7.0 * t)), 9.0),  # rounding of one
 ])  # fmt: skip
-def test_the_way_of_an_output(y_d, size):
-    """What its error is a share of, be it that it moves all the time, once, or never."""
+def test_the_travel_of_an_output(y_d, size):
+    """The travel of an output is found if it moves continually, once or never."""
     simulation, controller = recordings()
     y_d = y_d(controller['t'])[:, None] + np.zeros((1, 2))
     controller.columns.update(y_d=y_d, y=y_d + 0.01)
@@ -163,7 +163,7 @@ def test_the_way_of_an_output(y_d, size):
 
 
 def test_an_output_that_hardly_moves_is_compared_with_its_kind():
-    """With a tenth of the longest way: else the least noise were a failure."""
+    """An output that hardly moves is judged by a tenth of the longest travel of its unit."""
     simulation, controller = recordings()
     y_d = np.sin(7.0 * controller['t'][:, None]) * [1.0, 0.0]
     controller.columns.update(y_d=y_d, y=y_d + [0.0, 0.001])
@@ -172,7 +172,7 @@ def test_an_output_that_hardly_moves_is_compared_with_its_kind():
 
 
 def test_only_controlled_actuators_are_at_a_limit():
-    """One that nobody controls may rest at zero, which is its limit."""
+    """An uncontrolled actuator at its limit is not reported."""
     simulation, controller = recordings()
     simulation['u'][:] = [1.0, 0.0]
     controller.columns['y_d'] = controller['y_d'][:, :1]
@@ -184,7 +184,7 @@ def test_only_controlled_actuators_are_at_a_limit():
 
 
 def test_a_state_that_only_the_controller_recorded_is_left_out():
-    """As the last one before a simulation diverges."""
+    """A state that only the controller recorded, as before a divergence, is left out."""
     simulation, controller = recordings(before=0)
     fewer = {name: values[:-1] for name, values in simulation.columns.items()}
     run = records.join(replace(simulation, columns=fewer), controller)
@@ -192,7 +192,7 @@ def test_a_state_that_only_the_controller_recorded_is_left_out():
 
 
 def test_a_loop_that_fails_from_its_first_tick_says_so():
-    """The mode it was in, instead of the running one."""
+    """A loop that fails from its first tick is reported with its mode."""
     simulation, controller = recordings()
     controller['mode'][:] = 2
     run, figures = judged(simulation, controller)
@@ -216,7 +216,7 @@ def test_a_loop_holds_with_fewer_than_five_percent_missed(share, held):
 
 @pytest.mark.parametrize('share, advice', [(0.1, 50), (0.5, 25)])
 def test_a_machine_that_is_too_slow_is_the_first_reason(share, advice):
-    """Before what follows from it, with the rate to try: half of it, or a quarter if far off."""
+    """A slow machine is the first reason, with half or a quarter of the rate to try."""
     simulation, controller = recordings()
     simulation['round_trip'][50 : 50 + round(share * 300)] = np.nan
     simulation['mode'][100] = 2
@@ -227,8 +227,8 @@ def test_a_machine_that_is_too_slow_is_the_first_reason(share, advice):
     assert len(figures.lapses) > 1
 
 
-def test_states_that_never_left_are_a_machine_too_slow():
-    """As where the simulation slips all the time; not where a process died, which is said."""
+def test_states_never_published_mean_a_slow_machine():
+    """States never published mean a slow machine, unless a process died."""
     _, figures = judged(*recordings(), expected=400)
     assert 'did not keep up with 100 Hz' in figures.lapses[0]
     assert '300 of 400 states' in figures.lapses[0]
@@ -238,7 +238,7 @@ def test_states_that_never_left_are_a_machine_too_slow():
 
 
 def test_a_loop_without_real_time_blames_no_machine():
-    """What a law does not answer there, it would answer nowhere."""
+    """Without real time, missing commands are not blamed on the machine."""
     simulation, controller = recordings()
     simulation['round_trip'][50:200] = np.nan
     run = records.join(simulation, controller)._replace(live=False)
@@ -246,7 +246,7 @@ def test_a_loop_without_real_time_blames_no_machine():
 
 
 def test_a_tick_without_a_state_is_not_missed():
-    """Where sensors are slower than the simulation, nobody could answer between their states."""
+    """With sensors slower than the simulation, ticks without a state are not missed."""
     simulation, controller = recordings()
     asked = np.arange(len(simulation['round_trip'])) % 5 == 0
     simulation['round_trip'][~asked] = np.nan
@@ -262,8 +262,8 @@ def test_a_tick_without_a_state_is_not_missed():
     (lambda s, c: s['mode'].__setitem__(100, 2), 'simulation: stale'),
     (lambda s, c: c['mode'].__setitem__(100, 2), 'controller: no valid state'),
 ])  # fmt: skip
-def test_a_loop_does_not_hold(change, words):
-    """What is not a number and either watchdog are reasons, and each is told."""
+def test_failures_of_a_loop_are_reasons(change, words):
+    """Non-finite values and either watchdog are reasons of failure, and all are reported."""
     simulation, controller = recordings()
     change(simulation, controller)
     _, figures = judged(simulation, controller)
@@ -289,14 +289,14 @@ def test_nothing_recorded_is_not_held():
 
 
 def test_modes_before_the_first_command_are_no_lapse():
-    """Until its first command has arrived the simulation is not driven, and need not be."""
+    """Modes of the simulation before the first command do not count as lapses."""
     simulation, controller = recordings()
     simulation['mode'][50:53] = 0
     assert judged(simulation, controller)[1].held
 
 
 def test_json_has_the_keys_and_no_nan(tmp_path):
-    """Machines read the figures by these names; what there is not is null."""
+    """The JSON report has its documented keys, with null for missing values."""
     _, figures = judged(*recordings())
     for some in (figures, tracking.nothing(('killed',))):
         tracking.write_json(tmp_path / 'figures.json', some)
@@ -310,7 +310,7 @@ def test_json_has_the_keys_and_no_nan(tmp_path):
 
 
 def test_figures_say_when_commands_acted():
-    """By the record of the simulation; over a bus, how often drives took them."""
+    """The figures show when commands acted, by the simulation's record, and bus cycles."""
     simulation, controller = recordings()
     for told, words in (
         ({}, None),
@@ -360,7 +360,7 @@ def test_targets_of_a_path_and_of_none():
 
 
 def test_the_time_along_a_reference_is_found_from_its_value():
-    """From a guess that is some way off; a point beside the reference has no time."""
+    """The time along a reference is found from a near guess; points off it have none."""
     times = np.linspace(0.0, 5.0, 65)
     y = np.column_stack([np.cos(2 * np.pi * times / 5.0), np.sin(2 * np.pi * times / 5.0)])
     y[-1] = y[0]

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a demo shows in a terminal."""
+"""The terminal output of a demo."""
 
 import io
 
@@ -45,13 +45,13 @@ def test_a_bar_is_filled_up_to_its_share(share, filled):
 
 
 def test_a_sparkline_rises_with_its_values():
-    """From the lowest block to the highest, and nothing for nothing."""
+    """A sparkline rises from the lowest to the highest block, and is empty without values."""
     assert sparkline([0.0, 0.5, 1.0]) == '▁▅█'
     assert sparkline([]) == ''
 
 
 def test_commands_fill_up_to_the_limit_of_their_side():
-    """Pull of a tendon, torque of either sign, and a limit that there is not."""
+    """Bars show commands relative to the limit of their sign, and cope without limits."""
     u, lower, upper = [10.0, -30.0, 5.0], [0.0, -60.0, -np.inf], [40.0, 30.0, np.inf]
     assert fill(u, lower, upper) == pytest.approx([0.25, 0.5, 0.0])
 
@@ -64,19 +64,19 @@ def test_commands_fill_up_to_the_limit_of_their_side():
     (NOTHING, ('m', 'm'), ''),
 ])  # fmt: skip
 def test_the_error_shown(sight, units, words):
-    """The tip's where it is known, else the outputs', the greatest of each unit, else none."""
+    """The error shown is the tip's, else the largest of each unit, else none."""
     assert error_of(sight, units)[2] == words
 
 
 def test_the_rows_are_what_the_nodes_report():
-    """From the diagnostics of both; empty until they come."""
+    """The rows show the diagnostics of both nodes, and are empty until they come."""
     assert [value for _, value, _ in loop_rows(DIAGNOSTICS)] == [
         '1000.0 Hz', '3', '230 / 400 / 900 us']  # fmt: skip
     assert [value for _, value, _ in loop_rows({})] == ['', '', '']
 
 
 def test_plain_lines_say_everything(capsys):
-    """Without rich there are stages and a table, and no control characters in a file."""
+    """Without rich, stages and a table are printed without control characters."""
     shown = terminal.PlainDisplay()
     with shown.stage('compiling'):
         pass
@@ -89,7 +89,7 @@ def test_plain_lines_say_everything(capsys):
 
 
 def test_the_live_picture_shows_what_is_known():
-    """Before anything is known, and, where a poll brought nothing new, what was known."""
+    """The live picture shows the last known values, before and between polls too."""
     rich = pytest.importorskip('rich.console')
     console = rich.Console(file=io.StringIO(), force_terminal=True, width=100)
     with terminal.RichDisplay(console).live(SUBJECT) as show:
@@ -101,7 +101,7 @@ def test_the_live_picture_shows_what_is_known():
 
 
 def test_without_rich_the_extra_is_named(monkeypatch, capsys):
-    """The demo goes on without it."""
+    """Without rich the demo goes on and names the extra to install."""
     monkeypatch.setattr(terminal, 'Console', None)
     assert isinstance(terminal.display(), terminal.PlainDisplay)
     assert "pip install 'softrobot_dynamics[demo]'" in capsys.readouterr().out

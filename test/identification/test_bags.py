@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Motions from ROS bags: what a table of the same says, and what is not there, in words."""
+"""Motions from ROS bags equal those from tables; missing topics are named."""
 
 from pathlib import Path
 
@@ -101,7 +101,7 @@ def read(bag, folder, mapping=MAPPING):
 
 @pytest.mark.parametrize('plugin', list(StoragePlugin))
 def test_a_bag_is_read_as_a_table(tmp_path, plugin):
-    """Times of stamps; commands until the next; what has no message, or no number, is NaN."""
+    """A bag becomes a table at stamps, with commands held and NaN for missing values."""
     found = read(written(tmp_path, plugin), tmp_path)
     times = np.union1d(T, SEEN)
     assert found.times == pytest.approx(times, abs=1e-9)
@@ -117,7 +117,7 @@ def test_a_bag_is_read_as_a_table(tmp_path, plugin):
 
 
 def test_times_may_be_those_of_the_recorder(tmp_path):
-    """Of messages without stamps, or with wrong ones."""
+    """Times of the recorder are used for messages without stamps or with wrong ones."""
     found = read(written(tmp_path), tmp_path, MAPPING.replace('stamp', 'received'))
     assert found.times == pytest.approx(1e-9 * np.array([0, 1, 2, 3, 45, 55, 65]), abs=1e-15)
 
@@ -131,14 +131,14 @@ def test_times_may_be_those_of_the_recorder(tmp_path):
     ('poses.1.position.x', 'poses.7.position.x', 'a field of the messages on /rings'),
     ('stamp', 'clock', 'stamp, received'),
 ])  # fmt: skip
-def test_what_is_not_there_is_said(tmp_path, old, new, words):
-    """By topic and field, with what there is."""
+def test_missing_topics_and_fields_are_named(tmp_path, old, new, words):
+    """A missing topic or field is refused with those that exist."""
     with pytest.raises(ArgumentError, match=words):
         read(written(tmp_path), tmp_path, MAPPING.replace(old, new))
 
 
-def test_what_is_no_bag_is_said(tmp_path, capsys):
-    """A damaged file, from the command line."""
+def test_a_damaged_bag_is_refused(tmp_path, capsys):
+    """A damaged bag is refused by the command."""
     (tmp_path / 'run.mcap').write_bytes(b'nothing')
     (tmp_path / 'mapping.yaml').write_text(MAPPING, encoding='utf-8')
     given = ['--mapping', str(tmp_path / 'mapping.yaml'), '--fit', 'young_modulus']

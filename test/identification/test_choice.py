@@ -1,10 +1,9 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Model selection by postures not seen: strains that the loads show, their orders, numbers."""
+"""Choice of strains, orders and parameters by cross-validation over postures."""
 
 import json
 
 import numpy as np
-from pulled_rods import BENDING, described, held, rod
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics import cli
@@ -12,6 +11,7 @@ from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 from softrobot_dynamics.identification.choice import choose
 from softrobot_dynamics.identification.fitting import identify
 from softrobot_dynamics.identification.strains import read_strains, with_strains
+from support.pulled_rods import BENDING, described, held, rod
 
 ALONE = np.array([[0.6, 0.0, 0.0], [1.1, 0.0, 0.0], [0.0, 0.7, 0.0], [0.0, 1.2, 0.0]])
 TOGETHER = np.array([[2.0, 2.4, 0.0], [3.0, 2.5, 0.0]])
@@ -33,8 +33,8 @@ def unseen(robot, data, there):
     return float(np.sqrt(np.mean(np.square(off))))
 
 
-def test_a_strain_that_matters_is_taken_though_one_tendon_at_a_time_hardly_shows_it():
-    """And so where both pull, which no fit has seen, the error is a small part of that without."""
+def test_a_relevant_strain_is_chosen():
+    """A strain that single tendons hardly show is chosen, and predicts the pull of both."""
     true = rod(4e5, (*BENDING, 'gamma_z'))
     data = held(true, ALONE, noise=1e-3)
     choice = chosen(rod(5e5), data, ['rod.gamma_z', 'rod.kappa_z'])
@@ -44,14 +44,14 @@ def test_a_strain_that_matters_is_taken_though_one_tendon_at_a_time_hardly_shows
     assert unseen(choice.description, data, there) < 0.1 * unseen(rod(5e5), data, there)
 
 
-def test_strains_of_a_stiff_rod_are_not_taken():
-    """Nothing would show them."""
+def test_strains_of_a_stiff_rod_are_not_chosen():
+    """Further strains of a stiff rod, which nothing shows, are not chosen."""
     data = held(rod(1e8, (*BENDING, 'gamma_z')), 5.0 * ALONE, noise=1e-4)
     assert chosen(rod(2e8), data, ['gamma_z', 'kappa_z']).names == ('young_modulus',)
 
 
 def test_an_order_is_raised_where_postures_show_it():
-    """A winding tendon bends a rod unevenly, which a constant curvature cannot."""
+    """A winding tendon, which bends a rod unevenly, raises the order of the strain."""
     true = rod(4e5, order=1)
     pulls = np.array([[0.0, 0.0, t] for t in (0.4, 0.7, 1.0, 1.3)])
     data = held(true, pulls, noise=1e-5)
@@ -68,13 +68,13 @@ def test_an_order_is_raised_where_postures_show_it():
     ('rod.gamma_z=-1', ArgumentError, 'highest order'),
 ])  # fmt: skip
 def test_wrong_strains_are_refused(text, error, words):
-    """In words that say what would be right."""
+    """A wrong strain is refused with what would be right."""
     with pytest.raises(error, match=words):
         read_strains(rod(), [text])
 
 
 def test_only_rods_that_a_file_writes_by_strains_have_them_chosen():
-    """A `pcc` body has to be written as `cosserat` first."""
+    """A `pcc` body is refused with the advice to write it as `cosserat`."""
     with pytest.raises(ArgumentError, match='cosserat'):
         read_strains(rod(kind='pcc'), ['gamma_x'])
 
@@ -88,7 +88,7 @@ def test_no_more_than_the_order_wanted_is_added():
 
 
 def test_the_command_asks_chooses_and_writes_the_strain(tmp_path, capsys):
-    """First the question, by a fit without; then the file has the strain, and nothing is asked."""
+    """The command asks about a missing strain, then chooses it and writes it to the file."""
     data = held(rod(4e5, (*BENDING, 'gamma_z')), ALONE, noise=5e-4)
     file, table, mapping, out = (tmp_path / n for n in ('r.yaml', 't.csv', 'm.yaml', 'o.yaml'))
     file.write_text(json.dumps(described(5e5)), encoding='utf-8')

@@ -1,19 +1,19 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Commands that show numbers: within limits, apart from each other, and what the node follows."""
+"""Excitation commands are within limits, separable and followed by the node."""
 
 import numpy as np
 import pytest
-from robots import compiled
 from softrobot_dynamics.cli import main
 from softrobot_dynamics.configuration import build
 from softrobot_dynamics.configuration.parameter_files import controller_values
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.identification.excitation import excite, RATE
 from softrobot_dynamics.references.piecewise import values_at
+from support.robots import compiled
 
 
 def test_a_sweep_raises_one_command_after_the_other():
-    """To the share of the limits, from no command to none, and no two at a time."""
+    """A sweep raises one command at a time from zero to the share of its limit and back."""
     arm = compiled('pcc_arm')
     found = excite(arm, duration=18.0, share=0.2)
     np.testing.assert_allclose(found.u.max(axis=0), 0.2 * arm.upper, rtol=1e-3)
@@ -25,7 +25,7 @@ def test_a_sweep_raises_one_command_after_the_other():
 
 
 def test_a_multisine_gives_each_command_frequencies_of_its_own():
-    """In its middle, where it has come: no line of one is in another's spectrum."""
+    """In the middle of a multisine no command has a frequency of another one."""
     arm = compiled('pcc_arm')
     found = excite(arm, 'multisine', duration=20.0, share=0.1, low=0.2, high=2.0)
     assert (found.u >= 0.0).all() and (found.u <= 0.1 * arm.upper + 1e-12).all()
@@ -42,8 +42,8 @@ def test_a_multisine_gives_each_command_frequencies_of_its_own():
     assert (rates <= arm.rate_limit).all()
 
 
-def test_a_robot_that_falls_is_refused():
-    """With what happens to it; so are actuators without limits, and words that say nothing."""
+def test_an_unsuitable_excitation_is_refused():
+    """A falling robot, unlimited actuators and wrong settings are refused with the reason."""
     with pytest.raises(ArgumentError, match='would be'):
         excite(compiled('ur10e'), duration=4.0)
     arm = compiled('pcc_arm')
@@ -59,8 +59,8 @@ def test_a_robot_that_falls_is_refused():
 
 
 @pytest.mark.parametrize('kind, most', [('sweep', '8'), ('multisine', '7.96')])
-def test_what_is_written_is_what_the_controller_follows(tmp_path, capsys, kind, most):
-    """The file and the parameters beside it, within limits between samples; kept if there."""
+def test_the_written_file_is_what_the_controller_follows(tmp_path, capsys, kind, most):
+    """The controller follows the written file within limits, and files are not overwritten."""
     path = tmp_path / 'shake.csv'
     command = ['excite', 'pcc_arm', '--duration', '9', '--share', '0.2', '--output', str(path)]
     command += ['--kind', kind]

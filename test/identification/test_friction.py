@@ -1,9 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Friction of tendons from held postures, by which way the tendons slid last."""
+"""Friction of tendons from held postures and their last sliding directions."""
 
 import numpy as np
 import pytest
-from robots import rod
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
 from softrobot_dynamics.identification.fitting import identify
@@ -12,6 +11,7 @@ from softrobot_dynamics.identification.parameters import read_parameters
 from softrobot_dynamics.identification.postures import Marker, postures
 from softrobot_dynamics.identification.prediction import Predictor
 from softrobot_dynamics.identification.sliding_direction import read_ways, ways_by_rows
+from support.robots import rod
 
 FIT = ['young_modulus', 'friction=0..1']
 TRUTH = {'young_modulus': 5e5, 'friction': 0.2}
@@ -51,7 +51,7 @@ def held(sliding, noise=0.0, u=U, **truth):
 
 @pytest.mark.parametrize('sliding', ['rows', 'in'])
 def test_friction_is_found_beside_the_modulus(sliding):
-    """Where the file has none; exactly without noise, and with it within its interval."""
+    """Friction and modulus are identified exactly without noise, within intervals with it."""
     found = identify(arm(), held(sliding), FIT, loss='linear')
     assert {e.name: e.value for e in found.estimates} == pytest.approx(TRUTH, rel=1e-4)
     assert not found.unseen and found.rms < 1e-7
@@ -61,7 +61,7 @@ def test_friction_is_found_beside_the_modulus(sliding):
 
 
 def test_derivatives_are_those_of_whole_solves():
-    """Against differences of equilibria, drawn in and paid out, and where nothing rubs yet."""
+    """Derivatives equal differences of equilibria, pulled, released and without friction."""
     predictor = Predictor(read_parameters(arm(), [*FIT, 't2.path.y=0.01..0.02']), held('rows'))
     h = 1e-4
     for x in (np.array([0.05, 0.3, 1.5]), np.array([0.0, 0.0, 1.5])):
@@ -74,8 +74,8 @@ def test_derivatives_are_those_of_whole_solves():
             assert far < (1e-4 if k != 1 or x[1] else 1e-3) * np.abs(difference).max()
 
 
-def test_what_does_not_rub_is_not_shown():
-    """Postures whose tendons slid nobody knows which way, and a route that does not turn."""
+def test_unobservable_friction_is_reported():
+    """Friction is reported as not shown without sliding directions or turns of the route."""
     data = held('none')
     found = identify(arm(), data, FIT, loss='linear')
     assert np.isnan(found.estimates[1].lower) and 'friction' in ' '.join(found.unseen)
@@ -86,7 +86,7 @@ def test_what_does_not_rub_is_not_shown():
 
 
 def test_friction_is_not_below_zero():
-    """Data that want it so end at the bound, and no such bound is taken."""
+    """Data for negative friction lead to zero, and negative bounds are refused."""
     model = sd.compile_model(sd.vary(arm(), {'friction': 0.2}))
     tips = [sd.equilibrium(model, u=u, sliding='out').q for u in U]
     positions = [[sd.forward_kinematics(model, q=q)[-1][:3, 3]] for q in tips]
@@ -97,8 +97,8 @@ def test_friction_is_not_below_zero():
         identify(arm(), data, ['friction=-1..1'])
 
 
-def test_new_postures_are_drawn_in():
-    """Those that would tell most of friction are looked for with friction in them."""
+def test_proposed_postures_include_friction():
+    """Proposed postures show most of the friction and are computed with it."""
     found = identify(arm(), held('in'), FIT, loss='linear')
     before = np.linalg.slogdet(found.derivatives.T @ found.derivatives)[1]
     more = [found._derivatives_under(u) for u in found.suggest(candidates=8, count=2)]
@@ -108,8 +108,8 @@ def test_new_postures_are_drawn_in():
 
 
 @pytest.mark.quick
-def test_ways_follow_the_order_of_rows():
-    """Up is in, down is out, as before is as before; noise turns nothing."""
+def test_sliding_directions_follow_the_order_of_rows():
+    """Rising commands slide in, falling out, equal ones as before; noise changes nothing."""
     u = np.array([[0.0, 5.0], [1.0, 5.0], [3.0, 4.0], [2.95, 4.0], [3.0, 4.5], [2.0, 6.0]])
     expected = [[0, 1], [1, 1], [1, -1], [-1, -1], [1, 1], [-1, 1]]
     assert ways_by_rows(u).tolist() == expected
@@ -143,8 +143,8 @@ def read(tmp_path, table=TABLE, more='', rest=''):
 
 
 @pytest.mark.quick
-def test_the_mapping_says_which_way(tmp_path):
-    """One word for all, by the order of rows, or by a column of an actuator."""
+def test_the_mapping_gives_the_sliding_direction(tmp_path):
+    """The mapping gives the direction as one word, by the order of rows, or by a column."""
     assert not read(tmp_path).sliding.any()
     assert (read(tmp_path, rest='sliding: out').sliding == -1.0).all()
     by_rows = read(tmp_path, rest='sliding: rows')
@@ -155,8 +155,8 @@ def test_the_mapping_says_which_way(tmp_path):
 
 
 @pytest.mark.quick
-def test_wrong_ways_are_refused(tmp_path):
-    """With file, row and column, or the place in the mapping, and what would be right."""
+def test_wrong_sliding_directions_are_refused(tmp_path):
+    """Wrong directions are refused with file, row and column and what would be right."""
     with pytest.raises(ArgumentError, match=r'column slid, row 2: .*inward.*in, out or none'):
         read(tmp_path, TABLE.replace('in,', 'inward,'), ', sliding: slid')
     with pytest.raises(DescriptionError, match='sliding: .*up.*rows'):

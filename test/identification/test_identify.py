@@ -1,12 +1,11 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Numbers of a robot file from held postures: found, how sure, and what postures do not show."""
+"""Parameters of a robot file from held postures, with confidence and observability."""
 
 from dataclasses import replace
 import functools
 
 import numpy as np
 import pytest
-from robots import compiled
 from scipy import stats
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
@@ -17,6 +16,7 @@ from softrobot_dynamics.identification.parameters import read_parameters
 from softrobot_dynamics.identification.postures import Marker, postures
 from softrobot_dynamics.identification.prediction import Predictor
 from softrobot_dynamics.identification.validation import cross_validate
+from support.robots import compiled
 
 MARKERS = (
     Marker('middle', 'segment2', (0.02, 0.0, 0.1)),
@@ -54,7 +54,7 @@ def values(found):
 
 
 def test_derivatives_are_those_of_whole_solves():
-    """By stiffness, weight and a length: against differences of equilibria."""
+    """Derivatives by stiffness, weight and length equal differences of equilibria."""
     parameters = read_parameters(arm(), ['young_modulus', 'density', 'segment2.length'])
     predictor, x, h = Predictor(parameters, measured(2)), np.array([0.1, -0.2, 0.05]), 1e-3
     derivatives = predictor.derivatives(x)
@@ -64,7 +64,7 @@ def test_derivatives_are_those_of_whole_solves():
 
 
 def test_exact_data_give_the_truth():
-    """From the numbers of the robot file, and from random ones."""
+    """Exact data give the true parameters from the file's and from random starts."""
     for starts in 1, 2:
         found = identify(arm(), measured(), FIT, starts=starts, seed=3)
         assert values(found) == pytest.approx(TRUTH, rel=1e-6)
@@ -75,7 +75,7 @@ def test_exact_data_give_the_truth():
 
 @pytest.mark.quick
 def test_intervals_of_a_line_are_those_of_linear_regression():
-    """By scipy, of five points: few, so that the degrees of freedom count."""
+    """Intervals of a line through five points equal scipy's linear regression."""
     x, noise = np.arange(5.0), np.array([0.1, -0.2, 0.05, 0.15, -0.1])
     line = stats.linregress(x, noise)
     left = noise - line.intercept - line.slope * x
@@ -86,7 +86,7 @@ def test_intervals_of_a_line_are_those_of_linear_regression():
 
 
 def test_intervals_are_as_wide_as_errors_are():
-    """Squared errors by their deviations, over eight draws, are as chi^2 has them."""
+    """Errors over eight draws, squared by their deviations, follow chi^2."""
     parameters, t = read_parameters(sd.vary(arm(), TRUTH), FIT), stats.t.ppf(0.975, 34)
     squares = np.zeros(2)
     for seed in range(8):
@@ -99,7 +99,7 @@ def test_intervals_are_as_wide_as_errors_are():
 
 
 def test_intervals_shrink_with_the_noise():
-    """In proportion, about the same errors."""
+    """Intervals shrink in proportion to the noise."""
     widths = [
         np.array([e.upper - e.lower for e in identify(arm(), data, FIT).estimates])
         for data in (noisy(measured(), noise, 5) for noise in (1e-3, 1e-4))
@@ -107,8 +107,8 @@ def test_intervals_shrink_with_the_noise():
     assert widths[0] == pytest.approx(10.0 * widths[1], rel=0.1)
 
 
-def test_what_postures_do_not_show_is_named():
-    """An arm that hangs shows E / rho; a tendon that is pulled, the rest."""
+def test_unobservable_combinations_are_named():
+    """Hanging postures show E / rho only, as reported; pulled tendons show the rest."""
     tilted = sd.load_robot('pcc_arm')
     hanging = type(tilted)(**{**vars(tilted), 'gravity': (6.0, 0.0, 7.0)})
     u = np.zeros((2, 9))
@@ -135,8 +135,8 @@ def test_a_number_without_effect_is_named():
     assert modulus.lower < modulus.value < modulus.upper
 
 
-def test_a_marker_that_was_taken_for_another_hardly_counts():
-    """With soft_l1; with squares it does."""
+def test_swapped_markers_hardly_count():
+    """A swapped marker hardly changes a fit with soft_l1, but does with squares."""
     data = noisy(measured(), 1e-4, 4)
     wrong = data.positions.copy()
     wrong[0, 1] += 0.05
@@ -148,8 +148,8 @@ def test_a_marker_that_was_taken_for_another_hardly_counts():
     assert off['soft_l1'] < 1e-2 < 5.0 * off['soft_l1'] < off['linear']
 
 
-def test_markers_that_were_not_seen_count_for_nothing():
-    """Nor does what they are said to weigh."""
+def test_unseen_markers_do_not_count():
+    """Markers that were not seen, and their weights, do not count."""
     data = measured()
     there = data.positions.copy()
     there[1:, 0] = np.nan
@@ -158,8 +158,8 @@ def test_markers_that_were_not_seen_count_for_nothing():
     assert np.isnan(found.residuals[1:, 0]).all() and found.rms < 1e-8
 
 
-def test_postures_not_seen_judge_and_choose():
-    """Errors there are no less than of the fit, and damping is not worth fitting."""
+def test_validation_postures_judge_and_choose():
+    """Errors on unseen postures are no smaller, and damping is not worth fitting."""
     data = noisy(measured(), 1e-3, 6).only(range(3))
     found = identify(arm(), data, ['young_modulus', 'damping'], loss='linear')
     checked = cross_validate(found, loss='linear')
@@ -192,7 +192,7 @@ def test_postures_of_one_name_are_left_out_together():
 
 
 def test_parameters_are_one_for_equal_numbers_and_factors_for_others():
-    """Shared between bodies; bounds are kept by what a robot may be."""
+    """Equal numbers share a parameter and others a factor, within the robot's bounds."""
     robot = sd.vary(arm(), {'segment1.density': 900.0})
     one, other, ratio = read_parameters(robot, ['young_modulus', 'density', 'poisson_ratio']).each
     assert (one.nominal, one.factor, one.relative) == (6e5, False, True)
@@ -214,7 +214,7 @@ def test_parameters_are_one_for_equal_numbers_and_factors_for_others():
     (['t1.friction'], ArgumentError, 'A..B'),
 ])  # fmt: skip
 def test_wrong_parameters_are_refused(fit, error, words):
-    """In words that say what would be right."""
+    """Wrong parameters are refused with what would be right."""
     with pytest.raises(error, match=words):
         read_parameters(arm(), fit)
 
@@ -228,7 +228,7 @@ def test_wrong_parameters_are_refused(fit, error, words):
     (np.zeros((2, 9)), [Marker('x', 'segment1', (0.0,) * 3, 0.0)], np.zeros((2, 1, 3)), '> 0'),
 ])  # fmt: skip
 def test_wrong_postures_are_refused(u, markers, where, words):
-    """In words that say what would be right."""
+    """Wrong postures are refused with what would be right."""
     with pytest.raises((ArgumentError, UnknownNameError), match=words):
         postures(arm(), u, markers, where)
     with pytest.raises(ArgumentError, match='loss'):

@@ -1,11 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""`softrobot identify`: tables in, words, JSON, a picture and a robot file out."""
+"""`softrobot identify` reads tables and writes a report, JSON, a picture and a robot file."""
 
 import json
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics import cli
 from softrobot_dynamics.cli import identification_report
@@ -14,6 +13,7 @@ from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
 from softrobot_dynamics.identification.mapping import read_mapping, read_postures
 from softrobot_dynamics.identification.robot_files import require_writable, write_fitted
+from support.robots import compiled
 
 MAPPING = """
 commands:
@@ -45,8 +45,8 @@ def files(tmp_path):
     return table, mapping
 
 
-def test_the_command_finds_what_was_hidden(files, tmp_path, capsys):
-    """And writes it, with where it is from, where the file had it."""
+def test_the_command_finds_and_writes_the_truth(files, tmp_path, capsys):
+    """The command finds the true values and writes them with their origin into the file."""
     pytest.importorskip('matplotlib')
     table, mapping = files
     out = {name: tmp_path / name for name in ('fitted.yaml', 'found.json', 'residuals.png')}
@@ -87,8 +87,8 @@ def test_tables_are_read_in_their_units(files):
 
 
 @pytest.mark.quick
-def test_what_is_told_of_a_fit():
-    """Its error before that of the robot file, in mm; factors, bounds, and what is not shown."""
+def test_a_fit_is_reported():
+    """The report has errors in mm before and after, factors, bounds and what is not shown."""
     number = {'name': 'density', 'value': 1.2, 'lower': 1.1, 'upper': 1.3, 'factor': True}
     summary = {
         'kind': 'postures',
@@ -129,7 +129,7 @@ def test_what_is_told_of_a_fit():
     ('p2,', 'p2,nan', 'row 3'), ('posture,', 'first,', 'once'),
 ])  # fmt: skip
 def test_wrong_tables_are_refused(files, old, new, words):
-    """By line and column."""
+    """A wrong table is refused with line and column."""
     table, mapping = files
     table.write_text(table.read_text().replace(old, new, 1), encoding='utf-8')
     with pytest.raises(ArgumentError, match=words):
@@ -153,15 +153,15 @@ def test_no_table_is_refused(files, text):
     ('segment3', 'hand', 'body'),
 ])  # fmt: skip
 def test_wrong_mappings_are_refused(files, old, new, words):
-    """By the entry."""
+    """A wrong mapping is refused with its entry."""
     table, mapping = files
     mapping.write_text(MAPPING.replace(old, new, 1), encoding='utf-8')
     with pytest.raises((DescriptionError, UnknownNameError), match=words):
         read_postures(compiled('pcc_arm').description, table, read_mapping(mapping))
 
 
-def test_a_number_that_only_one_of_several_parts_has_is_not_written(tmp_path):
-    """Where an alias shares one entry among them; and that is known before a fit."""
+def test_a_shared_yaml_entry_is_not_written(tmp_path):
+    """If an alias shares an entry among parts, a fit of one part is refused beforehand."""
     source, output = shipped('robots')['pcc_arm'], tmp_path / 'fitted.yaml'
     robot = sd.vary(sd.load_robot(source), {'segment1.density': 0.5})
     for write in (
@@ -192,7 +192,7 @@ actuators:
 
 
 def test_numbers_left_at_their_defaults_get_entries(tmp_path):
-    """In either form of a mapping; all else stays as it was."""
+    """Numbers at their defaults get entries in either form of a mapping; the rest stays."""
     source, output = tmp_path / 'finger.yaml', tmp_path / 'fitted.yaml'
     source.write_text(LEFT_OUT, encoding='utf-8')
     changes = {'hinge.stiffness': 0.3, 'tip.damping': 0.02, 't1.lag': 0.011, 'm.delay': 0.002}

@@ -1,11 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Numbers that were known before, to a standard deviation: NAME=A..B+-D."""
+"""Parameters with a prior of known standard deviation: NAME=A..B+-D."""
 
 import functools
 
 import numpy as np
 import pytest
-from robots import compiled
 from scipy import stats
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError
@@ -14,6 +13,7 @@ from softrobot_dynamics.identification.parameters import read_parameters
 from softrobot_dynamics.identification.postures import Marker, postures
 from softrobot_dynamics.identification.prediction import Predictor
 from softrobot_dynamics.identification.validation import cross_validate
+from support.robots import compiled
 
 NOISE = 2e-3  # [m]
 TIP = 'segment3', (0.0, 0.0, 0.2)
@@ -42,8 +42,8 @@ def measured(noise=NOISE):
     return postures(robot(), u, markers, there)
 
 
-def test_what_is_found_is_likeliest_by_both():
-    """Squares of residuals by their noise and of numbers by their deviations are least."""
+def test_the_fit_minimises_residuals_and_priors():
+    """The fit minimises squared residuals by noise plus squared priors by deviations."""
     found = identify(robot(), measured(), KNOWN, loss='linear')
     parameters, deviations = found.parameters, [3e4, 0.05, 0.1]
 
@@ -63,8 +63,8 @@ def test_what_is_found_is_likeliest_by_both():
         assert abs(one.value - one.nominal) < abs(other.value - one.nominal)
 
 
-def test_what_postures_do_not_show_is_as_it_was_known():
-    """It stays at the robot file's number, to its deviation, also where postures are left out."""
+def test_unobservable_parameters_keep_their_prior():
+    """A parameter that postures do not show keeps the file's value and deviation."""
     free = [text.partition('+-')[0].rstrip('=') for text in KNOWN]
     found = identify(robot(), measured(), [*free, 'damping=+-0.01'], loss='linear')
     other, wide = found.estimates[-1], stats.t.ppf(0.975, 18 + 1 - 4)
@@ -82,12 +82,12 @@ def test_what_postures_do_not_show_is_as_it_was_known():
     ('t1.path.phase=+-0.1', 'A..B'),
 ])  # fmt: skip
 def test_wrong_deviations_are_refused(text, words):
-    """In words that say what would be right."""
+    """A wrong deviation is refused with what would be right."""
     with pytest.raises(ArgumentError, match=words):
         read_parameters(robot(), [text])
 
 
-def test_noise_has_to_be_said():
-    """Deviations are weighed against it."""
+def test_a_prior_needs_the_noise():
+    """A deviation of a parameter is refused without the noise of the data."""
     with pytest.raises(ArgumentError, match='noise'):
         identify(robot(), measured(1.0), KNOWN)

@@ -1,14 +1,11 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Numbers of a robot file from motions: derivatives, recovery, confidence, files."""
+"""Parameters of a robot file from motions: derivatives, recovery, confidence, files."""
 
 import functools
 import json
 
 import numpy as np
 import pytest
-from recorded import write_recording
-from robots import compiled
-from servos import servo
 import softrobot_dynamics as sd
 from softrobot_dynamics import cli
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, UnknownNameError
@@ -23,6 +20,9 @@ from softrobot_dynamics.identification.records import read_record
 from softrobot_dynamics.identification.validation import cross_validate
 from softrobot_dynamics.recordings.reading import Recording
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from support.recorded import write_recording
+from support.robots import compiled
+from support.servos import servo
 
 ENDS = tuple(Marker(f'end {k}', f'segment{k}', (0.0, 0.0, 0.2)) for k in (1, 3))
 TRUTH = {'young_modulus': 4.7e5, 'damping': 0.12, 'delay': 0.024}
@@ -98,7 +98,7 @@ def errors(predictor, z, columns):
 
 @pytest.mark.parametrize('start', ['rest', 'free'])
 def test_derivatives_are_those_of_whole_simulations(start):
-    """By numbers of bodies and actuators, and by free states; the better the shorter strides."""
+    """Derivatives by parameters and free states converge to those of whole simulations."""
     parameters = read_parameters(soft(), [*FIT, 'density', 'segment2.length', 'lag'])
     t, u, positions = (part[:30] for part in waving())
     length = Coordinate('t1')
@@ -130,22 +130,22 @@ def test_derivatives_know_cables_that_are_held():
 
 
 def test_damping_modulus_and_delay_are_found_again():
-    """Within their intervals, which are narrow; what is left is noise."""
+    """Damping, modulus and delay are found within narrow intervals; the residual is noise."""
     found = identify(soft(), measured(), FIT, loss='linear')
     assert [e.lower < TRUTH[e.name] < e.upper for e in found.estimates] == [True] * 3
     assert not found.unseen and found.rms == pytest.approx(np.sqrt(3.0) * NOISE, rel=0.1)
     assert max(e.upper / e.lower for e in found.estimates) < 1.4
 
 
-def test_a_number_that_stands_at_its_bound_holds_up_no_other():
-    """As a delay of zero, of which a first step would make less: all are found all the same."""
+def test_a_parameter_at_its_bound_does_not_block_others():
+    """A delay at its bound of zero does not keep the other parameters from their values."""
     stiff = sd.vary(soft(), {'delay': 0.0, 'young_modulus': '×1.5'})
     found = identify(stiff, measured(), FIT, loss='linear')
     assert [e.lower < TRUTH[e.name] < e.upper for e in found.estimates] == [True] * 3
 
 
-def test_blocks_of_time_judge():
-    """Each is predicted by a fit of the others, across it; no better than by the fit of all."""
+def test_blocks_of_time_validate_a_fit():
+    """Each block of time is predicted by a fit of the others, no better than by all."""
     data = measured(blocks=3)
     found = identify(soft(), data, ['young_modulus', 'damping', 'delay'], loss='linear')
     checked = cross_validate(found, loss='linear')
@@ -156,8 +156,8 @@ def test_blocks_of_time_judge():
     assert np.isnan(others.positions[first]).all() and len(others) == len(data)
 
 
-def test_a_pendulum_that_nothing_holds():
-    """From free states, anew each half second, found with the masses; noise costs states, too."""
+def test_masses_of_a_free_pendulum_are_found():
+    """Masses of a free pendulum and free states each half second are found under noise."""
     t, u, q = swinging()
     robot = compiled('double_pendulum').description
     each = [Coordinate(name) for name in robot.coordinate_names]
@@ -173,8 +173,8 @@ def test_a_pendulum_that_nothing_holds():
 
 
 @pytest.mark.quick
-def test_numbers_that_are_fitted_too_cost_certainty():
-    """Intervals are those of a fit of all of them, whichever are counted as others."""
+def test_nuisance_parameters_widen_intervals():
+    """Intervals are those of a fit of all parameters, whichever are called nuisance."""
     rng = np.random.default_rng(0)
     derivatives, residuals = rng.normal(size=(40, 5)), 0.01 * rng.normal(size=40)
     every = confidence(derivatives, residuals)
@@ -214,7 +214,7 @@ def files(tmp_path):
 
 
 def test_the_command_finds_masses_in_a_table(files, tmp_path, capsys):
-    """Of markers and angles, none of which is there always; and says what it did."""
+    """The command finds masses from a table with gaps in markers and angles."""
     pytest.importorskip('matplotlib')
     table, mapping = files
     out = {name: tmp_path / name for name in ('fitted.yaml', 'found.json', 'off.png')}
@@ -233,7 +233,7 @@ def test_the_command_finds_masses_in_a_table(files, tmp_path, capsys):
 
 @pytest.mark.quick
 def test_tables_of_motions_are_read_in_their_units(files):
-    """From the first instant on; a command without a number is the one before."""
+    """A table is read in its units from its first time; a missing command stays as before."""
     table, mapping = files
     robot = compiled('double_pendulum').description
     t, u, q = swinging()
@@ -258,8 +258,8 @@ def record(path, facts):
     write_recording(path, Recording(columns, facts, (), True))
 
 
-def test_what_a_node_recorded_is_a_motion(tmp_path):
-    """From the first command on, without a mapping; that of another robot is refused."""
+def test_a_recording_of_a_node_is_a_motion(tmp_path):
+    """A node's recording is a motion from its first command on; another robot's is refused."""
     pytest.importorskip('mcap')
     robot, path = compiled('double_pendulum').description, tmp_path / 'run.mcap'
     names = {'coordinate_names': list(robot.coordinate_names)}
@@ -289,7 +289,7 @@ def test_what_a_node_recorded_is_a_motion(tmp_path):
     ({'coordinates': [Coordinate('elbow', 0.0)] * 2}, 'noise of elbow'),
 ])  # fmt: skip
 def test_wrong_motions_are_refused(changes, words):
-    """In words that say what would be right."""
+    """A wrong motion is refused with what would be right."""
     robot = compiled('double_pendulum').description
     given = {'times': [0.0, 0.5, 1.0], 'commands': np.zeros((3, 2)), 'values': np.zeros((3, 2))}
     given['coordinates'] = [Coordinate(name) for name in robot.coordinate_names]
@@ -302,7 +302,7 @@ def test_wrong_motions_are_refused(changes, words):
     (['swing.csv', '--mapping', 'held.yaml', '--horizon', '1'], 'time'),
 ])  # fmt: skip
 def test_wrong_options_are_refused(files, capsys, monkeypatch, arguments, words):
-    """A table without a mapping, and parts of what is no motion."""
+    """A table without a mapping and invalid parts are refused."""
     table = files[0]
     monkeypatch.chdir(table.parent)
     (table.parent / 'held.yaml').write_text(
@@ -312,8 +312,8 @@ def test_wrong_options_are_refused(files, capsys, monkeypatch, arguments, words)
     assert words in capsys.readouterr().err
 
 
-def test_robots_that_cannot_be_followed_are_told():
-    """Joints whose coordinates are exchanged in motion, and a robot that does not stay."""
+def test_robots_that_cannot_be_fitted_are_named():
+    """Joints with changing coordinates, and diverging robots, are refused by name."""
     free = sd.load_robot({
         'name': 'stone', 'actuators': [], 'bodies': [{
             'name': 'stone', 'joint': {'type': 'free'},
@@ -334,8 +334,8 @@ def test_robots_that_cannot_be_followed_are_told():
 
 
 @pytest.mark.quick
-def test_what_was_measured_before_the_first_command_is_left_out(tmp_path):
-    """Nobody knows what acted then, nor that the robot was at rest, unless somebody says so."""
+def test_values_before_the_first_command_are_left_out(tmp_path):
+    """Values before the first command are left out unless an initial command is given."""
     table, mapping = tmp_path / 'wave.csv', tmp_path / 'wave.yaml'
     text = 'time: {column: t}\ncommands: {t1: {column: a}, t2: {column: b}}\n'
     text += 'coordinates: [{name: t3, column: y}]\n'
@@ -354,7 +354,7 @@ def test_what_was_measured_before_the_first_command_is_left_out(tmp_path):
 
 
 def test_angles_within_a_turn_are_unwrapped_in_time():
-    """Where the joint may go round, over values that are missing too; lengths stay as they are."""
+    """Wrapped angles of unlimited joints are unwrapped over gaps; lengths stay."""
     rigid = {'type': 'rigid', 'mass': 1.0}
     joints = {'type': 'revolute'}, {'type': 'prismatic'}
     bodies = [

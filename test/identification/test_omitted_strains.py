@@ -1,14 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Strains that rods leave out: how large they would be, how far they would move the robot."""
+"""Omitted strains of rods: their size, and how far they would move the robot."""
 
 import numpy as np
-from pulled_rods import BENDING, held, LENGTH, RADIUS, rod, tip
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.identification.fitting import identify
 from softrobot_dynamics.identification.motions import Coordinate, motion
 from softrobot_dynamics.identification.omitted_in_fit import doubts
 from softrobot_dynamics.identification.omitted_strains import release, ReleasedRobot
+from support.pulled_rods import BENDING, held, LENGTH, RADIUS, rod, tip
 
 AREA = np.pi * RADIUS**2
 
@@ -38,7 +38,7 @@ def test_two_opposite_tendons_shorten_a_rod_by_their_load_over_its_rigidity(kind
     ('planar_cc', ('kappa_y',), 'gamma_z', (2.0, 1.0, 0.0)),
 ])  # fmt: skip
 def test_the_same_rod_with_the_strain_moves_by_that_to_first_order(kind, has, name, u):
-    """Against a second robot that has it: the share that is missed falls with the load."""
+    """The predicted motion equals that of a rod with the strain to first order in the load."""
     errors = []
     for modulus in (4e6, 8e6):
         without = rod(modulus, has, kind)
@@ -51,7 +51,7 @@ def test_the_same_rod_with_the_strain_moves_by_that_to_first_order(kind, has, na
 
 @pytest.mark.parametrize('kind', ['pcc', 'planar_cc', 'cosserat'])
 def test_a_released_robot_rests_where_it_did_in_the_coordinates_it_had(kind):
-    """Embedded into more coordinates the posture is the same, and only the new ones are loaded."""
+    """With more coordinates the posture is the same, and only the new ones are loaded."""
     description, u = rod(kind=kind), np.array([0.6, 0.3, 0.4])
     model, (more, embedding) = sd.compile_model(description), release(description)
     released, q = sd.compile_model(more), sd.equilibrium(model, u=u).q
@@ -65,8 +65,8 @@ def test_a_released_robot_rests_where_it_did_in_the_coordinates_it_had(kind):
     assert np.abs(left[own]).max() < 1e-8 < 1e-3 < np.abs(left[~own]).max()
 
 
-def test_strains_without_a_known_rigidity_are_not_spoken_of():
-    """A section of rigidities that says nothing of torsion and shear leaves the stretch."""
+def test_strains_of_unknown_rigidity_are_left_out():
+    """For a section of given rigidities without torsion and shear only stretch remains."""
     section = {'type': 'rigidities', 'rhoA': 0.3, 'rhoI': 8e-6, 'EI': 3e-3, 'EA': 120.0}
     strains = dict.fromkeys(BENDING, {'basis': 'legendre'})
     body = {'type': 'cosserat', 'length': LENGTH, 'section': section, 'strains': strains}
@@ -79,7 +79,7 @@ PULLS = np.array([[0.5, 0.0, 0.0], [0.0, 0.8, 0.0], [1.5, 1.2, 0.0], [2.0, 2.0, 
 
 
 def test_a_fit_asks_about_the_shortening_that_its_model_leaves_out():
-    """Postures of a soft rod that shortens, fitted without: the question names strain and load."""
+    """A fit without shortening asks about that strain and names the load."""
     data = held(rod(4e5, (*BENDING, 'gamma_z')), PULLS, noise=2e-4)
     found = identify(rod(4e5), data, ['young_modulus'], loss='linear')
     each = {doubt.omitted.name: doubt for doubt in doubts(found)}
@@ -91,14 +91,14 @@ def test_a_fit_asks_about_the_shortening_that_its_model_leaves_out():
 
 @pytest.mark.parametrize('has', [BENDING, (*BENDING, 'gamma_z')])
 def test_a_fit_of_a_stiff_rod_asks_nothing(has):
-    """Its strains would move it by less than what the fit leaves."""
+    """A stiff rod draws no question, as its strains matter less than the residual."""
     data = held(rod(1e8, has), PULLS, noise=2e-4)
     found = identify(rod(1e8), data, ['young_modulus=9e7..1.1e8'], loss='linear')
     assert not any(doubt.question for doubt in doubts(found))
 
 
 def test_a_fit_to_a_motion_asks_about_rest_under_its_largest_commands():
-    """Without markers the tips are looked at."""
+    """A fit to a motion without markers examines the tips at rest under its largest commands."""
     true, t = rod(4e5, (*BENDING, 'gamma_z')), 0.02 * np.arange(20)
     u = np.outer(np.sin(np.pi * t / t[-1]), [1.5, 1.2, 0.0])
     simulator = sd.Simulator(sd.compile_model(rod(4e5)))

@@ -1,18 +1,18 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Markers whose places on a body are known to a standard deviation, and fitted."""
+"""Markers whose places on a body have a prior and are fitted."""
 
 import numpy as np
-from pulled_rods import held, rod
 import pytest
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.identification.fitting import identify
 from softrobot_dynamics.identification.motions import motion
 from softrobot_dynamics.identification.postures import Marker, postures
 from softrobot_dynamics.identification.prediction import Predictor
+from support.pulled_rods import held, rod
 
 
 def test_a_marker_beside_its_point_is_found_where_it_is():
-    """Places known to 3 mm, right on the average: the modulus is no worse for it."""
+    """Marker places known to 3 mm are found, and the modulus is no less accurate."""
     markers = (Marker('middle', 'rod', (0.0, 0.0, 0.1)), Marker('tip', 'rod', (0.0, 0.0, 0.2)))
     beside = (Marker('middle', 'rod', (0.004, -0.003, 0.1)), markers[1])
     pulls = np.array([[0.5, 0.0, 0.0], [0.0, 0.9, 0.0], [0.0, 0.3, 1.0], [1.2, 0.0, 0.5]])
@@ -30,8 +30,8 @@ def test_a_marker_beside_its_point_is_found_where_it_is():
         assert derivatives[..., k] == pytest.approx(difference, abs=1e-5)
 
 
-def test_a_place_needs_the_noise_beside_it():
-    """What it is weighed against has to be said; a motion has none."""
+def test_a_prior_of_a_place_needs_the_noise():
+    """A prior for a place needs the noise of the markers, and is refused for a motion."""
     data = held(rod(), [[0.5, 0.0, 0.0]])
     loose = [data.markers[0], data.markers[1]._replace(deviation=0.002)]
     given = postures(rod(), data.commands, loose, data.positions)

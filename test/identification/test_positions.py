@@ -1,14 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Numbers of drives from postures held by positions."""
+"""Parameters of position drives from held postures."""
 
 import numpy as np
 import pytest
-from servos import servo
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.identification.fitting import identify
 from softrobot_dynamics.identification.mapping import read_mapping, read_postures
 from softrobot_dynamics.identification.postures import Marker, postures
+from support.servos import servo
 
 DRIVE = {'compliance': 2e-4, 'pretension': 20.0, 'radius': 0.01, 'offset': 0.0}
 TRUTH = {'compliance': 3e-4, 'pretension': 26.0, 't1.drive.offset': 0.05, 'young_modulus': 5e5}
@@ -24,7 +24,7 @@ def held(robot):
 
 
 def test_compliance_pretension_and_an_offset_are_found():
-    """With the modulus; some of these commands leave a cable slack."""
+    """Compliance, pretension, an offset and the modulus are found, with slack cables too."""
     robot = sd.load_robot(servo(DRIVE))
     true = sd.vary(robot, TRUTH)
     model, positions = sd.compile_model(true), held(true)
@@ -37,8 +37,8 @@ def test_compliance_pretension_and_an_offset_are_found():
     assert not found.unseen and found.rms < 1e-8
 
 
-def test_columns_are_in_what_the_actuator_is_told(tmp_path):
-    """Degrees of a motor; newtons of it are refused, and what is right is named."""
+def test_columns_have_the_unit_of_the_command(tmp_path):
+    """Columns are in units of the command, such as degrees; newtons are refused."""
     robot = sd.load_robot(servo(DRIVE))
     table, mapping = tmp_path / 'held.csv', tmp_path / 'held.yaml'
     table.write_text('phi,x,y,z\n90.0,0,0,0.2\n', encoding='utf-8')

@@ -1,10 +1,9 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Numbers of the paths of tendons from postures: where they run, and nothing compiled for it."""
+"""Parameters of tendon routes from postures, without compilation."""
 
 import numba.core.event
 import numpy as np
 import pytest
-from servos import servo
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 from softrobot_dynamics.identification.fitting import identify
@@ -12,6 +11,7 @@ from softrobot_dynamics.identification.parameters import read_parameters
 from softrobot_dynamics.identification.postures import Marker, postures
 from softrobot_dynamics.identification.prediction import Predictor
 from softrobot_dynamics.identification.robot_files import write_fitted
+from support.servos import servo
 
 DRIVE = {'compliance': 2e-4, 'pretension': 20.0, 'radius': 0.01}
 TRUTH = {'path.radius': 0.0162, 't1.path.phase': 2.0, 't2.path.arm.phase': 4.35}
@@ -61,7 +61,7 @@ def test_radius_and_angles_are_found():
 
 
 def test_derivatives_are_those_of_whole_solves_and_nothing_is_compiled():
-    """Against differences of equilibria; with machine code once there."""
+    """Derivatives equal differences of equilibria, and no kernel is compiled."""
     robot = sd.load_robot(servo(DRIVE))
     parameters = read_parameters(robot, [*FIT, 't0.path.phase=-1..1'])
     predictor = Predictor(parameters, postures(robot, U, [TIP], held(robot)))
@@ -76,8 +76,8 @@ def test_derivatives_are_those_of_whole_solves_and_nothing_is_compiled():
     assert not recorder.buffer
 
 
-def test_they_are_written_where_they_stand(tmp_path):
-    """In each form of an offset; lines without them stay as they were written."""
+def test_routes_are_written_in_place(tmp_path):
+    """Numbers of routes are written into each form of an offset; other lines stay."""
     source, output = tmp_path / 'arm.yaml', tmp_path / 'fitted.yaml'
     source.write_text(FILE, encoding='utf-8')
     changes = {
@@ -107,6 +107,6 @@ def test_they_are_written_where_they_stand(tmp_path):
     (['t0.path.phase'], ArgumentError, r'bounds, t0\.path\.phase=A\.\.B'),
 ])  # fmt: skip
 def test_wrong_names_are_refused(fit, error, words):
-    """As of any other number."""
+    """Wrong names of routes are refused as of any other number."""
     with pytest.raises(error, match=words):
         read_parameters(sd.load_robot(servo(DRIVE)), fit)

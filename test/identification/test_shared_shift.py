@@ -1,14 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Angles of several tendons that turn together: one shift of numbers that differ."""
+"""A rotation shared by several tendons is fitted as one shift."""
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import UnknownNameError
 from softrobot_dynamics.identification.fitting import identify
 from softrobot_dynamics.identification.parameters import read_parameters
 from softrobot_dynamics.identification.postures import Marker, postures
+from support.robots import compiled
 
 TURNED = 't4/t5/t6.path.phase'
 TIP = Marker('tip', 'segment3', (0.0, 0.0, 0.2))
@@ -27,7 +27,7 @@ def test_a_shift_is_added_to_the_numbers_of_these_parts_only():
 
 
 def test_numbers_that_differ_share_a_shift_where_bounds_hold_zero():
-    """A factor cannot change signs; bounds above zero mean a factor, as they did."""
+    """Different numbers share a shift if the bounds contain zero, else a factor."""
     robot = compiled('pcc_arm').description
     shift = read_parameters(robot, [f'{TURNED}=-0.3..0.3']).each[0]
     factor = read_parameters(robot, ['path.phase=0.9..1.1']).each[0]
@@ -36,7 +36,7 @@ def test_numbers_that_differ_share_a_shift_where_bounds_hold_zero():
 
 
 def test_a_shift_is_found_again():
-    """Of three tendons that are turned on the robot that was measured."""
+    """A rotation shared by three tendons of the measured robot is found."""
     robot = compiled('pcc_arm').description
     real = sd.compile_model(sd.vary(robot, {TURNED: '+=0.12'}))
     tensions = 4.0 * np.eye(9)[3:7]
@@ -48,13 +48,13 @@ def test_a_shift_is_found_again():
 
 
 def test_names_of_no_part_are_refused():
-    """As any other unknown name."""
+    """A name of no part is refused as any other unknown name."""
     with pytest.raises(UnknownNameError):
         sd.vary(compiled('pcc_arm').description, {'t14/t15.path.phase': '+=0.1'})
 
 
-def test_rigidities_vary():
-    """Bending rigidity is kept about both axes; it may be a number, or a factor of both."""
+def test_rigidities_may_be_varied():
+    """A bending rigidity about both axes is varied by a number or a factor."""
     section = {'type': 'rigidities', 'EI': {'x': 0.02, 'y': 0.03}, 'rhoA': 0.1}
     body = {
         'type': 'cosserat', 'length': 0.2, 'section': section,

@@ -1,13 +1,13 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Joints of several coordinates: springs, limits and motors by name, and what is refused."""
+"""Joints of several coordinates: springs, limits and motors by name, and refusals."""
 
 import math
 
 import numpy as np
 import pytest
-from robots import link
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import DescriptionError
+from support.robots import link
 
 
 def chain(*joints, **more):
@@ -59,7 +59,7 @@ def motor(**fields):
 
 
 def test_a_motor_acts_along_one_coordinate_of_its_joint():
-    """Its y is the coordinate, its command bears the coordinate's name, within both limits."""
+    """A motor's y is its coordinate, and its command has that name and both limits."""
     motors = [
         motor(name='b', coordinate='ry', limits=[-9.0, 6.0]),
         motor(name='a', coordinate='rx'),

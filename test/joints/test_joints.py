@@ -3,8 +3,6 @@
 
 import math
 
-from generated import instance, members
-from kernel_calls import joint_slab
 import mpmath
 import numpy as np
 from oracles.jets import Jet, jet, JETS
@@ -14,6 +12,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 from softrobot_dynamics.joints.contract import Joint, JOINTS
 from softrobot_dynamics.joints.rotations import RotationVector
+from support.generated import instance, members
+from support.kernel_calls import joint_slab
 
 pytestmark = pytest.mark.quick
 

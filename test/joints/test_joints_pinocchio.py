@@ -10,12 +10,12 @@ velocity in the body too). Generalized forces are then G' tau, and the mass matr
 import numpy as np
 from oracles.jets import Jet, jet, JETS
 import pytest
-from robots import states
 import softrobot_dynamics as sd
+from support.robots import states
 
 pinocchio = pytest.importorskip('pinocchio')
 
-from pinocchio_models import assert_equal, pose, tensor  # noqa: E402
+from support.pinocchio_models import assert_equal, pose, tensor  # noqa: E402
 
 AXIS = [0.6, -0.3, -0.8]
 TYPES = {

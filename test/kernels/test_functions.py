@@ -38,7 +38,7 @@ def angles():
 
 
 def test_vector_sine_and_cosine_are_right_over_their_whole_range():
-    """Both are within one and a half units in the last place of the truth."""
+    """Vectorised sine and cosine are within one and a half units in the last place."""
     x = angles()
     out = np.empty((2, len(x)))
     sines_and_cosines(x, out)
@@ -68,7 +68,7 @@ def cubics(a, out):
 
 
 def test_the_cubic_is_solved_to_rounding_up_to_its_double_root():
-    """To two units in the last place, beside what a rounded argument and limit make of it."""
+    """The cubic's root is exact to two units in the last place and rounding of its argument."""
     limit, rng = functions.CUBIC_LIMIT, np.random.default_rng(2)
     near = limit * (1.0 - 10.0 ** rng.uniform(-15.5, 0.0, 1000))
     even = limit * np.linspace(-1.0, 1.0, 2002)[1:-1]
@@ -85,7 +85,7 @@ def test_the_cubic_is_solved_to_rounding_up_to_its_double_root():
 
 
 def test_the_cubic_is_nan_beyond_its_double_root():
-    """And for what is no number."""
+    """Beyond its double root, and for nan, the cubic's root is nan."""
     limit = functions.CUBIC_LIMIT
     a = np.array([limit, -limit, 1.0, -1.0, 1e300, *NOT_NUMBERS])
     found = np.zeros(len(a))

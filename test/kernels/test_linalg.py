@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Small dense linear algebra: factors solve, and a pivot that is none is told by its place."""
+"""Small dense linear algebra: factors solve, and failures return their pivot."""
 
 import numpy as np
 import pytest
@@ -26,8 +26,8 @@ def test_cholesky_solves():
     np.testing.assert_allclose(A @ x, b, atol=1e-12)
 
 
-def test_factors_solve_what_is_not_symmetric():
-    """L U without pivots."""
+def test_factors_solve_unsymmetric_systems():
+    """L U factors without pivoting solve unsymmetric systems."""
     A = positive(4) + np.array(np.triu(np.ones((4, 4)), 1) - np.tril(np.ones((4, 4)), -1))
     LU, x = A.copy(), np.arange(4.0)
     assert cached(linalg.factorise)(LU) == 0
@@ -35,8 +35,8 @@ def test_factors_solve_what_is_not_symmetric():
     np.testing.assert_allclose(A @ x, np.arange(4.0), atol=1e-12)
 
 
-def test_inverse_of_what_is_not_symmetric():
-    """In place, also where one coordinate is a billion times another."""
+def test_inverse_of_an_unsymmetric_matrix():
+    """The inverse in place is exact, also with coordinates a billion times apart."""
     scale = np.array([1.0, 1e-9, 1e6, 1.0])
     A = positive(4) + np.array(np.triu(np.ones((4, 4)), 1) - np.tril(np.ones((4, 4)), -1))
     inverse = A * np.outer(scale, scale)
@@ -49,7 +49,7 @@ def test_inverse_of_what_is_not_symmetric():
     [[1e-20, 1.0, 0.0], [-1.0, 1.0, 2.0], [0.5, 0.0, 1.0]],
 ], ids=['any', 'zero', 'small'])  # fmt: skip
 def test_elimination_takes_the_largest_pivot_of_either_sign(A):
-    """Also where the first is none, or so small that digits would be lost."""
+    """Elimination takes the largest pivot by size, also where the first is zero or tiny."""
     A, b = np.array(A), np.arange(1.0, 1.0 + len(A))
     x = b.copy()
     assert cached(linalg.solve_general)(A.copy(), x) == 0
@@ -59,7 +59,7 @@ def test_elimination_takes_the_largest_pivot_of_either_sign(A):
 
 
 def test_a_mass_matrix_of_mixed_units_solves_rows_and_columns():
-    """Factorised once; a coordinate without inertia is told by its place."""
+    """A factorised mass matrix of mixed units solves rows and names lacking inertia."""
     scale = np.array([1.0, 1e-4, 1e3, 1.0])
     M, X = positive(4) * np.outer(scale, scale), np.random.default_rng(2).normal(size=(4, 3))
     L, unit, columns = np.zeros((4, 4)), np.zeros(4), X.copy()
@@ -76,8 +76,8 @@ def test_a_mass_matrix_of_mixed_units_solves_rows_and_columns():
 
 @pytest.mark.parametrize('value', [0.0, -1.0, np.nan])
 @pytest.mark.parametrize('place', [0, 2])
-def test_what_has_no_factor_is_told_by_its_pivot(place, value):
-    """Not above zero, or not a number."""
+def test_a_failed_factorisation_returns_its_pivot(place, value):
+    """A matrix that is not positive definite, or nan, returns the index of its pivot."""
     A = np.eye(4)
     A[place, place] = value
     assert cached(linalg.cholesky)(A.copy(), 0.0) == 1 + place

@@ -33,7 +33,7 @@ def annulus(i, j, outer, inner):
 @pytest.mark.parametrize('inner', [0.0, 0.6])
 @pytest.mark.parametrize('axial, radial, angular', [(2, 1, 4), (3, 2, 8), (4, 3, 7)])
 def test_cylinder_rule_is_exact_up_to_its_degrees(axial, radial, angular, inner):
-    """And not beyond: the first degree that is too high is off."""
+    """The cylinder rule is exact up to its degrees and not beyond."""
     length, outer = 1.3, 0.9
     points, weights = cylinder_points(length, outer, inner, axial, radial, angular)
     x, y, z = points.T
@@ -50,7 +50,7 @@ def test_cylinder_rule_is_exact_up_to_its_degrees(axial, radial, angular, inner)
 
 @pytest.mark.parametrize('order, count', [(1, 1), (2, 4), (3, 8), (4, 27), (5, 27), (7, 64)])
 def test_tetrahedron_rules_are_exact_up_to_their_degree(order, count):
-    """On the corner of a cube: int x^i y^j z^k = i! j! k! / (i + j + k + 3)!."""
+    """On a cube's corner int x^i y^j z^k = i! j! k! / (i + j + k + 3)! up to the degree."""
     points, weights = Mesh(REGULAR, CORNER).quadrature(order)
     assert len(points) == count and (weights > 0.0).all() and (points > 0.0).all()
     for degree in range(order + 1):
@@ -89,15 +89,15 @@ def test_any_tetrahedron_is_the_image_of_the_corner():
         (np.vstack([REGULAR, REGULAR[:1]]), CORNER, 'tetrahedra of all points 0 ... 4 expected'),
     ],
 )
-def test_a_mesh_that_is_none_is_refused(points, tetrahedra, words):
-    """With the elements that are wrong, and by the name of its source."""
+def test_an_invalid_mesh_is_refused(points, tetrahedra, words):
+    """A mesh with wrong elements is refused with these and the name of its source."""
     with pytest.raises(MeshError) as caught:
         Mesh(points, tetrahedra, 'block.msh')
     assert str(caught.value).startswith('mesh block.msh: ') and words in str(caught.value)
 
 
 def test_only_the_wrong_elements_are_named():
-    """Five of them, and that there are more."""
+    """The error names five wrong elements and says that there are more."""
     good, bad = CORNER[0], CORNER[0, [1, 0, 2, 3]]
     with pytest.raises(MeshError) as caught:
         Mesh(REGULAR, np.array([good, *[bad] * 7, good]))
@@ -105,8 +105,8 @@ def test_only_the_wrong_elements_are_named():
     assert '7 of 9 inverted (elements 1, 2, 3, 4, 5, ...)' in str(caught.value)
 
 
-def test_an_order_is_a_degree():
-    """Not zero, not half."""
+def test_an_invalid_order_is_refused():
+    """An order of zero or a half is refused."""
     for order in (0, 1.5):
         with pytest.raises(ArgumentError, match='order'):
             Mesh(REGULAR, CORNER).quadrature(order)

@@ -1,19 +1,19 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The control loop under a clock of the test's own: what it answers, refuses, survives."""
+"""The control loop in simulated time: what it answers, refuses and survives."""
 
 import numpy as np
 import pytest
 
 pytest.importorskip('rclpy')
 
-from control_loops import Control, state, WATCHDOG  # noqa: E402
-from linear_plant import COORDINATES  # noqa: E402
-from loops import PERIOD, SAFE  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.loops.guarding import FAILED, RUNNING, STOPPED, TIMED_OUT, WAITING  # noqa: E402
 from softrobot_dynamics.loops.message_fields import stamp_of  # noqa: E402
 from softrobot_dynamics.loops.orders import HoldOrder, Once, Took  # noqa: E402
 from softrobot_dynamics.loops.reference_time import ReferenceTime  # noqa: E402
+from support.control_loops import Control, state, WATCHDOG  # noqa: E402
+from support.linear_plant import COORDINATES  # noqa: E402
+from support.loops import PERIOD, SAFE  # noqa: E402
 
 pytestmark = pytest.mark.quick
 
@@ -25,7 +25,7 @@ def control(monkeypatch):
 
 
 def test_a_state_is_answered_with_its_stamp(control):
-    """The first one is what is held: no error, no command; the next ones are controlled."""
+    """The first state is held without error, and the next ones are controlled."""
     assert control.go(state((1.0, -1.0), 5)) == [0.0, 0.0]
     assert control.go(state((1.1, -1.0), 6)) == pytest.approx([-10.0, 0.0])
     stamps = [
@@ -44,7 +44,7 @@ def test_a_state_is_answered_with_its_stamp(control):
     ],
 )
 def test_a_bad_state_is_counted_and_never_answered(control, bad, cause):
-    """And the next good one is answered as if nothing had been."""
+    """A bad state is counted and not answered, and the next valid one is."""
     control.go(state(stamp=6))
     sent = len(control.publisher.commands)
     if cause == 'wrong size':
@@ -57,7 +57,7 @@ def test_a_bad_state_is_counted_and_never_answered(control, bad, cause):
 
 
 def test_bad_states_do_not_feed_the_watchdog(control):
-    """A stream of them is as good as none."""
+    """A stream of bad states does not keep the watchdog from running out."""
     control.go(state(stamp=1))
     for _ in range(49):
         control.go(state((np.nan, 0.0)))
@@ -66,8 +66,8 @@ def test_bad_states_do_not_feed_the_watchdog(control):
     assert control.loop.mode == TIMED_OUT and control.publisher.commands[-1] == (SAFE, None)
 
 
-def test_a_stall_of_ten_milliseconds_is_ridden_through(control):
-    """It is counted as missed states and trips nothing."""
+def test_a_stall_of_ten_milliseconds_trips_nothing(control):
+    """A stall of 10 ms is counted as missed states and trips no watchdog."""
     for k in range(5):
         control.go(state(stamp=1 + k * PERIOD))
     control.go(state(stamp=1 + 15 * PERIOD), after=11 * PERIOD)
@@ -76,7 +76,7 @@ def test_a_stall_of_ten_milliseconds_is_ridden_through(control):
 
 
 def test_without_states_the_safe_command_goes_out_and_is_repeated(control):
-    """At the watchdog time, and once in every one after it; one trip is one trip."""
+    """Without states the safe command goes out once in every watchdog time, as one trip."""
     control.go(state((1.0, 1.0), 1))
     begin = control.clock.time
     for k in range(1, 4):
@@ -87,7 +87,7 @@ def test_without_states_the_safe_command_goes_out_and_is_repeated(control):
 
 
 def test_states_that_come_back_are_answered_again(control):
-    """From the present state on, even with stamps of an earlier time: a robot started anew."""
+    """States after a silence are answered again, even with earlier stamps."""
     control.go(state((1.0, 1.0), 100))
     control.go()
     assert control.go(state((2.0, 2.0), 1)) == [0.0, 0.0]  # held where it is now
@@ -95,8 +95,8 @@ def test_states_that_come_back_are_answered_again(control):
     assert control.plant.controller.calls[-1] == 'start'
 
 
-def test_what_may_have_lain_there_is_stale(control):
-    """After a stall longer than the watchdog, a waiting state may be of any age: not acted on."""
+def test_a_state_that_waited_through_a_stall_is_stale(control):
+    """After a stall longer than the watchdog, a state that waited is not acted on."""
     control.go(state(stamp=1))
     control.clock.bring(state(stamp=2), after=PERIOD)
     control.clock.wait, wait = lambda timeout: _stall(control.clock, wait), control.clock.wait
@@ -117,8 +117,8 @@ def kept_from_running(control, call):
     return stopped
 
 
-def test_what_was_computed_for_too_long_does_not_go_out(control):
-    """The safe command does instead, and the law goes on with the next state."""
+def test_a_command_computed_too_late_is_not_sent(control):
+    """Instead of a late command the safe one is sent, and the law resumes with a state."""
     control.go(state((1.0, 1.0), 1))
     sent, compute = len(control.publisher.commands), control.plant.controller.compute
     control.plant.controller.compute = kept_from_running(control, compute)
@@ -133,7 +133,7 @@ def test_what_was_computed_for_too_long_does_not_go_out(control):
 
 
 def test_a_command_that_took_too_long_on_its_way_is_followed_by_the_safe_one(control):
-    """At once: the loop cannot take it back."""
+    """A command that was published too late is followed at once by the safe command."""
     control.go(state((1.0, 1.0), 1))
     send = control.publisher.command
     control.publisher.command = kept_from_running(control, send)
@@ -152,7 +152,7 @@ def test_a_state_that_waited_while_the_loop_did_not_run_is_stale(control):
 
 
 def test_states_that_waited_are_stale_also_where_the_guard_was_first(control):
-    """None that was sent before a stop of the process is answered after it."""
+    """States sent before a stop of the process are not answered after it."""
     for k in range(1, 60):
         control.go(state(stamp=k))
     control.clock.time += 2000 * PERIOD
@@ -174,14 +174,14 @@ def _stall(clock, wait):
     return message
 
 
-def test_before_any_state_the_safe_command_is_all_there_is(control):
-    """But that is no trip of the watchdog."""
+def test_before_any_state_the_safe_command_is_sent(control):
+    """Before any state the safe command is sent without a trip of the watchdog."""
     assert control.go() == SAFE
     assert control.loop.mode == WAITING and control.loop.statistics.counts['timeouts'] == 0
 
 
-def test_a_reference_for_once_is_not_begun_anew(control):
-    """After a pause its time has gone by: the outputs are held, until another one is ordered."""
+def test_a_finished_reference_is_not_restarted(control):
+    """A reference that ended in a pause is not restarted: the outputs are held."""
     control.go(state((1.0, 1.0), 1))
     control.loop.order(reference=Once(np.array([0.5, 0.5])))
     for stamp in (2, 3):
@@ -195,7 +195,7 @@ def test_a_reference_for_once_is_not_begun_anew(control):
 
 
 def test_a_failing_controller_means_the_safe_command(control):
-    """Whether it says so or raises; the loop goes on and recovers."""
+    """If the law reports failure or raises, the safe command is sent until it recovers."""
     control.go(state(stamp=1))
     assert control.go(state((9.0, 0.0), 2)) == SAFE and control.loop.mode == FAILED
     control.plant.controller.compute, compute = None, control.plant.controller.compute
@@ -206,7 +206,7 @@ def test_a_failing_controller_means_the_safe_command(control):
 
 
 def test_the_emergency_stop_is_latched(control):
-    """It counts from the next state on, until released; then the outputs are held."""
+    """An emergency stop holds from the next state until released; then outputs are held."""
     control.go(state(stamp=1))
     control.loop.order(emergency=True)
     for k in range(3):
@@ -216,7 +216,7 @@ def test_the_emergency_stop_is_latched(control):
 
 
 def test_an_emergency_does_not_wait_for_a_state(control):
-    """Without states the safe command goes out when the loop is woken."""
+    """Without states an emergency stop sends the safe command when the loop is woken."""
     control.go(state(stamp=1))
     control.loop.order(emergency=True)
     control.clock.time += PERIOD
@@ -264,8 +264,8 @@ def test_new_orders_count_from_the_next_state(control):
     assert control.plant.controller.calls == ['follow', 'use']
 
 
-def test_holding_holds_what_is_there_when_it_is_taken_up(control):
-    """Each hold anew."""
+def test_each_hold_keeps_the_present_outputs(control):
+    """Each hold keeps the outputs at the time it takes effect."""
     control.go(state(stamp=1))
     for k, x in enumerate((0.2, 0.4)):
         control.loop.order(reference=HoldOrder())
@@ -273,7 +273,7 @@ def test_holding_holds_what_is_there_when_it_is_taken_up(control):
 
 
 def test_the_end_is_a_safe_command_that_has_been_delivered(control):
-    """Whatever was before."""
+    """The loop ends with a safe command that has been delivered, in any mode."""
     control.go(state((1.0, 1.0), 1))
     control.loop.finish()
     assert (
@@ -282,7 +282,7 @@ def test_the_end_is_a_safe_command_that_has_been_delivered(control):
 
 
 def test_an_emergency_counts_while_states_are_refused(control):
-    """It waits for no valid one, nor for the watchdog."""
+    """While states are refused an emergency stop acts without a valid state or the watchdog."""
     control.go(state(stamp=1))
     control.loop.order(emergency=True)
     assert control.go(state((np.nan, 0.0), 2)) == SAFE and control.loop.mode == STOPPED
@@ -308,7 +308,7 @@ def assert_led(commands, begin, end, step=0.1):
 
 
 def test_an_emergency_stop_is_led_at_the_rate_of_the_actuators(slow):
-    """It begins at once; states answered on the way do not make it faster, none do not slower."""
+    """The safe command is approached at the actuators' rate limits, with or without states."""
     slow.loop.order(emergency=True)
     slow.clock.time += PERIOD
     for k in range(40):
@@ -319,8 +319,8 @@ def test_an_emergency_stop_is_led_at_the_rate_of_the_actuators(slow):
     assert_led(slow.publisher.commands, [-5.0, -5.0], SAFE)
 
 
-def test_the_end_and_a_silence_are_led_there_too(slow):
-    """The watchdog's safe command by its own ticks, the last one before the loop is left."""
+def test_safe_commands_keep_rate_limits(slow):
+    """Safe commands of the watchdog and at the end are approached at rate limits."""
     slow.go()
     assert slow.loop.mode == TIMED_OUT
     begin = slow.clock.time
@@ -333,7 +333,7 @@ def test_the_end_and_a_silence_are_led_there_too(slow):
 
 
 def test_safety_goes_before_the_rates_in_the_end(monkeypatch):
-    """Where they would need more than half a second, the last command is the safe one anyway."""
+    """If rate limits would need over half a second, the last command is the safe one."""
     control = Control(monkeypatch, rate_limit=np.array([1.0, 1.0]))
     control.go(state(stamp=1))
     control.loop.driver.limiter.last[:] = -5.0
@@ -346,7 +346,7 @@ def test_safety_goes_before_the_rates_in_the_end(monkeypatch):
 
 
 def test_narrower_limits_are_approached_at_the_rate(slow):
-    """A live change of a limit does not make the command jump; it gets there and stays."""
+    """Narrower limits set live are approached at the rate limit and then kept."""
     settings = slow.loop.orders.settings
     slow.loop.order(settings=settings.replace(lower=np.array([-2.0, -10.0])))
     for k in range(40):
@@ -354,8 +354,8 @@ def test_narrower_limits_are_approached_at_the_rate(slow):
     assert_led(slow.publisher.commands, [-5.0, -5.0], [-2.0, -5.0])
 
 
-def test_no_number_and_nothing_beyond_the_limits_goes_out(control):
-    """Whatever a law returns and calls well."""
+def test_only_finite_commands_within_limits_go_out(control):
+    """Only finite commands within limits are sent, whatever a law returns as valid."""
     control.go(state(stamp=1))
     compute = control.plant.controller.compute
     q, far = np.zeros(2), np.array([99.0, -99.0])
@@ -368,7 +368,7 @@ def test_no_number_and_nothing_beyond_the_limits_goes_out(control):
 
 
 def test_a_loop_that_breaks_leaves_a_safe_command(control):
-    """And says so: nothing ends it in silence."""
+    """A loop that fails sends a safe command and reports the failure."""
     control.clock.wait = None
     control.loop.run()
     assert isinstance(control.loop.error, TypeError)
@@ -376,7 +376,7 @@ def test_a_loop_that_breaks_leaves_a_safe_command(control):
 
 
 def test_every_tick_is_recorded(control):
-    """With what was seen, sent and wanted, when, and by which mode."""
+    """Each tick is recorded with state, target, command, time and mode."""
     for k in range(3):
         control.go(state((0.1 * k, 0.0), 1 + k * PERIOD))
     control.loop.order(emergency=True)
@@ -401,7 +401,7 @@ def test_every_tick_is_recorded(control):
 
 
 def test_reference_time_follows_stamps_and_stands_still_with_them():
-    """Late arrivals do not shake it; where stamps make no sense, arrivals count."""
+    """The reference follows stamps, not arrivals, unless stamps are invalid."""
     time = ReferenceTime(WATCHDOG)
     steps = [
         (100, 0),

@@ -1,12 +1,12 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The driver: orders, law, safe command and limiter, one answer to a state."""
 
-from linear_plant import Command, Controller, Model, PRETENSION, safe
 import numpy as np
 import pytest
 from softrobot_dynamics.controllers.settings import Settings
 from softrobot_dynamics.loops.driver import Driver
 from softrobot_dynamics.loops.orders import HoldOrder, NOTHING, Once, Orders, Took
+from support.linear_plant import Command, Controller, Model, PRETENSION, safe
 
 pytestmark = pytest.mark.quick
 

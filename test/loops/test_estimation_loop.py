@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The estimation loop under a clock of the test's own: when it says a state, what it refuses."""
+"""The estimation loop in simulated time: when it publishes a state, and what it refuses."""
 
 import functools
 
@@ -8,7 +8,6 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from robots import compiled  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.estimation.instruments import Instruments  # noqa: E402
 from softrobot_dynamics.loops import estimation_loop  # noqa: E402
@@ -19,6 +18,7 @@ from softrobot_dynamics.loops.sensor_clock import SensorClock  # noqa: E402
 from softrobot_dynamics.loops.sensor_streams import CommandStream, Stream, Sufficient  # noqa: E402
 from softrobot_dynamics.nodes.messaging.measurements import MeasurementWriter  # noqa: E402
 from softrobot_dynamics.nodes.messaging.messages import CommandReader, stamped  # noqa: E402
+from support.robots import compiled  # noqa: E402
 
 pytestmark = pytest.mark.quick
 
@@ -168,8 +168,8 @@ def rig(monkeypatch):
     return rig
 
 
-def test_it_begins_when_all_sensors_have_been_heard(monkeypatch):
-    """With the posture that fits; and says a state every period once that has settled."""
+def test_it_starts_after_values_of_all_sensors(monkeypatch):
+    """After values of all sensors the loop starts at the fitting posture and settles."""
     rig = Rig(monkeypatch)
     rig.silent = {'cables'}
     rig.go(20)
@@ -190,7 +190,7 @@ def test_it_begins_when_all_sensors_have_been_heard(monkeypatch):
 
 
 def test_wrong_measurements_are_refused_and_the_others_go_on(rig):
-    """No number, twice the same, from the future, without a stamp: counted, not believed."""
+    """Invalid, repeated, future and unstamped values are counted and left out."""
 
     def wrong(message):
         message.pose.position.x = np.nan
@@ -217,7 +217,7 @@ def test_wrong_measurements_are_refused_and_the_others_go_on(rig):
 
 
 def test_outliers_are_counted_not_believed(rig):
-    """A camera that sees something else by a metre moves nothing."""
+    """Outliers of a camera off by a metre are counted and change no state."""
     before = rig.loop.statistics.counts['outliers']
 
     def elsewhere(message):
@@ -234,8 +234,8 @@ def test_outliers_are_counted_not_believed(rig):
     assert not rig.loop.missing
 
 
-def test_a_robot_that_is_elsewhere_than_the_model_can_be_is_followed(rig):
-    """What all sensors say draws the states, which go on; that it does so is said."""
+def test_a_robot_off_the_model_is_followed(rig):
+    """Sensors that agree against the model correct the states, and the log says so."""
     pulled = U.copy()
     pulled[0] = 12.0
     rig.q = sd.equilibrium(parts()[0], u=pulled).q
@@ -248,7 +248,7 @@ def test_a_robot_that_is_elsewhere_than_the_model_can_be_is_followed(rig):
 
 
 def test_sensors_that_are_not_believed_are_not_called_silent(rig):
-    """Where they are too far off to draw anything: no state goes out, and why is said."""
+    """If sensors are too far off to correct the estimate, no state goes out, with the reason."""
 
     def far(message):
         message.pose.position.x += 1.0
@@ -263,8 +263,8 @@ def test_sensors_that_are_not_believed_are_not_called_silent(rig):
 
 
 @pytest.mark.parametrize('size, pushed', [(0.6, False), (1.5, True)])
-def test_a_push_that_is_too_large_is_told(rig, size, pushed):
-    """Once as new, by its size, and while it is there; again when there is another."""
+def test_a_large_push_is_reported(rig, size, pushed):
+    """A large push is reported once with its size while it lasts, and again for a new one."""
     rig.go(500)
     assert not rig.publisher.pushes
     rest = rig.q
@@ -287,8 +287,8 @@ def test_a_push_that_is_too_large_is_told(rig, size, pushed):
     assert rig.loop.statistics.counts['collisions'] == 2 * pushed
 
 
-def test_no_state_goes_out_when_nobody_tells(rig):
-    """Within the time-out; and again, without a jump in time, when sensors are back."""
+def test_no_state_goes_out_without_sensors(rig):
+    """Without sensors states stop within the time-out, and resume without a jump in time."""
     rig.silent = {'camera', 'cables'}
     rig.go(150)
     assert rig.loop.mode == WAITING
@@ -303,8 +303,8 @@ def test_no_state_goes_out_when_nobody_tells(rig):
     assert (np.diff(stamps) > 0).all() and abs(stamps[-1] - rig.present) < 2 * MS
 
 
-def test_what_one_sensor_tells_alone_may_be_enough(rig):
-    """Without the camera the cables tell all of this arm; without them the camera does not."""
+def test_one_sensor_may_be_sufficient(rig):
+    """The cables alone observe this arm without the camera, but the camera alone does not."""
     _, estimator, _, sufficient = parts()
     assert not sufficient.lacking(['cables'])
     rig.silent = {'camera'}
@@ -320,7 +320,7 @@ def test_what_one_sensor_tells_alone_may_be_enough(rig):
 
 
 def test_commands_count_from_when_they_come(rig):
-    """So the state is that of a robot that is pulled."""
+    """A command counts from its arrival, so that the state is that of the pulled robot."""
     from sensor_msgs.msg import JointState
 
     model = parts()[0]
@@ -358,7 +358,7 @@ def test_the_present_is_that_of_the_quickest_messages():
 
 
 def test_a_sensor_whose_stamps_stand_still_does_not_keep_the_others_out(monkeypatch):
-    """What it says of the time is forgotten, as its messages are refused."""
+    """A sensor with constant stamps is refused, and its time does not hold up the others."""
     rig = Rig(monkeypatch, gauged=True)
     old = stamped(rig.present - SECOND)
     rig.spoil = {'gauges': lambda message: setattr(message.header, 'stamp', old)}
@@ -372,7 +372,7 @@ def test_a_sensor_whose_stamps_stand_still_does_not_keep_the_others_out(monkeypa
 
 
 def test_efforts_count_for_commands_while_they_come(monkeypatch):
-    """A drive that pulls otherwise than told is no push; silent gauges are said, and no loss."""
+    """Measured efforts replace commands; silent gauges are reported without loss of states."""
     rig = Rig(monkeypatch, gauged=True)
     rig.acting = np.r_[3.0, 1.0, U[2:]]
     rig.q = sd.equilibrium(parts(True)[0], u=rig.acting).q
@@ -392,7 +392,7 @@ def test_efforts_count_for_commands_while_they_come(monkeypatch):
 
 
 def test_spikes_of_gauges_are_counted_and_gauges_that_are_wrong_not_believed(monkeypatch):
-    """Spikes are outliers; what is off for the time-out is named, and commands count meanwhile."""
+    """Spikes are counted; gauges wrong for the time-out are named and commands used."""
     rig = Rig(monkeypatch, gauged=True, change=10.0)
     rig.until(RUNNING)
     rig.go(300)
@@ -425,8 +425,8 @@ def test_spikes_of_gauges_are_counted_and_gauges_that_are_wrong_not_believed(mon
     assert not rig.loop.ungauged and not rig.loop.misgauged and rig.loop.complaint() == ''
 
 
-def test_gauges_of_which_any_change_is_believed_have_no_squares(monkeypatch):
-    """There is nothing to measure them by."""
+def test_gauges_without_a_gate_have_no_statistic(monkeypatch):
+    """Gauges whose every change is accepted have no squared deviations."""
     rig = Rig(monkeypatch, gauged=True)
     rig.until(RUNNING)
     rig.go(50)

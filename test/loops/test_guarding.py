@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The safe command goes out in time whatever the loop does, and no late answer after it."""
+"""The guard sends the safe command in time, and no late answer follows it."""
 
 import threading
 
@@ -8,14 +8,14 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from control_loops import Believing, Control, state, VALUES, WATCHDOG  # noqa: E402
-from linear_plant import controlled, COORDINATES  # noqa: E402
-from loops import Outlet, PERIOD, SAFE  # noqa: E402
 from softrobot_dynamics.loops.control_loop import ControlLoop  # noqa: E402
 from softrobot_dynamics.loops.guarding import RUNNING, STOPPED, TIMED_OUT  # noqa: E402
 from softrobot_dynamics.loops.message_fields import SECOND, StateReader  # noqa: E402
 from softrobot_dynamics.loops.orders import HoldOrder, Orders  # noqa: E402
 from softrobot_dynamics.nodes.messaging.inbox import Sent  # noqa: E402
+from support.control_loops import Believing, Control, state, VALUES, WATCHDOG  # noqa: E402
+from support.linear_plant import controlled, COORDINATES  # noqa: E402
+from support.loops import Outlet, PERIOD, SAFE  # noqa: E402
 
 pytestmark = pytest.mark.quick
 
@@ -44,7 +44,7 @@ def meanwhile(control, act):
 
 
 def test_a_stop_while_the_law_computes_is_sent_at_once_and_not_overruled(control):
-    """The thread that asks sends the safe command; what the law says then does not go out."""
+    """A stop during a computation sends the safe command and drops the law's result."""
     before = len(control.publisher.commands)
     sent = []
 
@@ -61,7 +61,7 @@ def test_a_stop_while_the_law_computes_is_sent_at_once_and_not_overruled(control
 
 
 def test_a_stop_that_is_over_before_the_law_answers_is_not_overruled_either(control):
-    """It answers what was wanted before the stop."""
+    """A law that answers an order from before a stop is ignored, even if the stop is over."""
     before = len(control.publisher.commands)
 
     def stop():
@@ -77,7 +77,7 @@ def test_a_stop_that_is_over_before_the_law_answers_is_not_overruled_either(cont
 
 
 def test_the_guard_sends_the_safe_command_while_the_law_computes(control):
-    """Once the watchdog has run out; and the law's command, when it comes, is not sent."""
+    """When the watchdog runs out the guard sends the safe command, and no late one of the law."""
     before = len(control.publisher.commands)
 
     def stand_guard():
@@ -126,7 +126,7 @@ class Stuck:
 
 @pytest.mark.parametrize('stopped', [False, True])
 def test_a_thread_that_is_stuck_in_the_law_keeps_no_safe_command_back(stopped):
-    """With threads as they are: after the watchdog time, and at once after a stop."""
+    """With a thread stuck in the law the safe command still goes out in watchdog time."""
     stuck, publisher = Stuck(), Outlet()
     sent = threading.Event()
     publisher.flush = lambda: None
@@ -161,7 +161,7 @@ MS = PERIOD
     [(0, 40, True), (45, 2, True), (45, 8, False), (53, 0, False)],
 )
 def test_the_age_of_a_state_counts_what_it_was_under_way(control, under_way, computing, answered):
-    """Judged when its answer is to be sent: computing and the way together are what counts."""
+    """The age of a state at sending includes transport and computation."""
     for k in range(5):  # by which the clock of the sender is known, an hour ahead of ours
         control.clock.sent_at = control.clock.time + PERIOD + 3600 * SECOND
         control.go(state((0.05, 0.0), 2 + k))
@@ -180,7 +180,7 @@ def test_the_age_of_a_state_counts_what_it_was_under_way(control, under_way, com
 
 
 def test_a_command_that_is_late_on_its_way_counts_what_its_state_was_under_way(control):
-    """The safe command follows it at once."""
+    """A command sent too late, transport of its state included, is followed by the safe one."""
     for k in range(5):
         control.clock.sent_at = control.clock.time + PERIOD
         control.go(state((0.05, 0.0), 2 + k))
@@ -204,7 +204,7 @@ def test_a_command_that_is_late_on_its_way_counts_what_its_state_was_under_way(c
 
 
 def test_a_clock_of_the_sender_that_is_set_makes_no_state_old(control):
-    """By more than a second: it is another clock, not an older state."""
+    """A sender's clock that is set by over a second does not make a state old."""
     for k, ahead in enumerate((0, 0, -3600, -3600, 3600, 3600)):
         control.clock.sent_at = control.clock.time + PERIOD + ahead * SECOND
         control.go(state((0.05, 0.0), 2 + k))

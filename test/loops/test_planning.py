@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A job in another process gives back what its function does, and ends when it is cancelled."""
+"""A job in another process returns its function's result and can be cancelled."""
 
 import math
 import os
@@ -13,14 +13,14 @@ from softrobot_dynamics.loops.planning import Job
 
 
 def test_a_job_returns_what_its_function_does():
-    """Also if that says something meanwhile, and the task is larger than a pipe."""
+    """A job returns its function's result, with output meanwhile and arguments beyond a pipe."""
     numbers = [1.0] * 100_000
     assert Job().run(math.fsum, numbers) == 1e5
     assert Job().run(print, 'said') is None
 
 
 def test_a_job_raises_what_its_function_does():
-    """Our errors with their data; any other ends the process, and its status is told."""
+    """A job raises the package's errors with their data, and reports other failures."""
     with pytest.raises(UnknownNameError) as caught:
         Job().run(load_robot, 'nobody')
     assert caught.value.name == 'nobody'

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Priority is asked for politely, and sleeping ends at a moment, not after a while."""
+"""Priorities, processors and sleeping until a deadline."""
 
 import contextlib
 import ctypes
@@ -29,7 +29,7 @@ def in_a_thread(function):
 
 @pytest.mark.parametrize('nanosleep', [realtime._nanosleep, None], ids=['absolute', 'fallback'])
 def test_sleep_ends_at_the_deadline_and_not_before(monkeypatch, nanosleep):
-    """Also where the C library does not have what it takes."""
+    """A sleep does not end before its deadline, also without support of the C library."""
     monkeypatch.setattr(realtime, '_nanosleep', nanosleep)
     deadline = realtime.now() + 20_000_000
     realtime.sleep_until(deadline)
@@ -37,7 +37,7 @@ def test_sleep_ends_at_the_deadline_and_not_before(monkeypatch, nanosleep):
 
 
 def test_a_deadline_that_is_past_does_not_wait():
-    """However long ago it was."""
+    """A sleep until a past deadline returns at once."""
     begin = realtime.now()
     for _ in range(100):
         realtime.sleep_until(begin - 10**18 if begin > 10**18 else 0)
@@ -46,14 +46,14 @@ def test_a_deadline_that_is_past_does_not_wait():
 
 
 def test_no_priority_is_asked_for_by_zero():
-    """And the scheduler stays what it was."""
+    """A priority of zero leaves the scheduler as it is."""
     before = os.sched_getscheduler(0)
     assert in_a_thread(lambda: realtime.ask_for_priority(0)) is None
     assert os.sched_getscheduler(0) == before
 
 
-def test_a_refused_priority_is_said_in_words(monkeypatch):
-    """With what to do about it."""
+def test_a_refused_priority_is_explained(monkeypatch):
+    """A refused priority is reported with what to do about it."""
 
     def refuse(*arguments):
         raise PermissionError(1, 'Operation not permitted')
@@ -64,7 +64,7 @@ def test_a_refused_priority_is_said_in_words(monkeypatch):
 
 
 def test_patience_gives_the_priority_back():
-    """Within, the thread is an ordinary one; afterwards it is what it was."""
+    """Within `patient` the thread has ordinary priority, and afterwards its own again."""
 
     def try_it():
         if realtime.ask_for_priority(10) is not None:
@@ -84,7 +84,7 @@ needs_two = pytest.mark.skipif(len(realtime.processors()) < 2, reason='one proce
 
 @needs_two
 def test_patience_and_children_may_use_all_processors(monkeypatch):
-    """The thread itself, with priority, keeps to the one it was given."""
+    """With `patient` and in child processes all processors may be used."""
     monkeypatch.setattr(realtime, '_priority', 0)
     everywhere, processor = realtime.processors(), realtime.two_processors()[1]
 
@@ -106,14 +106,14 @@ def test_patience_and_children_may_use_all_processors(monkeypatch):
 
 @pytest.mark.parametrize('wrong', [5000, 10**12, -1])
 def test_a_processor_that_is_not_there_may_not_be_used(wrong):
-    """The thread keeps those it had."""
+    """A processor that does not exist leaves the thread with those it had."""
     before = realtime.processors()
     assert not realtime.may_use(wrong) and realtime.processors() == before
 
 
 @pytest.mark.skipif(not realtime.processors(), reason='the system does not say')
 def test_a_processor_beyond_the_usual_ones_may_be_used():
-    """As with one that is kept free of all that does not ask for it."""
+    """A processor outside of the process's set, as an isolated one, may be used."""
     first, *others = realtime.processors()
 
     def try_it():
@@ -149,12 +149,12 @@ def named_thread(name):
 
 
 @pytest.mark.skipif(not Path('/proc/self/comm').exists(), reason='threads are read from /proc')
-def test_the_loop_goes_before_the_other_threads(monkeypatch):
+def test_the_loop_has_priority_over_other_threads(monkeypatch):
     """
-    They are one below it, and so are those they start; those of DDS are its equals.
+    Other threads have one priority less than the loop; those of DDS have its own.
 
-    What makes the robot safe goes before all of them. But never one that spins: it would keep the
-    holder of what it waits for from letting go.
+    Threads that make the robot safe come before all of them, but never a thread that spins: it
+    would keep the holder of a lock from releasing it.
     """
     monkeypatch.setattr(realtime, '_priority', 0)
     program = Path('/proc/self/comm').read_text(encoding='utf-8').strip()
@@ -180,7 +180,7 @@ def test_the_loop_goes_before_the_other_threads(monkeypatch):
 
 
 def test_without_priority_precedence_changes_nothing(monkeypatch):
-    """Neither taken nor given."""
+    """Without a priority, `precedence` neither raises nor lowers any."""
     monkeypatch.setattr(realtime, '_priority', 0)
     before = os.sched_getscheduler(0)
     realtime.give_precedence()
@@ -193,13 +193,13 @@ def test_without_priority_precedence_changes_nothing(monkeypatch):
     [((), (None, None)), ((3,), (None, None)), ((0, 1), (0, 1)), ((0, 1, 2, 3), (1, 2))],
 )
 def test_two_nodes_get_a_processor_each(monkeypatch, free, two):
-    """Not the first of them all, if there are more than two."""
+    """Two nodes get a processor each, and not the first one if there are more than two."""
     monkeypatch.setattr(realtime, 'processors', lambda: free)
     assert realtime.two_processors() == two
 
 
-def test_nodes_share_out_the_processors(monkeypatch):
-    """Each has the one with the fewest others, whoever named it; the very first comes last."""
+def test_nodes_take_the_least_used_processor(monkeypatch):
+    """A node takes the processor with the fewest nodes, and the first one last."""
     monkeypatch.setattr(realtime, '_claims', [])
     base = 10**6 + 10 * os.getpid()  # that nobody else has
     monkeypatch.setattr(realtime, 'processors', lambda: (base, base + 1, base + 2))
@@ -215,14 +215,14 @@ def test_nodes_share_out_the_processors(monkeypatch):
 
 
 @pytest.mark.parametrize('free', [(), (3,)])
-def test_there_is_nothing_to_share_of_one_processor(monkeypatch, free):
-    """Nor where the system does not say."""
+def test_one_processor_is_not_shared_out(monkeypatch, free):
+    """With one processor, or an unknown number, none is assigned."""
     monkeypatch.setattr(realtime, 'processors', lambda: free)
     assert realtime.own_processor() is None
 
 
 def test_processors_are_kept_awake_by_an_open_file(monkeypatch, tmp_path):
-    """With a latency of zero, written once and held open; a refusal is said in words."""
+    """A latency of zero is written once to a file that stays open; a refusal is reported."""
     file = tmp_path / 'latency'
     monkeypatch.setattr(realtime, '_QUALITY_OF_SERVICE', str(file))
     monkeypatch.setattr(realtime, '_awake', None)

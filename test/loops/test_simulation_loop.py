@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The simulation loop under a clock of the test's own: what it sends, takes, counts, survives."""
+"""The simulation loop in simulated time: states, commands, counters and failures."""
 
 import copy
 
@@ -8,8 +8,6 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from linear_plant import ACTUATORS, simulated  # noqa: E402
-from loops import Clock, Outlet, PERIOD, Record, SAFE  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.dynamics.wrenches import Wrench  # noqa: E402
 from softrobot_dynamics.loops import simulation_loop  # noqa: E402
@@ -19,6 +17,8 @@ from softrobot_dynamics.loops.simulation_loop import DIVERGED, DRIVEN, IDLE, Sim
 from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
 from softrobot_dynamics.simulation.bus import make_bus  # noqa: E402
 from softrobot_dynamics.simulation.sensing import make_sensors, perfect, Sensing  # noqa: E402
+from support.linear_plant import ACTUATORS, simulated  # noqa: E402
+from support.loops import Clock, Outlet, PERIOD, Record, SAFE  # noqa: E402
 
 pytestmark = pytest.mark.quick
 
@@ -70,7 +70,7 @@ def simulation(monkeypatch):
 
 
 def test_a_robot_may_wait_for_its_controller(monkeypatch):
-    """It stands until a command answers it, safe ones do not, and sets out at its own rates."""
+    """A waiting robot stands until a command answers it, and starts with its own rates."""
     record = Record()
     simulation = Simulation(monkeypatch, record, waits=True)
     simulation.plant.simulator.qd[:] = 2.0, -1.0
@@ -86,7 +86,7 @@ def test_a_robot_may_wait_for_its_controller(monkeypatch):
 
 
 def test_each_state_leaves_at_its_deadline(simulation):
-    """With a stamp one period after the last, answered or not."""
+    """Each state leaves one period after the last, answered or not."""
     begin = simulation.clock.time
     for k in range(4):
         simulation.go((1.0, 0.0) if k % 2 else None)
@@ -96,7 +96,7 @@ def test_each_state_leaves_at_its_deadline(simulation):
 
 
 def test_the_command_moves_the_robot(simulation):
-    """From its first tick on, by name."""
+    """A command moves the robot by name from its first tick on."""
     message = simulation.command((3.0, 0.0))
     message.name = ['right', 'left']
     simulation.clock.bring(message, 1)
@@ -132,7 +132,7 @@ THREE, FOUR = [3.0, 0.0], [4.0, 0.0]
     ],
 )
 def test_a_command_acts_when_it_should(monkeypatch, timing, expected):
-    """The step is split where it arrives, or not; what was in force before acts until then."""
+    """A command acts from its arrival within a step, and the one before until then."""
     simulation = Simulation(monkeypatch, timing=timing)
     steps = Steps(simulation.plant.simulator)
     simulation.go(ONE, after=3 * PERIOD // 10)
@@ -154,8 +154,8 @@ def test_a_command_acts_when_it_should(monkeypatch, timing, expected):
         ('next_period', 4e-4, [SAFE, SAFE, SAFE, SAFE, THREE, THREE, THREE]),
     ],
 )
-def test_drives_take_what_is_newest_every_so_often(monkeypatch, timing, phase, expected):
-    """Every third state; what comes in between never acts. The robot's own does at once."""
+def test_drives_take_the_newest_command_in_each_bus_cycle(monkeypatch, timing, phase, expected):
+    """Every third state the drives take the newest command, and none in between."""
     simulation = Simulation(monkeypatch, timing=timing, rate=1000.0 / 3.0, phase=phase)
     steps = Steps(simulation.plant.simulator)
     for u in (ONE, TWO, THREE, FOUR, TWO, ONE):
@@ -183,7 +183,7 @@ def test_states_that_are_measured_seldom_are_all_answered(monkeypatch):
 
 
 def test_a_late_answer_acts_from_when_it_comes(monkeypatch):
-    """One to the state before last, while none to the last comes; its round trip is none."""
+    """A late answer to the state before last acts from its arrival, if no newer one came."""
     record = Record()
     simulation = Simulation(monkeypatch, record, timing='arrival')
     steps = Steps(simulation.plant.simulator)
@@ -200,7 +200,7 @@ def test_a_late_answer_acts_from_when_it_comes(monkeypatch):
 
 
 def test_a_robot_that_waited_sets_out_under_its_first_command(monkeypatch):
-    """However late it came: nobody held it in between."""
+    """A waiting robot starts under its first command, however late that comes."""
     simulation = Simulation(monkeypatch, waits=True, timing='arrival')
     steps = Steps(simulation.plant.simulator)
     simulation.go()
@@ -209,8 +209,8 @@ def test_a_robot_that_waited_sets_out_under_its_first_command(monkeypatch):
     assert {tuple(u) for u, _ in steps.made} == {tuple(ONE)}
 
 
-def test_stamps_keep_to_the_clock_until_somebody_drives(monkeypatch):
-    """A slip counts as time then, and stops the time of a robot that is driven, while it is."""
+def test_stamps_follow_the_clock_until_a_command_comes(monkeypatch):
+    """Without commands a slip advances stamps; with commands it stops the robot's time."""
     simulation = Simulation(monkeypatch)
     for u, passed in ((None, 4 * PERIOD), (ONE, PERIOD)):
         if u:
@@ -227,7 +227,7 @@ def test_stamps_keep_to_the_clock_until_somebody_drives(monkeypatch):
 
 
 def test_stamps_begin_when_states_do(monkeypatch):
-    """What passes between making the loop and running it is no delay of the states."""
+    """Stamps begin with the first state, however long after construction."""
     simulation = Simulation(monkeypatch)
     simulation.clock.time += 7 * PERIOD
     monkeypatch.setattr(simulation.loop, '_cycle', simulation.loop.leave)
@@ -236,7 +236,7 @@ def test_stamps_begin_when_states_do(monkeypatch):
 
 
 def test_ticks_are_missed_only_while_commands_come(simulation):
-    """Before the first command there is nobody to miss; later a late answer is a miss."""
+    """Before the first command no tick is missed; later a late answer is a miss."""
     simulation.go()
     assert simulation.loop.statistics.counts['missed'] == 0
     simulation.go((1.0, 1.0))
@@ -247,7 +247,7 @@ def test_ticks_are_missed_only_while_commands_come(simulation):
 
 
 def test_without_commands_for_long_the_robot_is_safe_by_itself(simulation):
-    """Until commands return."""
+    """Without commands the simulation applies its safe command until they return."""
     simulation.go((4.0, 4.0))
     for _ in range(49):
         simulation.go()
@@ -261,7 +261,7 @@ def test_without_commands_for_long_the_robot_is_safe_by_itself(simulation):
 
 
 def test_before_the_first_command_the_safe_one_does_not_fade(simulation):
-    """A robot that nobody drives yet does not sag; one that has lost its driver may."""
+    """Before the first command the safe one is constant; after a loss it may fade."""
     asked, own = [], simulation.plant.safe.holding
     simulation.plant.safe.holding = lambda q, qd, t: asked.append(t) or own(q, qd, t)
     for _ in range(3):
@@ -300,21 +300,21 @@ def test_bad_commands_are_counted_and_not_applied(simulation, u, stamp, cause):
 
 
 def test_a_safe_command_from_outside_is_applied_without_being_an_answer(simulation):
-    """It has a stamp that is no state's."""
+    """A safe command, whose stamp is of no state, is applied but answers none."""
     simulation.go((1.5, 1.5), stamp=simulation.epoch + 12_345)
     assert simulation.loop._drives.u.tolist() == [1.5, 1.5]
     assert simulation.loop.statistics.counts['answered'] == 0
 
 
 def test_commands_are_kept_within_the_limits(simulation):
-    """As an actuator would; and counted."""
+    """Commands are limited as by an actuator, and counted."""
     simulation.go((99.0, -99.0))
     assert simulation.loop._drives.u.tolist() == [10.0, -10.0]
     assert simulation.loop.statistics.counts['clipped'] == 1
 
 
 def test_waking_late_moves_all_deadlines(simulation):
-    """After 10 ms too much, no burst: the next state is a period later; it is counted and said."""
+    """After waking 10 ms late, deadlines move, and the delay is counted and reported."""
     simulation.go((1.0, 1.0))
     simulation.clock.overslept = 10 * PERIOD
     simulation.go((1.0, 1.0))
@@ -329,7 +329,7 @@ def test_waking_late_moves_all_deadlines(simulation):
 
 
 def test_waking_a_little_late_keeps_the_deadlines(simulation):
-    """But the next state leaves the controller most of a period."""
+    """After waking a little late, the next state still leaves most of a period to answer."""
     begin = simulation.clock.time
     simulation.clock.overslept = 8 * PERIOD // 10
     simulation.go((1.0, 1.0))
@@ -342,8 +342,8 @@ def test_waking_a_little_late_keeps_the_deadlines(simulation):
     assert simulation.loop.statistics.counts['slips'] == 0
 
 
-def test_time_stands_still_in_a_pause_and_goes_on_as_if_it_had_not(monkeypatch):
-    """A single period passes when it is asked for; the last command is in force afterwards."""
+def test_a_pause_stops_time_without_a_gap(monkeypatch):
+    """In a pause time stops but for single steps, and then goes on with the last command."""
     other = Simulation(monkeypatch)
     for u in (ONE, ONE, ONE, ONE, TWO):  # without a pause
         other.go(u)
@@ -382,7 +382,7 @@ def test_time_passes_faster_or_slower(monkeypatch, pace, interval):
 
 
 def test_time_passes_as_fast_as_answers_come(monkeypatch):
-    """And waits a while for one that does not come; the motion is that of real time."""
+    """Without real time each answer advances time, and the motion is the same."""
     commands = [TWO if k % 3 else ONE for k in range(20)]
     real = Simulation(monkeypatch)
     for u in commands:
@@ -405,8 +405,8 @@ def sensing(**given):
     return Sensing(make_sensors(('x', 'y'), given), 2, 1e-3)
 
 
-def test_a_state_heard_late_keeps_its_stamp_and_is_answered(monkeypatch):
-    """Two periods later; the robot has gone on; what is not heard is not missed."""
+def test_a_delayed_state_keeps_its_stamp(monkeypatch):
+    """A state delayed by two periods keeps its stamp and is answered."""
     simulation = Simulation(monkeypatch, sensing=sensing(delay=2e-3, bias=[0.5, 0.0]))
     for _ in range(2):
         assert not simulation.publisher.states
@@ -420,8 +420,8 @@ def test_a_state_heard_late_keeps_its_stamp_and_is_answered(monkeypatch):
     assert counts['answered'] == 3 and counts['missed'] == 0
 
 
-def test_the_record_says_in_which_ticks_nobody_was_asked(monkeypatch):
-    """States at half the rate of the simulation: a command can only answer every other tick."""
+def test_the_record_marks_ticks_without_a_state(monkeypatch):
+    """With states at half the rate the record marks ticks without a state."""
     simulation = Simulation(monkeypatch, Record(), sensing=sensing(rate=500.0))
     for k in range(6):
         simulation.go(*([(2.0, 0.0)] * (k % 2 == 0)))
@@ -432,7 +432,7 @@ def test_the_record_says_in_which_ticks_nobody_was_asked(monkeypatch):
 
 
 def test_lost_states_are_no_missed_ticks_and_do_not_stop_a_robot_without_pace(monkeypatch):
-    """Time goes on at once where there is nothing to answer; the last command stays."""
+    """Without real time, lost states do not stop time and are not missed ticks."""
     simulation = Simulation(monkeypatch, pace=0.0, sensing=sensing(dropout=0.5, seed=2))
     begin, answered = simulation.clock.time, 0
     for _ in range(200):
@@ -446,7 +446,7 @@ def test_lost_states_are_no_missed_ticks_and_do_not_stop_a_robot_without_pace(mo
 
 
 def test_a_robot_is_pushed_and_put_elsewhere(simulation):
-    """By wrenches from the next period on; a state is taken up at rest under the safe command."""
+    """Wrenches act from the next period; a set state starts at rest and safe."""
     simulation.go(ONE)
     simulation.loop.wrenches = {'cart': [Wrench(np.array([0.0, 0.0, 0.0, 5.0, 0.0, 0.0]))]}
     before = simulation.publisher.states[-1][1].copy()
@@ -462,7 +462,7 @@ def test_a_robot_is_pushed_and_put_elsewhere(simulation):
 
 
 def test_a_divergence_stops_the_robot_until_a_reset(simulation):
-    """No state goes out meanwhile; afterwards stamps go on."""
+    """After a divergence no state goes out until a reset; then stamps go on."""
     simulation.plant.simulator.q[:] = 99.9999
     simulation.plant.simulator.qd[:] = 10.0
     simulation.go((10.0, 10.0))

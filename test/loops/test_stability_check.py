@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Whether a loop can be stable: refused for new gains, said along references and as it runs."""
+"""Unstable gains are refused, and unstable references and loops reported."""
 
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -42,7 +42,7 @@ def loop(p, q=1.0, mode=RUNNING):
 
 
 def test_gains_that_let_errors_grow_are_refused():
-    """Unless they grow less than they do, the gains stay, or nothing runs yet."""
+    """Gains under which errors grow are refused in a running loop unless they reduce growth."""
     growth = StabilityCheck(PLANT, PERIOD)
     with pytest.raises(UnstableLoopError, match='1.00200'):
         growth.check(loop(1.0), settings(2.0))
@@ -53,8 +53,8 @@ def test_gains_that_let_errors_grow_are_refused():
 
 
 @pytest.mark.parametrize('unknown', [0, 1, 2])
-def test_the_worst_place_along_a_reference_is_said(unknown):
-    """Also where the law cannot say something of another place, wherever that comes."""
+def test_the_worst_place_along_a_reference_is_reported(unknown):
+    """The worst place of a reference is reported, also if other places have no answer."""
     places = [(np.array([q]), np.zeros(1)) for q in (0.5, 2.0)]
     places.insert(unknown, (np.array([np.nan]), np.zeros(1)))
     growth = StabilityCheck(PLANT, PERIOD)
@@ -63,8 +63,8 @@ def test_the_worst_place_along_a_reference_is_said(unknown):
     assert growth.along(places, settings(-1.0)) == () == growth.along([], settings(1.0))
 
 
-def test_a_running_loop_is_looked_at_once_for_each_order():
-    """And warned of once; while it waits, there is nothing to look at."""
+def test_a_running_loop_is_checked_once_per_order():
+    """A running loop is checked and warned of once per order, and not while it waits."""
     said = []
     growth, running = StabilityCheck(PLANT, PERIOD, said.append), loop(2.0)
     assert growth.look(loop(2.0, mode=WAITING)) == '' and not said
@@ -72,8 +72,8 @@ def test_a_running_loop_is_looked_at_once_for_each_order():
     assert growth.look(loop(-3.0)) == '' and growth.last == -3.0 and len(said) == 1
 
 
-def test_what_only_a_perfect_model_keeps_stable_is_said():
-    """Once, with the time in which errors would grow if the model were off by a fifth."""
+def test_a_loop_sensitive_to_model_errors_is_reported():
+    """Growth with a model off by a fifth is reported once, with its time constant."""
     said = []
     growth, running = StabilityCheck(PLANT, PERIOD, said.append), loop(-1.5)
     assert all('20% other' in growth.look(running) for _ in range(3))
@@ -97,8 +97,8 @@ def inside(answer, q, allowed=False):
     return left_inside(plant, inbox, SimpleNamespace(read=read), allowed)
 
 
-def test_what_leaves_its_posture_is_refused_where_it_is():
-    """In the present state; without one, or with a bad one, where the robot file has it."""
+def test_an_unstable_order_is_refused_at_the_present_state():
+    """An unstable order is refused at the present state, or the file's without a valid one."""
     with pytest.raises(UnstableZeroDynamicsError, match=r'rates of 2\+1i 1/s'):
         inside('a state', 1.0)
     assert 'allow_unstable' in inside('a state', 1.0, allowed=True)[0]

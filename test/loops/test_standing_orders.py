@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Orders given while there is no loop, or while its reference is planned, are not lost."""
+"""Orders given without a loop, or while a reference is planned, are not lost."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def engaged():
 
 
 def test_an_emergency_stop_without_a_loop_is_given_to_the_next_one():
-    """And so is one that comes while its reference is planned, which is cancelled."""
+    """A stop without a loop holds for the next one, and cancels a planned reference."""
     orders, first, second = StandingOrders(), Loop(), Loop()
     orders.stop(True)
     with orders.planning(activating=True):
@@ -50,7 +50,7 @@ def test_an_emergency_stop_without_a_loop_is_given_to_the_next_one():
 
 
 def test_a_hold_is_not_undone_by_the_reference_planned_before_it(engaged):
-    """Even if that was ready before; gains are taken all the same."""
+    """A hold cancels a reference planned before it, and new gains still apply."""
     orders, loop = engaged
     with orders.planning() as job:
         assert orders.hold() == ''
@@ -64,8 +64,8 @@ def test_a_hold_is_not_undone_by_the_reference_planned_before_it(engaged):
     assert loop.told['reference'] == 'planned'
 
 
-def test_hold_says_why_not(engaged):
-    """During an emergency stop, and where nothing is held."""
+def test_a_refused_hold_has_a_reason(engaged):
+    """A hold is refused during an emergency stop, and where nothing can be held."""
     orders, _ = engaged
     orders.stop(True)
     assert orders.hold() == LATCHED
@@ -80,7 +80,7 @@ def test_hold_says_why_not(engaged):
 
 
 def test_after_the_close_nothing_is_begun(engaged):
-    """Neither what is under way nor what comes."""
+    """After the close neither running nor new orders take effect."""
     orders, _ = engaged
     with orders.planning() as job:
         orders.close('a signal')

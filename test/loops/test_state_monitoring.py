@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What is said of messages: not too often, nothing uncounted, and of their rate the median."""
+"""Reports on messages: rate-limited, fully counted, with the median rate."""
 
 from math import inf
 from queue import SimpleQueue
@@ -32,16 +32,16 @@ class Logger:
         self.warning, self.info = self.warnings.append, self.infos.append
 
 
-def test_one_line_a_second_and_cause_the_rest_is_counted():
-    """The first at once; of the next ones, how many there were, with the first that passes."""
+def test_one_line_per_second_and_cause():
+    """The first line of a cause is logged at once, further ones once a second with a count."""
     throttle = Throttle()
     said = [throttle.passes('a', k * PERIOD) for k in range(2001)]
     assert said == [0] + [None] * 999 + [999] + [None] * 999 + [999]
     assert throttle.passes('b', 5) == 0
 
 
-def test_a_mode_that_ends_well_is_said_as_loudly_as_its_beginning(monkeypatch):
-    """But what changes all the time is said once a second."""
+def test_the_end_of_a_mode_is_logged_like_its_start(monkeypatch):
+    """The end of a mode is logged like its start; frequent changes once a second."""
     clock = SimpleNamespace(time=0)
     monkeypatch.setattr(publishers, 'now', lambda: clock.time)
     logger = Logger()
@@ -95,8 +95,8 @@ def quiet_loop(**given):
         (-5.0, 0.0, ''),
     ],
 )
-def test_a_delay_that_the_law_does_not_know_is_said(monkeypatch, behind, known, words):
-    """If most of the last looks saw it; a law that knows no delay is asked nothing."""
+def test_an_unknown_delay_is_reported(monkeypatch, behind, known, words):
+    """A delay that the law ignores is reported if most recent checks saw it."""
     monkeypatch.setattr(state_monitoring, 'now', lambda: 0)
     logger, here = Logger(), 10**18
     clock = SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=here))
@@ -123,7 +123,7 @@ def test_a_delay_that_the_law_does_not_know_is_said(monkeypatch, behind, known, 
 
 
 def test_several_publishers_are_named_when_it_matters(monkeypatch):
-    """That is, while states are refused; and once a minute in the log."""
+    """Several publishers are named while states are refused, once a minute in the log."""
     clock = SimpleNamespace(time=0)
     monkeypatch.setattr(state_monitoring, 'now', lambda: clock.time)
     logger = Logger()
@@ -155,8 +155,8 @@ def test_several_publishers_are_named_when_it_matters(monkeypatch):
         (FAILED, ['a delay'], 0, ERROR, 'no command found: the safe command is sent'),
     ],
 )
-def test_what_state_the_loop_is_in_is_said_first(mode, odd, timeouts, level, words):
-    """Whatever else there is to say: who reads that the robot is stopped, needs no more."""
+def test_the_mode_of_the_loop_comes_first(mode, odd, timeouts, level, words):
+    """The mode of the loop comes first in its report, before all details."""
     given = {
         'error': None,
         'phase': '',
@@ -173,7 +173,7 @@ def test_what_state_the_loop_is_in_is_said_first(mode, odd, timeouts, level, wor
 
 
 def test_a_change_is_published_without_waiting_for_the_next_second(monkeypatch):
-    """And once, however many there were within a tenth of a second; none after the end."""
+    """Changes within a tenth of a second are published once, and none after the end."""
     published, said = (
         SimpleQueue(),
         SimpleNamespace(publish=lambda message: published.put(message)),

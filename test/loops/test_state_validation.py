@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a judge of states believes, what it refuses, and how soon it comes round."""
+"""Which states are accepted, which refused, and after which time a change is accepted."""
 
 import numpy as np
 import pytest
@@ -78,7 +78,7 @@ def test_causes_are_known():
 
 
 def test_the_first_states_have_to_agree_for_a_while():
-    """None of them is acted on before; then the robot has been moved, compared with nothing."""
+    """The first states are not acted on until they agree with each other for a while."""
     sender = Sender()
     verdicts = [sender.send() for _ in range(45)]
     assert verdicts == [UNCONFIRMED] * 40 + [ANEW] + [FOLLOWS] * 4
@@ -104,7 +104,7 @@ def test_a_healthy_robot_is_never_refused(period, amplitude, noise):
 
 
 def test_a_stamp_does_not_come_twice(sender):
-    """The second state with it is no later than the first; the next one is welcome."""
+    """A second state of the same stamp is refused, and the next one accepted."""
     assert sender.send(ahead=-PERIOD) == 'out of order'
     assert sender.send() == FOLLOWS
 
@@ -121,7 +121,7 @@ def test_a_stall_and_a_slipping_simulation_are_ridden_through(sender):
 @pytest.mark.parametrize('speed', [50.0, 1e3, 1e149])
 @pytest.mark.parametrize('q', [None, (0.1, 0.0)], ids=['moving', 'at rest'])
 def test_an_absurd_rate_is_refused_at_once(sender, speed, q):
-    """And every time; the good states between are answered as if nothing had been."""
+    """An absurd rate is refused every time, and the valid states between are answered."""
     if q is not None:
         sender = Sender(amplitude=0.0)
         sender.state = lambda: (np.array(q), np.zeros(2))
@@ -135,14 +135,14 @@ def test_an_absurd_rate_is_refused_at_once(sender, speed, q):
 
 
 def test_an_absurd_rate_from_the_first_state_on_is_never_believed():
-    """Nothing is learned from it: positions do not go where it leads."""
+    """A constant absurd rate that positions contradict is never accepted."""
     sender = Sender(amplitude=0.0)
     verdicts = [sender.send(qd=(50.0, 0.0)) for _ in range(300)]
     assert set(verdicts) == {UNCONFIRMED, 'contradiction'} and verdicts.count(UNCONFIRMED) == 1
 
 
-def test_rates_that_are_a_little_wrong_for_long_are_found(sender):
-    """What 1 rad/s adds up to in 20 ms; a sender that has no rates and says 0 is found, too."""
+def test_slightly_wrong_rates_are_found(sender):
+    """Rates wrong by 1 rad/s for 20 ms are refused, and so are missing rates sent as zero."""
     still = Sender(amplitude=0.0).settle()
     verdicts = [still.send(qd=(1.0, 0.0)) for _ in range(40)]
     assert 'contradiction' in verdicts and verdicts[:10] == [FOLLOWS] * 10
@@ -151,8 +151,8 @@ def test_rates_that_are_a_little_wrong_for_long_are_found(sender):
 
 
 @pytest.mark.parametrize('speed, allowed', [(3.9, True), (-4.1, False), (1e149, False)])
-def test_no_joint_is_twice_as_fast_as_it_is_built_for(speed, allowed):
-    """Whatever the positions say."""
+def test_a_joint_twice_as_fast_as_its_limit_is_refused(speed, allowed):
+    """A rate of twice a joint's limit is refused, whatever the positions are."""
     sender = Sender()
     sender.state = lambda: (np.array([0.0, speed * sender.k * 1e-3]), np.array([0.0, speed]))
     verdicts = {sender.send() for _ in range(100)}
@@ -172,21 +172,21 @@ def test_an_outlier_among_the_stamps_costs_itself_only(sender, ahead):
 
 @pytest.mark.parametrize('ahead', [10 * SECOND, -10 * SECOND])
 def test_a_clock_that_is_set_is_believed_after_a_while(sender, ahead):
-    """And the robot, which did not move, goes on as it was."""
+    """After a set clock the states of an unmoved robot are accepted again, and it goes on."""
     verdicts = [sender.send(ahead=ahead) for _ in range(60)]
     assert verdicts[40:] == [FOLLOWS] * 20 and not {FOLLOWS, ANEW} & set(verdicts[:40])
 
 
 @pytest.mark.parametrize('offset', [PERIOD, START - 3600 * SECOND, -START])
 def test_clocks_of_two_machines_may_differ(offset):
-    """By an hour, or altogether; also without stamps nothing is refused."""
+    """States with clocks off by an hour, or without stamps, are accepted."""
     sender = Sender(offset=offset)
     verdicts = [sender.send() for _ in range(100)]
     assert verdicts[41:] == [FOLLOWS] * 59
 
 
 def test_a_robot_that_was_moved_is_believed_after_a_while(sender):
-    """As a simulation that was reset: begun anew from there, once."""
+    """A moved or reset robot is accepted after a while, as one restart."""
     sender.state = lambda: (np.array([2.0, 0.1]), np.zeros(2))
     verdicts = [sender.send() for _ in range(60)]
     assert verdicts[:40] == ['contradiction'] * 40
@@ -194,7 +194,7 @@ def test_a_robot_that_was_moved_is_believed_after_a_while(sender):
 
 
 def test_of_two_senders_that_contradict_each_other_one_is_followed(sender):
-    """The one that was there first; from the start, neither is."""
+    """Of two contradicting senders the first one is followed, and neither from the start."""
     for _ in range(200):
         q, qd = sender.state()
         assert sender.send(q=-q - 0.3, qd=-qd) == 'contradiction'
@@ -214,8 +214,8 @@ def test_after_a_pause_nothing_is_known():
     assert sender.send(qd=(50.0, 0.0)) == 'contradiction'
 
 
-def test_changes_of_shape_have_no_units():
-    """A soft arm in metres and in millimetres of length: radians count as they are."""
+def test_validation_is_independent_of_the_unit_of_length():
+    """A soft arm in metres and in millimetres is validated equally."""
 
     def arm(scale):
         body = {'type': 'pcc', 'length': 0.2 * scale, 'radius': 0.02 * scale, 'density': 1e3,
@@ -238,8 +238,8 @@ def test_changes_of_shape_have_no_units():
 
 
 @pytest.mark.parametrize('faster', [16.0, 2.0])
-def test_states_that_have_waited_for_a_stopped_process_are_not_believed(sender, faster):
-    """They come faster than they were made; those of since then are believed 40 ms later."""
+def test_states_queued_by_a_stopped_process_are_refused(sender, faster):
+    """States queued by a stopped process are refused; new ones are accepted 40 ms later."""
     sender.settle()
     sender.validator.forget()
     arrival = (sender.k + 1200) * PERIOD
@@ -256,7 +256,7 @@ def test_states_that_have_waited_for_a_stopped_process_are_not_believed(sender, 
 @pytest.mark.parametrize('silence', [0, 2 * SECOND])
 @pytest.mark.parametrize('back', [0, 3600 * SECOND])
 def test_a_simulation_of_another_speed_is_believed_after_a_silence(speed, silence, back):
-    """It was paused, goes on, or is begun anew: its stamps come faster or slower than time."""
+    """A simulation with stamps faster or slower than time is accepted after a silence."""
     validator = StateValidator(BOUNDS)
     q, qd = np.zeros(2), np.zeros(2)
     judged = []

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""States of senders that report angles, or rotation vectors, within a turn."""
+"""Unwrapping of angles and rotation vectors of drivers that wrap them."""
 
 import json
 
@@ -8,7 +8,6 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from loops import Clock, Outlet  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.configuration import build, declared_parameters  # noqa: E402
@@ -29,6 +28,7 @@ from softrobot_dynamics.loops.state_validation import (  # noqa: E402
 from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
 from softrobot_dynamics.references.piecewise import spline  # noqa: E402
 from softrobot_dynamics.simulation.simulator import Simulator  # noqa: E402
+from support.loops import Clock, Outlet  # noqa: E402
 
 PERIOD = 5_000_000  # [ns]
 ANGLE = StateBounds(('angle',), np.array([np.inf]), np.ones(1), Turns(np.array([TURN])))
@@ -72,7 +72,7 @@ def wrapped(angle):
 @pytest.mark.quick
 @pytest.mark.parametrize('rate', [30.0, -30.0, 2.0])
 def test_an_angle_that_is_reported_within_a_turn_goes_on(rate):
-    """Turn after turn no state is refused, and what the law sees is where the joint is."""
+    """Over several turns no wrapped angle is refused, and the law sees the unwrapped one."""
     sent, q = Sent(ANGLE), 0.3
     sent.settle(q)
     for speed in np.r_[np.linspace(0.0, rate, 100), np.full(1500, rate)]:
@@ -85,8 +85,8 @@ def test_an_angle_that_is_reported_within_a_turn_goes_on(rate):
 
 @pytest.mark.quick
 @pytest.mark.parametrize('jump', [0.7, 3.0, TURN + 0.7, -2.0 * TURN + 3.0])
-def test_a_jump_that_is_no_turn_is_still_a_contradiction(jump):
-    """And a robot that stays there was moved; then its own count of turns is believed."""
+def test_a_jump_by_no_whole_turn_is_refused(jump):
+    """A jump by no whole turn is refused, and accepted as moved if it stays."""
     sent = Sent(ANGLE)
     sent.settle(0.2)
     assert sent.send(0.2 + jump, 0.0)[0] is None and 'contradiction' in sent.refused[0]
@@ -99,7 +99,7 @@ def test_a_jump_that_is_no_turn_is_still_a_contradiction(jump):
 
 @pytest.mark.quick
 def test_a_wrapped_angle_keeps_its_turns_through_a_pause():
-    """Where it wraps is no place to lose count; one that never wrapped is taken as it is."""
+    """A wrapped angle keeps its whole turns through a pause; an unwrapped one is kept."""
     sent = Sent(ANGLE)
     sent.settle(0.0)
     for q in np.arange(0.0, 5.0, 0.01):
@@ -110,8 +110,8 @@ def test_a_wrapped_angle_keeps_its_turns_through_a_pause():
 
 
 @pytest.mark.quick
-def test_an_outlier_by_half_a_turn_costs_no_more_than_itself():
-    """States before and after it are believed, in the same turn."""
+def test_only_the_outlier_by_half_a_turn_is_refused():
+    """States before and after an outlier of half a turn are accepted in the same turn."""
     sent = Sent(ANGLE)
     sent.settle(0.2)
     for outlier in (3.5, -3.0, 0.2 + 5.0 * TURN + 3.0):
@@ -121,8 +121,8 @@ def test_an_outlier_by_half_a_turn_costs_no_more_than_itself():
 
 
 @pytest.mark.quick
-def test_an_outlier_of_a_rotation_vector_costs_no_more_than_itself():
-    """Not even where the rotation before was none, and has no direction."""
+def test_only_the_outlier_of_a_rotation_vector_is_refused():
+    """An outlier of a rotation vector is refused alone, also after a zero vector."""
     turns = Turns(np.zeros(3), (RotationVectors(slice(0, 3), 1.5 * np.pi),))
     bounds = StateBounds(('rx', 'ry', 'rz'), np.full(3, np.inf), np.ones(3), turns)
     sent = Sent(bounds)
@@ -230,7 +230,7 @@ def reached(monkeypatch, plant, values, report):
 def test_a_set_point_beyond_half_a_turn_is_come_to_whatever_the_driver_reports(
     monkeypatch, tmp_path
 ):
-    """At 5 rad a driver that reports angles within a turn says -1.28; the joint stays there."""
+    """A set-point of 5 rad is reached with a driver that reports angles within a turn."""
     robot = tmp_path / 'turn.yaml'
     robot.write_text(json.dumps(TURNTABLE), encoding='utf-8')
     values = {row.name: row.default for row in declared_parameters.controller_rows()}

@@ -1,12 +1,11 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A simulated robot that nobody drives, or nobody any more, in simulated time."""
+"""A simulated robot without commands, or after a loss of them, in simulated time."""
 
 import numpy as np
 import pytest
 
 pytest.importorskip('rclpy')
 
-from loops import Clock, Outlet  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.configuration import build  # noqa: E402
 from softrobot_dynamics.controllers.safe import SafeCommand  # noqa: E402
@@ -16,6 +15,7 @@ from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator  # noqa: E402
 from softrobot_dynamics.simulation.bus import make_bus  # noqa: E402
 from softrobot_dynamics.simulation.sensing import perfect  # noqa: E402
+from support.loops import Clock, Outlet  # noqa: E402
 
 
 def link(name, axis, mass, at):
@@ -63,7 +63,7 @@ def energy(model, q, qd):
 
 
 def test_constant_torques_do_the_work_that_the_robot_gains(model):
-    """Those of the first posture leave it unstable; the simulator adds no energy of its own."""
+    """Constant torques do the work that the robot gains: the simulator adds none."""
     safe, simulator = SafeCommand.of_model(model), ActuatedSimulator(model)
     safe.begin(model.q0, None)
     u, h = safe.at(0.0), 1e-3
@@ -80,7 +80,7 @@ def test_constant_torques_do_the_work_that_the_robot_gains(model):
 
 @pytest.mark.parametrize('rate, duration', [(50.0, 20.0), (250.0, 20.0), (1000.0, 5.0)])
 def test_a_robot_that_nobody_drives_stays_where_it_is(model, monkeypatch, rate, duration):
-    """However its soft parts sag, and its joints have no friction; at any rate."""
+    """A robot without commands keeps its posture at any rate, sagging parts included."""
     loop, publisher = running(model, monkeypatch, rate)
     for _ in range(round(duration * rate)):
         loop._cycle()
@@ -92,7 +92,7 @@ def test_a_robot_that_nobody_drives_stays_where_it_is(model, monkeypatch, rate, 
 
 
 def test_a_robot_that_is_pushed_gives_way_and_stops(model, monkeypatch):
-    """With rates at first that would carry a robot without brakes on for ever."""
+    """A pushed waiting robot gives way and stops, though it would move on without brakes."""
     loop, publisher = running(model, monkeypatch, 250.0)
     loop._simulator.reset(model.q0, np.array([1.0, -1.0, 2.0, 0.0, 0.0, 0.0]))
     for _ in range(1500):

@@ -1,11 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Stress laws: what each must satisfy, and the forces that a body with one of them has."""
+"""Stress laws satisfy their contract, and bodies have their forces."""
 
 from dataclasses import dataclass, field
 
-from differences import gradient
-from generated import instance, instances, members
-from kernel_calls import body_slab
 import numpy as np
 from oracles.jets import Jet, JETS
 import pytest
@@ -15,6 +12,9 @@ from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.materials.contract import Material, MATERIALS
 from softrobot_dynamics.materials.neo_hookean import NeoHookean
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
+from support.differences import gradient
+from support.generated import instance, instances, members
+from support.kernel_calls import body_slab
 
 pytestmark = pytest.mark.quick
 
@@ -75,8 +75,8 @@ def rotation(angle):
     return Rotation.from_rotvec(angle * np.array([0.6, -0.3, 0.74])).as_matrix()
 
 
-def test_there_is_no_energy_at_rest(material):
-    """And none but a positive one for what keeps the volume."""
+def test_the_energy_is_zero_at_rest_and_positive_elsewhere(material):
+    """The energy is zero at rest and positive for volume-preserving deformations."""
     assert energy(material, np.eye(3)) == 0.0
     stretched = np.diag([1.2, 1.25, 1 / 1.5])
     assert energy(material, stretched) > 0.0
@@ -92,7 +92,7 @@ def test_energy_is_objective(material):
 
 @pytest.mark.parametrize('name', ['neo_hookean', 'st_venant_kirchhoff'])
 def test_small_strains_obey_hookes_law(name):
-    """With Young's modulus and Poisson's ratio as given."""
+    """At small strains stresses follow Hooke's law with the given modulus and ratio."""
     E, nu = 3e5, 0.35
     law = MATERIALS.get(name)(young_modulus=E, poisson_ratio=nu)
 
@@ -110,8 +110,8 @@ def test_small_strains_obey_hookes_law(name):
 @pytest.mark.parametrize(
     'name', ['incompressible_neo_hookean', 'neo_hookean', 'st_venant_kirchhoff']
 )
-def test_damping_is_half_of_its_time_by_the_stiffness(name):
-    """In small shears: the viscosity is half of `damping` times the energy's shear modulus."""
+def test_viscosity_in_shear_is_half_of_damping_times_modulus(name):
+    """In small shears the viscosity is half of `damping` times the shear modulus."""
     law, strain = instance(MATERIALS, instances(MATERIALS, name)[0]), 1e-4
     sheared = [np.eye(3) + sign * strain * np.outer([1, 0, 0], [0, 0, 1]) for sign in (1, -1)]
     modulus = sum(energy(law, F) for F in sheared) / strain**2
@@ -160,7 +160,7 @@ def test_forces_are_those_of_the_energy(material):
 
 
 def test_a_model_linearises_the_energy():
-    """Its stiffness and damping are those of the forces at rest; the forces are the true ones."""
+    """Linear stiffness and damping are the forces' derivatives at rest; forces are exact."""
     body = Block(NeoHookean(young_modulus=2e5, poisson_ratio=0.3, damping=0.1))
     description = sd.load_robot(
         {

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What calls at control rate rely on: where buffers lie, no allocation, no GIL, own workspaces."""
+"""Calls at control rate: buffer placement, no allocation, no GIL, own workspaces."""
 
 import platform
 import re
@@ -12,13 +12,13 @@ from numba import float64, njit
 from numba.core.runtime import _nrt_python, rtsys
 import numpy as np
 import pytest
-from robots import compiled, states
 from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel, OPTIONS
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.controllers.sampled_data.command import CYCLE
 from softrobot_dynamics.model.evaluation import Evaluator
+from support.robots import compiled, states
 
 ROBOT = 'pcc_arm'  # its bodies are traced formulas over blocks of points
 APART = 8192  # numbers: 64 KiB
@@ -62,7 +62,7 @@ def placed(robot, order, gap):
 @pytest.mark.parametrize('order', ['PWS', 'PSW', 'SPW', 'WPS'])
 def test_neighbouring_buffers_do_not_switch_vector_code_off(loop, order):
     """
-    Terms take as long with parameters, workspace and scratch side by side as far apart.
+    Terms take the same time with adjacent buffers as with distant ones.
 
     A check for overlapping arrays that covers too much makes scalar code of loops over points,
     depending on where the allocator happens to put them.
@@ -136,7 +136,7 @@ def test_evaluations_allocate_nothing(loop, allocations):
 
 @pytest.mark.quick
 def test_a_controller_allocates_nothing(allocations):
-    """A tick runs one program, which allocates nothing but what passing its arguments takes."""
+    """A tick runs one program that allocates no more than passing its arguments takes."""
     model = compiled(ROBOT)
     controller = PartialFeedbackLinearization(model, period=1e-3)
     controller.warm()
@@ -174,7 +174,7 @@ def patient():
 
 @pytest.mark.quick
 def test_the_gil_is_released(loop, patient):
-    """Another Python thread goes on while compiled code runs."""
+    """Another Python thread runs while compiled code runs."""
     ticks, end = [], threading.Event()
 
     def tick():
@@ -204,8 +204,8 @@ def within(ticks, loop, least=0.1):
 
 @pytest.mark.quick
 @pytest.mark.parametrize('made', ['robot', 'evaluator'])
-def test_what_is_written_to_is_not_shared(made):
-    """Each robot and each evaluator has a workspace, scratch and results of its own."""
+def test_buffers_are_not_shared(made):
+    """Each robot and each evaluator has its own workspace, scratch and results."""
     first, second = (written(getattr(compiled(ROBOT), made)()) for _ in range(2))
     assert not any(np.shares_memory(a, b) for a in first for b in second)
 

@@ -1,19 +1,19 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a compiled model has of its description: everything in the order of the coordinates."""
+"""A compiled model has its description's values in the order of coordinates."""
 
 import copy
 import pickle
 
 import numpy as np
 import pytest
-from robots import compiled, link
 import softrobot_dynamics as sd
+from support.robots import compiled, link
 
 pytestmark = pytest.mark.quick
 
 
-def test_what_is_given_by_name_stands_at_its_coordinate():
-    """Initial values and joint limits, whatever the order of the alphabet."""
+def test_named_values_are_at_their_coordinates():
+    """Initial values and joint limits are at their coordinates, whatever their order."""
     bodies = [
         {
             'name': f'link{i}',

@@ -3,9 +3,9 @@
 
 import numpy as np
 import pytest
-from robots import compiled, link
-from scaled import model_of, rigid_arm, rod, Scale, SIZES
 import softrobot_dynamics as sd
+from support.robots import compiled, link
+from support.scaled import model_of, rigid_arm, rod, Scale, SIZES
 
 
 @pytest.mark.parametrize('scale', SIZES[1:], ids=str)
@@ -33,8 +33,8 @@ def test_units_of_coordinates_are_a_radian_or_a_length():
     assert (fibre.units > 10.0).all() and (fibre.units < 1e5).all()
 
 
-def test_what_a_coordinate_moves_is_what_is_beyond_it():
-    """In a tree branches do not count for each other: neither their mass nor their length."""
+def test_a_coordinate_moves_the_bodies_beyond_it():
+    """A coordinate moves the mass and length of the bodies beyond it, not other branches."""
     turn = {'type': 'revolute'}
     far = {'xyz': [0.0, 0.0, 10.0], 'rpy': [0.0, 0.0, 0.0]}
     bodies = [
@@ -51,8 +51,8 @@ def test_what_a_coordinate_moves_is_what_is_beyond_it():
     assert scales.moves.tolist() == [[1, 0, 0], [1, 1, 0], [1, 0, 1]]
 
 
-def test_forces_that_move_a_robot_are_near_its_limits():
-    """So an actuator without limits counts as one that its builder has limited."""
+def test_effort_scales_are_near_the_limits():
+    """Effort scales of shipped robots are within a factor of 5 of half the range of limits."""
     for name in ('pcc_arm', 'pneumatic_arm', 'soft_hand'):
         model = compiled(name)
         half = 0.5 * (model.effort_upper - model.effort_lower)

@@ -1,14 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What tests of node processes begin with."""
+"""Fixtures for tests of node processes."""
 
-from node_processes import compile_for_nodes, NODES, RATE, starting
 import pytest
+from support.node_processes import compile_for_nodes, NODES, RATE, starting
 
 
 @pytest.fixture
 def observer():
     """Return an Observer."""
-    from observer import Observer  # needs ROS, which not every test of nodes does
+    from support.observer import Observer  # needs ROS, which not every test of nodes does
 
     observer = Observer()
     yield observer

@@ -9,12 +9,12 @@ import pytest
 pytest.importorskip('rclpy')
 
 from diagnostic_msgs.msg import DiagnosticStatus  # noqa: E402
-from node_processes import ended, planner_of, RATE  # noqa: E402
-from observer import CONTROLLER, PATIENCE, SIMULATION  # noqa: E402
 from scipy.optimize import curve_fit  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.loops.message_fields import stamp_of  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
+from support.node_processes import ended, planner_of, RATE  # noqa: E402
+from support.observer import CONTROLLER, PATIENCE, SIMULATION  # noqa: E402
 
 pytestmark = pytest.mark.realtime
 
@@ -48,7 +48,7 @@ def _slow_rate(t, error):
 
 
 def test_a_higher_gain_set_live_makes_steps_decay_as_it_should(arm, observer, start_arm, tmp_path):
-    """With d = 25, p = 100 gives a slow rate of 5 1/s, and p = 150, set live, one of 10."""
+    """With d = 25 the slow rate is 5 1/s for p = 100, and 10 1/s after p = 150 is set live."""
     first, second = _setpoints(arm)
     record = tmp_path / 'controller.mcap'
     start_arm('simulation')
@@ -100,7 +100,7 @@ def _rates(record):
 
 
 def test_killing_the_simulation_makes_the_controller_safe_until_another_comes(observer, start_arm):
-    """A pretension within the watchdog time and ERROR; then it goes on without a restart."""
+    """Without a simulation the safe command goes out in time, until a new one comes."""
     simulation = start_arm('simulation')
     controller = start_arm('controller', autostart='true', reference__type='circle')
     observer.until_running()
@@ -137,9 +137,9 @@ def test_sigterm_leaves_the_robot_with_the_safe_command(observer, start_arm, tmp
 
 def test_a_reference_is_planned_live_and_an_impossible_one_refused(observer, start_arm):
     """
-    Another circle is taken up beside the running loop; one out of reach changes nothing.
+    A new circle is planned beside the running loop, and one out of reach refused.
 
-    Nor does one whose planning an emergency stop cancels, which does not wait for it.
+    A plan that an emergency stop cancels changes nothing, and the stop does not wait for it.
     """
     start_arm('simulation')
     controller = start_arm('controller', autostart='true', reference__type='circle')
@@ -170,7 +170,7 @@ def test_a_reference_is_planned_live_and_an_impossible_one_refused(observer, sta
 
 
 def test_the_loop_holds_under_noise_delay_and_losses(arm, observer, start_arm):
-    """States come late with their own stamps, and one in five not at all: no trip, no time-out."""
+    """With late states and a fifth of them lost, no watchdog or time-out trips."""
     first, _ = _setpoints(arm)
     start_arm(
         'simulation', sensors__noise='2.0e-5', sensors__velocity_noise='5.0e-4',
@@ -197,9 +197,9 @@ def test_the_loop_holds_under_noise_delay_and_losses(arm, observer, start_arm):
 
 def test_a_loop_at_three_rates_follows(arm, observer, start_arm, tmp_path):
     """
-    The robot moves at 500 Hz, is measured at 100 Hz, and takes a command at 50 Hz.
+    The loop follows with 500 Hz of simulation, 100 Hz of sensors and 50 Hz of drives.
 
-    The controller hears its states at the rate that it is told, and is told of the drives as well.
+    The controller runs at the rate of the sensors, and knows the period of the drives.
     """
     first, second = _setpoints(arm)
     record = tmp_path / 'simulation.mcap'
@@ -232,8 +232,8 @@ def test_a_loop_at_three_rates_follows(arm, observer, start_arm, tmp_path):
     assert len(changes) > 50 and len(set(changes % 10)) == 1
 
 
-def test_a_delay_that_is_not_what_the_law_is_told_is_said_until_it_is(observer, start_arm):
-    """States leave more than a period late, as their stamps tell."""
+def test_an_unknown_delay_is_reported_until_it_is_set(observer, start_arm):
+    """States later than the law's delay are reported until the delay is set."""
     start_arm('simulation', rate=400.0, sensors__delay='0.004')
     start_arm('controller', autostart='true', rate=400.0)
     observer.until_running()
@@ -248,7 +248,7 @@ def test_a_delay_that_is_not_what_the_law_is_told_is_said_until_it_is(observer, 
 
 
 def test_limits_that_allow_no_solution_are_kept(arm, observer, start_arm):
-    """A law that needs 8 N and may pull with 1 does what it can: nothing beyond, and says so."""
+    """A law that needs 8 N within a limit of 1 N sends at most 1 N and reports it."""
     first, _ = _setpoints(arm)
     start_arm('simulation')
     start_arm(

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Messages by the short way are those of the ordinary way, whatever changes between them."""
+"""Messages encoded and decoded without rclpy's serialisation equal those with it."""
 
 from array import array
 
@@ -67,15 +67,15 @@ SERIES = {
 
 @pytest.mark.parametrize('series', SERIES)
 def test_decoding_gives_what_was_sent(series):
-    """For messages of one topic after each other, each of them twice."""
+    """Decoding returns the sent values for several messages of one topic, each twice."""
     decoder = codec.Decoder(type(SERIES[series][0]))
     for message in SERIES[series]:
         for _ in range(2):
             assert decoder.decode(serialize_message(message)) == message
 
 
-def test_only_numbers_take_the_short_way(monkeypatch):
-    """And they do take it: nothing is deserialised after the first message."""
+def test_only_numbers_are_read_after_the_first_message(monkeypatch):
+    """After the first message only numbers are read, without deserialisation."""
     decoder = codec.Decoder(JointState)
     decoder.decode(serialize_message(joint_state()))
     message = joint_state(stamp=(8, 9))
@@ -87,7 +87,7 @@ def test_only_numbers_take_the_short_way(monkeypatch):
 
 
 def test_bytes_that_are_no_message_are_refused():
-    """And the next message is read."""
+    """Bytes of no message are refused, and the next message is read."""
     decoder = codec.Decoder(JointState)
     data = serialize_message(joint_state())
     decoder.decode(data)
@@ -100,7 +100,7 @@ def test_bytes_that_are_no_message_are_refused():
 
 @pytest.mark.parametrize('message', [joint_state(counts=(0, 0, 0)), multi_array(0)])
 def test_encoding_gives_the_bytes_of_the_message(message):
-    """As its numbers, and how many there are, change."""
+    """Encoding gives the message's bytes as its numbers and their count change."""
     encoder = codec.Encoder(message)
     for count in (0, 3, 3, 3, 2, 2):
         for field in ('position', 'effort', 'data'):
@@ -120,8 +120,8 @@ def test_numbers_that_look_like_the_marks_do_no_harm():
 
 
 @pytest.mark.parametrize('counts', [(3, 3, 0), (0, 0, 3), (0, 3, 3), (3, 0, 0), (3, 3, 3)])
-def test_others_read_what_is_sent(counts):
-    """The bytes end where the message ends, as readers of bags ask for; and come back equal."""
+def test_other_readers_read_the_encoded_messages(counts):
+    """Other readers accept the bytes, which end with the message."""
     typesys = pytest.importorskip('rosbags.typesys')
     store = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
     for names in (('a', 'bc', 'def'), ('t1', 't2', 't3')):

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Loops that end, or stop, by themselves: over real DDS, and what other threads do of theirs."""
+"""Loops that fail or end by themselves, over real DDS and in other threads."""
 
 import time
 
@@ -8,14 +8,14 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from linear_plant import COORDINATES  # noqa: E402
-from node_processes import closed_loop, SAFE  # noqa: E402
-from observer import CONTROLLER  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.errors import SingularMassError  # noqa: E402
 from softrobot_dynamics.loops.thread import Loop, Requests  # noqa: E402
 from softrobot_dynamics.nodes.messaging.messages import stamped  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
+from support.linear_plant import COORDINATES  # noqa: E402
+from support.node_processes import closed_loop, SAFE  # noqa: E402
+from support.observer import CONTROLLER  # noqa: E402
 
 PATIENCE = 60.0  # [s] for a process to end, on whatever machine
 
@@ -31,7 +31,7 @@ def put(observer, q, qd=(0.0, 0.0)):
 
 @pytest.mark.realtime
 def test_a_simulation_whose_loop_fails_says_so_and_ends(observer, start, tmp_path):
-    """With a status that is not 0, and a line that no others hold back."""
+    """A simulation whose loop fails ends with an error status and a log line."""
     simulation = start('simulation', robot='faulty')
     observer.until(lambda: observer.states, 'a state')
     put(observer, (3.5, 0.0))
@@ -62,7 +62,7 @@ def test_a_controller_whose_loop_fails_sends_the_safe_command_and_ends(observer,
 
 @pytest.mark.realtime
 def test_the_controller_says_of_a_simulation_that_it_has_diverged(observer, start, tmp_path):
-    """With what to do about it, which then helps."""
+    """The controller reports a diverged simulation with a remedy that works."""
     closed_loop(observer, start)
     put(observer, (99.0, 0.0), (60.0, 0.0))  # it goes on for more than a period
 
@@ -111,7 +111,7 @@ class _Failing(Loop):
 @pytest.mark.quick
 @pytest.mark.parametrize('failure', [None, OSError('no way out')])
 def test_a_loop_that_ends_tells_its_node_whatever_else_fails(failure):
-    """The robot is made safe first; the line and the end of the node follow in any case."""
+    """A failing loop makes the robot safe, then logs and ends the node in any case."""
     loop, ends = _Failing(failure), []
     loop.ended = lambda: ends.append((loop.safe, len(loop.published.words)))
     if failure is None:
@@ -123,8 +123,8 @@ def test_a_loop_that_ends_tells_its_node_whatever_else_fails(failure):
 
 
 @pytest.mark.quick
-def test_a_request_that_is_refused_is_no_end_of_a_loop():
-    """Who asked gets the error; other requests are carried out."""
+def test_a_refused_request_does_not_end_the_loop():
+    """A refused request returns an error to its caller, and later requests are served."""
     requests, done = Requests(_Quiet()), []
 
     class Now:
@@ -145,7 +145,7 @@ def test_a_request_that_is_refused_is_no_end_of_a_loop():
 
 @pytest.mark.quick
 def test_a_record_that_cannot_be_written_for_any_reason_says_so(tmp_path):
-    """Not only for want of a disk: its thread does not end in silence."""
+    """Any failure to write a record is reported and ends its thread."""
     pytest.importorskip('mcap')
     from softrobot_dynamics.nodes import layouts
     from softrobot_dynamics.nodes.record import Record

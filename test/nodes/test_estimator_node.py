@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A loop over DDS whose controller hears an estimator: it holds, and is safe without sensors."""
+"""A loop over DDS on estimated states holds, and is safe without sensors."""
 
 import json
 from pathlib import Path
@@ -12,9 +12,6 @@ import pytest
 pytest.importorskip('rclpy')
 
 from geometry_msgs.msg import PoseStamped, WrenchStamped  # noqa: E402
-from held_rates import held_rate  # noqa: E402
-from observer import CONTROLLER  # noqa: E402
-from policies import check_policy  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.description.shipped import shipped  # noqa: E402
@@ -22,6 +19,9 @@ from softrobot_dynamics.estimation.settings import load_estimator  # noqa: E402
 from softrobot_dynamics.loops.message_fields import stamp_of  # noqa: E402
 from softrobot_dynamics.nodes.messaging.messages import stamped  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
+from support.held_rates import held_rate  # noqa: E402
+from support.observer import CONTROLLER  # noqa: E402
+from support.policies import check_policy  # noqa: E402
 import yaml  # noqa: E402
 
 ESTIMATOR = '/estimator: estimator'
@@ -41,7 +41,7 @@ def estimated(arm):
 
 @pytest.mark.realtime
 def test_the_demo_follows_on_estimates(tmp_path, estimated):
-    """Its tip goes round the circle to 2 mm, seen by a camera that is off by one at every look."""
+    """Under estimates of a noisy camera the tip follows its circle to 2 mm."""
     command = [sys.executable, '-m', 'softrobot_dynamics.cli', 'demo', '--estimated', '--no-plot']
     given = ['--duration', '3', '--json', 'figures.json', '--controller', 'quick.yaml']
     given += ['--rate', f'{held_rate(3):g}']
@@ -109,7 +109,7 @@ def test_wrong_measurements_change_nothing_and_none_make_the_robot_safe(
 def test_gauges_that_are_silent_or_wrong_are_said_and_states_go_on(
     observer, start_arm, tmp_path, estimated
 ):
-    """Each by its own words, as commands count in their place; outliers are counted."""
+    """Silent and wrong gauges are reported while commands replace them."""
     given = yaml.safe_load(Path(shipped('estimators')['pcc_arm']).read_text('utf-8'))
     cells = {'name': 'gauges', 'names': ['t1', 't2'], 'noise': 0.05, 'change': 50.0}
     (tmp_path / 'gauged.yaml').write_text(yaml.safe_dump({**given, 'efforts': [cells]}))
@@ -171,8 +171,8 @@ def _collide(observer):
     ({'robot': 'ur10e'}, "estimator: '', expected a file of sensors; there are some for pcc_arm,"),
     ({'push': 'hand'}, 'push: .hand., expected a body'),
 ])  # fmt: skip
-def test_what_cannot_be_estimated_is_refused_in_words(given, words, monkeypatch):
-    """Before anything is subscribed to."""
+def test_an_impossible_estimator_is_refused(given, words, monkeypatch):
+    """An impossible estimator is refused with the reason before any subscription."""
     from softrobot_dynamics.configuration.node_parameters import OF_ESTIMATOR
     from softrobot_dynamics.errors import SoftRobotError
     from softrobot_dynamics.nodes.estimator import EstimatorNode
@@ -183,7 +183,7 @@ def test_what_cannot_be_estimated_is_refused_in_words(given, words, monkeypatch)
 
 
 def test_the_shipped_estimators_suit_their_robots():
-    """Each tells all of the robot whose name its own begins with."""
+    """Each shipped estimator observes all of the robot in its name."""
     files = shipped('estimators')
     assert {'pcc_arm', 'pcc_arm_imu'} <= set(files)
     for name, file in files.items():

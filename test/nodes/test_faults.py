@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What goes wrong around a running controller, over real DDS; docs/faults.md is the list."""
+"""Faults around a running controller, over real DDS; docs/faults.md is the list."""
 
 import contextlib
 import signal
@@ -11,14 +11,14 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from linear_plant import COORDINATES  # noqa: E402
-from node_processes import RATE, SAFE, starting  # noqa: E402
-from observer import CONTROLLER, Observer  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.loops.message_fields import SECOND, stamp_of  # noqa: E402
 from softrobot_dynamics.loops.realtime import now, sleep_until  # noqa: E402
 from softrobot_dynamics.loops.state_validation import SETTLING  # noqa: E402
 from softrobot_dynamics.nodes.messaging.messages import stamped  # noqa: E402
+from support.linear_plant import COORDINATES  # noqa: E402
+from support.node_processes import RATE, SAFE, starting  # noqa: E402
+from support.observer import CONTROLLER, Observer  # noqa: E402
 
 pytestmark = pytest.mark.realtime
 
@@ -204,7 +204,7 @@ def test_wrong_states_are_refused_counted_and_never_answered(rig):
 
 
 def test_a_short_silence_is_ridden_through(rig):
-    """Its ticks are counted as missed; no safe command goes out."""
+    """After a short silence ticks count as missed, and no safe command goes out."""
     missed = rig.grown('missed ticks')
     rig.observer.commands.clear()
     rig.sender.silent = True
@@ -215,7 +215,7 @@ def test_a_short_silence_is_ridden_through(rig):
 
 
 def test_a_long_silence_is_answered_by_the_safe_command_in_time(rig):
-    """At the watchdog time after the last state, and the law is back when states are."""
+    """The safe command goes out at the watchdog time, and the law resumes with states."""
     rig.observer.commands.clear()
     rig.sender.silent = True
     commands = rig.observer.commands
@@ -230,7 +230,7 @@ def test_a_long_silence_is_answered_by_the_safe_command_in_time(rig):
 
 @pytest.mark.parametrize('jump', [HOUR, -2 * HOUR])
 def test_a_clock_that_is_set_is_believed_after_a_while(rig, jump):
-    """Not before states have agreed for 40 ms, and no safe command goes out."""
+    """A set clock is accepted after states agree for 40 ms, without a safe command."""
     rig.observer.commands.clear()
     count = len(rig.sender.stamps)
     rig.sender.offset += jump
@@ -244,7 +244,7 @@ def test_a_clock_that_is_set_is_believed_after_a_while(rig, jump):
 
 
 def test_a_robot_that_was_moved_is_believed_after_a_while(rig):
-    """In the same 40 ms; what is held is then where it stands, and that is said."""
+    """A moved robot is accepted after 40 ms and held where it stands, as the log says."""
     begin = time.time_ns() + rig.sender.offset
     rig.sender.q = (1.0, -1.0)
     rig.until_running()
@@ -280,7 +280,7 @@ def test_a_law_that_takes_too_long_is_counted(rig):
 
 
 def test_a_law_that_finds_no_command_is_replaced_by_the_safe_one(rig):
-    """Beyond |q| = 5; and it goes on when it finds one again."""
+    """Beyond |q| = 5 the safe command replaces the law's until the law finds one again."""
     failures = rig.grown('failures')
     rig.sender.q = (5.5, 0.0)
     commands = rig.observer.commands

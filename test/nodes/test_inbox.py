@@ -63,7 +63,7 @@ def publish(node, *numbers):
 
 
 def test_the_newest_message_arrives(node, inbox):
-    """Of several that came before the wait, at most the last ones are seen, in order."""
+    """Of messages that came before the wait, at most the last ones are read, in order."""
     publish(node, 1.0, 2.0, 3.0)
     seen = []
     while not seen or seen[-1] < 3.0:
@@ -75,7 +75,7 @@ def test_the_newest_message_arrives(node, inbox):
 
 
 def test_a_wait_ends_at_its_time_out(inbox):
-    """With nothing, and not before."""
+    """A wait without messages ends at its time-out and not before."""
     begin = time.monotonic_ns()
     assert inbox.wait(50_000_000) is None
     assert time.monotonic_ns() - begin >= 49_000_000
@@ -83,7 +83,7 @@ def test_a_wait_ends_at_its_time_out(inbox):
 
 
 def test_a_wake_ends_the_wait_under_way_or_the_next(inbox):
-    """With nothing, long before the time-out."""
+    """A wake ends the present or the next wait without a message."""
     inbox.wake()
     assert inbox.wait(300 * SECOND) is None
     threading.Timer(0.05, inbox.wake).start()
@@ -91,7 +91,7 @@ def test_a_wake_ends_the_wait_under_way_or_the_next(inbox):
 
 
 def test_a_rest_is_as_long_as_the_work_and_may_be_woken(node, inbox, monkeypatch):
-    """No message is taken meanwhile, however many come; the newest one afterwards."""
+    """During a rest no message is read, and afterwards the newest one is."""
     publish(node, 1.0)
     assert inbox.wait(30 * SECOND).data[0] == 1.0
     publish(node, 2.0)
@@ -110,8 +110,8 @@ def test_a_rest_is_as_long_as_the_work_and_may_be_woken(node, inbox, monkeypatch
     assert message.data[0] == 2.0
 
 
-def test_who_sent_a_message_and_when_is_known(node, inbox):
-    """By the clock of the system, and the same sender for all of one publisher."""
+def test_sender_and_time_of_a_message_are_known(node, inbox):
+    """A message comes with the system time of sending and an identity of its publisher."""
     before = time.time_ns()
     publish(node, 1.0)
     inbox.wait(30 * SECOND)
@@ -121,7 +121,7 @@ def test_who_sent_a_message_and_when_is_known(node, inbox):
 
 @pytest.mark.skipif(not HAS_WAIT_SET, reason='no WaitSet')
 def test_no_executor_serves_a_wait_set_inbox(node):
-    """Neither its messages nor its events, which would wake an executor at every message."""
+    """No executor wakes up for messages or events of an inbox with a wait set."""
     with contextlib.closing(WaitSetInbox(node, Float64MultiArray, 'news', QUALITY)) as inbox:
         subscription = inbox._subscription
         group = subscription.callback_group

@@ -74,7 +74,7 @@ def _read(file):
 
 @pytest.mark.parametrize('name', ARGUMENTS)
 def test_the_arguments_are_declared(name):
-    """Every launch file declares nav2's names and ours, each with a default and a description."""
+    """Every launch file declares its arguments with a default and a description."""
     source = _source(name)
     description = source.get_launch_description(launch.LaunchContext())
     declared = {argument.name: argument for argument in description.get_launch_arguments()}
@@ -83,7 +83,7 @@ def test_the_arguments_are_declared(name):
 
 
 def test_a_robot_brings_its_gains(spied):
-    """Without a params_file the one shipped for the robot is used, for any namespace."""
+    """Without a params_file the shipped one of the robot is used, in any namespace."""
     assert _run('controller', robot='ur10e', namespace='left') == 0
     arguments, parameters = _read(spied / 'controller')
     assert parameters['robot'] == 'ur10e'
@@ -92,7 +92,7 @@ def test_a_robot_brings_its_gains(spied):
 
 
 def test_given_arguments_win_over_the_file(spied, tmp_path):
-    """An argument that is given comes after params_file; one that is not leaves it alone."""
+    """A given argument overrides params_file, and one that is not given does not."""
     file = tmp_path / 'mine.yaml'
     file.write_text('/**: {controller: {ros__parameters: {rate: 200.0, record: kept.mcap}}}')
     assert _run('controller', params_file=str(file), rate='500', log_level='debug') == 0
@@ -118,7 +118,7 @@ def test_a_missing_params_file_stops_the_launch(spied):
 
 
 def test_processors_of_the_nodes(spied):
-    """In the closed loop one each, by default; alone, the one that is given."""
+    """In the closed loop each node gets a processor; a single node gets the given one."""
     assert _run('controller', controller_processor='3') == 0
     arguments = (spied / 'controller').read_text().splitlines()
     assert arguments[:3] == ['--processor', '3', '--ros-args']
@@ -132,7 +132,7 @@ def test_processors_of_the_nodes(spied):
 
 
 def test_the_closed_loop_passes_arguments_to_both(spied):
-    """Both nodes start, with the same robot, rate and namespace, and a record each."""
+    """Both nodes get robot, rate and namespace, and write a record each."""
     given = {'robot': 'double_pendulum', 'rate': '250.0', 'namespace': 'a/b', 'record': 'here'}
     assert _run('closed_loop', **given) == 0
     for node in ('controller', 'simulation'):
@@ -143,16 +143,16 @@ def test_the_closed_loop_passes_arguments_to_both(spied):
     assert not (spied / 'visualizer').exists()
 
 
-def test_the_robot_is_shown_if_one_asks_for_it(spied):
-    """By a node of the same robot and namespace, which records nothing."""
+def test_the_visualizer_starts_on_request(spied):
+    """On request a visualizer starts with the same robot and namespace, and no record."""
     given = {'robot': 'ur10e', 'namespace': 'left', 'record': 'here', 'visualize': 'true'}
     assert _run('closed_loop', **given) == 0
     arguments, parameters = _read(spied / 'visualizer')
     assert parameters == {'robot': 'ur10e'} and '__ns:=/left' in arguments
 
 
-def test_rviz_shows_our_displays(spied):
-    """In the robot's namespace, beside the visualizer; where there is no RViz, that is said."""
+def test_rviz_starts_with_the_displays(spied):
+    """RViz starts in the robot's namespace, or the launch says that it is missing."""
     assert _run('closed_loop', use_rviz='true') != 0 and not (spied / 'rviz2').exists()
     root = spied.parent
     (root / 'share/ament_index/resource_index/packages/rviz2').touch()
@@ -172,13 +172,13 @@ def test_rviz_shows_our_displays(spied):
 
 @pytest.mark.parametrize(('name', 'value'), [('rate', 'fast'), ('autostart', 'maybe')])
 def test_a_value_of_the_wrong_kind_is_named(spied, name, value, caplog):
-    """What is no number, or neither true nor false, stops the launch and says which it is."""
+    """An argument of the wrong kind stops the launch and is named."""
     assert _run('controller', **{name: value}) != 0
     assert f'{name}:={value}' in caplog.text and not list(spied.iterdir())
 
 
-def test_an_estimator_comes_between_if_it_is_named(spied):
-    """Then it and the simulation know its sensors; the controller needs not."""
+def test_a_named_estimator_starts_between_the_nodes(spied):
+    """A named estimator starts, and it and the simulation get the sensors."""
     assert _run('closed_loop', robot='pcc_arm') == 0
     assert not (spied / 'estimator').exists()
     assert _run('closed_loop', robot='pcc_arm', estimator='pcc_arm', rate='500') == 0
@@ -190,7 +190,7 @@ def test_an_estimator_comes_between_if_it_is_named(spied):
 
 
 def test_the_robot_waits_for_the_controller(spied):
-    """In the closed loop, unless it is told not to, or states are estimated; alone it does not."""
+    """In the closed loop the robot waits unless told otherwise or estimated, alone it does not."""
     given = (
         ('closed_loop', {}, True),
         ('closed_loop', {'wait_for_commands': 'false'}, False),

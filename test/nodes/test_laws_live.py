@@ -1,14 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What laws promise, over real DDS and with commands that act when they arrive."""
+"""Closed loops of laws over real DDS, with commands that act when they arrive."""
 
 import pytest
 
 pytest.importorskip('rclpy')
 
 from geometry_msgs.msg import WrenchStamped  # noqa: E402
-from node_processes import compile_for_nodes, NODES, RATE, starting  # noqa: E402
 import numpy as np  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
+from support.node_processes import compile_for_nodes, NODES, RATE, starting  # noqa: E402
 
 pytestmark = pytest.mark.realtime
 
@@ -22,7 +22,7 @@ def posture(model, state):
 
 
 def test_pd_plus_settles_at_its_set_point(observer, tmp_path):
-    """To 1e-6 of the way."""
+    """In live nodes `pd_plus` settles at its set-point to 1e-6."""
     model = compile_for_nodes('double_pendulum', controller='pd_plus')
     given = {'pd_plus__p': 100.0, 'pd_plus__d': 20.0, 'reference__type': 'setpoint'}
     with starting(tmp_path, NODES, (), robot='double_pendulum', rate=RATE) as start:
@@ -42,7 +42,7 @@ def test_pd_plus_settles_at_its_set_point(observer, tmp_path):
 
 
 def test_a_tip_gives_way_as_its_spring_says(observer, tmp_path):
-    """A newton moves it by 1/k in its direction, and across by nothing, to 2 %."""
+    """In live nodes 1 N moves the tip by 1/k in its direction and not across, to 2 %."""
     model = compile_for_nodes('ur10e', controller='impedance')
     with starting(tmp_path, NODES, (), robot='ur10e', rate=RATE) as start:
         start('simulation', wait_for_commands='true')

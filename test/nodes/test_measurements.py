@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What sensors say as messages, there and back, and what cannot be such."""
+"""Sensor values are written to and read from messages, and wrong ones refused."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,6 @@ pytest.importorskip('rclpy')
 from geometry_msgs.msg import Point, Pose, PoseArray, PoseStamped, Quaternion, Vector3  # noqa: E402
 from rclpy.serialization import serialize_message  # noqa: E402
 from scipy.spatial.transform import Rotation  # noqa: E402
-from sensor_examples import bound, example  # noqa: E402
 from sensor_msgs.msg import Imu, JointState, Range  # noqa: E402
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, MessageError  # noqa: E402
 from softrobot_dynamics.estimation.efforts import Effort  # noqa: E402
@@ -20,6 +19,7 @@ from softrobot_dynamics.estimation.settings import load_estimator  # noqa: E402
 from softrobot_dynamics.loops.message_fields import cause_of, CAUSES, read_measurement, stamp_of  # noqa: E402
 from softrobot_dynamics.nodes.messaging import sizes  # noqa: E402
 from softrobot_dynamics.nodes.messaging.measurements import MeasurementWriter, message_type_of  # noqa: E402
+from support.sensor_examples import bound, example  # noqa: E402
 
 pytestmark = pytest.mark.quick
 
@@ -50,7 +50,7 @@ def unmeasured():
 
 @pytest.mark.parametrize('seed', range(3))
 def test_values_come_back(seed):
-    """Whatever was written is read; a rotation as scipy has it."""
+    """Values that are written to a message are read back, rotations as scipy has them."""
     rng, T = np.random.default_rng(seed), np.eye(4)
     T[:3, :3], T[:3, 3] = Rotation.random(random_state=seed).as_matrix(), rng.normal(size=3)
     places = rng.normal(size=(2, 3))
@@ -82,7 +82,7 @@ def test_every_kind_reads_what_it_writes(kind):
 
 
 def test_joints_come_by_name():
-    """In any order, among others, and not all of them."""
+    """Joints are read by name in any order, and others are ignored."""
     message = JointState(name=['t3', 'other', 't1'], position=[3.0, 9.0, 1.0])
     np.testing.assert_array_equal(read_measurement(WINCHES, message), [1.0, NAN, 3.0])
 
@@ -100,8 +100,8 @@ def test_joints_come_by_name():
     (WINCHES, JointState(name=['t1'], position=[]), 'wrong size'),
     (WINCHES, JointState(name=['t1'], position=[-float('inf')]), 'not a number'),
 ])  # fmt: skip
-def test_what_cannot_be_is_refused(sensor, message, cause):
-    """By a MessageError of the known causes."""
+def test_an_invalid_measurement_is_refused(sensor, message, cause):
+    """An invalid measurement is a MessageError of a known cause."""
     with pytest.raises(MessageError) as caught:
         read_measurement(sensor, message)
     assert cause_of(caught.value) == cause and cause in CAUSES
@@ -170,7 +170,7 @@ def test_whatever_a_sensor_raises_refuses_the_message(raised, reason, monkeypatc
 
 
 def test_efforts_are_those_of_a_joint_state():
-    """By name, some of them and others too; positions are not looked at, sizes are."""
+    """Efforts are read by name from a JointState, whose sizes are checked."""
     cells = Effort(name='cells', names=('t1', 't2'))
     message = JointState(name=['t2', 'other'], position=[7.0, 7.0], effort=[2.5, 9.0])
     np.testing.assert_allclose(read_measurement(cells, message), [NAN, 2.5])

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Messages become arrays by name, and what cannot be used is refused with its reason."""
+"""Messages become arrays by name, and unusable ones are refused with their reason."""
 
 import numpy as np
 import pytest
@@ -61,7 +61,7 @@ def test_the_order_may_change_from_message_to_message():
     ],
 )
 def test_a_state_that_cannot_be_used_is_refused(message, cause, word):
-    """The reason says what is wrong, and its cause is one that is counted."""
+    """An unusable state is refused with the reason, of a cause that is counted."""
     reader = StateReader(NAMES)
     with pytest.raises(MessageError) as caught:
         reader.read(message)
@@ -79,19 +79,19 @@ def test_a_state_that_cannot_be_used_is_refused(message, cause, word):
     ],
 )
 def test_a_command_that_cannot_be_used_is_refused(message):
-    """As for a state."""
+    """An unusable command is refused as an unusable state is."""
     with pytest.raises(MessageError):
         messages.CommandReader(NAMES).read(message)
 
 
 def test_a_command_carries_the_stamp_of_the_state_it_answers():
-    """To the nanosecond."""
+    """A command carries the stamp of the state that it answers, to the nanosecond."""
     stamp = 1_700_000_000_123_456_789
     assert messages.CommandReader(NAMES).read(command(stamp=stamp))[1] == stamp
 
 
 def test_an_array_of_commands_goes_by_position():
-    """Float64MultiArray has neither names nor a stamp."""
+    """A Float64MultiArray is read by position, as it has neither names nor a stamp."""
     reader = messages.CommandArrayReader(NAMES)
     u, stamp = reader.read(Float64MultiArray(data=[3.0, 2.0, 1.0]))
     assert u.tolist() == [3.0, 2.0, 1.0] and stamp == 0
@@ -113,7 +113,7 @@ def test_written_messages_are_read_back():
 
 
 def test_a_reference_is_one_point():
-    """With positions, velocities and accelerations by name."""
+    """A reference is one point with positions, velocities and accelerations by name."""
     y = np.array([1.0, 2.0, 3.0])
     message = messages.ReferenceWriter(NAMES).write(
         np.array([y, 2.0 * y, 3.0 * y]), messages.stamped(7)

@@ -14,15 +14,15 @@ pytest.importorskip('rclpy')
 
 from diagnostic_msgs.msg import DiagnosticStatus  # noqa: E402
 from lifecycle_msgs.msg import Transition  # noqa: E402
-from linear_plant import ACTUATORS, COORDINATES  # noqa: E402
-from node_processes import closed_loop, RATE, SAFE  # noqa: E402
-from observer import CONTROLLER, PATIENCE, SIMULATION  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.loops import realtime  # noqa: E402
 from softrobot_dynamics.loops.message_fields import SECOND, stamp_of  # noqa: E402
 from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
+from support.linear_plant import ACTUATORS, COORDINATES  # noqa: E402
+from support.node_processes import closed_loop, RATE, SAFE  # noqa: E402
+from support.observer import CONTROLLER, PATIENCE, SIMULATION  # noqa: E402
 
 
 def message(position=(0.0, 0.0), names=COORDINATES, velocity=(0.0, 0.0)):
@@ -34,7 +34,7 @@ def message(position=(0.0, 0.0), names=COORDINATES, velocity=(0.0, 0.0)):
 
 @pytest.mark.realtime
 def test_the_loop_closes_follows_and_can_be_tuned(observer, start):
-    """A set-point is reached; gains and references change live; what is wrong is refused."""
+    """A set-point is reached, gains and references change live, wrong ones are refused."""
     closed_loop(observer, start)
     assert observer.set(reference__type='setpoint', reference__setpoint=[1.0, -2.0]).successful
     observer.until(
@@ -64,7 +64,7 @@ def test_the_loop_closes_follows_and_can_be_tuned(observer, start):
 
 
 def test_bad_messages_change_nothing(observer, start):
-    """They are counted by cause on both sides, and the loop goes on."""
+    """Bad messages are counted by cause in both nodes, and the loop goes on."""
     closed_loop(observer, start)
     bad_states = {
         'wrong size': message((0.0,), velocity=(0.0,)),
@@ -98,7 +98,7 @@ def _say_until_refused(observer, topic, message, listener, cause):
 
 @pytest.mark.realtime
 def test_the_controller_survives_the_simulation(observer, start):
-    """Without states: the safe command and an ERROR; with a new simulation it goes on."""
+    """Without states the controller sends the safe command and logs an error, then resumes."""
     simulation, controller = closed_loop(observer, start)
     simulation.kill()
     simulation.wait()
@@ -114,7 +114,7 @@ def test_the_controller_survives_the_simulation(observer, start):
 
 
 def test_the_simulation_survives_the_controller(observer, start):
-    """It applies its own safe command, says so, and takes commands again."""
+    """Without commands the simulation applies its safe command and later takes new ones."""
     _, controller = closed_loop(observer, start)
     controller.kill()
     controller.wait()
@@ -148,7 +148,7 @@ def test_a_signal_leaves_the_safe_command_and_the_record(observer, start, tmp_pa
 
 @pytest.mark.realtime
 def test_every_activation_has_its_record_and_kill_9_leaves_it(observer, start, tmp_path):
-    """None is overwritten; all but the last second is there, with the parameters set meanwhile."""
+    """Each activation has its own record, which kill -9 leaves but for the last second."""
     start('simulation')
     controller = start('controller', record=tmp_path / 'run.mcap', autostart='true')
     observer.until_running()
@@ -215,7 +215,7 @@ def test_life_cycle_and_emergency(observer, start):
 
 
 def test_a_reference_that_cannot_be_had_is_not_activated(observer, start, tmp_path):
-    """With autostart the process ends with the reason in its log."""
+    """With autostart an impossible reference ends the process with the reason in its log."""
     controller = start(
         'controller',
         autostart='true',
@@ -248,7 +248,7 @@ def test_commands_as_an_array_close_the_loop_too(observer, start):
 
 @pytest.mark.parametrize('name', ['controller', 'simulation'])
 def test_a_signal_ends_the_loading_of_a_robot(start, tmp_path, name):
-    """Compiling may take long; nobody has to wait for it."""
+    """A signal ends a node while it compiles."""
     process = start(name, robot='slow', autostart='true')
     log, end = tmp_path / f'{name}.log', time.monotonic() + PATIENCE
     while 'loading slow' not in log.read_text(encoding='utf-8') and time.monotonic() < end:
@@ -260,7 +260,7 @@ def test_a_signal_ends_the_loading_of_a_robot(start, tmp_path, name):
 
 @pytest.mark.skipif(not Path('/proc/self/task').exists(), reason='threads are read from /proc')
 def test_with_priority_a_node_keeps_to_its_processor(observer, start):
-    """Those of its threads that have it; the loop's and those of DDS are above most others."""
+    """With priority the loop and DDS run on the node's processor at their priorities."""
     processor = realtime.processors()[-1]
     process = start('simulation', '--priority', '10', '--processor', str(processor))
     observer.until(lambda: observer.states, 'a state')
@@ -278,14 +278,14 @@ def test_with_priority_a_node_keeps_to_its_processor(observer, start):
 
 
 def test_a_processor_that_is_not_there_is_refused(start, tmp_path):
-    """With those that are."""
+    """A processor that does not exist is refused with those that do."""
     assert start('simulation', '--processor', '5000').wait(PATIENCE) == 2
     log = (tmp_path / 'simulation.log').read_text(encoding='utf-8')
     assert "'5000' is no processor for this process; own, first, second, " in log
 
 
 def test_misspelt_parameters_are_said(start, tmp_path, observer):
-    """A warning names what was left out, and what it may have been meant to be."""
+    """A warning names each misspelt parameter and its probable name."""
     start('controller', gains__lefd__p=3.0)
     assert observer.change(Transition.TRANSITION_CONFIGURE)
     log = (tmp_path / 'controller.log').read_text(encoding='utf-8')

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Parameters are declared with their bounds, read as what they are, and changed whole or not."""
+"""Parameters are declared with bounds, read by kind, and changed as a whole or not."""
 
 from dataclasses import dataclass, FrozenInstanceError
 import math
@@ -10,8 +10,6 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from linear_plant import Controller as TwoMasses  # noqa: E402
-from linear_plant import Model
 import rclpy  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 from softrobot_dynamics.configuration import declared_parameters  # noqa: E402
@@ -22,6 +20,8 @@ from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNa
 from softrobot_dynamics.nodes.parameters import descriptor_of, NodeParameters  # noqa: E402
 from softrobot_dynamics.schema.fields import choice, flag, integer, items, number, text, vector  # noqa: E402
 from softrobot_dynamics.schema.parameters import parameter  # noqa: E402
+from support.linear_plant import Controller as TwoMasses  # noqa: E402
+from support.linear_plant import Model
 
 pytestmark = pytest.mark.quick
 
@@ -106,7 +106,7 @@ def test_every_row_is_sound(row):
 
 
 def test_defaults_are_declared_and_kept(accepted):
-    """Values come out converted, and descriptors carry bounds and read_only."""
+    """Declared values are converted, and descriptors have bounds and read_only."""
     node, parameters, _ = accepted
     assert parameters.values['gains.p'] == 100.0
     assert math.isnan(parameters.values['gains.left.p'])
@@ -147,7 +147,7 @@ def test_a_whole_number_is_a_number(accepted):
     ],
 )
 def test_a_wrong_value_is_refused_with_its_reason(accepted, name, value, words):
-    """The reason names parameter, value and what would be right; nothing changes."""
+    """A wrong value is refused with name, value and what would be right."""
     node, parameters, seen = accepted
     before = parameters.values
     answer = node.set_atomically(gains__d=7.0, **{name: value})
@@ -162,8 +162,8 @@ def test_all_wrong_values_are_named(accepted):
     assert 'gains.p' in answer.reason and 'safe_ramp' in answer.reason
 
 
-def test_a_change_goes_through_once_and_whole(accepted):
-    """What is let through holds all values and the names that were set."""
+def test_a_change_is_accepted_once_with_all_values(accepted):
+    """An accepted change has all values and the names that were set."""
     node, parameters, seen = accepted
     assert node.set_atomically(gains__p=1.0, gains__d=2.0).successful
     ((values, changed),) = seen
@@ -187,7 +187,7 @@ def test_a_change_that_its_user_refuses_is_undone():
 
 
 def test_parameters_of_others_pass(accepted):
-    """What no table has is none of our business."""
+    """Parameters that no table contains are accepted without a check."""
     node, _, seen = accepted
     assert node.set_atomically(use_sim_time=True).successful and seen == []
 
@@ -222,14 +222,14 @@ def test_an_empty_list_of_a_parameter_file_is_an_empty_list(tmp_path):
 
 
 def test_misspelt_parameters_are_found():
-    """With the name they were meant to be."""
+    """A misspelt parameter is reported with the name that was probably meant."""
     node = Node(gains__lefd__p=3.0, use_sim_time=True, gains__left__p=3)
     (unknown,) = NodeParameters(node, ROWS).unknown()
     assert 'gains.lefd.p' in unknown and 'gains.left.p' in unknown
 
 
 def test_rows_can_be_declared_later_and_only_once():
-    """As those of the actuators are, at every configure."""
+    """Rows can be declared later, as for actuators at each configure, but only once."""
     node = Node(extra=4)  # kept as a double, as it is declared
     parameters = NodeParameters(node, ROWS)
     for _ in range(2):
@@ -239,12 +239,12 @@ def test_rows_can_be_declared_later_and_only_once():
 
 
 def test_a_table_reads_only_what_it_is_given():
-    """The others are not missing."""
+    """A table reads the given parameters and does not ask for others."""
     assert ParameterTable(ROWS).read({'gains.p': 3}) == {'gains.p': 3.0}
 
 
-def test_an_actuators_own_value_counts_before_that_for_all():
-    """For gains and limits alike; the robot file's limits are the default."""
+def test_an_actuators_own_value_overrides_the_common_one():
+    """An actuator's own gain or limit overrides the common one and the robot file's limit."""
     values = {
         **DEFAULTS,
         'gains.p': 50.0,
@@ -269,14 +269,14 @@ def test_an_actuators_own_value_counts_before_that_for_all():
     ],
 )
 def test_limits_cannot_be_wider_than_the_robot_files(change, words):
-    """Nor can they cross."""
+    """Limits can neither cross nor be wider than those of the robot file."""
     with pytest.raises(DescriptionError) as caught:
         settings_of(TwoMasses, Model(), None, {**DEFAULTS, **change})
     assert words in str(caught.value)
 
 
 def test_settings_are_arrays_of_their_own():
-    """No later change of the model's arrays reaches them."""
+    """Settings do not change with the model's arrays."""
     model = Model()
     settings = settings_of(TwoMasses, model, None, DEFAULTS)
     assert not np.shares_memory(settings.lower, model.lower)
@@ -330,7 +330,7 @@ LAW_VALUES = {row.name: row.default for row in LAW_ROWS}
 
 
 def test_names_and_kinds_follow_from_the_declaration():
-    """For all and for each owner; the law's name first, unless a group is given."""
+    """Names have the law's or the group's prefix, for all actuators and for each one."""
     rows = {row.name: row for row in LAW_ROWS}
     assert {'told.stiffness', 'told.x.stiffness', 'told.y.stiffness'} <= set(rows)
     assert 'w.right.weight' in rows and 'w.left.weight' not in rows
@@ -364,15 +364,15 @@ def test_a_law_gets_its_own_settings():
         ({'told.form': 'short', 'told.feeds': True}, 'told.feeds: True, expected false'),
     ],
 )
-def test_what_a_law_does_not_allow_is_refused(change, words):
-    """By the name that the parameter has outside, with what would be right."""
+def test_a_setting_that_a_law_refuses_is_named(change, words):
+    """A setting that a law refuses is named as the parameter, with what would be right."""
     with pytest.raises(DescriptionError) as caught:
         settings_of(Law, Model(), None, {**LAW_VALUES, **change})
     assert words in str(caught.value)
 
 
 def test_settings_are_tuned_alike_whatever_the_limits():
-    """Limits aside, every parameter counts."""
+    """Settings that differ in limits alone count as tuned alike, others not."""
     settings = Law.make_settings(Model())
     assert settings.tuned_alike(Law.make_settings(Model(), upper=3.0))
     for changed in ({'note': 'x'}, {'stiffness': [3.0, 3.5]}, {'poles': (-1.0,)}):

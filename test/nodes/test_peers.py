@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Faults of those around a closed loop, over real DDS; docs/faults.md is the list."""
+"""Faults of other processes around a closed loop, over real DDS; docs/faults.md is the list."""
 
 import contextlib
 import signal
@@ -10,14 +10,14 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from linear_plant import ACTUATORS  # noqa: E402
-from node_processes import RATE, SAFE, starting  # noqa: E402
-from observer import CONTROLLER, Observer, SIMULATION  # noqa: E402
-from policies import check_policy  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.loops.message_fields import SECOND, stamp_of  # noqa: E402
 from softrobot_dynamics.nodes.messaging.messages import stamped  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
+from support.linear_plant import ACTUATORS  # noqa: E402
+from support.node_processes import RATE, SAFE, starting  # noqa: E402
+from support.observer import CONTROLLER, Observer, SIMULATION  # noqa: E402
+from support.policies import check_policy  # noqa: E402
 
 PERIOD = round(SECOND / RATE)  # [ns]
 AT_ONCE = 8  # requests; DDS keeps no more than ten of a client
@@ -37,7 +37,7 @@ def loop(tmp_path_factory):
 
 
 def test_a_second_controller_is_refused_what_the_first_has_answered(loop):
-    """The simulation takes one answer to a state, and says so; the death of one ends that."""
+    """The simulation refuses a second answer to a state, until the first controller ends."""
     observer, _, start = loop
     other = '--priority', '0', '--ros-args', '-r', '__node:=second', '--'
     second = start('controller', *other, autostart='true')
@@ -54,7 +54,7 @@ def test_a_second_controller_is_refused_what_the_first_has_answered(loop):
 
 
 def test_a_command_that_answers_a_state_of_long_ago_is_refused(loop):
-    """Whoever sends it; the newer one stays in force."""
+    """A command for an old state is refused from any sender, and the newer one stays."""
     observer, *_ = loop
     old = JointState(name=list(ACTUATORS), effort=[9.0, 9.0])
 
@@ -71,7 +71,7 @@ def test_a_command_that_answers_a_state_of_long_ago_is_refused(loop):
 
 
 def test_a_simulation_that_slips_goes_on_where_it_was(loop):
-    """SIGSTOP for less than the watchdog: stamps go on without a gap, and the law with them."""
+    """After a SIGSTOP shorter than the watchdog, stamps and law go on without a gap."""
     observer, simulation, _ = loop
     slips = observer.value(SIMULATION, 'slips')
     observer.commands.clear()
@@ -87,7 +87,7 @@ def test_a_simulation_that_slips_goes_on_where_it_was(loop):
 
 
 def test_a_storm_of_parameters_holds_up_neither_the_loop_nor_the_stop(loop):
-    """Every request is answered, wrong ones are refused, and the stop comes through between."""
+    """Under many parameter requests the loop runs on and a stop acts."""
     observer, *_ = loop
     trips = observer.value(CONTROLLER, 'watchdog trips')
     waiting, answers, stop = [], [], None
@@ -114,5 +114,5 @@ def test_a_storm_of_parameters_holds_up_neither_the_loop_nor_the_stop(loop):
 
 @pytest.mark.parametrize('node', ['controller', 'simulation'])
 def test_the_policy_of_sros_2_names_what_a_node_uses(loop, node):
-    """All its topics and services, and none beside."""
+    """The SROS 2 policy lists exactly the topics and services of each node."""
     check_policy(loop[0], node)

@@ -1,13 +1,11 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Phases of laws over real DDS: begun, tuned, stopped, begun anew."""
+"""Phases of laws over real DDS: started, tuned, stopped and restarted."""
 
 import pytest
 
 pytest.importorskip('rclpy')
 
-from node_processes import NODES, RATE, starting  # noqa: E402
 import numpy as np  # noqa: E402
-from observer import CONTROLLER  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.configuration import build  # noqa: E402
 from softrobot_dynamics.configuration.parameter_files import controller_values  # noqa: E402
@@ -15,6 +13,8 @@ from softrobot_dynamics.errors import ArgumentError  # noqa: E402
 from softrobot_dynamics.evaluation.replaying import replay  # noqa: E402
 from softrobot_dynamics.recordings.reading import read_recording  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
+from support.node_processes import NODES, RATE, starting  # noqa: E402
+from support.observer import CONTROLLER  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 import yaml  # noqa: E402
 
@@ -48,9 +48,9 @@ def all_compiled(tmp_path):
 @pytest.mark.usefixtures('all_compiled')
 def test_phases_follow_each_other_and_stop_when_they_are_told_to(observer, tmp_path):
     """
-    The phase is seen in diagnostics and log; what is followed is what laws are at work for.
+    Phases follow each other in diagnostics and log, and stop by order.
 
-    And every command of it all can be computed again from the recording, bit for bit.
+    Every command can be computed again from the recording, bit for bit.
     """
     with starting(tmp_path, NODES, (), robot='pcc_arm', rate=RATE) as start:
         start('simulation', wait_for_commands='true')

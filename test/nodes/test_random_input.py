@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Ten thousand random messages, parameters and files: taken, or refused by one of our errors.
+Random messages, parameters and files are accepted or refused by the package's errors.
 
 Seeded, and mutations of what is right rather than noise, so that most of a reader is reached.
 """
@@ -18,7 +18,7 @@ from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import DescriptionError, MessageError
 from softrobot_dynamics.references.table import read_table
 from softrobot_dynamics.schema.yaml_files import read_yaml
-from trials import outcomes
+from support.trials import outcomes
 import yaml
 
 MARKS = b'{}[]:,-#&*!|>%@`"\'\n\t \x00\xff01.eanx'
@@ -64,7 +64,7 @@ def mutated(data, random, wholes):
 
 @pytest.mark.parametrize('robot', sorted(shipped('robots')))
 def test_mutated_robot_files(robot):
-    """Of the shipped robots: parsed, or every mistake named."""
+    """A mutated robot file is either read or refused with every mistake named."""
     rng = random.Random(robot)
     good = read_yaml(shipped('robots')[robot])[0]
     wholes = [good, *good['bodies'], *good.get('actuators', [])]
@@ -91,7 +91,7 @@ def test_mutated_texts_of_robot_files(tmp_path):
 
 
 def test_mutated_controller_files(tmp_path):
-    """Of the shipped ones, by what a controller would be given."""
+    """A mutated controller file is either taken or refused by name."""
     rng, path = random.Random(2), tmp_path / 'controller.yaml'
     description = sd.load_robot('pcc_arm')
     good = read_yaml(shipped('controllers')['pcc_arm'])[0]
@@ -106,7 +106,7 @@ def test_mutated_controller_files(tmp_path):
 
 @pytest.mark.parametrize('rows', [OF_CONTROLLER, OF_SIMULATION], ids=['controller', 'simulation'])
 def test_random_parameters(rows):
-    """What is taken is of the kind of its row, and within its bounds."""
+    """An accepted parameter is of the kind of its row and within its bounds."""
     rng, table = random.Random(3), ParameterTable(rows)
 
     def trial():
@@ -121,14 +121,14 @@ def test_random_parameters(rows):
 
 
 def test_a_whole_number_beyond_doubles_is_refused():
-    """As any other value that is no number of the parameter's kind."""
+    """An integer beyond the range of doubles is refused as a wrong value."""
     rate = next(row for row in OF_CONTROLLER if row.name == 'rate')
     with pytest.raises(DescriptionError, match='rate'):
         ParameterTable([rate]).read({'rate': 10**400})
 
 
 def test_random_csv(tmp_path):
-    """What is taken is finite and its times increase."""
+    """An accepted CSV file has finite values and increasing times."""
     rng, path = random.Random(4), tmp_path / 'table.csv'
     cells = ['0', '1', '2.5', '-1', 'nan', 'inf', '', 'x', '"', '1e400', '\x00', 'ä', '1_0', ' 3']
 
@@ -163,7 +163,7 @@ def names(rng):
 
 
 def test_random_states_and_commands():
-    """What a loop takes from a message is finite and complete."""
+    """A state or command that is read from a random message is finite and complete."""
     pytest.importorskip('rclpy')
     from sensor_msgs.msg import JointState
     from softrobot_dynamics.loops.message_fields import StateReader
@@ -216,7 +216,7 @@ def test_random_trajectories():
     pytest.importorskip('rclpy')
     from softrobot_dynamics.loops.trajectories import CourseReader
     from softrobot_dynamics.references.piecewise import sample
-    from trajectory_messages import trajectory
+    from support.trajectory_messages import trajectory
 
     rng, reader, out = random.Random(7), CourseReader(NAMES), np.empty((3, 3))
 
@@ -245,7 +245,7 @@ def test_absurd_numbers_are_refused_without_a_warning():
     from sensor_msgs.msg import JointState
     from softrobot_dynamics.loops.message_fields import StateReader
     from softrobot_dynamics.loops.trajectories import CourseReader
-    from trajectory_messages import trajectory
+    from support.trajectory_messages import trajectory
 
     state = JointState(name=list(NAMES), position=[1e200] * 3, velocity=[0.0] * 3)
     with pytest.raises(MessageError, match='not a number'):
@@ -256,7 +256,7 @@ def test_absurd_numbers_are_refused_without_a_warning():
 
 
 def test_a_refusal_of_a_message_has_a_known_cause():
-    """So that the counters of a controller account for it."""
+    """Every refusal of a message has a cause that the controller counts."""
     pytest.importorskip('rclpy')
     from sensor_msgs.msg import JointState
     from softrobot_dynamics.loops.message_fields import cause_of, CAUSES, StateReader

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Random wrenches, points, poses, states to begin at, and recordings: taken, or our errors."""
+"""Random wrenches, targets, states and recordings are accepted or refused by own errors."""
 
 import random
 from types import SimpleNamespace
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, MessageError
-from trials import outcomes
+from support.trials import outcomes
 
 pytest.importorskip('rclpy')
 
@@ -22,13 +22,13 @@ from geometry_msgs.msg import (  # noqa: E402  # noqa: E402
     Wrench,
     WrenchStamped,
 )
-from linear_plant import COORDINATES, Model, Simulator  # noqa: E402
-from recorded import recordings, write_recording  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.loops.external_inputs import ExternalWrenches, InitialStateReader  # noqa: E402
 from softrobot_dynamics.loops.message_fields import cause_of, CAUSES  # noqa: E402
 from softrobot_dynamics.loops.targets import TargetOrders  # noqa: E402
 from std_msgs.msg import Header  # noqa: E402
+from support.linear_plant import COORDINATES, Model, Simulator  # noqa: E402
+from support.recorded import recordings, write_recording  # noqa: E402
 
 ODD = [float('nan'), float('inf'), -float('inf'), 1e308, -1e200, 5e-324, 0.0]
 PLACES = ['cart', 'cart base', 'cart 0 0 1', 'cart 0 0 1 base', '']
@@ -61,7 +61,7 @@ def known(trial):
 
 
 def test_random_wrenches():
-    """What is in force is finite, at a body that there is; zeros leave none at their place."""
+    """Wrenches of random messages are finite, on known bodies, and removed by zeros."""
     rng, pushes = random.Random(1), ExternalWrenches(Model())
 
     def trial():
@@ -80,7 +80,7 @@ def test_random_wrenches():
 
 
 def test_random_states_to_begin_at():
-    """They are finite, and a coordinate that is not named is as at first."""
+    """States of random messages are finite, and unnamed coordinates are initial."""
     rng, reader = random.Random(2), InitialStateReader(Model(), Simulator(), 1e-3)
 
     def trial():
@@ -133,7 +133,7 @@ def recorded(tmp_path_factory):
 
 
 def test_random_recordings(recorded, tmp_path):
-    """Bytes changed, cut out or off: what is left of it, or none of ours."""
+    """A corrupted recording is read as far as it is valid, or refused."""
     rng, path = random.Random(4), tmp_path / 'run.mcap'
 
     def trial():
@@ -157,8 +157,8 @@ def test_random_recordings(recorded, tmp_path):
     assert taken > 50 and refused > 10
 
 
-def test_what_is_no_recording_is_refused(tmp_path):
-    """An empty file, another kind of file, a folder."""
+def test_a_file_that_is_no_recording_is_refused(tmp_path):
+    """An empty file, another kind of file and a folder are refused."""
     (tmp_path / 'empty').touch()
     (tmp_path / 'text').write_text('t, a\n')
     for name in ('empty', 'text', '', 'nowhere'):

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What is wrong with states reaches the log, and no command: the controller over real DDS."""
+"""Wrong states are logged and cause no command: the controller over real DDS."""
 
 import math
 import time
@@ -9,13 +9,13 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from linear_plant import COORDINATES  # noqa: E402
-from node_processes import RATE, SAFE  # noqa: E402
-from observer import CONTROLLER, PATIENCE  # noqa: E402
 from rclpy.qos import ReliabilityPolicy  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.loops.message_fields import SECOND  # noqa: E402
 from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
+from support.linear_plant import COORDINATES  # noqa: E402
+from support.node_processes import RATE, SAFE  # noqa: E402
+from support.observer import CONTROLLER, PATIENCE  # noqa: E402
 
 
 class Robot:
@@ -46,7 +46,7 @@ class Robot:
 
 
 def test_wrong_states_are_said_and_not_followed(observer, start, tmp_path):
-    """Misspelt names, clocks an hour apart, a wrong rate, an absurd velocity, and silence."""
+    """Misspelt, wrongly stamped, absurd and missing states are reported and not followed."""
     start('controller', autostart='true', watchdog_periods=100)
     robot = Robot(observer, tmp_path / 'controller.log')
     robot.until_logged(["'yy' is unknown (did you mean y?)", 'y missing'], names=('x', 'yy'))
@@ -66,7 +66,7 @@ def test_wrong_states_are_said_and_not_followed(observer, start, tmp_path):
 
 @pytest.mark.parametrize('allowed', [False, True])
 def test_what_would_leave_its_posture_is_not_activated(observer, start, tmp_path, allowed):
-    """While the outputs are held: refused with the rates, or said where that is allowed."""
+    """An unstable order is refused while outputs are held, or reported where allowed."""
     given = {'allow_unstable': 'true'} if allowed else {}
     start('controller', autostart='true', robot='restless', **given)
     words, log = 'rates of 2.5+1.5i 1/s', tmp_path / 'controller.log'
@@ -79,7 +79,7 @@ def test_what_would_leave_its_posture_is_not_activated(observer, start, tmp_path
 
 
 def test_qos_overrides_are_honoured_or_left_out_in_words(observer, start, tmp_path):
-    """What a publisher offers and a subscription asks for; a policy that is ours is said."""
+    """QoS overrides apply to publishers and subscriptions; fixed policies are reported."""
     log = tmp_path / 'controller.log'
     overrides = {
         'publisher.reliability': 'reliable',

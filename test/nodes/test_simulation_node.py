@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What the simulated robot is told over real DDS, beside commands."""
+"""Topics and services of the simulation node other than commands, over real DDS."""
 
 import numpy as np
 import pytest
@@ -7,9 +7,6 @@ import pytest
 pytest.importorskip('rclpy')
 
 from geometry_msgs.msg import WrenchStamped  # noqa: E402
-from linear_plant import Model, Simulator  # noqa: E402
-from node_processes import closed_loop, RATE  # noqa: E402
-from observer import CONTROLLER, PATIENCE, SIMULATION  # noqa: E402
 from rclpy.qos import qos_profile_sensor_data  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
@@ -19,6 +16,9 @@ from softrobot_dynamics.loops.external_inputs import ExternalWrenches, InitialSt
 from softrobot_dynamics.loops.message_fields import cause_of, CAUSES, stamp_of  # noqa: E402
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
+from support.linear_plant import Model, Simulator  # noqa: E402
+from support.node_processes import closed_loop, RATE  # noqa: E402
+from support.observer import CONTROLLER, PATIENCE, SIMULATION  # noqa: E402
 
 
 def push(place, force=0.0, torque=0.0):
@@ -38,8 +38,8 @@ def state(**given):
 
 
 @pytest.mark.quick
-def test_pushes_at_several_places_are_in_force_together():
-    """Each until there is another at its place; the words say where, and in which axes."""
+def test_wrenches_at_several_places_act_together():
+    """Wrenches act together, each until another at its place, as the log describes."""
     pushes = ExternalWrenches(Model())
     pushes.read(push('cart', 1.0))
     pushes.read(push('cart base', 2.0))
@@ -68,8 +68,8 @@ def test_pushes_at_several_places_are_in_force_together():
         ('cart', np.nan, 'expected finite ones'),
     ],
 )
-def test_wrong_pushes_are_refused(place, force, words):
-    """In words; those that are in force stay."""
+def test_wrong_wrenches_are_refused(place, force, words):
+    """A wrong wrench is refused with the reason, and those in force stay."""
     pushes = ExternalWrenches(Model())
     pushes.read(push('cart', 1.0))
     with pytest.raises(MessageError, match=words) as refusal:
@@ -89,7 +89,7 @@ def test_wrong_pushes_are_refused(place, force, words):
     ],
 )
 def test_wrong_states_are_refused(given, words):
-    """By name and value."""
+    """A wrong state to start at is refused with name and value."""
     with pytest.raises(MessageError, match=words) as refusal:
         InitialStateReader(Model(), Simulator(), 1e-3).read(state(**given))
     assert cause_of(refusal.value) in CAUSES
@@ -97,7 +97,7 @@ def test_wrong_states_are_refused(given, words):
 
 @pytest.mark.realtime
 def test_a_running_robot_is_pushed_put_elsewhere_and_reset(observer, start, tmp_path):
-    """The loop answers; what is wrong is said in the log and changes nothing."""
+    """A running robot is pushed, moved and reset, and wrong requests change nothing."""
     closed_loop(observer, start)
     assert observer.set(reference__type='setpoint', reference__setpoint=[0.0, 0.0]).successful
 
@@ -128,7 +128,7 @@ def test_a_running_robot_is_pushed_put_elsewhere_and_reset(observer, start, tmp_
 
 
 def test_time_can_stand_still_and_pass_step_by_step(observer, start):
-    """The controller sees a robot that fell silent, and holds when it is back."""
+    """During a pause with single steps the controller is without states, then holds."""
     closed_loop(observer, start)
     refused = observer.call(Trigger, 'simulation/step', Trigger.Request())
     assert not refused.success and 'pause it first' in refused.message
@@ -146,7 +146,7 @@ def test_time_can_stand_still_and_pass_step_by_step(observer, start):
 
 @pytest.mark.parametrize('factor', [0.25, 2.0])
 def test_time_may_pass_faster_or_slower(observer, start, factor):
-    """States and the clock say the simulated time; the loop closes, and the factor is live."""
+    """Stamps and /clock have the simulated time at a factor that changes live."""
     times = []
     observer.node.create_subscription(
         Clock, '/clock', lambda m: times.append(stamp_of_clock(m)), qos_profile_sensor_data
@@ -170,7 +170,7 @@ def stamp_of_clock(message):
 
 @pytest.mark.realtime
 def test_as_fast_as_answers_come_the_motion_is_the_same(observer, start, tmp_path):
-    """Bit by bit in lockstep: as fast as can be, and at a pace at which none is missed."""
+    """The motion without real time equals that at a slow pace bit by bit."""
     fast, paced = [
         _records(observer, start, tmp_path / str(f), command_timing='lockstep', real_time_factor=f)
         for f in (0.0, 0.4)
@@ -220,7 +220,7 @@ def _behind(robot, law, periods):
     ],
 )
 def test_absurd_states_are_refused_before_they_are_taken_up(arm, coordinate, value, rate):
-    """In words: there a body cannot be, has no inertia, or its forces are no numbers."""
+    """A state beyond a body's range, without inertia or with infinite forces is refused."""
     reader = InitialStateReader(arm, ActuatedSimulator(arm), 1e-3)
     wrong = state(name=[coordinate], position=[value], velocity=[rate])
     with pytest.raises(MessageError, match='no state to begin at .(simulation diverged|singular)'):
@@ -231,7 +231,7 @@ def test_absurd_states_are_refused_before_they_are_taken_up(arm, coordinate, val
 
 @pytest.mark.realtime
 def test_a_robot_sets_out_when_it_is_answered(observer, start):
-    """With `wait_for_commands` its states do not change before, however long that takes."""
+    """With `wait_for_commands` the state does not change before a command answers it."""
     start('simulation', wait_for_commands='true')
     observer.until(lambda: len(observer.states) > 100, 'states')
     assert {tuple(each.position) for each in observer.states} == {(0.0, 0.0)}

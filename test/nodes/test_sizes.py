@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Messages that are too large are refused before they are read; those of real robots are not."""
+"""Oversized messages are refused before they are read, those of real robots are not."""
 
 import random
 import struct
@@ -36,8 +36,8 @@ FIELDS = 'positions', 'velocities', 'accelerations', 'effort'
 
 
 @pytest.mark.parametrize('message', HUGE, ids=lambda each: type(each).__name__)
-def test_what_is_too_large_is_refused_before_it_is_read(message, monkeypatch):
-    """Whatever its type, by the number of its bytes."""
+def test_an_oversized_message_is_refused_unread(message, monkeypatch):
+    """A message of any type with too many bytes is refused before it is read."""
 
     def never(*arguments):
         raise AssertionError('it was read')
@@ -51,8 +51,8 @@ def test_what_is_too_large_is_refused_before_it_is_read(message, monkeypatch):
 
 
 @pytest.mark.parametrize('count', [1, 9, 100, 1_000])
-def test_what_a_robot_says_beside_others_is_read(count):
-    """Names of 60 characters, states with efforts, and 200 joints of somebody else."""
+def test_large_messages_of_usual_size_are_read(count):
+    """Names of 60 characters, efforts and 200 foreign joints are read."""
     names = [f'{k:060d}' for k in range(count + 200)]
     numbers = [0.0] * len(names)
     state = JointState(name=names, position=numbers, velocity=numbers, effort=numbers)
@@ -94,7 +94,7 @@ def assert_same(found, message):
 
 
 def test_trajectories_are_read_as_rclpy_reads_them():
-    """Whatever there is in them."""
+    """The reader of trajectories returns what rclpy deserialises."""
     rng = random.Random(5)
     for _ in range(300):
         message = trajectory(rng)
@@ -103,7 +103,7 @@ def test_trajectories_are_read_as_rclpy_reads_them():
 
 
 def test_a_trajectory_of_the_other_byte_order_is_read_too():
-    """As a machine of that order would send it: the numbers of an empty one, turned around."""
+    """A trajectory of the other byte order is read."""
     data = struct.pack('>4BiI', 0, 0, 0, 0, 7, 8) + struct.pack('>I', 1) + b'\0' + bytes(3)
     data += struct.pack('>II', 1, 2) + b'a\0' + bytes(2) + struct.pack('>I', 0)
     found = read_trajectory(data)
@@ -112,7 +112,7 @@ def test_a_trajectory_of_the_other_byte_order_is_read_too():
 
 
 def test_bytes_that_are_no_trajectory_are_refused():
-    """Cut off, spoiled, or encoded otherwise; no memory is taken for what is not there."""
+    """Truncated, corrupted or otherwise encoded trajectories are refused without allocation."""
     rng = random.Random(6)
     for _ in range(500):
         data = bytearray(serialize_message(trajectory(rng)))
@@ -135,14 +135,14 @@ def test_bytes_that_are_no_trajectory_are_refused():
         (JointTrajectory(joint_names=['x'] * 2_000), '2000 joint names, expected'),
     ],
 )
-def test_a_trajectory_of_too_much_is_refused_by_its_counts(message, words):
-    """Before any of what they count is looked at."""
+def test_an_oversized_trajectory_is_refused_by_its_counts(message, words):
+    """A trajectory whose counts are too large is refused before its contents are read."""
     with pytest.raises(MessageError, match=words):
         read_trajectory(bytes(serialize_message(message)))
 
 
 def test_few_names_are_compared_however_many_are_unknown(monkeypatch):
-    """And none that is long: to find the one most like it takes its time."""
+    """Only a few short unknown names are compared with known ones, to bound the time."""
     asked = []
     monkeypatch.setattr(message_fields, 'closest', lambda name, known: asked.append(name) or '')
     readers = message_fields.StateReader(['x', 'y']), CourseReader(['x', 'y'])
@@ -158,7 +158,7 @@ def test_few_names_are_compared_however_many_are_unknown(monkeypatch):
 
 @pytest.mark.parametrize('words', ['', 'x' * 240, 'wrong name: ' + 'x' * 10_000_000 + ' end'])
 def test_a_refusal_is_short_whatever_was_refused(words):
-    """Its beginning, which says the cause, and its end are kept."""
+    """A long refusal keeps its beginning, with the cause, and its end."""
     reason = MessageError(words).reason
     assert len(reason) <= 240
     assert reason == words or (reason.startswith('wrong name: x') and reason.endswith('x end'))

@@ -1,14 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A view looks in on a running loop over real DDS."""
+"""A view reads the states of a running loop over real DDS."""
 
 import pytest
 
 pytest.importorskip('rclpy')
 
-from linear_plant import Model  # noqa: E402
 import numpy as np  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.nodes.spectator import Spectator  # noqa: E402
+from support.linear_plant import Model  # noqa: E402
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def spectator():
 
 
 def test_the_newest_state_and_command_are_seen(observer, spectator):
-    """By name; what is of another robot, or no number, changes nothing."""
+    """The newest state and command are read by name; invalid and foreign ones are ignored."""
     seen, publishers = [], {}
     for topic in ('joint_states', 'joint_commands'):
         publishers[topic] = observer.node.create_publisher(JointState, f'lab/{topic}', 10)

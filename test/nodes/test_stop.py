@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What makes the robot safe waits for nothing: both nodes as processes over real DDS.
+Stops do not wait for planning or compilation: both nodes over real DDS.
 
 References of the type `path` are planned here by a process that would take ten minutes, longer
 than any test waits: whatever is answered meanwhile was answered beside the planning.
@@ -16,10 +16,10 @@ import pytest
 pytest.importorskip('rclpy')
 
 from lifecycle_msgs.msg import Transition  # noqa: E402
-from node_processes import closed_loop, ended, planner_of, SAFE, starting  # noqa: E402
-from observer import CONTROLLER, PATIENCE  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
+from support.node_processes import closed_loop, ended, planner_of, SAFE, starting  # noqa: E402
+from support.observer import CONTROLLER, PATIENCE  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not Path('/proc/self/stat').exists(), reason='reads /proc')
 
@@ -73,7 +73,7 @@ def test_nothing_that_makes_safe_waits_for_the_planning_of_a_parameter(observer,
 
 @pytest.mark.realtime
 def test_nothing_that_makes_safe_waits_for_activation(observer, start):
-    """A hold and an emergency stop end the planning, and activation goes on from there."""
+    """A hold or an emergency stop ends the planning, and activation goes on from there."""
     start('simulation')
     controller = start('controller', reference__type='path')
     assert observer.change(Transition.TRANSITION_CONFIGURE)
@@ -94,7 +94,7 @@ def test_nothing_that_makes_safe_waits_for_activation(observer, start):
 
 
 def test_a_signal_ends_the_planning_of_a_parameter(observer, start, tmp_path):
-    """The safe command goes out, the record is kept, and nobody stays behind."""
+    """A signal while planning sends the safe command, keeps the record and ends the planner."""
     record = tmp_path / 'run.mcap'
     _, controller = closed_loop(observer, start, record=record)
     setting = observer.begin_to_set(reference__type='path')
@@ -108,7 +108,7 @@ def test_a_signal_ends_the_planning_of_a_parameter(observer, start, tmp_path):
 
 
 def test_a_signal_ends_the_planning_of_an_activation(observer, start, tmp_path):
-    """With the exit status of an orderly end."""
+    """A signal during the planning of an activation ends the process in order."""
     controller = start('controller', autostart='true', reference__type='path')
     planner = planner_of(observer, controller)
     controller.send_signal(signal.SIGINT)
@@ -118,7 +118,7 @@ def test_a_signal_ends_the_planning_of_an_activation(observer, start, tmp_path):
 
 
 def test_the_planning_ends_with_a_node_that_is_killed(observer, start):
-    """However suddenly."""
+    """The planning process ends when its node is killed."""
     controller = start('controller', autostart='true', reference__type='path')
     planner = planner_of(observer, controller)
     controller.kill()
@@ -127,7 +127,7 @@ def test_the_planning_ends_with_a_node_that_is_killed(observer, start):
 
 
 def test_more_signals_change_nothing(observer, tmp_path):
-    """Whoever presses Ctrl-C over and over gets the same orderly end, until the very end."""
+    """Repeated Ctrl-C leads to the same orderly end."""
     with starting(tmp_path, forked=False) as start:
         simulation, controller = closed_loop(observer, start)
         for process in (controller, simulation):

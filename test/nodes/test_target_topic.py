@@ -10,12 +10,12 @@ import pytest
 pytest.importorskip('rclpy')
 
 from geometry_msgs.msg import Point, PointStamped, Pose, PoseStamped, Quaternion  # noqa: E402
-from node_processes import RATE  # noqa: E402
-from observer import PATIENCE  # noqa: E402
 from rclpy.qos import QoSProfile  # noqa: E402
 from scipy.spatial.transform import Rotation  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from std_msgs.msg import Header  # noqa: E402
+from support.node_processes import RATE  # noqa: E402
+from support.observer import PATIENCE  # noqa: E402
 
 pytestmark = pytest.mark.realtime
 
@@ -50,7 +50,7 @@ def frame_of(arm, observer):
 
 
 def test_a_tip_follows_points_by_message(arm, observer, start_arm, say, tmp_path):
-    """Round a circle at 100 Hz, then to where it cannot go; nothing ever jumps."""
+    """A tip follows a circle at 100 Hz, then stops near a point out of reach, without jumps."""
     record, log = tmp_path / 'controller.mcap', tmp_path / 'controller.log'
     start_arm('simulation')
     controller = start_arm(
@@ -94,7 +94,7 @@ def pose_message(T, length=1.0):
 
 
 def test_a_tip_takes_poses_by_message(arm, observer, start_arm, tmp_path):
-    """It stands and looks as asked; what is no rotation, or out of reach, is answered in words."""
+    """A tip moves to a pose by message; invalid and unreachable ones are refused."""
     record, log = tmp_path / 'controller.mcap', tmp_path / 'controller.log'
     start_arm('simulation')
     controller = start_arm(

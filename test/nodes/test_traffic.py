@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Huge messages and floods on every topic that nodes read, over real DDS: refused, and no more."""
+"""Huge messages and floods on every topic of the nodes are refused, over real DDS."""
 
 import re
 import threading
@@ -9,12 +9,12 @@ import pytest
 pytest.importorskip('rclpy')
 
 from geometry_msgs.msg import PointStamped, PoseStamped, WrenchStamped  # noqa: E402
-from node_processes import closed_loop  # noqa: E402
-from observer import CONTROLLER, Observer, SIMULATION  # noqa: E402
 from rclpy.qos import QoSProfile  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Header  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
+from support.node_processes import closed_loop  # noqa: E402
+from support.observer import CONTROLLER, Observer, SIMULATION  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 
 LONG = 'x' * 100_000
@@ -61,7 +61,7 @@ def say(observer):
 
 
 def test_huge_messages_are_refused_unread_and_said_in_few_words(observer, start, say, tmp_path):
-    """On every topic; the loop stays closed, and the log has no long lines."""
+    """Huge messages on any topic are refused unread, and the loop stays closed."""
     closed_loop(observer, start, watchdog_periods=200)
     logs = {name: tmp_path / f'{name}.log' for name in ('controller', 'simulation')}
 
@@ -98,7 +98,7 @@ def test_huge_messages_are_refused_unread_and_said_in_few_words(observer, start,
 
 @pytest.mark.parametrize('topic', ['joint_states', 'controller/trajectory', 'controller/target'])
 def test_a_flood_from_one_publisher_keeps_no_stop_away(observer, start, say, topic):
-    """As many messages as go, from another process's thread: the stop is answered, and acts."""
+    """A flood of messages from another process delays no emergency stop."""
     closed_loop(observer, start, watchdog_periods=200)
     message, over = type(HUGE[topic][0])(), threading.Event()
     flooding = Observer()  # a participant of its own

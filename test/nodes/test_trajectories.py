@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Trajectories from messages: which references they are, and which are refused."""
+"""Trajectory messages become references or are refused."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from softrobot_dynamics.loops.message_fields import SECOND  # noqa: E402
 from softrobot_dynamics.loops.standing_orders import LATCHED, StandingOrders  # noqa: E402
 from softrobot_dynamics.loops.trajectories import CourseReader  # noqa: E402
 from softrobot_dynamics.references.piecewise import braking, hermite, sample  # noqa: E402
-from trajectory_messages import trajectory  # noqa: E402
+from support.trajectory_messages import trajectory  # noqa: E402
 
 pytestmark = pytest.mark.quick
 
@@ -68,7 +68,7 @@ def test_velocities_and_accelerations_are_as_given():
 
 
 def test_hermite_pieces_of_a_polynomial_are_that_polynomial():
-    """Of degree five, and of degree three without accelerations."""
+    """Hermite pieces reproduce polynomials of degree five, or three without accelerations."""
     for degree in (5, 3):
         polynomial = np.polynomial.Polynomial(
             np.random.default_rng(degree).normal(size=degree + 1)
@@ -82,15 +82,15 @@ def test_hermite_pieces_of_a_polynomial_are_that_polynomial():
 
 
 def test_braking_continues_a_state_and_ends_at_rest():
-    """All three of it, whatever the time."""
+    """Braking continues position, rate and acceleration and ends at rest at any time."""
     state = np.random.default_rng(2).normal(size=(3, 2))
     reference = braking(state, 4.0, 0.7)
     np.testing.assert_allclose(at(reference, 4.0), state, atol=1e-12)
     np.testing.assert_allclose(at(reference, 4.7 - 1e-9)[1:], 0.0, atol=1e-6)
 
 
-def test_one_that_begins_later_at_a_rate_runs_up_to_it():
-    """From rest, smoothly, so that nothing jumps when its first point comes."""
+def test_a_later_start_at_a_rate_is_approached_smoothly():
+    """A trajectory that starts later at a rate is approached smoothly from rest."""
     first = 0.4, [0.5, 0.1], [0.3, -0.2], [1.0, 2.0]
     last = 2.5, [1.0, 0.0], [0.0, 0.0], [0.0, 0.0]
     course = READER.read(message(first, last))
@@ -103,7 +103,7 @@ def test_one_that_begins_later_at_a_rate_runs_up_to_it():
 
 
 def test_stamps_say_when_it_starts():
-    """Later, or some time ago: then it is joined under way; one that is over is refused."""
+    """A trajectory starts at its stamp, is joined if it has begun, and refused if it is over."""
     now = 1_700_000_000 * SECOND
     points = (1.0, [0.0, 0.0]), (2.0, [1.0, 1.0])
     later = READER.read(message(*points, stamp=now + SECOND // 2))
@@ -117,7 +117,7 @@ def test_stamps_say_when_it_starts():
 
 
 def test_one_point_is_a_set_point():
-    """That it is led to in the time it gives."""
+    """A trajectory of one point is a set-point, approached in the given time."""
     course = READER.read(message((0.7, [0.3, 0.2])))
     assert course.ahead(0) == pytest.approx(0.7)
     assert at(course.reference(0.7), 0.0) == pytest.approx(np.array([[0.3, 0.2], [0, 0], [0, 0]]))
@@ -142,8 +142,8 @@ POINTS = (0.0, [0.0, 0.0]), (1.0, [1.0, 1.0])
     ],
     ids=str,
 )  # fmt: skip
-def test_what_is_no_trajectory_is_refused_with_the_reason(given, words):
-    """By name, point and field."""
+def test_an_invalid_trajectory_is_refused(given, words):
+    """An invalid trajectory is refused with name, point and field."""
     with pytest.raises(MessageError) as caught:
         READER.read(given)
     assert words in caught.value.reason
@@ -156,8 +156,8 @@ def test_velocities_that_are_rounding_are_rest():
     assert not course.rates[-1].any()
 
 
-def test_nothing_is_followed_while_inactive_or_stopped():
-    """In the words that a hold is refused with."""
+def test_no_trajectory_is_taken_while_inactive_or_stopped():
+    """While inactive or stopped, a trajectory is refused as a hold is."""
     orders = StandingOrders()
     assert orders.refusal() == orders.hold() == 'not active'
     orders.stop(True)

@@ -8,12 +8,12 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from node_processes import RATE  # noqa: E402
-from observer import PATIENCE  # noqa: E402
 from rclpy.qos import QoSProfile  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
-from trajectory_messages import trajectory  # noqa: E402
+from support.node_processes import RATE  # noqa: E402
+from support.observer import PATIENCE  # noqa: E402
+from support.trajectory_messages import trajectory  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory  # noqa: E402
 
 pytestmark = pytest.mark.realtime
@@ -47,7 +47,7 @@ def reported(observer, field):
 
 
 def test_a_trajectory_is_replaced_at_speed_without_a_jump(arm, observer, start_arm, say, tmp_path):
-    """And passed at its times; a wrong one is refused in the log, and changes nothing."""
+    """A trajectory replaces another in motion without a jump; a wrong one changes nothing."""
     here, there = lengths(arm, np.full(arm.m, 8.0)), lengths(arm, np.linspace(4.0, 12.0, arm.m))
     away, zero, names = there - here, np.zeros(arm.m), arm.actuator_names
     record, log = tmp_path / 'controller.mcap', tmp_path / 'controller.log'

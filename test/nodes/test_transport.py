@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Messages go by UDP, never by shared memory, and only where the user has not chosen."""
+"""Messages use UDP and no shared memory, unless the user chose a transport."""
 
 import os
 from pathlib import Path
@@ -37,7 +37,7 @@ def environment(monkeypatch):
 @pytest.mark.parametrize('wish', [{}, {RANGE: 'LOCALHOST'}], ids=lambda w: str([*w]))
 @pytest.mark.skipif(sys.platform != 'linux', reason='reads /proc')
 def test_no_participant_opens_shared_memory(environment, wish):
-    """Whatever range of discovery is asked for; one that does not choose shows the difference."""
+    """With any discovery range no participant uses shared memory, as it does by default."""
     found = {}
     for script in (PARTICIPANT, PARTICIPANT.replace('choose_transport()', '')):
         done = subprocess.run(
@@ -50,7 +50,7 @@ def test_no_participant_opens_shared_memory(environment, wish):
 
 
 def test_on_this_machine_a_profile_takes_the_place_of_the_range(environment):
-    """It exists, and looks for others on this machine only."""
+    """A profile restricts discovery to this machine in place of the range."""
     environment[RANGE] = 'LOCALHOST'
     transport.choose_transport()
     assert environment[RANGE] == 'SYSTEM_DEFAULT'
@@ -60,8 +60,8 @@ def test_on_this_machine_a_profile_takes_the_place_of_the_range(environment):
 
 
 @pytest.mark.parametrize('name', (*transport._CHOICES, 'ROS_LOCALHOST_ONLY'))
-def test_a_choice_of_the_user_stays(environment, name):
-    """Whichever variable it was made with."""
+def test_a_transport_chosen_by_the_user_is_kept(environment, name):
+    """A transport that the user chose by either variable is kept."""
     environment.update({name: '1', RANGE: 'LOCALHOST'})
     before = dict(environment)
     transport.choose_transport()
@@ -69,7 +69,7 @@ def test_a_choice_of_the_user_stays(environment, name):
 
 
 def test_another_middleware_is_left_alone(environment, monkeypatch):
-    """Its settings are not ours."""
+    """The settings of another middleware are not changed."""
     monkeypatch.setattr(
         transport, 'get_rmw_implementation_identifier', lambda: 'rmw_cyclonedds_cpp'
     )

@@ -8,11 +8,11 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from linear_plant import COORDINATES  # noqa: E402
-from observer import CONTROLLER  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.dynamics.turns import TURN  # noqa: E402
 from softrobot_dynamics.nodes.messaging.messages import stamped  # noqa: E402
+from support.linear_plant import COORDINATES  # noqa: E402
+from support.observer import CONTROLLER  # noqa: E402
 
 pytestmark = pytest.mark.realtime
 
@@ -44,7 +44,7 @@ class Driver:
 
 
 def test_a_driver_that_reports_angles_within_a_turn_is_followed(observer, start):
-    """No jump is refused, and the output goes on where the joint does."""
+    """With a driver that wraps angles no state is refused, and the output is continuous."""
     start('controller', autostart='true', robot='round')
     driver = Driver(observer.node)
 

@@ -30,7 +30,7 @@ def corners(marker):
 
 
 def test_markers_and_frames_are_those_of_the_state(arm, observer, start_arm, tmp_path):
-    """Of the newest state, in the world, by its stamp; what cannot be shown is said, no more."""
+    """Markers and frames show the newest state in the world frame with its stamp."""
     heard, described = {}, []
     observer.node.create_subscription(String, 'robot_description', described.append, LATCHED)
     for kind, topic in ((MarkerArray, 'markers'), (PoseArray, 'frames')):
@@ -94,9 +94,9 @@ def test_markers_and_frames_are_those_of_the_state(arm, observer, start_arm, tmp
 @pytest.mark.parametrize('distribution', ['JAZZY', 'KILTED'])
 def test_frames_on_tf_are_the_bytes_that_others_read(arm, distribution):
     """
-    A reader that is not ours, with the definition of tf2_msgs, finds stamp, names and poses.
+    A generic reader with the definition of tf2_msgs finds stamp, names and poses.
 
-    tf2_msgs is in no registry: what is read of our bytes are the transforms that are its content.
+    tf2_msgs is in no registry: the bytes are read as the transforms that are its content.
     """
     stores = pytest.importorskip('rosbags.typesys')
     store = stores.get_typestore(getattr(stores.Stores, f'ROS2_{distribution}'))

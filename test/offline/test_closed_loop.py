@@ -1,9 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The loop without ROS: law and simulator as called by hand, late commands, wrenches, failures."""
+"""The offline loop equals law and simulator called by hand, with delays and failures."""
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.contract import Controller
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
@@ -18,6 +17,7 @@ from softrobot_dynamics.errors import (
 from softrobot_dynamics.offline import closed_loop as module
 from softrobot_dynamics.offline import progress
 from softrobot_dynamics.references.piecewise import constant, spline
+from support.robots import compiled
 
 PERIOD = 1e-3
 FIELDS = 'q', 'qd', 'u', 'y'
@@ -42,8 +42,8 @@ def by_hand(model, law, reference, ticks, delay=0.0, u0=None):
 
 
 @pytest.mark.parametrize('name', ['pcc_arm', 'double_pendulum'])
-def test_it_is_the_law_and_the_simulator_bit_by_bit(name):
-    """State, command, held for a period; a law by its name is the one with these parameters."""
+def test_a_closed_loop_is_law_and_simulator_bit_by_bit(name):
+    """A closed loop equals law and simulator called in turn, also for a law given by name."""
     model = compiled(name)
     reference = constant(np.full(model.m, -1e-3))
     settings = PartialFeedbackLinearization.make_settings(model, p=80.0, d=15.0)
@@ -60,7 +60,7 @@ def test_it_is_the_law_and_the_simulator_bit_by_bit(name):
 @pytest.mark.quick
 @pytest.mark.parametrize('delay', [4e-4, 1e-3, 2.3e-3])
 def test_a_command_acts_when_it_arrives(delay):
-    """The steps are split there; until the first arrives the command of before is in force."""
+    """A command acts from its arrival within a step, and the one before until then."""
     model = compiled('pcc_arm')
     u0, reference = np.full(model.m, 2.0), constant(np.full(model.m, -1e-3))
     settings = PartialFeedbackLinearization.make_settings(model, delay=delay)
@@ -75,9 +75,9 @@ def test_a_command_acts_when_it_arrives(delay):
 @pytest.mark.parametrize('name', ['pcc_arm', 'trimmed_helicoid'])
 def test_errors_fall_as_they_should_with_a_known_delay(name):
     """
-    E'' + d e' + p e = 0 to a tenth, with commands 2 ms late.
+    With a known delay of 2 ms errors obey E'' + d E' + p E = 0 to a tenth.
 
-    Not if the law neither knows of that nor looks for what the model has wrong.
+    Without knowledge of the delay and without an observer they do not.
     """
     model, late = compiled(name), 2e-3
     u = 0.3 * np.minimum(model.upper, 100.0)
@@ -117,7 +117,7 @@ def test_a_plant_of_its_own_and_its_limits():
 
 
 def test_wrenches_act_on_the_plant():
-    """As functions of time; what they do is what a simulator under them does."""
+    """Wrenches as functions of time act on the plant as in a simulator."""
     model = compiled('pcc_arm')
     tip, y0 = model.body_names[-1], np.zeros(model.m)
 
@@ -146,8 +146,8 @@ class Moody(Controller):
         return command._replace(ok=not 0.0095 < t < 0.0145)
 
 
-def test_without_a_command_the_safe_one_goes_out_and_the_law_begins_anew():
-    """It is told; rates are limited on the way there and back."""
+def test_without_a_command_the_safe_one_is_sent_and_the_law_restarts():
+    """Without a command the safe one is sent within rate limits, and the law restarts."""
     model = compiled('pcc_arm')
     starts, law = [], Moody(model, period=PERIOD)
     start = law.start
@@ -165,8 +165,8 @@ def test_without_a_command_the_safe_one_goes_out_and_the_law_begins_anew():
     assert starts == pytest.approx([0.0, 0.011, 0.012, 0.013, 0.014, 0.015])
 
 
-def test_settings_change_on_the_way():
-    """From the tick of their time on."""
+def test_settings_change_during_a_run():
+    """New settings apply from the tick of their time on."""
     model = compiled('double_pendulum')
     make = PartialFeedbackLinearization.make_settings
     softer = make(model, p=10.0, d=2.0)
@@ -177,8 +177,8 @@ def test_settings_change_on_the_way():
     assert not np.array_equal(plain.u[50], changed.u[50])
 
 
-def test_progress_is_told_and_shown_on_terminals_only(monkeypatch, capsys):
-    """Once in a while, and at the end."""
+def test_progress_is_shown_on_terminals_only(monkeypatch, capsys):
+    """Progress is called now and then and at the end, and shown on terminals only."""
     model, told = compiled('double_pendulum'), []
     reference = constant(np.zeros(2))
     monkeypatch.setattr(progress, '_EVERY', 0.0)
@@ -191,8 +191,8 @@ def test_progress_is_told_and_shown_on_terminals_only(monkeypatch, capsys):
     assert capsys.readouterr().err.endswith('closed loop: 0.0 of 0.01 s\n')
 
 
-def test_what_makes_no_sense_is_refused():
-    """By name, and what is not to be overcome is the error of the simulator."""
+def test_invalid_arguments_are_refused():
+    """An invalid argument is refused by name, and a divergence is the simulator's error."""
     model = compiled('double_pendulum')
     reference = constant(np.zeros(2))
     law = PartialFeedbackLinearization(model, period=PERIOD)
@@ -214,7 +214,7 @@ def test_what_makes_no_sense_is_refused():
 
 
 def test_a_wave_is_followed():
-    """With y_d and its rate in the result, of the controlled outputs."""
+    """A periodic reference is followed, and y_d and its rate are in the result."""
     model, times = compiled('pcc_arm'), np.linspace(0.0, 1.0, 9)
     u = 0.4 * model.upper
     q = equilibrium(model, u=u).q
@@ -255,8 +255,8 @@ def test_a_plant_whose_mass_is_off_by_a_fifth_is_held(factor):
 NOISY = {'noise': 2e-5, 'velocity_noise': 5e-4, 'delay': 1e-3, 'jitter': 1e-3, 'dropout': 0.1}
 
 
-def test_a_law_hears_what_the_sensors_say_and_the_same_again_for_a_seed():
-    """Bit by bit; the robot itself moves otherwise with another seed."""
+def test_a_law_gets_the_sensors_values_and_seeds_repeat_them():
+    """The law gets the sensors' values, which one seed repeats bit by bit."""
     model = compiled('pcc_arm')
     reference = constant(np.full(model.m, -1e-3))
 
@@ -282,7 +282,7 @@ def test_a_law_hears_what_the_sensors_say_and_the_same_again_for_a_seed():
 
 
 def test_a_loop_holds_under_noise_and_delay_and_losses():
-    """Its lengths stay within 0.3 mm; without noise within 0.02."""
+    """Lengths stay within 0.3 mm under noise, delay and losses, within 0.02 without noise."""
     model = compiled('pcc_arm')
     law = sd.Law('pfbl', parameters={'delay': 2e-3, 'observer': 0.02})
     exact = {**NOISY, 'noise': 0.0, 'velocity_noise': 0.0}
@@ -303,7 +303,7 @@ def test_a_loop_holds_under_noise_and_delay_and_losses():
     ],
 )
 def test_wrong_sensors_are_refused(sensors, error, words):
-    """By name."""
+    """Wrong sensors are refused by name."""
     model = compiled('double_pendulum')
     with pytest.raises(error, match=words):
         sd.closed_loop(
@@ -312,7 +312,7 @@ def test_wrong_sensors_are_refused(sensors, error, words):
 
 
 def test_lag_and_delay_of_the_actuators_are_a_delay_to_the_law():
-    """Told of their sum it follows to a fiftieth; a law that does not know is off tenfold."""
+    """With lag and delay known as one delay, errors fall to a fiftieth; unknown, tenfold."""
     model = compiled('pcc_arm')
     plant = sd.compile_model(sd.vary(model.description, {'lag': 2e-3, 'delay': 1e-3}))
     u = np.full(model.m, 12.0)

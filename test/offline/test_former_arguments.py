@@ -3,11 +3,11 @@
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
 from softrobot_dynamics.references.piecewise import constant
+from support.robots import compiled
 
 pytestmark = pytest.mark.quick
 

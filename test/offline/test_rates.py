@@ -1,14 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The loop without ROS where states, the law and the drives each have a rate of their own."""
+"""The offline loop with different rates of states, law and drives."""
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.contract import Controller
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
 from softrobot_dynamics.references.piecewise import constant
+from support.robots import compiled
 
 PERIOD, MASS, FIRST = 1e-3, 2.0, 3.0
 SLED = {
@@ -89,7 +89,7 @@ def moved(schedule, t):
     ],
 )
 def test_a_robot_moves_as_the_commands_that_are_held_push_it(sled, given, schedule):
-    """By schedules made by hand, in ms, and the exact motion under each; the law sends as ever."""
+    """The robot moves exactly as commands held by a schedule in ms move it."""
     found = counted(sled, 20, **given)
     q, qd = moved([(1e-3 * start, force) for start, force in schedule], found.t)
     np.testing.assert_allclose(found.qd[:, 0], qd, atol=1e-12)
@@ -100,7 +100,7 @@ def test_a_robot_moves_as_the_commands_that_are_held_push_it(sled, given, schedu
 
 @pytest.mark.quick
 def test_the_last_command_stays_between_states_that_come_seldom(sled):
-    """No tick without one is the law's."""
+    """Between rare states the last command stays, and no tick counts as the law's failure."""
     found = counted(sled, 20, sensors={'rate': 200.0})
     assert np.flatnonzero(found.ok).tolist() == [0, 5, 10, 15, 20]
     assert found.u[:, 0].tolist() == np.repeat(np.arange(5.0), 5)[:21].tolist()[:20] + [4.0]
@@ -108,9 +108,9 @@ def test_the_last_command_stays_between_states_that_come_seldom(sled):
 
 def test_drives_that_hold_for_longer_are_a_delay_of_half_of_what_they_do():
     """
-    Told of it errors fall as the gains say, with drives at 100 Hz and a law at 1 kHz.
+    With drives at 100 Hz known as a delay of half their period, errors follow the gains.
 
-    A law that is not told, and looks for nothing, is off by a third of the way.
+    A law without that knowledge and without an observer is off by a third of the travel.
     """
     model, slow = compiled('pcc_arm'), 100.0
     u = np.full(model.m, 12.0)
@@ -139,7 +139,7 @@ def test_drives_that_hold_for_longer_are_a_delay_of_half_of_what_they_do():
         ({'sensors': {'rate': 2000.0}}, ArgumentError, 'sensors.rate: 2000.0, .* 1000 Hz'),
     ],
 )
-def test_rates_that_cannot_be_are_refused(sled, given, error, words):
-    """By name, and what would be right."""
+def test_impossible_rates_are_refused(sled, given, error, words):
+    """An impossible rate is refused by name with what would be right."""
     with pytest.raises(error, match=words):
         counted(sled, 1, **given)

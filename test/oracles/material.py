@@ -5,9 +5,9 @@ Frames fixed to the material of bodies, straight from their formulas.
 Derivatives by the material point are jets, those by q complex steps: exact to rounding.
 """
 
-from differences import derivative
 import numpy as np
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
+from support.differences import derivative
 
 from oracles.jets import Jet, jet, JETS
 from oracles.trees import compose, IDENTITY, joint_frame

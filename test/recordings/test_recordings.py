@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Records: what is written can be read, by others too, and survives what ends a process."""
+"""Records can be read, by other programs too, and survive the end of a process."""
 
 import contextlib
 import errno
@@ -104,8 +104,8 @@ def check(recording, count):
 
 
 @pytest.mark.quick
-def test_what_is_recorded_is_read(tmp_path):
-    """Columns to the last bit, facts, and parameters with the times of their changes."""
+def test_a_record_is_read_as_it_was_written(tmp_path):
+    """Columns are read to the last bit, with facts and parameters at their times."""
     path = tmp_path / 'run.mcap'
     record = start(path)
     add(record, 5000)
@@ -126,7 +126,7 @@ def test_what_is_recorded_is_read(tmp_path):
 
 @pytest.mark.quick
 def test_other_readers_find_the_same(tmp_path):
-    """By the index of the file and the definitions in it, without anything of ours."""
+    """A generic MCAP reader finds the same by the file's index and definitions."""
     path = tmp_path / 'run.mcap'
     record = start(path)
     add(record, 20)
@@ -159,8 +159,8 @@ def test_other_readers_find_the_same(tmp_path):
 
 
 @pytest.mark.quick
-def test_rosbags_reads_it(tmp_path):
-    """A reader of bags that knows no ROS installation and nothing of ours."""
+def test_rosbags_reads_a_record(tmp_path):
+    """The reader of rosbags, without a ROS installation, reads a record."""
     highlevel = pytest.importorskip('rosbags.highlevel')
     record = start(tmp_path / 'run.mcap')
     add(record, 20)
@@ -174,7 +174,7 @@ def test_rosbags_reads_it(tmp_path):
 @pytest.mark.quick
 @pytest.mark.parametrize('kind', [layouts.JointState, layouts.JointTrajectory])
 def test_definitions_are_those_of_the_messages(kind):
-    """Field by field, in their order, those that they are made of included."""
+    """Definitions in a record equal those of the messages field by field."""
     from mcap_ros2._vendor.rosidl_adapter.parser import parse_message_string
 
     package, _, name = layouts.type_name(kind).split('/')
@@ -190,7 +190,7 @@ def test_definitions_are_those_of_the_messages(kind):
 @pytest.mark.quick
 @pytest.mark.parametrize('topic', topics(), ids=lambda topic: topic.name)
 def test_messages_have_no_bytes_to_spare(topic):
-    """Strict readers refuse those; what is left is a whole message."""
+    """Messages have no surplus bytes, which strict readers refuse."""
     data, kind = bytes(topic.template().data), type(topic.message)
     assert deserialize_message(data, kind) == topic.message
     with pytest.raises(Exception, match='.'):  # of a kind of the middleware's own
@@ -198,7 +198,7 @@ def test_messages_have_no_bytes_to_spare(topic):
 
 
 def test_a_killed_process_leaves_all_but_its_last_second(tmp_path):
-    """What it had added a second before kill -9 is read, whole and in order."""
+    """After kill -9 all that was added a second before is read, complete and in order."""
     path = tmp_path / 'run.mcap'
     code = CHILD.format(folder=str(Path(__file__).parent))
     child = subprocess.Popen(
@@ -221,7 +221,7 @@ def test_a_killed_process_leaves_all_but_its_last_second(tmp_path):
 
 
 def test_wherever_a_file_is_cut_the_rest_can_be_read(tmp_path):
-    """A cut through any of its parts costs what comes after it, and nothing before."""
+    """A cut anywhere in a file costs what comes after it and nothing before."""
     whole, cut = tmp_path / 'whole.mcap', tmp_path / 'cut.mcap'
     record = start(whole)
     add(record, 3000)
@@ -239,7 +239,7 @@ def test_wherever_a_file_is_cut_the_rest_can_be_read(tmp_path):
 
 @pytest.mark.quick
 def test_a_full_disk_ends_the_record_and_nothing_else(tmp_path):
-    """It is said once; the loop can go on adding; what was written can be read."""
+    """A full disk ends the record with one message; the loop goes on, and the file is readable."""
     said, path = [], tmp_path / 'run.mcap'
     record = start(path, lambda what, error: said.append((what, error)))
     add(record, 2000)
@@ -275,7 +275,7 @@ def test_a_full_disk_ends_the_record_and_nothing_else(tmp_path):
 
 @pytest.mark.quick
 def test_a_disk_that_waits_costs_rows_and_no_memory(tmp_path, monkeypatch):
-    """Beyond what the ring holds ticks are left out, counted, and said."""
+    """On a slow disk ticks beyond the ring buffer are dropped, counted and reported."""
     monkeypatch.setattr(record, '_ROWS', 64)
     slow = start(tmp_path / 'run.mcap')
     for row in ticks(100):
@@ -288,7 +288,7 @@ def test_a_disk_that_waits_costs_rows_and_no_memory(tmp_path, monkeypatch):
 
 @pytest.mark.quick
 def test_an_empty_record_has_its_columns(tmp_path):
-    """With no rows."""
+    """An empty record has its columns and no rows."""
     path = tmp_path / 'run.mcap'
     start(path).close()
     recording = sd.read_recording(path)
@@ -311,8 +311,8 @@ def test_files_are_named_and_never_overwritten(tmp_path):
 
 
 @pytest.mark.quick
-def test_a_record_that_cannot_be_is_refused_beforehand(tmp_path, monkeypatch):
-    """Where nothing can be written, and without mcap, which the words say how to get."""
+def test_an_impossible_record_is_refused_beforehand(tmp_path, monkeypatch):
+    """An unwritable record is refused beforehand, and without mcap with how to get it."""
     recording.prepare('')
     recording.prepare(str(tmp_path / 'new' / 'run.mcap'))
     assert (tmp_path / 'new').is_dir()
@@ -326,8 +326,8 @@ def test_a_record_that_cannot_be_is_refused_beforehand(tmp_path, monkeypatch):
 
 @pytest.mark.quick
 @pytest.mark.parametrize('content', [None, b'', b'PK', b'\x89MCAP0\r\n'])
-def test_what_is_no_record_is_refused(tmp_path, content):
-    """With the path and the reason."""
+def test_a_file_that_is_no_record_is_refused(tmp_path, content):
+    """A file that is no record is refused with path and reason."""
     path = tmp_path / 'run.mcap'
     if content is not None:
         path.write_bytes(content)
@@ -337,7 +337,7 @@ def test_what_is_no_record_is_refused(tmp_path, content):
 
 @pytest.mark.quick
 def test_reading_without_mcap_says_what_to_install(tmp_path, monkeypatch):
-    """And importing the library does not need it."""
+    """Reading without mcap says what to install; importing the library does not need it."""
     monkeypatch.setitem(sys.modules, 'softrobot_dynamics.recordings.mcap_content', None)
     with pytest.raises(ArgumentError, match=r"pip install 'softrobot_dynamics\[record\]'"):
         sd.read_recording(tmp_path / 'run.mcap')

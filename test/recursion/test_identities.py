@@ -2,13 +2,13 @@
 # ruff: noqa: B023 (functions used at once)
 """Identities that hold for every robot: the shipped ones and one with every registered part."""
 
-from differences import derivative, gradient, gradient_by_rows
 import numpy as np
 from oracles.trees import place
 import pytest
-from robots import compiled, reaches, ROBOTS, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.tracing.arithmetic import Numeric
+from support.differences import derivative, gradient, gradient_by_rows
+from support.robots import compiled, reaches, ROBOTS, states
 
 CLOSE = 1e-9  # of the largest entry, for what is differentiated numerically
 EXACT = 1e-11

@@ -3,17 +3,17 @@
 
 import numpy as np
 import pytest
-from robots import compiled, SHIPPED, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.recursion.linearisation import Linearisation
+from support.robots import compiled, SHIPPED, states
 
 NONLINEAR = ['hybrid_arm', 'trimmed_helicoid']
 
 
-def test_which_robots_have_forces_that_are_not_linear():
-    """All of them are looked at here."""
+def test_robots_with_nonlinear_forces_are_known():
+    """The tested robots are all those with nonlinear passive forces."""
     assert [name for name in SHIPPED if not compiled(name).linear] == NONLINEAR
 
 
@@ -33,8 +33,8 @@ def assert_close(near, wanted):
 
 
 @pytest.mark.parametrize('name', ['pcc_arm', *NONLINEAR])
-def test_it_begins_with_the_derivatives_of_the_passive_forces(name):
-    """Of linear robots it has the constant matrices, of others those of the posture."""
+def test_it_starts_with_derivatives_of_passive_forces(name):
+    """It starts with the constant matrices of linear robots, or those of the posture."""
     model = compiled(name)
     ((q, _, _),) = states(model, 1, seed=4, size=0.5)
     near = Linearisation(model)
@@ -46,8 +46,8 @@ def test_it_begins_with_the_derivatives_of_the_passive_forces(name):
 
 
 @pytest.mark.parametrize('name', NONLINEAR)
-def test_it_follows_body_by_body(name):
-    """After as many calls as a body has coordinates, moving or not, all are those of the place."""
+def test_it_updates_body_by_body(name):
+    """After as many calls as a body has coordinates its matrices are those of the posture."""
     model = compiled(name)
     (q, qd, _), (start, _, _) = states(model, 2, seed=5, size=0.5)
     near = Linearisation(model)
@@ -65,8 +65,8 @@ def test_it_follows_body_by_body(name):
     assert_close(near, derivatives(model, q))
 
 
-def test_what_is_not_a_number_changes_nothing():
-    """A posture that a body cannot take leaves that body's matrices as they are."""
+def test_an_invalid_posture_changes_no_matrix():
+    """A posture that a body cannot take leaves that body's matrices unchanged."""
     model = compiled('trimmed_helicoid')
     q = np.zeros(model.n)
     near = Linearisation(model)

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The benchmarks count operations as sources have them, also of what is called by its address."""
+"""The counts of operations in benchmarks equal those of the sources."""
 
 import importlib.util
 from pathlib import Path
@@ -42,8 +42,8 @@ def test_operations_are_counted(count):
     assert (count(formula, x, y), count(twice, x, y), y[0]) == (5, 10, 0.0)
 
 
-def test_operations_of_a_chain_grow_by_as_many_with_each_body(count):
-    """Its bodies and joints are called by address."""
+def test_operations_of_a_chain_grow_linearly(count):
+    """Each further body of a chain adds the same number of operations."""
 
     def operations(n):
         body = {

@@ -131,7 +131,7 @@ def test_spin_up_follows_the_reference():
 
 
 def test_flying_rod_keeps_what_it_was_given():
-    """Momenta and energy, summed over points, are what the loads gave, and stay, to 1e-8."""
+    """Momenta and energy of a flying rod equal the work of its loads, to 1e-8."""
     result = solved_flight((5.0, 6.0))
     assert np.abs(result).max() < 1e-8
 

@@ -3,13 +3,13 @@
 
 import numpy as np
 import pytest
-from robots import compiled, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.derivatives import Differentiator
+from support.robots import compiled, states
 
 pinocchio = pytest.importorskip('pinocchio')
 
-from pinocchio_models import assert_equal, pinocchio_model, random_tree  # noqa: E402
+from support.pinocchio_models import assert_equal, pinocchio_model, random_tree  # noqa: E402
 
 pytestmark = pytest.mark.quick
 

@@ -1,17 +1,17 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Random chains and trees of bodies and joints: the recursion equals sums over points."""
 
-from generated import instances
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
 from oracles import newton_euler
 from oracles.trees import MOTIONS
 import pytest
-from robots import SLOW, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.bodies.contract import BODIES
 from softrobot_dynamics.joints.contract import JOINTS
+from support.generated import instances
+from support.robots import SLOW, states
 
 TOLERANCE = 1e-9  # of the largest entry
 SIMPLE = ('rigid', 'planar_cc', 'pcc'), ('fixed', 'revolute', 'prismatic')
@@ -87,7 +87,7 @@ def robot(kind, drawn):
     'kind, count', [('simple', 12), ('rods', 6), ('solids', 3), ('others', 3)]
 )
 def test_the_recursion_equals_sums_over_points(kind, count):
-    """ID, with gravity, and M of whatever tree."""
+    """ID with gravity, and M, of random trees equal sums over material points."""
 
     @settings(max_examples=count, deadline=None, derandomize=True, database=None)
     @given(modules_of(kind), st.integers(0, 2**16))

@@ -1,14 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The recursion against slow models: point by point, by energies, and by differences of poses."""
 
-from differences import gradient
 import numpy as np
 from oracles import euler_lagrange, newton_euler
 from oracles.jets import Jet, jet, JETS
 from oracles.trees import place
 import pytest
-from robots import compiled, EXACT, reaches, ROBOTS, states, within
 import softrobot_dynamics as sd
+from support.differences import gradient
+from support.robots import compiled, EXACT, reaches, ROBOTS, states, within
 
 TOLERANCE = 1e-11  # of the largest entry
 
@@ -41,8 +41,8 @@ def test_newton_and_euler_point_by_point(name, size):
 
 
 @pytest.mark.parametrize('name', EXACT)
-def test_euler_and_lagrange_by_energies(name):
-    """M qdd, IID and g are what follows from the kinetic and the potential energy."""
+def test_the_recursion_equals_lagrange_by_energies(name):
+    """M qdd, IID and g equal Lagrange's equations of the energies."""
     model = compiled(name)
     ((q, qd, qdd),) = states(model, 1, seed=2)
     Q, M = inertial(model, q, qd, qdd)

@@ -3,8 +3,8 @@
 
 import numpy as np
 import pytest
-from robots import reference
 import softrobot_dynamics as sd
+from support.robots import reference
 
 ROBOTS = {robot['name']: robot for robot in reference('robots.json')['robots']}
 TOLERANCE = 1e-10  # of the largest entry of the reference array

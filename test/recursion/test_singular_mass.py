@@ -1,13 +1,13 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Mass matrices that are singular, and those that only look so."""
+"""Mass matrices that are singular, and those that are only badly scaled."""
 
 import numpy as np
 import pytest
-from robots import compiled, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.derivatives import forward_dynamics_derivatives
 from softrobot_dynamics.errors import SingularMassError
 from softrobot_dynamics.recursion.singular_mass import without_inertia
+from support.robots import compiled, states
 
 
 def thin_rod(joint='fixed', order=1, **fields):
@@ -38,7 +38,7 @@ def test_a_twist_without_inertia_is_refused(bend):
 
 @pytest.mark.parametrize('bend, fields', [(1.0, {}), (0.0, {'section_inertia': True})])
 def test_inertia_of_whatever_kind_will_do(bend, fields):
-    """Bent, or with sections that have inertia, the same rod has accelerations: ID is 0."""
+    """A rod that is bent, or whose sections have inertia, has accelerations with ID = 0."""
     model, q = thin_rod(**fields), np.array([bend, 0.5 * bend, 0.0, 0.0])
     qd = np.array([0.0, 0.0, 0.1, 0.2])
     qdd = sd.forward_dynamics(model, q=q, qd=qd, u=[])
@@ -47,7 +47,7 @@ def test_inertia_of_whatever_kind_will_do(bend, fields):
 
 
 def test_coordinates_that_move_the_same_are_refused():
-    """A joint about the axis of a second one: together they move nothing, and are named."""
+    """Two joints about one axis, which together move nothing, are refused by name."""
     joint = {'type': 'revolute', 'axis': [0.0, 0.0, 1.0]}
     inertia = {'ixx': 0.01, 'iyy': 0.01, 'izz': 0.01}
     light = {'type': 'rigid', 'mass': 1e-16, 'inertia': dict.fromkeys(inertia, 1e-18)}
@@ -64,8 +64,8 @@ def test_coordinates_that_move_the_same_are_refused():
 
 
 @pytest.mark.parametrize('name', ['trimmed_helicoid', 'planar_cc_chain', 'zoo'])
-def test_mixed_units_are_healthy(name):
-    """However M is conditioned by its units, no shipped robot or body has too little inertia."""
+def test_mixed_units_are_not_singular(name):
+    """No shipped robot or body lacks inertia, however its units condition M."""
     model = compiled(name)
     for q, qd, qdd in states(model, 5):
         M = sd.mass_inverse_dynamics(model, q=q, qd=qd, qdd=qdd)[1]
@@ -78,8 +78,8 @@ def test_mixed_units_are_healthy(name):
         assert np.abs(nu).max() < 1e-9 * np.abs(np.diag(M) * qdd).max()
 
 
-def test_the_simulator_refuses_what_nothing_holds():
-    """It follows a twist that is stiff, and refuses a joint about a thin rod's own axis."""
+def test_the_simulator_refuses_coordinates_without_inertia():
+    """The simulator follows a stiff twist and refuses a joint about a thin rod's axis."""
     robots = sd.Simulator(thin_rod()), sd.Simulator(thin_rod(section_inertia=True))
     for robot in robots:
         robot.step([], 0.1)

@@ -1,11 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""References that ask for too much are found by numbers that physics gives."""
+"""References beyond a robot's limits are reported with the numbers of physics."""
 
 import copy
 
 import numpy as np
 import pytest
-from servos import servo
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, ExcessiveReferenceError
 from softrobot_dynamics.references import feasibility
@@ -14,6 +13,7 @@ from softrobot_dynamics.references.outputs import hold_outputs
 from softrobot_dynamics.references.postures import PathPostures
 from softrobot_dynamics.references.setpoint import SetPoint
 from softrobot_dynamics.references.tips import LAP_SAMPLES
+from support.servos import servo
 
 pytestmark = pytest.mark.quick
 
@@ -49,7 +49,7 @@ def swing(model, amplitude, frequency):
 
 
 def test_inertia_counts(pendulum):
-    """(m l^2 + I) q'' is added to what holds the posture; 0.54 kg m^2 here."""
+    """The effort includes (m l^2 + I) q'' beside what holds the posture."""
     times, postures = swing(pendulum, 0.3, 1.0)
     assert feasibility.examine(pendulum, actuators(pendulum), times, postures) == []
     inertia = MASS * LENGTH**2 + INERTIA
@@ -75,7 +75,7 @@ def limited(model, **changes):
 
 
 def test_speed_and_change_of_effort_are_remarked_with_numbers(pendulum):
-    """5 rad/s where 4 are allowed; a torque that changes faster than its actuator can."""
+    """Speeds and effort rates beyond limits are reported with both numbers."""
     wide = limited(pendulum, lower=np.array([-1e3]), upper=np.array([1e3]),
                          rate_limit=np.array([np.inf]))  # fmt: skip
     amplitude, frequency = 1.0, 5.0 / (2.0 * np.pi)
@@ -88,7 +88,7 @@ def test_speed_and_change_of_effort_are_remarked_with_numbers(pendulum):
 
 
 def test_a_set_point_is_held_by_what_statics_says(pendulum):
-    """It takes m g l sin(q), 9.8 N m of 12 at a right angle, and no joint beyond its limit."""
+    """A set-point is held by m g l sin(q), 9.8 of 12 N m, within the limits of joints."""
     chosen, q = np.array([0]), np.zeros(1)
     found, u = hold_outputs(pendulum, chosen, np.array([0.5 * np.pi]), q)
     assert found == pytest.approx([0.5 * np.pi]) and u == pytest.approx([MASS * 9.81 * LENGTH])
@@ -129,7 +129,7 @@ def test_set_points_of_the_arm(arm):
 
 
 def test_circles_of_the_arm(arm):
-    """In 5 s it is fine, in 1 s some tendons would have to push, in 0.05 s it is refused."""
+    """A circle is fine in 5 s, needs pushing tendons in 1 s, and is refused in 0.05 s."""
     times = np.linspace(0.0, 1.0, LAP_SAMPLES + 1)[:-1]
     circle = Circle('tip', (0.0, 0.0, 0.57), (0.0, 0.0, 1.0), 0.1, 5.0)
     _, postures = tip_circle(arm, circle)
@@ -140,8 +140,8 @@ def test_circles_of_the_arm(arm):
         feasibility.examine(arm, actuators(arm), 0.05 * times, postures)
 
 
-def test_tendons_told_positions_are_judged_by_motor_and_by_tension():
-    """Each in its own unit: how far the motor would have to turn, and what the cable to bear."""
+def test_position_drives_are_checked_by_motor_and_tension():
+    """Position drives are checked by travel of the motor and tension of the cable."""
     drive = {'compliance': 2e-4, 'radius': 0.01, 'pretension': 20.0, 'tension': [0.0, 12.0]}
     model = sd.compile_model(sd.load_robot(servo(drive, limits=[-0.4, 0.6])))
     chosen, q = np.arange(3), sd.equilibrium(model, u=[6.0, 1.0, 1.0]).q

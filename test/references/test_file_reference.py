@@ -3,12 +3,12 @@
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
 from softrobot_dynamics.references.contract import trajectory
 from softrobot_dynamics.references.piecewise import sample
 from softrobot_dynamics.references.table import MOST, read_table
+from support.robots import compiled
 
 OUTPUTS = 't, elbow, shoulder\n0, 0.1, 0.2\n\n0.5, 0.3, 0.1\n2.0, -0.1, 0.4\n'
 
@@ -40,7 +40,7 @@ def at(reference, t):
 
 @pytest.mark.quick
 def test_columns_are_found_by_name(write, tmp_path):
-    """In any order, of the controlled outputs; a spline passes the lines, at rest at its ends."""
+    """Columns are found by name, and a spline through the lines is at rest at its ends."""
     model = compiled('double_pendulum')
     assert model.actuator_names == ('shoulder', 'elbow')
     wanted = made(write(OUTPUTS))
@@ -79,7 +79,7 @@ def test_columns_are_found_by_name(write, tmp_path):
     ],
 )  # fmt: skip
 def test_mistakes_are_named_with_line_and_column(write, text, words):
-    """Whatever the file, the error says where."""
+    """A mistake in a file is an error that names line and column."""
     model = compiled('double_pendulum')
     with pytest.raises(DescriptionError) as caught:
         made(write(text)).plan(model, [0, 1], model.q0)
@@ -114,7 +114,7 @@ def test_a_file_that_cannot_be_read_is_named(write, tmp_path):
 
 
 def test_tips_follow_the_points_of_a_file(write):
-    """Points of a body by name, with the postures that hold them, and the targets of the demo."""
+    """Points of a body in a file give postures that hold them, and targets of the demo."""
     arm = compiled('pcc_arm')
     times, angle = np.linspace(0.0, 4.0, 13), np.linspace(0.0, 2.0 * np.pi, 13)
     points = np.column_stack([0.06 * np.cos(angle), 0.06 * np.sin(angle), 0.58 + 0.0 * angle])

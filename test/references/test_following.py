@@ -1,14 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Points that a tip follows one by one: reached, at the least effort, or gone near to."""
+"""Tips follow single points with the least effort, or approach unreachable ones."""
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.following import LEVER, TipFollower
 from softrobot_dynamics.references.piecewise import reaching, sample, turn
 from softrobot_dynamics.references.postures import hold_points
+from support.robots import compiled
 
 CENTER = np.array([0.0, 0.0, 0.57])
 
@@ -40,8 +40,8 @@ def test_points_are_reached_with_the_least_effort(follower):
         assert follower.tip(q) == pytest.approx(point, abs=1e-5)
 
 
-def test_what_is_out_of_reach_is_gone_near_to_and_left_again(follower):
-    """Nearer than the last point that is in reach, at rest, without a leap in the way back."""
+def test_a_point_out_of_reach_is_approached_and_left(follower):
+    """The tip comes nearer than the last reachable point, rests, and leaves without a jump."""
     model = compiled('pcc_arm')
     outward = [CENTER + [0.1 + 0.01 * k, 0.0, 0.0] for k in range(16)]
     places = [follower.follow(point) for point in outward]
@@ -60,14 +60,14 @@ def test_what_is_out_of_reach_is_gone_near_to_and_left_again(follower):
     assert steps.max() < 0.03
 
 
-def test_a_far_point_is_walked_to(follower):
-    """To the other side in one call."""
+def test_a_far_point_is_reached_in_one_call(follower):
+    """A point on the other side is reached in one call."""
     for point in (CENTER + [0.1, 0.0, 0.0], CENTER - [0.1, 0.0, 0.0]):
         assert follower.follow(point).off < 1e-9
 
 
 def test_an_arm_of_joints_stays_near_its_posture():
-    """Of the many postures of six joints the one like that at the start."""
+    """Of many postures of six joints the one nearest to the start is found."""
     model = compiled('ur10e')
     q = np.array([0.0, -1.0, 1.5, -0.5, 1.5, 0.0])
     follower = TipFollower(model, model.body_names[-1], q)
@@ -81,14 +81,14 @@ def test_an_arm_of_joints_stays_near_its_posture():
     )
 
 
-def test_what_is_no_point_is_refused(follower):
-    """By name."""
+def test_an_invalid_target_is_refused(follower):
+    """An invalid target is refused by name."""
     with pytest.raises(ArgumentError, match='point'):
         follower.follow([0.0, np.nan, 0.5])
 
 
 def test_a_reference_that_reaches_a_place_goes_on_from_where_it_is():
-    """In value, rate and acceleration, also when it is turned on the way; then at rest."""
+    """A new target is approached with continuous value, rate and acceleration, then rest."""
     state = np.array([[0.1, -0.2], [0.5, 0.0], [-1.0, 2.0]])
     reference = reaching(state, np.array([0.9, -0.4]), 0.2)
     out, before = np.empty((3, 2)), np.empty((3, 2))
@@ -110,7 +110,7 @@ def pose_of(model, q):
 
 
 def test_the_pose_of_a_posture_brings_an_arm_of_joints_to_it():
-    """Six joints have no choice: what is found is the posture that the pose was taken from."""
+    """An arm of six joints finds the posture from which a pose was taken."""
     model = compiled('ur10e')
     q = np.array([0.0, -1.0, 1.5, -0.5, 1.5, 0.0])
     follower, goal = (
@@ -123,7 +123,7 @@ def test_the_pose_of_a_posture_brings_an_arm_of_joints_to_it():
 
 
 def test_a_soft_tip_takes_poses_points_and_poses_again(follower):
-    """To the offsets that its search allows; points leave the orientation as it comes."""
+    """A soft tip takes poses and points in turn, to the offsets that its search allows."""
     model = compiled('pcc_arm')
     share = np.array([0.5, 0.1, 0.2, 0.4, 0.2, 0.1, 0.1, 0.3, 0.2])
     for u in (20.0 * share, 20.0 * share[::-1]):
@@ -138,8 +138,8 @@ def test_a_soft_tip_takes_poses_points_and_poses_again(follower):
         assert place.off < 1e-9 and place.rotation is None
 
 
-def test_a_pose_out_of_reach_is_gone_near_to_and_left_again(follower):
-    """Upside down is too much to ask for: the tip goes near in both together, and back."""
+def test_a_pose_out_of_reach_is_approached_and_left(follower):
+    """The tip approaches an unreachable pose in place and orientation, and comes back."""
     model = compiled('pcc_arm')
     point, rotation = pose_of(model, sd.equilibrium(model, u=np.full(model.m, 4.0)).q)
     first = follower.follow(point, rotation)

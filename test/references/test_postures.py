@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from robots import compiled
 from scipy.optimize import minimize
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, InfeasibleReferenceError
 from softrobot_dynamics.references.postures import hold_points, RESERVE
+from support.robots import compiled
 
 
 def unbalanced(model, q, u):
@@ -53,7 +53,7 @@ def test_commands_are_strictly_inside_the_limits(held):
 
 
 def test_effort_is_minimal(held):
-    """|u|^2 is within a few percent of the least one that sequential programming finds."""
+    """|u|^2 is within a few percent of the minimum that sequential programming finds."""
     arm, points, found = held
     reserve = RESERVE * (arm.upper - arm.lower)
     for k in (0, 5):
@@ -112,7 +112,7 @@ def test_postures_move_smoothly(held):
 
 
 def test_points_of_a_rigid_arm_are_held():
-    """A robot with as many motors as joints holds its tips too, of several bodies at once."""
+    """A robot with a motor per joint holds the tips of several bodies at once."""
     model = compiled('double_pendulum')
     q = np.array([0.5, 0.7])
     points = sd.forward_kinematics(model, q=q)[None, :, :3, 3]
@@ -148,7 +148,7 @@ def test_a_point_out_of_reach_names_time_and_actuators():
     ],
 )
 def test_wrong_arguments_are_named(changed, argument):
-    """What makes no sense is an ArgumentError that names it."""
+    """An invalid argument is an ArgumentError that names it."""
     given = {'bodies': ['segment3'], 'times': [0.0], 'points': circle(1), **changed}
     with pytest.raises(ArgumentError) as caught:
         hold_points(compiled('pcc_arm'), **given)

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What holds for every registered kind of reference, here or in a package of a user's."""
+"""Contract tests of every registered kind of reference, of users' packages too."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,7 +7,6 @@ import pickle
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.arguments import body_index
 from softrobot_dynamics.errors import ArgumentError, MissingMethodError, SoftRobotError
@@ -15,6 +14,7 @@ from softrobot_dynamics.references.contract import REFERENCES, register, Traject
 from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import parameter
 from softrobot_dynamics.schema.parsing import Problems
+from support.robots import compiled
 
 GUIDE = Path(__file__).parents[2] / 'docs' / 'parameters.md'
 CORNERS = [0.05, 0.0, 0.58, 0.0, 0.05, 0.58, 0.05, 0.0, 0.58]
@@ -46,7 +46,7 @@ def ours(name):
 @pytest.mark.quick
 @every_kind
 def test_every_reference_declares_sound_parameters(name):
-    """Words, a name below reference; docs/parameters.md has ours."""
+    """Every parameter of a reference has a description, a name and a place in the guide."""
     for each in REFERENCES.get(name).parameters():
         assert len(each.words) > 5 and not each.words.endswith('.')
         assert each.path == f'reference.{name}.{each.name}' or each.path == f'reference.{name}'
@@ -57,7 +57,7 @@ def test_every_reference_declares_sound_parameters(name):
 @pytest.mark.quick
 @every_kind
 def test_every_reference_goes_to_another_process_and_back(name):
-    """As it does to be planned there."""
+    """Every kind of reference can be pickled, as for planning in another process."""
     try:
         made = example(name)
     except SoftRobotError:
@@ -86,7 +86,7 @@ def check_smooth(reference, count):
 
 @every_kind
 def test_every_reference_is_smooth_and_leads_tips_where_it_says(name):
-    """Value and rate do not jump; its postures have their tips on its targets."""
+    """Value and rate of a reference are continuous, and its postures reach its targets."""
     arm = compiled('pcc_arm')
     controlled = np.arange(arm.m)[::-1]
     try:
@@ -108,7 +108,7 @@ def test_every_reference_is_smooth_and_leads_tips_where_it_says(name):
 
 @pytest.mark.quick
 def test_a_kind_with_parameters_that_cannot_be_is_not_registered():
-    """There is none for each actuator, and none outside of reference."""
+    """A kind with a parameter per actuator, or outside of `reference`, is refused."""
     for words in ({'each': 'actuator'}, {'group': 'gains'}):
 
         @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def kind(**fields):
 
 
 def test_fields_with_defaults_are_parameters_however_they_are_written():
-    """By `parameter`, by a field of `fields`, or as plain Python: all are set, none need be."""
+    """Fields with defaults become parameters, by `parameter`, `fields` or plain Python."""
     mine = kind(
         told=(float, parameter(number('m', above=0.0, default=0.1), 'How wide')),
         bounded=(float, number('s', at_least=0.5, default=2.0)),
@@ -162,13 +162,13 @@ def test_fields_with_defaults_are_parameters_however_they_are_written():
 
 @pytest.mark.parametrize('field', [(float, number('m')), (list, None)], ids=['none', 'no number'])
 def test_a_field_that_can_be_no_parameter_is_refused_at_registration(field):
-    """Naming it, and saying how it would be one."""
+    """A field that cannot be a parameter is refused by name, with how to write it."""
     with pytest.raises(ArgumentError, match='width.*parameter.*default'):
         register('unsound')(kind(width=field))
     assert 'unsound' not in REFERENCES.names()
 
 
 def test_a_kind_that_does_not_plan_is_refused_at_registration():
-    """By its name and that of the method."""
+    """A kind without the method of planning is refused with both names."""
     with pytest.raises(MissingMethodError, match='Idle has no method plan'):
         register('idle')(dataclass(frozen=True)(type('Idle', (Trajectory,), {})))

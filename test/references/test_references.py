@@ -6,7 +6,6 @@ import functools
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.contract import BlendedReference, sample_plan
 from softrobot_dynamics.errors import (
@@ -29,6 +28,7 @@ from softrobot_dynamics.references.piecewise import (
 )
 from softrobot_dynamics.references.postures import actuation_coordinates, PathPostures
 from softrobot_dynamics.references.tips import tip_path
+from support.robots import compiled
 
 CIRCLE = Circle('segment3', (0.0, 0.0, 0.57), (0.0, 0.0, 1.0), 0.1, 8.0)
 M = 3  # coordinates of the references made here
@@ -170,8 +170,8 @@ def test_a_plan_without_ramp_is_the_current_reference():
 
 @pytest.mark.quick
 @pytest.mark.parametrize('normal', [(0, 0, 1), (0, 0, -2), (1, 0, 0), (1, 2, -3), (0.9, 0.3, 0)])
-def test_circle_geometry(normal):
-    """A circle's points are at its radius, across its normal, turning right-handed about it."""
+def test_a_circle_has_its_radius_and_normal(normal):
+    """Points of a circle are at its radius, normal to its axis, in right-handed order."""
     circle = Circle('segment3', (0.1, -0.2, 0.3), normal, 0.25, 4.0)
     phases = np.linspace(0.0, 2.0 * np.pi, 9)
     spokes = circle.points(phases) - circle.center
@@ -272,7 +272,7 @@ def check_lap(model, circle, samples):
 
 
 def test_a_turntable_turns_on_and_on():
-    """A lap that ends a whole turn farther goes on there, for ever, and the tendons repeat."""
+    """A lap that ends a whole turn farther goes on there, and the tendons repeat."""
     model, circle = turntable(), Circle('s1', (0.0, 0.0, 0.47), (0.0, 0.0, 1.0), 0.08, 4.0)
     reference, postures = check_lap(model, circle, 32)
     np.testing.assert_allclose(reference.drift, 2.0 * np.pi * np.eye(7)[0], atol=1e-12)
@@ -289,7 +289,7 @@ def test_a_turntable_turns_on_and_on():
 
 
 def test_a_turntable_with_limits_stays():
-    """A joint that must not go on turning stays, and the soft arm goes round; none jumps."""
+    """A joint that must not go on turning stays, the soft arm goes round, and none jumps."""
     circle = Circle('s1', (0.0, 0.0, 0.47), (0.0, 0.0, 1.0), 0.08, 4.0)
     reference, postures = check_lap(turntable(-np.pi, np.pi), circle, 16)
     assert not reference.drift.any() and np.abs(postures.q[:, 0]).max() < 0.1
@@ -310,7 +310,7 @@ def found_on_laps(monkeypatch, turn):
 
 
 def test_a_lap_that_does_not_close_is_refused(monkeypatch):
-    """Where no lap closes the error names coordinate and actuator, and the gap of both."""
+    """If no lap closes, the error names coordinate and actuator with both gaps."""
     error = found_on_laps(monkeypatch, np.linspace(0.0, 1.5, 33))
     assert (error.time, error.coordinate, error.actuator) == (4.0, 'turn', 'turn')
     assert error.jump == pytest.approx(1.5) and error.change == pytest.approx(1.5)
@@ -320,7 +320,7 @@ def test_a_lap_that_does_not_close_is_refused(monkeypatch):
 
 
 def test_a_lap_that_jumps_is_refused(monkeypatch):
-    """Where neighbouring postures are far apart the error says when."""
+    """If neighbouring postures of a lap are far apart, the error names the time."""
     back = np.interp(np.arange(33), [0, 20, 21, 32], [0.0, 0.5, -0.5, 0.0])
     error = found_on_laps(monkeypatch, back)
     assert error.time == pytest.approx(4.0 * 20 / 32) and error.jump == pytest.approx(
@@ -328,8 +328,8 @@ def test_a_lap_that_jumps_is_refused(monkeypatch):
     )
 
 
-def test_selected_coordinates(on_circle):
-    """A selection of coordinates is what it was, in the order asked for."""
+def test_selected_coordinates_are_unchanged(on_circle):
+    """Selected coordinates of a reference are unchanged, in the order asked for."""
     reference = on_circle[0]
     np.testing.assert_array_equal(
         at(select(reference, [4, 1]), 1.3), at(reference, 1.3)[:, [4, 1]]
@@ -345,8 +345,8 @@ def settings(**changed):
     return {'robot': 'pcc_arm', **{f'reference.{name}': value for name, value in own.items()}}
 
 
-def test_references_from_settings(arm, on_circle):
-    """Each type of the settings is the reference it says, of the controlled coordinates."""
+def test_settings_give_their_reference(arm, on_circle):
+    """Each type of reference in the settings gives that reference of controlled outputs."""
     q = np.full(arm.n, 0.01)
 
     def planned(kind):
@@ -386,7 +386,7 @@ def test_wrong_settings_are_named(arm, changed, argument):
 
 @pytest.mark.quick
 def test_settings_that_no_reference_can_have_are_named():
-    """All of them, by the names of the parameters; those of another kind do not matter."""
+    """All impossible settings are named; those of other kinds are ignored."""
     with pytest.raises(UnknownNameError, match='spiral'):
         trajectory(settings(type='spiral'))
     wrong = {'circle.period': -1.0, 'circle.center': (0.0, 0.0), 'setpoint': [np.nan]}
@@ -406,8 +406,8 @@ def test_a_circle_out_of_reach_is_refused(arm):
     assert 0.0 <= caught.value.time < away.period and caught.value.actuators
 
 
-def test_a_circle_of_another_robot_is_refused_in_our_words():
-    """However far it is away; a warning of numpy would be an error here."""
+def test_a_circle_far_out_of_reach_draws_no_warning():
+    """A circle out of reach, however far, is refused without a warning of numpy."""
     chain = sd.compile_model(sd.load_robot('planar_cc_chain'))
     with pytest.raises(InfeasibleReferenceError):
         tip_circle(chain, replace(CIRCLE, body='tip', center=(0.0, 0.0, -5.0), radius=1.0))

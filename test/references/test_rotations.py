@@ -11,7 +11,7 @@ from softrobot_dynamics.schema.poses import rotation_of
 @pytest.mark.quick
 @pytest.mark.parametrize('angle', [0.0, 1e-9, 1e-3, 2.0, np.pi - 1e-7, np.pi])
 def test_turns_between_rotations_lead_from_one_to_the_other(angle):
-    """Also the smallest, and the half turns, of any axis."""
+    """The turn between two rotations leads from one to the other, tiny and half turns too."""
     starts = Rotation.random(20, random_state=1)
     axes = [*np.eye(3), *np.random.default_rng(2).normal(size=(17, 3))]
     for start, axis in zip(starts, axes):

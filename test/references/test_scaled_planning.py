@@ -1,10 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Plans do not depend on a robot's size: postures for points, outputs and circles are scaled."""
+"""Planned postures for points, outputs and circles scale with a robot's size."""
 
 import numpy as np
 import pytest
-from robots import SHIPPED, soft_arm
-from scaled import model_of, Scale, scaled, SIZES, tips
 import softrobot_dynamics as sd
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import InfeasibleReferenceError
@@ -13,6 +11,8 @@ from softrobot_dynamics.references.following import TipFollower
 from softrobot_dynamics.references.outputs import hold_outputs
 from softrobot_dynamics.references.postures import hold_points
 from softrobot_dynamics.schema.yaml_files import read_yaml
+from support.robots import SHIPPED, soft_arm
+from support.scaled import model_of, Scale, scaled, SIZES, tips
 
 FEW = SIZES[5], SIZES[6], SIZES[8]  # 1 mm of 200 GPa and of 1 kPa, 100 m of 1 kPa
 PULLS = np.array([1.5, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.5])  # [N]
@@ -44,7 +44,7 @@ def test_postures_for_points_and_outputs_are_the_scaled_ones(scale):
 
 @pytest.mark.parametrize('scale', FEW, ids=str)
 def test_a_circle_is_the_scaled_one(scale):
-    """Its postures and tensions, lap closed, as those of the arm of 0.6 m."""
+    """Postures and tensions of a scaled arm's closed lap are those of the arm of 0.6 m."""
     found = []
     for size in (Scale(), scale):
         model, L = arm(size), size.length
@@ -97,6 +97,6 @@ def test_efforts_of_different_units_are_weighed_alike_at_any_size(scale):
 
 
 def test_scaled_leaves_a_robot_of_scale_one_as_it_is():
-    """The helper of these tests: no number changes."""
+    """The helper of these tests changes no number at a scale of one."""
     robot = read_yaml(shipped('robots')['pcc_arm'])[0]
     assert sd.load_robot(scaled(robot, Scale())) == sd.load_robot(robot)

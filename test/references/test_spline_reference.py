@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Splines of outputs: where they go, how smoothly, and whether the robot can follow."""
+"""Splines of outputs: their values, smoothness and feasibility."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def pendulum():
 
 
 def test_two_values_give_the_polynomials_of_the_textbook():
-    """From rest to rest: 3 s^2 - 2 s^3, and 10 s^3 - 15 s^4 + 6 s^5, the one of least jerk."""
+    """Two values give 3 s^2 - 2 s^3, or 10 s^3 - 15 s^4 + 6 s^5 of least jerk."""
     for quintic, form in (
         (False, lambda s: 3.0 * s**2 - 2.0 * s**3),
         (True, lambda s: 10.0 * s**3 - 15.0 * s**4 + 6.0 * s**5),
@@ -78,7 +78,7 @@ def made(**given):
 
 
 def test_values_are_rows_of_the_controlled_outputs(pendulum):
-    """As many at each time as there are; the wrong number is refused, and so are times."""
+    """Each row has a value per controlled output; wrong numbers and times are refused."""
     motion = made(times=[0, 1, 2], values=[0.1, 0.3, 0.2]).plan(pendulum, [0], pendulum.q0)
     assert [at(motion.reference, t)[0, 0] for t in (0, 1, 2)] == pytest.approx([0.1, 0.3, 0.2])
     with pytest.raises(ArgumentError, match='reference.spline.values'):
@@ -93,8 +93,8 @@ def test_values_are_rows_of_the_controlled_outputs(pendulum):
         made(times=[0.0, 1.0], values=[0.1, 0.1], periodic=True)
 
 
-def test_what_a_spline_asks_for_is_held_against_the_limits(pendulum):
-    """Torque m g l sin(q) + (m l^2 + I) q'', speed (1.875 end / duration) and position."""
+def test_demands_of_a_spline_are_checked_against_limits(pendulum):
+    """Torque m g l sin(q) + (m l^2 + I) q'', speed and position are checked."""
     chosen, q = np.array([0]), np.zeros(1)
 
     def judged(end, duration):
@@ -117,7 +117,7 @@ def test_what_a_spline_asks_for_is_held_against_the_limits(pendulum):
 
 
 def test_postures_along_a_spline_have_its_outputs_at_rest():
-    """Of a soft arm's tendons: lengths as asked for, and forces in balance."""
+    """Postures along a spline of tendon lengths have these lengths and balanced forces."""
     arm = sd.compile_model(sd.load_robot('pcc_arm'))
     begin = sd.equilibrium(arm, u=np.full(arm.m, 8.0)).q
     end = sd.equilibrium(arm, u=np.linspace(2.0, 14.0, arm.m)).q

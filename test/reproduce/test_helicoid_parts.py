@@ -1,19 +1,19 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What the helicoid is reproduced with: tetrahedra without a mesh file, a continuous law."""
+"""Parts of the helicoid's system: tetrahedra without a mesh file, a continuous law."""
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.references.piecewise import spline
 from softrobot_dynamics.reproduce.continuous import ContinuousLaw
 from softrobot_dynamics.reproduce.tetrahedra import Bricks
+from support.robots import compiled
 
 SIZE = 0.1, 0.02, 0.012  # length, outer and inner radius [m]
 
 
 def test_bricks_fill_the_cylinder():
-    """Their volume is its own, and second moments come nearer as they get finer."""
+    """Bricks have the cylinder's volume, and their second moments converge to its."""
     length, outer, inner = SIZE
     volume = np.pi * (outer**2 - inner**2) * length
     errors = []
@@ -28,7 +28,7 @@ def test_bricks_fill_the_cylinder():
 
 
 def test_the_continuous_law_has_the_acceleration_it_asks_for():
-    """The error decays as the gains have it, and the command is one of the robot's."""
+    """The error decays by the gains, and the command gives the demanded acceleration."""
     model = compiled('double_pendulum')
     times = np.linspace(0.0, 1.0, 20)
     reference = spline(times, np.column_stack([np.sin(times), times**2]))

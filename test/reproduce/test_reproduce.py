@@ -5,43 +5,42 @@ import json
 
 import numpy as np
 import pytest
-from robots import reference
 from softrobot_dynamics import cli
 from softrobot_dynamics.description.shipped import shipped
-from softrobot_dynamics.reproduce.command import names, system
 from softrobot_dynamics.reproduce.outcome import as_json, Check, SystemResult
 from softrobot_dynamics.reproduce.page import page
-from softrobot_dynamics.reproduce.systems import toy
+from softrobot_dynamics.reproduce.systems import hybrid_arm, load_system, system_names, toy
 from softrobot_dynamics.schema.yaml_files import read_yaml
+from support.robots import reference
 
 SHARE = 0.02  # of the full length
 
 
-@pytest.fixture(scope='module', params=names())
+@pytest.fixture(scope='module', params=system_names())
 def done(request):
     """Return a system and what it came to."""
-    found = system(request.param)
+    found = load_system(request.param)
     return found, found.run(share=SHARE)
 
 
 def test_a_system_is_reproduced(done):
-    """Every check holds; each says what is independent."""
+    """Every check of a system holds and names its independent source."""
     _, outcome = done
     assert outcome.checks and not [check for check in outcome.checks if not check.holds]
     assert all(check.against and check.tolerance >= 0.0 for check in outcome.checks)
 
 
 def test_a_system_is_drawn_from_its_data_and_written(done, tmp_path):
-    """Into a PNG file of some size, and as JSON that can be read."""
+    """A system is drawn into a PNG file and written as JSON from its data alone."""
     found, outcome = done
     assert json.loads(json.dumps(as_json(outcome)))['holds'] is True
     picture = pytest.importorskip('softrobot_dynamics.reproduce.picture')
-    picture.draw_system(found, outcome.data, tmp_path / 'figure.png')
+    picture.draw_system(found.draw, outcome.data, tmp_path / 'figure.png')
     assert (tmp_path / 'figure.png').stat().st_size > 10_000
 
 
-def test_what_moves_can_be_filmed(done):
-    """From the data alone: postures of the robot in time."""
+def test_a_motion_can_be_filmed(done):
+    """The data of a moving system give a film with postures in increasing time."""
     found, outcome = done
     if hasattr(found, 'film'):
         pytest.importorskip('PIL')
@@ -51,9 +50,9 @@ def test_what_moves_can_be_filmed(done):
 
 
 def test_a_motion_is_written_as_an_animation(tmp_path, monkeypatch, capsys):
-    """By the command, of what it has just run; it takes as long as the motion, and a second."""
+    """`--animate` writes a GIF as long as the motion and one second more."""
     image = pytest.importorskip('PIL.Image')
-    found, name = system('double_pendulum'), 'double_pendulum'
+    found, name = load_system('double_pendulum'), 'double_pendulum'
     outcome = found.run(share=0.05)
     monkeypatch.setattr(found, 'run', lambda tell: outcome)
     assert cli.main(['reproduce', name, '--animate', '--no-plot', '--out', str(tmp_path)]) == 0
@@ -82,17 +81,33 @@ def _longer(robot):
 @pytest.mark.parametrize(('name', 'change'), [
     ('foot_shank', _heavier), ('tree', _farther), ('toy', _longer), ('scalability', _longer),
 ])  # fmt: skip
-def test_another_robot_is_noticed(name, change, monkeypatch):
-    """In the file that is shipped: a millionth of a mass or a length, where a joint is."""
-    found, robot = system(name), read_yaml(shipped('robots')[name])[0]
+def test_a_changed_robot_is_noticed(name, change, monkeypatch):
+    """A change of a mass or length by a millionth makes the checks fail."""
+    found, robot = load_system(name), read_yaml(shipped('robots')[name])[0]
     change(robot)
     monkeypatch.setattr(found, 'ROBOT', robot)
     assert not found.run(share=SHARE).holds
 
 
+@pytest.mark.quick
+def test_the_hybrid_arm_has_the_gains_of_its_controller_file():
+    """Gains, phases, targets and delay of the reproduced laws are those of the shipped file."""
+    file = shipped('controllers')['hybrid_arm']
+    values = read_yaml(file)[0]['/**']['controller']['ros__parameters']
+    arm, soft, phases = values['arm'], values['soft'], [values[x] for x in values['phases']]
+    assert arm['gains'] == hybrid_arm.ARM_GAINS and soft['pd_plus'] == hybrid_arm.SOFT_GAINS
+    assert [x['duration'] for x in phases] == list(np.diff(hybrid_arm.PHASES))
+    last = arm['reference']['spline']['values'][6:]
+    np.testing.assert_allclose(last, hybrid_arm.GOAL, atol=1e-6)
+    assert soft['reference']['setpoint'] == hybrid_arm.TENDONS
+    assert soft['reference']['ramp_time'] == hybrid_arm.RAMPS[1]
+    assert values['gripper']['feed_forward']['command'] == hybrid_arm.PRESSURE
+    assert values['delay'] == hybrid_arm.DELAY
+
+
 @pytest.mark.parametrize('state', reference('toy.json')['states'], ids=lambda s: f'q={s["q"]}')
-def test_the_toy_by_hand(state):
-    """Integrals, and formulas where they have digits, are the reference values."""
+def test_the_toy_equals_its_formulas(state):
+    """Integrals and, away from zero, closed formulas of the toy are the reference values."""
     for way in [toy.definitions] + [toy.formulas] * (abs(state['q']) >= toy.SERIES):
         _compare(way, state)
 
@@ -110,8 +125,8 @@ def _compare(way, state):
 
 
 @pytest.mark.quick
-def test_a_check_that_does_not_hold_is_said(monkeypatch, capsys):
-    """By the exit status, and in words; a number that is none does not hold."""
+def test_a_failed_check_is_reported(monkeypatch, capsys):
+    """A failed check or nan gives exit status 1 and a line that says NO."""
     checks = [Check('length', error, 1e-3, 'm', 'a ruler') for error in (1e-4, 2e-3, np.nan)]
     assert [check.holds for check in checks] == [True, False, False]
     monkeypatch.setattr(toy, 'run', lambda tell: SystemResult(tuple(checks), (), {}))
@@ -123,11 +138,11 @@ def test_a_check_that_does_not_hold_is_said(monkeypatch, capsys):
     )
 
 
-def test_the_command(tmp_path, capsys):
-    """It lists the systems, runs those named, and writes checks and data, for people too."""
+def test_the_command_lists_and_runs_systems(tmp_path, capsys):
+    """The command lists the systems, runs those named, and writes checks, data and page."""
     assert cli.main(['reproduce']) == 0
     listed = capsys.readouterr().out
-    assert all(f'{name} ' in listed for name in names())
+    assert all(f'{name} ' in listed for name in system_names())
     file = tmp_path / 'toy.json'
     sheet = tmp_path / 'toy.md'
     arguments = ['--json', str(file), '--page', str(sheet), '--out', str(tmp_path / 'figures')]
@@ -139,6 +154,6 @@ def test_the_command(tmp_path, capsys):
 
 
 def test_an_unknown_system_is_refused(capsys):
-    """Before anything runs, with the nearest name."""
+    """An unknown system is refused before anything runs."""
     assert cli.main(['reproduce', 'toy', 'tre']) == 2
     assert 'unknown system' in capsys.readouterr().err

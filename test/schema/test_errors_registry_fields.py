@@ -99,7 +99,7 @@ EXAMPLES = [
 
 @pytest.mark.parametrize('error, words', EXAMPLES, ids=lambda x: type(x).__name__)
 def test_message_says_what_was_wrong_and_what_would_be_right(error, words):
-    """Every error's text is complete without a traceback."""
+    """Every error's message says what was wrong and what would be right."""
     assert str(error) == words
 
 
@@ -155,21 +155,21 @@ DEEP = [['y' * 50] * 20] * 20
     errors.MeshError('mesh.vtk', LONG),
 ], ids=lambda error: type(error).__name__)  # fmt: skip
 def test_texts_are_short_whatever_they_quote(error):
-    """Each line can stand in a log, and there are not many; the attributes hold everything."""
+    """Messages have few lines fit for a log; attributes hold the full values."""
     lines = str(error).splitlines()
     assert len(lines) <= 52 and max(map(len, lines)) < 600
     assert len(lines) == 1 or 'problems' in lines[0]
 
 
 def test_a_text_without_its_middle_keeps_both_ends():
-    """The beginning says what it is about, the end what to do."""
+    """A shortened text keeps its beginning and its end."""
     text = errors.shortened('begin ' + LONG + ' end', 100)
     assert len(text) <= 100 and text.startswith('begin ') and text.endswith(' end')
     assert errors.shortened('short') == 'short'
 
 
 def test_registered_class_is_found_by_name(kinds):
-    """A decorated class is known by its name and carries it."""
+    """A registered class is found by its name and has it as an attribute."""
 
     @kinds.register('red')
     class Red:
@@ -180,7 +180,7 @@ def test_registered_class_is_found_by_name(kinds):
 
 @pytest.mark.parametrize('name', ['rad', '', None, ['red']])
 def test_unknown_name_lists_the_known_ones(kinds, name):
-    """Whatever is asked for, the answer says what there is."""
+    """The error on an unknown name lists the known names."""
     kinds.register('red')(type('Red', (), {}))
     with pytest.raises(errors.UnknownNameError) as caught:
         kinds.get(name)
@@ -277,7 +277,7 @@ class Rod:
     ],
 )
 def test_right_entries_are_read_as_plain_python_values(key, value, read):
-    """Numbers become float, lists tuples, whatever they came as."""
+    """Valid entries are read as float and tuple, whatever number type they had."""
     problems = []
     rod = fields.parse(Rod, {'length': 1, key: value}, 'rod', problems)
     assert problems == [] and getattr(rod, key) == read and type(getattr(rod, key)) is type(read)
@@ -330,7 +330,7 @@ def test_right_entries_are_read_as_plain_python_values(key, value, read):
     ],
 )
 def test_wrong_entries_are_named_with_what_would_be_right(key, value, path, expected):
-    """Path, value and words of the one problem are exactly these."""
+    """A wrong entry is one problem with exactly this path, value and text."""
     problems = []
     assert fields.parse(Rod, {'length': 1, key: value}, 'rod', problems) is None
     (problem,) = problems
@@ -339,7 +339,7 @@ def test_wrong_entries_are_named_with_what_would_be_right(key, value, path, expe
 
 
 def test_rules_about_several_fields_are_asked_last():
-    """A dataclass' own `validate` sees right fields only; the value is shown as written."""
+    """A dataclass's `validate` runs on valid fields only and shows the value as written."""
     problems = []
     fields.parse(Rod, {'length': 1, 'radius': 3}, 'rod', problems)
     fields.parse(Rod, {'length': -1, 'radius': 3}, 'bad', problems)
@@ -347,7 +347,7 @@ def test_rules_about_several_fields_are_asked_last():
 
 
 def test_all_problems_of_a_mapping_are_collected():
-    """Missing, unknown and wrong fields come together, and cross-field rules wait."""
+    """Missing, unknown and wrong fields are reported together, before cross-field rules."""
     problems = []
     fields.parse(Rod, {'lenght': 1, 'radius': 5, 'thick': 0}, '', problems, ignore=('type',))
     assert [(p.path, p.value) for p in problems] == [
@@ -359,8 +359,8 @@ def test_all_problems_of_a_mapping_are_collected():
     assert problems[0].expected.endswith('(did you mean length?)')
 
 
-def test_what_is_not_a_mapping_is_refused():
-    """A list in place of a mapping is one problem, naming the fields."""
+def test_a_value_that_is_no_mapping_is_refused():
+    """A list in place of a mapping is one problem that names the fields."""
     problems = []
     assert fields.parse(Tip, [1, 2], 'tip', problems) is None
     assert problems == [Problem('tip', [1, 2], 'a mapping of xyz')]
@@ -379,7 +379,7 @@ class Base:
 
 
 def test_a_class_without_a_required_method_is_not_registered():
-    """The error names class and method, and says what the method is for."""
+    """A class without a required method is refused with class, method and purpose."""
     kinds = Registry('kind', 'softrobot_dynamics.joints', 'nobody.kinds')
     bare = type('Bare', (Base,), {})
     with pytest.raises(errors.MissingMethodError) as caught:
@@ -415,7 +415,7 @@ CONTRACTS = {
 
 @pytest.mark.parametrize('place', CONTRACTS)
 def test_a_member_of_any_kind_is_told_which_methods_to_write(place):
-    """One after the other, until it has them all; no bare NotImplementedError is met."""
+    """A member of any kind gets one error per missing method, and no NotImplementedError."""
     module, _, name = place.partition(':')
     base, written, asked = getattr(import_module(module), name), {}, set()
     while True:

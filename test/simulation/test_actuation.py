@@ -1,12 +1,12 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Actuators as they are: lag, delay, dead band and slack by their closed forms."""
+"""Imperfect actuators: lag, delay, dead band and slack against closed forms."""
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import DescriptionError
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator, ActuatorDynamics
+from support.robots import compiled
 
 ROBOT, LONGEST = 'double_pendulum', 5e-4
 REST = np.zeros(1)
@@ -26,7 +26,7 @@ def stretches(changes, *commands):
 
 
 def test_without_fields_it_is_the_simulator_bit_by_bit():
-    """Forces are the commands then."""
+    """Without imperfections the motion equals the plain simulator's bit by bit."""
     model = compiled(ROBOT)
     plain, actuated = sd.Simulator(model), ActuatedSimulator(model)
     for u in (FIRST, SECOND):
@@ -49,7 +49,7 @@ def test_a_lag_is_an_exponential():
 
 @pytest.mark.parametrize('delay', [2.3e-4, 1e-3, 3.7e-3])
 def test_a_command_acts_exactly_a_delay_later(delay):
-    """The time is split there, however it is asked for; another actuator's acts at once."""
+    """A command acts exactly after its delay, for any steps; that of others at once."""
     commands = [(FIRST, 1e-3)] + [(np.array([3.0, 5.0]), 1e-3)] * 6
     found = stretches({'shoulder_motor.delay': delay}, *commands)
     late = sum(h for force, h in found if force[0] == 1.0)
@@ -59,7 +59,7 @@ def test_a_command_acts_exactly_a_delay_later(delay):
 
 
 def test_commands_that_are_underway_keep_their_order():
-    """Each acts as long as it was told."""
+    """Delayed commands keep their order, and each acts for its own time."""
     ramp = [(np.array([float(k), 0.0]), 1e-3) for k in range(8)]
     found = stretches({'shoulder_motor.delay': 2.5e-3}, *ramp)
     times = {k: sum(h for f, h in found if f[0] == k) for k in range(6)}
@@ -68,14 +68,14 @@ def test_commands_that_are_underway_keep_their_order():
 
 
 @pytest.mark.parametrize('u, force', [(0.3, 0.0), (-0.5, 0.0), (2.0, 1.5), (-2.0, -1.5)])
-def test_the_first_part_of_a_command_is_lost_in_a_dead_band(u, force):
-    """Up or down; the force has no jump."""
+def test_a_dead_band_removes_the_start_of_a_command(u, force):
+    """A dead band removes the first part of a command of either sign, without a jump."""
     found = stretches({'shoulder_motor.dead_band': 0.5}, (np.array([u, u]), 1e-3))
     assert [f.tolist() for f, _ in found] == [[force, u]]
 
 
 def test_lag_follows_delay_and_dead_band():
-    """All three in one actuator; and a robot moves as under the forces that they leave."""
+    """Lag, delay and dead band of one actuator act in sequence and move the robot."""
     changes = {'lag': 4e-3, 'delay': 2e-3, 'dead_band': 0.5}
     model = varied(**changes)
     robot, plain = ActuatedSimulator(model, substep=1e-4), sd.Simulator(model, substep=1e-5)
@@ -90,7 +90,7 @@ def test_lag_follows_delay_and_dead_band():
 
 
 def test_equal_commands_move_equally_and_a_reset_forgets_what_was_underway():
-    """Bit by bit."""
+    """Equal commands give equal motions bit by bit, and a reset drops delayed ones."""
     robot = ActuatedSimulator(varied(lag=3e-3, delay=2e-3))
     states = []
     for _ in range(2):
@@ -112,7 +112,7 @@ def with_slack(slack):
 
 
 def test_a_slack_tendon_does_not_push():
-    """Less than zero is zero at the robot, also while it lags behind."""
+    """A negative tension acts as zero on the robot, also during a lag."""
     slack, stiff = (ActuatorDynamics(sd.compile_model(with_slack(x))) for x in (True, False))
     assert not slack.direct and stiff.direct
     forces = [next(a.share_out(np.array([-2.0]), 1e-3, 1.0, REST))[0][0] for a in (slack, stiff)]
@@ -123,13 +123,13 @@ def test_a_slack_tendon_does_not_push():
 @pytest.mark.parametrize('name', ['lag', 'delay', 'dead_band'])
 @pytest.mark.parametrize('value', [-1e-3, np.nan, np.inf])
 def test_wrong_values_are_refused(name, value):
-    """By the place in the robot, with the value and what would be right."""
+    """Wrong values are refused with the place in the robot and what would be right."""
     with pytest.raises(DescriptionError, match=f'motor.{name}: .*expected a number >= 0'):
         sd.vary(compiled(ROBOT).description, {name: value})
 
 
-def test_every_kind_has_them_by_the_robot_file():
-    """And none is left out of what a file may say."""
+def test_every_actuator_kind_has_imperfections():
+    """Every kind of actuator takes all imperfections from the robot file."""
     robot = with_slack(False)
     actuator = robot.actuators[0].actuator
     assert (actuator.lag, actuator.delay, actuator.dead_band) == (0.0, 0.0, 0.0)

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Drives that take a command only every so often: by schedules made by hand, and by counting."""
+"""A bus whose drives take commands in cycles, against schedules made by hand."""
 
 import math
 
@@ -45,7 +45,7 @@ def test_the_newest_is_taken_at_each_instant_and_held(given, durations, expected
 
 @pytest.mark.parametrize('rate, phase', [(100.0, 0.0), (73.0, 2.1e-3), (999.0, 7e-4)])
 def test_every_moment_has_the_command_of_the_last_instant(rate, phase):
-    """By the time alone; of stretches as long together as there were commands, a thousand."""
+    """At each time the command of the last bus cycle acts, over a thousand commands."""
     period, count = 1e-3, 1000
     found = held({'rate': rate, 'phase': phase}, [period] * count)
     assert sum(duration for _, duration in found) == pytest.approx(count * period, abs=1e-9)
@@ -58,7 +58,7 @@ def test_every_moment_has_the_command_of_the_last_instant(rate, phase):
 
 
 def test_cycles_do_not_drift_from_those_of_the_robot():
-    """After a million periods, each fifth has its instant still."""
+    """After a million periods each fifth one still has its bus cycle."""
     cycles = Cycles(200.0)
     for _ in range(200_000):
         assert [len(cycles.over(1e-3)) for _ in range(5)] == [1, 0, 0, 0, 0]
@@ -66,8 +66,8 @@ def test_cycles_do_not_drift_from_those_of_the_robot():
     assert [cycles.come(1e-3) for _ in range(7)] == [True, False, False, False, False, True, False]
 
 
-def test_what_drives_do_by_themselves_is_at_once_and_leaves_the_cycle_alone():
-    """Until the next instant; begun anew, the cycle begins with it."""
+def test_own_commands_of_drives_act_at_once():
+    """A drive's own command acts at once until the next cycle, which it does not shift."""
     bus = HeldOverBus(make_bus({'rate': 250.0}), FIRST)
     own, told = np.array([9.0]), [Stretch(np.array([3.0]), 3e-3)]
     assert [u[0] for u, _ in bus.share_out(told)] == [3.0]
@@ -88,6 +88,6 @@ def test_what_drives_do_by_themselves_is_at_once_and_leaves_the_cycle_alone():
     ],
 )
 def test_wrong_values_are_refused(given, error, words):
-    """By name, with the value and what would be right."""
+    """Wrong values are refused by name with what would be right."""
     with pytest.raises(error, match=words):
         make_bus(given)

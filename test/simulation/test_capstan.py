@@ -3,13 +3,13 @@
 
 import numpy as np
 import pytest
-from robots import compiled, link, rod, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.addresses import NOTHING, run
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.model.routes import capstan_of
 from softrobot_dynamics.recursion.capstan import add_friction, resist
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from support.robots import compiled, link, rod, states
 
 MU, SPEED = 0.4, 1e-4  # -; [m/s], more than where friction is viscous
 FAST = 1e3 * SPEED
@@ -63,9 +63,9 @@ def finger():
 @pytest.mark.parametrize('rate', [1.0, -1.0])
 def test_along_an_arc_tension_falls_by_its_angle(bend, rate):
     """
-    T exp(-mu theta) beyond it where the tendon is drawn in, T exp(mu theta) where let out.
+    Tension changes by exp(-mu theta) when pulled, and exp(mu theta) when released.
 
-    One that pushes is pressed against the other side as much: dT = -mu |T| dtheta.
+    A tendon that pushes is pressed against the other side as much: dT = -mu |T| dtheta.
     """
     model = rubbing(arc('near', 'far'))
     q, qd = np.zeros((2, 6))
@@ -82,8 +82,8 @@ def test_along_an_arc_tension_falls_by_its_angle(bend, rate):
         assert force == pytest.approx(pull * lost * J, rel=2e-3, abs=1e-12)
 
 
-def test_over_points_it_falls_by_all_angles():
-    """T exp(-mu sum of turns), the turns from where the points are."""
+def test_over_points_tension_falls_by_the_sum_of_angles():
+    """Over guide points the tension is T exp(-mu sum of angles)."""
     model, tendon = rubbing(finger()), finger()['actuators'][0]
     q = np.array([0.3, -0.7, 0.5])
     _, capstan = friction(model, q, [0.0, 0.0, 50.0 * FAST], [8.0])
@@ -110,8 +110,8 @@ def test_over_points_it_falls_by_all_angles():
     )
 
 
-def test_at_rest_it_is_a_damper():
-    """Smooth through zero: what it takes is in proportion to the speed, well below SPEED."""
+def test_near_rest_friction_is_a_damper():
+    """Well below SPEED friction is smooth and proportional to the speed."""
     model, q = rubbing(arc()), [1.2, 0.0, 0.0]
     forces = [friction(model, q, [s, 0.0, 0.0], [20.0])[0][0] / s for s in (-1e-9, 1e-9, 1e-6)]
     assert forces == pytest.approx([forces[0]] * 3, rel=1e-4) and forces[0] < 0.0
@@ -119,8 +119,8 @@ def test_at_rest_it_is_a_damper():
 
 
 @pytest.mark.parametrize('scale', [0.01, 100.0])
-def test_robots_of_another_size_rub_alike(scale):
-    """Lengths and speeds grow with the robot: so does the moment, where friction is smooth too."""
+def test_friction_scales_with_the_robot(scale):
+    """Friction moments scale with the robot, as lengths and speeds do."""
 
     def moments(size):
         robot = arc()
@@ -135,8 +135,8 @@ def test_robots_of_another_size_rub_alike(scale):
     assert moments(scale) == pytest.approx(moments(1.0), rel=1e-9)
 
 
-def test_no_state_gains_energy():
-    """Parts of a tendon may slide up and others down; it may even push: power is never gained."""
+def test_friction_never_gains_energy():
+    """Friction never gains power, with partly sliding and with pushing tendons."""
     model = rubbing('hand')
     rng, mixed = np.random.default_rng(1), 0
     for q, qd, _ in states(model, 20, seed=5):
@@ -154,7 +154,7 @@ def test_no_state_gains_energy():
 
 
 def test_stretches_make_up_the_route():
-    """Their lengths add up to y, straight lines and spans included, and so do the gradients."""
+    """Lengths and gradients of the stretches add up to those of the route."""
     model = rubbing('hand')
     q, qd, _ = next(iter(states(model, 1, seed=3)))
     _, capstan = friction(model, q, qd, np.ones(model.m))
@@ -174,8 +174,8 @@ def pulled(model, tensions, seconds=0.6, **options):
     return found
 
 
-def test_drawn_in_and_let_out_slowly_it_is_where_statics_have_it():
-    """K q + D q' = r T (1 - exp(-mu q)) / (mu q) on the way up, with -mu on the way down."""
+def test_slow_pulling_and_releasing_equals_statics():
+    """Slow pulling gives K q + D q' = r T (1 - exp(-mu q)) / (mu q), releasing -mu."""
     model = rubbing(arc())
     robot = ActuatedSimulator(model)
     up, down = np.linspace(0.0, 30.0, 2000), np.linspace(30.0, 10.0, 1500)
@@ -189,7 +189,7 @@ def test_drawn_in_and_let_out_slowly_it_is_where_statics_have_it():
 
 
 def test_steps_of_any_length_agree():
-    """As long as a control period, or so short that it needs no linearisation; or by tolerance."""
+    """Steps of a control period, tiny steps and steps by tolerance agree."""
     model, tensions = rubbing(arc()), [10.0, 3.0]
     fine = pulled(model, tensions, 0.05, substep=2e-5)
     assert pulled(model, tensions, 0.05, substep=1e-3) == pytest.approx(fine, rel=0.02)
@@ -197,8 +197,8 @@ def test_steps_of_any_length_agree():
     assert pulled(model, tensions, 0.05, tolerance=1e-6) == pytest.approx(fine, rel=1e-3)
 
 
-def test_a_payload_and_wrenches_come_on_top():
-    """Friction is part of every evaluation of a step."""
+def test_friction_acts_beside_payload_and_wrenches():
+    """With a payload and wrenches every evaluation of a step includes friction."""
     model = rubbing(arc())
     push = {'arm': sd.Wrench([0.0, 0.0, 0.0, 0.2, 0.0, 0.0])}
     loaded = ActuatedSimulator(model, carrier='arm')
@@ -214,8 +214,8 @@ def test_a_payload_and_wrenches_come_on_top():
     assert abs(loaded.q[0] - bare.q[0]) > 1e-3 and abs(loaded.q[0] - smooth.q[0]) > 1e-3
 
 
-def test_without_it_nothing_is_there():
-    """Bit by bit the simulator of before, and no kernels of friction."""
+def test_without_friction_the_simulator_is_unchanged():
+    """Without friction the motion is unchanged bit by bit, and no such kernel compiles."""
     model = compiled('hand')
     assert capstan_of(model, model.robot(), np.zeros(model.m)) is None
     plain, actuated = sd.Simulator(model), ActuatedSimulator(model)
@@ -229,6 +229,6 @@ def test_without_it_nothing_is_there():
 
 @pytest.mark.parametrize('value', [-0.1, np.nan, np.inf])
 def test_wrong_values_are_refused(value):
-    """By the place in the robot."""
+    """Wrong values are refused with the place in the robot."""
     with pytest.raises(sd.errors.DescriptionError, match='friction: .*expected a number >= 0'):
         sd.load_robot(arc(friction=value))

@@ -3,9 +3,9 @@
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.simulation.simulator import Simulator
+from support.robots import compiled
 
 pytestmark = pytest.mark.quick
 
@@ -64,7 +64,7 @@ def test_motors_act_as_in_the_closed_form(pendulum):
 
 
 def test_positive_angles_swing_towards_x(pendulum):
-    """At zero both bars hang down; at absolute angles theta the tips are where a ruler says."""
+    """Bars hang down at zero, and tips at angles theta are where trigonometry puts them."""
     theta = np.array([0.4, -0.9])
     elbow = L * np.array([np.sin(theta[0]), 0.0, -np.cos(theta[0])])
     tip = elbow + L * np.array([np.sin(theta[1]), 0.0, -np.cos(theta[1])])

@@ -1,11 +1,11 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Cables that motors hold, in simulation: by fine explicit steps, by statics, and by energy."""
+"""Simulated position drives against fine explicit steps, statics and energy."""
 
 import numpy as np
 import pytest
-from servos import servo
 import softrobot_dynamics as sd
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from support.servos import servo
 
 T0 = 3.0
 STEP = np.array([1.5e-3, -1e-3, 0.0])  # [m]
@@ -44,7 +44,7 @@ def explicit(model, q, u, compliance, time, h=2e-5):
 
 @pytest.mark.parametrize('compliance', [1e-3, 1e-4])
 def test_motions_are_those_of_fine_explicit_steps(compliance):
-    """Also where a cable goes slack; of second order, and within the tolerance if there is one."""
+    """Motions equal fine explicit steps, slack cables included, at second order."""
     model = arm(compliance)
     rest = sd.equilibrium(model, command=np.zeros(3)).q
     q, qd = explicit(model, rest, STEP, compliance, 0.02)
@@ -59,7 +59,7 @@ def test_motions_are_those_of_fine_explicit_steps(compliance):
 
 @pytest.mark.parametrize('pairs', [False, True])
 def test_it_comes_to_rest_where_statics_say(pairs):
-    """And the residual there, from tensions by elongations alone, is zero."""
+    """A robot with position drives comes to rest at the statics' equilibrium."""
     model = arm(1e-4, damping=0.05, pairs=pairs)
     u = STEP[: model.m]
     found = sd.equilibrium(model, command=u)
@@ -97,7 +97,7 @@ def energy(model, simulator, u, compliance):
 
 @pytest.mark.parametrize('compliance', [1e-5, 1e-7])
 def test_stiff_cables_stay_stable(compliance):
-    """At the step for real time cables gather no energy as they go slack and taut, undamped."""
+    """At real-time steps undamped stiff cables gain no energy between slack and taut."""
     model, u = arm(compliance, damping=0.0), np.zeros(3)
     rest = sd.equilibrium(model, command=u).q
     simulator = ActuatedSimulator(model, q=rest, qd=[6.0, 2.0, 0.3])
@@ -111,7 +111,7 @@ def test_stiff_cables_stay_stable(compliance):
 
 
 def test_energy_is_kept():
-    """Within a tolerance, without damping, as cables swing the arm."""
+    """Without damping the energy is constant within the tolerance as cables swing the arm."""
     model = arm(1e-3, damping=0.0)
     simulator = ActuatedSimulator(model, q=[0.2, 0.1, 0.004], tolerance=1e-7)
     found = []

@@ -1,11 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Steps of equal length: their order, what they make of stiff motions, and their rates."""
+"""Exponential steps of equal length: order, stiff motions and rates."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from robots import compiled
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 import softrobot_dynamics as sd
@@ -14,6 +13,7 @@ from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
 from softrobot_dynamics.model.terms import allocate_terms
 from softrobot_dynamics.simulation.integrators import exponential_step, forces
+from support.robots import compiled
 
 PERIOD = 1e-3  # [s] for which a command is held
 
@@ -40,7 +40,7 @@ def move(acceleration, K, D, state, h, steps, parts=2):
 @pytest.mark.parametrize('parts', [1, 2])
 @pytest.mark.parametrize('share', [0.0, 0.7, 1.0, 1.4])
 def test_second_order_whatever_the_matrices(share, parts):
-    """In q and qd, with a share of the true stiffness and damping, none included."""
+    """The method is of second order in q and qd for any share of the true matrices."""
     K, D = np.diag([40.0, 9.0, 1.0]), np.array([[3.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 0.5]])
     start = [[0.3, -0.2, 0.5], [0.1, 0.4, -0.3]]
 
@@ -74,8 +74,8 @@ def test_forces_may_be_stiffer_than_known(stiffer):
 
 @pytest.mark.quick
 @pytest.mark.parametrize('h', [1e-3, 1e-4])
-def test_linear_motions_are_exact_nearly(h):
-    """Within 4.5 % of a motion that damping ends, at any rate; of a slow one far less."""
+def test_linear_motions_are_nearly_exact(h):
+    """Damped linear motions are within 4.5 % at any rate, slow ones far closer."""
     rates = np.geomspace(1.0, 1e6, 25)
     K, D, n = np.diag(5.0 * rates), np.diag(rates), len(rates)
     A = np.block([[np.zeros((n, n)), np.eye(n)], [-K, -D]])
@@ -129,7 +129,7 @@ def test_rates_are_right_when_a_command_has_just_changed(held, substep, bound):
 
 
 def test_vibrations_of_an_undamped_solid_gather_no_energy():
-    """Far too fast for its step, with a stiffness that changes: they are damped, not nourished."""
+    """Vibrations far too fast for the step are damped under changing stiffness."""
     description = sd.load_robot('trimmed_helicoid')
     modules = [
         replace(m, body=replace(m.body, material=replace(m.body.material, damping=0.0)))

@@ -3,7 +3,6 @@
 
 import numpy as np
 import pytest
-from robots import compiled
 from scipy.integrate import solve_ivp
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import (
@@ -13,6 +12,7 @@ from softrobot_dynamics.errors import (
     UnknownNameError,
 )
 from softrobot_dynamics.simulation.integrators.contract import Integrator, INTEGRATORS, register
+from support.robots import compiled
 
 pytestmark = pytest.mark.quick
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Dry friction of joints on the simulated robot, and what a law makes up for."""
+"""Dry friction of joints in simulation, and its compensation by a law."""
 
 import functools
 
@@ -31,7 +31,7 @@ def sledge(friction=FORCE, derivative=0.0):
 
 @pytest.mark.parametrize('tolerance', [None, 1e-8])
 def test_a_block_slides_to_a_stop_as_coulomb_has_it(tolerance):
-    """Over m v^2 / 2 F, after m v / F; what is left creeps slower than SPEED."""
+    """A block stops after m v^2 / 2 F and m v / F, then creeps slower than SPEED."""
     v = 0.6
     simulator = ActuatedSimulator(sledge(), q=[0.0], qd=[v], tolerance=tolerance)
     stop = MASS * v / FORCE
@@ -44,7 +44,7 @@ def test_a_block_slides_to_a_stop_as_coulomb_has_it(tolerance):
 
 @pytest.mark.parametrize('push, holds', [(0.9 * FORCE, True), (1.2 * FORCE, False)])
 def test_what_friction_holds_creeps_and_more_moves_it(push, holds):
-    """At a speed F s = push, or with what is left of the push."""
+    """Below the friction a joint creeps at F s = push, and beyond it the rest moves it."""
     simulator = ActuatedSimulator(sledge(), q=[0.0], qd=[0.0])
     simulator.step([push], 1.0)
     ratio = push / FORCE
@@ -53,14 +53,14 @@ def test_what_friction_holds_creeps_and_more_moves_it(push, holds):
 
 
 def test_the_exact_simulator_has_none():
-    """What is commanded is all that acts there."""
+    """The exact simulator has no joint friction: commands alone act."""
     simulator = sd.Simulator(sledge(), q=[0.0], qd=[0.5])
     simulator.step([0.0], 1.0)
     assert simulator.qd[0] == pytest.approx(0.5, rel=1e-12)
 
 
 def test_energy_is_only_lost():
-    """Of a block that is thrown up an incline on which it does not stay."""
+    """A block thrown up an incline only loses energy."""
     model = sledge(derivative=0.4)
     simulator = ActuatedSimulator(model, q=[0.0], qd=[1.5])
     last = np.inf
@@ -74,7 +74,7 @@ def test_energy_is_only_lost():
 
 
 def test_a_law_that_knows_the_friction_follows():
-    """With a twentieth of the error of one that does not, and without chatter at the end."""
+    """A law with the friction has a twentieth of the error, and no chatter at the end."""
     times = np.linspace(0.0, 2.0, 5)
     reference = spline(times, np.array([[0.0], [0.3], [-0.2], [0.1], [0.1]]))
     errors = []

@@ -1,11 +1,11 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A robot near a state as a linear system."""
+"""Linearisation of a robot near a state."""
 
 import numpy as np
 import pytest
-from robots import compiled, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError
+from support.robots import compiled, states
 
 PERIOD = 1e-3
 
@@ -18,8 +18,8 @@ def here():
     return model, {'q': q, 'qd': qd, 'u': np.linspace(1.0, 2.0, model.m)}
 
 
-def test_continuous(here):
-    """The rates of q are qd, those of qd what forward dynamics has for derivatives."""
+def test_the_continuous_matrices_are_derivatives(here):
+    """Rates of q are qd, and those of qd have the derivatives of forward dynamics."""
     model, at = here
     n, found = model.n, sd.linearise(model, **at)
     change = sd.forward_dynamics_derivatives(model, **at)
@@ -28,8 +28,8 @@ def test_continuous(here):
     assert np.array_equal(found.B[n:], change.by_u)
 
 
-def test_held(here):
-    """Over two periods it is the same map twice; over a short one, what the rates say."""
+def test_held_matrices_compose(here):
+    """The map of two periods is that of one twice, and of a short one that of the rates."""
     model, at = here
     one, two, rates = (sd.linearise(model, **at, dt=dt) for dt in (PERIOD, 2 * PERIOD, None))
     scale = np.abs(two.A).max()
@@ -68,8 +68,8 @@ def differenced(model, at, dt, substep, h=1e-6, wrenches=None):
 
 
 @pytest.mark.parametrize('share', [1.0, 0.4, 0.2])
-def test_by_the_steps_of_the_simulator(share):
-    """Of a linear robot it is their derivative, of a spring too fast for them included."""
+def test_linearisation_is_the_derivative_of_steps(share):
+    """Of a linear robot the result is the derivative of a step, stiff springs included."""
     bodies = [
         {
             'name': f'cart{k}',
@@ -93,8 +93,8 @@ def test_by_the_steps_of_the_simulator(share):
     assert np.abs(sd.linearise(model, **at, dt=dt).A - A).max() > 0.1 * np.abs(A).max()
 
 
-def test_steps_of_a_soft_robot():
-    """At rest, where matrices hardly change on the way, theirs; of short ones the exact."""
+def test_steps_of_a_soft_robot_are_linearised():
+    """At rest the result is the derivative of a step, and of short steps the exact one."""
     model = compiled('pcc_arm')
     u = np.linspace(1.0, 3.0, model.m)
     at = {'q': sd.equilibrium(model, u=u).q, 'qd': np.zeros(model.n), 'u': u}
@@ -107,8 +107,8 @@ def test_steps_of_a_soft_robot():
 
 
 @pytest.mark.parametrize('dt, substep', [(PERIOD, 5e-4), (8e-3, 4e-3)])
-def test_steps_under_wrenches(dt, substep):
-    """They are the derivative of the simulator's own steps, to rounding, of long ones too."""
+def test_steps_under_wrenches_are_linearised(dt, substep):
+    """Under wrenches the result is the derivative of the simulator's steps, to rounding."""
     model = compiled('pcc_arm')
     u, value = np.linspace(1.0, 2.0, model.m), [0.1, 0.2, -0.1, 1.0, 2.0, -3.0]
     pushed = {'segment3': [sd.Wrench(value, None, 'body'), sd.Wrench(value, None, 'base')]}
@@ -123,8 +123,8 @@ def test_steps_under_wrenches(dt, substep):
     assert np.abs(scale * (without - found.A)).max() > 0.01 * np.abs(scale * found.A).max()
 
 
-def test_a_substep_is_of_a_period(here):
-    """Alone it means nothing."""
+def test_a_substep_without_a_period_is_refused(here):
+    """A sub-step without a period is refused."""
     model, at = here
     with pytest.raises(ArgumentError, match='unless there is a dt'):
         sd.linearise(model, **at, substep=1e-3)

@@ -1,20 +1,20 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A payload that comes and goes: as a robot whose file has the mass from the beginning."""
+"""A changing payload against robots whose file has the mass."""
 
 import numpy as np
 import pytest
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.simulation.simulator import Simulator
+from support.robots import compiled
 import yaml
 
 
 @pytest.mark.parametrize('name, body', [('pcc_arm', 'segment2'), ('double_pendulum', 'upper_bar')])
 @pytest.mark.parametrize('tolerance', [None, 1e-8])
-def test_it_moves_as_a_body_in_the_file_does(name, body, tolerance):
-    """Put on, changed and taken off in motion; with a wrench at the same time."""
+def test_a_payload_moves_as_a_body_in_the_file(name, body, tolerance):
+    """A payload moves as a body in the file, when changed in motion and with a wrench too."""
     model, robot = compiled(name), yaml.safe_load(shipped('robots')[name].read_text())
     load = {'type': 'rigid', 'mass': 0.3, 'com': [0.0, 0.0, 0.0]}
     at = {'name': 'load', 'parent': body, 'joint': {'type': 'fixed'}, 'body': load}
@@ -36,8 +36,8 @@ def test_it_moves_as_a_body_in_the_file_does(name, body, tolerance):
     assert np.abs(simulator.q - plain.q).max() > 1e-4
 
 
-def test_what_cannot_be_carried_is_refused():
-    """Without a carrier, by no body, or a mass that is none."""
+def test_an_impossible_payload_is_refused():
+    """A payload without a carrier, on no body or of an invalid mass is refused."""
     model = compiled('double_pendulum')
     with pytest.raises(ArgumentError, match='a Simulator with a carrier'):
         Simulator(model).carry(1.0)

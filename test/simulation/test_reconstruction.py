@@ -1,15 +1,15 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A simulated robot of another body model than the law's, heard in the law's coordinates."""
+"""A plant of another body model, measured in the coordinates of the law."""
 
 import functools
 
 import numpy as np
 import pytest
-from robots import compiled, soft_arm, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.simulation.reconstruction import Reconstruction, reconstruction
+from support.robots import compiled, soft_arm, states
 
 
 @functools.cache
@@ -27,8 +27,8 @@ def all_fitted(model, plant):
 
 
 @pytest.mark.parametrize('name', ['arm', 'pcc_arm', 'ur10e'])
-def test_the_same_robot_is_itself(name):
-    """Coordinates to 1e-12, all of them fitted, from wherever it was before; and rates."""
+def test_the_same_robot_is_reconstructed_exactly(name):
+    """The same robot is fitted to 1e-12 in all coordinates and rates from any start."""
     model = arm() if name == 'arm' else compiled(name)
     fit = all_fitted(model, model)
     for q, qd, _ in states(model, 5, seed=2, size=0.6):
@@ -37,7 +37,7 @@ def test_the_same_robot_is_itself(name):
 
 
 def test_with_the_same_coordinates_nothing_is_fitted():
-    """States are heard bit by bit."""
+    """With the same coordinates states are passed on bit by bit."""
     assert reconstruction(arm(), sd.compile_model(arm().description)) is None
 
 
@@ -55,8 +55,8 @@ def test_rods_of_constant_strain_are_those_of_constant_curvature():
                 assert made[k : k + 3] == pytest.approx(wanted, abs=1e-6)
 
 
-def test_what_cannot_be_matched_is_fitted_best():
-    """No coordinates a little off have markers closer to a rod's whose curvature varies."""
+def test_an_unreachable_shape_is_fitted_best():
+    """No nearby coordinates have markers closer to a rod of varying curvature."""
     model, plant = arm(), arm(2)
     fit, rng = Reconstruction(model, plant), np.random.default_rng(3)
     reach = [0.3, *[*[2.0, 1.0, 0.5] * 2, 0.04, 0.02, 0.01] * 2]
@@ -81,7 +81,7 @@ def test_what_cannot_be_matched_is_fitted_best():
 
 
 def test_a_plant_may_carry_a_load():
-    """A body more is none to fit; with the same coordinates there is nothing to do."""
+    """An additional body of the plant is not fitted; equal coordinates need no fit."""
     load = {'name': 'load', 'joint': {'type': 'fixed', 'name': 'grip'}}
     load['body'] = {'type': 'rigid', 'mass': 0.1, 'com': [0.0, 0.0, 0.01]}
     loaded = [soft_arm(order) for order in (None, 1)]
@@ -97,7 +97,7 @@ def test_a_plant_may_carry_a_load():
 
 
 def test_other_bodies_or_actuators_are_refused():
-    """By their names."""
+    """A plant with other bodies or actuators is refused by their names."""
     with pytest.raises(ArgumentError, match='plant.*a robot of the actuators turn, t10'):
         Reconstruction(arm(), compiled('pcc_arm'))
     other = sd.load_robot('pcc_arm')
@@ -124,7 +124,7 @@ def loop(plant, seconds, parameters=None, **sensors):
 
 
 def test_a_law_by_pcc_holds_rods():
-    """The outputs that it hears come to where they should be; those that there are, nearly so."""
+    """A law for `pcc` brings measured outputs of rods to their targets, true ones nearly."""
     plant = arm(2)
     y, found = loop(plant, 4.0)
     assert found.ok.all() and found.q.shape[1] == plant.n > found.q_heard.shape[1] == 7
@@ -136,7 +136,7 @@ def test_a_law_by_pcc_holds_rods():
     assert np.linalg.norm(tips[0] - tips[1]) < 5e-3
 
 
-def test_numbers_that_are_off_are_not_all_there_is():
+def test_an_observer_for_wrong_numbers_does_not_hold_rods():
     """With the observer that suits wrong numbers, the law does not hold rods."""
     with pytest.raises(sd.errors.SimulationDivergedError):
         loop(arm(2), 1.0, parameters={'p': 100.0, 'd': 20.0})

@@ -1,15 +1,15 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The method by tolerance: its order, with whatever matrices, and its error estimate."""
+"""The integrator with a tolerance: its order for any matrices, and its error estimate."""
 
 import functools
 
 import numpy as np
 import pytest
-from robots import compiled
 from scipy.integrate import solve_ivp
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.simulation.integrators import forces, rosenbrock_stages
 from softrobot_dynamics.simulation.integrators.rosenbrock_stages import ROS34PW2
+from support.robots import compiled
 
 pytestmark = pytest.mark.quick
 
@@ -55,8 +55,8 @@ def run(method, h, scale=1.0, duration=DURATION):
     return np.array([q, qd]), b.error.copy()
 
 
-def test_third_order():
-    """In q and qd; with other matrices damping is too stiff for it to be seen at such steps."""
+def test_the_method_is_of_third_order():
+    """The method is of third order in q and qd."""
     errors, orders = converged(ROS34PW2, 2.5e-4)
     assert (orders > 2.6).all() and (orders < 3.3).all(), orders
     assert (errors[0] < [1e-6, 1e-5]).all()
@@ -70,8 +70,8 @@ def converged(method, h, scale=1.0):
 
 
 @pytest.mark.parametrize('share', [0.0, 1.0, 3.0])
-def test_order_whatever_the_matrix(share, method=ROS34PW2):
-    """The formula keeps its order for y' = f(y) with any A, none included."""
+def test_the_order_is_independent_of_the_matrix(share, method=ROS34PW2):
+    """The formula keeps its order for y' = f(y) with any matrix A, zero included."""
     B, A = np.random.default_rng(0).normal(size=(2, 3, 3))
 
     def end(steps):
@@ -90,13 +90,13 @@ def test_order_whatever_the_matrix(share, method=ROS34PW2):
 
 
 def test_the_error_estimate_is_that_of_the_order_below(method=ROS34PW2):
-    """It falls by 2^order when the step is halved, and bounds the error of a step."""
+    """The error estimate falls by 2^order for half the step, and bounds the step's error."""
     estimates = [np.abs(run(method, h, duration=h)[1]).max() for h in (2e-5, 1e-5)]
     assert np.log2(estimates[0] / estimates[1]) == pytest.approx(method.order, abs=0.4)
 
 
 def test_stiff_motions_are_damped_at_once(method=ROS34PW2):
-    """Of y' = -y / h' with h' -> 0 a step leaves nothing (L-stability)."""
+    """A step of y' = -y / h' with h' -> 0 leaves nothing (L-stability)."""
     z, u = -1e9, []
     for i in range(len(method.m)):
         stage = 1.0 + sum(method.a[i, j] * u[j] for j in range(i))

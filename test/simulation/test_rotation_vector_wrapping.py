@@ -1,13 +1,11 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Rotation vectors near a full turn: re-centring, what it keeps, and where there is none."""
+"""Re-centring of rotation vectors near a full turn, and where there is none."""
 
 import math
 
-from generated import instance
 import numpy as np
 from oracles.jets import Jet, jet, JETS
 import pytest
-from robots import link
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 import softrobot_dynamics as sd
@@ -16,6 +14,8 @@ from softrobot_dynamics.joints.contract import JOINTS
 from softrobot_dynamics.joints.rotations import NEAR, RotationVector
 from softrobot_dynamics.simulation.rotation_vector_wrapping import recentred
 from softrobot_dynamics.simulation.simulator import Simulator
+from support.generated import instance
+from support.robots import link
 
 POSE = {'xyz': [0.1, -0.2, 0.3], 'rpy': [0.4, -0.5, 0.6]}
 TURN = 2.0 * math.pi
@@ -80,7 +80,7 @@ def test_short_vectors_stay():
     ],
 )
 def test_a_spring_s_coordinates_and_angles_are_not_recentred(kind, fields):
-    """Another vector would be another energy: with stiffness along it, it stays."""
+    """A rotation vector with stiffness along it is not re-centred, nor are angles."""
     joint = made(kind, **fields)
     q = np.full(len(joint.coordinates()), 2.1)
     assert not joint.recentres and np.array_equal(joint.recentre(q, q)[0], q)
@@ -197,7 +197,7 @@ OUTSIDE = [
 @pytest.mark.parametrize('call', CALLS)
 @pytest.mark.parametrize('fields, ball, words', OUTSIDE)
 def test_a_posture_out_of_range_is_refused(call, fields, ball, words):
-    """Where the coordinates fail each call says so, and names the joint."""
+    """A posture where coordinates fail is refused with the joint's name."""
     model = compiled({'type': 'revolute'}, {'type': 'spherical', **fields})
     with pytest.raises(ArgumentError) as caught:
         getattr(sd, call)(model, q=[0.3, *ball], **CALLS[call])
@@ -241,7 +241,7 @@ PUSHED = {'name': 'm', 'type': 'joint', 'joint': 'j0', 'coordinate': 'z'}
 
 @pytest.mark.parametrize('joint, actuators', [(STIFF, []), ({'type': 'spherical'}, [DRIVEN])])
 def test_the_simulator_stops_where_it_must_not_recentre(joint, actuators):
-    """A ball that a spring or a motor acts on turns up to 2 pi; there the last state stays."""
+    """A ball joint with a spring or motor stops at 2 pi with the last valid state."""
     model = compiled(joint, body=TOP, actuators=actuators)
     simulator = Simulator(model, qd=[0.0, 0.0, 10.0], substep=1e-4)
     with pytest.raises(SimulationDivergedError) as caught:

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What sensors do to states: noise by its statistics, steps, delays, losses; equal for a seed."""
+"""Simulated sensors: noise, resolution, delays, losses and seeds."""
 
 import numpy as np
 import pytest
@@ -22,14 +22,14 @@ def heard(sensors, count=COUNT, q=Q, qd=QD):
     return [sensors.hear(k, q, qd) for k in range(count)]
 
 
-def test_perfect_sensors_hear_the_state_itself():
-    """At once, without a copy."""
+def test_perfect_sensors_return_the_state_itself():
+    """Perfect sensors return the state at once, without a copy."""
     found = perfect(2, PERIOD).hear(7, Q, QD)
     assert found.stamp == 7 and found.q is Q and found.qd is QD
 
 
-def test_noise_and_bias_are_as_large_as_told():
-    """Means and standard deviations within four standard errors; nothing is correlated."""
+def test_noise_and_bias_have_their_given_size():
+    """Means and deviations are within four standard errors, without correlation."""
     given = {'noise': [1e-3, 2e-2], 'velocity_noise': 0.1, 'bias': [0.0, 0.5], 'seed': 3}
     states = heard(sensing(**given, velocity_bias=-0.2))
     errors = np.array([[*(s.q - Q), *(s.qd - QD)] for s in states])
@@ -40,8 +40,8 @@ def test_noise_and_bias_are_as_large_as_told():
     assert abs(others).max() < 5.0 / COUNT**0.5
 
 
-def test_equal_seeds_hear_the_same_bit_by_bit():
-    """Also after beginning anew; another seed does not; losses leave the noise as it is."""
+def test_equal_seeds_give_equal_noise():
+    """Equal seeds give the same noise, after a restart too, and losses do not shift it."""
     given = {'noise': 1e-3, 'jitter': 3e-3, 'dropout': 0.2}
     one, other = sensing(**given, seed=1), sensing(**given, seed=2)
 
@@ -56,8 +56,8 @@ def test_equal_seeds_hear_the_same_bit_by_bit():
     assert all((s.q == whole[s.stamp]).all() for s in some) and 100 < len(some) < 200
 
 
-def test_values_come_in_whole_steps():
-    """The nearest; a resolution of zero has none."""
+def test_values_are_rounded_to_the_resolution():
+    """Values are rounded to the nearest multiple of the resolution, unless it is zero."""
     sensors = sensing(resolution=[0.25, 0.0], velocity_resolution=0.5, noise=0.3, bias=0.01)
     positions = np.array([s.q for s in heard(sensors, 200)])
     assert np.array_equal(positions[:, 0] % 0.25, np.zeros(200))
@@ -68,13 +68,13 @@ def test_values_come_in_whole_steps():
 
 @pytest.mark.parametrize('delay, ticks', [(2e-3, 2), (2.1e-3, 3), (3 * 1e-3, 3), (1e-5, 1)])
 def test_a_delay_is_in_whole_periods_with_the_state_s_own_stamp(delay, ticks):
-    """The next whole one; nothing is heard before."""
+    """A delay is rounded up to whole periods, and states keep their stamps."""
     states = heard(sensing(delay=delay), 20)
     assert [s and s.stamp for s in states] == [None] * ticks + list(range(20 - ticks))
 
 
 def test_jitter_delays_each_state_otherwise_and_none_is_heard_twice():
-    """Evenly up to the longest; those overtaken are lost, later ones never go back."""
+    """Jitter is uniform, overtaken states are lost, and none is returned twice."""
     states = heard(sensing(delay=1e-3, jitter=3e-3, seed=5), 5000)
     late = np.array([k - s.stamp for k, s in enumerate(states) if s])
     stamps = [s.stamp for s in states if s]
@@ -85,8 +85,8 @@ def test_jitter_delays_each_state_otherwise_and_none_is_heard_twice():
 @pytest.mark.parametrize(
     'rate, ticks', [(200.0, [0, 5, 10, 15]), (300.0, [0, 4, 7, 10, 14, 17]), (50.0, [0])]
 )
-def test_states_are_measured_every_so_often(rate, ticks):
-    """The first one, and those that come not before it is time again; with their own stamps."""
+def test_states_are_measured_at_the_sensor_rate(rate, ticks):
+    """States are measured at the sensor rate, the first one included, with own stamps."""
     assert [s.stamp for s in heard(sensing(rate=rate), 20) if s] == ticks
     states = heard(sensing(rate=rate, delay=2e-3), 22)
     assert [(k, s.stamp) for k, s in enumerate(states) if s] == [(k + 2, k) for k in ticks]
@@ -106,14 +106,14 @@ def test_states_measured_more_seldom_are_those_of_the_others():
 
 
 def test_states_cannot_be_measured_more_often_than_the_robot_has_them():
-    """It says how often that is."""
+    """A sensor rate above the simulation's is refused with the highest one."""
     with pytest.raises(ArgumentError, match='sensors.rate: 1001.0, expected .* 1000 Hz'):
         sensing(rate=1001.0)
 
 
 @pytest.mark.parametrize('share', [0.0, 0.1, 0.7, 1.0])
-def test_so_many_are_lost(share):
-    """Within four standard deviations of a binomial distribution."""
+def test_losses_are_binomial(share):
+    """The number of losses is within four standard deviations of a binomial distribution."""
     lost = sum(s is None for s in heard(sensing(dropout=share, noise=1e-9)))
     assert abs(lost / COUNT - share) <= 4.0 * (share * (1.0 - share) / COUNT) ** 0.5
 
@@ -131,12 +131,12 @@ def test_so_many_are_lost(share):
     ],
 )
 def test_wrong_values_are_refused(given, words):
-    """By name, with the value and what would be right."""
+    """Wrong values are refused by name with what would be right."""
     with pytest.raises(DescriptionError, match=words):
         sensing(**given)
 
 
-def test_a_name_that_sensors_do_not_have_is_refused():
-    """With those that they have."""
+def test_an_unknown_field_of_sensors_is_refused():
+    """An unknown field of sensors is refused with the known ones."""
     with pytest.raises(UnknownNameError, match='nois.*velocity_noise'):
         sensing(nois=1.0)

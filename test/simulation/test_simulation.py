@@ -1,16 +1,16 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The simulator: deterministic, second order, stable for stiff damping, honest when it fails."""
+"""The simulator: determinism, second order, stability under stiff damping, failures."""
 
 import numpy as np
 from oracles.euler_lagrange import potential_energy
 import pytest
-from robots import compiled, link, SHIPPED, states
 from scipy.integrate import solve_ivp
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError
 from softrobot_dynamics.recursion.linearisation import Linearisation
 from softrobot_dynamics.simulation.simulator import Simulator
+from support.robots import compiled, link, SHIPPED, states
 
 
 def run(model, u, duration, substep, q=None, dt=1e-2):
@@ -50,7 +50,7 @@ def test_time_is_counted(name):
 
 @pytest.mark.parametrize('name', SHIPPED)
 def test_one_step_is_that_of_the_method(name):
-    """Half way with stiffness and damping where it starts, then all the way with what lacked."""
+    """A step equals the method's two stages with stiffness and damping at its start."""
     model, h = compiled(name), 1e-3
     u, n = moderate(model), model.n
     near = Linearisation(model)
@@ -108,7 +108,7 @@ def test_second_order_of_convergence(name):
 
 @pytest.mark.parametrize('name', ['pcc_arm', 'planar_cc_chain'])
 def test_stiff_damping_is_stable_at_a_millisecond(name):
-    """With damping rates far beyond 1/h the simulation at 1 ms stays bounded and comes to rest."""
+    """With damping rates far beyond 1/h, steps of 1 ms stay bounded and come to rest."""
     model = compiled(name)
     zero = np.zeros(model.n)
     M = sd.mass_inverse_dynamics(model, q=zero, qd=zero, qdd=zero)[1]
@@ -121,7 +121,7 @@ def test_stiff_damping_is_stable_at_a_millisecond(name):
 
 @pytest.mark.parametrize('name', ['pcc_arm', 'planar_cc_chain'])
 def test_a_passive_arm_settles_in_equilibrium(name):
-    """Without actuation, and with some, the arm comes to rest where the statics say."""
+    """With and without actuation the arm comes to rest where the statics say."""
     model = compiled(name)
     for u in (np.zeros(model.m), moderate(model)):
         simulator = run(model, u, 60.0, 1e-3, q=np.full(model.n, 0.02))
@@ -150,7 +150,7 @@ def test_divergence_is_an_error_and_the_last_good_state_is_kept(push):
 
 @pytest.mark.parametrize('name', ['pcc_arm', 'planar_cc_chain'])
 def test_energy_only_falls(name):
-    """The energy of an arm that nobody pulls falls from each moment to the next."""
+    """The energy of an unactuated arm falls from each moment to the next."""
     model = compiled(name)
     bent = [0.0 if name.endswith('elongation') else 0.4 for name in model.coordinate_names]
     simulator = Simulator(model, q=np.array(bent))
@@ -187,7 +187,7 @@ def test_a_tolerance_chooses_the_step():
 
 @pytest.mark.parametrize('name', ['trimmed_helicoid', 'soft_hand'])
 def test_a_tolerance_bounds_the_error(name):
-    """Nonlinear bodies, or joints and straight lines: it goes the way of tiny steps, always."""
+    """With a tolerance the motion follows that of tiny steps for all kinds of bodies."""
     model = compiled(name)
     u, found = moderate(model), []
     exact = run(model, u, 0.03, 2e-5)
@@ -201,7 +201,7 @@ def test_a_tolerance_bounds_the_error(name):
 
 
 def test_divergence_within_a_tolerance_is_an_error_too():
-    """However short a step is, it cannot be made; the last good state stays."""
+    """Divergence under a tolerance is an error, and the last good state stays."""
     model = compiled('pcc_arm')
     simulator = Simulator(model, tolerance=1e-3)
     simulator.step(np.zeros(model.m), 1e-2)
@@ -213,8 +213,8 @@ def test_divergence_within_a_tolerance_is_an_error_too():
     simulator.step(np.zeros(model.m), 1e-3)
 
 
-def test_a_robot_file_gives_rates_too():
-    """It starts, and starts anew, with the rates of `initial`; at rest at another posture."""
+def test_a_robot_file_gives_initial_rates():
+    """A robot starts with the rates of `initial`, and at rest at another posture."""
     description = {
         'name': 'wheel',
         'bodies': [{'name': 'w', 'joint': {'type': 'revolute'}, 'body': link()}],
@@ -245,7 +245,7 @@ def several_wrenches(model):
 
 @pytest.mark.parametrize('name', ['pcc_arm', 'hand'])
 def test_wrenches_accelerate_as_the_dynamics_say(name):
-    """All kinds of them, at once and one after the other; without, everything is as before."""
+    """All kinds of wrenches accelerate as forward dynamics says, at once and in turn."""
     model, h = compiled(name), 1e-8
     wrenches = several_wrenches(model) if name == 'pcc_arm' else {'thumb2': [0.1] * 6}
     ((q, qd, _),) = states(model, 1, seed=2, size=0.3)
@@ -264,7 +264,7 @@ def test_wrenches_accelerate_as_the_dynamics_say(name):
 
 @pytest.mark.parametrize('tolerance', [None, 1e-7])
 def test_wrenches_keep_the_order_of_the_method(tolerance):
-    """They turn with the bodies within a step: a pushed arm goes where a tight solution goes."""
+    """Wrenches that turn with bodies within a step keep the order of the method."""
     model, duration, n = compiled('pcc_arm'), 0.1, 9
     wrenches = several_wrenches(model)
     u = moderate(model)
@@ -288,8 +288,8 @@ def test_wrenches_keep_the_order_of_the_method(tolerance):
         assert np.all((1.7 < orders) & (orders < 2.5))
 
 
-def test_a_wrench_that_is_none_is_refused():
-    """With its name, before anything moves."""
+def test_an_invalid_wrench_is_refused():
+    """An invalid wrench is refused by name before anything moves."""
     robot = Simulator(compiled('pcc_arm'))
     for wrong in ({'elbow': np.zeros(6)}, {'segment1': np.zeros(5)}):
         with pytest.raises(ArgumentError, match='wrenches'):

@@ -5,11 +5,11 @@ import functools
 
 import numpy as np
 import pytest
-from robots import rod
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import DescriptionError
 from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator, ActuatorDynamics
+from support.robots import rod
 
 AREA, HOSE, FULL = 1e-4, 3e-6, 4e4
 ATMOSPHERE = 101325.0
@@ -43,7 +43,7 @@ def volume(model, q):
 
 @pytest.mark.parametrize('lag', [0.0, 5e-3])
 def test_a_chamber_that_does_not_move_fills_and_empties_at_one_rate(lag):
-    """Up to the command, which it then keeps; a lag before the valve adds to it."""
+    """A chamber at rest fills and empties at a constant rate up to its command."""
     flow, h = 4e-6, 1e-4
     model = sd.compile_model(sd.vary(finger(flow).description, {'lag': lag}))
     rate = ATMOSPHERE * flow / (model.y0[0] + HOSE)
@@ -67,7 +67,7 @@ def test_a_chamber_that_does_not_move_fills_and_empties_at_one_rate(lag):
 
 
 def test_air_behind_a_shut_valve_is_a_spring():
-    """Bent from outside, the arm comes to where Boyle's pressure balances it."""
+    """With the valve shut a bent arm balances the pressure of Boyle's law."""
     model = finger(1e-15)
     held = sd.equilibrium(model, u=[FULL]).q
     simulator = ActuatedSimulator(model, q=held)
@@ -111,7 +111,7 @@ def test_laws_ask_for_no_more_than_flows():
 @pytest.mark.parametrize(
     'supply, told', [({'flow': 0.0}, 'supply.flow'), ({'flow': 1e-5, 'volume': -1.0}, 'volume')]
 )
-def test_a_supply_that_cannot_be_is_refused(supply, told):
-    """With its place."""
+def test_an_impossible_supply_is_refused(supply, told):
+    """An impossible supply is refused with its place."""
     with pytest.raises(DescriptionError, match=told):
         sd.load_robot(described(**supply))

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Where along a factor it goes wrong."""
+"""Edges between success and failure along a varied factor."""
 
 from math import inf
 
@@ -28,7 +28,7 @@ def made(state, values=None, count=400):
 
 
 def test_an_edge_is_found_where_it_is():
-    """Below, above, or on both sides; in words with the unit."""
+    """An edge is found below, above or on both sides and printed with its unit."""
     (fails, degrades) = edges(made(lambda v: 2 * (v[:, 0] < 0.83)))
     assert (fails.factor, fails.what, fails.high) == (FACTORS[0], 'fails', inf)
     assert fails.low == pytest.approx(0.83, abs=0.005) and (fails.outside, fails.inside) == (1, 0)
@@ -43,7 +43,7 @@ def test_an_edge_is_found_where_it_is():
 
 
 def test_an_edge_that_is_not_sharp_tells_how_clear_it_is():
-    """One in ten on the wrong side."""
+    """An edge with one in ten on the wrong side is reported with its clarity."""
     rng = np.random.default_rng(1)
     study = made(lambda v: 1 * ((v[:, 0] < 0.8) ^ (rng.random(len(v)) < 0.1)))
     (edge,) = edges(study)
@@ -52,15 +52,15 @@ def test_an_edge_that_is_not_sharp_tells_how_clear_it_is():
     assert edge.inside == pytest.approx(0.1, abs=0.05)
 
 
-def test_chance_has_no_edge():
-    """Nor has a study in which all follow, or none."""
+def test_random_results_have_no_edge():
+    """Random results, and runs that all succeed or all fail, have no edge."""
     rng = np.random.default_rng(2)
     assert edges(made(lambda v: rng.integers(0, 3, len(v)))) == ()
     assert edges(made(lambda v: 0 * v[:, 0])) == () == edges(made(lambda v: 0 * v[:, 0] + 2))
 
 
 def test_values_that_are_given_have_edges_between_them():
-    """In the middle."""
+    """An edge between given values is in the middle of them."""
     values = np.array([(m, d) for m in (0.6, 0.8, 1.0) for d in (0.0, 1e-3)])
     (edge,) = edges(made(lambda v: 1 * (v[:, 0] < 0.7), values))
     assert edge.low == pytest.approx(0.7)

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Studies: what is varied, which runs there are, what comes out, and that it can be resumed."""
+"""Studies: variations, runs, results and resumption."""
 
 import dataclasses
 import json
@@ -11,13 +11,13 @@ import time
 
 import numpy as np
 import pytest
-from robots import soft_arm
 import softrobot_dynamics as sd
 from softrobot_dynamics import cli
 from softrobot_dynamics.errors import ArgumentError, SoftRobotError, UnknownNameError
 from softrobot_dynamics.studies import command, study, table, trial
 from softrobot_dynamics.studies.factors import read_factors
 from softrobot_dynamics.studies.study import plan_study, run_study
+from support.robots import soft_arm
 
 joblib = pytest.importorskip('joblib')
 
@@ -53,7 +53,7 @@ def alike(one, other):
 
 
 def test_the_simulated_robot_is_that_of_the_parameter_file(controller):
-    """Its plant, sensors, bus and sub-step, as the node would have them; a payload is said."""
+    """A study uses the file's plant, sensors, bus and sub-step, and reports a payload."""
     block = """
 simulation:
   ros__parameters:
@@ -154,7 +154,7 @@ controller:
     ('lower.gains.p', [20.0, 200.0]), ('mass', [1.0, 1.2]),
 ])  # fmt: skip
 def test_a_study_over_phases(controller, name, values):
-    """Whatever is varied counts, and the law has its phases in each run."""
+    """A study applies each variation, and a law in phases runs them in every run."""
     controller.write_text(PHASES)
     experiment = planned(controller, {name: values}, runs=None, seconds=0.8)
     found = run_study(experiment, jobs=1)
@@ -166,7 +166,7 @@ def test_a_study_over_phases(controller, name, values):
 
 
 def test_a_delay_that_the_law_knows_is_the_loops(controller):
-    """Unless that is varied: to make up for a delay that is not there would be a fault."""
+    """The law knows the loop's delay unless the delay is varied."""
     controller.write_text(f'{CONTROLLER}    delay: 0.004\n')
     given = {'runs': None, 'tolerance': 0.5}
     known, told = (
@@ -177,7 +177,7 @@ def test_a_delay_that_the_law_knows_is_the_loops(controller):
 
 
 def test_a_back_end_that_gives_back_all_at_the_end(controller, tmp_path):
-    """As ray's: the runs come round by round, and are in the folder then."""
+    """A back end that returns runs in rounds has them in the folder after each."""
 
     class Rounds(joblib.parallel.ThreadingBackend):
         supports_return_generator = False
@@ -204,8 +204,8 @@ def test_the_worse_the_numbers_the_worse_the_state(controller):
     assert 'does not follow' in found.reason[1] and found.reason[2]
 
 
-def test_what_raises_is_a_run_that_failed(controller, monkeypatch):
-    """With the reason; the study goes on."""
+def test_a_run_that_raises_has_failed(controller, monkeypatch):
+    """A run that raises counts as failed with the reason, and the study goes on."""
     loop = trial.closed_loop
 
     def fragile(*given, plant, **options):
@@ -222,14 +222,14 @@ def test_what_raises_is_a_run_that_failed(controller, monkeypatch):
 
 
 def test_a_run_in_which_nothing_can_be_judged_has_failed(controller):
-    """As it ends before the reference is blended in."""
+    """A run that ends before the reference is blended in counts as failed."""
     experiment = planned(controller, {'reference.ramp_time': '0.2,0.6'}, runs=None)
     found = run_study(experiment, jobs=1)
     assert found.state.tolist() == [0, 2] and 'before the reference' in found.reason[1]
 
 
 def test_parameters_of_the_controller_and_its_reference(controller):
-    """Gains change the law; what is about the reference is planned anew in each run."""
+    """Varied gains change the law, and varied references are planned in each run."""
     vary = {'gains.p': '50,100,200', 'reference.ramp_time': '0.1,0.3'}
     experiment = planned(controller, vary, runs=None)
     found = run_study(experiment, jobs=1)
@@ -246,7 +246,7 @@ def test_parameters_of_the_controller_and_its_reference(controller):
 
 
 def test_faults_of_sensors_are_what_the_law_sees(controller):
-    """The more of them the worse; one that there is not is refused."""
+    """Larger sensor faults cause larger errors, and unknown ones are refused."""
     vary = {'sensors.noise': '0,1e-4,1e-2', 'sensors.delay': '0,3ms'}
     found = run_study(planned(controller, vary, runs=None), jobs=1)
     share = found.share.reshape(3, 2)
@@ -261,7 +261,7 @@ def test_faults_of_sensors_are_what_the_law_sees(controller):
 
 
 def test_rates_of_states_and_drives_are_varied_unknown_to_the_law(controller):
-    """No tick without a state is held against it; what no run could have is refused at once."""
+    """Rates of states and drives vary without the law's knowledge; impossible ones fail."""
     vary = {'bus.rate': '0,50,120Hz', 'bus.phase': '0', 'sensors.rate': '0,100'}
     with pytest.raises(SoftRobotError, match='bus.phase: 0.002, expected 0, .* no bus.rate'):
         planned(controller, {'bus.phase': '0..2ms'})
@@ -290,8 +290,8 @@ def test_the_same_seed_is_the_same_study(controller, tmp_path):
     assert not np.array_equal(one.values, other.values)
 
 
-def test_runs_that_are_there_are_not_made_again(controller, tmp_path, monkeypatch):
-    """Also not where the last line was cut off by the end of a process."""
+def test_finished_runs_are_not_repeated(controller, tmp_path, monkeypatch):
+    """Finished runs are not repeated, also after a line that was cut off."""
     experiment, folder = planned(controller), tmp_path / 'out'
     whole = run_study(experiment, jobs=1, folder=folder)
     file = folder / table.RUNS
@@ -308,7 +308,7 @@ def test_runs_that_are_there_are_not_made_again(controller, tmp_path, monkeypatc
 
 
 def test_a_folder_belongs_to_one_study(controller, tmp_path):
-    """Another one is refused, by what is different; so is one that is being written to."""
+    """The folder of another study, or one in use, is refused with the difference."""
     experiment, folder = planned(controller), tmp_path / 'out'
     run_study(experiment, jobs=1, folder=folder)
     other = planned(controller, seconds=0.6)
@@ -338,8 +338,8 @@ def test_a_folder_belongs_to_one_study(controller, tmp_path):
     ({'gains.p': '-1..1'}, 'gains.p: -1'),
     ({'rate': '0..1000'}, 'rate: 0'),
 ], ids=str)  # fmt: skip
-def test_what_cannot_be_varied_is_refused(vary, words, controller):
-    """Before anything runs, with the place, the value and what would be right."""
+def test_an_impossible_variation_is_refused(vary, words, controller):
+    """An impossible variation is refused before any run, with the place and the value."""
     with pytest.raises(SoftRobotError, match=words):
         planned(controller, vary) if vary else plan_study('double_pendulum', vary)
 
@@ -349,23 +349,23 @@ def test_what_cannot_be_varied_is_refused(vary, words, controller):
     ({'design': 'grid'}, 'vary mass.*values, for a grid'), ({'seconds': 0.1}, 'blended in'),
     ({'tolerance': np.nan}, 'tolerance'),
 ], ids=str)  # fmt: skip
-def test_a_study_that_makes_no_sense_is_refused(options, words, controller):
-    """By name."""
+def test_an_invalid_study_is_refused(options, words, controller):
+    """An invalid study is refused by name."""
     with pytest.raises(ArgumentError, match='jobs'):
         run_study(planned(controller), jobs=0)
     with pytest.raises((ArgumentError, UnknownNameError), match=words):
         planned(controller, **options)
 
 
-def test_a_controller_file_with_a_parameter_that_nobody_knows_is_refused(controller):
-    """As its number would not count."""
+def test_an_unknown_controller_parameter_is_refused(controller):
+    """A controller file with an unknown parameter is refused, as its value would not count."""
     controller.write_text(CONTROLLER.replace('gains', 'gians'), encoding='utf-8')
     with pytest.raises(ArgumentError, match='did you mean'):
         planned(controller)
 
 
-def test_what_is_zero_is_varied_by_its_values():
-    """As a factor would change nothing; everything else in a robot file by factors."""
+def test_a_zero_is_varied_by_values():
+    """Numbers that are zero are varied by values, as a factor would change nothing."""
     robot = sd.load_robot('ur10e')
     given = {'shoulder_pan_joint.damping': '0..2', 'mass': '0.5,2'}
     damping, mass = read_factors(given, robot, {})
@@ -389,8 +389,8 @@ def test_designs_fill_the_ranges(design, controller):
     assert levels.tolist() == [0.0, 1e-3, 2e-3, 3e-3] and each.min() > 5
 
 
-def test_an_experiment_goes_to_other_processes(controller):
-    """And comes back as it was."""
+def test_an_experiment_can_be_pickled(controller):
+    """An experiment is the same after a trip to another process."""
     import pickle
 
     experiment = planned(controller)
@@ -424,7 +424,7 @@ def arguments(controller, folder, *more):
 
 
 def test_the_command_tells_draws_and_writes(controller, tmp_path, capsys):
-    """Counts and where it fails on stdout, progress on stderr, a picture of several colours."""
+    """The command prints counts and edges, shows progress on stderr and draws a picture."""
     image = pytest.importorskip('matplotlib.image')
     folder = tmp_path / 'out'
     assert cli.main(arguments(controller, folder, '--jobs', '1')) == 0
@@ -440,8 +440,8 @@ def test_the_command_tells_draws_and_writes(controller, tmp_path, capsys):
     assert len((folder / table.RUNS).read_text().splitlines()) == 13
 
 
-def test_ctrl_c_ends_it_and_the_same_command_goes_on(controller, tmp_path, capsys, monkeypatch):
-    """It says how."""
+def test_a_study_resumes_after_ctrl_c(controller, tmp_path, capsys, monkeypatch):
+    """Ctrl-C ends a study with the words that the same command resumes it."""
     folder, run = tmp_path / 'out', study.run_trial
     given, left = arguments(controller, folder, '--jobs', '1'), iter(range(5))
 
@@ -460,7 +460,7 @@ def test_ctrl_c_ends_it_and_the_same_command_goes_on(controller, tmp_path, capsy
 
 
 def test_a_killed_study_loses_the_runs_under_way(controller, tmp_path):
-    """No more: what was done is in the folder, and the end is that of one that was not killed."""
+    """A killed study loses only the runs in progress, and ends as one that was not killed."""
     folder, other = tmp_path / 'out', tmp_path / 'other'
     given = arguments(controller, folder, '--jobs', '1', '--seconds', '3')
     process = subprocess.Popen(
@@ -481,8 +481,8 @@ def test_a_killed_study_loses_the_runs_under_way(controller, tmp_path):
     )
 
 
-def test_without_joblib_it_says_how_to_get_it(controller, tmp_path, capsys, monkeypatch):
-    """In one line."""
+def test_a_missing_joblib_is_reported(controller, tmp_path, capsys, monkeypatch):
+    """Without joblib a study ends with one line on how to install it."""
     monkeypatch.setitem(sys.modules, 'joblib', None)
     assert cli.main(arguments(controller, tmp_path / 'out')) == 2
     assert "pip install 'softrobot_dynamics[study]'" in capsys.readouterr().err

@@ -129,8 +129,8 @@ def check(found, x, q, qd):
     assert max(errors) <= TOLERANCE * scale
 
 
-def test_emitted_kernel_by_point(kernel):
-    """In the loop over points p, J and Jdot qd equal fifty digits to 1e-14."""
+def test_emitted_kernels_equal_many_digits(kernel):
+    """At each point p, J and Jdot qd of the emitted kernel equal fifty digits to 1e-14."""
     x, q, qd = random_inputs(1, count=BLOCK)
     _, S = run(kernel, x, q, qd)
     for k in (0, 7, BLOCK - 1):
@@ -146,8 +146,8 @@ def test_emitted_kernel_by_call(kernel):
 
 
 @pytest.mark.quick
-def test_what_is_compiled_says_what_it_fills(kernel):
-    """Comments name the slots, each before what fills it, also in the source that is compiled."""
+def test_compiled_source_has_comments_on_its_slots(kernel):
+    """Comments in the compiled source name each slot before the code that fills it."""
     _, terms = kernel
     source = inspect.getsource(binding._emitted(terms, (), False).py_func)
     lines = [line.strip() for line in source.splitlines()]
@@ -168,8 +168,8 @@ def test_padding_and_blocks_do_not_change_sums(kernel):
 
 
 @pytest.mark.quick
-def test_hoisting():
-    """What depends on constants is offline, on x a row, on q once per call, the rest by point."""
+def test_values_are_computed_as_seldom_as_possible():
+    """Values of constants are computed offline, of x in rows, of q once, the rest by point."""
     p, x, q = symbol('p', 0), symbol('x', 0), symbol('q', 0)
     m = SYMBOLIC
     code = Emitter([m.sin(2.0 * p) * q + m.exp(x) * m.log(q) + m.cos(x * q), p, m.tanh(x)])
@@ -218,8 +218,8 @@ def test_simplification():
     ],
     ids='if q|q > 0|q <= 0|q == 0|q != 0|max|abs|math.sin|np.sin|float|int|2**q|q**q'.split('|'),
 )
-def test_what_cannot_be_traced_is_refused(use):
-    """A branch on a traced value, or a function not traced, is a TypeError, never a guess."""
+def test_an_untraceable_formula_is_refused(use):
+    """A branch on a traced value or an untraced function is a TypeError."""
     with pytest.raises(TypeError):
         use(symbol('q', 0))
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-The view in a real browser without a screen: what is drawn, and what its sliders do.
+The view in a real headless browser: drawings and sliders.
 
 Chromium is a package of the system; the gate installs it, and runs this apart from other tests.
 """
@@ -126,7 +126,7 @@ def test_names_of_sliders_stand_on_one_line(chromium):
 
 
 def test_sliders_move_what_is_drawn(chromium):
-    """A coordinate bends the arm; a pulled tendon bends it, too, and turns red."""
+    """A coordinate slider bends the drawn arm, and a tendon's also turns it red."""
     with page_of(chromium, 'pcc_arm') as page:
         straight = until(lambda: lean(page), 'an arm')
         assert abs(straight) < 6

@@ -3,7 +3,6 @@
 
 import numpy as np
 import pytest
-from robots import compiled, SHIPPED, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.bodies.cosserat.sections.annular import Annular
 from softrobot_dynamics.bodies.cosserat.sections.contract import Matter
@@ -13,6 +12,7 @@ from softrobot_dynamics.bodies.meshes import Mesh
 from softrobot_dynamics.bodies.skins import boundary, SIDES
 from softrobot_dynamics.viewing.ranges import command_ranges, coordinate_ranges
 from softrobot_dynamics.viewing.shapes import reach_of, RobotShape
+from support.robots import compiled, SHIPPED, states
 
 
 def volume(points, triangles):
@@ -39,15 +39,15 @@ def test_surfaces_follow_the_robot(name):
         assert (frame[:3, 3] > low - 0.1 * size).all() and (frame[:3, 3] < high + 0.1 * size).all()
 
 
-def test_a_joint_that_holds_nothing_is_not_drawn_as_a_link():
-    """The shank of foot_shank is as long as from its knee to its ankle, wherever it is."""
+def test_a_free_joint_is_not_drawn_as_a_link():
+    """The drawn shank of foot_shank is as long as from knee to ankle in any posture."""
     model = compiled('foot_shank')
     look = RobotShape(model).at(model.q0 + [0.3, 0.2, 0.5, 0.1, 0.2, 0.3, 0.0, 0.0, 0.0])
     assert np.ptp(look.surfaces[0], axis=0).max() < 0.43 + 0.1
 
 
 def test_a_segment_encloses_its_volume():
-    """At rest a cylinder; whatever its bend, as sections stay plane and turn about the middle."""
+    """The surface of a segment encloses its volume at rest and at any bend."""
     model = compiled('pcc_arm')
     shape = RobotShape(model)
     q = model.q0.copy()
@@ -59,7 +59,7 @@ def test_a_segment_encloses_its_volume():
 
 @pytest.mark.parametrize('name', ['pcc_arm', 'pneumatic_arm', 'soft_hand', 'planar_cc_chain'])
 def test_tendons_run_where_their_lengths_are_measured(name):
-    """The drawn curve is as much longer as the actuator's y says, if its ends are its points."""
+    """The drawn curve of a tendon lengthens by the actuator's y."""
     model = compiled(name)
     shape, ((q, _, _),) = RobotShape(model), states(model, 1, size=0.6)
     lengths = [
@@ -74,7 +74,7 @@ def test_tendons_run_where_their_lengths_are_measured(name):
 
 
 def test_sections_have_their_outlines():
-    """As far along x and y as they are; without a shape an ellipse of the same inertia."""
+    """Outlines have the section's extents, or are ellipses of the same inertia."""
     matter = Matter(1000.0, 1e6, 0.5, 1.0)
     for section, half in (
         (Annular((0.02, 0.01), (0.01, 0.005)), (0.015, 0.015)),
@@ -97,7 +97,7 @@ def test_a_mesh_is_drawn_by_its_boundary():
 
 @pytest.mark.parametrize('name', SHIPPED)
 def test_sliders_stay_where_bodies_can_be(name):
-    """At both ends of each, all others at the start; joints to their limits."""
+    """Every body is possible at both ends of each slider, and joints reach their limits."""
     model = compiled(name)
     ranges = coordinate_ranges(model, reach_of(model))
     assert (ranges[:, 0] < ranges[:, 1]).all() and np.isfinite(ranges).all()

@@ -1,14 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a view shows, on a page that no browser looks at."""
+"""Sources of a view: sliders, equilibria and recordings, without a browser."""
 
 import numpy as np
 import pytest
-from robots import compiled, SHIPPED
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, SoftRobotError
 from softrobot_dynamics.recordings.reading import Recording
 from softrobot_dynamics.viewing import sources
 from softrobot_dynamics.viewing.sources import MODES, Player, Sliders
+from support.robots import compiled, SHIPPED
 
 pytest.importorskip('viser')
 from softrobot_dynamics.viewing.browser import Browser  # noqa: E402
@@ -38,7 +38,7 @@ def moved(slider, value):
 
 @pytest.mark.parametrize('name', SHIPPED)
 def test_every_shipped_robot_can_be_shown(page, name):
-    """In its initial posture and another, with commands and without."""
+    """Every shipped robot is drawn in two postures, with and without commands."""
     browser, model = page(name), compiled(name)
     browser.show(model.q0)
     middle = np.clip(0.5 * model.upper, model.lower, model.upper)
@@ -52,7 +52,7 @@ def test_every_shipped_robot_can_be_shown(page, name):
 
 
 def test_commands_bring_the_robot_to_rest(page):
-    """By sliders: where `equilibrium` says; what cannot be is said, and nothing changes."""
+    """Command sliders bring the robot to its `equilibrium`, or report why not."""
     browser, model = page('pcc_arm'), compiled('pcc_arm')
     sliders = Sliders(browser)
     q, u = sliders.look()
@@ -67,7 +67,8 @@ def test_commands_bring_the_robot_to_rest(page):
     assert sliders.look()[1].tolist() == [0.0] * 9
 
 
-def test_what_has_no_rest_is_said(page, monkeypatch):
+def test_a_missing_equilibrium_is_reported(page, monkeypatch):
+    """A command without an equilibrium is reported, and the robot stays."""
     browser = page('pcc_arm')
     sliders = Sliders(browser)
 
@@ -87,7 +88,7 @@ def recording(q, t=None, u=None):
 
 
 def test_a_recording_is_played(page, monkeypatch):
-    """In its time, over and over; from where one drags to; without rows that are no numbers."""
+    """A recording is played in its time and repeated, from a chosen time, without nan rows."""
     clock = [100.0]
     monkeypatch.setattr(sources.time, 'monotonic', lambda: clock[0])
     q = np.outer([0.1, np.nan, 0.3, 0.4], np.ones(9))
@@ -111,6 +112,7 @@ def test_a_recording_is_played(page, monkeypatch):
     (np.full((5, 9), np.nan), {}, 'states that are numbers'),
 ])  # fmt: skip
 def test_the_recording_of_another_robot_is_refused(page, q, facts, words):
+    """A recording of another robot is refused."""
     given = recording(q)
     given.facts.update(facts)
     with pytest.raises(ArgumentError, match=words):

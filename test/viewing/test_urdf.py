@@ -1,20 +1,20 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Discs along soft bodies, and the URDF of what floats with them, by an independent reader."""
+"""Discs along soft bodies, and the URDF of a robot, read by Pinocchio."""
 
 import numpy as np
 import pinocchio as pin
 import pytest
-from robots import compiled, states
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.calls import placement
 from softrobot_dynamics.viewing.discs import Discs
 from softrobot_dynamics.viewing.shapes import RobotShape
 from softrobot_dynamics.viewing.urdf import robot_description
+from support.robots import compiled, states
 
 
 @pytest.mark.quick
 def test_discs_move_with_the_material():
-    """In the middles of the slices, turned as the material frames there; in the world frame."""
+    """Discs stand in the middle of slices, in the world frame, turned as the material."""
     model = compiled('pcc_arm')
     discs, ((q, _, _),) = Discs(model, 4), states(model, 1)
     frames, base = discs.at(q), model.description.base.matrix()
@@ -27,8 +27,8 @@ def test_discs_move_with_the_material():
 
 
 @pytest.mark.parametrize(('name', 'count'), [('hybrid_arm', 6), ('ur10e', 0)])
-def test_none_or_all_of_them_have_frames(name, count):
-    """Rigid bodies have none; a hollow body, whose axis is no material, has; and 0 is none."""
+def test_discs_have_frames_where_material_does(name, count):
+    """Discs of a hollow body have frames, rigid bodies have no discs, and 0 gives none."""
     model = compiled(name)
     discs = Discs(model, 3)
     frames = discs.at(model.q0)
@@ -40,7 +40,7 @@ def test_none_or_all_of_them_have_frames(name, count):
 
 @pytest.mark.parametrize('name', ['ur10e', 'hybrid_arm', 'double_pendulum'])
 def test_the_urdf_is_the_robot(name):
-    """By Pinocchio: its links, placed as on /tf, make the same lines from tip to joint to tip."""
+    """In Pinocchio the URDF's links make the same lines from tip to joint to tip."""
     model = compiled(name)
     shape, discs = RobotShape(model), Discs(model, 3)
     text = robot_description(shape, discs.discs, 'map', 'left/')

@@ -10,13 +10,26 @@ tolerance, each by its own equations.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from scipy.integrate import solve_ivp
 import softrobot_dynamics as sd
+from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.reproduce.axes import BLUE, GREEN, head, LINES
-from softrobot_dynamics.reproduce.outcome import Check, difference, quietly, SystemResult, Tell
+from softrobot_dynamics.reproduce.outcome import (
+    Array,
+    Check,
+    difference,
+    quietly,
+    SystemResult,
+    Tell,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from softrobot_dynamics.viewing.animation import Film
 
 TITLE = 'the actuated double pendulum of the matrix formalism (R. N. Watanabe), 10 s'
 
@@ -46,7 +59,7 @@ def run(tell: Tell = quietly, share: float = 1.0) -> SystemResult:
     data: dict[str, Any] = {'t': times}
     for name, gain in CASES.items():
         with tell(f'{name} pendulum, {end:g} s'):
-            ours = _integrated(lambda *given: _ours(model, *given), gain, times)
+            ours = _integrated(lambda x, gain: _ours(model, x, gain), gain, times)
             theirs = _integrated(_notebook, gain, times)
         checks += _checks(model, name, gain, ours, theirs)
         data[name] = {'theta': ours[:2].T, 'moment': [_moment(x, gain) for x in ours.T]}
@@ -61,7 +74,9 @@ def run(tell: Tell = quietly, share: float = 1.0) -> SystemResult:
     return SystemResult(tuple(checks), (*REMARKS, remark), data)
 
 
-def _checks(model: Any, name: str, gain: float, ours: Any, theirs: Any) -> list[Check]:
+def _checks(
+    model: CompiledModel, name: str, gain: float, ours: Array, theirs: Array
+) -> list[Check]:
     along = [(_ours(model, x, gain), _notebook(x, gain)) for x in ours.T[::10]]
     worst = max(difference(one, other) for one, other in along)
     unbalanced = float(np.abs(_energy(ours) - ours[5] - _energy(ours)[0]).max())
@@ -75,23 +90,23 @@ def _checks(model: Any, name: str, gain: float, ours: Any, theirs: Any) -> list[
     return found
 
 
-def _integrated(derivative: Any, gain: float, times: Any) -> Any:
+def _integrated(derivative: Callable[[Array, float], Array], gain: float, times: Array) -> Array:
     """Return theta (2), rates (2), integral of theta2's error and work [J]: (6, T)."""
     start = np.append(START, [0.0, 0.0])
     found = solve_ivp(
         lambda t, x: derivative(x, gain), times[[0, -1]], start, 'DOP853', times,
         rtol=TOLERANCE, atol=TOLERANCE,
     )  # fmt: skip
-    return found.y
+    return np.asarray(found.y)
 
 
-def _moment(x: Any, gain: float) -> float:
+def _moment(x: Array, gain: float) -> float:
     """Return M12 [N m], the notebook's PID."""
     p, d, i = GAINS
     return gain * float(p * (TARGET - x[1]) - d * x[3] + i * x[4])
 
 
-def _ours(model: Any, x: Any, gain: float) -> Any:
+def _ours(model: CompiledModel, x: Array, gain: float) -> Array:
     """Return the derivative by forward dynamics of the robot."""
     q, qd = TO_JOINTS @ x[:2], TO_JOINTS @ x[2:4]
     moment = _moment(x, gain)
@@ -99,7 +114,7 @@ def _ours(model: Any, x: Any, gain: float) -> Any:
     return np.array([x[2], x[3], *np.cumsum(qdd), TARGET - x[1], moment * qd[1]])
 
 
-def _notebook(x: Any, gain: float) -> Any:
+def _notebook(x: Array, gain: float) -> Array:
     """Return the derivative by M theta'' = C + G + Q."""
     (a, b), (v, w), moment = x[:2], x[2:4], _moment(x, gain)
     coupling, bend = 0.5 * np.cos(a - b), 0.5 * np.sin(a - b)
@@ -110,14 +125,14 @@ def _notebook(x: Any, gain: float) -> Any:
     return np.array([v, w, *theta, TARGET - b, moment * (w - v)])
 
 
-def _energy(x: Any) -> Any:
+def _energy(x: Array) -> Array:
     """Return the energy [J] of states (4 or more, T)."""
     a, b, v, w = x[:4]
     kinetic = 2.0 / 3.0 * v**2 + w**2 / 6.0 + 0.5 * np.cos(a - b) * v * w
     return kinetic - G * (1.5 * np.cos(a) + 0.5 * np.cos(b))
 
 
-def _by_euler(end: float) -> Any:
+def _by_euler(end: float) -> Array:
     """Return the energy [J] of the free pendulum in the notebook's own steps."""
     x, energies = np.append(START, [0.0, 0.0]), []
     for _ in range(round(end / EULER)):
@@ -126,7 +141,7 @@ def _by_euler(end: float) -> Any:
     return np.array(energies)[::50]
 
 
-def film(data: dict[str, Any]) -> Any:
+def film(data: dict[str, Any]) -> Film:
     """Return the motion of the free pendulum."""
     from softrobot_dynamics.viewing.animation import Film
 
@@ -134,7 +149,7 @@ def film(data: dict[str, Any]) -> Any:
     return Film(sd.compile_model(sd.load_robot('double_pendulum')), np.asarray(data['t']), q)
 
 
-def draw(figure: Any, data: dict[str, Any]) -> None:
+def draw(figure: Figure, data: dict[str, Any]) -> None:
     """Draw angles, the moment and what the energy lacks."""
     figure.set_size_inches(9.0, 5.6)
     axes = figure.subplots(2, 2, sharex=True)

@@ -10,13 +10,24 @@ reaction and its moving centre of pressure are made up, to the shape of a step.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 import softrobot_dynamics as sd
+from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.reproduce.axes import LINES
-from softrobot_dynamics.reproduce.outcome import Check, difference, quietly, SystemResult, Tell
+from softrobot_dynamics.reproduce.outcome import (
+    Array,
+    Check,
+    difference,
+    quietly,
+    SystemResult,
+    Tell,
+)
 from softrobot_dynamics.reproduce.turning import MovingArray, skew, spin, turning
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 TITLE = 'foot and shank on a force plate: inverse dynamics beside the 12 x 12 system'
 
@@ -53,7 +64,7 @@ def run(tell: Tell = quietly, share: float = 1.0) -> SystemResult:
     return SystemResult(tuple(checks), REMARKS, data)
 
 
-def _motion(t: float) -> Any:
+def _motion(t: float) -> dict[str, list[Array]]:
     """Return roll, pitch and yaw of shank and foot, and the knee's path: each (3, 3) jets."""
     w = 2.0 * np.pi / 1.1 * t
     wave = np.array([[np.cos(w), np.sin(w), np.cos(2 * w)]]).T
@@ -73,7 +84,7 @@ def _motion(t: float) -> Any:
     return jets
 
 
-def _ground(t: float) -> tuple[Any, Any]:
+def _ground(t: float) -> tuple[Array, Array]:
     """Return the ground reaction, free moment (about z) then force (6,), and its point (3,)."""
     x = t / STANCE
     bell = np.sin(np.pi * x)
@@ -96,7 +107,7 @@ def _placed(t: float) -> tuple[MovingArray, ...]:
     return knee, knee.plus(shank @ ANKLE), shank, shank @ rotation('foot')
 
 
-def _twelve(t: float) -> Any:
+def _twelve(t: float) -> Array:
     """
     Return force and moment (2, 6), base axes: on the foot at the ankle, on the shank at the knee.
 
@@ -117,17 +128,17 @@ def _twelve(t: float) -> Any:
         else:
             b[:3] -= ground[3:]
             b[3:6] -= ground[:3] + np.cross(pressure - center.value, ground[3:])
-    return np.linalg.solve(A, b).reshape(2, 6)
+    return np.asarray(np.linalg.solve(A, b).reshape(2, 6), dtype=float)
 
 
-def _turning(segment: Any, R: MovingArray) -> Any:
+def _turning(segment: tuple[float, Array, Array], R: MovingArray) -> Array:
     """Return the rate of the angular momentum (3,) about the centre of mass."""
     w, alpha = spin(R)
     inertia = R.value @ np.diag(segment[2]) @ R.value.T
     return inertia @ alpha + np.cross(w, inertia @ w)
 
 
-def _recursion(model: Any, t: float) -> Any:
+def _recursion(model: CompiledModel, t: float) -> list[Array]:
     """Return the same as :func:`_twelve`, by inverse dynamics."""
     jets, (_, ankle, shank, foot) = _motion(t), _placed(t)
     q, qd, qdd = (
@@ -143,7 +154,7 @@ def _recursion(model: Any, t: float) -> Any:
     return [np.concatenate([R @ wrench[3:], R @ wrench[:3]]) for wrench, R in pairs]
 
 
-def draw(figure: Any, data: dict[str, Any]) -> None:
+def draw(figure: Figure, data: dict[str, Any]) -> None:
     """Draw forces and moments at both joints: lines are ours, crosses the 12 x 12 system."""
     figure.set_size_inches(9.0, 5.4)
     axes = figure.subplots(2, 2, sharex=True)

@@ -13,20 +13,33 @@ y is to be the solution of e'' + K_D e' + K_P e = 0, which is known in closed fo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 import time
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.optimize import least_squares
 import softrobot_dynamics as sd
-from softrobot_dynamics.description.modules import NamedActuator
+from softrobot_dynamics.description.robot import RobotDescription
+from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.reproduce.axes import BLUE, GREEN, head, LINES, ORANGE
-from softrobot_dynamics.reproduce.circles import circle, circles, PERIOD, RADII, tips_of
+from softrobot_dynamics.reproduce.circles import (
+    circle,
+    CircleMotion,
+    circles,
+    PERIOD,
+    RADII,
+    tips_of,
+)
 from softrobot_dynamics.reproduce.continuous import ContinuousLaw
-from softrobot_dynamics.reproduce.outcome import Check, quietly, SystemResult, Tell
+from softrobot_dynamics.reproduce.outcome import Array, Check, quietly, SystemResult, Tell
 from softrobot_dynamics.reproduce.tetrahedra import Bricks
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from softrobot_dynamics.viewing.animation import Film
 
 TITLE = 'three trimmed helicoids on circles under PFBL [P, Simulation 1], 10 s'
 
@@ -72,9 +85,9 @@ def run(tell: Tell = quietly, share: float = 1.0) -> SystemResult:
     return SystemResult(tuple(checks), (*REMARKS, *remarks), data)
 
 
-def _statics(model: Any, motion: Any) -> list[Check]:
+def _statics(model: CompiledModel, motion: CircleMotion) -> list[Check]:
     """Check equilibria between samples, where tensions are interpolated, by another solver."""
-    q, u = motion.postures.q, motion.postures.u.copy()
+    q, u = motion.q, motion.u.copy()
     u[-1] = u[0]
     count = len(q) - 1
     tensions = CubicSpline(np.arange(count + 1), u, bc_type='periodic')
@@ -94,7 +107,7 @@ def _statics(model: Any, motion: Any) -> list[Check]:
     ]  # fmt: skip
 
 
-def _unbalanced(model: Any, q: Any, u: Any) -> float:
+def _unbalanced(model: CompiledModel, q: Array, u: Array) -> float:
     """Return what is left of dV/dq - A u, V by differences, relative to the largest of A u."""
     step, derivative = 1e-6, np.empty(model.n)
     for j, e in enumerate(step * np.eye(model.n)):
@@ -106,20 +119,24 @@ def _unbalanced(model: Any, q: Any, u: Any) -> float:
     return float(np.abs(derivative - forces).max() / np.abs(forces).max())
 
 
-def _set_out(motion: Any, start: str) -> tuple[Any, Any, Any]:
+def _set_out(motion: CircleMotion, start: str) -> tuple[Array, Array, Array]:
     """Return q, qd and tensions of a start."""
-    q, u = motion.postures.q, motion.postures.u
+    q, u = motion.q, motion.u
     rate = (q[1] - q[-2]) / (2.0 * PERIOD / (len(q) - 1))
     return q[0], rate if start == 'matched' else 0.0 * rate, u[0]
 
 
-def _continuous(model: Any, motion: Any, start: str, times: Any) -> dict[str, Any]:
+def _continuous(
+    model: CompiledModel, motion: CircleMotion, start: str, times: Array
+) -> dict[str, Any]:
     q, qd, _ = _set_out(motion, start)
     found = ContinuousLaw(model, motion.reference, *GAINS).follow(q, qd, times, RTOL)
     return {'q': found.q, 'errors': found.errors, 'u': found.u}
 
 
-def _sampled(model: Any, motion: Any, start: str, times: Any) -> dict[str, Any]:
+def _sampled(
+    model: CompiledModel, motion: CircleMotion, start: str, times: Array
+) -> dict[str, Any]:
     q, qd, u = _set_out(motion, start)
     gains = dict(zip('pd', GAINS))
     loop = sd.closed_loop(
@@ -134,7 +151,7 @@ def _sampled(model: Any, motion: Any, start: str, times: Any) -> dict[str, Any]:
     return {'q': loop.q[every], 'errors': (loop.y - loop.y_d)[every], 'u': loop.u[every]}
 
 
-def _followed(data: dict[str, Any], rate: Any) -> list[Check]:
+def _followed(data: dict[str, Any], rate: Array) -> list[Check]:
     """Check errors, less those that a start at rest must have; and the rates they have."""
     checks, t = [], data['t']
     for name, each in data['runs'].items():
@@ -150,25 +167,27 @@ def _followed(data: dict[str, Any], rate: Any) -> list[Check]:
     return checks
 
 
-def _transient(gains: Any, t: Any, rate: Any) -> Any:
+def _transient(gains: Sequence[float] | Array, t: Array, rate: Array) -> Array:
     """Return the errors (T, m) of a start on y_d at rest, where y_d has a rate (m,)."""
     p, d = gains
     turning = np.sqrt(p - 0.25 * d**2)
     return np.outer(np.exp(-0.5 * d * t) * np.sin(turning * t) / turning, -rate)
 
 
-def _fitted(each: dict[str, Any], t: Any, rate: Any) -> Any:
-    def gap(gains: Any) -> Any:
+def _fitted(each: dict[str, Any], t: Array, rate: Array) -> Array:
+    def gap(gains: Array) -> Array:
         return (_transient(gains, t, rate) - each['errors']).ravel()
 
     begin = [1.5 * gain for gain in GAINS]
-    return least_squares(gap, begin, x_scale=GAINS).x
+    return np.asarray(least_squares(gap, begin, x_scale=GAINS).x)
 
 
-def _quadratures(model: Any, motion: Any) -> tuple[list[str], list[dict[str, Any]]]:
+def _quadratures(
+    model: CompiledModel, motion: CircleMotion
+) -> tuple[list[str], list[dict[str, Any]]]:
     """Compare the shipped rule, that of the error estimate, and as many tetrahedra as [P] has."""
-    body, postures = model.description.modules[0].body, motion.postures
-    sample = postures.q[:: len(postures.q) // 6].reshape(-1, 8)
+    body: Any = model.description.modules[0].body  # an `lvp` body, which has a `quadrature`
+    sample = motion.q[:: len(motion.q) // 6].reshape(-1, 8)
     coarse = replace(body, quadrature=replace(body.quadrature, **COARSE))
     true = replace(body.quadrature, **FINEST)
     rules = {
@@ -176,16 +195,16 @@ def _quadratures(model: Any, motion: Any) -> tuple[list[str], list[dict[str, Any
         'chosen for 1e-6': sd.converged_quadrature(coarse, 1e-6, sample).quadrature,
         'tetrahedra': Bricks(),
     }
-    k, words, found = len(postures.q) // 3, [], []
+    k, words, found = len(motion.q) // 3, [], []
     finest = _with_rule(model, true)
-    tips = tips_of(finest, [sd.equilibrium(finest, u=postures.u[k], q0=postures.q[k]).q])
+    tips = tips_of(finest, [sd.equilibrium(finest, u=motion.u[k], q0=motion.q[k]).q])
     for name, rule in rules.items():
         each = _with_rule(model, rule)
         own = each.description.modules[0].body
         error = sd.quadrature_error(own, sample, finest=true)
-        rest = sd.equilibrium(each, u=postures.u[k], q0=postures.q[k]).q
+        rest = sd.equilibrium(each, u=motion.u[k], q0=motion.q[k]).q
         moved = float(np.abs(tips_of(each, [rest]) - tips).max())
-        count, seconds = len(own.material_points()[1]), _time(each, postures.q[k])
+        count, seconds = len(own.material_points()[1]), _time(each, motion.q[k])
         found.append(
             {'rule': name, 'points': count, 'error': error, 'tips': moved, 'time': seconds}
         )
@@ -197,16 +216,17 @@ def _quadratures(model: Any, motion: Any) -> tuple[list[str], list[dict[str, Any
     return words, found
 
 
-def _with_rule(model: Any, rule: Any) -> Any:
+def _with_rule(model: CompiledModel, rule: object) -> CompiledModel:
     """Return the model with another quadrature of all bodies."""
     robot = model.description
-    body = replace(robot.modules[0].body, quadrature=rule)
+    shipped: Any = robot.modules[0].body  # an `lvp` body, which has a `quadrature`
+    body = replace(shipped, quadrature=rule)
     return sd.compile_model(
         replace(robot, modules=tuple(replace(each, body=body) for each in robot.modules))
     )
 
 
-def _time(model: Any, q: Any) -> float:
+def _time(model: CompiledModel, q: Array) -> float:
     """Return the median time [s] of an evaluation of all terms."""
     evaluate, times = model.evaluator(), []
     for _ in range(50):
@@ -216,15 +236,15 @@ def _time(model: Any, q: Any) -> float:
     return float(np.median(times))
 
 
-def _rerouted(model: Any, motion: Any, words: list[str]) -> list[Check]:
+def _rerouted(model: CompiledModel, motion: CircleMotion, words: list[str]) -> list[Check]:
     """
     Let triplets run on to the successor: y and tensions are linear in those of the shipped arm.
 
     So errors of y have the same dynamics, with the same gains, and the arm moves as before.
     """
-    other = sd.compile_model(replace(model.description, actuators=_on_to_successors(model)))
-    T, k = np.kron(SUCCESSOR, np.eye(3)), len(motion.postures.q) // 3
-    q, u = motion.postures.q[k], motion.postures.u
+    other = sd.compile_model(_on_to_successors(model.description))
+    T, k = np.kron(SUCCESSOR, np.eye(3)), len(motion.q) // 3
+    q, u = motion.q[k], motion.u
     ours, theirs = (sd.actuation(each, q=q, qd=q) for each in (model, other))
     gap = np.abs(theirs.coordinates - T @ ours.coordinates).max()
     gap = max(gap, np.abs(theirs.matrix - ours.matrix @ T.T).max())
@@ -238,17 +258,17 @@ def _rerouted(model: Any, motion: Any, words: list[str]) -> list[Check]:
     return [Check('tendons through the successor', float(gap), 1e-9, 'm', 'sums of our lengths')]
 
 
-def _on_to_successors(model: Any) -> tuple[Any, ...]:
-    """Return the tendons with their paths continued along the next body, if there is one."""
-    tendons = model.description.actuators
-    longer = []
-    for i, (name, tendon) in enumerate((each.name, each.actuator) for each in tendons):
-        beyond = tendons[i + 3].actuator.path if i + 3 < len(tendons) else ()
-        longer.append(NamedActuator(name, replace(tendon, path=(*tendon.path, *beyond))))
-    return tuple(longer)
+def _on_to_successors(robot: RobotDescription) -> RobotDescription:
+    """Return the robot with each tendon continued along the next body, if there is one."""
+    tendons: list[Any] = [each.actuator for each in robot.actuators]  # they have a `path`
+    paths = [each.path for each in tendons]
+    beyond = [*paths[3:], (), (), ()]
+    longer = [replace(a, path=(*a.path, *more)) for a, more in zip(tendons, beyond)]
+    actuators = [replace(each, actuator=a) for each, a in zip(robot.actuators, longer)]
+    return replace(robot, actuators=tuple(actuators))
 
 
-def film(data: dict[str, Any]) -> Any:
+def film(data: dict[str, Any]) -> Film:
     """Return the motion under the continuous law from a matched start, with the circles."""
     from softrobot_dynamics.viewing.animation import Film
 
@@ -258,7 +278,7 @@ def film(data: dict[str, Any]) -> Any:
     return Film(model, np.asarray(data['t']), q, tuple(wanted))
 
 
-def draw(figure: Any, data: dict[str, Any]) -> None:
+def draw(figure: Figure, data: dict[str, Any]) -> None:
     """Draw tips on their circles, errors of y, tensions, and the price of material points."""
     figure.set_size_inches(10.0, 7.0)
     (space, errors), (tensions, price) = figure.subplots(2, 2)

@@ -4,22 +4,42 @@ The paper's second simulation: a rigid arm, a soft arm on it, and a soft gripper
 
 In [0, 3) s the UR10e goes by partial feedback linearization along a cubic from zero to a posture;
 in [3, 5) s the soft arm goes to a shape by PD with cancellation, and in [5, 6] s the gripper gets
-2 MPa, while all that was at work before goes on. Laws, phases and gains are those of the shipped
-controller file, and run as in the nodes, a command held for a millisecond.
+2 MPa, while all that was at work before goes on. Laws, phases and gains are those of
+`config/controllers/hybrid_arm.yaml`, and run as in the nodes, a command held for a millisecond.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 import softrobot_dynamics as sd
-from softrobot_dynamics.configuration import build
-from softrobot_dynamics.configuration.parameter_files import controller_files, controller_values
-from softrobot_dynamics.configuration.parts import controlled_of
+from softrobot_dynamics.controllers.composition import Composition
+from softrobot_dynamics.controllers.contract import Controller
+from softrobot_dynamics.controllers.feed_forward import FeedForward
+from softrobot_dynamics.controllers.pd_plus import PdPlus
+from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
+from softrobot_dynamics.controllers.phases import Phase, Program
+from softrobot_dynamics.description.robot import RobotDescription
+from softrobot_dynamics.dynamics.statics import Statics
+from softrobot_dynamics.errors import NotConvergedError
+from softrobot_dynamics.model.model import CompiledModel
+from softrobot_dynamics.references.piecewise import constant, spline
 from softrobot_dynamics.reproduce.axes import head, LINES
-from softrobot_dynamics.reproduce.outcome import Check, difference, quietly, SystemResult, Tell
+from softrobot_dynamics.reproduce.outcome import (
+    Array,
+    Check,
+    difference,
+    quietly,
+    SystemResult,
+    Tell,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from softrobot_dynamics.viewing.animation import Film
 
 TITLE = 'a rigid and a soft arm with a soft gripper, three laws in three phases [P, Simulation 2]'
 
@@ -27,7 +47,12 @@ ROBOT, DELAY = 'hybrid_arm', 5e-4  # [s] until a command acts, which the laws ar
 PHASES = np.array([0.0, 3.0, 5.0, 6.0])  # [s]
 GOAL = np.pi * np.array([1 / 2, -1 / 4, -1 / 4, -1 / 5, 1 / 8, -1 / 2])  # [rad] of the UR10e
 SHAPE = np.array([-np.pi / 2, np.pi / 4, -0.02])  # of the soft arm: bends [rad], elongation [m]
+TENDONS = [3.5619e-3, -41.9836e-3, -21.5784e-3]  # [m] of its tendons in this shape
 PRESSURE = 2e6  # [Pa]
+PARTS = slice(6), slice(6, 9), slice(9, 10)  # actuators of the UR10e, soft arm and gripper
+ARM_GAINS, SOFT_GAINS = {'p': 100.0, 'd': 10.0}, {'p': 4.0, 'd': 2.0}  # [1/s^2], [1/s]
+RAMPS = 0.0, 2.0, 0.0  # [s] to blend in what each part follows
+STEPS, SETTLED = 20, 1e-10  # of Newton's method
 REST = 2.0  # [s] more, until all is at rest
 STYLES = (*LINES, ('#fd9a4e', '--'), ('#85bcdb', '-'))  # of six
 FAR = 1e4  # [N] for a tension without limits
@@ -41,53 +66,91 @@ REMARKS = (
 
 def run(tell: Tell = quietly, share: float = 1.0) -> SystemResult:
     """Run the three phases; of a `share` below 1 the steps of the simulator are not halved."""
-    description = sd.load_robot(ROBOT)
-    with tell('compiling and planning'):
-        model = sd.compile_model(description)
-        values, _ = controller_values(description, controller_files(ROBOT, description, None))
-        values = {**values, 'robot': ROBOT, 'arm.reference.ramp_time': 0.0}
-        planned = build.plan_of(model, values, model.q0)
-        q, u, _ = planned.places[0]
-        start = sd.equilibrium(model, u=u, q0=q).q
+    with tell('compiling'):
+        model = sd.compile_model(sd.load_robot(ROBOT))
+        start = _rest(model)
     with tell(f'{PHASES[-1]:g} s in three phases, and {REST:g} s of rest'):
-        loop = _closed(model, values, planned, start)
+        law = _law(model)
+        loop = _closed(law, start)
     data = {name: getattr(loop, name) for name in ('t', 'q', 'u', 'y')}
     data['y_d'] = np.full_like(loop.y, np.nan)
-    data['y_d'][:, controlled_of(model, values)] = loop.y_d
+    data['y_d'][:, law.controlled] = loop.y_d
     finer = None
     if share >= 1.0:
         with tell('the same with half the steps of the simulator'):
-            finer = _closed(model, values, planned, start, substep=2.5e-4).q
+            finer = _closed(_law(model), start, substep=2.5e-4).q
         with tell('the same without limits of the tensions'):
-            data['free'] = _without_limits(description, values, planned, start)
+            data['free'] = _without_limits(model.description, start)
     checks = tuple(_checks(model, data, finer))
     names = {'coordinates': model.coordinate_names, 'actuators': model.actuator_names}
     return SystemResult(checks, (*REMARKS, *_said(data)), {**data, **names})
 
 
-def _closed(model: Any, values: Any, planned: Any, start: Any, **options: Any) -> sd.ClosedLoop:
-    law = build.law_of(model, values)
+def _rest(model: CompiledModel) -> Array:
+    """Return q (n,) with the UR10e at zero and all else at rest, by Newton's method."""
+    statics, q, u = Statics(model), model.q0.copy(), np.zeros(model.m)
+    q[:6] = 0.0
+    for _ in range(STEPS):
+        residual, _ = statics.residual(q, u)
+        step = np.linalg.solve(statics.tangent(q, u)[6:, 6:], -residual[6:])
+        q[6:] += step
+        if np.abs(step).max() < SETTLED:
+            return q
+    raise NotConvergedError('rest of the soft bodies', STEPS, float(np.abs(step).max()))
+
+
+def _law(model: CompiledModel) -> Composition:
+    """Return the three laws in their phases; a law counts on those before it in a phase."""
+    motors, tendons, gripper = (model.actuator_names[part] for part in PARTS)
+    laws = (
+        _part(PartialFeedbackLinearization, model, motors, **ARM_GAINS),
+        _part(PdPlus, model, tendons, **SOFT_GAINS),
+        _part(FeedForward, model, gripper, command=PRESSURE),
+    )
+    settings = Composition.make_settings(model, delay=DELAY)
+    settings = settings.replace(laws=tuple(law.settings for law in laws))
+    at_work = ('reach', (0,)), ('bend', (1, 0)), ('grip', (1, 0, 2))
+    durations = np.diff(PHASES)
+    phases = [Phase(name, span, own) for (name, own), span in zip(at_work, durations)]
+    return Composition(laws, settings, phases)
+
+
+def _part(
+    kind: type[Controller], model: CompiledModel, actuators: Sequence[str], **gains: float
+) -> Controller:
+    """Return a law for some of the actuators."""
+    settings = kind.make_settings(model, actuators, **gains)
+    return kind(model, period=1e-3, controlled=actuators, settings=settings)
+
+
+def _closed(law: Composition, start: Array, substep: float = 5e-4) -> sd.ClosedLoop:
+    """Return the closed loop from `start` (n,) through all phases."""
+    cubic = spline(PHASES[:2], np.array([0.0 * GOAL, GOAL]))
+    program = Program((cubic, constant(TENDONS), None), ramps=RAMPS)
     return sd.closed_loop(
-        model,
+        law.model,
         law,
-        planned.reference,
+        program,
         PHASES[-1] + REST,
         start=sd.Start(q=start),
-        plant=sd.Plant(delay=DELAY, **options),
+        plant=sd.Plant(delay=DELAY, substep=substep),
         progress=lambda t, duration: None,
     )
 
 
-def _without_limits(description: Any, values: Any, planned: Any, start: Any) -> Any:
+def _without_limits(description: RobotDescription, start: Array) -> Array:
     """Return the tensions (T, 3) [N] that the laws ask for if tendons could push, too."""
-    tendons = description.actuators[6:9]
-    free = [replace(e, actuator=replace(e.actuator, limits=(-FAR, FAR))) for e in tendons]
+    tendons: list[Any] = [each.actuator for each in description.actuators[6:9]]
+    free = [
+        replace(each, actuator=replace(tendon, limits=(-FAR, FAR)))
+        for each, tendon in zip(description.actuators[6:9], tendons)
+    ]
     actuators = (*description.actuators[:6], *free, *description.actuators[9:])
     model = sd.compile_model(replace(description, actuators=actuators))
-    return _closed(model, values, planned, start).u[:, 6:9]
+    return _closed(_law(model), start).u[:, 6:9]
 
 
-def _checks(model: Any, data: dict[str, Any], finer: Any) -> list[Check]:
+def _checks(model: CompiledModel, data: dict[str, Any], finer: Array | None) -> list[Check]:
     t, q, u = data['t'], data['q'], data['u']
     s = np.clip(t / PHASES[1], 0.0, 1.0)[:, None]
     cubic = (3.0 * s**2 - 2.0 * s**3) * GOAL
@@ -110,7 +173,7 @@ def _checks(model: Any, data: dict[str, Any], finer: Any) -> list[Check]:
     return found
 
 
-def _largest(difference: Any) -> float:
+def _largest(difference: Array) -> float:
     return float(np.abs(difference).max())
 
 
@@ -126,14 +189,14 @@ def _said(data: dict[str, Any]) -> list[str]:
     ]
 
 
-def film(data: dict[str, Any]) -> Any:
+def film(data: dict[str, Any]) -> Film:
     """Return the motion through the three phases."""
     from softrobot_dynamics.viewing.animation import Film
 
     return Film(sd.compile_model(sd.load_robot(ROBOT)), data['t'], data['q'])
 
 
-def draw(figure: Any, data: dict[str, Any]) -> None:
+def draw(figure: Figure, data: dict[str, Any]) -> None:
     """Draw joints, soft arm, gripper, and what drives each."""
     figure.set_size_inches(9.0, 6.4)
     axes, t = figure.subplots(3, 2, sharex=True), data['t']
@@ -148,10 +211,10 @@ def draw(figure: Any, data: dict[str, Any]) -> None:
                 axis.plot(t, data['y_d'][:, i], ':', color='k', lw=0.9)
         axis.set_ylabel(label)
         head(axis, '')
-    drives: Any = (
+    drives = (
         ('moments [N m]', range(6)),
         ('tensions [N]', range(6, 9)),
-        ('pressure [MPa]', [9]),
+        ('pressure [MPa]', range(9, 10)),
     )
     for axis, (label, own) in zip(axes[:, 1], drives):
         for k, i in enumerate(own):

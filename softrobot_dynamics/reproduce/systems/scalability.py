@@ -12,19 +12,32 @@ package lies in its source tree.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 import json
 from pathlib import Path
 import time
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
+from numpy.typing import NDArray
 import softrobot_dynamics as sd
-from softrobot_dynamics.recursion.passes import INERTIAL
-from softrobot_dynamics.recursion.singular_mass import accelerations
+from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.reproduce.axes import LINES
-from softrobot_dynamics.reproduce.outcome import Check, difference, quietly, SystemResult, Tell
+from softrobot_dynamics.reproduce.outcome import (
+    Array,
+    Check,
+    difference,
+    quietly,
+    SystemResult,
+    Tell,
+)
+from softrobot_dynamics.reproduce.turning import Numbers
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from softrobot_dynamics.viewing.animation import Film
 
 TITLE = 'chains of N planar bodies: equality and time by N [P, Simulation 3, Figure 11]'
 
@@ -74,7 +87,7 @@ def run(tell: Tell = quietly, share: float = 1.0) -> SystemResult:
     return SystemResult(checks, remarks, data)
 
 
-def _swing(span: float) -> tuple[Any, Any]:
+def _swing(span: float) -> tuple[Array, Array]:
     """Return times (T,) [s] and coordinates (T, n) of the shipped chain, let go when bent."""
     model = sd.compile_model(sd.load_robot(ROBOT))
     robot, rows = sd.Simulator(model), []
@@ -86,7 +99,7 @@ def _swing(span: float) -> tuple[Any, Any]:
     return times, np.array(rows)
 
 
-def film(data: dict[str, Any]) -> Any:
+def film(data: dict[str, Any]) -> Film:
     """Return the motion of the shipped chain."""
     from softrobot_dynamics.viewing.animation import Film
 
@@ -94,7 +107,7 @@ def film(data: dict[str, Any]) -> Any:
     return Film(model, np.asarray(data['t']), np.asarray(data['q']))
 
 
-def _chain(n: int) -> Any:
+def _chain(n: int) -> CompiledModel:
     """Return the model of n of the shipped links, without what drives them."""
     robot = sd.load_robot(ROBOT)
     links = [replace(robot.modules[0], name=f'b{i}', joint_name=f'b{i}', parent=i - 1)
@@ -102,7 +115,7 @@ def _chain(n: int) -> Any:
     return sd.compile_model(replace(robot, modules=tuple(links), actuators=(), start=()))
 
 
-def _compared(model: Any, q: Any, qd: Any, qdd: Any) -> list[float]:
+def _compared(model: CompiledModel, q: Array, qd: Array, qdd: Array) -> list[float]:
     """Return the relative differences of M qdd, c, M by columns, and forward dynamics."""
     zero = 0.0 * q
     momentum = sd.inertial_inverse_dynamics(model, q=q, qd=zero, qdd=qdd)
@@ -123,7 +136,7 @@ def _compared(model: Any, q: Any, qd: Any, qdd: Any) -> list[float]:
     ]
 
 
-def _columns(model: Any, q: Any) -> Any:
+def _columns(model: CompiledModel, q: Array) -> Array:
     """Return M column by column [P, Sec. 5.2]; with q' = 0, where the paper has q'."""
     zero = np.zeros(len(q))
     units = np.eye(len(q))
@@ -131,7 +144,7 @@ def _columns(model: Any, q: Any) -> Any:
     return np.column_stack([iid(model, q=q, qd=zero, qdd=e) for e in units])
 
 
-def _mass(q: Any) -> tuple[Any, Any]:
+def _mass(q: Numbers) -> tuple[Array, Array]:
     """Return the real and the imaginary part of M (n, n) = sum of m J^T J, at complex q (n,)."""
     nodes, weights = leggauss(16)
     s, ds = 0.5 * (nodes + 1.0), 0.5 * weights
@@ -160,31 +173,27 @@ def _mass(q: Any) -> tuple[Any, Any]:
     return M.real, M.imag
 
 
-def _times(model: Any, share: float) -> dict[str, float]:
-    """Return the median time [s] of each of WAYS at q = qd = qdd = 1."""
-    ones, zero, units = np.ones(model.n), np.zeros(model.n), np.eye(model.n)
-    plain = model.per_thread.recursion(INERTIAL, False)
-    whole = model.per_thread.recursion(INERTIAL, True)
+def _times(model: CompiledModel, share: float) -> dict[str, float]:
+    """Return the median time [s] of each of WAYS at q = qd = qdd = 1, by public functions."""
+    ones, zero = np.ones(model.n), np.zeros(model.n)
 
-    def in_one_pass() -> None:
-        whole(ones, ones, zero)
-        accelerations(model, whole.M, -whole.Q)
+    def momentum() -> Array:
+        return sd.inertial_inverse_dynamics(model, q=ones, qd=zero, qdd=ones)
 
-    def by_columns() -> None:
-        M = np.empty((model.n, model.n))
-        for i in range(model.n):
-            plain(ones, zero, units[i])
-            M[i] = plain.Q
-        plain(ones, ones, zero)
-        accelerations(model, M, -plain.Q)
+    def bias() -> Array:
+        return sd.inertial_inverse_dynamics(model, q=ones, qd=ones, qdd=zero)
 
-    calls = (
-        lambda: plain(ones, zero, ones), lambda: plain(ones, ones, zero), in_one_pass, by_columns
-    )  # fmt: skip
+    def in_one_pass() -> Array:
+        return sd.forward_dynamics(model, q=ones, qd=ones, u=np.zeros(model.m))
+
+    def by_columns() -> NDArray[np.floating[Any]]:
+        return np.linalg.solve(_columns(model, ones), -bias())
+
+    calls = momentum, bias, in_one_pass, by_columns
     return {name: _median(call, 200 if share >= 1.0 else 3) for name, call in zip(WAYS, calls)}
 
 
-def _median(call: Any, count: int) -> float:
+def _median(call: Callable[[], object], count: int) -> float:
     times = []
     for _ in range(count):
         start = time.perf_counter()
@@ -193,7 +202,7 @@ def _median(call: Any, count: int) -> float:
     return float(np.median(times))
 
 
-def _remarks(sizes: Any, times: Any) -> tuple[str, ...]:
+def _remarks(sizes: Sequence[int], times: dict[str, list[float]]) -> tuple[str, ...]:
     long = [k for k, n in enumerate(sizes) if n >= LONG]
     grown = {
         name: np.polyfit(np.log(np.take(sizes, long)), np.log(np.take(found, long)), 1)[0]
@@ -225,7 +234,7 @@ def _published() -> dict[str, Any]:
     return curves
 
 
-def draw(figure: Any, data: dict[str, Any]) -> None:
+def draw(figure: Figure, data: dict[str, Any]) -> None:
     """Draw time over N: M qdd and c as published, and forward dynamics in both ways."""
     figure.set_size_inches(10.0, 3.8)
     axes = figure.subplots(1, 3, sharey=True)

@@ -9,14 +9,27 @@ other, nor of the package.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
+from numpy.typing import ArrayLike
 import softrobot_dynamics as sd
+from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.reproduce.axes import LINES
-from softrobot_dynamics.reproduce.outcome import Check, difference, quietly, SystemResult, Tell
+from softrobot_dynamics.reproduce.outcome import (
+    Array,
+    Check,
+    difference,
+    quietly,
+    SystemResult,
+    Tell,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 TITLE = 'the planar body that [P] works out by hand, formula by formula'
 
@@ -34,13 +47,16 @@ REMARKS = (
 )
 
 
+State: TypeAlias = tuple[float, float, float]  # q [rad], its rate and its acceleration
+
+
 class ToyTerms(NamedTuple):
     """All terms of one state; vectors (x, z) in the tip frame, T* about its y axis."""
 
-    com: Any
-    grad_v: Any
-    force: Any  # F*
-    moment: Any  # T*
+    com: Array
+    grad_v: Array
+    force: Array  # F*
+    moment: float  # T*
     pi: float  # pi*
     M: float
     c: float
@@ -98,7 +114,6 @@ def definitions(q: float, qd: float, qdd: float) -> ToyTerms:
     """Return what the integrals over the undeformed cylinder say, with p(x, q) alone."""
     x, s, masses = _cylinder()
     p, derivative, curve = _position(x, s, q)
-    p, derivative, curve = p, derivative, curve
     tip, tip_derivative, _ = _position(np.zeros(1), np.ones(1), q)
     c, e = np.cos(q), np.sin(q)
     to_tip = np.array([[c, e], [-e, c]])  # the frame there is turned about y by -q
@@ -122,12 +137,12 @@ def definitions(q: float, qd: float, qdd: float) -> ToyTerms:
         pi=-(M * qdd + bias) - grad_v @ force + about_tip,  # Q = -pi* - grad_v F - grad_w T
         M=M,
         c=bias,
-        g=-masses @ derivative[:, 1] * G,
-        s=masses @ x**2 * (q + qd),  # strains -q x, E = 1, and as much viscosity
+        g=float(-masses @ derivative[:, 1] * G),
+        s=float(masses @ x**2 * (q + qd)),  # strains -q x, E = 1, and as much viscosity
     )
 
 
-def _cylinder() -> Any:
+def _cylinder() -> tuple[Array, Array, Array]:
     """Return x (K,), s (K,) and masses (K,) of a rule on the cylinder; y does not matter."""
     ends, along = leggauss(24)
     s, ds = 0.5 * (ends + 1.0), 0.5 * along
@@ -137,7 +152,7 @@ def _cylinder() -> Any:
     return np.tile(x, 24), np.repeat(s, 12), np.outer(ds, dx).ravel()
 
 
-def _position(x: Any, s: Any, q: float) -> Any:
+def _position(x: Array, s: Array, q: float) -> list[Array]:
     """Return p, dp/dq and d2p/dq2, each (K, 2) in x and z of the base, as [P, Eq. (3)]."""
     nodes, weights = leggauss(24)
     places, dr = 0.5 * np.outer(s, nodes + 1.0), 0.5 * np.outer(s, weights)
@@ -151,17 +166,19 @@ def _position(x: Any, s: Any, q: float) -> Any:
     return [np.column_stack(pair) for pair in pairs]
 
 
-def _model(direction: int) -> Any:
+def _model(direction: int) -> CompiledModel:
     gravity = (0.0, 0.0, G) if direction == 2 else (G, 0.0, 0.0)
     return sd.compile_model(replace(sd.load_robot(ROBOT), gravity=gravity))
 
 
-def _three_ways(models: Any, state: Any) -> Any:
+def _three_ways(
+    models: list[CompiledModel], state: State
+) -> tuple[ToyTerms, ToyTerms | None, ToyTerms]:
     closed = formulas(*state) if abs(state[0]) >= SERIES else None
     return _ours(models, state), closed, definitions(*state)
 
 
-def _ours(models: Any, state: Any) -> ToyTerms:
+def _ours(models: list[CompiledModel], state: State) -> ToyTerms:
     """Return what public calls say; the package's bend is -q of [P]."""
     q, qd, qdd = (-np.array([value]) for value in state)
     zero, model = np.zeros(1), models[0]
@@ -191,12 +208,12 @@ def _ours(models: Any, state: Any) -> ToyTerms:
     )
 
 
-def _wrench(model: Any, q: Any, qd: Any, qdd: Any) -> Any:
+def _wrench(model: CompiledModel, q: Array, qd: Array, qdd: Array) -> Array:
     """Return the moment and force (6,) that the joint transmits, in its frame."""
     return sd.inverse_dynamics(model, q=q, qd=qd, qdd=qdd, joint_wrenches=True)[1][0]
 
 
-def _worst(pairs: Any) -> float:
+def _worst(pairs: Sequence[tuple[ArrayLike, ArrayLike]]) -> float:
     return max(difference(found, wanted) for found, wanted in pairs)
 
 
@@ -204,7 +221,7 @@ def _curves(terms: ToyTerms) -> list[float]:
     return [*terms.force, terms.moment, terms.pi]
 
 
-def draw(figure: Any, data: dict[str, Any]) -> None:
+def draw(figure: Figure, data: dict[str, Any]) -> None:
     """Draw F*, T* and pi* over q at qd = qdd = 1: lines are formulas, dots the recursion."""
     figure.set_size_inches(6.0, 3.6)
     axes = figure.subplots()

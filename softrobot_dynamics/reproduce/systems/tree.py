@@ -10,13 +10,24 @@ One motion in both has other coordinates, and the same torque.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import softrobot_dynamics as sd
+from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.reproduce.axes import head, LINES
-from softrobot_dynamics.reproduce.outcome import Check, difference, quietly, SystemResult, Tell
-from softrobot_dynamics.reproduce.turning import turn
+from softrobot_dynamics.reproduce.outcome import (
+    Array,
+    Check,
+    difference,
+    quietly,
+    SystemResult,
+    Tell,
+)
+from softrobot_dynamics.reproduce.turning import Numbers, turn
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 TITLE = 'the tree of the tutorial by C. K. Liu and S. Jain: recursion beside Lagrange'
 
@@ -29,6 +40,7 @@ LINKS = (
     ('lower', 1, (0.29, 0.0, 0.0), (2,), 1.3, (0.11, 0.01, 0.0), (0.002, 0.009, 0.010)),
     ('head', 0, (0.0, 0.0, 0.47), (1,), 4.2, (0.02, 0.0, 0.10), (0.022, 0.024, 0.015)),
 )
+Turn: TypeAlias = tuple[int, Numbers, Numbers]  # of a coordinate: its index, axis, centre [m]
 BALL = slice(2, 5)  # coordinates of the ball joint
 GRAVITY = np.array([0.0, 0.0, -9.81])
 STATES, STEP = 40, 1e-40  # and the complex step
@@ -64,7 +76,7 @@ def run(tell: Tell = quietly, share: float = 1.0) -> SystemResult:
     )
 
 
-def _compared(model: Any, q: Any, qd: Any, qdd: Any) -> list[float]:
+def _compared(model: CompiledModel, q: Array, qd: Array, qdd: Array) -> list[float]:
     """Return the relative differences of one state, given in the tutorial's angles."""
     own, own_rate, own_acceleration = _in_ours(q, qd, qdd)
     found = sd.inverse_dynamics(model, q=own, qd=own_rate, qdd=own_acceleration)
@@ -88,7 +100,7 @@ def _compared(model: Any, q: Any, qd: Any, qdd: Any) -> list[float]:
 # Lagrange, in the tutorial's angles
 
 
-def _lagrange(q: Any, qd: Any, qdd: Any) -> Any:
+def _lagrange(q: Array, qd: Array, qdd: Array) -> Array:
     """Return M qdd + c + g (7,): derivatives of the energies, by complex steps."""
     M, g = _mass(q)
     derivatives = np.array([_mass(q + 1j * STEP * e)[0].imag / STEP for e in np.eye(len(q))])
@@ -96,13 +108,13 @@ def _lagrange(q: Any, qd: Any, qdd: Any) -> Any:
     return M.real @ qdd + rate @ qd - 0.5 * np.einsum('kij,i,j->k', derivatives, qd, qd) + g.real
 
 
-def _mass(q: Any) -> tuple[Any, Any]:
+def _mass(q: Numbers) -> tuple[Numbers, Numbers]:
     """Return M (7, 7) and g (7,) = -sum of J^T m g, at q (7,), which may be complex."""
     n, first = len(q), 0
-    placed: list[Any] = []
+    placed: list[tuple[Numbers, Numbers, list[Turn]]] = []
     M, g = np.zeros((n, n), dtype=complex), np.zeros(n, dtype=complex)
     for _, parent, at, axes, mass, com, inertia in LINKS:
-        R, o, above = placed[parent] if parent >= 0 else (np.eye(3), np.zeros(3), ())
+        R, o, above = placed[parent] if parent >= 0 else (np.eye(3), np.zeros(3), [])
         o = o + R @ np.array(at)
         turns = list(above)
         for k, axis in enumerate(axes):
@@ -111,8 +123,9 @@ def _mass(q: Any) -> tuple[Any, Any]:
         first += len(axes)
         placed.append((R, o, turns))
         Jv, Jw = np.zeros((2, 3, n), dtype=complex)
-        for j, axis, center in turns:
-            Jw[:, j], Jv[:, j] = axis, np.cross(axis, o + R @ np.array(com) - center)
+        for j, direction, center in turns:
+            Jw[:, j] = direction
+            Jv[:, j] = np.cross(direction, o + R @ np.array(com) - center)
         M += mass * Jv.T @ Jv + Jw.T @ R @ np.diag(inertia) @ R.T @ Jw
         g -= mass * Jv.T @ GRAVITY
     return M, g
@@ -121,23 +134,23 @@ def _mass(q: Any) -> tuple[Any, Any]:
 # One motion of the ball joint in both kinds of angles
 
 
-def _rotation_xyz(a: Any) -> Any:
+def _rotation_xyz(a: Numbers) -> Numbers:
     return turn(0, a[0]) @ turn(1, a[1]) @ turn(2, a[2])
 
 
-def _axes_xyz(a: Any) -> Any:
+def _axes_xyz(a: Numbers) -> Numbers:
     """Return the axes (3, 3), columns, about which the angles of Rx Ry Rz turn."""
     x = turn(0, a[0])
     return np.column_stack([np.eye(3)[0], x[:, 1], (x @ turn(1, a[1]))[:, 2]])
 
 
-def _axes_rpy(a: Any) -> Any:
+def _axes_rpy(a: Numbers) -> Numbers:
     """Return the same of roll, pitch and yaw, Rz Ry Rx."""
     z = turn(2, a[2])
     return np.column_stack([(z @ turn(1, a[1]))[:, 0], z[:, 1], np.eye(3)[2]])
 
 
-def _in_ours(q: Any, qd: Any, qdd: Any) -> list[Any]:
+def _in_ours(q: Array, qd: Array, qdd: Array) -> list[Array]:
     """Return the same motion in the package's coordinates."""
     a, da, dda = q[BALL], qd[BALL], qdd[BALL]
     R = _rotation_xyz(a)
@@ -156,7 +169,7 @@ def _in_ours(q: Any, qd: Any, qdd: Any) -> list[Any]:
 _SWEEP = np.linspace(-1.5, 1.5, 61)
 
 
-def _sweep(q: Any) -> Any:
+def _sweep(q: Array) -> Array:
     """Return roll, pitch and yaw (61, 3) while the second of the tutorial's angles goes along."""
     rows = []
     for b in _SWEEP:
@@ -166,7 +179,7 @@ def _sweep(q: Any) -> Any:
     return np.array(rows)
 
 
-def draw(figure: Any, data: dict[str, Any]) -> None:
+def draw(figure: Figure, data: dict[str, Any]) -> None:
     """Draw the angles of one rotation in both ways, and the differences in all states."""
     figure.set_size_inches(9.0, 3.4)
     angles, errors = figure.subplots(1, 2)

@@ -1,7 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Kernels of Cosserat rods against exponentials and a solver of differential equations."""
 
-from cosserat import (
+import numpy as np
+from oracles import newton_euler, rods
+import pytest
+from softrobot_dynamics.kernels.quadrature import gauss_legendre
+from softrobot_dynamics.tracing.arithmetic import NUMERIC
+from softrobot_dynamics.tracing.graph import symbol, SYMBOLIC
+from softrobot_dynamics.tracing.traversal import evaluate
+from support.cosserat import (
     assert_close,
     BENT,
     L,
@@ -14,13 +21,6 @@ from cosserat import (
     TOLERANCE,
     VARYING,
 )
-import numpy as np
-from oracles import newton_euler, rods
-import pytest
-from softrobot_dynamics.kernels.quadrature import gauss_legendre
-from softrobot_dynamics.tracing.arithmetic import NUMERIC
-from softrobot_dynamics.tracing.graph import symbol, SYMBOLIC
-from softrobot_dynamics.tracing.traversal import evaluate
 
 
 def motions(body, stations, q, qd):
@@ -101,8 +101,8 @@ def test_convergence_is_of_fourth_order():
 
 
 @pytest.mark.parametrize('count', [14, 15, 16, 40])
-def test_more_steps_than_lanes(count):
-    """However many blocks the steps fill, the sums are those over all points."""
+def test_sums_are_right_for_any_number_of_blocks(count):
+    """However many vector blocks the steps fill, the sums are those over all points."""
     body = rod(quadrature=count)
     q, qd, w = state(body, seed=3)
     found = parts(slab(body, q, qd, w), len(q))

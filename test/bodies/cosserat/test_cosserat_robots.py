@@ -1,9 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Robots of Cosserat rods: other bodies that must agree, elasticity, tendons, wrong entries."""
 
-from cosserat import assert_close, BENT, given, L, robot, rod, slab, state, strain_of, VARYING
-from differences import derivative, gradient
-from generated import instance
 import numpy as np
 from oracles import rods
 import pytest
@@ -13,12 +10,26 @@ from softrobot_dynamics.bodies.released import STRAINS
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
+from support.cosserat import (
+    assert_close,
+    BENT,
+    given,
+    L,
+    robot,
+    rod,
+    slab,
+    state,
+    strain_of,
+    VARYING,
+)
+from support.differences import derivative, gradient
+from support.generated import instance
 
 STRAIGHT = {'type': 'elliptic', 'half_axis_x': 0.02, 'half_axis_y': 0.012}
 
 
-def test_beyond_what_a_step_can_turn():
-    """The terms are no numbers, calls say so, and the body explains what would be right."""
+def test_a_step_that_turns_too_far_is_refused():
+    """Terms are nan, calls raise, and the body explains what would be right."""
     body = rod(quadrature=1)
     q = np.array([2.4 * np.pi / L, 0.0, 0.0, 0.0, 0.0, 0.0])
     assert np.isnan(slab(body, q, 0.0 * q)[layout.inertia_offset(6) + 4])
@@ -146,7 +157,7 @@ def test_rigidities_make_the_same_rod():
 
 
 def test_rigidities_may_taper_and_lack_what_is_locked():
-    """E I from 2 to 1 N m^2 in the mean is 3/2; without rho I the rod is thin."""
+    """A tapering E I counts by its mean, and locked strains need no rigidity."""
     own = {'type': 'rigidities', 'EI': [2.0, 1.0], 'rhoA': 0.3}
     body = instance(BODIES, numbered({'kappa_y': {'basis': 'legendre'}}, own))
     assert body.stiffness() == pytest.approx(np.array([[1.5 * L]]), rel=1e-14)
@@ -155,7 +166,7 @@ def test_rigidities_may_taper_and_lack_what_is_locked():
 
 
 def test_each_strain_may_have_its_own_damping():
-    """D is K times the damping of the strain; one not named has none; it is what moves damp."""
+    """D is K times the damping of each strain, and zero for a strain not named."""
     each = {'kappa_x': 0.1, 'gamma_z': 0.3}
     body, plain = rod(VARYING, damping=each), rod(VARYING)
     names = [c.rpartition('_')[0] for c in body.coordinates()]

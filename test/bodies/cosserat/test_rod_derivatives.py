@@ -1,11 +1,11 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Derivatives of rods by their own coordinates, against many digits."""
 
-from cosserat import BENT, rod
-from derivative_checks import assert_body_derivatives
 from oracles import derivatives
 import pytest
 from softrobot_dynamics.bodies.cosserat.body import Cosserat
+from support.cosserat import BENT, rod
+from support.derivative_checks import assert_body_derivatives
 
 VARYING = {
     'kappa_x': {'basis': 'monomial'},
@@ -28,7 +28,7 @@ class Remembered(Cosserat):
 
 @pytest.mark.parametrize('strains', [VARYING, CONSTANT], ids=['varying', 'constant'])
 def test_derivatives_of_rods(strains):
-    """All that the recursion asks for; of all strains by those within steps, and by others."""
+    """Derivatives of rods are exact for strains within steps and for all others."""
     body = Remembered(**vars(rod(strains, quadrature=2, reference_strain=BENT)))
     points, masses = body.material_points()
     assert_body_derivatives(

@@ -1,7 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Each cross-section and each strain basis against its definition, and what they refuse."""
 
-from generated import instance, mapping
 import numpy as np
 import pytest
 import softrobot_dynamics as sd
@@ -15,6 +14,7 @@ from softrobot_dynamics.schema.parsing import reader
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 from softrobot_dynamics.tracing.graph import as_node, symbol, SYMBOLIC
 from softrobot_dynamics.tracing.traversal import evaluate
+from support.generated import instance, mapping
 
 pytestmark = pytest.mark.quick
 
@@ -115,7 +115,7 @@ SHAPES = [name for name in SECTIONS.names() if issubclass(SECTIONS.get(name), Se
 
 @pytest.mark.parametrize('name', SHAPES)
 def test_every_section_is_a_shape(name):
-    """Its moments are not below a disc's of its area, its torsion constant not above Ix + Iy."""
+    """Moments are at least a disc's of the same area; the torsion constant is at most Ix + Iy."""
     area, Ix, Iy, J = np.broadcast_arrays(*section(name).at(SIGMA), SIGMA)[:4]
     assert (area > 0.0).all() and (J > 0.0).all()
     least = area**2 / (4.0 * np.pi)  # of a disc, the polar moment of which is the smallest
@@ -124,8 +124,8 @@ def test_every_section_is_a_shape(name):
     assert section(name).at(0.3)[0] == pytest.approx(section(name).at(np.array([0.3]))[0][0])
 
 
-def test_every_section_that_comes_along_has_a_shape_here():
-    """What is asked of its moments below is asked of each."""
+def test_every_registered_section_is_tested_here():
+    """Every registered section has a shape in this file, so that its moments are tested."""
     own = [n for n in SHAPES if SECTIONS.get(n).__module__.startswith(sd.__name__)]
     assert set(own) == set(GIVEN)
 
@@ -167,7 +167,7 @@ def test_torsion_of_rectangles(ratio):
 
 
 def test_torsion_of_a_square():
-    """0.1405770150 a^4, as in every table."""
+    """The torsion constant of a square is 0.1405770150 a^4."""
     assert section('rectangular', width=1.0, height=1.0).at(0.0).J == pytest.approx(
         0.14057701495515, rel=1e-13
     )
@@ -207,8 +207,8 @@ def test_a_tube_is_not_wider_inside_than_outside():
 
 
 @pytest.mark.parametrize('name', BASES.names())
-def test_bases_are_formulas(name):
-    """Traced, a basis has the values it has for arrays; it counts its functions right."""
+def test_bases_can_be_traced(name):
+    """Traced, a basis has the values it has for arrays, and the right number of functions."""
     nodes = basis(name).at(symbol('x', 0), SYMBOLIC)
     assert len(nodes) == basis(name).count() == len(at(name))
     for sigma in (0.0, 0.31, 0.65, 1.0):
@@ -219,13 +219,13 @@ def test_bases_are_formulas(name):
 
 @pytest.mark.parametrize('name', [name for name in BASES.names() if name != 'table'])
 def test_order_zero_is_the_constant_strain(name):
-    """Of order 0 every basis is one function, 1 everywhere."""
+    """Of order 0 every basis is one function, equal to 1 everywhere."""
     (values,) = basis(name, order=0).at(SIGMA, NUMERIC)
     assert np.array_equal(values + 0.0 * SIGMA, np.ones(4))
 
 
-def test_monomials():
-    """phi_k = sigma^k."""
+def test_monomials_are_powers():
+    """Monomial basis functions are phi_k = sigma^k."""
     np.testing.assert_allclose(at('monomial'), [SIGMA**k for k in range(5)], rtol=1e-15)
 
 
@@ -239,14 +239,14 @@ def test_legendre_polynomials_are_orthogonal():
 
 
 def test_chebyshev_polynomials_are_cosines():
-    """phi_k(cos) = cos(k .)."""
+    """Chebyshev basis functions satisfy phi_k(cos x) = cos(k x)."""
     angles = np.linspace(0.1, 3.0, 7)
     found = at('chebyshev', 0.5 * (np.cos(angles) + 1.0))
     np.testing.assert_allclose(found, np.cos(np.outer(np.arange(5), angles)), atol=1e-14)
 
 
 def test_fourier_functions_are_orthogonal_waves():
-    """Their squares are 1 on average for the constant, 1/2 for the waves; sines rise at 0."""
+    """Mean squares are 1 for the constant and 1/2 for the waves; sines rise at 0."""
     sigma = (np.arange(16) + 0.5) / 16.0
     values = at('fourier', sigma)
     np.testing.assert_allclose(values @ values.T / 16.0, np.diag([1.0] + [0.5] * 4), atol=1e-15)
@@ -331,7 +331,7 @@ def test_wrong_strains_are_refused(field, value, path, expected):
 
 
 def test_strains_are_read_in_their_order():
-    """Whatever the order in the file, curvatures come first; a reference may be given in parts."""
+    """Curvatures come first, whatever the order in the file; a reference may be partial."""
     found = read(reader(strain_bases()), {'gamma_z': LINE, 'kappa_y': LINE})
     assert [strain for strain, _ in found] == [1, 5]
     assert read(reader(strain_reference()), [1, 0, 0, 0, 0, 1]) == (1.0, 0.0, 0.0, 0.0, 0.0, 1.0)

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Finite-element matrices against those of another program, and against what they must do."""
+"""Finite-element matrices against another program and against exact energies."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from softrobot_dynamics.bodies.fem.assembly import mass_matrix, MASS_ORDER, stif
 from softrobot_dynamics.bodies.fem.elements import Elements
 from softrobot_dynamics.bodies.meshes import Mesh
 from softrobot_dynamics.materials.contract import lame
-from solids import box, RUBBER
+from support.solids import box, RUBBER
 
 LAME = lame(RUBBER.young_modulus, RUBBER.poisson_ratio)
 
@@ -21,7 +21,7 @@ def elements():
 
 
 def test_matrices_are_those_of_scikit_fem(elements):
-    """Entry by entry; elasticity by its own rule, as both are exact, inertia by ours."""
+    """Stiffness and mass matrices equal those of scikit-fem entry by entry."""
     skfem = pytest.importorskip('skfem')
     from skfem.helpers import dot
     from skfem.models.elasticity import linear_elasticity
@@ -42,8 +42,8 @@ def test_matrices_are_those_of_scikit_fem(elements):
         assert abs(found - wanted).max() < 1e-13 * abs(wanted).max()
 
 
-def test_what_a_solid_stores_is_what_their_strain_says(elements):
-    """Energies of a homogeneous strain and of a velocity; nothing of a rigid rotation."""
+def test_energies_of_a_homogeneous_strain_are_exact(elements):
+    """Energies of a homogeneous strain and of a velocity are exact, of a rotation zero."""
     K, M = stiffness_matrix(elements, LAME), mass_matrix(elements, RUBBER.density)
     volume, derivative = (
         elements.mesh.volumes().sum(),

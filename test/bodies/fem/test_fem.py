@@ -4,7 +4,6 @@
 from dataclasses import replace
 import zipfile
 
-from differences import gradient
 import numpy as np
 import pytest
 from scipy.linalg import expm
@@ -18,7 +17,8 @@ from softrobot_dynamics.bodies.fem.modes_file import digest, load_modes, save_mo
 from softrobot_dynamics.bodies.meshes import Mesh
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, MeshError
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
-from solids import box, modes, modes_file, RUBBER
+from support.differences import gradient
+from support.solids import box, modes, modes_file, RUBBER
 
 SIZE = 0.03, 0.04, 0.25
 HOOKE = {'type': 'st_venant_kirchhoff', 'young_modulus': 6e5, 'poisson_ratio': 0.3}
@@ -83,7 +83,7 @@ def file():
 
 
 def test_mass_centre_and_inertia_are_the_mesh_s(file):
-    """As a solid box has them about the centre of its base."""
+    """Mass, centre and inertia equal those of a solid box about the centre of its base."""
     (a, b, L), body = SIZE, body_of(file)
     points, masses = body.material_points()
     m = RUBBER.density * a * b * L
@@ -115,7 +115,7 @@ def test_modes_are_orthogonal_and_scaled(file):
 
 
 def test_axial_frequency_converges_to_the_closed_form():
-    """Without lateral contraction c/(4 L) is exact; the error falls with the fourth power of h."""
+    """The axial frequency converges to c/(4 L) with the fourth power of the element size."""
     solid, L = Solid(1e6, 0.0, 1000.0), 0.2
     errors = []
     for k in (2, 4):
@@ -129,7 +129,7 @@ def test_axial_frequency_converges_to_the_closed_form():
 
 
 def test_bending_frequencies_converge_to_timoshenko():
-    """From above, faster than the third power of h, for a beam with L/h = 10."""
+    """Bending frequencies converge to Timoshenko's from above, faster than h^3."""
     solid, (b, h, L) = Solid(1e6, 0.0, 1000.0), (0.02, 0.03, 0.3)
     wanted = timoshenko(solid, b, h, L, 2)
     errors = []
@@ -144,7 +144,7 @@ def test_bending_frequencies_converge_to_timoshenko():
 
 
 def test_poisson_s_ratio_does_not_lock():
-    """At 0.49 a clamped beam is hardly stiffer than a beam: by what its clamped face adds."""
+    """At a Poisson ratio of 0.49 a clamped beam is stiffer only by what its clamped face adds."""
     solid, (b, h, L) = Solid(1e6, 0.49, 1000.0), (0.02, 0.03, 0.45)
     basis = reduced_basis(box((2, 2, 18), (b, h, L)), solid, 2)
     wanted = [timoshenko(solid, *sides, L, 1)[0] for sides in ((h, b), (b, h))]
@@ -153,7 +153,7 @@ def test_poisson_s_ratio_does_not_lock():
 
 
 def test_static_deflection_is_the_beam_s():
-    """Under its weight, bending and shear; more modes come closer."""
+    """The deflection under weight converges to the beam's, bending and shear included."""
     solid, (b, h, L) = Solid(1e8, 0.0, 1000.0), (0.02, 0.03, 0.3)
     load = 9.81 * solid.density * h * b
     wanted = load * L**4 / (8 * 1e8 * b * h**3 / 12) + load * L**2 / (2 * 0.5e8 * b * h / 1.2)
@@ -213,7 +213,7 @@ def test_forces_are_gradients_of_the_energy_in_the_mesh(file):
         np.testing.assert_allclose(found, wanted, atol=1e-8 * np.abs(wanted).max())
 
 
-def test_position_of_points_anywhere(file):
+def test_points_anywhere_move_with_the_shape_functions(file):
     """Material points, nodes and points between them move with the shape functions."""
     body, made = body_of(file), modes()
     q = 0.05 * np.arange(1.0, 6.0)
@@ -251,7 +251,7 @@ def test_tip_frame_follows_the_tip_face(file):
     {'x': [0.012, -0.004], 'y': [-0.01]}, {'radius': 0.01, 'turns': 3.0}, [0.0, 0.0],
 ])  # fmt: skip
 def test_a_tendon_runs_through_the_mesh(file, offset):
-    """Its length is that of the moved curve, element by element; its gradient is exact."""
+    """A tendon's length is that of the deformed curve; its gradient is exact."""
     tendon = {'name': 't', 'type': 'tendon', 'path': [{'body': 'b', 'offset': offset}]}
     q = 0.02 * np.cos(np.arange(5.0))
     description = robot(file, actuators=[tendon], quadrature=2)
@@ -283,8 +283,8 @@ def test_a_formula_is_not_offered(file):
         body_of(file).position([symbol('x', i) for i in range(3)], [0.0] * 5, SYMBOLIC)
 
 
-def test_a_file_is_what_was_saved(tmp_path):
-    """Arrays come back to the bit; equal meshes have equal digests, others do not."""
+def test_a_modes_file_returns_what_was_saved(tmp_path):
+    """Arrays come back to the bit, and equal meshes alone have equal digests."""
     made = replace(modes(), scale=1e-3)
     save_modes(tmp_path / 'a.npz', made)
     found = load_modes(tmp_path / 'a.npz')
@@ -325,7 +325,7 @@ WRONG = {
 
 @pytest.mark.parametrize('words', WRONG, ids=str)
 def test_wrong_content_of_a_file_is_refused(words, file, tmp_path):
-    """By the place in the robot file, saying what is wrong with the modes file."""
+    """Wrong content of a modes file is refused with the place in the robot file."""
     wrong = changed(file, tmp_path / 'wrong.npz', **WRONG[words])
     with pytest.raises(DescriptionError) as caught:
         robot(wrong)
@@ -383,14 +383,14 @@ def test_wrong_fields_are_refused(fields, path, words, file):
     ({'young_modulus': np.nan}, 'young_modulus'),
 ], ids=str)  # fmt: skip
 def test_wrong_materials_are_refused(numbers, words):
-    """Before anything is computed, by name."""
+    """A wrong material is refused by name before anything is computed."""
     with pytest.raises(ArgumentError, match=words):
         reduced_basis(box((1, 1, 2), SIZE), RUBBER._replace(**numbers), 2)
 
 
 @pytest.mark.parametrize('count, derivatives', [(0, 0), (10**6, 0), (3, -1), (3, 4)])
 def test_wrong_numbers_of_modes_are_refused(count, derivatives):
-    """Fewer than one, more than the mesh has unknowns, derivatives of modes that are not there."""
+    """Fewer than one mode, more than unknowns, or too many derivatives are refused."""
     with pytest.raises(ArgumentError, match='a whole number from'):
         reduced_basis(box((1, 1, 2), SIZE), RUBBER, count, derivatives)
 
@@ -434,7 +434,7 @@ def modes_command(mesh, *others):
 
 
 def test_the_command_makes_a_file_that_a_robot_names(mesh_file, tmp_path, capsys):
-    """Its path, and that of the mesh, are relative to the robot's file."""
+    """The command writes a modes file; paths in a robot file are relative to that file."""
     target = tmp_path / 'box.npz'
     assert modes_command(mesh_file, '--modes', 3, '--derivatives', 2, '--output', target) == 0
     wanted = reduced_basis(box((1, 1, 3), SIZE), RUBBER, 3, 2)
@@ -459,7 +459,7 @@ def test_modes_of_another_mesh_are_refused(mesh_file, tmp_path, file):
 
 
 def test_the_command_refuses_wrong_input(mesh_file, tmp_path, capsys):
-    """With status 2 and the reason: no mesh, too many modes, a folder that is not there."""
+    """No mesh, too many modes or no folder ends the command with status 2 and the reason."""
     (tmp_path / 'text.vtk').write_text('no mesh', encoding='utf-8')
     for arguments, words in (
         ((tmp_path / 'text.vtk', '--output', tmp_path / 'a.npz'), 'mesh file'),

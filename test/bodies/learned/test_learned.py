@@ -3,8 +3,6 @@
 
 from dataclasses import replace
 
-from differences import gradient
-from kernel_calls import body_slab, fibre
 import numpy as np
 from oracles import newton_euler
 from oracles.jets import Jet, jet, JETS
@@ -25,7 +23,9 @@ from softrobot_dynamics.tracing import graph, traversal
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 from softrobot_dynamics.tracing.differentiate import kinematic_derivatives
 from softrobot_dynamics.tracing.graph import SYMBOLIC
-from weights import network
+from support.differences import gradient
+from support.kernel_calls import body_slab, fibre
+from support.weights import network
 
 mpmath = pytest.importorskip('mpmath')
 TOLERANCE = 1e-12  # of the largest entry
@@ -72,14 +72,14 @@ def test_sums_over_the_body_equal_jets(n, hidden, activation):
 
 
 def test_networks_share_their_machine_code():
-    """Neither weights nor sizes nor the number of coordinates are compiled."""
+    """Networks of other weights, sizes and coordinates use the same compiled code."""
     kernels = [body(network(n, hidden)).kernel() for n, hidden in ((1, (3,)), (6, (16, 16)))]
     assert len({(kernel.module, kernel.function) for kernel in kernels}) == 1
     assert body(network(activation='sin')).kernel().module != kernels[0].module
 
 
 def test_the_base_is_clamped_and_the_body_straight_at_rest():
-    """Whatever the weights, p = x on the base section, and everywhere at q = 0."""
+    """For any weights p = x on the base section, and everywhere at q = 0."""
     one, rng = body(), np.random.default_rng(2)
     x = rng.uniform([[-0.01], [-0.01], [0.05]], [[0.01], [0.01], [0.25]], (3, 20))
     base = x * [[1.0], [1.0], [0.0]]
@@ -168,7 +168,7 @@ def test_length_of_a_fibre(n, hidden):
 
 
 def test_the_kernel_is_the_traced_formula():
-    """What the tracer makes of the formula fills the same slab, tip frame included."""
+    """The kernel fills the same slab as the traced formula, tip frame included."""
     one, (q, qd, w) = body(), state(2)
     wanted, found = body_slab(Body.kernel(one), q, qd, w), run(one, q, qd, w)
     parts = [0, 9, 12, 15, 18, 24, 30, 40, 46, 58, 62, 64]
@@ -189,7 +189,7 @@ DEFINITIONS = {
 @pytest.mark.quick
 @pytest.mark.parametrize('name', networks.ACTIVATIONS)
 def test_derivatives_of_activations(name):
-    """f, f', f'' and f''' equal fifty digits."""
+    """Activations and their first three derivatives equal a computation in fifty digits."""
     for z in (-3.0, -0.2, 0.0, 1.7):
         with mpmath.workdps(50):
             wanted = mpmath.taylor(DEFINITIONS[name], z, 3)
@@ -205,8 +205,8 @@ def tangents(x, out):
         out[i] = vector_tanh(x[i])
 
 
-def test_vector_tanh():
-    """Within eight units in the last place everywhere; what is no number stays so."""
+def test_vector_tanh_is_accurate():
+    """Vectorised tanh is within eight units in the last place and keeps nan."""
     rng = np.random.default_rng(3)
     x = np.concatenate([10.0 ** rng.uniform(-12, 1.5, 2000), np.linspace(0, 25, 1000), [1e300]])
     x = np.concatenate([x, -x, [np.inf, np.nan]])
@@ -236,7 +236,7 @@ def read(tmp_path, arrays):
 
 
 def test_a_file_brings_back_what_was_written(tmp_path, arrays):
-    """Every number; names are optional."""
+    """A file returns every number that was written; names are optional."""
     assert read(tmp_path, arrays) == (network(), [])
     del arrays['coordinates']
     assert read(tmp_path, arrays)[0].coordinates == ('q1', 'q2')
@@ -274,8 +274,8 @@ def test_wrong_arrays_are_named(tmp_path, arrays, name, value, wrong, expected):
 
 
 @pytest.mark.parametrize('content', [b'', b'no archive', b'PK\x03\x04 broken'], ids=str)
-def test_what_is_no_archive_is_refused(tmp_path, content):
-    """One problem, whatever the file is."""
+def test_a_file_that_is_no_archive_is_refused(tmp_path, content):
+    """A file that is no archive is refused with one problem."""
     (tmp_path / 'w.npz').write_bytes(content)
     problems = Problems()
     assert networks.read_network(str(tmp_path / 'w.npz'), 'weights', problems) is None
@@ -315,7 +315,7 @@ def robot_file(tmp_path, monkeypatch):
 
 
 def test_files_are_relative_to_the_robot_file(robot_file, tmp_path, monkeypatch):
-    """Wherever the process runs; absolute paths are as they are; a dict's are relative to here."""
+    """Paths are relative to the robot file, or to the working folder for a dict."""
     for file in ('weights/w.npz', tmp_path / 'robot' / 'weights' / 'w.npz'):
         robot = sd.load_robot(robot_file(file))
         assert robot.modules[0].body.weights == network()
@@ -348,7 +348,7 @@ def test_files_are_relative_to_the_robot_file(robot_file, tmp_path, monkeypatch)
     ),
 ], ids=str)  # fmt: skip
 def test_wrong_fields_are_named(robot_file, fields, path, expected):
-    """Missing files, stiffness that is none, elasticity said twice."""
+    """Missing files, invalid stiffness and doubly given elasticity are named."""
     with pytest.raises(DescriptionError) as caught:
         sd.load_robot(robot_file(**fields))
     (problem,) = caught.value.problems
@@ -379,7 +379,7 @@ def fitted():
 
 
 def test_a_fit_learns_a_known_body(fitted):
-    """To a fraction of a millimetre, also where it has not been; its errors are true."""
+    """A fit learns a known body to a fraction of a millimetre and reports its true errors."""
     assert fitted.count == 300 and fitted.held_out.rms < 4e-4 and fitted.held_out.largest < 4e-3
     assert fitted.fitted.rms < fitted.held_out.rms < fitted.held_out.largest
     fresh = fit.errors_of(fitted.network, samples(100, 10, seed=5))
@@ -459,8 +459,8 @@ def test_wrong_samples():
             fit.fit(wrong)
 
 
-def test_the_command_fits_and_tells_its_errors(tmp_path, capsys):
-    """From samples to a file that a robot can name, with the errors on both shares."""
+def test_the_command_fits_and_reports_errors(tmp_path, capsys):
+    """The command fits samples, writes a file for a robot and prints errors of both shares."""
     from softrobot_dynamics import cli
 
     given = samples(30, 5)
@@ -477,7 +477,7 @@ def test_the_command_fits_and_tells_its_errors(tmp_path, capsys):
 
 
 def test_the_command_refuses_bad_input(tmp_path, capsys):
-    """Status 2, with what is wrong, before any work is done."""
+    """Wrong input ends the command with status 2 and the reason before any work."""
     from softrobot_dynamics import cli
 
     given, file = samples(5, 5), str(tmp_path / 'samples.npz')

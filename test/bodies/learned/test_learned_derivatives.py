@@ -1,14 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Derivatives of learned bodies by their own coordinates, against many digits."""
 
-from derivative_checks import assert_body_derivatives
 import numpy as np
 from oracles import derivatives
 import pytest
 from softrobot_dynamics.bodies.learned.body import Learned
 from softrobot_dynamics.kernels.reductions import BLOCK
 from softrobot_dynamics.materials.neo_hookean import NeoHookean
-from weights import network
+from support.derivative_checks import assert_body_derivatives
+from support.weights import network
 
 RUBBER = NeoHookean(young_modulus=2e5, poisson_ratio=0.4, damping=0.03)
 SPRING = {'stiffness_matrix': ((0.4, 0.1), (0.1, 0.3)), 'damping': 0.2}
@@ -39,14 +39,14 @@ class Few(Learned):
 ], ids=['sin', 'softplus', 'silu-elastic', 'tanh-elastic', 'tanh', 'sin-elastic',
         'softplus-elastic', 'silu'])  # fmt: skip
 def test_derivatives_of_networks(n, hidden, activation, fields):
-    """Of any size and activation, with a constant stiffness, a material, or none."""
+    """Kernel derivatives are exact for networks of any size, activation and elasticity."""
     body = Few(network(n, hidden, activation), radius=(0.02, 0.016), density=1070.0, **fields)
     points, masses = (part[BLOCK:] for part in body.material_points())
     assert_body_derivatives(body, [(derivatives.vector(x), m) for x, m in zip(points, masses)])
 
 
 def test_networks_share_the_machine_code_of_their_derivatives():
-    """Neither weights nor sizes nor the number of coordinates are compiled."""
+    """Networks of other weights, sizes and coordinates share the code of derivatives."""
     kernels = [
         Learned(network(n, hidden), radius=(0.02, 0.016), density=1070.0).derivatives_kernel()
         for n, hidden in ((1, (3,)), (6, (16, 16)))

@@ -3,7 +3,20 @@
 
 from dataclasses import dataclass, replace
 
-from cylinders import (
+import numpy as np
+from oracles import newton_euler, volumes
+from oracles.jets import Jet, jet, JETS
+import pytest
+import softrobot_dynamics as sd
+from softrobot_dynamics.bodies.contract import BODIES
+from softrobot_dynamics.bodies.lvp.volumes import Cylinder
+from softrobot_dynamics.errors import ArgumentError, DescriptionError
+from softrobot_dynamics.kernels import layout
+from softrobot_dynamics.materials.contract import MATERIALS
+from softrobot_dynamics.tracing.arithmetic import NUMERIC
+from softrobot_dynamics.tracing.graph import symbol, SYMBOLIC
+from softrobot_dynamics.tracing.traversal import evaluate
+from support.cylinders import (
     BODIES_OF,
     body_of,
     C,
@@ -23,20 +36,7 @@ from cylinders import (
     SILICONE,
     slab,
 )
-from generated import instance, instances
-import numpy as np
-from oracles import newton_euler, volumes
-from oracles.jets import Jet, jet, JETS
-import pytest
-import softrobot_dynamics as sd
-from softrobot_dynamics.bodies.contract import BODIES
-from softrobot_dynamics.bodies.lvp.volumes import Cylinder
-from softrobot_dynamics.errors import ArgumentError, DescriptionError
-from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.materials.contract import MATERIALS
-from softrobot_dynamics.tracing.arithmetic import NUMERIC
-from softrobot_dynamics.tracing.graph import symbol, SYMBOLIC
-from softrobot_dynamics.tracing.traversal import evaluate
+from support.generated import instance, instances
 
 STEP = 1e-30  # of the complex steps
 PRINTED = volumes.tables(0.1)  # modes as lists, for the oracle
@@ -72,8 +72,8 @@ def test_the_map_is_backbone_and_cubic(body):
         np.testing.assert_allclose(tip, origin, atol=1e-11)
 
 
-def test_rest_is_rest(body):
-    """Nothing moves at q = 0, and no force is there."""
+def test_at_rest_there_is_no_motion_and_no_force(body):
+    """At q = 0 nothing moves, and there is no force."""
     points, zero = random_points(body, 20, seed=5), np.zeros(len(body.coordinates()))
     found = np.array(body.position(list(points.T), list(zero), NUMERIC))
     np.testing.assert_allclose(found.T, points, atol=1e-16)
@@ -137,7 +137,7 @@ class Cloud:
 @pytest.mark.parametrize('rule', [(6, 2, 8), (18, 1, 5)])
 @pytest.mark.parametrize('material', MATERIALS.names())
 def test_sums_over_sections_are_those_over_points(material, rule):
-    """Of a hollow body, of every material; of one material with every strain, of all shapes."""
+    """Sums over sections equal sums over points for every material, strain and shape."""
     (given,) = instances(MATERIALS, material)
     bodies = [hollow(material=given, modes='table_5')]
     if material == SILICONE['type']:  # each shape, and each material, has code of its own
@@ -193,7 +193,7 @@ def test_stretch_is_that_of_a_rod():
 
 
 def test_small_bends_are_stiffer_than_a_rod():
-    """As sections do not contract as Poisson has it, the modulus is 58/9 C, not 6 C."""
+    """Sections that do not contract make the bending modulus 58/9 C instead of 6 C."""
     body = body_of(modes=ROD)
     moment = np.pi / 4.0 * body.outer_radius**4
     K = linearised(body)[0]
@@ -202,7 +202,7 @@ def test_small_bends_are_stiffer_than_a_rod():
 
 
 def test_damping_is_objective(body):
-    """At small strains it is damping / 2 times the stiffness: turning in space costs nothing."""
+    """Damping is damping / 2 times the stiffness at small strains, and rotation costs nothing."""
     K, D = linearised(body)
     if body.viscosity() == ETA * C:  # a law that holds for det F = 1 only
         assert close(D, ETA / 2.0 * K, 1e-5)
@@ -241,7 +241,7 @@ def test_slender_bodies_are_rods():
         ([0, 0, 0, 0, 0, 200, 0, 0], 'b: turn: by 10 rad'),
     ],
 )
-def test_what_cannot_be_is_said(q, words):
+def test_an_impossible_body_is_refused(q, words):
     """An impossible posture is an error with the reason, never a number that is none."""
     model = robot(mapping())
     zero = np.zeros(model.n)
@@ -252,8 +252,8 @@ def test_what_cannot_be_is_said(q, words):
         sd.elastic_force(model, q=np.array(q, dtype=float))
 
 
-def test_a_closed_cavity_is_said():
-    """A source may shrink the cavity, but not below nothing."""
+def test_a_closing_cavity_is_refused():
+    """A source that shrinks the cavity below nothing is refused."""
     body = hollow(modes='table_5')
     assert body.explain([0.0, -1e-4]) is None
     assert 'source: -0.0002 m^2 closes the cavity' in body.explain([0.0, -2e-4])
@@ -263,7 +263,7 @@ def test_a_closed_cavity_is_said():
 
 @pytest.mark.parametrize('sign', [-1.0, 1.0])
 def test_the_limit_is_where_a_bend_folds(sign):
-    """Up to 98 % of the curvature at which the map folds all is well, beyond 99 % nothing."""
+    """Terms are finite up to 98 % of the folding curvature, and invalid beyond 99 %."""
     body = body_of(modes=ROD)
     most = 1.0 / (np.sqrt(3.0) * body.outer_radius)
     good, bad = (
@@ -304,8 +304,8 @@ def test_names_are_those_of_the_strains():
         ({'material': {'type': 'steel'}}, 'body.material.type'),
     ],
 )
-def test_what_is_wrong_is_named(fields, words):
-    """Each wrong field by its path, with what would be right."""
+def test_wrong_fields_are_named(fields, words):
+    """Each wrong field is named by its path with what would be right."""
     with pytest.raises(DescriptionError) as caught:
         robot(mapping(**fields))
     (problem,) = caught.value.problems

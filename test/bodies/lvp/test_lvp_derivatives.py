@@ -3,9 +3,6 @@
 
 import dataclasses
 
-from cylinders import body_of, close, hollow, mapping, mesh_file, postures, robot, RUBBER, SILICONE
-from derivative_checks import assert_body_derivatives
-from kernel_calls import BEYOND, call, fibre
 import numpy as np
 from oracles import derivatives
 import pytest
@@ -14,6 +11,19 @@ from softrobot_dynamics.bodies.lvp.body import LocallyVolumePreserving
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
 from softrobot_dynamics.materials.contract import determinant, first_invariant, Material
+from support.cylinders import (
+    body_of,
+    close,
+    hollow,
+    mapping,
+    mesh_file,
+    postures,
+    robot,
+    RUBBER,
+    SILICONE,
+)
+from support.derivative_checks import assert_body_derivatives
+from support.kernel_calls import BEYOND, call, fibre
 
 SOFT = {'type': 'st_venant_kirchhoff', 'young_modulus': 5e5, 'poisson_ratio': 0.3, 'damping': 0.1}
 EVERY = {
@@ -70,14 +80,14 @@ def few(body):
 
 
 @pytest.mark.parametrize('name', BODIES)
-def test_derivatives(name):
-    """All that the recursion asks for, in many digits: with and without growth and viscosity."""
+def test_derivatives_are_exact(name):
+    """Derivatives equal a computation in many digits, with growth and viscosity too."""
     assert_body_derivatives(*few(BODIES[name]()))
 
 
 @pytest.mark.parametrize('name', BODIES)
 def test_second_derivatives_of_lengths(name):
-    """The kernel of a slanting curve says what biases along one and two coordinates say."""
+    """Second derivatives of a slanting curve's length equal its biases along coordinates."""
     body = BODIES[name]()
     n, L = len(body.coordinates()), body.length
     sigma, weights = gauss_legendre(16, 0.1, 0.9)
@@ -100,7 +110,7 @@ def test_second_derivatives_of_lengths(name):
 
 @pytest.mark.parametrize('own', [False, True], ids=['shipped', 'own energy'])
 def test_derivatives_over_a_mesh(tmp_path, own):
-    """All points of a mesh, of no sections: as differences of the inverse dynamics have it."""
+    """Derivatives over all points of a mesh equal differences of the inverse dynamics."""
     modes = {name: rows for name, rows in EVERY.items() if name != 'source'}
     model = robot(mapping(quadrature={'mesh': mesh_file(tmp_path, 2), 'order': 2}, modes=modes))
     if own:
@@ -123,8 +133,8 @@ def test_derivatives_over_a_mesh(tmp_path, own):
     assert close(found.by_q, derivatives, 1e-9)
 
 
-def test_a_body_that_cannot_be_has_no_derivatives():
-    """What folds is not a number."""
+def test_a_folded_body_has_no_derivatives():
+    """Derivatives of a folded body are nan."""
     body = body_of()
     n = len(body.coordinates())
     kernel, zero = body.derivatives_kernel(), np.zeros(n)

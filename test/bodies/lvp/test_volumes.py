@@ -3,17 +3,17 @@
 
 from dataclasses import replace
 
-from cylinders import body_of, close, hollow, mapping, mesh_file, postures, robot, slab
 import numpy as np
 import pytest
 from softrobot_dynamics.bodies.lvp.accuracy import converged_quadrature, quadrature_error
 from softrobot_dynamics.bodies.lvp.volumes import Cylinder
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, NotConvergedError
 from softrobot_dynamics.kernels import layout
+from support.cylinders import body_of, close, hollow, mapping, mesh_file, postures, robot, slab
 
 
-def test_the_estimate_is_the_error():
-    """To the rule it compares with; it falls as the rule is refined."""
+def test_the_error_estimate_falls_with_refinement():
+    """The estimate equals the error against the finest rule and falls as the rule is refined."""
     sample, body = postures(body_of(), 4, seed=16), body_of()
     errors = [
         quadrature_error(body_of(quadrature={'axial': a, 'radial': r, 'angular': c}), sample)
@@ -26,7 +26,7 @@ def test_the_estimate_is_the_error():
 
 
 def test_a_rule_is_found_for_a_tolerance():
-    """It is good enough, and not much finer than needed."""
+    """The rule found for a tolerance keeps it and is not much finer than needed."""
     coarse = body_of(quadrature={'axial': 3, 'radial': 1, 'angular': 4})
     sample = postures(coarse, 3, seed=17)
     found = converged_quadrature(coarse, 1e-4, sample)
@@ -42,7 +42,7 @@ def test_a_rule_is_found_for_a_tolerance():
 
 
 def test_meshes_tend_to_the_product_rule(tmp_path):
-    """With the square of their fineness: mass matrix, elastic and damping force."""
+    """Mass matrix, elastic and damping force of a mesh converge with the square of its size."""
     body, errors = body_of(), []
     (q, qd), n = postures(body, 2, seed=18), 8
     wanted = slab(body, q, qd)[layout.mass_offset(n) :]
@@ -59,7 +59,7 @@ def test_meshes_tend_to_the_product_rule(tmp_path):
 
 
 def test_a_mesh_has_an_estimate_too(tmp_path):
-    """Of the rule on its elements, not of the mesh."""
+    """The error estimate of a mesh is that of the rule on its elements."""
     sample = postures(body_of(), 2, seed=19)
     path = mesh_file(tmp_path, 2)
     bodies = [body_of(quadrature={'mesh': path, 'order': order}) for order in (1, 2, 4)]
@@ -69,7 +69,7 @@ def test_a_mesh_has_an_estimate_too(tmp_path):
 
 
 def test_a_mesh_that_does_not_fit_is_refused(tmp_path):
-    """In another unit, too long, inside out, or no mesh at all."""
+    """A mesh in another unit, too long, inverted or empty is refused."""
     path, junk = mesh_file(tmp_path, 1, scale=1e-3), tmp_path / 'junk.vtu'
     junk.write_text('')
     cases = [
@@ -86,7 +86,7 @@ def test_a_mesh_that_does_not_fit_is_refused(tmp_path):
 
 
 def test_hollow_rules_have_the_mass_of_the_wall():
-    """Whatever their number of points; no point in the cavity."""
+    """A rule of any number of points has the wall's mass and no point in the cavity."""
     for axial in (3, 9):
         points, masses = hollow(quadrature={'axial': axial, 'radial': 1}).material_points()
         assert np.hypot(*points.T[:2]).min() > 0.012

@@ -1,14 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a robot does while its command is held, beside derivatives and the matrix exponential."""
+"""Prediction under held commands against derivatives and matrix exponentials."""
 
 import numpy as np
 from oracles.held import exponential
 import pytest
-from robots import compiled, states
 from scipy.integrate import solve_ivp
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.sampled_data import command
 from softrobot_dynamics.controllers.sampled_data.command import CYCLE, HeldCommand
+from support.robots import compiled, states
 
 PERIOD = 1e-3
 
@@ -39,8 +39,8 @@ def assert_close(found, wanted, tolerance):
 
 
 @pytest.mark.parametrize('name', ['pcc_arm', 'planar_cc_chain', 'hand', 'hybrid_arm', 'steel_rod'])
-def test_linearised_where_it_is(name):
-    """Tension, gravity, straight lines between bodies, strain energies, the acceleration: all."""
+def test_the_linearisation_is_that_at_the_present_state(name):
+    """The linearisation includes tension, gravity, straight lines, energies and acceleration."""
     model = compiled(name)
     held = HeldCommand(model, PERIOD)
     for q, qd, _ in states(model, 3, seed=1, size=0.3):
@@ -54,9 +54,10 @@ def test_linearised_where_it_is(name):
 @pytest.mark.parametrize('speed, error', [(1.0, 1e-3), (5.0, 5e-3)])
 def test_velocities_after_a_period(speed, error):
     """
-    They are those of the robot itself, under a held command and in motion.
+    Predicted velocities after a period are those of the robot under a held command.
 
-    With damping alone in place of the symmetric part of all that rates do they are no better.
+    With damping alone in place of the symmetric part of all derivatives by rates, the
+    prediction is no better.
     """
     model, errors = compiled('pcc_arm'), []
     for q, qd, qdd in states(model, 4, seed=1, size=0.4):
@@ -86,7 +87,7 @@ def gained(model, q, qd, u):
 
 
 def test_straight_lines_follow_the_motion():
-    """On a robot that moves evenly, the response is more exact than one that is a cycle old."""
+    """On a robot in even motion, an extrapolated response is better than one a cycle old."""
     model = compiled('pcc_arm')
     (q, qd, _), u = states(model, 1, seed=2, size=0.5)[0], np.full(model.m, 2.0)
     held, ticks = HeldCommand(model, PERIOD), 3 * CYCLE
@@ -117,8 +118,8 @@ def ahead(lines):
     return ((lines.now - lines.last) * span).sum() / (span**2).sum()
 
 
-def test_what_is_no_number_is_not_adopted():
-    """After states that make no sense the last good response goes on."""
+def test_an_invalid_response_is_not_adopted():
+    """After invalid states the law goes on with the last valid response."""
     model = compiled('pcc_arm')
     held, u = HeldCommand(model, PERIOD), np.zeros(model.m)
     held.begin(model.q0, np.ones(model.n), u)
@@ -129,8 +130,8 @@ def test_what_is_no_number_is_not_adopted():
     np.testing.assert_allclose(ahead(held.lines), command.FARTHEST)
 
 
-def test_it_begins_anew_after_what_was_no_number():
-    """A beginning that makes no sense leaves no lines that go on for ever."""
+def test_it_restarts_after_a_non_finite_state():
+    """A start from a state that is not finite leaves no extrapolation behind."""
     model = compiled('pcc_arm')
     (q, qd, _), u = states(model, 1, seed=2, size=0.5)[0], np.full(model.m, 2.0)
     held = HeldCommand(model, PERIOD)

@@ -5,10 +5,10 @@ import functools
 
 import numpy as np
 import pytest
-from robots import rod
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.references.piecewise import constant, spline
+from support.robots import rod
 
 NOISE = {'noise': 1e-5, 'velocity_noise': 1e-2, 'seed': 1}
 
@@ -58,8 +58,8 @@ def errors(known, plant, reference, seconds=3.0, sensors=None):
     return (found.y - found.y_d)[1500:]
 
 
-def test_what_is_known_is_made_up_for_on_the_way():
-    """To a twentieth of what the same law leaves that does not know it."""
+def test_known_friction_is_compensated_in_motion():
+    """With known friction the law leaves a twentieth of the tracking error of one without."""
     way = spline([0.0, 0.75, 1.5], bent([0.4, 1.0, 0.4]), periodic=True)
     unknown, known = (np.sqrt(np.mean(errors(mu, 0.4, way) ** 2)) for mu in (0.0, 0.4))
     assert known < 0.05 * unknown and unknown > 2e-5
@@ -68,7 +68,7 @@ def test_what_is_known_is_made_up_for_on_the_way():
 @pytest.mark.parametrize('plant', [0.0, 0.4])
 @pytest.mark.parametrize('sensors', [{}, NOISE], ids=['exact', 'noisy'])
 def test_at_rest_it_does_not_chatter(plant, sensors):
-    """Bent, with rates whose signs are noise: no more is left than without the knowledge."""
+    """At rest with noisy rates the command chatters no more than without compensation."""
     stay = constant(bent([1.0])[0])
     without, known = (
         np.abs(errors(mu, plant, stay, 4.0, sensors=sensors)[1500:]).max() for mu in (0.0, 0.4)
@@ -77,7 +77,7 @@ def test_at_rest_it_does_not_chatter(plant, sensors):
 
 
 def test_a_state_that_is_no_number_leaves_nothing_behind():
-    """The next command is that of a law that has not seen it."""
+    """The command after a non-finite state is that of a law that has not seen it."""
     model, way = rubbing(0.4), spline([0.0, 1.0], bent([0.0, 1.0]))
     q, qd, twins = np.full(model.n, 1e-3), np.zeros(model.n), []
     for seen in ([q], [q, np.full(model.n, np.nan)]):

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Exponentials and spectral radii, beside LAPACK's."""
+"""Matrix exponentials and spectral radii against LAPACK."""
 
 import math
 
@@ -22,8 +22,8 @@ def exp_of(A):
 
 
 @pytest.mark.parametrize('size', [0.0, 1e-3, 1.0, 300.0])
-def test_exponential(size):
-    """Of what decays, swings and stands, of any size: 1e-12 of the largest entry."""
+def test_matrix_exponentials_are_exact(size):
+    """Exponentials of decaying, oscillating and zero matrices of any size are exact to 1e-12."""
     rng = np.random.default_rng(1)
     V, rates = rng.normal(size=(7, 7)), np.diag([-1.0, -0.3, 0.0, 0.0, -0.1, 0.0, 0.0])
     rates[3, 4], rates[4, 3] = 1.0, -1.0
@@ -33,15 +33,15 @@ def test_exponential(size):
 
 
 @pytest.mark.parametrize('seed', range(5))
-def test_spectral_radius(seed):
-    """Of random matrices, whose largest eigenvalues are pairs or not, of any size."""
+def test_spectral_radii_are_found(seed):
+    """The spectral radius of random matrices is found for real and complex eigenvalues."""
     A = 10.0 ** (seed - 2) * np.random.default_rng(seed).normal(size=(9, 9))
     wanted = np.log(np.abs(np.linalg.eigvals(A)).max())
     assert log_spectral_radius(A.copy(), np.empty_like(A)) == pytest.approx(wanted, abs=1e-6)
 
 
-def test_what_has_none():
-    """Nothing has no radius, and what is no number none that is."""
+def test_a_zero_or_nan_matrix_has_no_finite_radius():
+    """The logarithmic radius of a zero matrix is -inf, and that of a nan matrix is nan."""
     assert log_spectral_radius(np.zeros((2, 2)), np.empty((2, 2))) == -math.inf
     wrong = np.array([[1.0, np.nan], [0.0, 1.0]])
     assert math.isnan(log_spectral_radius(wrong.copy(), np.empty((2, 2))))

@@ -1,15 +1,15 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Laws whose tendons are told positions: these act as springs until the next command."""
+"""Laws for tendons with position drives, which act as springs until the next command."""
 
 import functools
 
 import numpy as np
 import pytest
-from servos import servo
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.references.piecewise import constant, spline
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from support.servos import servo
 
 PERIOD = 1e-3
 DRIVE = {'compliance': 5e-5, 'pretension': 25.0, 'radius': 0.01}
@@ -54,7 +54,7 @@ def falling(law, model, to_command, time=0.3):
 
 @pytest.mark.parametrize('pairs', [False, True])
 def test_errors_fall_as_the_gains_say(pairs):
-    """As (1 + 10 t) exp(-10 t) for 100 and 20, without an observer, though cables are springs."""
+    """Errors fall as (1 + 10 t) exp(-10 t) for gains 100 and 20, though cables are springs."""
     model = arm(pairs)
     errors = falling(law_of(model), model, None)
     t = PERIOD * np.arange(len(errors))
@@ -75,8 +75,8 @@ def test_a_law_of_tensions_does_not_know_that():
 
 
 @pytest.mark.parametrize('pairs', [False, True])
-def test_what_the_loop_is_said_to_do_it_does(pairs):
-    """The rate of the slowest error, linearised, is that of the gains."""
+def test_the_reported_growth_is_that_of_the_gains(pairs):
+    """The reported rate of the slowest error is that of the gains."""
     model = arm(pairs)
     law, u = law_of(model), np.full(model.m, 0.2)
     rest = sd.equilibrium(model, command=u, q0=POSTURE).q
@@ -84,7 +84,7 @@ def test_what_the_loop_is_said_to_do_it_does(pairs):
 
 
 def test_limits_of_motor_and_tension_are_both_kept():
-    """On the way through a reference that asks for more, at every tick."""
+    """Limits of motors and tensions hold at every tick of a reference that asks for more."""
     drive = {**DRIVE, 'tension': [2.0, 12.0]}
     limits = {'limits': [-0.4, 0.5], 'rate_limit': 6.0}
     model = sd.compile_model(sd.load_robot(servo(drive, **limits)))
@@ -100,8 +100,8 @@ def test_limits_of_motor_and_tension_are_both_kept():
     assert T.max() > 11.9 and run.u.max() > 0.499 and T.min() < 2.1  # all were in the way
 
 
-def test_a_known_delay_is_made_up_for():
-    """By prediction under the positions that are on their way; the tip is led as without."""
+def test_a_known_delay_is_compensated():
+    """Prediction under the positions under way compensates a known delay of position drives."""
     model = arm()
     u = np.full(3, 0.2)
     rest = sd.equilibrium(model, command=u, q0=POSTURE).q

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The response of a linear robot to a held force, beside the matrix exponential."""
+"""The response of a linear robot to a held force against the matrix exponential."""
 
 import numpy as np
 from oracles.held import exponential
@@ -54,8 +54,8 @@ def test_stiff_and_damped_motions_together(rows):
         assert np.abs(error).max() < 2e-5 * np.abs(exact).max()
 
 
-def test_it_is_symmetric_and_nothing_rings_up():
-    """G and R are symmetric; what swings many times in the time, undamped, stays bounded."""
+def test_the_response_is_symmetric_and_bounded():
+    """G and R are symmetric, and undamped vibrations stay bounded."""
     for turns in np.linspace(1.0, 40.0, 50):
         w = 2.0 * np.pi * turns
         G, R = ours(np.eye(1), np.zeros((1, 1)), np.eye(1) * w * w, 1.0)

@@ -1,16 +1,16 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Locally volume preserving bodies that tests share, and what their kernels make of them."""
+"""Shared locally volume-preserving bodies and calls of their kernels."""
 
-from generated import instance
-from kernel_calls import body_slab
 import numpy as np
 from oracles.jets import Jet, jet, JETS
 import pytest
-from robots import possible
 import softrobot_dynamics as sd
 from softrobot_dynamics.bodies.contract import BODIES
 from softrobot_dynamics.kernels import layout
-from solids import box
+from support.generated import instance
+from support.kernel_calls import body_slab
+from support.robots import possible
+from support.solids import box
 
 C, ETA = 1.8e5, 0.05
 RUBBER = {'type': 'incompressible_neo_hookean', 'modulus': C, 'damping': ETA}

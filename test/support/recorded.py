@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Records of a demo as both nodes would write them, of a made-up motion."""
+"""Write records of an artificial motion in the format of both nodes."""
 
 import json
 import shutil

@@ -1,13 +1,13 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Derivatives that a kernel fills, kind by kind, against those of the formulas in many digits."""
+"""Compare derivatives of kernels with those of the formulas in high precision."""
 
-from kernel_calls import call
 import mpmath
 import numpy as np
 from oracles import derivatives
 from oracles.precise import PRECISE
-from robots import possible, reaches
 from softrobot_dynamics.kernels import layout
+from support.kernel_calls import call
+from support.robots import possible, reaches
 
 TOLERANCE = 1e-12  # of the largest entry of its kind
 LEAST = 1e-3  # of what is zero but for rounding

@@ -1,10 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Whether this machine stood still while a test needed it: who asks is not what is tested.
+Detect whether the machine stood still during a test, independently of what is tested.
 
-A process of the highest priority on each processor asks to be woken every other millisecond.
-Nothing of ours comes before it, so where it came late the machine itself was away (a virtual one,
-whose host had other work), or it may have no priority, and other programs were busy.
+A process of the highest priority on each processor asks to be woken every other millisecond. No
+other process of the tests has a higher priority. If it woke late, then the machine itself was
+suspended (a virtual machine whose host was busy), or it got no priority and other programs ran.
 """
 
 import os

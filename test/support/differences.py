@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 # ruff: noqa: B023 (functions used at once)
-"""Derivatives by central differences of eighth order: good to some 1e-12 for smooth functions."""
+"""Central differences of eighth order, exact to about 1e-12 for smooth functions."""
 
 import numpy as np
 

@@ -1,9 +1,9 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Robots that are the same but for their size, stiffness and density.
+Robots that differ only in scales of length, stiffness and density.
 
-What lengths, moduli and densities are multiplied by makes all other units: by dimensional analysis
-such robots take the same postures, and move alike, once all numbers are divided by their units.
+The scales of length, modulus and density determine all other units. By dimensional analysis such
+robots take the same postures and move alike once all numbers are divided by their units.
 """
 
 from typing import NamedTuple

@@ -1,10 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Both nodes as processes for tests, with a plant that needs no compilation.
+Start controller and simulation nodes as processes, with a plant that needs no compilation.
 
-They are forked from a server that has imported already what nodes need, which takes most of the
-time of a start. As users start them they start in the tests of the demo, and where a test is
-about how a process begins or ends.
+Processes are forked from a server that has already imported what nodes need, because imports take
+most of the start time. Tests of the demo, and tests about how a process begins or ends, start
+nodes by their commands, as users do.
 """
 
 import contextlib

@@ -1,9 +1,9 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Kernels of bodies, joints and fibres, called as a robot calls them: by address.
+Call kernels of bodies, joints and fibres by their addresses, as a robot does.
 
-That machine code is in the cache, so that no test compiles what a robot has compiled already; a
-call of the kernel itself from Python would compile it once more in every session.
+The compiled code comes from the cache, so that no test compiles again what a robot has compiled;
+calling a kernel from Python would compile it once more in every session.
 """
 
 import ctypes

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A ROS node for tests: it hears what both nodes say, and can ask and tell them everything."""
+"""A ROS node that records all topics of the nodes under test and calls their services."""
 
 import math
 import time
@@ -7,7 +7,6 @@ import time
 from diagnostic_msgs.msg import DiagnosticArray
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
-import node_processes
 from rcl_interfaces.srv import GetParameters, SetParametersAtomically
 import rclpy
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
@@ -15,6 +14,7 @@ from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
+from support import node_processes
 from trajectory_msgs.msg import JointTrajectory
 
 PATIENCE = 900.0  # [s] for what comes within one on an idle machine

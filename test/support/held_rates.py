@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The rate of a test whose loop has to keep up: the highest of some that this machine holds."""
+"""Choose the highest rate that this machine holds for a test in real time."""
 
 import pytest
 from softrobot_dynamics.demo import rates

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The blocks of code in the documentation: found, and what kind of thing each of them is."""
+"""Find the blocks of code in the documentation and classify them."""
 
 from pathlib import Path
 import re
@@ -7,7 +7,7 @@ import shlex
 import textwrap
 from typing import NamedTuple
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DOCS = ROOT / 'docs'
 GENERATED = {'accuracy.md', 'accuracy_values.md', 'performance.md', 'figures_recordings.md'}
 PAGES = sorted(

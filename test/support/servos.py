@@ -1,8 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A soft arm whose tendons are told positions."""
+"""A soft arm whose tendons are commanded by position."""
 
 import numpy as np
-from robots import rod
+from support.robots import rod
 
 ARM = 15e-3  # [m] of tendons, from the axis
 

@@ -1,11 +1,11 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What both loops run with where only the test moves the time."""
+"""Clock, publishers and records for control and simulation loops in simulated time."""
 
 import copy
 
-from linear_plant import PRETENSION
 from softrobot_dynamics.loops import control_loop, guarding, simulation_loop
 from softrobot_dynamics.nodes.messaging.inbox import Sent
+from support.linear_plant import PRETENSION
 
 PERIOD = 1_000_000  # [ns]
 SAFE = [PRETENSION, PRETENSION]

@@ -1,17 +1,17 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The robots that tests share: shipped ones, reference ones, and those of all registered parts."""
+"""Compiled robots for tests: shipped, reference and generated from all registered kinds."""
 
 import functools
 import json
 from pathlib import Path
 
-from generated import instance, instances
 import numpy as np
 from oracles.trees import MOTIONS
 import softrobot_dynamics as sd
 from softrobot_dynamics.bodies.contract import BODIES
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.joints.contract import JOINTS
+from support.generated import instance, instances
 
 SHIPPED = tuple(sorted(shipped('robots')))
 """Names of the robots that come with the package."""
@@ -19,7 +19,7 @@ SHIPPED = tuple(sorted(shipped('robots')))
 
 def reference(file):
     """Content of one of the files with reference values."""
-    return json.loads(Path(__file__).with_name('reference').joinpath(file).read_text())
+    return json.loads(Path(__file__).parents[1].joinpath('reference', file).read_text())
 
 
 @functools.cache

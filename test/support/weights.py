@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Networks with random weights, small enough that a body stays whole, and a file of one."""
+"""Small networks with random weights, and a file of one."""
 
 import atexit
 import functools

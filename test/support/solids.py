@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Structured meshes of simple solids standing on z = 0, and files of their modes."""
+"""Structured meshes of simple solids standing on z = 0, and their mode files."""
 
 import atexit
 import functools

@@ -4,31 +4,19 @@
 from __future__ import annotations
 
 from argparse import Namespace
-import importlib
 import json
 from pathlib import Path
-import pkgutil
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
-from softrobot_dynamics.errors import UnknownNameError
 from softrobot_dynamics.evaluation.terminal import display
 from softrobot_dynamics.reproduce.outcome import as_json, SystemResult
 from softrobot_dynamics.reproduce.page import page
+from softrobot_dynamics.reproduce.systems import load_system, system_names, SystemModule
 
-FOLDER = Path(__file__).with_name('systems')  # whose files are found, not imported by name
+if TYPE_CHECKING:
+    from softrobot_dynamics.viewing.animation import Film
+
 INSTALL_MATPLOTLIB = "no figures: they need matplotlib: pip install 'softrobot_dynamics[plot]'"
-
-
-def names() -> list[str]:
-    """Return the names of all systems."""
-    return sorted(module.name for module in pkgutil.iter_modules([str(FOLDER)]))
-
-
-def system(name: str) -> Any:
-    """Return the module of a system, see :mod:`softrobot_dynamics.reproduce.systems`."""
-    if name not in names():
-        raise UnknownNameError('system', name, tuple(names()))
-    return importlib.import_module(f'{__package__}.{FOLDER.name}.{name}')
 
 
 def run(options: Namespace) -> int:
@@ -38,7 +26,7 @@ def run(options: Namespace) -> int:
     `options`: names, list, json, page, out, no_plot, animate. Raises UnknownNameError before
     anything runs.
     """
-    chosen = {name: system(name) for name in options.names or names()}
+    chosen = {name: load_system(name) for name in options.names or system_names()}
     shown = display()
     if options.list or not options.names:
         shown.table('softrobot reproduce NAME', [(n, each.TITLE) for n, each in chosen.items()])
@@ -50,8 +38,9 @@ def run(options: Namespace) -> int:
         _report(shown, name, outcome)
         if not options.no_plot:
             _draw(shown, each, outcome, Path(options.out) / f'{name}.png')
-        if options.animate and hasattr(each, 'film'):
-            _animate(shown, each, outcome, Path(options.out) / f'{name}.gif')
+        film = getattr(each, 'film', None)
+        if options.animate and film is not None:
+            _animate(shown, film(outcome.data), Path(options.out) / f'{name}.gif')
     if options.json:
         found = {name: as_json(outcome) for name, outcome in outcomes.items()}
         _write(shown, options.json, json.dumps(found, indent=1) + '\n')
@@ -74,7 +63,7 @@ def _report(shown: Any, name: str, outcome: SystemResult) -> None:
         shown.say(f'- {remark}')
 
 
-def _draw(shown: Any, each: Any, outcome: SystemResult, path: Path) -> None:
+def _draw(shown: Any, each: SystemModule, outcome: SystemResult, path: Path) -> None:
     """Draw a system into a file, if there is matplotlib."""
     try:
         from softrobot_dynamics.reproduce.picture import draw_system
@@ -82,11 +71,11 @@ def _draw(shown: Any, each: Any, outcome: SystemResult, path: Path) -> None:
         shown.say(INSTALL_MATPLOTLIB)
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    draw_system(each, outcome.data, path)
+    draw_system(each.draw, outcome.data, path)
     shown.say(path)
 
 
-def _animate(shown: Any, each: Any, outcome: SystemResult, path: Path) -> None:
+def _animate(shown: Any, film: Film, path: Path) -> None:
     """Write the motion of a system into an animated GIF file, if there is matplotlib."""
     try:
         from softrobot_dynamics.viewing.animation import animate
@@ -94,7 +83,6 @@ def _animate(shown: Any, each: Any, outcome: SystemResult, path: Path) -> None:
         shown.say(INSTALL_MATPLOTLIB)
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    film = each.film(outcome.data)
     with shown.stage(f'animating {film.t[-1] - film.t[0]:g} s'):
         animate(film, path, title=film.model.description.name)
     shown.say(path)

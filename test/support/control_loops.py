@@ -1,8 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A control loop that a test drives, under a clock of its own."""
+"""A ControlLoop on the linear plant whose clock a test moves."""
 
-from linear_plant import BOUNDS, controlled, Controller, COORDINATES, Model
-from loops import Clock, Outlet, PERIOD, Record
 import numpy as np
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.configuration import declared_parameters
@@ -12,6 +10,8 @@ from softrobot_dynamics.loops.message_fields import StateReader
 from softrobot_dynamics.loops.orders import HoldOrder, Orders
 from softrobot_dynamics.loops.state_validation import FOLLOWS, StateValidator
 from softrobot_dynamics.nodes.messaging import messages
+from support.linear_plant import BOUNDS, controlled, Controller, COORDINATES, Model
+from support.loops import Clock, Outlet, PERIOD, Record
 
 WATCHDOG = 50 * PERIOD
 ROWS = (

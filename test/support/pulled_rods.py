@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A rod that two opposite tendons, and one that winds about it, pull: with strains or without."""
+"""A rod with two antagonistic tendons and one helical tendon, of selectable strains."""
 
 import numpy as np
 import softrobot_dynamics as sd

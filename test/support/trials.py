@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What comes of many trials, most of them of something wrong."""
+"""Count accepted and refused inputs over many trials."""
 
 from softrobot_dynamics.errors import SoftRobotError
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Robots of rigid bodies as Pinocchio has them, built by other formulas than ours."""
+"""Build rigid robots in Pinocchio, with formulas independent of the package."""
 
 import numpy as np
 import pinocchio

@@ -1,10 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Whether the policy of SROS 2 says what a running node uses."""
+"""Check that the SROS 2 policy lists exactly the topics and services of a running node."""
 
 from pathlib import Path
 from xml.etree import ElementTree
 
-POLICY = Path(__file__).parents[1] / 'config' / 'security' / 'policy.xml'
+POLICY = Path(__file__).parents[2] / 'config' / 'security' / 'policy.xml'
 OPTIONAL = {'/clock', '/controller/commands'}
 """Topics that there are by `publish_clock`, `use_sim_time` and `command_type` only."""
 

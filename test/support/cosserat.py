@@ -1,14 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Cosserat rods that tests share, and what their kernel returns."""
+"""Shared Cosserat rods and calls of their kernels."""
 
-from generated import instance
-from kernel_calls import body_slab
 import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.bodies.contract import BODIES
 from softrobot_dynamics.bodies.released import STRAINS
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
+from support.generated import instance
+from support.kernel_calls import body_slab
 
 TOLERANCE = 1e-12  # of the largest entry
 L = 0.25

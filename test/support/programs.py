@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Small programs that compile, started in processes and with caches of their own."""
+"""Run small compiling programs in processes with caches of their own."""
 
 import os
 from pathlib import Path

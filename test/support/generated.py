@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Valid YAML mappings for any registered class, made from what its fields say of themselves."""
+"""Generate valid YAML mappings for any registered class from the metadata of its fields."""
 
 import dataclasses
 import math
@@ -10,8 +10,8 @@ from softrobot_dynamics.errors import MISSING
 from softrobot_dynamics.joints.compound import CompoundJoint
 from softrobot_dynamics.joints.rotations import PARAMETERS, TurningJoint
 from softrobot_dynamics.schema.parsing import parse, Problems, reader
-from solids import modes_file
-from weights import weights_file
+from support.solids import modes_file
+from support.weights import weights_file
 
 MATERIAL = {'type': 'neo_hookean', 'young_modulus': 6e5, 'poisson_ratio': 0.3, 'damping': 0.05}
 BY_NAME = {

@@ -3,12 +3,12 @@
 
 from dataclasses import fields
 
-from generated import mapping
 import numpy as np
-from robots import compiled
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.estimation.sensors.contract import BoundRobot, SENSORS
+from support.generated import mapping
+from support.robots import compiled
 
 MOUNT = {'xyz': [0.01, -0.02, 0.03], 'rpy': [0.3, -0.4, 0.5]}
 EXAMPLES = {

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Two masses on two motors and a law for them: a plant for tests, with nothing to compile."""
+"""A plant of two masses and two motors with a control law, with nothing to compile."""
 
 from dataclasses import dataclass
 import functools

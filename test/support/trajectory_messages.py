@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Trajectories as messages."""
+"""Build JointTrajectory messages."""
 
 from builtin_interfaces.msg import Duration
 from softrobot_dynamics.nodes.messaging.messages import stamped
