@@ -32,15 +32,16 @@ def error(task, rate, known, bus, options):
     try:
         run = sd.closed_loop(
             model,
-            'pfbl',
+            sd.Law(
+                'pfbl',
+                controlled=names,
+                parameters={**gains, 'delay': known, 'observer': options.observer},
+                period=1.0 / rate,
+            ),
             reference,
             options.duration,
-            controlled=names,
-            parameters={**gains, 'delay': known, 'observer': options.observer},
-            period=1.0 / rate,
-            ramp=ramp,
-            delay=options.delay,
-            bus=bus,
+            start=sd.Start(ramp=ramp),
+            plant=sd.Plant(delay=options.delay, bus=bus),
         )
     except SimulationDivergedError:
         return np.inf

@@ -41,13 +41,11 @@ def shipped_task(name):
 def measure(name, options):
     """Return (times as fast as real time, largest share of the way that is left of an error)."""
     model, names, gains, ramp, reference = shipped_task(name)
-    given = {'controlled': names, 'ramp': ramp, 'delay': options.delay}
-    parameters = {**gains, 'delay': options.known}
-    sd.closed_loop(model, 'pfbl', reference, 0.01, parameters=parameters, **given)
+    law = sd.Law('pfbl', controlled=names, parameters={**gains, 'delay': options.known})
+    given = {'start': sd.Start(ramp=ramp), 'plant': sd.Plant(delay=options.delay)}
+    sd.closed_loop(model, law, reference, 0.01, **given)
     begin = time.perf_counter()
-    run = sd.closed_loop(
-        model, 'pfbl', reference, options.duration, parameters=parameters, **given
-    )
+    run = sd.closed_loop(model, law, reference, options.duration, **given)
     passed = time.perf_counter() - begin
     late = run.t > ramp + BLEND
     chosen = [model.actuator_names.index(each) for each in names]

@@ -31,10 +31,16 @@ class Circuit:
     def tips(self, plant, estimator=None, seed=0):
         """Return where the tip was (K, 3) [m], after the reference was blended in."""
         run = sd.closed_loop(
-            self.model, 'pfbl', self.reference, 4.0, parameters={'p': 100.0, 'd': 20.0}, ramp=1.0,
-            plant=plant, estimator=estimator,
-            sensors={'seed': seed} if estimator else None,
-        )  # fmt: skip
+            self.model,
+            sd.Law('pfbl', parameters={'p': 100.0, 'd': 20.0}),
+            self.reference,
+            4.0,
+            start=sd.Start(ramp=1.0),
+            plant=plant,
+            feedback=sd.Feedback(
+                estimator=estimator, sensors={'seed': seed} if estimator else None
+            ),
+        )
         late = run.t > 1.5
         return np.array([sd.forward_kinematics(plant, q=x)[-1][:3, 3] for x in run.q[late]])
 

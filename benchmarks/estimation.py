@@ -128,10 +128,16 @@ def imu(options):
     for words, sensors in (('cables', [cables]), ('camera', [camera])):
         for more, own in ((' alone', sensors), (' and units', sensors + units)):
             run = sd.closed_loop(
-                model, 'pd_plus', constant(y), 1.0, parameters={'p': 4.0, 'd': 4.0}, ramp=0.3,
-                plant=plant, estimator=sd.Estimator(model, {**QUIET, 'sensors': own}),
-                sensors={'seed': 1},
-            )  # fmt: skip
+                model,
+                sd.Law('pd_plus', parameters={'p': 4.0, 'd': 4.0}),
+                constant(y),
+                1.0,
+                start=sd.Start(ramp=0.3),
+                plant=plant,
+                feedback=sd.Feedback(
+                    estimator=sd.Estimator(model, {**QUIET, 'sensors': own}), sensors={'seed': 1}
+                ),
+            )
             places, speeds = [], []
             for k in range(100, len(run.t), 10):
                 J = sd.jacobian(plant, q=run.q[k], frame='base')[3:]

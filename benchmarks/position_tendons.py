@@ -51,7 +51,12 @@ def measure(compliance, options):
     q, u = motion.postures.q[20], motion.postures.u[20]
     rate = law.growth(q, sd.commands(model, q=q, u=u), settings)
     run = sd.closed_loop(
-        model, law, motion.reference, options.duration, ramp=RAMP, substep=options.substep
+        model,
+        law,
+        motion.reference,
+        options.duration,
+        start=sd.Start(ramp=RAMP),
+        plant=sd.Plant(substep=options.substep),
     )
     late = run.t > AFTER
     errors = (run.y - run.y_d)[late]

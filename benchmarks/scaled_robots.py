@@ -128,9 +128,8 @@ def loop(case):
         law_of(case.model, law, 1e-3 * T, p / T**2, 2.0 * np.sqrt(p) / T),
         reaching(np.array([y, 0.0 * y, 0.0 * y]), case.outputs(goal), 0.2 * T),
         0.25 * T,
-        substep=5e-4 * T,
-        q0=q0,
-        u0=0.0 * case.u,
+        start=sd.Start(q=q0, u=0.0 * case.u),
+        plant=sd.Plant(substep=5e-4 * T),
         progress=lambda *_: None,
     )
     assert found.ok.all()

@@ -11,7 +11,7 @@ from softrobot_dynamics.viewing.animation import animate, Film
 arm = sd.compile_model(sd.load_robot('pcc_arm'))
 circle = Circle('tip', (0.0, 0.0, 0.57), (0.0, 0.0, 1.0), 0.1, 5.0)
 reference = circle.plan(arm, range(arm.m), arm.q0).reference
-run = sd.closed_loop(arm, 'pfbl', reference, 7.5, ramp=2.0)
+run = sd.closed_loop(arm, 'pfbl', reference, 7.5, start=sd.Start(ramp=2.0))
 late = run.t >= 2.5
 path = circle.points(np.linspace(0.0, 2.0 * np.pi, 90))
 film = Film(arm, run.t[late], run.q[late], (path,))

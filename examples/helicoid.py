@@ -30,13 +30,11 @@ motion = tip_path(model, model.body_names, times, points, periodic=True, samples
 q, u = motion.postures.q, motion.postures.u
 loop = sd.closed_loop(
     model,
-    'pfbl',
+    sd.Law('pfbl', parameters={'p': 10.0, 'd': 1.0}),  # [1/s^2], [1/s]
     motion.reference,
     PERIOD,
-    parameters={'p': 10.0, 'd': 1.0},  # [1/s^2], [1/s]
-    q0=q[0],
-    qd0=(q[1] - q[-2]) / (2.0 * PERIOD / 48),  # on the circles at their speed
-    u0=u[0],
+    # on the circles at their speed
+    start=sd.Start(q=q[0], qd=(q[1] - q[-2]) / (2.0 * PERIOD / 48), u=u[0]),
 )
 for k in range(0, len(loop.t), 500):
     tips = sd.forward_kinematics(model, q=loop.q[k])[:, :3, 3]

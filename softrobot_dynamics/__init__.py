@@ -45,6 +45,7 @@ from softrobot_dynamics.estimation.momentum import MomentumObserver
 from softrobot_dynamics.estimation.settings import load_estimator
 from softrobot_dynamics.estimation.shape import ShapeFit
 from softrobot_dynamics.model.model import compile_model
+from softrobot_dynamics.offline.arguments import Feedback, Law, Plant, Start
 from softrobot_dynamics.offline.closed_loop import closed_loop, ClosedLoop
 from softrobot_dynamics.recordings.reading import read_recording, Recording
 from softrobot_dynamics.simulation.linear import linearise
@@ -55,11 +56,15 @@ __all__ = [
     'ClosedLoop',
     'CustomBody',
     'Estimator',
+    'Feedback',
+    'Law',
     'MomentumObserver',
+    'Plant',
     'Recording',
     'ShapeFit',
     'SoftRobotError',
     'Simulator',
+    'Start',
     'Wrench',
     'actuation',
     'closed_loop',

@@ -81,6 +81,7 @@ ONLY = {
     },
     'offline': {
         'errors', 'model', 'dynamics', 'simulation', 'references', 'controllers', 'estimation',
+        'loops',
     },
 }  # fmt: skip
 """
@@ -261,7 +262,7 @@ def test_only_commands_and_papers_import_members_of_kinds():
     kinds = {'bodies', 'joints', 'actuators', 'controllers', 'references'}
     helpers = {
         'controllers.composition', 'controllers.limiting', 'controllers.phases',
-        'controllers.safe', 'bodies.curves', 'bodies.skins',
+        'controllers.safe', 'controllers.settings', 'bodies.curves', 'bodies.skins',
         'references.feasibility', 'references.following', 'references.outputs',
         'references.piecewise', 'references.postures',
     }  # fmt: skip

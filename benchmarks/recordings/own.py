@@ -225,9 +225,14 @@ def _off_circle(robot, arm):
     planned = plan_of(model, values, model.q0)
     estimator = sd.Estimator(model, shipped('estimators')[ROBOT])
     run = closed_loop(
-        model, law_of(model, values), planned.reference, LOOP, ramp=RAMP, plant=arm,
-        estimator=estimator, sensors={'seed': 1},
-    )  # fmt: skip
+        model,
+        law_of(model, values),
+        planned.reference,
+        LOOP,
+        start=sd.Start(ramp=RAMP),
+        plant=arm,
+        feedback=sd.Feedback(estimator=estimator, sensors={'seed': 1}),
+    )
     late = run.t > 2.0 * RAMP
     tips = np.array([sd.forward_kinematics(arm, q=q)[-1][:3, 3] for q in run.q[late][::10]])
     centre, radius = values['reference.circle.center'], values['reference.circle.radius']

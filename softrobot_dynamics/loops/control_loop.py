@@ -7,20 +7,27 @@ object, which it takes up with the next state.
 """
 
 from math import inf, nan
-from typing import Any
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.controllers.contract import Command
 from softrobot_dynamics.errors import MessageError
+from softrobot_dynamics.loops.contracts import (
+    ControlledPlant,
+    ControlOutput,
+    MessageInbox,
+    Stamp,
+    StateMessage,
+    TickRecord,
+)
 from softrobot_dynamics.loops.guarding import FAILED, GuardedLoop, RUNNING, STOPPED
-from softrobot_dynamics.loops.message_fields import SECOND, stamp_of
-from softrobot_dynamics.loops.orders import HoldOrder, Once, Orders, Took, Toward
+from softrobot_dynamics.loops.message_fields import SECOND, stamp_of, StateReader
+from softrobot_dynamics.loops.orders import NOTHING, Orders
 from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.loops.reference_time import ReferenceTime
 from softrobot_dynamics.loops.sensor_clock import SensorClock
 from softrobot_dynamics.loops.state_validation import ANEW, UNCONFIRMED
 from softrobot_dynamics.loops.statistics import Window
-from softrobot_dynamics.references.piecewise import reaching, turn
 
 _REPORT_PERIOD = 50_000_000  # of ~/controller_state and ~/reference [ns]
 
@@ -35,34 +42,34 @@ class ControlLoop(GuardedLoop):
     `watchdog` in ns.
     """
 
+    _inbox: MessageInbox[StateMessage]
+
     def __init__(
         self,
-        plant: Any,
-        inbox: Any,
-        reader: Any,
-        publisher: Any,
+        plant: ControlledPlant,
+        inbox: MessageInbox[StateMessage],
+        reader: StateReader,
+        publisher: ControlOutput,
         orders: Orders,
         *,
         period: int,
         watchdog: int,
-        record: Any = None,
+        record: TickRecord | None = None,
     ) -> None:
         super().__init__(inbox, publisher, plant, orders, period, watchdog)
         self.round_times, self.compute_times = Window(), Window()
         self.steps = Window()  # from one valid state to the next
-        self.command: Any = None  # the last one computed
+        self.command: Command | None = None  # the last one computed
         self.last_stamp = 0  # of the last valid state [ns]
         self.soonest: float = inf  # the least time from a stamp, by its clock, to an arrival [ns]
         self.record = record
         self.phase = ''  # that the controller is in
-        self._controller, self._hold = plant.controller, plant.hold
         self._reader = reader
         self._arrival = self._expires = 0  # of the last valid state, and when it is too old [ns]
         self._validator, self._time = plant.validator(), ReferenceTime(watchdog)
         self._clock, self._sender, self._sent = SensorClock(), b'', 0  # by whose clock, and when
-        self._toward: Any = None  # the last Reference for a Toward
         self._moved = False
-        self._before, self._took = np.full(plant.model.m, nan), 0  # of a tick, for the record
+        self._before = np.full(plant.model.m, nan)  # the command before a tick, for the record
         self._next_report = 0
 
     def place(self) -> tuple[Vector | None, Vector | None]:
@@ -89,7 +96,7 @@ class ControlLoop(GuardedLoop):
         with self._sending:
             self._keep_safe(arrival)
 
-    def _receive(self, message: Any, arrival: int) -> None:
+    def _receive(self, message: StateMessage, arrival: int) -> None:
         self._forget_what_was()
         sent, age = self._inbox.sent(), 0
         known = sent.sender == self._sender and sent.stamp > self._sent  # else its clock was set
@@ -112,7 +119,7 @@ class ControlLoop(GuardedLoop):
         self._due = self._expires = arrival - age + self.watchdog
         if self._q is None:
             with self._sending:
-                self._safe_since = None  # a safe command without a posture is begun anew with one
+                self.driver.forget_safe()  # one without a posture is begun anew with one
         self.last_valid, self.last_stamp, self._q = arrival, stamp, q
         self.soonest = min(inf if verdict == ANEW else self.soonest, arrival - stamp)
         before = self._time.seconds
@@ -131,9 +138,11 @@ class ControlLoop(GuardedLoop):
         for _ in range(min(times, 2)):  # a second time in turn forgets all, a third no more
             self._validator.forget()
 
-    def _tick(self, stamp: Any, t: float, q: Vector, qd: Vector, arrival: int) -> None:
+    def _tick(self, stamp: Stamp, t: float, q: Vector, qd: Vector, arrival: int) -> None:
         """Answer one valid state."""
-        self._before[:], self._took = self._limiter.last if self._limiter.known else nan, 0
+        sent_before = self.driver.last_command
+        self._before[:] = nan if sent_before is None else sent_before
+        self.driver.took = NOTHING
         mode, stopped = self.mode, self.orders.emergency
         command = None if stopped else self._compute(t, q, qd)
         computed = now()
@@ -153,80 +162,48 @@ class ControlLoop(GuardedLoop):
         self.round_times.add(sent - arrival)
         if sent - arrival > self.period:
             self.statistics.count('overruns')
-        if self.record is not None:
-            self._write(arrival, stamp, t, q, qd, u)
-        if self.mode == RUNNING and sent >= self._next_report:
+        self._write(arrival, stamp, t, q, qd, u)
+        if self.mode == RUNNING and sent >= self._next_report and self.command is not None:
             self._next_report = sent + _REPORT_PERIOD
             self._publisher.report(stamp, self.command)
 
-    def _compute(self, t: float, q: Vector, qd: Vector) -> Any:
+    def _compute(self, t: float, q: Vector, qd: Vector) -> Command | None:
         """Return what the law says to a state, None if it does not."""
+        anew = self.mode != RUNNING or self._moved
+        if self._moved and self.mode == RUNNING:
+            self._publisher.moved()
+        self._moved = False
         try:
-            self._follow_orders(t, q, qd)
-            return self._controller.compute(t, q, qd)
+            return self.driver.compute(self.orders, t, q, qd, anew=anew)
         except Exception as error:  # a law may raise what it likes; the loop goes on
             self._publisher.failed('the controller failed', error)
         return None
 
-    def _answer(self, command: Any, arrival: int) -> Any:
+    def _answer(self, command: Command | None, arrival: int) -> Vector:
         """Return the command for one state: the controller's, or the safe one."""
-        if command is None or not command.ok or not np.isfinite(command.u @ command.u):
+        if command is None:
             self.statistics.count('failures')
             return self._safe_now(FAILED, arrival)
+        u = self.driver.choose(command, self._q, arrival)
         if self.mode != RUNNING:
-            self._enter(RUNNING, None)
+            self._enter(RUNNING)
         self.command = command
-        if self._controller.phase != self.phase:
-            self.phase = self._controller.phase
+        if self.driver.law.phase != self.phase:
+            self.phase = self.driver.law.phase
             self._publisher.phase(self.phase)
         if command.saturated:
             self.statistics.count('saturated')
-        return command.u
+        return u
 
-    def _follow_orders(self, t: float, q: Vector, qd: Vector) -> None:
-        """Take up new orders; begin anew at the present state after whatever was not running."""
-        orders, taken = self.orders, self._taken
-        self._taken = orders
-        begin = self.mode != RUNNING or self._moved
-        if self._moved and self.mode == RUNNING:
-            self._publisher.moved()
-        self._moved = False
-        if begin or orders.settings is not taken.settings:
-            self._controller.use(orders.settings)
-            self._took |= Took.BEGAN | Took.TUNED if begin else Took.TUNED
-        if begin or orders.reference is not taken.reference:
-            reference, ramp = orders.reference, orders.ramp
-            led = isinstance(reference, Once) and reference is not taken.reference
-            if led:
-                (reference,) = reference
-            if isinstance(reference, (HoldOrder, Once)):
-                reference = self._hold(q, qd)
-                self._took |= Took.HOLDS
-            else:
-                self._took |= Took.LED if led else Took.FOLLOWS
-            if isinstance(reference, Toward):
-                if not begin and self._turned(reference, t):
-                    return
-                reference = self._toward = reaching(self._controller.desired(t), *reference)
-                ramp = orders.ramp if begin else 0.0
-            self._controller.follow(reference, t, ramp)
-        if begin:
-            self._controller.start(q, qd, t, self._last_command())
-
-    def _turned(self, toward: Toward, t: float) -> bool:
-        """Turn what the law follows in place, if that was of the same kind: it takes no time."""
-        plan, before = self._controller.plan, self._toward
-        if before is None or plan.current is not before or t < plan.start + plan.ramp:
-            return False
-        turn(before, t - plan.start, self._controller.desired(t), *toward)
-        return True
-
-    def _write(self, arrival: int, stamp: Any, t: float, q: Vector, qd: Vector, u: Any) -> None:
+    def _write(
+        self, arrival: int, stamp: Stamp, t: float, q: Vector, qd: Vector, u: Vector
+    ) -> None:
         """Append a tick to the record; what the law says counts while its command goes out."""
-        y = velocity = nan
-        desired = nan, nan, nan
-        if self.mode == RUNNING:
-            y, velocity, desired = self.command.y, self.command.velocity, self.command.desired
-        stamp = stamp.sec * SECOND + stamp.nanosec
-        told = t, self.mode, self._took, self._before
-        self.record.add(arrival, stamp, q, qd, u, y, velocity, *desired, *told)
+        if (record := self.record) is None:
+            return
+        said: tuple[Vector | float, ...] = (nan,) * 5
+        if self.mode == RUNNING and (command := self.command) is not None:
+            said = command.y, command.velocity, *command.desired
+        told = t, self.mode, self.driver.took, self._before
+        moment = stamp.sec * SECOND + stamp.nanosec
+        record.add(arrival, moment, q, qd, u, *said, *told)

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Deadlines of a loop and the schedule of a simulated robot."""
+"""Deadlines of a loop; schedules of a simulated robot and of an estimator."""
 
 from typing import NamedTuple
 
@@ -18,6 +18,18 @@ class Schedule(NamedTuple):
     waits: bool = False  # at the initial posture until a command answers a state
     pace: float = 1.0  # [s] of simulated time in one of real time; 0: as fast as answers come
     bus: Bus = _AT_ANY_TIME  # when drives take the command that would act by then
+
+
+class EstimationSchedule(NamedTuple):
+    """When an estimation loop does what; times in [ns]."""
+
+    period: int
+    timeout: int  # without a measurement, after which a sensor counts as silent
+    settling: int  # of measurements before states go out
+    report: int  # from one report to the next
+    delay: float  # [s] from a command until it acts
+    body: str = ''  # on whose tip a push is looked for
+    collision: float = 0.0  # [N] of a push that is one; 0: none is
 
 
 class Deadlines:

@@ -9,12 +9,10 @@ is that of the sensors' stamps, see `SensorClock`.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
 
 import numpy as np
-from softrobot_dynamics.annotations import Vector
+from numpy.typing import ArrayLike
 from softrobot_dynamics.errors import (
     ArgumentError,
     MessageError,
@@ -23,58 +21,29 @@ from softrobot_dynamics.errors import (
     SingularMassError,
 )
 from softrobot_dynamics.estimation.efforts import Effort
-from softrobot_dynamics.loops.deadlines import Deadlines
+from softrobot_dynamics.estimation.estimator import Estimator
+from softrobot_dynamics.estimation.shape import Shape
+from softrobot_dynamics.loops.contracts import EstimationOutput
+from softrobot_dynamics.loops.deadlines import Deadlines, EstimationSchedule
 from softrobot_dynamics.loops.message_fields import read_measurement, SECOND, stamp_of
 from softrobot_dynamics.loops.realtime import now, sleep_until
-from softrobot_dynamics.loops.sensor_clock import SensorClock
+from softrobot_dynamics.loops.sensor_streams import (
+    CommandStream,
+    complaint,
+    silent,
+    Stream,
+    Sufficient,
+)
+from softrobot_dynamics.loops.stamp_validation import StampValidator
 from softrobot_dynamics.loops.statistics import LoopStatistics, Window
 from softrobot_dynamics.loops.thread import Loop
 
 WAITING, SETTLING, RUNNING = range(3)
 MODES = 'waiting for sensors', 'settling', 'estimating'
 
-_AHEAD = SECOND // 20  # [ns] that a stamp may be ahead of what others say the time is
-_REMEMBERED = 64  # stamps of a sensor, of which none may come twice
 _FAR = 20.0  # times its noise: with more, a measurement tells nothing of where the robot is
 _CERTAIN = 1e-6  # chance, at one look, of a push that is none: below, it is believed
 _GONE = 0.5  # of a push that is a collision: below, it has ended
-
-
-class Stream(NamedTuple):
-    """The messages of a sensor."""
-
-    sensor: Any
-    inbox: Any
-
-
-class EstimationSchedule(NamedTuple):
-    """When the loop does what; times in [ns]."""
-
-    period: int
-    timeout: int  # without a measurement, after which a sensor counts as silent
-    settling: int  # of measurements before states go out
-    report: int  # from one report to the next
-    delay: float  # [s] from a command until it acts
-    body: str = ''  # on whose tip a push is looked for
-    collision: float = 0.0  # [N] of a push that is one; 0: none is
-
-
-class Sufficient:
-    """Which sensors tell enough: those by which no more coordinates are unobservable."""
-
-    def __init__(self, estimator: Any, allowed: Iterable[str]) -> None:
-        self._estimator, self._allowed = estimator, frozenset(allowed)
-        self._known: dict[frozenset[str], tuple[str, ...]] = {}
-
-    def lacking(self, sensors: Iterable[str]) -> tuple[str, ...]:
-        """Return the coordinates that some sensors do not tell, but should."""
-        chosen = frozenset(sensors)
-        if not chosen:
-            return tuple(self._estimator.model.coordinate_names)
-        if chosen not in self._known:
-            found = self._estimator.observability(sensors=sorted(chosen)).unobservable
-            self._known[chosen] = tuple(x for x in found if x not in self._allowed)
-        return self._known[chosen]
 
 
 class EstimationLoop(Loop):
@@ -82,25 +51,23 @@ class EstimationLoop(Loop):
     Hears `streams` and commands, and says in what state the robot is.
 
     Streams of efforts take the place of commands while something comes there.
-    `commands` is an inbox, `reader` turns what comes there into (u, stamp), `initial` (m,) is in
-    force until the first. `fit` finds the posture to begin with; `sufficient` says which sensors
-    are enough. `publisher` takes away states and reports. With too few sensors no state goes out.
+    `fit` finds the posture to begin with; `sufficient` says which sensors are enough. `publisher`
+    takes away states and reports. With too few sensors no state goes out.
     """
+
+    _publisher: EstimationOutput
 
     def __init__(
         self,
-        estimator: Any,
-        fit: Callable[..., Any],
+        estimator: Estimator,
+        fit: Callable[..., Shape],
         streams: Sequence[Stream],
-        commands: Any,
-        reader: Any,
-        publisher: Any,
+        commands: CommandStream,
+        publisher: EstimationOutput,
         plan: EstimationSchedule,
-        *,
-        initial: Vector,
         sufficient: Sufficient,
     ) -> None:
-        super().__init__('estimation', commands, publisher)
+        super().__init__('estimation', commands.inbox, publisher)
         self.statistics, self.lateness, self.update_times = LoopStatistics(), Window(), Window()
         self.mode = WAITING
         self.missing: tuple[str, ...] = ()  # sensors that told nothing lately
@@ -111,25 +78,27 @@ class EstimationLoop(Loop):
         named = [s.sensor.name for s in streams if getattr(s.sensor, 'change', 1.0) is not None]
         self.squares = {name: np.zeros(2) for name in named}  # sums: squares, numbers
         self._estimator, self._fit = estimator, fit
-        self._gauges = [each for each in streams if isinstance(each.sensor, Effort)]
-        self._streams = [each for each in streams if each not in self._gauges]
-        self._reader, self._plan, self._sufficient = reader, plan, sufficient
-        self._u = initial.copy()
+        efforts = [each.sensor for each in streams if isinstance(each.sensor, Effort)]
+        self._gauged = {each.name: len(each.names) for each in efforts}  # numbers of each
+        self._gauges = [each for each in streams if each.sensor.name in self._gauged]
+        self._streams = [each for each in streams if each.sensor.name not in self._gauged]
+        self._reader, self._plan, self._sufficient = commands.reader, plan, sufficient
+        self._u = commands.initial.copy()
         self._deadlines = Deadlines()
-        self._stamps: dict[str, deque[int]] = {}
-        self._memory = max((SECOND, *map(self._patience, streams)))  # of what time others say
+        longest = [each.patience(plan.timeout) for each in streams]
+        names = [each.sensor.name for each in streams]
+        self._stamps = StampValidator(names, max((SECOND, *longest)))
         self._forget()
 
     def _forget(self) -> None:
         """Know nothing of time and measurements."""
-        self._clock, self._epoch = SensorClock(), 0
-        self._first: dict[str, Any] = {}  # the newest values, until there are enough to begin
+        self._stamps.begin()
+        self._clock, self._epoch = self._stamps.clock, 0
+        self._first: dict[str, ArrayLike] = {}  # the newest values, until there are enough
         self._heard: dict[str, int] = {}  # when each sensor was believed last, steady clock [ns]
         self._came: dict[str, int] = {}  # and when it said anything
         self._since = self._reported = 0
         self._hit = False  # something pushes harder than it may
-        for stream in (*self._streams, *self._gauges):
-            self._stamps[stream.sensor.name] = deque(maxlen=_REMEMBERED)
 
     def _begin(self) -> None:
         self._deadlines.put(now() + self._plan.period)
@@ -196,31 +165,20 @@ class EstimationLoop(Loop):
                 return
             arrival, stamp = now() - stream.inbox.age(), stamp_of(message)
             value = read_measurement(stream.sensor, message)
-            self._validator(stream.sensor.name, stamp, arrival)
+            self._stamps.check(stream.sensor.name, stamp, arrival)
         except MessageError as error:
             self._refuse(error, stream.sensor.name)
             return
-        self._clock.hear(stamp, arrival)
         name = stream.sensor.name
+        self._stamps.accept(name, stamp, arrival)
         self._came[name] = arrival
-        self._stamps[name].append(stamp)
         if self.mode == WAITING:
             self._first[name] = value
             self._heard[name] = arrival
         else:
             self._measure(name, stamp, value, arrival)
 
-    def _validator(self, name: str, stamp: int, arrival: int) -> None:
-        """Refuse stamps that cannot be; MessageError."""
-        if not stamp:
-            raise MessageError('stale: it has no stamp')
-        if stamp in self._stamps[name]:
-            raise MessageError('out of order: it has come before')
-        others_speak = self._clock.heard_since(arrival - self._memory)
-        if others_speak and stamp - self._clock.at(arrival) > _AHEAD:
-            raise MessageError('from the future: by the stamps of the others')
-
-    def _measure(self, name: str, stamp: int, value: Any, arrival: int) -> None:
+    def _measure(self, name: str, stamp: int, value: ArrayLike, arrival: int) -> None:
         """Correct what is believed."""
         begin = now()
         try:
@@ -246,7 +204,7 @@ class EstimationLoop(Loop):
     def _look_around(self) -> None:
         """See who is there, begin or end accordingly, and report now and then."""
         moment = now()
-        self.missing = self._without(self._streams, self._heard, moment)
+        self.missing = silent(self._streams, self._heard, moment, self._plan.timeout)
         self.doubted = self._speaking(self._streams, self.missing, moment)
         self._miss_gauges(moment)
         if self.mode == WAITING:
@@ -265,31 +223,20 @@ class EstimationLoop(Loop):
 
     def _miss_gauges(self, moment: int) -> None:
         """Let commands count again for efforts of which nothing is believed any more."""
-        before, self.ungauged = self.ungauged, self._without(self._gauges, self._heard, moment)
+        before = self.ungauged
+        self.ungauged = silent(self._gauges, self._heard, moment, self._plan.timeout)
         self.misgauged = self._speaking(self._gauges, self.ungauged, moment)
         if self.mode == WAITING:
             return
-        for stream in self._gauges:
-            name, count = stream.sensor.name, len(stream.sensor.names)
+        for name, count in self._gauged.items():
             if name in self.ungauged and name not in before:
                 self._measure(name, self._clock.at(moment), np.full(count, np.nan), moment)
-
-    def _without(
-        self, streams: Sequence[Stream], heard: Mapping[str, int], moment: int
-    ) -> tuple[str, ...]:
-        """Return the sensors that were not `heard` for too long at a moment."""
-        least = {each.sensor.name: moment - self._patience(each) for each in streams}
-        return tuple(name for name in least if heard.get(name, -SECOND * SECOND) < least[name])
-
-    def _patience(self, stream: Stream) -> int:
-        """Return how long a sensor may say nothing [ns]."""
-        return max(self._plan.timeout, round(2.5 * SECOND / stream.sensor.rate))
 
     def _speaking(
         self, streams: Sequence[Stream], missing: Sequence[str], moment: int
     ) -> tuple[str, ...]:
         """Return those of the `missing` that said something lately."""
-        mute = self._without(streams, self._came, moment) if missing else ()
+        mute = silent(streams, self._came, moment, self._plan.timeout) if missing else ()
         return tuple(name for name in missing if name not in mute)
 
     def _untold(self, there: Sequence[str]) -> tuple[str, ...]:
@@ -324,7 +271,7 @@ class EstimationLoop(Loop):
         self._since = now()
         self._enter(SETTLING)
 
-    def _lose(self, why: Any) -> None:
+    def _lose(self, why: object) -> None:
         """Say nothing more until all can begin anew."""
         self.statistics.count('losses')
         self._publisher.lost(str(why))
@@ -333,16 +280,7 @@ class EstimationLoop(Loop):
 
     def complaint(self) -> str:
         """Return what is wrong with sensors and efforts that are missing, '' if none is."""
-        silent = [name for name in self.missing if name not in self.doubted]
-        said = [f'{", ".join(silent)} silent'] if silent else []
-        if self.doubted:
-            words = 'not believed: they are wrong, or the model is by more than `disturbance` says'
-            said.append(f'{", ".join(self.doubted)} {words}')
-        mute = [name for name in self.ungauged if name not in self.misgauged]
-        for names, what in ((mute, 'silent'), (self.misgauged, 'not believed')):
-            if names:
-                said.append(f'{", ".join(names)} {what}: commands count in their place')
-        return '; '.join(said)
+        return complaint(self.missing, self.doubted, self.ungauged, self.misgauged)
 
     def _refuse(self, error: MessageError, sensor: str = 'commands') -> None:
         error = MessageError(f'{error.reason} ({sensor})')

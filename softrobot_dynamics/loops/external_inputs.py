@@ -3,17 +3,32 @@
 
 from __future__ import annotations
 
-from typing import Any, TYPE_CHECKING
+from typing import Protocol, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.dynamics.wrenches import Wrench, Wrenches
 from softrobot_dynamics.errors import MessageError, SoftRobotError
+from softrobot_dynamics.loops.contracts import Stamped, StateMessage, VectorMessage
+from softrobot_dynamics.simulation.simulator import Simulator
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 _FORM = 'BODY, BODY X Y Z, each perhaps with the word base behind'
+
+
+class WrenchFields(Protocol):
+    """A geometry_msgs/Wrench."""
+
+    force: VectorMessage
+    torque: VectorMessage
+
+
+class WrenchMessage(Stamped, Protocol):
+    """A geometry_msgs/WrenchStamped."""
+
+    wrench: WrenchFields
 
 
 class ExternalWrenches:
@@ -33,7 +48,7 @@ class ExternalWrenches:
         """Forget all of them."""
         self._pushes.clear()
 
-    def read(self, message: Any) -> Wrenches | None:
+    def read(self, message: WrenchMessage) -> Wrenches | None:
         """Return the wrenches in force from now on, None if there are none; or MessageError."""
         words = tuple(message.header.frame_id.split())
         body, point, frame = self._place(words)
@@ -75,11 +90,11 @@ class InitialStateReader:
     refused: `trial` is a simulator of its own that shows that.
     """
 
-    def __init__(self, model: CompiledModel, trial: Any, period: float) -> None:
+    def __init__(self, model: CompiledModel, trial: Simulator, period: float) -> None:
         self._model, self._trial, self._period = model, trial, period
         self._rest = np.clip(np.zeros(model.m), model.lower, model.upper)
 
-    def read(self, message: Any) -> tuple[Vector, Vector]:
+    def read(self, message: StateMessage) -> tuple[Vector, Vector]:
         """Return (q, qd), each (n,), initial where a coordinate is not named; MessageError."""
         q, qd = self._named(message)
         try:
@@ -89,7 +104,7 @@ class InitialStateReader:
             raise MessageError(f'not a number: no state to begin at ({error})') from None
         return q, qd
 
-    def _named(self, message: Any) -> tuple[Vector, Vector]:
+    def _named(self, message: StateMessage) -> tuple[Vector, Vector]:
         """Return the state of a message by the names of its coordinates; MessageError."""
         model, names = self._model, list(message.name)
         unknown = [name for name in names if name not in model.coordinate_names]

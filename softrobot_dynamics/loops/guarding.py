@@ -13,7 +13,8 @@ import threading
 from typing import Any
 
 from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.controllers.limiting import Limiter
+from softrobot_dynamics.loops.contracts import ControlledPlant, ControlOutput, MessageInbox, Stamp
+from softrobot_dynamics.loops.driver import Driver
 from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.orders import Orders
 from softrobot_dynamics.loops.realtime import now, SAFETY, sleep_until, take_precedence
@@ -36,22 +37,31 @@ class GuardedLoop(Loop):
     """
     A loop that sends commands, or the safe command in their place, in time.
 
-    `plant` has the model and the safe command; `publisher` takes away commands; `period` and
-    `watchdog` in ns. A subclass answers states in its `_cycle`, and calls `_keep_safe` there.
+    Its `driver` answers with the law and the safe command of the `plant`; `publisher` takes away
+    commands; `period` and `watchdog` in ns. A subclass answers states in its `_cycle`, and calls
+    `_keep_safe` there.
     """
 
+    _publisher: ControlOutput
+
     def __init__(
-        self, inbox: Any, publisher: Any, plant: Any, orders: Orders, period: int, watchdog: int
+        self,
+        inbox: MessageInbox[object],
+        publisher: ControlOutput,
+        plant: ControlledPlant,
+        orders: Orders,
+        period: int,
+        watchdog: int,
     ) -> None:
         super().__init__('control', inbox, publisher)
-        self.orders = self._taken = orders
+        self.orders = orders
+        self.driver = Driver(
+            plant.model, plant.controller, plant.safe, orders, hold=plant.hold, unit=1e-9
+        )
         self.statistics, self.mode = LoopStatistics(), WAITING
         self.period, self.watchdog = period, watchdog
-        self.last_valid: Any = None  # arrival of the last valid state [ns]
-        self._q: Any = None  # of that state
-        self._safe, self._rate_limit = plant.safe, plant.model.rate_limit
-        self._limiter = Limiter(plant.model.lower, plant.model.upper)
-        self._safe_since: Any = None
+        self.last_valid: int | None = None  # arrival of the last valid state [ns]
+        self._q: Vector | None = None  # of that state
         self._began = self._sent_at = now()
         self._due = self._began + watchdog
         self._next_step: int | None = None  # of a safe command that is on its way
@@ -120,11 +130,8 @@ class GuardedLoop(Loop):
             self._send_safe(now())
             while self._next_step is not None:
                 sleep_until(self._next_step)
-                self._limiter.known = self._next_step < end
+                self.driver.limiter.known = self._next_step < end
                 self._send_safe(now())
-
-    def _last_command(self) -> Any:
-        return self._limiter.last if self._limiter.known else None
 
     # Under the lock
 
@@ -150,32 +157,27 @@ class GuardedLoop(Loop):
         if self.mode != WAITING or passed > SECOND:  # at first, they are being discovered
             self._publisher.waiting(passed, self.statistics.last_refusal)
 
-    def _enter(self, mode: int, moment: int | None) -> None:
+    def _enter(self, mode: int, moment: int | None = None) -> None:
         """Change the mode; fix the safe command when one begins at `moment` [ns]."""
-        if moment is None:
-            self._safe_since = None
-        elif self._safe_since is None:
-            self._safe_since = moment
-            self._safe.begin(self._q, self._last_command())
+        if moment is not None and self.driver.begin_safe(self._q, moment):
             self._alarm.set()
         before, self.mode = self.mode, mode
         if mode != before:
             self._publisher.entered(MODES[mode], MODES[before], mode == RUNNING)
 
-    def _safe_now(self, mode: int, moment: int) -> Any:
+    def _safe_now(self, mode: int, moment: int) -> Vector:
         self._enter(mode, moment)
-        return self._safe.at(max(0, moment - self._safe_since) * 1e-9)
+        return self.driver.safe_command(moment)
 
     def _send_safe(self, moment: int) -> None:
         self._send(self._safe_now(self.mode, moment), None, moment)
 
-    def _send(self, u: Vector, stamp: Any, moment: int) -> Vector:
-        """Send what the limits let through of u (m,); return it, the loop's own array."""
-        if self._safe_since is None:
-            rate, passed = self._taken.settings.rate, self.period
-        else:  # as fast as the actuators allow: narrower limits are for work
-            rate, passed = self._rate_limit, min(self.period, moment - self._sent_at)
-        u, on_its_way = self._limiter.bring(u, rate, max(1, passed) * 1e-9)
+    def _send(self, u: Vector, stamp: Stamp | None, moment: int) -> Vector:
+        """Send what the limits let through of u (m,); return it, the driver's own array."""
+        passed = self.period
+        if self.driver.in_safe_command:
+            passed = min(passed, moment - self._sent_at)
+        u, on_its_way = self.driver.limit(u, max(1, passed) * 1e-9)
         self._publisher.command(u, stamp)
         self._sent_at = moment
         self._next_step = moment + self.period if on_its_way and stamp is None else None

@@ -10,13 +10,14 @@ with one of `CAUSES`.
 from collections import Counter
 from collections.abc import Callable, Sequence
 from math import isfinite
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
-from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.annotations import Integers, Vector
 from softrobot_dynamics.errors import ArgumentError, closest, MessageError, shortened
 from softrobot_dynamics.estimation.sensors.messages import Message
+from softrobot_dynamics.loops.contracts import Numbers, Stamped, StateMessage
 from softrobot_dynamics.loops.realtime import SECOND
 
 CAUSES = (
@@ -38,7 +39,7 @@ def cause_of(error: MessageError) -> str:
     return error.reason.partition(':')[0]
 
 
-def stamp_of(message: Any) -> int:
+def stamp_of(message: Stamped) -> int:
     """Return the stamp of a message's header [ns], 0 if it was not set."""
     stamp = message.header.stamp
     return stamp.sec * SECOND + stamp.nanosec
@@ -50,9 +51,10 @@ class NameOrder:
     def __init__(self, names: Sequence[str]) -> None:
         self._names = list(names)
         self._seen = list(names)
-        self._order, self._wrong = None, ''
+        self._order: Integers | None = None
+        self._wrong = ''
 
-    def of(self, given: Sequence[str]) -> Any:
+    def of(self, given: Sequence[str]) -> Integers | None:
         """Return the indices that bring values `given` by name into our order, None for as is."""
         if given != self._seen:
             self._wrong = self._find_wrong(given)  # in words only once: finding them takes time
@@ -74,7 +76,7 @@ class NameOrder:
         short = shortened(name, _QUOTED)
         return f'{short!r} is unknown{closest(short, self._names)}'
 
-    def _find(self, given: Sequence[str]) -> Any:
+    def _find(self, given: Sequence[str]) -> Integers | None:
         order = np.array([given.index(name) for name in self._names])
         return None if (order == np.arange(len(order))).all() else order
 
@@ -86,7 +88,7 @@ class StateReader:
         self._size = len(names)
         self._names = NameOrder(names)
 
-    def read(self, message: Any) -> tuple[Vector, Vector]:
+    def read(self, message: StateMessage) -> tuple[Vector, Vector]:
         """Return (q, qd), which may share memory with the message; MessageError if unusable."""
         order = self._names.of(message.name)
         q = read_numbers('position', message.position, self._size)
@@ -100,7 +102,7 @@ def _first(names: Sequence[str], said: Callable[[str], str] = str, most: int = 3
     return [*map(said, names[:most]), *rest]
 
 
-def read_numbers(field: str, values: Any, size: int) -> Vector:
+def read_numbers(field: str, values: Numbers, size: int) -> Vector:
     """Return the values (size,) of a field of a message; MessageError if they are not numbers."""
     if len(values) != size:
         raise MessageError(f'wrong size: {field} has {len(values)} values, expected {size}')

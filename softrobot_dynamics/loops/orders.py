@@ -2,9 +2,12 @@
 """Orders of the control loop: one immutable object, and the references in it."""
 
 from enum import IntFlag
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.controllers.phases import Program
+from softrobot_dynamics.controllers.settings import Settings
+from softrobot_dynamics.references.piecewise import Reference
 
 
 class Took(IntFlag):
@@ -17,14 +20,11 @@ class Took(IntFlag):
     LED = 16  # what came by message
 
 
+NOTHING = Took(0)
+
+
 class HoldOrder:
     """A reference: the outputs as they are when the order is taken up; new for every order."""
-
-
-class Once(NamedTuple):
-    """A reference that is followed when the order is taken up; whatever begins anew, holds."""
-
-    reference: Any
 
 
 class Toward(NamedTuple):
@@ -34,10 +34,20 @@ class Toward(NamedTuple):
     duration: float  # [s]
 
 
+class Once(NamedTuple):
+    """A reference that is followed when the order is taken up; whatever begins anew, holds."""
+
+    reference: Reference | Toward
+
+
+Followed: TypeAlias = Reference | Program | HoldOrder | Once
+"""What a law may be ordered to follow."""
+
+
 class Orders(NamedTuple):
     """What the loop shall do; replaced whole."""
 
-    settings: Any  # gains and limits, for controller.use
-    reference: Any  # for controller.follow, Once or not, or a Hold
+    settings: Settings  # gains and limits, for controller.use
+    reference: Followed  # for controller.follow, Once or not, or a HoldOrder
     ramp: float = 0.0  # time to blend it in [s]
     emergency: bool = False  # nothing but the safe command

@@ -7,6 +7,8 @@ thread again and again. The other process has ordinary priority and finds all ke
 ends with the node, however that ends: it watches the pipe that its task came through.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 import contextlib
 import os
@@ -16,7 +18,7 @@ import signal
 import subprocess
 import sys
 import threading
-from typing import Any
+from typing import Any, BinaryIO, IO
 
 from softrobot_dynamics.compiling.processes import LastWords, python_command, python_environment
 from softrobot_dynamics.errors import CancelledError, shortened, SoftRobotError
@@ -30,9 +32,9 @@ class Job:
         self._what = what
         self._lock = threading.Lock()  # held for moments only: to cancel never waits
         self._over = threading.Event()  # answered or cancelled
-        self._process: Any = None
-        self._answer: Any = None
-        self.cancelled_by: Any = None  # in words, once it is
+        self._process: PlanningProcess | None = None
+        self._answer = b''
+        self.cancelled_by = ''  # in words, once it is
 
     def cancel(self, by: str) -> None:
         """End it; `run` and `check` raise CancelledError from now on, with the first `by`."""
@@ -62,7 +64,7 @@ class Job:
             self._process = process
             if self.cancelled_by:
                 process.kill()
-        threading.Thread(target=self._converse, args=[task], daemon=True).start()
+        threading.Thread(target=self._converse, args=[process, task], daemon=True).start()
         self._over.wait()
         self.check()
         if process.returncode != 0:
@@ -72,15 +74,13 @@ class Job:
             raise result
         return result
 
-    def _converse(self, task: bytes) -> Any:
+    def _converse(self, process: PlanningProcess, task: bytes) -> None:
         """Send a task and keep the answer, b'' if there is none, until the process has ended."""
         try:
-            with self._process as process:
+            with process:
                 with contextlib.suppress(BrokenPipeError):  # killed: its status says so
-                    rest = memoryview(task)
-                    while rest:
-                        rest = rest[process.stdin.write(rest) :]
-                self._answer = process.stdout.read()
+                    process.say(task)
+                self._answer = process.answers.read()
                 process.wait()  # before its task's pipe is closed, which would end it
         finally:  # whatever became of it, `run` must not wait for ever
             self._over.set()
@@ -90,8 +90,22 @@ class PlanningProcess(subprocess.Popen[bytes]):
     """A process beside the node; what it says is said by the node, to its standard error."""
 
     def __init__(self, command: list[str], **options: Any) -> None:
-        super().__init__(command, stderr=subprocess.PIPE, **options)
+        pipe = subprocess.PIPE
+        super().__init__(command, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, **options)
         self._said = LastWords(self.stderr)
+
+    @property
+    def answers(self) -> IO[bytes]:
+        """Its standard output."""
+        assert self.stdout is not None  # a pipe
+        return self.stdout
+
+    def say(self, task: bytes) -> None:
+        """Write all of a task to its standard input."""
+        assert self.stdin is not None  # a pipe
+        rest = memoryview(task)
+        while rest:
+            rest = rest[self.stdin.write(rest) :]
 
     def reason(self) -> str:
         """Return the status that it has ended with and the last that it said, if anything."""
@@ -115,9 +129,6 @@ def start_beside(module: str) -> PlanningProcess:
         with anywhere():
             return PlanningProcess(
                 command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                bufsize=0,
                 env=python_environment(),
                 close_fds=False,  # or Python would fork, with all its memory
             )
@@ -125,13 +136,13 @@ def start_beside(module: str) -> PlanningProcess:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _end_with(pipe: Any) -> None:
+def _end_with(pipe: int) -> None:
     """End this process when the other end of a pipe is closed, by whatever happened there."""
     os.read(pipe, 1)
     os._exit(1)  # at once: the main thread computes
 
 
-def own_output() -> Any:
+def own_output() -> BinaryIO:
     """Return standard output as a binary file, for answers: what is said goes to the error."""
     output = os.fdopen(os.dup(sys.stdout.fileno()), 'wb')
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())

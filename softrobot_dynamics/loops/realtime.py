@@ -14,7 +14,7 @@ import os
 from pathlib import Path
 import socket
 import time
-from typing import Any
+from typing import Any, Final, Literal
 
 now = time.monotonic_ns
 SECOND = 1_000_000_000  # [ns]
@@ -31,7 +31,7 @@ def processors() -> tuple[int, ...]:
     return tuple(sorted(os.sched_getaffinity(0))) if hasattr(os, 'sched_getaffinity') else ()
 
 
-def may_use(processor: Any) -> bool:
+def may_use(processor: int) -> bool:
     """Return whether the calling thread may keep to a processor, an isolated one for instance."""
     before = processors()
     try:
@@ -42,7 +42,7 @@ def may_use(processor: Any) -> bool:
     return True
 
 
-def two_processors() -> Any:
+def two_processors() -> tuple[int | None, ...]:
     """
     Return a processor each for two nodes beside each other, or (None, None) if there is but one.
 
@@ -52,8 +52,8 @@ def two_processors() -> Any:
     return free[len(free) > 2 :][:2] if len(free) > 1 else (None, None)
 
 
-OWN = 'own'
-_claims: list[Any] = []  # descriptors of sockets, bound as long as this process lives
+OWN: Final = 'own'
+_claims: list[int] = []  # descriptors of sockets, bound as long as this process lives
 
 
 def own_processor() -> int | None:
@@ -90,7 +90,9 @@ def claim(choices: Iterable[int]) -> int | None:
 _everywhere = processors()
 
 
-def ask_for_priority(priority: int = PRIORITY, processor: Any = None) -> Any:
+def ask_for_priority(
+    priority: int = PRIORITY, processor: int | Literal['own'] | None = None
+) -> str | None:
     """
     Put the calling thread under the FIFO scheduler; threads that it starts inherit it.
 
@@ -157,7 +159,7 @@ def take_precedence(below: int = LOOP) -> None:
         _schedule(max(1, _priority - below))
 
 
-def _schedule(priority: int, thread: int = 0) -> Any:
+def _schedule(priority: int, thread: int = 0) -> None:
     os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(priority))
 
 
@@ -165,7 +167,7 @@ _QUALITY_OF_SERVICE = '/dev/cpu_dma_latency'
 _awake = None  # the file that keeps the processors awake as long as it is open
 
 
-def keep_awake() -> Any:
+def keep_awake() -> str | None:
     """
     Keep idle processors from sleeping until this process ends: waking one takes its time.
 

@@ -1,8 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Time along a reference."""
 
-from typing import Any
-
 
 class ReferenceTime:
     """
@@ -14,11 +12,11 @@ class ReferenceTime:
 
     def __init__(self, limit: float) -> None:
         self._limit = limit
-        self._stamp: Any = None
-        self._arrival: Any = None
+        self._stamp = 0
+        self._arrival: int | None = None
         self.seconds = 0.0
 
-    def advance(self, stamp: Any, arrival: int) -> float:
+    def advance(self, stamp: int, arrival: int) -> float:
         """Return the time of the state with this stamp [ns] and steady arrival time [ns]."""
         if self._arrival is not None:
             step = stamp - self._stamp

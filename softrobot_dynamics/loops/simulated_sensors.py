@@ -9,6 +9,8 @@ from typing import Any
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.estimation.instruments import Instruments
+from softrobot_dynamics.loops.contracts import StateSensing
+from softrobot_dynamics.simulation.sensing import Measured
 
 
 def estimator_file(given: str) -> str:
@@ -28,7 +30,7 @@ class MeasuredSensing:
 
     def __init__(
         self,
-        sensing: Any,
+        sensing: StateSensing,
         instruments: Instruments,
         send: Callable[[str, Any, int], None],
         acting: Callable[[], Vector],
@@ -42,7 +44,7 @@ class MeasuredSensing:
         self._sensing.begin()
         self._epoch: int | None = None
 
-    def hear(self, stamp: int, q: Vector, qd: Vector) -> Any:
+    def hear(self, stamp: int, q: Vector, qd: Vector) -> Measured | None:
         """Take the robot's next state; return what the Sensing hears."""
         if self._epoch is None:
             self._epoch = stamp

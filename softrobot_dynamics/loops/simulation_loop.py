@@ -12,10 +12,14 @@ may pass faster or slower than real time, or as fast as answers come, and stand 
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.dynamics.wrenches import Wrenches
 from softrobot_dynamics.errors import MessageError, SimulationDivergedError
+from softrobot_dynamics.loops import contracts
 from softrobot_dynamics.loops.command_timing import CommandTiming
 from softrobot_dynamics.loops.deadlines import Deadlines, Schedule
+from softrobot_dynamics.loops.drives import SimulatedDrives
 from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.realtime import now, sleep_until
 from softrobot_dynamics.loops.statistics import LoopStatistics, Window
@@ -46,45 +50,45 @@ class SimulationLoop(Loop):
     for commands sets out at its initial rates when one answers it.
     """
 
+    _publisher: contracts.SimulationOutput
+
     def __init__(
         self,
-        plant: Any,
-        sensing: Any,
-        inbox: Any,
-        reader: Any,
-        publisher: Any,
+        plant: contracts.SimulatedPlant,
+        sensing: contracts.StateSensing,
+        inbox: contracts.MessageInbox[object],
+        reader: contracts.CommandSource,
+        publisher: contracts.SimulationOutput,
         schedule: Schedule,
         epoch: int,
-        record: Any = None,
+        record: contracts.TickRecord | None = None,
     ) -> None:
         super().__init__('simulation', inbox, publisher)
         self.statistics, self.round_trips, self.lateness = LoopStatistics(), Window(), Window()
         self.mode, self.paused = IDLE, False
         self.timeout, self.pace = schedule.timeout, schedule.pace
-        self.wrenches: Any = None
+        self.wrenches: Wrenches | None = None
         self._waits = self._waits_first = schedule.waits
-        self._row: Any = None
+        self._row: tuple[Any, ...] | None = None
         self._asked = 1  # whether a state left in the tick of that row
         self.record, self.deadlines = record, Deadlines()
         self.period = round(SECOND / schedule.rate)
-        self._dt = 1.0 / schedule.rate
-        self._simulator, self._safe, self._sensing = plant.simulator, plant.safe, sensing
-        self._heard: Any = None  # stamp of the state that was published last, None for none now
+        self._simulator, self._sensing = plant.simulator, sensing
+        self._heard: int | None = None  # stamp of the state published last, None: none now
         self._reader = reader
         self._epoch, self._stamp, self._made = epoch, epoch, now()
         self._behind = 0  # [ns] of stamps behind the clock, since somebody drives the robot
-        self._u = np.zeros(plant.model.m)
-        self._lower, self._upper = plant.model.lower, plant.model.upper
-        safe = self._without_a_driver()
-        self._timing = CommandTiming(schedule.timing, self._dt, safe, schedule.bus)
-        self._arrival: Any = None  # of the last command, in simulated time [ns]
-        self._came: int | None = None  # when that was, by the steady clock [ns]
-        self._safe_since: Any = None
+        self._drives = SimulatedDrives(plant)
+        safe, dt = self._drives.release(), 1.0 / schedule.rate
+        self._timing = CommandTiming(schedule.timing, dt, safe, schedule.bus)
+        self._came: int | None = None  # when the last command did, steady clock [ns]
         self._answered, self._requests = 0, Requests(inbox)
 
     # For any thread; each returns whether it was done within `patience` [s]
 
-    def reset(self, q: Any = None, qd: Any = None, patience: float = 1.0) -> bool:
+    def reset(
+        self, q: ArrayLike | None = None, qd: ArrayLike | None = None, patience: float = 1.0
+    ) -> bool:
         """Begin anew at a state, by default the initial one, under the safe command."""
         return self._requests.ask(lambda: self._start_anew(q, qd), patience)
 
@@ -134,7 +138,7 @@ class SimulationLoop(Loop):
         age = moment - self._came
         return age if age < 2 * self.period else None  # loops that keep time by themselves
 
-    def _listen(self) -> Any:
+    def _listen(self) -> int | None:
         """Take commands until one answers the last state or the deadline is there."""
         while not (self._leaving or (self.paused and self._requests)):
             try:
@@ -153,7 +157,7 @@ class SimulationLoop(Loop):
                 return None
         return None
 
-    def _receive(self, message: Any, arrival: int) -> bool:
+    def _receive(self, message: object, arrival: int) -> bool:
         """Take a command as the one to apply; return whether it answers the last state."""
         u, stamp = self._reader.read(message)
         if self._is_ours(stamp):
@@ -164,22 +168,21 @@ class SimulationLoop(Loop):
             self._answered = stamp
         if self._waits and stamp and not self._is_ours(stamp):
             return False  # a safe command: nobody has seen the robot yet
-        np.minimum(np.maximum(u, self._lower), self._upper, out=self._u)
-        if (self._u != u).any():
+        if self._drives.take(u, self._stamp):
             self.statistics.count('clipped')
         if self._waits:  # it sets out under its first command
             self._waits = False
-            self._timing.begin(self._u)
+            self._timing.begin(self._drives.u)
         passed = (arrival - self._published) * (self.pace or 1.0)  # in simulated time
-        self._timing.arrived(self._u, passed * 1e-9)
-        self._arrival, self._came = self._stamp, arrival
+        self._timing.arrived(self._drives.u, passed * 1e-9)
+        self._came = arrival
         return self._sensing.answered and stamp in (0, self._heard)
 
     def _is_ours(self, stamp: int) -> bool:
         """Tell whether a stamp [ns] is that of a state of ours; a safe command has another."""
         return self._epoch <= stamp <= self._stamp and not (stamp - self._epoch) % self.period
 
-    def _step(self, round_trip: Any) -> None:
+    def _step(self, round_trip: int | None) -> None:
         """Apply the command, or the safe one, for one period; `round_trip` [ns] if answered."""
         if self.mode == DIVERGED:
             return
@@ -207,27 +210,15 @@ class SimulationLoop(Loop):
 
     def _applied(self) -> Vector:
         """Return the u to apply; notice commands that come, stay away and return."""
-        oldest = self._stamp - self.timeout * self.period
-        if self._arrival is not None and self._arrival > oldest:
+        if self._drives.commanded_since(self._stamp - self.timeout * self.period):
             self._enter(DRIVEN)
-            return self._u
-        if self._safe_since is None:
-            self._safe_since = self._stamp
-            self._safe.begin(self._simulator.q, None if self._arrival is None else self._u)
-            if self._arrival is not None:
-                self.statistics.count('timeouts')
-                self._enter(TIMED_OUT)
-        idle = self._arrival is None  # nobody drives the robot yet: its weight is carried
-        elapsed = 0.0 if idle else (self._stamp - self._safe_since) * 1e-9
-        return self._safe.holding(self._simulator.q, self._simulator.qd, elapsed)
+            return self._drives.u
+        if self._drives.begin_safe(self._stamp):
+            self.statistics.count('timeouts')
+            self._enter(TIMED_OUT)
+        return self._drives.safe_command(self._stamp)
 
-    def _without_a_driver(self) -> Vector:
-        """Return the safe command (m,) of a robot that nobody drives yet."""
-        simulator = self._simulator
-        self._safe.begin(simulator.q, None)
-        return self._safe.holding(simulator.q, simulator.qd, 0.0)
-
-    def _count(self, round_trip: Any) -> None:
+    def _count(self, round_trip: int | None) -> None:
         self.statistics.count('ticks')
         if round_trip is not None:
             self.statistics.count('answered')
@@ -241,7 +232,7 @@ class SimulationLoop(Loop):
         """Set the next deadline after having woken at `woken` [ns] for the last one."""
         late = woken - self.deadlines.next
         self.lateness.add(late)
-        if self._row is not None and self.mode != DIVERGED:
+        if self.record is not None and self._row is not None and self.mode != DIVERGED:
             self.record.add(*self._row, late * 1e-9, self.mode, self._asked)
         if slip := self.deadlines.meet(woken, self._interval()):
             self.statistics.count('slips')
@@ -271,8 +262,6 @@ class SimulationLoop(Loop):
                 self.deadlines.next = self._published
 
     def _enter(self, mode: int) -> None:
-        if mode == DRIVEN:
-            self._safe_since = None
         before, self.mode = self.mode, mode
         if mode != before:
             self._publisher.entered(MODES[mode], MODES[before], mode in (IDLE, DRIVEN))
@@ -294,13 +283,13 @@ class SimulationLoop(Loop):
         self._row = None
         self._publish()
 
-    def _start_anew(self, q: Any, qd: Any) -> None:
+    def _start_anew(self, q: ArrayLike | None, qd: ArrayLike | None) -> None:
         """Carry out a reset: a state under the safe command; stamps go on."""
         self._simulator.reset(q, qd)
         self._sensing.begin()
-        self.error = self._arrival = self._safe_since = self._row = None
+        self.error = self._row = None
         self._waits = self._waits_first
-        self._timing.begin(self._without_a_driver())
+        self._timing.begin(self._drives.release())
         self._enter(IDLE)
         if self.paused:
             self._stamp += self.period

@@ -1,17 +1,25 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Check whether a loop can be stable at its rate, before it is changed and as it runs."""
 
+from collections.abc import Callable, Iterable, Sequence
 import contextlib
 from typing import Any
 
 import numpy as np
+from softrobot_dynamics.controllers.settings import Settings
 from softrobot_dynamics.errors import MessageError, UnstableLoopError, UnstableZeroDynamicsError
+from softrobot_dynamics.loops.contracts import ControlledPlant, MessageInbox, StateMessage
+from softrobot_dynamics.loops.control_loop import ControlLoop
 from softrobot_dynamics.loops.guarding import RUNNING
+from softrobot_dynamics.loops.message_fields import StateReader
+from softrobot_dynamics.loops.orders import Orders
 
 OFF = 0.2  # share by which stiffness and damping of a robot are easily other than the model's
 
 
-def left_inside(plant: Any, inbox: Any, reader: Any, allowed: bool) -> tuple[str, ...]:
+def left_inside(
+    plant: ControlledPlant, inbox: MessageInbox[StateMessage], reader: StateReader, allowed: bool
+) -> tuple[str, ...]:
     """
     Return in words, a tuple, what would grow while the law of a plant holds its outputs.
 
@@ -40,14 +48,16 @@ class StabilityCheck:
     in words of a running loop that grows.
     """
 
-    def __init__(self, plant: Any, period: float, warn: Any = None) -> None:
+    def __init__(
+        self, plant: ControlledPlant, period: float, warn: Callable[[str], object] | None = None
+    ) -> None:
         self._plant, self._period, self._warn = plant, period, warn
         self._grows: float = plant.model.scales.growth
-        self._looked_at: tuple[Any, str] = (None, '')  # orders, phase
+        self._looked_at: tuple[Orders | None, str] = (None, '')  # orders, phase
         self.last = np.nan  # [1/s] where the loop was looked at last
         self.if_off = np.nan  # [1/s] there, on a robot that is by OFF other than the model
 
-    def check(self, loop: Any, settings: Any) -> None:
+    def check(self, loop: ControlLoop | None, settings: Settings) -> None:
         """Raise UnstableLoopError if new Settings would make errors grow, or grow faster."""
         if loop is None or settings.tuned_alike(loop.orders.settings):
             return
@@ -58,7 +68,7 @@ class StabilityCheck:
         if new > self._grows and not new < now:
             raise UnstableLoopError(new, self._period)
 
-    def along(self, places: Any, settings: Any) -> tuple[str, ...]:
+    def along(self, places: Iterable[Sequence[Any]], settings: Settings) -> tuple[str, ...]:
         """Return in words, a tuple, what is to be said of (q, u) along a reference."""
         rates = [self._plant.growth(q, u, settings, 0.0, *phase) for q, u, *phase in places]
         worst = max(
@@ -66,7 +76,7 @@ class StabilityCheck:
         )  # some may be nan
         return (f'along the reference, {self._words(worst)}',) if worst > self._grows else ()
 
-    def look(self, loop: Any) -> str:
+    def look(self, loop: ControlLoop) -> str:
         """Return in words, or '', how a running loop grows: looked at once an order and phase."""
         orders, phase, (q, u) = loop.orders, loop.phase, loop.place()
         new = orders is not self._looked_at[0] or phase != self._looked_at[1]
@@ -75,7 +85,7 @@ class StabilityCheck:
             self.last, self.if_off = (
                 self._plant.growth(q, u, orders.settings, off) for off in (0.0, OFF)
             )
-            if words := self._judgement():
+            if (words := self._judgement()) and self._warn is not None:
                 self._warn(words)
         return self._judgement()
 

@@ -21,6 +21,7 @@ import contextlib
 import threading
 from typing import Any
 
+from softrobot_dynamics.loops.control_loop import ControlLoop
 from softrobot_dynamics.loops.orders import HoldOrder
 from softrobot_dynamics.loops.planning import Job
 
@@ -34,10 +35,10 @@ class StandingOrders:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._emergency = False
-        self._job: Any = None
+        self._job: Job | None = None
         self._activating = False
-        self._closed: Any = None  # in words, by what
-        self.loop: Any = None
+        self._closed = ''  # in words, by what
+        self.loop: ControlLoop | None = None
 
     # For any thread, at any time
 
@@ -72,7 +73,7 @@ class StandingOrders:
             self._closed = by
             self._cancel(by)
 
-    def disengage(self, by: str) -> Any:
+    def disengage(self, by: str) -> ControlLoop | None:
         """Cancel the planning under way; return the loop, None if there is none, and forget it."""
         with self._lock:
             self._cancel(by)
@@ -95,21 +96,22 @@ class StandingOrders:
             with self._lock:
                 self._job, self._activating = None, False
 
-    def engage(self, loop: Any) -> None:
+    def engage(self, loop: ControlLoop) -> None:
         """Give orders to `loop` from now on, those given while its reference was planned first."""
         with self._lock:
-            said = {'reference': HoldOrder()} if self._job.cancelled_by else {}
+            cancelled = self._job is not None and self._job.cancelled_by
+            said = {'reference': HoldOrder()} if cancelled else {}
             loop.order(emergency=self._emergency, **said)
             self.loop = loop
 
-    def change(self, note: Callable[[Any], object] | None = None, **changes: Any) -> None:
+    def change(self, note: Callable[[ControlLoop], object] | None = None, **changes: Any) -> None:
         """
         Change the orders; CancelledError if a reference is among them that was cancelled.
 
         ``note(loop)`` is called first, if there is a loop: no tick knows of orders before it.
         """
         with self._lock:
-            if 'reference' in changes:
+            if 'reference' in changes and self._job is not None:
                 self._job.check()
             if self.loop is not None:
                 if note is not None:

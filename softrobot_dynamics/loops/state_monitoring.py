@@ -2,16 +2,17 @@
 """Monitor states that are valid but odd: their rate, their senders, their motion."""
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 import math
 from statistics import median
-from typing import Any
+from typing import Any, Protocol
 
 from softrobot_dynamics.errors import shortened
+from softrobot_dynamics.loops.control_loop import ControlLoop
 from softrobot_dynamics.loops.guarding import RUNNING, TIMED_OUT, WAITING
 from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.realtime import now
-from softrobot_dynamics.loops.statistics import Throttle
+from softrobot_dynamics.loops.statistics import Throttle, Window
 
 ENOUGH = 20  # states of which a median is taken
 DEVIATION = 0.1  # share of the period by which their steps may differ from it
@@ -23,24 +24,57 @@ LOOKS = 5  # of which a median is taken
 _AGAIN, _ONCE = 60 * SECOND, 10**6 * SECOND
 
 
+class LateActuator(Protocol):
+    """What an actuator adds to the time from a command to its force."""
+
+    @property
+    def lag(self) -> float: ...
+
+    @property
+    def delay(self) -> float: ...
+
+
+class Graph(Protocol):
+    """What a node knows of time and of others, as rclpy's Node says it; it has a log, too."""
+
+    def get_clock(self) -> Any: ...
+
+    def get_logger(self) -> Any: ...
+
+    def count_publishers(self, topic_name: str) -> int: ...
+
+    def get_publishers_info_by_topic(self, topic_name: str) -> Sequence[Any]: ...
+
+
+class Peers(Protocol):
+    """What other nodes say of themselves."""
+
+    def errors(self, names: Sequence[str]) -> Mapping[str, str]:
+        """Return {name: what it reports} of those of some nodes that report an error."""
+
+
 class StateMonitor:
     """
     Looks at the states of a loop, once a second, by the thread of the diagnostics.
 
     What it finds it says in the log, each kind at most once a minute. `topic` is that of the
-    states, with its namespace; `actuators` those of the robot file, of :class:`Imperfections`;
+    states, with its namespace; `actuators` those of the robot file, with lags and delays [s];
     `peers` a :class:`PeerStatus`, None where nobody asks other nodes.
     """
 
     def __init__(
-        self, node: Any, topic: str, actuators: Iterable[Any] = (), peers: Any = None
+        self,
+        node: Graph,
+        topic: str,
+        actuators: Iterable[LateActuator] = (),
+        peers: Peers | None = None,
     ) -> None:
         self._node, self._topic, self._throttle, self._peers = node, topic, Throttle(), peers
         self._after = max((part.lag + part.delay for part in actuators), default=0.0)
         self._delays: deque[float] = deque(maxlen=LOOKS)
-        self._loop: Any = None  # that was looked at last
+        self._loop: ControlLoop | None = None  # that was looked at last
 
-    def look(self, loop: Any, refused: Any) -> Any:
+    def look(self, loop: ControlLoop, refused: bool) -> list[str]:
         """
         Return in words what of the states that come to a ControlLoop needs attention.
 
@@ -62,14 +96,14 @@ class StateMonitor:
             self._warn('offset', f'{words} only differences of stamps count', _ONCE)
         return [words for words in found.values() if words]
 
-    def offset(self, loop: Any) -> float:
+    def offset(self, loop: ControlLoop) -> float:
         """Return by how much the last stamp is behind our clock [s], nan if there is none."""
-        if not loop.last_stamp:
+        if not loop.last_stamp or loop.last_valid is None:
             return math.nan
         here = self._node.get_clock().now().nanoseconds - (now() - loop.last_valid)
         return (here - loop.last_stamp) * 1e-9
 
-    def delay(self, loop: Any) -> float:
+    def delay(self, loop: ControlLoop) -> float:
         """
         Return the time from the stamp of a state until its answer is sent [s].
 
@@ -87,7 +121,7 @@ class StateMonitor:
         found = (least + loop.round_times.median()) * 1e-9
         return found if 0.0 <= found <= LONGEST * loop.period * 1e-9 else math.nan
 
-    def _wrong_delay(self, loop: Any) -> str:
+    def _wrong_delay(self, loop: ControlLoop) -> str:
         """Tell if the law at work knows of another delay than most of the last looks saw."""
         delay = self.delay(loop)
         if loop.mode != RUNNING:
@@ -99,7 +133,7 @@ class StateMonitor:
             return ''
         return wrong_delay(median(seen), known, loop.period * 1e-9, self._after)
 
-    def _silence(self, loop: Any) -> str:
+    def _silence(self, loop: ControlLoop) -> str:
         """Tell why no states come, where those who publish them report an error."""
         if self._peers is None or loop.mode not in (WAITING, TIMED_OUT):
             return ''
@@ -112,14 +146,14 @@ class StateMonitor:
         found = self._node.get_publishers_info_by_topic(self._topic)
         return sorted(f'{p.node_namespace.rstrip("/")}/{p.node_name}' for p in found)
 
-    def _company(self) -> Any:
+    def _company(self) -> str:
         """Tell of several publishers of states, with their names."""
         if self._node.count_publishers(self._topic) < 2:
             return ''
         names = self._publishers()
         return f'{len(names)} publishers of {self._topic}: {shortened(", ".join(names))}'
 
-    def _warn(self, cause: str, words: str, interval: Any) -> Any:
+    def _warn(self, cause: str, words: str, interval: int) -> None:
         if self._throttle.passes(cause, now(), interval) is not None:
             self._node.get_logger().warning(words)
 
@@ -148,10 +182,10 @@ def wrong_delay(seen: float, known: float, period: float, after: float = 0.0) ->
     return ''
 
 
-def wrong_rate(steps: Any, period: Any) -> str:
+def wrong_rate(steps: Window, period: float) -> str:
     """Tell in words if the median step between states (a Window) is not the `period` [ns]."""
     step = steps.median() if steps.count >= ENOUGH else period
-    if abs(step - period) <= DEVIATION * period:
+    if step is None or abs(step - period) <= DEVIATION * period:
         return ''
     come = f'{SECOND / step:.4g}' if step > 0 else 'inf'
     words = (

@@ -12,7 +12,7 @@ measured by what they do to the shape of the robot, see
 from __future__ import annotations
 
 from math import inf
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
@@ -89,7 +89,7 @@ def too_fast(velocity, qd):
 class _Track:
     """States that follow from one another, and where they lead."""
 
-    def __init__(self, bounds: StateBounds, ahead: Any) -> None:
+    def __init__(self, bounds: StateBounds, ahead: int) -> None:
         self._names, self._unit, self._ahead = bounds.names, bounds.unit, ahead
         n = len(bounds.names)
         self._turns = bounds.turns or Turns(np.zeros(n))
@@ -115,7 +115,7 @@ class _Track:
         if self._lateness - lateness > CATCHING_UP:
             self._began, self._lateness = self.arrival, lateness
 
-    def judged(self, q: Vector, qd: Vector, stamp: int, arrival: int) -> Any:
+    def judged(self, q: Vector, qd: Vector, stamp: int, arrival: int) -> str | None:
         """
         Take the state as the next one, or return in words why it is not, changing nothing.
 
@@ -180,7 +180,7 @@ class StateValidator:
     the time counts from the last of them.
     """
 
-    def __init__(self, bounds: StateBounds, ahead: Any = AHEAD) -> None:
+    def __init__(self, bounds: StateBounds, ahead: int = AHEAD) -> None:
         self._names, self._limits = bounds.names, bounds.velocity
         self._too_fast = cached(too_fast, velocity=bounds.velocity)
         self._believed, self._others = _Track(bounds, ahead), _Track(bounds, ahead)
@@ -199,7 +199,7 @@ class StateValidator:
             self._others.count = 0
         self._forgotten = self._others.arrival
 
-    def check(self, q: Vector, qd: Vector, stamp: int, arrival: int) -> Any:
+    def check(self, q: Vector, qd: Vector, stamp: int, arrival: int) -> int:
         """
         Return FOLLOWS for a state to act on, ANEW if the robot has been moved since the last one.
 
@@ -222,7 +222,7 @@ class StateValidator:
         if others.count >= AGREEING and others.lasted() >= SETTLING:
             return self._believe(q, arrival - stamp)
         if reason or apart:
-            raise MessageError(reason or apart)
+            raise MessageError(reason or str(apart))
         return UNCONFIRMED
 
     def unwrapped(self, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
@@ -237,7 +237,7 @@ class StateValidator:
                 f' {self._limits[wrong]:.4g} in the robot file; {OVERSPEED:g} times that at most'
             )
 
-    def _believe(self, q: Vector, lateness: int) -> Any:
+    def _believe(self, q: Vector, lateness: int) -> int:
         self._believed, self._others = self._others, self._believed
         self._unwrapped.begin(q, self._believed.turned)
         self._others.count, self._soonest = 0, lateness

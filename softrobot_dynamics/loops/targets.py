@@ -13,13 +13,16 @@ import contextlib
 import pickle
 import select
 import sys
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.errors import MessageError, SoftRobotError
+from softrobot_dynamics.loops.contracts import ControlledPlant, Stamped, VectorMessage
+from softrobot_dynamics.loops.control_loop import ControlLoop
 from softrobot_dynamics.loops.orders import Once, Toward
-from softrobot_dynamics.loops.planning import own_output, start_beside
+from softrobot_dynamics.loops.planning import own_output, PlanningProcess, start_beside
 from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.references.feasibility import AS_FAR
@@ -35,16 +38,24 @@ _PEAK = 1.875  # greatest rate of a quintic from rest to rest, as a multiple of 
 Goal = tuple[Vector, Matrix | None]  # point [m], rotation of the tip's axes, base frame
 
 
+class TargetMessage(Stamped, Protocol):
+    """A geometry_msgs/PointStamped, or PoseStamped, which has a ``pose`` instead."""
+
+    point: VectorMessage
+
+
 class TargetOrders:
     """Turns what tips shall reach into orders; for the thread that holds `Parameters.lock`."""
 
-    def __init__(self, plant: Any) -> None:
+    def __init__(self, plant: ControlledPlant) -> None:
         self._model, self._controlled = plant.model, plant.controller.controlled
-        self._process: Any = None
+        self._process: PlanningProcess | None = None
         self._body = ''
         self._last = self._arrive = 0.0  # [s] of the last point, and when it is to be reached
 
-    def order(self, message: Any, loop: Any, values: dict[str, Any]) -> tuple[Once, str]:
+    def order(
+        self, message: TargetMessage, loop: ControlLoop, values: dict[str, Any]
+    ) -> tuple[Once, str]:
         """
         Return (what a ControlLoop is to follow for a PointStamped or PoseStamped, a remark or '').
 
@@ -76,7 +87,7 @@ class TargetOrders:
                 pass
             self._process = None
 
-    def _read(self, message: Any) -> tuple[str, Goal]:
+    def _read(self, message: TargetMessage) -> tuple[str, Goal]:
         """Return (name of the body, (point (3,), rotation (3, 3) or None)); MessageError."""
         names = self._model.body_names
         body = message.header.frame_id or names[-1]
@@ -92,11 +103,12 @@ class TargetOrders:
         try:
             if self._process is None:
                 self._process = start_beside(__name__)
-                self._say(self._model.description)
-            self._say((body, goal, q, anew))
-            if not select.select([self._process.stdout], [], [], PATIENCE)[0]:
+                self._process.say(pickle.dumps(self._model.description))
+            self._process.say(pickle.dumps((body, goal, q, anew)))
+            answers = self._process.answers
+            if not select.select([answers], [], [], PATIENCE)[0]:
                 raise TimeoutError(f'no answer within {PATIENCE:g} s')
-            answer = pickle.load(self._process.stdout)
+            answer = pickle.load(answers)
         except (OSError, EOFError, pickle.UnpicklingError) as error:
             process, late = self._process, isinstance(error, TimeoutError)
             self.close()
@@ -106,11 +118,6 @@ class TargetOrders:
             raise answer
         place: tuple[ReachableTip, float] = answer
         return place
-
-    def _say(self, what: Any) -> None:
-        rest = memoryview(pickle.dumps(what))
-        while rest:
-            rest = rest[self._process.stdin.write(rest) :]
 
 
 def _out_of_reach(body: str, point: Vector, place: ReachableTip) -> str:
@@ -124,7 +131,7 @@ def _out_of_reach(body: str, point: Vector, place: ReachableTip) -> str:
     return f'{AS_FAR}: {where} m is out of reach of {body}, which goes to {off} from it'
 
 
-def _point(point: Any) -> Vector:
+def _point(point: VectorMessage) -> Vector:
     """Return a Point as (3,) [m]; MessageError."""
     values = np.array([point.x, point.y, point.z])
     if not np.isfinite(values).all():
@@ -135,9 +142,9 @@ def _point(point: Any) -> Vector:
 class _Answers:
     """What the process knows."""
 
-    def __init__(self, description: Any) -> None:
+    def __init__(self, description: RobotDescription) -> None:
         self._model = compile_model(description)
-        self._follower: Any = None
+        self._follower: TipFollower | None = None
 
     def answer(self, body: str, goal: Goal, q: Vector, anew: bool) -> Any:
         """Return (Place, how far the tip is from it [m]), or the error."""

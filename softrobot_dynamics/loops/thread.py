@@ -4,9 +4,9 @@
 from collections.abc import Callable
 from queue import SimpleQueue
 from threading import Event, Thread
-from typing import Any
 
 from softrobot_dynamics.errors import SoftRobotError
+from softrobot_dynamics.loops.contracts import LoopOutput, MessageInbox
 from softrobot_dynamics.loops.realtime import take_precedence
 
 
@@ -19,10 +19,11 @@ class Loop:
     has the node end with a status that is not 0.
     """
 
-    def __init__(self, name: str, inbox: Any, publisher: Any) -> None:
-        self.error: Any = None  # what ended the loop, if not `leave`
+    def __init__(self, name: str, inbox: MessageInbox[object], publisher: LoopOutput) -> None:
+        self.error: BaseException | None = None  # what ended the loop, if not `leave`
         self.ended: Callable[[], object] = _nothing
-        self._inbox, self._publisher = inbox, publisher
+        self._inbox: MessageInbox[object] = inbox
+        self._publisher: LoopOutput = publisher
         self._name, self._leaving = name, False
         self._thread = Thread(target=self.run, name=name, daemon=True)
 
@@ -79,7 +80,7 @@ def _nothing() -> None:
 class Requests:
     """What other threads have a loop do between two of its cycles."""
 
-    def __init__(self, inbox: Any) -> None:
+    def __init__(self, inbox: MessageInbox[object]) -> None:
         self._inbox = inbox
         self._waiting: SimpleQueue[_Request] = SimpleQueue()
 

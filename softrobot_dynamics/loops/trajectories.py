@@ -3,17 +3,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence, Sized
+from typing import NamedTuple, Protocol
 
 import numpy as np
-from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.errors import MessageError
+from softrobot_dynamics.loops.contracts import Stamp, Stamped
 from softrobot_dynamics.loops.message_fields import NameOrder, SECOND, stamp_of
 from softrobot_dynamics.references.piecewise import constant, hermite, Reference, spline
 
 MOST = 1e150  # as in states: pieces through what is beyond would not be finite
 MOVES = 1e-3  # share of its greatest rate from which an output moves
+
+
+class TrajectoryPoint(Protocol):
+    """A trajectory_msgs/JointTrajectoryPoint."""
+
+    @property
+    def positions(self) -> Sized: ...
+
+    @property
+    def velocities(self) -> Sized: ...
+
+    @property
+    def accelerations(self) -> Sized: ...
+
+    @property
+    def time_from_start(self) -> Stamp: ...
+
+
+class CourseMessage(Stamped, Protocol):
+    """A trajectory_msgs/JointTrajectory."""
+
+    @property
+    def joint_names(self) -> Sequence[str]: ...
+
+    @property
+    def points(self) -> Sequence[TrajectoryPoint]: ...
 
 
 class Course(NamedTuple):
@@ -64,7 +91,7 @@ class CourseReader:
     def __init__(self, names: Sequence[str]) -> None:
         self._size, self._names = len(names), NameOrder(names)
 
-    def read(self, message: Any) -> Course:
+    def read(self, message: CourseMessage) -> Course:
         """Return the Course; MessageError if the message is not one of a motion to rest."""
         order = self._names.of(list(message.joint_names))
         points = message.points
@@ -87,7 +114,9 @@ class CourseReader:
             accelerations=accelerations,
         )
 
-    def _rows(self, points: Sequence[Any], field: str, order: Any) -> Matrix:
+    def _rows(
+        self, points: Sequence[TrajectoryPoint], field: str, order: Integers | None
+    ) -> Matrix:
         """Return one field of all points (K, c), the outputs in our order."""
         sizes = [len(getattr(point, field)) for point in points]
         for i, size in enumerate(sizes):
@@ -103,7 +132,7 @@ class CourseReader:
         return rows if order is None else rows[:, order]
 
 
-def _times(points: Sequence[Any]) -> Vector:
+def _times(points: Sequence[TrajectoryPoint]) -> Vector:
     """Return the times of points (K,) [s]."""
     durations = [point.time_from_start for point in points]
     times = np.array([d.sec + d.nanosec * 1e-9 for d in durations])

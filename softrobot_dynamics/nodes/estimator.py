@@ -21,15 +21,10 @@ from softrobot_dynamics.estimation.sensors.contract import Sensor
 from softrobot_dynamics.estimation.settings import EstimatorSettings, load_estimator
 from softrobot_dynamics.estimation.shape import ShapeFit
 from softrobot_dynamics.loops import realtime
-from softrobot_dynamics.loops.estimation_loop import (
-    EstimationLoop,
-    EstimationSchedule,
-    MODES,
-    RUNNING,
-    Stream,
-    Sufficient,
-)
+from softrobot_dynamics.loops.deadlines import EstimationSchedule
+from softrobot_dynamics.loops.estimation_loop import EstimationLoop, MODES, RUNNING
 from softrobot_dynamics.loops.message_fields import SECOND
+from softrobot_dynamics.loops.sensor_streams import CommandStream, Stream, Sufficient
 from softrobot_dynamics.loops.simulated_sensors import estimator_file
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.nodes import diagnostics, process
@@ -166,9 +161,14 @@ class EstimatorNode(LifecycleNode):
             collision=values['collision_force'],
         )
         self._loop = EstimationLoop(
-            self._estimator, self._fit, self._streams, self._commands, self._reader,
-            self._publisher, plan, initial=self._initial, sufficient=self._sufficient,
-        )  # fmt: skip
+            self._estimator,
+            self._fit,
+            self._streams,
+            CommandStream(self._commands, self._reader, self._initial),
+            self._publisher,
+            plan,
+            self._sufficient,
+        )
         process.watch(self._loop, self._stop)
         self._loop.start()
 

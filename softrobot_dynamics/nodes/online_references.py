@@ -12,6 +12,7 @@ import numpy as np
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from softrobot_dynamics.errors import MessageError, shortened, SoftRobotError
+from softrobot_dynamics.loops.control_loop import ControlLoop
 from softrobot_dynamics.loops.message_fields import cause_of
 from softrobot_dynamics.loops.orders import Once
 from softrobot_dynamics.loops.realtime import now
@@ -74,8 +75,8 @@ class OnlineReferences:
             self._warn('~/trajectory', 'failed', shortened(traceback.format_exc(), TRACEBACK))
 
     def _follow(self, message: TrajectoryMessage) -> None:
-        self._require_led()
-        course, (q, _) = self._courses.read(message), self._orders.loop.place()
+        loop = self._require_led()
+        course, (q, _) = self._courses.read(message), loop.place()
         place, end = self._plant.model.q0 if q is None else q, float(course.times[-1])
         remarks = self._plant.stand(course.y[-1], place, end)
         ahead = course.ahead(self._node.get_clock().now().nanoseconds)
@@ -89,10 +90,9 @@ class OnlineReferences:
         remark = ''
         try:
             with self._options.lock, self._orders.planning():
-                self._require_led()
+                loop, values = self._require_led(), self._options.values
                 if not self._plant.controller.follows:
                     raise MessageError('not now: commands are led, not outputs')
-                loop, values = self._orders.loop, self._options.values
                 reference, remark = self._targets.order(message, loop, values)
                 self._orders.change(reference=reference)
         except SoftRobotError as error:
@@ -117,14 +117,16 @@ class OnlineReferences:
             more = f'; {held} more like that since the last line' if held else ''
             self._node.get_logger().warning(f'{topic} {words}{more}')
 
-    def _require_led(self) -> None:
-        """Raise MessageError where nothing is followed, or not by all outputs."""
-        if refusal := self._orders.refusal():
+    def _require_led(self) -> ControlLoop:
+        """Return the loop; MessageError where nothing is followed, or not by all outputs."""
+        refusal, loop = self._orders.refusal(), self._orders.loop
+        if refusal or loop is None:
             raise MessageError(refusal)
-        command = self._orders.loop.command
+        command = loop.command
         if command is None or not self._plant.controller.follows:
-            return
+            return loop
         left = [x for x, y in zip(self._controlled, command.desired[0]) if np.isnan(y)]
         if left:
             words = f'not now: at present {", ".join(left)} follow nothing'
             raise MessageError(words)
+        return loop

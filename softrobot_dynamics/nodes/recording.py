@@ -13,6 +13,7 @@ from typing import Any, TYPE_CHECKING
 
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.loops import guarding, simulation_loop
+from softrobot_dynamics.loops.contracts import TickRecord
 from softrobot_dynamics.recordings.reading import INSTALL
 
 if TYPE_CHECKING:
@@ -165,13 +166,13 @@ def _start(
     return record
 
 
-def note(record: Record | None, values: Mapping[str, Any], changed: Iterable[str]) -> None:
+def note(record: TickRecord | None, values: Mapping[str, Any], changed: Iterable[str]) -> None:
     """Note the parameters of these names in a Record, if there is one."""
     if record is not None:
         record.note({name: values[name] for name in sorted(changed)})
 
 
-def close(record: Record | None, log: RcutilsLogger) -> None:
+def close(record: TickRecord | None, log: RcutilsLogger) -> None:
     """End a Record, if there is one, and say what is in it."""
     if record is None:
         return
@@ -180,7 +181,7 @@ def close(record: Record | None, log: RcutilsLogger) -> None:
     log.info(f'{len(record)} ticks recorded in {record.path}{lost}')
 
 
-def words(record: Record | None) -> str:
+def words(record: TickRecord | None) -> str:
     """Return what is wrong with a record, '' if nothing is or there is none."""
     if record is None or not record.lost and record.error is None:
         return ''

@@ -52,7 +52,7 @@ class LateRobot:
         safe = SafeCommand.of_model(model)
         safe.choose(*SAFE)
         safe.begin(simulator.q, None)
-        self.u = safe.at(0.0) if u0 is None else checked('u0', u0, (model.m,))
+        self.u = safe.at(0.0) if u0 is None else checked('u', u0, (model.m,))
         self._sent.extend([self.u] * (self._sent.maxlen or 0))
         self._held.begin(self.u)
         simulator.begin_under(self.u)

@@ -19,6 +19,7 @@ from softrobot_dynamics.evaluation.records import Run
 from softrobot_dynamics.evaluation.report import task_of
 from softrobot_dynamics.evaluation.targets import targets_of
 from softrobot_dynamics.model.model import compile_model
+from softrobot_dynamics.offline.arguments import Feedback, Plant, Start
 from softrobot_dynamics.offline.closed_loop import closed_loop, ClosedLoop
 from softrobot_dynamics.references.piecewise import constant, Reference
 from softrobot_dynamics.simulation.cycles import Cycles
@@ -111,12 +112,14 @@ def _close(
         law,
         planned(law, parameters) if reference is None else reference,
         experiment.seconds,
-        plant=plant,
-        ramp=parameters[RAMP],
+        start=Start(ramp=parameters[RAMP]),
+        plant=Plant(
+            plant,
+            bus={**given.bus, **experiment.changes(values, 'bus')},
+            **{'delay': known, **given.substep, **experiment.changes(values, 'loop')},
+        ),
+        feedback=Feedback(sensors={**given.sensors, **experiment.changes(values, 'sensors')}),
         progress=lambda t, duration: None,
-        bus={**given.bus, **experiment.changes(values, 'bus')},
-        sensors={**given.sensors, **experiment.changes(values, 'sensors')},
-        **{'delay': known, **given.substep, **experiment.changes(values, 'loop')},
     )
 
 

@@ -128,7 +128,7 @@ def test_commands_in_time_are_planned_without_postures(tmp_path):
     assert planned.remarks == () and planned.places[-1][1][3:6].tolist() == [2.0] * 3
     law = build.law_of(model, values)
     assert law.controlled.tolist() == [0, 1, 2]
-    found = sd.closed_loop(model, law, planned.reference, 0.8, u0=np.zeros(model.m))
+    found = sd.closed_loop(model, law, planned.reference, 0.8, start=sd.Start(u=np.zeros(model.m)))
     assert found.u[-1, 3:6] == pytest.approx([2.0] * 3) and not found.u[:400, 3:].any()
     high = told.replace('1, 1, 1', '1e3, 1, 1').replace('[0, 0, 0,', '[0.0, 0.0, 0.0,')
     with pytest.raises(ExcessiveReferenceError, match='effort of t4'):
@@ -158,7 +158,9 @@ def test_the_papers_second_simulation():
     law, planned = build.law_of(model, values), build.plan_of(model, values, model.q0)
     assert planned.remarks == ()
     q0 = sd.equilibrium(model, u=planned.places[0][1], q0=planned.places[0][0]).q
-    found = sd.closed_loop(model, law, planned.reference, 7.0, q0=q0, delay=5e-4)
+    found = sd.closed_loop(
+        model, law, planned.reference, 7.0, start=sd.Start(q=q0), plant=sd.Plant(delay=5e-4)
+    )
     error = np.full((len(found.t), model.m), np.nan)
     error[:, law.controlled] = found.y[:, law.controlled] - found.y_d
     assert np.abs(error[:, :6]).max() < 2e-3  # [rad], while all that it carries moves

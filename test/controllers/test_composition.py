@@ -25,9 +25,11 @@ def test_a_composition_of_one_law_is_that_law():
     """A composition of a single law sends the commands of that law."""
     model = compiled('pcc_arm')
     names, reference = model.actuator_names, constant(np.full(model.m, -1e-3))
-    alone = sd.closed_loop(model, law_of(model, 'pfbl', names), reference, 0.05, ramp=0.02)
+    alone = sd.closed_loop(
+        model, law_of(model, 'pfbl', names), reference, 0.05, start=sd.Start(ramp=0.02)
+    )
     law = Composition([law_of(model, 'pfbl', names)])
-    found = sd.closed_loop(model, law, reference, 0.05, ramp=0.02)
+    found = sd.closed_loop(model, law, reference, 0.05, start=sd.Start(ramp=0.02))
     for field in ('q', 'u', 'y_d', 'velocity_d'):
         assert np.array_equal(getattr(found, field), getattr(alone, field)), field
 
@@ -46,7 +48,9 @@ def hybrid(soft, duration, untold=False):
     way = spline([0.0, 0.6], np.array([0.0 * goal, goal]))
     inflate = law.settings.replace(feed_forward=np.eye(model.m)[-1] * 1e6)
     changes = [] if untold else [(0.4, inflate)]
-    found = sd.closed_loop(model, law, way, duration, u0=np.zeros(model.m), changes=changes)
+    found = sd.closed_loop(
+        model, sd.Law(law, changes=changes), way, duration, start=sd.Start(u=np.zeros(model.m))
+    )
     assert found.ok.all()
     error = np.empty((len(found.t), 9))
     error[:, law.controlled] = found.y[:, law.controlled] - found.y_d
@@ -133,7 +137,9 @@ def test_laws_together_grow_as_they_do_in_a_simulated_period():
             assert whole.growth(model.q0, u, whole.settings, off) == pytest.approx(wanted, 1e-3)
     halves = Composition([law_of(model, 'pfbl', own) for own in (names[:3], names[3:])])
     grows = halves.growth(model.q0, u, halves.settings)
-    motion = sd.closed_loop(model, halves, constant(np.zeros(9)), 1.5, q0=model.q0 + 1e-3)
+    motion = sd.closed_loop(
+        model, halves, constant(np.zeros(9)), 1.5, start=sd.Start(q=model.q0 + 1e-3)
+    )
     error = np.linalg.norm(motion.q - motion.q[-1], axis=1)
     rate = np.log(error[1000] / error[600]) / 0.4  # [1/s] of what is left in the end
     assert grows == pytest.approx(rate, rel=0.1)
@@ -176,7 +182,9 @@ def test_phases_change_laws_without_a_jump():
     """Each law starts with its phase, and y_d and commands never jump."""
     model = compiled('pcc_arm')
     law, program = phased(model)
-    found = sd.closed_loop(model, law, program, 0.5, ramp=0.05, u0=np.full(model.m, 2.0))
+    found = sd.closed_loop(
+        model, law, program, 0.5, start=sd.Start(ramp=0.05, u=np.full(model.m, 2.0))
+    )
     assert found.ok.all() and law.phase == 'other'
     at_work = np.isfinite(found.y_d)
     assert law.controlled.tolist() == [0, 1, 2, 3, 4, 5]
@@ -240,12 +248,13 @@ def test_a_goal_that_changes_turns_its_law_alone():
 def test_a_known_delay_is_compensated_once():
     """Composed laws act on one predicted state, and a single law as it does alone."""
     model, goal = compiled('pcc_arm'), constant(np.full(9, -1e-3))
-    names, options = model.actuator_names, {'delay': 2e-3, 'u0': np.full(9, 2.0)}
+    names, plant = model.actuator_names, sd.Plant(delay=2e-3)
+    options = {'start': sd.Start(u=np.full(9, 2.0), ramp=0.02), 'plant': plant}
     alone = law_of(model, 'pfbl', names, delay=2e-3)
-    wanted = sd.closed_loop(model, alone, goal, 0.05, ramp=0.02, **options)
+    wanted = sd.closed_loop(model, alone, goal, 0.05, **options)
     law = Composition([law_of(model, 'pfbl', names, delay=9e-3)])  # that is not its own to say
     law.use(law.settings.replace(delay=2e-3))
-    found = sd.closed_loop(model, law, goal, 0.05, ramp=0.02, **options)
+    found = sd.closed_loop(model, law, goal, 0.05, **options)
     assert np.array_equal(found.u, wanted.u)
 
 

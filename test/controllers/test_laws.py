@@ -147,9 +147,8 @@ def test_an_observer_compensates_a_payload(name, load, delay):
             law('pfbl', model, observer=observer, delay=delay),
             constant(y),
             4.0,
-            plant=plant,
-            ramp=1.0,
-            delay=delay,
+            start=sd.Start(ramp=1.0),
+            plant=sd.Plant(plant, delay=delay),
         )
         errors[observer] = np.abs(found.y[-1] - y).max()
     assert errors[0.1] < 0.1 * errors[0.0]
@@ -169,7 +168,12 @@ def test_a_model_may_be_off_by_a_fifth(name, stiffness, density, loss):
     changes = {field: f'x{factor}' for field, factor in changes.items()}
     plant = sd.compile_model(sd.vary(sd.load_robot(name), changes))
     found = sd.closed_loop(
-        model, law('pfbl', model), constant(y), 2.5, plant=plant, ramp=1.0, delay=3e-4
+        model,
+        law('pfbl', model),
+        constant(y),
+        2.5,
+        start=sd.Start(ramp=1.0),
+        plant=sd.Plant(plant, delay=3e-4),
     )
     errors, way = np.abs(found.y - found.y_d), np.abs(y - found.y[0])
     assert found.ok.all() and errors[-1].max() < 1e-4 * way.max()
@@ -189,9 +193,8 @@ def test_a_known_delay_is_compensated_with_a_wrong_model(name, u, delay, stiffne
         law('pfbl', model, delay=delay),
         constant(y),
         2.5,
-        plant=plant,
-        ramp=1.0,
-        delay=delay,
+        start=sd.Start(ramp=1.0),
+        plant=sd.Plant(plant, delay=delay),
     )
     errors, way = np.abs(found.y - found.y_d), np.abs(y - found.y[0])
     assert found.ok.all() and errors[-1].max() < 1e-3 * way.max()
@@ -201,7 +204,7 @@ def test_a_law_at_a_slow_rate_tracks_a_motion():
     """At a slow rate the law uses the response at the present state and tracks a motion."""
     model = compiled('ur10e')
     way = constant(np.array([1.5, -1.0, 1.0, 1.0, -1.0, 1.0]))
-    found = sd.closed_loop(model, 'pfbl', way, 4.0, period=0.02, ramp=2.0)
+    found = sd.closed_loop(model, sd.Law('pfbl', period=0.02), way, 4.0, start=sd.Start(ramp=2.0))
     assert np.abs(found.y - found.y_d)[-1].max() < 1e-3 and np.abs(found.y - found.y_d).max() < 0.1
 
 
@@ -213,7 +216,9 @@ def test_an_observer_is_as_slow_as_the_robot_allows(name, chosen, late):
     model = compiled(name)
     assert law('pfbl', model).observer == chosen
     way = constant(np.full(model.m, -2e-3))
-    found = sd.closed_loop(model, 'pfbl', way, 2.0, ramp=0.5, delay=late)
+    found = sd.closed_loop(
+        model, 'pfbl', way, 2.0, start=sd.Start(ramp=0.5), plant=sd.Plant(delay=late)
+    )
     assert np.abs(found.y - found.y_d)[-1].max() < 1e-6
 
 
@@ -339,7 +344,9 @@ def test_commands_follow_a_reference_in_time():
     own = model.actuator_names[:2]
     made = law('feed_forward', model, own, command=3.0)
     way = spline([0.0, 0.1], np.array([[0.0, 0.0], [4.0, -2.0]]))
-    found = sd.closed_loop(model, made, way, 0.2, u0=np.resize([3.0, 3.0] + [0.0] * 7, 9))
+    found = sd.closed_loop(
+        model, made, way, 0.2, start=sd.Start(u=np.resize([3.0, 3.0] + [0.0] * 7, 9))
+    )
     t = found.t[1:100]
     share = 3.0 * (t / 0.1) ** 2 - 2.0 * (t / 0.1) ** 3  # of a cubic from rest to rest
     assert found.u[1:100, 0] == pytest.approx(3.0 + 4.0 * share)

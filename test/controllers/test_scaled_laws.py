@@ -36,9 +36,8 @@ def run(law, scale):
         law_of(model, law, 1e-3 * T, p / T**2, d / T),
         reaching(np.array([begin, 0.0 * begin, 0.0 * begin]), end, 0.08 * T),
         0.1 * T,
-        substep=5e-4 * T,
-        q0=q0,
-        u0=np.zeros(model.m),
+        start=sd.Start(q=q0, u=np.zeros(model.m)),
+        plant=sd.Plant(substep=5e-4 * T),
         progress=lambda *_: None,
     )
     assert found.ok.all()

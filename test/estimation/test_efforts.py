@@ -84,9 +84,14 @@ def test_gauges_reveal_an_unknown_lag():
     for efforts in ({}, {'efforts': [{**GAUGES, 'rate': 500.0}]}):
         own = sd.Estimator(arm, {'sensors': SENSORS, **efforts, 'disturbance': QUIET})
         run = sd.closed_loop(
-            arm, 'pd_plus', constant(y), 0.6, parameters={'p': 4.0, 'd': 4.0}, ramp=0.1,
-            plant=slow, estimator=own, sensors={'seed': 2},
-        )  # fmt: skip
+            arm,
+            sd.Law('pd_plus', parameters={'p': 4.0, 'd': 4.0}),
+            constant(y),
+            0.6,
+            start=sd.Start(ramp=0.1),
+            plant=slow,
+            feedback=sd.Feedback(estimator=own, sensors={'seed': 2}),
+        )
         errors.append(np.sqrt(np.mean((run.qd_heard - run.qd)[50:] ** 2)))
     assert errors[1] < 0.7 * errors[0]
 

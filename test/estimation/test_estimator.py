@@ -165,20 +165,27 @@ def test_the_loop_closes_on_estimates():
     sensors = [{**CAMERA, 'delay': 0.01}, CABLES]
     own = sd.Estimator(model, {'sensors': sensors, 'disturbance': {'force': 0.2, 'moment': 2e-3}})
     reference = constant(np.full(9, -2e-3))
-    given = {'parameters': {'p': 50.0, 'd': 15.0}, 'ramp': 0.3, 'plant': plant}
-    best = sd.closed_loop(model, 'pfbl', reference, 0.8, **given)
-    options = {'sensors': {'seed': 4, 'dropout': 0.1}, 'estimator': own}
-    run = sd.closed_loop(model, 'pfbl', reference, 0.8, **given, **options)
-    again = sd.closed_loop(model, 'pfbl', reference, 0.8, **given, **options)
+    law = sd.Law('pfbl', parameters={'p': 50.0, 'd': 15.0})
+    given = {'start': sd.Start(ramp=0.3), 'plant': plant}
+    best = sd.closed_loop(model, law, reference, 0.8, **given)
+    given['feedback'] = sd.Feedback(sensors={'seed': 4, 'dropout': 0.1}, estimator=own)
+    run = sd.closed_loop(model, law, reference, 0.8, **given)
+    again = sd.closed_loop(model, law, reference, 0.8, **given)
     assert run.ok.all() and np.array_equal(run.q, again.q)
     tips = [sd.forward_kinematics(model, q=each.q[-1])[-1][:3, 3] for each in (run, best)]
     assert np.linalg.norm(tips[0] - tips[1]) < 5e-3
     assert not np.array_equal(run.q_heard, run.q)
     with pytest.raises(ArgumentError, match='noise'):
-        sd.closed_loop(model, 'pfbl', reference, 0.1, estimator=own, sensors={'noise': 1e-3})
+        sd.closed_loop(
+            model,
+            'pfbl',
+            reference,
+            0.1,
+            feedback=sd.Feedback(estimator=own, sensors={'noise': 1e-3}),
+        )
     other = sd.closed_loop, (plant, 'pfbl', reference, 0.1)
     with pytest.raises(ArgumentError, match='estimator'):
-        other[0](*other[1], estimator=own)
+        other[0](*other[1], feedback=sd.Feedback(estimator=own))
 
 
 def test_a_posture_at_rest_is_found_from_one_look():
@@ -343,8 +350,13 @@ def test_the_estimator_handles_position_drives():
     assert fit.q == pytest.approx(q, abs=1e-6)
     y = sd.actuation(model, q=q, qd=0.0 * q).coordinates
     run = sd.closed_loop(
-        model, 'pfbl', constant(y), 0.5, plant=plant, estimator=sd.Estimator(model, given),
-        sensors={'seed': 1}, ramp=0.2, parameters={'p': 100.0, 'd': 20.0},
-    )  # fmt: skip
+        model,
+        sd.Law('pfbl', parameters={'p': 100.0, 'd': 20.0}),
+        constant(y),
+        0.5,
+        start=sd.Start(ramp=0.2),
+        plant=plant,
+        feedback=sd.Feedback(estimator=sd.Estimator(model, given), sensors={'seed': 1}),
+    )
     tip = sd.forward_kinematics(plant, q=run.q[-1])[-1][:3, 3]
     assert run.ok.all() and np.linalg.norm(tip - sd.frame(model, q=q)[:3, 3]) < 2e-3

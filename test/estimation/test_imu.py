@@ -149,9 +149,14 @@ def test_units_on_segments_improve_rates():
     for given in (sensors, sensors + units):
         own = {'sensors': given, 'disturbance': {'force': 0.05, 'moment': 5e-4}}
         run = sd.closed_loop(
-            model, 'pd_plus', constant(y), 0.3, parameters={'p': 4.0, 'd': 4.0}, ramp=0.2,
-            plant=plant, estimator=sd.Estimator(model, own), sensors={'seed': 1},
-        )  # fmt: skip
+            model,
+            sd.Law('pd_plus', parameters={'p': 4.0, 'd': 4.0}),
+            constant(y),
+            0.3,
+            start=sd.Start(ramp=0.2),
+            plant=plant,
+            feedback=sd.Feedback(estimator=sd.Estimator(model, own), sensors={'seed': 1}),
+        )
         errors.append(np.sqrt(((run.qd_heard - run.qd)[50:] ** 2).mean()))
     assert errors[1] < 0.5 * errors[0]
 

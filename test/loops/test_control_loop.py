@@ -336,7 +336,7 @@ def test_safety_goes_before_the_rates_in_the_end(monkeypatch):
     """If rate limits would need over half a second, the last command is the safe one."""
     control = Control(monkeypatch, rate_limit=np.array([1.0, 1.0]))
     control.go(state(stamp=1))
-    control.loop._limiter.last[:] = -5.0
+    control.loop.driver.limiter.last[:] = -5.0
     begin = control.clock.time
     control.loop.finish()
     assert control.publisher.commands[-1] == (SAFE, None)

@@ -11,17 +11,11 @@ pytest.importorskip('rclpy')
 import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.estimation.instruments import Instruments  # noqa: E402
 from softrobot_dynamics.loops import estimation_loop  # noqa: E402
-from softrobot_dynamics.loops.estimation_loop import (  # noqa: E402
-    EstimationLoop,
-    EstimationSchedule,
-    RUNNING,
-    SETTLING,
-    Stream,
-    Sufficient,
-    WAITING,
-)
+from softrobot_dynamics.loops.deadlines import EstimationSchedule  # noqa: E402
+from softrobot_dynamics.loops.estimation_loop import EstimationLoop, RUNNING, SETTLING, WAITING  # noqa: E402
 from softrobot_dynamics.loops.message_fields import SECOND, stamp_of  # noqa: E402
 from softrobot_dynamics.loops.sensor_clock import SensorClock  # noqa: E402
+from softrobot_dynamics.loops.sensor_streams import CommandStream, Stream, Sufficient  # noqa: E402
 from softrobot_dynamics.nodes.messaging.measurements import MeasurementWriter  # noqa: E402
 from softrobot_dynamics.nodes.messaging.messages import CommandReader, stamped  # noqa: E402
 from support.robots import compiled  # noqa: E402
@@ -124,9 +118,9 @@ class Rig:
         self.loop = EstimationLoop(
             estimator, fit,
             [Stream(each, self.boxes[each.name]) for each in every],
-            self.commands, CommandReader(model.actuator_names), self.publisher,
+            CommandStream(self.commands, CommandReader(model.actuator_names), U), self.publisher,
             EstimationSchedule(MS, 100 * MS, 50 * MS, 20 * MS, 0.0, 'segment3', COLLISION),
-            initial=U, sufficient=sufficient,
+            sufficient,
         )  # fmt: skip
         self.q, self.acting = sd.equilibrium(model, u=U).q, U
         self.instruments = Instruments(model, sensors, efforts=efforts, seed=3)

@@ -296,20 +296,20 @@ def test_bad_commands_are_counted_and_not_applied(simulation, u, stamp, cause):
         simulation.clock.due = [(simulation.clock.time, simulation.command(u, stamp))]
     simulation.loop._cycle()
     assert simulation.loop.statistics.refused == {cause: 1}
-    assert simulation.loop._u.tolist() == [2.0, 2.0]
+    assert simulation.loop._drives.u.tolist() == [2.0, 2.0]
 
 
 def test_a_safe_command_from_outside_is_applied_without_being_an_answer(simulation):
     """A safe command, whose stamp is of no state, is applied but answers none."""
     simulation.go((1.5, 1.5), stamp=simulation.epoch + 12_345)
-    assert simulation.loop._u.tolist() == [1.5, 1.5]
+    assert simulation.loop._drives.u.tolist() == [1.5, 1.5]
     assert simulation.loop.statistics.counts['answered'] == 0
 
 
 def test_commands_are_kept_within_the_limits(simulation):
     """Commands are limited as by an actuator, and counted."""
     simulation.go((99.0, -99.0))
-    assert simulation.loop._u.tolist() == [10.0, -10.0]
+    assert simulation.loop._drives.u.tolist() == [10.0, -10.0]
     assert simulation.loop.statistics.counts['clipped'] == 1
 
 

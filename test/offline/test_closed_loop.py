@@ -48,13 +48,13 @@ def test_a_closed_loop_is_law_and_simulator_bit_by_bit(name):
     reference = constant(np.full(model.m, -1e-3))
     settings = PartialFeedbackLinearization.make_settings(model, p=80.0, d=15.0)
     law = PartialFeedbackLinearization(model, period=PERIOD, settings=settings)
-    given = {'parameters': {'p': 80.0, 'd': 15.0}, 'ramp': 0.1}
-    found = sd.closed_loop(model, 'pfbl', reference, 0.1, **given)
+    named, start = sd.Law('pfbl', parameters={'p': 80.0, 'd': 15.0}), sd.Start(ramp=0.1)
+    found = sd.closed_loop(model, named, reference, 0.1, start=start)
     assert found.ok.all() and len(found.t) == 101 and found.t[-1] == pytest.approx(0.1)
     for field, expected in zip(FIELDS, by_hand(model, law, reference, 101)):
         assert np.array_equal(getattr(found, field), expected), field
     again = PartialFeedbackLinearization(model, period=PERIOD, settings=settings)
-    assert np.array_equal(sd.closed_loop(model, again, reference, 0.1, ramp=0.1).q, found.q)
+    assert np.array_equal(sd.closed_loop(model, again, reference, 0.1, start=start).q, found.q)
 
 
 @pytest.mark.quick
@@ -65,8 +65,9 @@ def test_a_command_acts_when_it_arrives(delay):
     u0, reference = np.full(model.m, 2.0), constant(np.full(model.m, -1e-3))
     settings = PartialFeedbackLinearization.make_settings(model, delay=delay)
     law = PartialFeedbackLinearization(model, period=PERIOD, settings=settings)
-    given = {'parameters': {'delay': delay}, 'ramp': 0.1, 'delay': delay, 'u0': u0}
-    found = sd.closed_loop(model, 'pfbl', reference, 0.03, **given)
+    named = sd.Law('pfbl', parameters={'delay': delay})
+    given = {'start': sd.Start(u=u0, ramp=0.1), 'plant': sd.Plant(delay=delay)}
+    found = sd.closed_loop(model, named, reference, 0.03, **given)
     for field, expected in zip(FIELDS, by_hand(model, law, reference, 31, delay, u0)):
         assert np.allclose(getattr(found, field), expected, rtol=1e-9, atol=1e-12), field
 
@@ -83,12 +84,13 @@ def test_errors_fall_as_they_should_with_a_known_delay(name):
     q = equilibrium(model, u=u).q
     y = sd.actuation(model, q=q, qd=0.0 * q).coordinates
     way, wide = np.full(model.m, -5e-4), {'lower': -1e3, 'upper': 1e3, 'rate': np.inf}
-    given = {'q0': q, 'u0': u, 'delay': late}
+    given = {'start': sd.Start(q=q, u=u), 'plant': sd.Plant(delay=late)}
     worst = {}
     for known, observer in ((late, 0.0), (late, 1e-3), (0.0, 0.0), (0.0, 1e-3)):
         parameters = {'p': 100.0, 'd': 20.0, 'delay': known, 'observer': observer, **wide}
         reference = constant(y + way)
-        found = sd.closed_loop(model, 'pfbl', reference, 0.4, parameters=parameters, **given)
+        law = sd.Law('pfbl', parameters=parameters)
+        found = sd.closed_loop(model, law, reference, 0.4, **given)
         assert found.ok.all() and not found.saturated.any()
         there = [sd.actuation(model, q=each, qd=0.0 * q).coordinates for each in found.q[::5]]
         x = 10.0 * np.maximum(0.0, found.t[::5] - late)  # nothing can happen before
@@ -122,7 +124,7 @@ def test_wrenches_act_on_the_plant():
     def push(t):
         return {tip: [0.0, 0.0, 0.0, 0.5, 0.0, 0.0]} if 0.05 < t < 0.1 else None
 
-    pushed = sd.closed_loop(model, 'pfbl', constant(y0), 0.2, wrenches=push)
+    pushed = sd.closed_loop(model, 'pfbl', constant(y0), 0.2, plant=sd.Plant(wrenches=push))
     left = sd.closed_loop(model, 'pfbl', constant(y0), 0.2)
     assert np.array_equal(pushed.q[:51], left.q[:51])
     assert np.abs(pushed.y - left.y)[51:].max() > 10.0 * np.abs(left.y[51:]).max()
@@ -170,7 +172,7 @@ def test_settings_change_during_a_run():
     softer = make(model, p=10.0, d=2.0)
     reference = constant(np.array([0.5, 0.2]))
     plain = sd.closed_loop(model, 'pfbl', reference, 0.1)
-    changed = sd.closed_loop(model, 'pfbl', reference, 0.1, changes=[(0.05, softer)])
+    changed = sd.closed_loop(model, sd.Law('pfbl', changes=[(0.05, softer)]), reference, 0.1)
     assert np.array_equal(plain.u[:50], changed.u[:50])
     assert not np.array_equal(plain.u[50], changed.u[50])
 
@@ -202,13 +204,13 @@ def test_invalid_arguments_are_refused():
         with pytest.raises(ArgumentError, match=f'argument {argument}'):
             sd.closed_loop(*given)
     with pytest.raises(ArgumentError, match='argument period'):
-        sd.closed_loop(model, law, reference, 1.0, period=0.01)
+        sd.closed_loop(model, sd.Law(law, period=0.01), reference, 1.0)
     with pytest.raises(ArgumentError, match='argument delay'):
-        sd.closed_loop(model, law, reference, 1.0, delay=np.nan)
+        sd.closed_loop(model, law, reference, 1.0, plant=sd.Plant(delay=np.nan))
     with pytest.raises(UnknownNameError, match='pfbl'):
         sd.closed_loop(model, 'pfbbl', reference, 1.0)
     with pytest.raises(SimulationDivergedError):
-        sd.closed_loop(model, law, reference, 1.0, qd0=[1e200, 0.0])
+        sd.closed_loop(model, law, reference, 1.0, start=sd.Start(qd=[1e200, 0.0]))
 
 
 def test_a_wave_is_followed():
@@ -220,13 +222,15 @@ def test_a_wave_is_followed():
     waves = 1e-3 * np.sin(2.0 * np.pi * times[:, None] + np.arange(9))
     waves[-1] = waves[0]
     wave = spline(times, y + waves, periodic=True)
-    found = sd.closed_loop(model, 'pfbl', wave, 2.0, q0=q, u0=u, ramp=1.0)
+    found = sd.closed_loop(model, 'pfbl', wave, 2.0, start=sd.Start(q=q, u=u, ramp=1.0))
     assert found.saturated[1000:].max() == 0
     assert np.abs(found.y - found.y_d)[1000:].max() < 1e-5
     derivatives = np.gradient(found.y_d[1000:], PERIOD, axis=0)[1:-1]
     np.testing.assert_allclose(derivatives, found.velocity_d[1001:-1], atol=1e-5)
     names = model.actuator_names[:6]
-    found = sd.closed_loop(model, 'pfbl', constant(y[:6]), 0.01, controlled=names, q0=q, u0=u)
+    found = sd.closed_loop(
+        model, sd.Law('pfbl', controlled=names), constant(y[:6]), 0.01, start=sd.Start(q=q, u=u)
+    )
     assert found.y.shape == (11, 9) and found.y_d.shape == found.velocity_d.shape == (11, 6)
 
 
@@ -240,8 +244,8 @@ def test_a_plant_whose_mass_is_off_by_a_fifth_is_held(factor):
     y = sd.actuation(model, q=q, qd=0.0 * q).coordinates
     errors = {}
     for observer in (0.0, 1e-3):
-        given = {'parameters': {'observer': observer}, 'plant': plant, 'q0': q, 'u0': u}
-        found = sd.closed_loop(model, 'pfbl', constant(y), 3.0, **given)
+        law, start = sd.Law('pfbl', parameters={'observer': observer}), sd.Start(q=q, u=u)
+        found = sd.closed_loop(model, law, constant(y), 3.0, start=start, plant=plant)
         assert found.ok.all()
         errors[observer] = np.abs(found.y - found.y_d).max(axis=1)
     assert 1e-5 < errors[0.0][-1] < 0.02 and np.ptp(errors[0.0][-500:]) < 1e-3 * errors[0.0][-1]
@@ -258,7 +262,14 @@ def test_a_law_gets_the_sensors_values_and_seeds_repeat_them():
 
     def run(seed):
         sensors = {**NOISY, 'seed': seed}
-        return sd.closed_loop(model, 'pfbl', reference, 0.2, ramp=0.1, sensors=sensors)
+        return sd.closed_loop(
+            model,
+            'pfbl',
+            reference,
+            0.2,
+            start=sd.Start(ramp=0.1),
+            feedback=sd.Feedback(sensors=sensors),
+        )
 
     one, again, other = run(4), run(4), run(5)
     for field in one._fields:
@@ -273,11 +284,12 @@ def test_a_law_gets_the_sensors_values_and_seeds_repeat_them():
 def test_a_loop_holds_under_noise_and_delay_and_losses():
     """Lengths stay within 0.3 mm under noise, delay and losses, within 0.02 without noise."""
     model = compiled('pcc_arm')
-    given = {'ramp': 0.2, 'parameters': {'delay': 2e-3, 'observer': 0.02}}
+    law = sd.Law('pfbl', parameters={'delay': 2e-3, 'observer': 0.02})
     exact = {**NOISY, 'noise': 0.0, 'velocity_noise': 0.0}
     for sensors, error in ((NOISY, 3e-4), (exact, 2e-5)):
         reference = constant(np.full(model.m, -1e-3))
-        run = sd.closed_loop(model, 'pfbl', reference, 1.0, sensors=sensors, **given)
+        given = {'start': sd.Start(ramp=0.2), 'feedback': sd.Feedback(sensors=sensors)}
+        run = sd.closed_loop(model, law, reference, 1.0, **given)
         states = zip(run.q[-200:], run.qd[-200:])
         y = np.array([sd.actuation(model, q=q, qd=qd).coordinates for q, qd in states])
         assert abs(y + 1e-3).max() < error
@@ -294,7 +306,9 @@ def test_wrong_sensors_are_refused(sensors, error, words):
     """Wrong sensors are refused by name."""
     model = compiled('double_pendulum')
     with pytest.raises(error, match=words):
-        sd.closed_loop(model, 'pfbl', constant(np.zeros(model.m)), 0.1, sensors=sensors)
+        sd.closed_loop(
+            model, 'pfbl', constant(np.zeros(model.m)), 0.1, feedback=sd.Feedback(sensors=sensors)
+        )
 
 
 def test_lag_and_delay_of_the_actuators_are_a_delay_to_the_law():
@@ -304,14 +318,13 @@ def test_lag_and_delay_of_the_actuators_are_a_delay_to_the_law():
     u = np.full(model.m, 12.0)
     q = equilibrium(model, u=u).q
     y = sd.actuation(model, q=q, qd=0.0 * q).coordinates
-    given = {'q0': q, 'u0': u, 'plant': plant}
+    given = {'start': sd.Start(q=q, u=u), 'plant': plant}
     way, wide = -5e-4, {'lower': -1e3, 'upper': 1e3, 'rate': np.inf, 'observer': 0.0}
     worst = []
     for known in (3e-3, 0.0):
         parameters = {'p': 100.0, 'd': 20.0, 'delay': known, **wide}
-        found = sd.closed_loop(
-            model, 'pfbl', constant(y + way), 0.4, parameters=parameters, **given
-        )
+        law = sd.Law('pfbl', parameters=parameters)
+        found = sd.closed_loop(model, law, constant(y + way), 0.4, **given)
         there = [sd.actuation(model, q=each, qd=0.0 * q).coordinates for each in found.q[::5]]
         x = 10.0 * np.maximum(0.0, found.t[::5] - 3e-3)
         error = (y + way - np.array(there)) / way

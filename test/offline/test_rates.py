@@ -47,10 +47,14 @@ def sled():
     return sd.compile_model(sd.load_robot(SLED))
 
 
-def counted(model, ticks, **given):
+def counted(model, ticks, sensors=None, **path):
     """Return what was found in a loop with the law that counts."""
     law = Counting(model, period=PERIOD)
-    return sd.closed_loop(model, law, constant(np.zeros(1)), ticks * PERIOD, u0=[FIRST], **given)
+    start, feedback = sd.Start(u=[FIRST]), sd.Feedback(sensors=sensors or {})
+    reference, duration = constant(np.zeros(1)), ticks * PERIOD
+    return sd.closed_loop(
+        model, law, reference, duration, start=start, plant=sd.Plant(**path), feedback=feedback
+    )
 
 
 def moved(schedule, t):
@@ -113,13 +117,12 @@ def test_drives_that_hold_for_longer_are_a_delay_of_half_of_what_they_do():
     q = equilibrium(model, u=u).q
     y = sd.actuation(model, q=q, qd=0.0 * q).coordinates
     way, wide = -5e-4, {'lower': -1e3, 'upper': 1e3, 'rate': np.inf, 'observer': 0.0}
-    given, worst = {'q0': q, 'u0': u, 'bus': {'rate': slow, 'phase': 5e-4}}, []
+    plant, worst = sd.Plant(bus={'rate': slow, 'phase': 5e-4}), []
     half = 0.5 * (1.0 / slow - PERIOD)
     for known in (half, 0.0):
         parameters = {'p': 100.0, 'd': 20.0, 'delay': known, **wide}
-        found = sd.closed_loop(
-            model, 'pfbl', constant(y + way), 0.4, parameters=parameters, **given
-        )
+        law, start = sd.Law('pfbl', parameters=parameters), sd.Start(q=q, u=u)
+        found = sd.closed_loop(model, law, constant(y + way), 0.4, start=start, plant=plant)
         there = [sd.actuation(model, q=each, qd=0.0 * q).coordinates for each in found.q[::5]]
         x = 10.0 * np.maximum(0.0, found.t[::5] - half)
         error = (y + way - np.array(there)) / way

@@ -81,10 +81,9 @@ def test_a_law_that_knows_the_friction_follows():
     for known in (FORCE, 0.0):
         run = sd.closed_loop(
             sledge(known),
-            'pfbl',
+            sd.Law('pfbl', parameters={'p': 100.0, 'd': 20.0, 'observer': 0.0}),
             reference,
             2.5,
-            parameters={'p': 100.0, 'd': 20.0, 'observer': 0.0},
             plant=sledge(),
         )
         assert run.ok.all()

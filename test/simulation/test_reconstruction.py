@@ -111,12 +111,16 @@ def posture():
     return np.array([0.3, 0.5, 0.1, -0.02, -0.3, 0.2, -0.02])
 
 
-def loop(plant, seconds, **options):
+def loop(plant, seconds, parameters=None, **sensors):
     """Return pfbl by pcc's model on a plant, told to go to the posture."""
     model, q = arm(), posture()
     y = sd.actuation(model, q=q, qd=0 * q).coordinates
-    given = {'parameters': {'p': 100.0, 'd': 20.0, 'observer': 0.02}, 'ramp': 1.0, **options}
-    return y, sd.closed_loop(model, 'pfbl', constant(y), seconds, plant=plant, **given)
+    parameters = parameters or {'p': 100.0, 'd': 20.0, 'observer': 0.02}
+    law = sd.Law('pfbl', parameters=parameters)
+    start, feedback = sd.Start(ramp=1.0), sd.Feedback(sensors=sensors)
+    return y, sd.closed_loop(
+        model, law, constant(y), seconds, start=start, plant=plant, feedback=feedback
+    )
 
 
 def test_a_law_by_pcc_holds_rods():
@@ -140,6 +144,6 @@ def test_an_observer_for_wrong_numbers_does_not_hold_rods():
 
 def test_equal_seeds_move_equally():
     """Bit by bit, the noise of sensors included."""
-    runs = [loop(arm(2), 0.3, sensors={'noise': 1e-4, 'seed': 3})[1] for _ in range(2)]
+    runs = [loop(arm(2), 0.3, noise=1e-4, seed=3)[1] for _ in range(2)]
     assert runs[0].q.tobytes() == runs[1].q.tobytes()
     assert runs[0].q_heard.tobytes() == runs[1].q_heard.tobytes()

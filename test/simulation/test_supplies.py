@@ -101,7 +101,7 @@ def test_laws_ask_for_no_more_than_flows():
     assert np.isinf(finger().rate_limit[0])
     goal = sd.equilibrium(model, u=[FULL]).q
     y = sd.actuation(model, q=goal, qd=0.0 * goal).coordinates
-    run = sd.closed_loop(model, 'pfbl', constant(y), 1.5, ramp=0.0)
+    run = sd.closed_loop(model, 'pfbl', constant(y), 1.5, start=sd.Start(ramp=0.0))
     steps = np.abs(np.diff(run.u[:, 0]))
     assert run.ok.all() and steps.max() <= rate * 1e-3 * (1.0 + 1e-9)
     assert run.saturated.any()

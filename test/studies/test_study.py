@@ -68,11 +68,19 @@ simulation:
     (share,) = run_study(experiment, jobs=1).share
     model = sd.compile_model(sd.load_robot('double_pendulum'))
     loop = sd.closed_loop(
-        model, 'pfbl', experiment.reference, 0.5, parameters={'p': 100.0, 'd': 20.0},
-        plant=sd.compile_model(sd.vary(model.description, {'mass': '×1.1'})), ramp=0.2,
-        delay=float(experiment.values[0, 0]), bus={'rate': 250.0}, substep=1e-3,
-        sensors={'noise': 1e-4},
-    )  # fmt: skip
+        model,
+        sd.Law('pfbl', parameters={'p': 100.0, 'd': 20.0}),
+        experiment.reference,
+        0.5,
+        start=sd.Start(ramp=0.2),
+        plant=sd.Plant(
+            sd.compile_model(sd.vary(model.description, {'mass': '×1.1'})),
+            delay=float(experiment.values[0, 0]),
+            bus={'rate': 250.0},
+            substep=1e-3,
+        ),
+        feedback=sd.Feedback(sensors={'noise': 1e-4}),
+    )
     errors = (loop.y - loop.y_d)[loop.t > 0.1999][::5]
     ways = np.maximum(np.ptp(loop.y_d, axis=0), 0.1 * np.ptp(loop.y_d, axis=0).max())
     assert share == pytest.approx((np.sqrt((errors**2).mean(axis=0)) / ways).max(), rel=0.05)
@@ -88,9 +96,13 @@ def test_a_run_is_the_closed_loop_with_these_numbers(controller):
     model = sd.compile_model(sd.load_robot('double_pendulum'))
     plant = sd.compile_model(sd.vary(model.description, {'mass': f'×{mass}'}))
     loop = sd.closed_loop(
-        model, 'pfbl', experiment.reference, 0.5, parameters={'p': 100.0, 'd': 20.0},
-        plant=plant, delay=delay, ramp=0.2,
-    )  # fmt: skip
+        model,
+        sd.Law('pfbl', parameters={'p': 100.0, 'd': 20.0}),
+        experiment.reference,
+        0.5,
+        start=sd.Start(ramp=0.2),
+        plant=sd.Plant(plant, delay=delay),
+    )
     errors = (loop.y - loop.y_d)[loop.t > 0.1999][::5]
     ways = np.maximum(np.ptp(loop.y_d, axis=0), 0.1 * np.ptp(loop.y_d, axis=0).max())
     expected = (np.sqrt((errors**2).mean(axis=0)) / ways).max()
@@ -196,10 +208,10 @@ def test_a_run_that_raises_has_failed(controller, monkeypatch):
     """A run that raises counts as failed with the reason, and the study goes on."""
     loop = trial.closed_loop
 
-    def fragile(*given, delay, **options):
-        if delay > 0.0015:
+    def fragile(*given, plant, **options):
+        if plant.delay > 0.0015:
             raise sd.SoftRobotError('too\n late')
-        return loop(*given, delay=delay, **options)
+        return loop(*given, plant=plant, **options)
 
     monkeypatch.setattr(trial, 'closed_loop', fragile)
     found = run_study(planned(controller, {'delay': '0..3ms'}), jobs=1)

@@ -140,9 +140,13 @@ def _sampled(
     q, qd, u = _set_out(motion, start)
     gains = dict(zip('pd', GAINS))
     loop = sd.closed_loop(
-        model, 'pfbl', motion.reference, times[-1], parameters=gains, q0=q, qd0=qd, u0=u,
+        model,
+        sd.Law('pfbl', parameters=gains),
+        motion.reference,
+        times[-1],
+        start=sd.Start(q=q, qd=qd, u=u),
         progress=lambda t, duration: None,
-    )  # fmt: skip
+    )
     every = slice(None, None, 10)
     return {'q': loop.q[every], 'errors': (loop.y - loop.y_d)[every], 'u': loop.u[every]}
 

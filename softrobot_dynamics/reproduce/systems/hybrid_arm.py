@@ -128,9 +128,14 @@ def _closed(law: Composition, start: Array, substep: float = 5e-4) -> sd.ClosedL
     cubic = spline(PHASES[:2], np.array([0.0 * GOAL, GOAL]))
     program = Program((cubic, constant(TENDONS), None), ramps=RAMPS)
     return sd.closed_loop(
-        law.model, law, program, PHASES[-1] + REST, q0=start, delay=DELAY, substep=substep,
+        law.model,
+        law,
+        program,
+        PHASES[-1] + REST,
+        start=sd.Start(q=start),
+        plant=sd.Plant(delay=DELAY, substep=substep),
         progress=lambda t, duration: None,
-    )  # fmt: skip
+    )
 
 
 def _without_limits(description: RobotDescription, start: Array) -> Array:

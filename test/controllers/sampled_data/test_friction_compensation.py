@@ -43,17 +43,16 @@ def bent(fractions):
     )
 
 
-def errors(known, plant, reference, seconds=3.0, **options):
+def errors(known, plant, reference, seconds=3.0, sensors=None):
     """Return the errors (K, 6) [m] of pfbl that knows one coefficient, while there is another."""
     found = sd.closed_loop(
         rubbing(known),
-        'pfbl',
+        sd.Law('pfbl', parameters={'p': 100.0, 'd': 20.0}),
         reference,
         seconds,
-        parameters={'p': 100.0, 'd': 20.0},
+        start=sd.Start(ramp=1.0),
         plant=rubbing(plant),
-        ramp=1.0,
-        **options,
+        feedback=sd.Feedback(sensors=sensors or {}),
     )
     assert found.ok.all()
     return (found.y - found.y_d)[1500:]

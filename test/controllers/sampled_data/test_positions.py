@@ -91,7 +91,7 @@ def test_limits_of_motor_and_tension_are_both_kept():
     q0 = sd.equilibrium(model, command=np.zeros(3)).q
     y = np.array([outputs(model, q0), outputs(model, np.array([1.0, 0.5, -0.02]))])
     there = spline(np.array([0.0, 0.1, 0.2, 0.4]), np.vstack([y[:1], y[1:], y[1:], y[:1]]))
-    run = sd.closed_loop(model, 'pfbl', there, 0.4, q0=q0)
+    run = sd.closed_loop(model, 'pfbl', there, 0.4, start=sd.Start(q=q0))
     assert run.ok.all() and (run.saturated > 0).any()
     assert run.u.min() >= -0.4 and run.u.max() <= 0.5
     assert np.abs(np.diff(run.u, axis=0)).max() <= 6e-3 * (1.0 + 1e-6)
@@ -111,9 +111,13 @@ def test_a_known_delay_is_compensated():
     left = []
     for delay, known in ((0.0, 0.0), (3e-3, 3e-3), (3e-3, 0.0)):
         run = sd.closed_loop(
-            model, 'pfbl', there, 0.4, q0=rest, u0=u, delay=delay,
-            parameters={'delay': known, 'observer': 0.0},
-        )  # fmt: skip
+            model,
+            sd.Law('pfbl', parameters={'delay': known, 'observer': 0.0}),
+            there,
+            0.4,
+            start=sd.Start(q=rest, u=u),
+            plant=sd.Plant(delay=delay),
+        )
         at = np.array([outputs(model, q) for q in run.q])
         wanted = run.y_d.copy()
         late = round(known / PERIOD)

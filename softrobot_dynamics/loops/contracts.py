@@ -1,0 +1,277 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+What the loops need of what is around them: messages, inboxes, outputs, records, plants.
+
+Protocols: the nodes and tests have classes of their own that fit. Messages are those of ROS 2,
+of which only the fields named here are read.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, TYPE_CHECKING, TypeAlias, TypeVar
+
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.controllers.contract import Command, Controller
+from softrobot_dynamics.controllers.safe import SafeCommand
+from softrobot_dynamics.errors import MessageError
+from softrobot_dynamics.estimation.estimator import Estimator
+from softrobot_dynamics.loops.state_validation import StateValidator
+from softrobot_dynamics.references.piecewise import Reference
+from softrobot_dynamics.simulation.sensing import Measured
+from softrobot_dynamics.simulation.simulator import Simulator
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+Numbers: TypeAlias = 'array[float] | Vector'  # of a message: with a buffer of doubles
+MessageT = TypeVar('MessageT', covariant=True)
+
+# Messages
+
+
+class Stamp(Protocol):
+    """A builtin_interfaces/Time."""
+
+    @property
+    def sec(self) -> int: ...
+
+    @property
+    def nanosec(self) -> int: ...
+
+
+class Header(Protocol):
+    """A std_msgs/Header."""
+
+    @property
+    def stamp(self) -> Stamp: ...
+
+    @property
+    def frame_id(self) -> str: ...
+
+
+class Stamped(Protocol):
+    """A message with a header."""
+
+    @property
+    def header(self) -> Header: ...
+
+
+class VectorMessage(Protocol):
+    """A geometry_msgs/Vector3 or Point."""
+
+    @property
+    def x(self) -> float: ...
+
+    @property
+    def y(self) -> float: ...
+
+    @property
+    def z(self) -> float: ...
+
+
+class StateMessage(Stamped, Protocol):
+    """A sensor_msgs/JointState."""
+
+    @property
+    def name(self) -> Sequence[str]: ...
+
+    @property
+    def position(self) -> Numbers: ...
+
+    @property
+    def velocity(self) -> Numbers: ...
+
+
+class Sending(Protocol):
+    """When a message was sent, by the clock of the sender's system [ns], and by whom."""
+
+    @property
+    def stamp(self) -> int: ...
+
+    @property
+    def sender(self) -> bytes: ...
+
+
+# What brings and takes away messages
+
+
+class MessageInbox(Protocol[MessageT]):
+    """The newest message of one topic, for one thread; times in ns."""
+
+    def wait(self, timeout: int) -> MessageT | None:
+        """Return the newest message, None after a time-out or a `wake`; or MessageError."""
+
+    def sent(self) -> Sending:
+        """Return when, and by whom, the message that was returned last was sent."""
+
+    def age(self) -> int:
+        """Return how long the message that was returned last had been here by now [ns]."""
+
+    def rest(self) -> None:
+        """Have the next wait take no message for as long as the last one was worked at."""
+
+    def wake(self) -> None:
+        """End the wait under way, or the next one; for any thread."""
+
+
+class LoopOutput(Protocol):
+    """Takes what every loop has to say."""
+
+    def entered(self, mode: str, before: str, well: bool) -> object:
+        """Say that the loop changed its mode; ``well``: all is as it should be in it."""
+
+    def refused(self, error: MessageError) -> object:
+        """Say why a message was refused."""
+
+    def failed(self, what: str, error: BaseException) -> object:
+        """Say that something failed, which may happen in every tick."""
+
+    def ended(self, what: str, error: BaseException) -> object:
+        """Say that a loop has ended."""
+
+
+class ControlOutput(LoopOutput, Protocol):
+    """Takes commands and reports of a control loop."""
+
+    def command(self, u: Vector, stamp: Stamp | None) -> object:
+        """Send u (m,), with the stamp of the state it answers, None for the present."""
+
+    def report(self, stamp: Stamp, command: Command) -> object:
+        """Publish what a Command says."""
+
+    def phase(self, name: str) -> object:
+        """Say which phase has begun."""
+
+    def moved(self) -> object:
+        """Say that the robot was moved by something else, and the law started anew."""
+
+    def waiting(self, passed: int, last_refusal: str) -> object:
+        """Say that states are missed, `passed` [ns] since the last valid one or the start."""
+
+    def flush(self) -> object:
+        """Wait until readers have the last command, for a while."""
+
+
+class SimulationOutput(LoopOutput, Protocol):
+    """Takes states of a simulation loop."""
+
+    def time(self, stamp: int) -> object:
+        """Publish the time [ns], if anybody counts on it."""
+
+    def state(self, q: Vector, qd: Vector, stamp: int) -> object:
+        """Publish the state (q, qd), (n,) each, at a stamp [ns]."""
+
+    def slipped(self, late: int) -> object:
+        """Say that all deadlines have moved by `late` [ns]."""
+
+
+class EstimationOutput(LoopOutput, Protocol):
+    """Takes states and reports of an estimation loop; stamps are in ns."""
+
+    def state(self, q: Vector, qd: Vector, stamp: int) -> object:
+        """Publish the state (q, qd), (n,) each, at a stamp."""
+
+    def report(self, estimator: Estimator, stamp: int, epoch: int) -> object:
+        """Publish what an Estimator, whose time began at an epoch, knows beside the state."""
+
+    def collided(self, body: str, size: float, still: bool) -> object:
+        """Have the robot stopped, as a force [N] on a body is too large, ``still`` or now."""
+
+    def doubted(self, sensor: str, coarse: float) -> object:
+        """Say that a measurement is taken as one with so many times its noise."""
+
+    def lost(self, why: str) -> object:
+        """Say why no states go out any more."""
+
+
+class CommandSource(Protocol):
+    """Reads commands in messages of the type that an inbox brings."""
+
+    def read(self, message: Any, /) -> tuple[Vector, int]:
+        """Return (u (m,), stamp [ns]); or MessageError."""
+
+
+class StateSensing(Protocol):
+    """What is heard of the states of a simulated robot."""
+
+    @property
+    def answered(self) -> bool:
+        """Whether commands carry the stamps of these states."""
+
+    def begin(self) -> object:
+        """Begin anew."""
+
+    def hear(self, stamp: int, q: Vector, qd: Vector) -> Measured | None:
+        """Take the robot's next state; return the newest that is there, None if none is new."""
+
+
+class TickRecord(Protocol):
+    """A file with a row for each tick."""
+
+    @property
+    def path(self) -> object: ...
+
+    @property
+    def lost(self) -> int:
+        """The number of ticks that could not be written."""
+
+    @property
+    def error(self) -> Exception | None:
+        """What ended the writing."""
+
+    def __len__(self) -> int: ...
+
+    def close(self) -> None:
+        """Write the rest."""
+
+    def note(self, parameters: Mapping[str, Any]) -> None:
+        """Keep parameters that have changed."""
+
+    def add(self, moment: int, stamp: int, *values: Any) -> object:
+        """Append a tick at a moment of the steady clock, about the state with a stamp [ns]."""
+
+
+# Plants
+
+
+class SimulatedPlant(Protocol):
+    """What a simulation loop needs to know of a robot."""
+
+    @property
+    def model(self) -> CompiledModel: ...
+
+    @property
+    def simulator(self) -> Simulator: ...
+
+    @property
+    def safe(self) -> SafeCommand: ...
+
+
+class ControlledPlant(Protocol):
+    """What a control loop, and what looks after it, needs to know of a robot and its law."""
+
+    @property
+    def model(self) -> CompiledModel: ...
+
+    @property
+    def controller(self) -> Controller: ...
+
+    @property
+    def safe(self) -> SafeCommand: ...
+
+    @property
+    def hold(self) -> Callable[[Vector, Vector], Reference]:
+        """A function of (q, qd) that returns the reference to stay there."""
+
+    @property
+    def validator(self) -> Callable[[], StateValidator]: ...
+
+    @property
+    def growth(self) -> Callable[..., float]:
+        """A function of (q, u, Settings, share off the model, place): rate [1/s] of errors."""
+
+    @property
+    def unstable_zero_dynamics(self) -> Callable[[Vector], tuple[complex, ...]]:
+        """A function of q: rates [1/s] of what grows while outputs are held."""

@@ -1,0 +1,179 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+The driver: one answer to a state, for the control loop of the node and for `sd.closed_loop`.
+
+It takes up orders, asks the law, has the safe command where there is none of the law's, and keeps
+what goes out within the limits. It knows no threads and no clock: who owns it says when.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isfinite
+from typing import cast, TYPE_CHECKING
+
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.controllers.contract import Command, Controller
+from softrobot_dynamics.controllers.limiting import Limiter
+from softrobot_dynamics.controllers.phases import Program
+from softrobot_dynamics.controllers.safe import SafeCommand
+from softrobot_dynamics.loops.orders import HoldOrder, NOTHING, Once, Orders, Took, Toward
+from softrobot_dynamics.references.piecewise import constant, reaching, Reference, turn
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+
+class Driver:
+    """
+    A law, its orders, the safe command and the limiter of one robot.
+
+    It answers a state (:meth:`answer`) in three steps: :meth:`compute`, what the law commands;
+    :meth:`choose`, that or the safe command; :meth:`limit`, what is sent. :meth:`compute` is for
+    one thread. The other two may be called by several that exclude each other, as in a node, where
+    the safe command may be due while the law computes.
+
+    ``model`` has the limits; ``hold``, a function of (q, qd), returns the reference to stay there
+    (default: the law's present outputs). ``unit`` [s] is that of the moments that are given.
+    """
+
+    def __init__(
+        self,
+        model: CompiledModel,
+        law: Controller,
+        safe: SafeCommand,
+        orders: Orders,
+        *,
+        hold: Callable[[Vector, Vector], Reference] | None = None,
+        unit: float = 1.0,
+    ) -> None:
+        self.law = law
+        self.limiter = Limiter(model.lower, model.upper)
+        self.taken = orders  # those that were taken up last
+        self.took = NOTHING  # what the last call of `compute` took up of them
+        self.running = False  # whether the last command chosen was the law's
+        self._safe, self._rate_limit = safe, model.rate_limit
+        self._safe_since: float | None = None  # when the safe command began, None: it did not
+        self._hold, self._unit = hold or self._stay, unit
+        self._toward: Reference | None = None  # the last Reference for a Toward
+
+    def answer(
+        self, orders: Orders, t: float, q: Vector, qd: Vector, duration: float
+    ) -> tuple[Vector, Command | None]:
+        """
+        Return (what is sent at the state (q, qd) of time t, the law's Command or None).
+
+        ``t`` is the moment, too; the rate limits count for a ``duration`` [s]. The law begins anew
+        unless the last command was its own. Both are valid until the next call. Raises whatever
+        the law raises.
+        """
+        command = self.compute(orders, t, q, qd, anew=not self.running)
+        return self.limit(self.choose(command, q, t), duration)[0], command
+
+    def compute(
+        self, orders: Orders, t: float, q: Vector, qd: Vector, *, anew: bool
+    ) -> Command | None:
+        """
+        Take up orders at the state (q, qd) of time t [s]; return the law's command there.
+
+        None where it is not valid. ``anew``: the law begins anew at this state. Raises whatever
+        the law raises.
+        """
+        if anew or orders is not self.taken:
+            self._take_up(orders, t, q, qd, anew)
+        else:
+            self.took = NOTHING
+        command = self.law.compute(t, q, qd)
+        return command if command.ok and isfinite(command.u @ command.u) else None
+
+    def choose(self, command: Command | None, q: Vector | None, moment: float) -> Vector:
+        """Return the command of the law, or at a moment the safe one if there is none; (m,)."""
+        if command is None:
+            self.begin_safe(q, moment)
+            return self.safe_command(moment)
+        self.running, self._safe_since = True, None
+        return command.u
+
+    def limit(self, u: Vector, duration: float) -> tuple[Vector, bool]:
+        """
+        Return (what is to be sent in place of u (m,), whether it is another).
+
+        The first is valid until the next call. The rate limits, those of the settings while the
+        law commands and else those of the robot, count for a ``duration`` [s].
+        """
+        rate = self.taken.settings.rate
+        if self._safe_since is not None:  # as fast as actuators allow: others are for work
+            rate = self._rate_limit
+        return self.limiter.bring(u, rate, duration)
+
+    def begin_safe(self, q: Vector | None, moment: float) -> bool:
+        """Fix the safe command at a moment, at q (n,) if known; return False if it was begun."""
+        self.running = False
+        if self._safe_since is not None:
+            return False
+        self._safe_since = moment
+        self._safe.begin(q, self.last_command)
+        return True
+
+    def safe_command(self, moment: float) -> Vector:
+        """Return the safe command (m,) at a moment after it began."""
+        since = moment if self._safe_since is None else self._safe_since
+        return self._safe.at(max(0, moment - since) * self._unit)
+
+    def forget_safe(self) -> None:
+        """Have the safe command begin anew, as the robot's posture becomes known."""
+        self._safe_since = None
+
+    @property
+    def in_safe_command(self) -> bool:
+        """Whether the safe command has begun."""
+        return self._safe_since is not None
+
+    @property
+    def last_command(self) -> Vector | None:
+        """The last command sent (m,), not a copy; None if there is none."""
+        return self.limiter.last if self.limiter.known else None
+
+    def _take_up(self, orders: Orders, t: float, q: Vector, qd: Vector, anew: bool) -> None:
+        """Tell the law what is new to it."""
+        taken, self.taken, self.took = self.taken, orders, NOTHING
+        if anew or orders.settings is not taken.settings:
+            self.law.use(orders.settings)
+            self.took |= Took.BEGAN | Took.TUNED if anew else Took.TUNED
+        if anew or orders.reference is not taken.reference:
+            self._follow(orders, t, q, qd, anew, taken)
+        if anew:
+            self.law.start(q, qd, t, self.last_command)
+
+    def _follow(
+        self, orders: Orders, t: float, q: Vector, qd: Vector, anew: bool, taken: Orders
+    ) -> None:
+        """Have the law follow the reference of orders."""
+        reference: Reference | Program | HoldOrder | Once | Toward = orders.reference
+        ramp = orders.ramp
+        led = isinstance(reference, Once) and reference is not taken.reference
+        if isinstance(reference, Once) and led:
+            reference = reference.reference
+        if isinstance(reference, (HoldOrder, Once)):
+            reference = self._hold(q, qd)
+            self.took |= Took.HOLDS
+        else:
+            self.took |= Took.LED if led else Took.FOLLOWS
+        if isinstance(reference, Toward):
+            if not anew and self._turned(reference, t):
+                return
+            reference = self._toward = reaching(self.law.desired(t), *reference)
+            ramp = orders.ramp if anew else 0.0
+        self.law.follow(cast(Reference, reference), t, ramp)  # a Program for laws that take one
+
+    def _turned(self, toward: Toward, t: float) -> bool:
+        """Turn what the law follows in place, if that was of the same kind: it takes no time."""
+        plan, before = self.law.plan, self._toward
+        if before is None or plan.current is not before or t < plan.start + plan.ramp:
+            return False
+        turn(before, t - plan.start, self.law.desired(t), *toward)
+        return True
+
+    def _stay(self, q: Vector, qd: Vector) -> Reference:
+        """Return the reference that stays at the law's outputs."""
+        return constant(self.law.outputs(q, qd)[0][self.law.controlled])

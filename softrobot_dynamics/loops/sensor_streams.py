@@ -1,0 +1,93 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Streams of measurements and commands: which sensors are enough, and which are silent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.estimation.efforts import Effort
+from softrobot_dynamics.estimation.estimator import Estimator
+from softrobot_dynamics.estimation.sensors.contract import Sensor
+from softrobot_dynamics.estimation.sensors.messages import Message
+from softrobot_dynamics.loops.contracts import CommandSource, MessageInbox, Stamped
+from softrobot_dynamics.loops.message_fields import SECOND
+
+_PERIODS = 2.5  # of a sensor that it may be silent
+
+
+class MeasurementMessage(Stamped, Message, Protocol):
+    """A message of a sensor: a header, and fields that the sensor reads."""
+
+
+class Stream(NamedTuple):
+    """The messages of a sensor, or of measured efforts."""
+
+    sensor: Sensor | Effort
+    inbox: MessageInbox[MeasurementMessage]
+
+    def patience(self, timeout: int) -> int:
+        """Return how long the sensor may say nothing [ns], at least a timeout [ns]."""
+        return max(timeout, round(_PERIODS * SECOND / self.sensor.rate))
+
+
+class CommandStream(NamedTuple):
+    """The commands that the robot is sent."""
+
+    inbox: MessageInbox[object]
+    reader: CommandSource  # of what comes there
+    initial: Vector  # (m,) in force until the first command
+
+
+class Sufficient:
+    """Which sensors tell enough: those by which no more coordinates are unobservable."""
+
+    def __init__(self, estimator: Estimator, allowed: Iterable[str]) -> None:
+        self._estimator, self._allowed = estimator, frozenset(allowed)
+        self._known: dict[frozenset[str], tuple[str, ...]] = {}
+
+    def lacking(self, sensors: Iterable[str]) -> tuple[str, ...]:
+        """Return the coordinates that some sensors do not tell, but should."""
+        chosen = frozenset(sensors)
+        if not chosen:
+            return tuple(self._estimator.model.coordinate_names)
+        if chosen not in self._known:
+            found = self._estimator.observability(sensors=sorted(chosen)).unobservable
+            self._known[chosen] = tuple(x for x in found if x not in self._allowed)
+        return self._known[chosen]
+
+
+def silent(
+    streams: Sequence[Stream], heard: Mapping[str, int], moment: int, timeout: int
+) -> tuple[str, ...]:
+    """
+    Return the names of the sensors that were not `heard` for too long at a moment.
+
+    `heard` has the time of the last message of each [ns], a timeout [ns] the least that counts.
+    """
+    least = {each.sensor.name: moment - each.patience(timeout) for each in streams}
+    return tuple(name for name in least if heard.get(name, -SECOND * SECOND) < least[name])
+
+
+def complaint(
+    missing: Sequence[str],
+    doubted: Sequence[str],
+    ungauged: Sequence[str],
+    misgauged: Sequence[str],
+) -> str:
+    """
+    Return in words what is wrong with missing sensors and ungauged efforts, '' if none is.
+
+    Of these, `doubted` and `misgauged` speak, but are not believed.
+    """
+    mute = [name for name in missing if name not in doubted]
+    said = [f'{", ".join(mute)} silent'] if mute else []
+    if doubted:
+        words = 'not believed: they are wrong, or the model is by more than `disturbance` says'
+        said.append(f'{", ".join(doubted)} {words}')
+    mute = [name for name in ungauged if name not in misgauged]
+    for names, what in ((mute, 'silent'), (misgauged, 'not believed')):
+        if names:
+            said.append(f'{", ".join(names)} {what}: commands count in their place')
+    return '; '.join(said)
