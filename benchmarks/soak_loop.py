@@ -10,7 +10,7 @@ import sys
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PointStamped, WrenchStamped
 from sensor_msgs.msg import JointState
-from softrobot_dynamics.loops.realtime import patient
+from softrobot_dynamics.loops.realtime import without_priority
 from std_srvs.srv import SetBool, Trigger
 from stop_latency import Client
 from trajectory_msgs.msg import JointTrajectory
@@ -71,7 +71,7 @@ class Loop(Client):
         command = [sys.executable, '-m', f'softrobot_dynamics.nodes.{name}']
         command += ['--priority', self.priority, '--ros-args', '-p', f'robot:={ROBOT}', *own]
         log = open(self.folder / f'{name}.log', 'a')
-        with patient():
+        with without_priority():
             self.processes[name] = subprocess.Popen(command, stdout=log, stderr=log)
         self.status.pop(CONTROLLER if name == 'controller' else SIMULATION, None)
 

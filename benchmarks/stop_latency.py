@@ -35,7 +35,7 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
-from softrobot_dynamics.loops.realtime import ask_for_priority, now, patient, PRIORITY
+from softrobot_dynamics.loops.realtime import ask_for_priority, now, PRIORITY, without_priority
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.quality import NEWEST
 from softrobot_dynamics.nodes.messaging.transport import choose_transport
@@ -159,7 +159,7 @@ class Rig:
         own = ['--priority', str(self._priority), '--processor', place]
         command = [sys.executable, *self.program(name), *own, '--ros-args']
         log = open(self._folder / f'{name}.log', 'a')
-        with patient():
+        with without_priority():
             return subprocess.Popen([*command, *given], stdout=log, stderr=log)
 
     def program(self, name):
@@ -264,7 +264,7 @@ def measure(rig, options, situation):
         stack.callback(lambda: (simulation.kill(), simulation.wait()))
         stack.callback(rig.close)
         rig.prepare()
-        with patient():
+        with without_priority():
             stack.enter_context(hogs(os.cpu_count() if situation.startswith('busy') else 0))
             stack.enter_context(clients(STORM if situation == 'storm' else 0))
         for path in (*asked, *SENT):

@@ -24,7 +24,7 @@ import time
 
 import numpy as np
 import rclpy
-from softrobot_dynamics.loops.realtime import ask_for_priority, now, patient, PRIORITY
+from softrobot_dynamics.loops.realtime import ask_for_priority, now, PRIORITY, without_priority
 from softrobot_dynamics.nodes.messaging.transport import choose_transport
 from stop_latency import Client, Rig, Watch
 from traffic import TRAFFIC
@@ -60,7 +60,7 @@ def sending(situation):
         yield
         return
     command = [sys.executable, str(Path(__file__).with_name('traffic.py')), situation]
-    with patient():
+    with without_priority():
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         process.stdout.readline()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription
 
 
-class Usual(NamedTuple):
+class UsualRange(NamedTuple):
     """What a field usually is."""
 
     low: float
@@ -22,14 +22,14 @@ class Usual(NamedTuple):
 
 
 USUAL = {
-    'young_modulus': Usual(1e3, 1e12, 'Pa'),
-    'shear_modulus': Usual(300.0, 5e11, 'Pa'),
-    'density': Usual(50.0, 25e3, 'kg/m^3'),
-    'length': Usual(1e-3, 10.0, 'm'),
-    'radius': Usual(1e-4, 2.0, 'm'),
-    'outer_radius': Usual(1e-4, 2.0, 'm'),
-    'mass': Usual(0.0, 1e4, 'kg'),
-    'damping': Usual(0.0, 10.0, 's'),
+    'young_modulus': UsualRange(1e3, 1e12, 'Pa'),
+    'shear_modulus': UsualRange(300.0, 5e11, 'Pa'),
+    'density': UsualRange(50.0, 25e3, 'kg/m^3'),
+    'length': UsualRange(1e-3, 10.0, 'm'),
+    'radius': UsualRange(1e-4, 2.0, 'm'),
+    'outer_radius': UsualRange(1e-4, 2.0, 'm'),
+    'mass': UsualRange(0.0, 1e4, 'kg'),
+    'damping': UsualRange(0.0, 10.0, 's'),
 }
 """Of the fields of bodies and their materials."""
 

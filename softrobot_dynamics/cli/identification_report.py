@@ -26,7 +26,7 @@ from softrobot_dynamics.identification.fitting import (
 )
 from softrobot_dynamics.identification.mapping import read_mapping, read_motion, read_postures
 from softrobot_dynamics.identification.motions import Motion
-from softrobot_dynamics.identification.omitted_in_fit import Doubt, doubts
+from softrobot_dynamics.identification.omitted_in_fit import doubts, OmittedStrainQuestion
 from softrobot_dynamics.identification.parameters import read_parameters
 from softrobot_dynamics.identification.records import read_record
 from softrobot_dynamics.identification.robot_files import require_writable, write_fitted
@@ -108,7 +108,7 @@ def summary_of(
     found: Identification,
     choice: Choice | None = None,
     validation: Validation | None = None,
-    omitted: Sequence[Doubt] = (),
+    omitted: Sequence[OmittedStrainQuestion] = (),
 ) -> dict[str, Any]:
     """Return all that was found, as JSON takes it; what the data do not tell is null."""
     summary: dict[str, Any] = {

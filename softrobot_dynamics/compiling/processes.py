@@ -80,7 +80,7 @@ def safe_path() -> Iterator[None]:
                 os.environ[name] = variables[name]
 
 
-class LastWords:
+class ErrorOutput:
     """Hands on what a process writes to a pipe, its standard error, and keeps the last line."""
 
     def __init__(self, pipe: Any) -> None:

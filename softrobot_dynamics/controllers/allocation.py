@@ -42,7 +42,7 @@ class AllocationWorkspace(NamedTuple):
     box: Scratch  # of a solution within the bounds
 
 
-def allocate_room(c: int) -> AllocationWorkspace:
+def allocate_workspace(c: int) -> AllocationWorkspace:
     """Return the :class:`AllocationWorkspace` for c commands."""
     H, L, F = np.zeros((3, c, c))
     return AllocationWorkspace(

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.controllers.allocation import allocate_room, AllocationWorkspace
+from softrobot_dynamics.controllers.allocation import allocate_workspace, AllocationWorkspace
 
 
 class Buffers(NamedTuple):
@@ -55,5 +55,5 @@ def allocate_buffers(n: int, m: int, c: int, remembered: int = 0) -> Buffers:
         bounds=np.zeros((2, c)),
         memory=np.zeros((remembered, c)),
         asked=np.full(1, np.nan),
-        room=allocate_room(c),
+        room=allocate_workspace(c),
     )

@@ -14,7 +14,7 @@ from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.allocation import (
     allocate_commands,
-    allocate_room,
+    allocate_workspace,
     AllocationWorkspace,
 )
 from softrobot_dynamics.controllers.commanding import (
@@ -196,7 +196,7 @@ class TipImpedance(SampledDataLaw[Impedance]):
             r=np.zeros(3),
             free=np.array([[-np.inf] * 3, [np.inf] * 3, [0.0] * 3]),
             pull=np.zeros(3),
-            room=allocate_room(3),
+            room=allocate_workspace(3),
         )
         gains = self._gains.matrices(settings.p, settings.d)
         return {'target': np.array(given, dtype=float), 'gains': gains, 'tip': tip}

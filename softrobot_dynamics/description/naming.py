@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 
-class Trail(NamedTuple):
+class FieldPath(NamedTuple):
     """
     The names on the way to a field, and those of them that a name has to say to mean it.
 
@@ -17,13 +17,13 @@ class Trail(NamedTuple):
     names: tuple[str, ...]
     lists: tuple[str, ...] = ()
 
-    def to(self, name: str) -> Trail:
+    def to(self, name: str) -> FieldPath:
         """Return the trail to a field of what is here."""
-        return Trail((*self.names, name), self.lists)
+        return FieldPath((*self.names, name), self.lists)
 
-    def within(self, name: str, part: str) -> Trail:
+    def within(self, name: str, part: str) -> FieldPath:
         """Return the trail to a part, by its name, of a list that is a field of what is here."""
-        return Trail((*self.names, name, part), (*self.lists, name))
+        return FieldPath((*self.names, name, part), (*self.lists, name))
 
     def __str__(self) -> str:
         return '.'.join(self.names)
@@ -38,7 +38,7 @@ class FieldName:
             self._places.insert(0, int(names.pop()))
         self._names = [name.split('/') for name in names]  # any one of each
 
-    def means(self, trail: Trail) -> bool:
+    def means(self, trail: FieldPath) -> bool:
         """Tell whether it leads to a field: by its name and some of those before, in order."""
         rest, (*before, name) = iter(trail.names[:-1]), self._names
         said = all(any(each in names for names in before) for each in trail.lists)

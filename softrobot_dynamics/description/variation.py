@@ -9,7 +9,7 @@ from pathlib import Path
 import re
 from typing import Any, cast, NamedTuple, SupportsFloat, TypeGuard
 
-from softrobot_dynamics.description.naming import FieldName, Trail
+from softrobot_dynamics.description.naming import FieldName, FieldPath
 from softrobot_dynamics.description.robot import load_robot, RobotDescription
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem, UnknownNameError
@@ -160,13 +160,13 @@ def _varied(
     modules = tuple(
         replace(
             module,
-            joint=work.on(module.joint, Trail((module.joint_name,))),
-            body=work.on(module.body, Trail((module.name,))),
+            joint=work.on(module.joint, FieldPath((module.joint_name,))),
+            body=work.on(module.body, FieldPath((module.name,))),
         )
         for module in description.modules
     )
     actuators = tuple(
-        replace(entry, actuator=work.on(entry.actuator, Trail((entry.name,))))
+        replace(entry, actuator=work.on(entry.actuator, FieldPath((entry.name,))))
         for entry in description.actuators
     )
     for path in changes:
@@ -185,7 +185,7 @@ class _Work:
         self.problems, self.done = Problems(), set[str]()
         self.known: set[str] = set()  # names of fields that hold numbers
 
-    def on(self, part: object, trail: Trail) -> Any:
+    def on(self, part: object, trail: FieldPath) -> Any:
         """Return a part, a dataclass at the end of a trail of names, with its fields changed."""
         if not is_dataclass(part) or isinstance(part, type):
             return part
@@ -199,7 +199,7 @@ class _Work:
         made: Any = replace(part, **others)
         return validated(made, {}, str(trail), self.problems) or part
 
-    def _field(self, name: str, value: object, read: Parser, trail: Trail) -> Any:
+    def _field(self, name: str, value: object, read: Parser, trail: FieldPath) -> Any:
         """Return a field's value, changed where paths lead there."""
         here = trail.to(name)
         if is_dataclass(value):

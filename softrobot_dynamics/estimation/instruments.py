@@ -141,7 +141,7 @@ class EstimatedSensing:
         self._estimator.begin(0.0, q=q, qd=qd, u=u)
         self._instruments.begin(0.0)
 
-    def hear(self, time: float, q: Vector, qd: Vector) -> Measured:
+    def sense(self, time: float, q: Vector, qd: Vector) -> Measured:
         """Take the robot's state (q, qd); return what is believed of the model's."""
         for reading in self._instruments.look(time, q, qd, self._acting()):
             self._estimator.measure(*reading)

@@ -20,7 +20,7 @@ from softrobot_dynamics.controllers.limiting import Limiter
 from softrobot_dynamics.controllers.phases import Program
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.loops.orders import Took
+from softrobot_dynamics.loops.orders import TakenOrders
 from softrobot_dynamics.model.model import compile_model, CompiledModel
 from softrobot_dynamics.recordings.reading import Recording
 from softrobot_dynamics.references.piecewise import constant
@@ -128,15 +128,15 @@ class _Player:
             return
         self._read_changes(k)
         law, values = self._law, self._values
-        began, before = took & Took.BEGAN, self._recording['u_before'][k]
+        began, before = took & TakenOrders.BEGAN, self._recording['u_before'][k]
         known = bool(np.isfinite(before).all())
         if began:
             self._limiter.last[:], self._limiter.known = before, known
-        if took & Took.TUNED:
+        if took & TakenOrders.TUNED:
             law.use(build.settings_for(self._model, values))
-        turned = took & (Took.FOLLOWS | Took.HOLDS | Took.LED)
+        turned = took & (TakenOrders.FOLLOWS | TakenOrders.HOLDS | TakenOrders.LED)
         if turned:
-            self._led = bool(took & Took.LED)
+            self._led = bool(took & TakenOrders.LED)
         if turned and not self._led:
             law.follow(self._reference(took, q, qd), t, values['reference.ramp_time'])
         if began:
@@ -144,9 +144,9 @@ class _Player:
 
     def _reference(self, took: int, q: Vector, qd: Vector) -> Any:
         """Return what was turned to: what the parameters say, or a hold."""
-        if took & Took.HOLDS:
+        if took & TakenOrders.HOLDS:
             return constant(self._law.outputs(q, qd)[0][self._law.controlled])
-        restarted = not took & Took.BEGAN and self._plan is not None
+        restarted = not took & TakenOrders.BEGAN and self._plan is not None
         if self._plan is None:
             self._plan = build.plan_of(self._model, self._values, self._model.q0).reference
         if not isinstance(self._plan, Program):

@@ -97,7 +97,7 @@ def _sweep(model: CompiledModel, t: Vector) -> Matrix:
     shape, each = np.zeros((len(t), model.m)), t[-1] / max(len(turns), 1)
     for turn, (k, way) in enumerate(turns):
         within = np.clip(t / each - turn, 0.0, 1.0)
-        shape[:, k] += way * _come_and_go(2.0 * within)
+        shape[:, k] += way * _fade_in_and_out(2.0 * within)
     return shape
 
 
@@ -117,10 +117,10 @@ def _multisine(model: CompiledModel, t: Vector, low: float, high: float) -> Matr
         waves = np.cos(2.0 * np.pi * lines * t[:, None] + phases).sum(axis=1)
         waves *= _INNER / np.abs(waves).max()
         shape[:, k] = 0.5 * (ups[k] + downs[k]) + 0.5 * (ups[k] - downs[k]) * waves
-    return _come_and_go(t / (_RAMP * t[-1]), 1.0 / _RAMP)[:, None] * shape
+    return _fade_in_and_out(t / (_RAMP * t[-1]), 1.0 / _RAMP)[:, None] * shape
 
 
-def _come_and_go(x: Vector, end: float = 2.0) -> Vector:
+def _fade_in_and_out(x: Vector, end: float = 2.0) -> Vector:
     """Return a quintic from 0 at x = 0 to 1 at 1, 1 until end - 1, and the way back, of x (K,)."""
     x = np.clip(np.minimum(x, end - x), 0.0, 1.0)
     return x**3 * (10.0 - 15.0 * x + 6.0 * x**2)

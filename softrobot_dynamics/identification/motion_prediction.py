@@ -245,12 +245,12 @@ class MotionPredictor:
             begin[k] = q, qd
             inputs.take(forces[k])
             if fixed.advance(inputs.force, q, qd, h, False):
-                raise SimulationDivergedError(self._steps.starts[k], _culprit(model, fixed))
+                raise SimulationDivergedError(self._steps.starts[k], _first_diverged(model, fixed))
             end[k] = q, qd
         return begin, end
 
 
-def _culprit(model: CompiledModel, fixed: ExponentialIntegrator) -> str:
+def _first_diverged(model: CompiledModel, fixed: ExponentialIntegrator) -> str:
     wrong = np.flatnonzero(~np.isfinite(fixed.terms.h))
     return model.coordinate_names[wrong[0] if len(wrong) else 0]
 

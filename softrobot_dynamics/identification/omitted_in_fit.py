@@ -26,7 +26,7 @@ MOST = 100  # postures that are looked at, evenly
 _ALONE = 0.01  # of a rod's length, where no marker was measured
 
 
-class Doubt(NamedTuple):
+class OmittedStrainQuestion(NamedTuple):
     """
     A strain that a fitted robot leaves out, under the commands that were measured.
 
@@ -40,9 +40,9 @@ class Doubt(NamedTuple):
     question: str
 
 
-def doubts(found: Identification) -> list[Doubt]:
+def doubts(found: Identification) -> list[OmittedStrainQuestion]:
     """
-    Return a :class:`Doubt` for each strain that a rod of the fitted robot leaves out.
+    Return an :class:`OmittedStrainQuestion` for each strain that a fitted rod leaves out.
 
     Of a motion, the postures are those at rest under the largest commands; without markers the
     tips of bodies are looked at.
@@ -83,7 +83,7 @@ def _rows(found: Identification) -> Sequence[int]:
 
 def _doubt(
     found: Identification, model: CompiledModel, pairs: Sequence[tuple[Vector, Omitted]]
-) -> Doubt:
+) -> OmittedStrainQuestion:
     command, worst = max(pairs, key=lambda pair: pair[1].shift)
     shifts: Array = np.array([omitted.shifts[worst.order] for _, omitted in pairs])
     rms = float(np.sqrt((shifts**2).sum(axis=-1).mean()))
@@ -97,4 +97,4 @@ def _doubt(
         least = _ALONE * length
     asked = rms >= least
     question = advice(found.robot, worst, load, beside) if asked else ''
-    return Doubt(worst, load, rms, question)
+    return OmittedStrainQuestion(worst, load, rms, question)

@@ -12,7 +12,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
-from softrobot_dynamics.description.naming import FieldName, Trail
+from softrobot_dynamics.description.naming import FieldName, FieldPath
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.variation import numbers_at
 from softrobot_dynamics.errors import ArgumentError
@@ -148,14 +148,14 @@ def _left_out(
     entries = _entries(top)
     for part, module in zip(_members(entries.get('bodies')), robot.modules):
         own = _entries(part)
-        yield from _lacking(own.get('joint'), module.joint, Trail((module.joint_name,)), path)
-        yield from _lacking(own.get('body'), module.body, Trail((module.name,)), path)
+        yield from _lacking(own.get('joint'), module.joint, FieldPath((module.joint_name,)), path)
+        yield from _lacking(own.get('body'), module.body, FieldPath((module.name,)), path)
     for part, named in zip(_members(entries.get('actuators')), robot.actuators):
-        yield from _lacking(part, named.actuator, Trail((named.name,)), path)
+        yield from _lacking(part, named.actuator, FieldPath((named.name,)), path)
 
 
 def _lacking(
-    node: yaml.Node | None, part: Any, trail: Trail, path: str
+    node: yaml.Node | None, part: Any, trail: FieldPath, path: str
 ) -> Iterator[tuple[yaml.Node, str, float]]:
     entries = _entries(node)
     for field in fields(part) if entries else ():
@@ -167,19 +167,19 @@ def _lacking(
                 yield node, key, value
 
 
-def _fields(robot: yaml.Node | None) -> Iterator[tuple[Trail, yaml.Node]]:
+def _fields(robot: yaml.Node | None) -> Iterator[tuple[FieldPath, yaml.Node]]:
     """Yield the names before and of each field of joints, bodies and actuators, and its node."""
     top = _entries(robot)
     for part in _members(top.get('bodies')):
         entries = _entries(part)
         name, joint = _text(entries.get('name')), entries.get('joint')
-        yield from _below(joint, Trail((_text(_entries(joint).get('name')) or name,)))
-        yield from _below(entries.get('body'), Trail((name,)))
+        yield from _below(joint, FieldPath((_text(_entries(joint).get('name')) or name,)))
+        yield from _below(entries.get('body'), FieldPath((name,)))
     for part in _members(top.get('actuators')):
-        yield from _below(part, Trail((_text(_entries(part).get('name')),)))
+        yield from _below(part, FieldPath((_text(_entries(part).get('name')),)))
 
 
-def _below(node: yaml.Node | None, trail: Trail) -> Iterator[tuple[Trail, yaml.Node]]:
+def _below(node: yaml.Node | None, trail: FieldPath) -> Iterator[tuple[FieldPath, yaml.Node]]:
     for key, value in _entries(node).items():
         here = trail.to(key)
         if isinstance(value, yaml.MappingNode):

@@ -203,7 +203,7 @@ class StateSensing(Protocol):
     def begin(self) -> object:
         """Begin anew."""
 
-    def hear(self, stamp: int, q: Vector, qd: Vector) -> Measured | None:
+    def sense(self, stamp: int, q: Vector, qd: Vector) -> Measured | None:
         """Take the robot's next state; return the newest that is there, None if none is new."""
 
 

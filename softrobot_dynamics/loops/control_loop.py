@@ -102,7 +102,7 @@ class ControlLoop(GuardedLoop):
         known = sent.sender == self._sender and sent.stamp > self._sent  # else its clock was set
         if known:
             self._sent = sent.stamp
-            self._clock.hear(sent.stamp, arrival)
+            self._clock.update(sent.stamp, arrival)
             age = self._clock.age(sent.stamp, arrival)
         if arrival > self._due or age > self.watchdog:
             raise MessageError('stale: it may have been sent before the watchdog ran out')
@@ -111,7 +111,7 @@ class ControlLoop(GuardedLoop):
         verdict = self._validator.check(q, qd, stamp, arrival)
         if not known:
             self._clock, self._sender, self._sent = SensorClock(), sent.sender, sent.stamp
-            self._clock.hear(sent.stamp, arrival)
+            self._clock.update(sent.stamp, arrival)
         if verdict == UNCONFIRMED:
             return
         q, qd = self._validator.unwrapped(q, qd)

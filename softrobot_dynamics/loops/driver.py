@@ -17,7 +17,14 @@ from softrobot_dynamics.controllers.contract import Command, Controller
 from softrobot_dynamics.controllers.limiting import Limiter
 from softrobot_dynamics.controllers.phases import Program
 from softrobot_dynamics.controllers.safe import SafeCommand
-from softrobot_dynamics.loops.orders import HoldOrder, NOTHING, Once, Orders, Took, Toward
+from softrobot_dynamics.loops.orders import (
+    HoldOrder,
+    NOTHING,
+    OneTimeReference,
+    Orders,
+    RestTarget,
+    TakenOrders,
+)
 from softrobot_dynamics.references.piecewise import constant, reaching, Reference, turn
 
 if TYPE_CHECKING:
@@ -55,7 +62,7 @@ class Driver:
         self._safe, self._rate_limit = safe, model.rate_limit
         self._safe_since: float | None = None  # when the safe command began, None: it did not
         self._hold, self._unit = hold or self._stay, unit
-        self._toward: Reference | None = None  # the last Reference for a Toward
+        self._toward: Reference | None = None  # the last Reference for a RestTarget
 
     def answer(
         self, orders: Orders, t: float, q: Vector, qd: Vector, duration: float
@@ -139,7 +146,7 @@ class Driver:
         taken, self.taken, self.took = self.taken, orders, NOTHING
         if anew or orders.settings is not taken.settings:
             self.law.use(orders.settings)
-            self.took |= Took.BEGAN | Took.TUNED if anew else Took.TUNED
+            self.took |= TakenOrders.BEGAN | TakenOrders.TUNED if anew else TakenOrders.TUNED
         if anew or orders.reference is not taken.reference:
             self._follow(orders, t, q, qd, anew, taken)
         if anew:
@@ -149,24 +156,26 @@ class Driver:
         self, orders: Orders, t: float, q: Vector, qd: Vector, anew: bool, taken: Orders
     ) -> None:
         """Have the law follow the reference of orders."""
-        reference: Reference | Program | HoldOrder | Once | Toward = orders.reference
+        reference: Reference | Program | HoldOrder | OneTimeReference | RestTarget = (
+            orders.reference
+        )
         ramp = orders.ramp
-        led = isinstance(reference, Once) and reference is not taken.reference
-        if isinstance(reference, Once) and led:
+        led = isinstance(reference, OneTimeReference) and reference is not taken.reference
+        if isinstance(reference, OneTimeReference) and led:
             reference = reference.reference
-        if isinstance(reference, (HoldOrder, Once)):
+        if isinstance(reference, (HoldOrder, OneTimeReference)):
             reference = self._hold(q, qd)
-            self.took |= Took.HOLDS
+            self.took |= TakenOrders.HOLDS
         else:
-            self.took |= Took.LED if led else Took.FOLLOWS
-        if isinstance(reference, Toward):
+            self.took |= TakenOrders.LED if led else TakenOrders.FOLLOWS
+        if isinstance(reference, RestTarget):
             if not anew and self._turned(reference, t):
                 return
             reference = self._toward = reaching(self.law.desired(t), *reference)
             ramp = orders.ramp if anew else 0.0
         self.law.follow(cast(Reference, reference), t, ramp)  # a Program for laws that take one
 
-    def _turned(self, toward: Toward, t: float) -> bool:
+    def _turned(self, toward: RestTarget, t: float) -> bool:
         """Turn what the law follows in place, if that was of the same kind: it takes no time."""
         plan, before = self.law.plan, self._toward
         if before is None or plan.current is not before or t < plan.start + plan.ramp:

@@ -30,9 +30,9 @@ from softrobot_dynamics.loops.realtime import now, sleep_until
 from softrobot_dynamics.loops.sensor_streams import (
     CommandStream,
     complaint,
+    ObservabilityCheck,
     silent,
     Stream,
-    Sufficient,
 )
 from softrobot_dynamics.loops.stamp_validation import StampValidator
 from softrobot_dynamics.loops.statistics import LoopStatistics, Window
@@ -65,7 +65,7 @@ class EstimationLoop(Loop):
         commands: CommandStream,
         publisher: EstimationOutput,
         plan: EstimationSchedule,
-        sufficient: Sufficient,
+        sufficient: ObservabilityCheck,
     ) -> None:
         super().__init__('estimation', commands.inbox, publisher)
         self.statistics, self.lateness, self.update_times = LoopStatistics(), Window(), Window()
@@ -118,8 +118,8 @@ class EstimationLoop(Loop):
             self._listen(stream)
         if self._plan.collision and self.mode == RUNNING:
             if self.statistics.counts['measurements'] > before:
-                self._feel()
-        self._look_around()
+                self._stop_on_collision()
+        self._check_sensors()
 
     def _take_command(self) -> None:
         """Take notice of the command that was sent last."""
@@ -147,7 +147,7 @@ class EstimationLoop(Loop):
         self.statistics.count('ticks')
         self._publisher.state(found.q, found.qd, stamp)
 
-    def _feel(self) -> None:
+    def _stop_on_collision(self) -> None:
         """Have the robot stopped if something pushes it harder than it may."""
         push, limit = self._estimator.push(self._plan.body), self._plan.collision
         size, before = float(np.linalg.norm(push.value)), self._hit
@@ -201,7 +201,7 @@ class EstimationLoop(Loop):
             if name in self.squares:
                 self.squares[name] += found.square, found.numbers
 
-    def _look_around(self) -> None:
+    def _check_sensors(self) -> None:
         """See who is there, begin or end accordingly, and report now and then."""
         moment = now()
         self.missing = silent(self._streams, self._heard, moment, self._plan.timeout)
@@ -211,7 +211,7 @@ class EstimationLoop(Loop):
             self._try_to_begin(moment)
             return
         there = [s.sensor.name for s in self._streams if s.sensor.name not in self.missing]
-        if lacking := self._untold(there):
+        if lacking := self._unobserved(there):
             self._lose(f'{self.complaint()}: nothing tells of {", ".join(lacking)}')
             self.lacking = lacking
             return
@@ -239,7 +239,7 @@ class EstimationLoop(Loop):
         mute = silent(streams, self._came, moment, self._plan.timeout) if missing else ()
         return tuple(name for name in missing if name not in mute)
 
-    def _untold(self, there: Sequence[str]) -> tuple[str, ...]:
+    def _unobserved(self, there: Sequence[str]) -> tuple[str, ...]:
         """Return the coordinates that nobody tells of."""
         if len(there) == len(self._streams):
             return ()  # what all of them do not tell was allowed or refused before
@@ -251,7 +251,7 @@ class EstimationLoop(Loop):
     def _try_to_begin(self, moment: int) -> None:
         """Begin with the posture that fits what was measured first, if that is enough."""
         there = [s.sensor.name for s in self._streams if s.sensor.name not in self.missing]
-        self.lacking = self._untold(there)
+        self.lacking = self._unobserved(there)
         self._since = self._since if there else 0
         if not there or self.lacking:
             return

@@ -17,7 +17,7 @@ from softrobot_dynamics.loops.contracts import ControlledPlant, ControlOutput, M
 from softrobot_dynamics.loops.driver import Driver
 from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.orders import Orders
-from softrobot_dynamics.loops.realtime import now, SAFETY, sleep_until, take_precedence
+from softrobot_dynamics.loops.realtime import now, SAFETY, sleep_until, take_priority
 from softrobot_dynamics.loops.statistics import LoopStatistics
 from softrobot_dynamics.loops.thread import Loop
 
@@ -100,7 +100,7 @@ class GuardedLoop(Loop):
     # For the guard's thread
 
     def _stand_guard(self) -> None:
-        take_precedence(SAFETY)
+        take_priority(SAFETY)
         while self._guarded and not self.error:
             moment = now()
             try:

@@ -10,7 +10,7 @@ from softrobot_dynamics.controllers.settings import Settings
 from softrobot_dynamics.references.piecewise import Reference
 
 
-class Took(IntFlag):
+class TakenOrders(IntFlag):
     """What a tick took up, as a record holds it."""
 
     BEGAN = 1  # the law began anew
@@ -20,27 +20,27 @@ class Took(IntFlag):
     LED = 16  # what came by message
 
 
-NOTHING = Took(0)
+NOTHING = TakenOrders(0)
 
 
 class HoldOrder:
     """A reference: the outputs as they are when the order is taken up; new for every order."""
 
 
-class Toward(NamedTuple):
+class RestTarget(NamedTuple):
     """A reference: from what is wanted when it is taken up, without a jump, to rest at ``y``."""
 
     y: Vector  # (c,)
     duration: float  # [s]
 
 
-class Once(NamedTuple):
+class OneTimeReference(NamedTuple):
     """A reference that is followed when the order is taken up; whatever begins anew, holds."""
 
-    reference: Reference | Toward
+    reference: Reference | RestTarget
 
 
-Followed: TypeAlias = Reference | Program | HoldOrder | Once
+Followed: TypeAlias = Reference | Program | HoldOrder | OneTimeReference
 """What a law may be ordered to follow."""
 
 

@@ -20,7 +20,7 @@ import sys
 import threading
 from typing import Any, BinaryIO, IO
 
-from softrobot_dynamics.compiling.processes import LastWords, python_command, python_environment
+from softrobot_dynamics.compiling.processes import ErrorOutput, python_command, python_environment
 from softrobot_dynamics.errors import CancelledError, shortened, SoftRobotError
 from softrobot_dynamics.loops.realtime import anywhere
 
@@ -92,7 +92,7 @@ class PlanningProcess(subprocess.Popen[bytes]):
     def __init__(self, command: list[str], **options: Any) -> None:
         pipe = subprocess.PIPE
         super().__init__(command, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, **options)
-        self._said = LastWords(self.stderr)
+        self._said = ErrorOutput(self.stderr)
 
     @property
     def answers(self) -> IO[bytes]:

@@ -121,15 +121,16 @@ def ask_for_priority(
     return None
 
 
-def give_precedence() -> None:
+def prioritise_dds_threads() -> None:
     """
     Give the threads of DDS the priority of the loop, and the calling thread that of MAIN.
 
     Below the loop and DDS on one processor, it and those it starts run only while these wait: for
     messages, or for the interpreter's lock in its hands, which it gives up at once when it runs.
-    The threads of DDS shall have been started by a thread without priority (`patient`), and one
-    that spins stays without: on the processor of the thread it waits for it would wait for ever.
-    They are known by their names; those of a DDS that gives its threads none stay as they are.
+    The threads of DDS shall have been started by a thread without priority (`without_priority`),
+    and one that spins stays without: on the processor of the thread it waits for it would wait
+    for ever. They are known by their names; those of a DDS that gives its threads none stay as
+    they are.
     """
     if not _priority:
         return
@@ -138,7 +139,7 @@ def give_precedence() -> None:
         with contextlib.suppress(ProcessLookupError):  # it has ended since
             os.sched_setaffinity(thread, ours)
             _schedule(max(1, _priority - LOOP), thread)
-    take_precedence(MAIN)
+    take_priority(MAIN)
 
 
 def _named_threads() -> list[int]:
@@ -153,7 +154,7 @@ def _named_threads() -> list[int]:
     ]
 
 
-def take_precedence(below: int = LOOP) -> None:
+def take_priority(below: int = LOOP) -> None:
     """Give the calling thread the priority that was granted, if any, or `below` that much less."""
     if _priority:
         _schedule(max(1, _priority - below))
@@ -200,7 +201,7 @@ def anywhere() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def patient() -> Iterator[None]:
+def without_priority() -> Iterator[None]:
     """Within this context the calling thread gives way: for compiling beside a running robot."""
     if not hasattr(os, 'sched_getscheduler') or os.sched_getscheduler(0) == os.SCHED_OTHER:
         yield

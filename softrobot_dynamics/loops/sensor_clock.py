@@ -26,7 +26,7 @@ class SensorClock:
         self._arrival = self._heard = 0  # of the last message; for how long there were any [ns]
         self._last: tuple[int, int] | None = None
 
-    def hear(self, stamp: int, arrival: int) -> None:
+    def update(self, stamp: int, arrival: int) -> None:
         """Take in the stamp of a message and when it arrived, by the steady clock [ns]."""
         ahead = stamp - arrival
         self._heard += min(max(0, arrival - self._arrival), _GAP)
@@ -37,7 +37,7 @@ class SensorClock:
         while self._seen[0][0] < self._heard - SECOND:
             self._seen.popleft()
 
-    def heard_since(self, moment: int) -> bool:
+    def updated_since(self, moment: int) -> bool:
         """Say whether a message arrived since a moment of the steady clock [ns]."""
         return bool(self._seen) and self._arrival >= moment
 

@@ -40,7 +40,7 @@ class CommandStream(NamedTuple):
     initial: Vector  # (m,) in force until the first command
 
 
-class Sufficient:
+class ObservabilityCheck:
     """Which sensors tell enough: those by which no more coordinates are unobservable."""
 
     def __init__(self, estimator: Estimator, allowed: Iterable[str]) -> None:

@@ -44,7 +44,7 @@ class MeasuredSensing:
         self._sensing.begin()
         self._epoch: int | None = None
 
-    def hear(self, stamp: int, q: Vector, qd: Vector) -> Measured | None:
+    def sense(self, stamp: int, q: Vector, qd: Vector) -> Measured | None:
         """Take the robot's next state; return what the Sensing hears."""
         if self._epoch is None:
             self._epoch = stamp
@@ -52,4 +52,4 @@ class MeasuredSensing:
         passed = (stamp - self._epoch) * 1e-9
         for reading in self._instruments.look(passed, q, qd, self._acting()):
             self._send(reading.sensor, reading.value, self._epoch + round(1e9 * reading.time))
-        return self._sensing.hear(stamp, q, qd)
+        return self._sensing.sense(stamp, q, qd)

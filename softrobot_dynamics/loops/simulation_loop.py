@@ -254,7 +254,7 @@ class SimulationLoop(Loop):
             simulator = self._simulator
             rates = 0.0 * simulator.qd if self._waits else simulator.qd  # it stands so long
             self._publisher.time(self._stamp)
-            state = self._sensing.hear(self._stamp, simulator.q, rates)
+            state = self._sensing.sense(self._stamp, simulator.q, rates)
             self._heard = state and state.stamp
             if state is not None:
                 self._publisher.state(state.q, state.qd, state.stamp)

@@ -37,11 +37,11 @@ class StampValidator:
             raise MessageError('stale: it has no stamp')
         if stamp in self._accepted[name]:
             raise MessageError('out of order: it has come before')
-        others_speak = self.clock.heard_since(arrival - self._memory)
+        others_speak = self.clock.updated_since(arrival - self._memory)
         if others_speak and stamp - self.clock.at(arrival) > _AHEAD:
             raise MessageError('from the future: by the stamps of the others')
 
     def accept(self, name: str, stamp: int, arrival: int) -> None:
         """Take in a stamp that passed the check."""
-        self.clock.hear(stamp, arrival)
+        self.clock.update(stamp, arrival)
         self._accepted[name].append(stamp)

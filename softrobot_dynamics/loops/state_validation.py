@@ -59,7 +59,7 @@ def bounds_of(model: CompiledModel) -> StateBounds:
 
 
 @kernel
-def reckon(unit, q, qd, reckoned, last, T):
+def dead_reckon(unit, q, qd, reckoned, last, T):
     """
     Compare q with where the velocities lead from ``reckoned`` within T [s].
 
@@ -95,7 +95,7 @@ class _Track:
         self._turns = bounds.turns or Turns(np.zeros(n))
         self.turned = np.zeros(n)  # [rad] by which angles have jumped since the first state
         self._q, self._reckoned, self._velocity = np.zeros(n), np.zeros(n), np.zeros(n)
-        self._reckon = cached(reckon, unit=bounds.unit)
+        self._reckon = cached(dead_reckon, unit=bounds.unit)
         self._stamp = self.arrival = self._began = self._lateness = 0
         self.count = 0  # of the states; what is kept of them means nothing while it is 0
 

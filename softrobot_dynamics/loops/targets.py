@@ -21,7 +21,7 @@ from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.errors import MessageError, SoftRobotError
 from softrobot_dynamics.loops.contracts import ControlledPlant, Stamped, VectorMessage
 from softrobot_dynamics.loops.control_loop import ControlLoop
-from softrobot_dynamics.loops.orders import Once, Toward
+from softrobot_dynamics.loops.orders import OneTimeReference, RestTarget
 from softrobot_dynamics.loops.planning import own_output, PlanningProcess, start_beside
 from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.model.model import compile_model
@@ -55,7 +55,7 @@ class TargetOrders:
 
     def order(
         self, message: TargetMessage, loop: ControlLoop, values: dict[str, Any]
-    ) -> tuple[Once, str]:
+    ) -> tuple[OneTimeReference, str]:
         """
         Return (what a ControlLoop is to follow for a PointStamped or PoseStamped, a remark or '').
 
@@ -67,7 +67,7 @@ class TargetOrders:
         if q is None:
             raise MessageError('stale: there is no state yet')
         moment, before = now() * 1e-9, loop.orders.reference
-        going = isinstance(before, Once) and isinstance(before.reference, Toward)
+        going = isinstance(before, OneTimeReference) and isinstance(before.reference, RestTarget)
         anew = not going or body != self._body
         place, way = self._ask(body, goal, q, anew)
         if anew or moment > self._last + PAUSE:
@@ -77,7 +77,7 @@ class TargetOrders:
         duration = max(duration, self._arrive - now() * 1e-9)
         there = place.off < NEAR * self._model.scales.length and place.turn < ALIKE
         remark = '' if there else _out_of_reach(body, goal[0], place)
-        return Once(Toward(place.y[self._controlled], duration)), remark
+        return OneTimeReference(RestTarget(place.y[self._controlled], duration)), remark
 
     def close(self) -> None:
         """End the process."""

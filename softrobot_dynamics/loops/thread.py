@@ -7,7 +7,7 @@ from threading import Event, Thread
 
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.loops.contracts import LoopOutput, MessageInbox
-from softrobot_dynamics.loops.realtime import take_precedence
+from softrobot_dynamics.loops.realtime import take_priority
 
 
 class Loop:
@@ -44,7 +44,7 @@ class Loop:
 
     def run(self) -> None:
         """Go round until told to `leave`; for the loop's own thread."""
-        take_precedence()
+        take_priority()
         try:
             self._begin()
             while not self._leaving:

@@ -43,7 +43,7 @@ class CourseMessage(Stamped, Protocol):
     def points(self) -> Sequence[TrajectoryPoint]: ...
 
 
-class Course(NamedTuple):
+class ReceivedTrajectory(NamedTuple):
     """K points for c outputs, whose times are since ``stamp``."""
 
     stamp: int  # [ns]; 0: whenever it is taken up
@@ -85,13 +85,13 @@ class Course(NamedTuple):
         return y - 0.5 * rate * duration + bend * duration**2 / 12.0
 
 
-class CourseReader:
+class TrajectoryReader:
     """A JointTrajectory as a Course of the outputs of the actuator `names`, in their order."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._size, self._names = len(names), NameOrder(names)
 
-    def read(self, message: CourseMessage) -> Course:
+    def read(self, message: CourseMessage) -> ReceivedTrajectory:
         """Return the Course; MessageError if the message is not one of a motion to rest."""
         order = self._names.of(list(message.joint_names))
         points = message.points
@@ -106,7 +106,7 @@ class CourseReader:
             raise MessageError('wrong size: there are accelerations, but no velocities')
         if rates is not None:
             _bring_to_rest(rates)
-        return Course(
+        return ReceivedTrajectory(
             stamp=stamp_of(message),
             times=_times(points),
             y=y,

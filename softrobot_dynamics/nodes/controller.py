@@ -89,11 +89,11 @@ class ControllerNode(LifecycleNode):
         )
         self.create_service(Trigger, '~/restart', self._on_restart)
         self.parts = (
-            CallbackThread('safety', safety, lambda: realtime.take_precedence(realtime.SAFETY)),
+            CallbackThread('safety', safety, lambda: realtime.take_priority(realtime.SAFETY)),
             CallbackThread(
                 'parameters',
                 self.default_callback_group,
-                lambda: realtime.take_precedence(realtime.SLOW),
+                lambda: realtime.take_priority(realtime.SLOW),
             ),
         )
 
@@ -108,14 +108,14 @@ class ControllerNode(LifecycleNode):
     def _configure(self) -> None:
         with self.options.lock:
             self._load(self.options.values)
-        process.keep_collector_away()
+        process.disable_garbage_collection()
 
     def _load(self, values: dict[str, Any]) -> None:
         self.get_logger().info(
             f'loading {values["robot"]}; the first time, this compiles for 20 to 60 s'
         )
         started = realtime.now()
-        with process.interrupting(self._stop), realtime.patient():
+        with process.interrupting(self._stop), realtime.without_priority():
             plant = self._build(values, self.options.declare)
         names = plant.model.actuator_names
         plant.settings(self.options.values)

@@ -24,7 +24,7 @@ from softrobot_dynamics.loops import realtime
 from softrobot_dynamics.loops.deadlines import EstimationSchedule
 from softrobot_dynamics.loops.estimation_loop import EstimationLoop, MODES, RUNNING
 from softrobot_dynamics.loops.message_fields import SECOND
-from softrobot_dynamics.loops.sensor_streams import CommandStream, Stream, Sufficient
+from softrobot_dynamics.loops.sensor_streams import CommandStream, ObservabilityCheck, Stream
 from softrobot_dynamics.loops.simulated_sensors import estimator_file
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.nodes import diagnostics, process
@@ -84,7 +84,7 @@ class EstimatorNode(LifecycleNode):
         self.get_logger().info(
             f'loading {values["robot"]}; the first time, this compiles for 20 to 60 s'
         )
-        with process.interrupting(self._stop), realtime.patient():
+        with process.interrupting(self._stop), realtime.without_priority():
             self._load(values)
         for words in self.options.unknown():
             self.get_logger().warning(f'unknown parameter {words} left out')
@@ -92,7 +92,7 @@ class EstimatorNode(LifecycleNode):
         self.get_logger().info(
             f'configured in {(realtime.now() - started) * 1e-9:.1f} s: sensors {names}'
         )
-        process.keep_collector_away()
+        process.disable_garbage_collection()
 
     def _load(self, values: dict[str, Any]) -> None:
         model = compile_model(load_robot(values['robot']))
@@ -128,7 +128,7 @@ class EstimatorNode(LifecycleNode):
         self._open.append(inbox)
         return inbox
 
-    def _enough(self, settings: EstimatorSettings, allow: bool) -> Sufficient:
+    def _enough(self, settings: EstimatorSettings, allow: bool) -> ObservabilityCheck:
         """Return which sensors are enough; ArgumentError if not even all of them are."""
         untold = self._estimator.observability().unobservable
         if untold and not allow:
@@ -138,7 +138,10 @@ class EstimatorNode(LifecycleNode):
         if untold:
             words = f'the sensors do not tell of {", ".join(untold)}: there the model is believed'
             self.get_logger().warning(words)
-        enough, names = Sufficient(self._estimator, untold), [s.name for s in settings.sensors]
+        enough, names = (
+            ObservabilityCheck(self._estimator, untold),
+            [s.name for s in settings.sensors],
+        )
         for name in names:  # so that the loop need not find it out
             enough.lacking(other for other in names if other != name)
         return enough

@@ -10,7 +10,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from softrobot_dynamics.errors import shortened, SoftRobotError
 from softrobot_dynamics.loops.message_fields import SECOND
-from softrobot_dynamics.loops.realtime import SLOW, take_precedence
+from softrobot_dynamics.loops.realtime import SLOW, take_priority
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 
 TRACEBACK = 2000  # characters of one in the log
@@ -40,7 +40,7 @@ class Listener:
         self._thread.start()
 
     def _run(self) -> None:
-        take_precedence(SLOW)
+        take_priority(SLOW)
         while not self._leaving:
             try:
                 message = self._inbox.wait(SECOND)

@@ -14,12 +14,12 @@ from rclpy.qos import QoSProfile
 from softrobot_dynamics.errors import MessageError, shortened, SoftRobotError
 from softrobot_dynamics.loops.control_loop import ControlLoop
 from softrobot_dynamics.loops.message_fields import cause_of
-from softrobot_dynamics.loops.orders import Once
+from softrobot_dynamics.loops.orders import OneTimeReference
 from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.loops.standing_orders import StandingOrders
 from softrobot_dynamics.loops.statistics import Throttle
 from softrobot_dynamics.loops.targets import TargetOrders
-from softrobot_dynamics.loops.trajectories import CourseReader
+from softrobot_dynamics.loops.trajectories import TrajectoryReader
 from softrobot_dynamics.nodes.listening import Listener, TRACEBACK
 from softrobot_dynamics.nodes.messaging.quality import NEWEST
 from softrobot_dynamics.nodes.messaging.trajectory_bytes import TrajectoryMessage
@@ -46,7 +46,7 @@ class OnlineReferences:
         names = plant.model.actuator_names
         self._node, self._plant, self._orders, self._options = node, plant, orders, options
         self._controlled = [names[i] for i in plant.controller.controlled]
-        self._courses, self._targets = CourseReader(self._controlled), TargetOrders(plant)
+        self._courses, self._targets = TrajectoryReader(self._controlled), TargetOrders(plant)
         self._throttle = Throttle()
         self._listeners = [
             Listener(node, kind, topic, quality, handle, partial(self._refuse, topic))
@@ -81,7 +81,7 @@ class OnlineReferences:
         remarks = self._plant.stand(course.y[-1], place, end)
         ahead = course.ahead(self._node.get_clock().now().nanoseconds)
         ramp = ahead if ahead > 0.0 else self._options.values['reference.ramp_time']
-        self._orders.change(reference=Once(course.reference(ahead)), ramp=ramp)
+        self._orders.change(reference=OneTimeReference(course.reference(ahead)), ramp=ramp)
         for words in remarks:
             self._node.get_logger().warning(f'~/trajectory {words}')
 

@@ -135,11 +135,11 @@ def run(
     try:
         stop = Stop()  # its thread has the priority that was granted
         started()
-        with realtime.patient():  # while the threads of DDS are started
+        with realtime.without_priority():  # while the threads of DDS are started
             rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
             sys.setswitchinterval(realtime.SWITCH_INTERVAL)
             node = make_node(stop)
-        realtime.give_precedence()
+        realtime.prioritise_dds_threads()
         if refusal:
             node.get_logger().warning(refusal)
         if asleep:
@@ -208,7 +208,7 @@ def _spin(node: RunnableNode, stop: Stop) -> int:
     return int(stop.failed)
 
 
-def keep_collector_away() -> None:
+def disable_garbage_collection() -> None:
     """Take all objects that exist out of the garbage collector's rounds: they hold up a loop."""
     gc.collect()
     gc.freeze()

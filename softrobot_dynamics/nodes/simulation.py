@@ -95,7 +95,7 @@ class SimulationNode(Node):
         self.get_logger().info(
             f'loading {values["robot"]}; the first time, this compiles for 20 to 60 s'
         )
-        with process.interrupting(self._stop), realtime.patient():
+        with process.interrupting(self._stop), realtime.without_priority():
             plant = self._build(values)
         self.options.declare(declared_parameters.sensor_rows(plant.heard))
         values = self.options.values
@@ -120,7 +120,7 @@ class SimulationNode(Node):
         reader = messages.COMMAND_READERS[values['command_type']](plant.model.actuator_names)
         topic = messages.COMMAND_TOPICS[values['command_type']]
         self._inbox = Inbox(self, reader.message_type, topic, NEWEST, plant.model.m)
-        process.keep_collector_away()
+        process.disable_garbage_collection()
         record = recording.of_simulation(self, plant, values)
         self._loop = SimulationLoop(
             plant,

@@ -34,7 +34,7 @@ from softrobot_dynamics.nodes.process import Stop
 from softrobot_dynamics.nodes.spectator import TopicWatch
 from softrobot_dynamics.viewing import colours
 from softrobot_dynamics.viewing.discs import Discs
-from softrobot_dynamics.viewing.shapes import leaves, Look, RobotShape
+from softrobot_dynamics.viewing.shapes import Appearance, leaves, RobotShape
 from softrobot_dynamics.viewing.urdf import robot_description
 from std_msgs.msg import Header, String
 from visualization_msgs.msg import Marker, MarkerArray
@@ -169,7 +169,7 @@ class _Scene:
         ]
         self._bytes = MarkerBytes(frame, [*bodies, *curves, *paths])
 
-    def at(self, q: Vector, u: Vector | None, stamp: Time) -> tuple[Look, bytes]:
+    def at(self, q: Vector, u: Vector | None, stamp: Time) -> tuple[Appearance, bytes]:
         """Return the Look at q (n,), and the markers under the commands u (m,); ArgumentError."""
         look, palette = self.shape.at(q), self._palette
         for path, body in zip(self._paths, self._leaves):

@@ -130,7 +130,7 @@ def _groups(
 class _StateSource(Protocol):
     """What the law hears of the robot's states: a Sensing, or one by an estimator."""
 
-    def hear(self, stamp: float, q: Vector, qd: Vector) -> Measured | None: ...
+    def sense(self, stamp: float, q: Vector, qd: Vector) -> Measured | None: ...
 
     def told(self, stamp: float, u: Vector) -> None: ...
 
@@ -150,7 +150,7 @@ def _run(
     for k in range(ticks + 1):
         t, simulator, command = k * law.period, robot.simulator, None
         u = driver.limiter.last
-        if heard := sensing.hear(t, simulator.q, simulator.qd):
+        if heard := sensing.sense(t, simulator.q, simulator.qd):
             while changes and heard.stamp >= changes[0][0] - ROUNDING * law.period:
                 orders = orders._replace(settings=changes.pop(0)[1])
             u, command = driver.answer(orders, *heard, law.period)

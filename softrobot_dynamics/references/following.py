@@ -104,7 +104,7 @@ class TipFollower:
         else:
             self._at = self._goal(self._at.point)
         if not self._walk(asked):
-            self._go_near(asked)
+            self._approach(asked)
         y = actuation_coordinates(self._model, self._search.q)
         way = self._at.way(asked)
         off, turn = np.linalg.norm(way[:3]), np.linalg.norm(way[3:]) / self._lever
@@ -136,7 +136,7 @@ class TipFollower:
                 self._step = max(0.25 * min(self._step, left), self._finest)
         return False
 
-    def _go_near(self, asked: Goal) -> None:
+    def _approach(self, asked: Goal) -> None:
         """Go to the posture whose tip is the nearest to a point, if that is nearer; takes long."""
         tried = self._tried
         same = tried is not None and (tried.rotation is None) == (asked.rotation is None)

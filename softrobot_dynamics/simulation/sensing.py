@@ -120,7 +120,7 @@ class Sensing:
         if self._seen is not None:
             self._seen.begin()
 
-    def hear(self, stamp: float, q: Vector, qd: Vector) -> Measured | None:
+    def sense(self, stamp: float, q: Vector, qd: Vector) -> Measured | None:
         """
         Take the robot's next state with its stamp; return the newest that is there by now.
 

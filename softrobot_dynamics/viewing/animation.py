@@ -12,7 +12,7 @@ import numpy as np
 from PIL import Image
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.dynamics.calls import forward_kinematics
-from softrobot_dynamics.viewing.shapes import leaves, Look, RobotShape
+from softrobot_dynamics.viewing.shapes import Appearance, leaves, RobotShape
 from softrobot_dynamics.viewing.space import add_surfaces, BodySurface, frame_space, INK, TIP
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _tips(film: Film, rows: slice | Integers) -> _Paths:
 class _Stage:
     """Axes around a whole motion, in which one frame after the other is drawn."""
 
-    def __init__(self, film: Film, shape: RobotShape, looks: list[Look], title: str) -> None:
+    def __init__(self, film: Film, shape: RobotShape, looks: list[Appearance], title: str) -> None:
         self._shape = shape
         self._figure = Figure(figsize=SIZE, dpi=DPI, facecolor='white')
         self._canvas = FigureCanvasAgg(self._figure)
@@ -84,7 +84,7 @@ class _Stage:
         self._figure.text(0.04, 0.94, title, color=INK, fontsize=11)
         self._clock = self._figure.text(0.96, 0.94, '', color=INK, fontsize=11, ha='right')
 
-    def frame(self, t: float, now: Look, paths: Array) -> Any:
+    def frame(self, t: float, now: Appearance, paths: Array) -> Any:
         """Return the picture at t [s], with where tips have been, (K, tips, 3) [m]."""
         axes = self._axes
         parts = [

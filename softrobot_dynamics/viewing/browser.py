@@ -20,7 +20,7 @@ from softrobot_dynamics.viewing.colours import (
     quaternions,
     UNKNOWN,
 )
-from softrobot_dynamics.viewing.shapes import leaves, Look, RobotShape
+from softrobot_dynamics.viewing.shapes import Appearance, leaves, RobotShape
 
 INSTALL = "the view needs viser: pip install 'softrobot_dynamics[view]'"
 _KEPT = 400  # places of a tip's path
@@ -110,7 +110,7 @@ class Browser:
         camera.position = tuple(middle + far * np.array([0.62, -0.72, 0.28]))
         camera.look_at, camera.up = tuple(middle), (0.0, 0.0, 1.0)
 
-    def _add(self, look: Look) -> None:
+    def _add(self, look: Appearance) -> None:
         """Put everything there, as it is at the start."""
         scene, modules, size = self.server.scene, self._model.description.modules, self._size
         bodies = self._palette.bodies(None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
-from softrobot_dynamics.viewing.shapes import Look, RobotShape
+from softrobot_dynamics.viewing.shapes import Appearance, RobotShape
 
 SOFT, RIGID = np.array([41, 112, 148]), np.array([152, 158, 164])
 IDLE, PULLED, BLOWN = np.array([205, 205, 205]), np.array([214, 39, 40]), np.array([240, 150, 20])
@@ -60,7 +60,7 @@ class Palette:
         return np.clip(np.abs(u) / np.where(np.isfinite(most), most, largest), 0.0, 1.0)
 
 
-def size_of(look: Look) -> float:
+def size_of(look: Appearance) -> float:
     """Return the longest side [m] of the box around a robot."""
     return float(np.ptp(np.vstack(look.surfaces), axis=0).max())
 

@@ -19,7 +19,7 @@ FREEDOMS = 6  # of a joint that holds nothing: there is no link to what it moves
 _ALONG = 16  # points of a tendon through a body
 
 
-class Look(NamedTuple):
+class Appearance(NamedTuple):
     """A robot in a posture, in the world frame, lengths in m."""
 
     surfaces: tuple[Matrix, ...]  # (K, 3) corners of each body's triangles
@@ -31,9 +31,9 @@ class RobotShape:
     """
     The surfaces and curves of a model, by its bodies' own formulas.
 
-    ``triangles`` has those of each body, rows of three of its corners in a :class:`Look`, which
-    run right-handed about the way out. A body with sections is drawn as it is; a rigid one is a
-    pipe from the tip before it to its joint and on to its own tip, with round ends: a ball if
+    ``triangles`` has those of each body, rows of three of its corners in an :class:`Appearance`,
+    which run right-handed about the way out. A body with sections is drawn as it is; a rigid one
+    is a pipe from the tip before it to its joint and on to its own tip, with round ends: a ball if
     these are one. To a joint that holds nothing there is none.
     ``routed`` are the indices of the actuators that run along a curve, ``passed`` those of the
     bodies that one of them passes.
@@ -61,8 +61,8 @@ class RobotShape:
             skin.triangles if len(skin.points) else pipe[1] for skin, pipe in zip(skins, pipes)
         )
 
-    def at(self, q: Vector) -> Look:
-        """Return the :class:`Look` at q (n,)."""
+    def at(self, q: Vector) -> Appearance:
+        """Return the :class:`Appearance` at q (n,)."""
         placed = placement(self.model, q)
         points = [
             placed.points(i, x).positions if len(x) else x for i, x in enumerate(self._points)
@@ -73,7 +73,7 @@ class RobotShape:
             surfaces = [x if len(x) else pipe[0] for x, pipe in zip(surfaces, pipes)]
         curves = [np.vstack([points[body][rows] for body, rows in parts]) for parts in self._parts]
         tips = np.array([placed.pose(i) for i in range(len(points))])
-        return Look(
+        return Appearance(
             tuple(map(self._moved, surfaces)),
             tuple(map(self._moved, curves)),
             self._to_world @ tips,

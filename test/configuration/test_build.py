@@ -41,7 +41,7 @@ def test_the_simulated_robot_may_be_of_another_body_model(tmp_path):
     sensing = plant.sensing({**given, **plain})
     q = np.zeros(13)
     q[0], q[3] = 0.3, 2.0  # turned, and kappa_y of the first rod
-    heard = sensing.hear(0, q, 0.1 * q)
+    heard = sensing.sense(0, q, 0.1 * q)
     assert heard.q == pytest.approx([0.3, 0.4, *[0.0] * 5], abs=1e-6)
     assert heard.qd == pytest.approx(0.1 * heard.q, abs=1e-6)
     with pytest.raises(ArgumentError, match='plant: .*a robot of the actuators turn, t10'):

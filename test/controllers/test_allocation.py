@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
-from softrobot_dynamics.controllers.allocation import allocate_commands, allocate_room
+from softrobot_dynamics.controllers.allocation import allocate_commands, allocate_workspace
 
 FREE = np.inf
 
@@ -14,7 +14,7 @@ def allocate(S, r, lower=-FREE, upper=FREE, favoured=0.0, start=0.0):
     c = len(r)
     w, full = np.full(c, start), np.ones(c)
     found = allocate_commands(
-        S, r, lower * full, upper * full, favoured * full, w, allocate_room(c)
+        S, r, lower * full, upper * full, favoured * full, w, allocate_workspace(c)
     )
     return found, w
 

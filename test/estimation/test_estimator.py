@@ -240,9 +240,9 @@ def test_a_wrong_model_does_not_lose_the_robot():
     softer = sd.compile_model(sd.vary(sd.load_robot('pcc_arm'), {'young_modulus': '×0.75'}))
     phases = 2.0 * np.pi * (np.arange(9) % 3) / 3.0
 
-    def farthest(patient):
+    def farthest(without_priority):
         own, robot = sd.Estimator(compiled('pcc_arm'), ARM), sd.Simulator(softer)
-        own._patience = own._patience if patient else np.inf
+        own._patience = own._patience if without_priority else np.inf
         instruments, far, coarse = Instruments(softer, own.settings.sensors, seed=2), 0.0, 0
         own.begin(0.0, u=TENSIONS)
         for k in range(3000):
@@ -257,7 +257,10 @@ def test_a_wrong_model_does_not_lose_the_robot():
                 far = max(far, np.linalg.norm(np.subtract(*tips)[:3, 3]))
         return far, coarse
 
-    (near, often), (lost, never) = farthest(patient=True), farthest(patient=False)
+    (near, often), (lost, never) = (
+        farthest(without_priority=True),
+        farthest(without_priority=False),
+    )
     assert near < 0.015 and often > 100
     assert lost > 4.0 * near and never == 0
 

@@ -9,7 +9,7 @@ pytest.importorskip('rclpy')
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.loops.guarding import FAILED, RUNNING, STOPPED, TIMED_OUT, WAITING  # noqa: E402
 from softrobot_dynamics.loops.message_fields import stamp_of  # noqa: E402
-from softrobot_dynamics.loops.orders import HoldOrder, Once, Took  # noqa: E402
+from softrobot_dynamics.loops.orders import HoldOrder, OneTimeReference, TakenOrders  # noqa: E402
 from softrobot_dynamics.loops.reference_time import ReferenceTime  # noqa: E402
 from support.control_loops import Control, state, WATCHDOG  # noqa: E402
 from support.linear_plant import COORDINATES  # noqa: E402
@@ -183,14 +183,14 @@ def test_before_any_state_the_safe_command_is_sent(control):
 def test_a_finished_reference_is_not_restarted(control):
     """A reference that ended in a pause is not restarted: the outputs are held."""
     control.go(state((1.0, 1.0), 1))
-    control.loop.order(reference=Once(np.array([0.5, 0.5])))
+    control.loop.order(reference=OneTimeReference(np.array([0.5, 0.5])))
     for stamp in (2, 3):
         assert control.go(state((1.0, 1.0), stamp)) == [-10.0, -10.0]
     control.go()
     assert control.loop.mode == TIMED_OUT
     for stamp in (4, 5):
         assert control.go(state((0.8, 0.8), stamp)) == [0.0, 0.0]
-    control.loop.order(reference=Once(np.array([0.7, 0.9])))
+    control.loop.order(reference=OneTimeReference(np.array([0.7, 0.9])))
     assert control.go(state((0.8, 0.8), 6)) == pytest.approx([-10.0, 10.0])
 
 
@@ -383,7 +383,12 @@ def test_every_tick_is_recorded(control):
     control.go(state((0.3, 0.0), 1 + 3 * PERIOD))
     names = 'q', 'qd', 'u', 'y', 'y_rate', 'y_d', 'y_d_rate', 'y_d_acceleration', 't', 'mode'
     columns = control.loop.record.columns(*names, 'orders', 'u_before')
-    assert columns['orders'] == (Took.BEGAN | Took.TUNED | Took.HOLDS, 0, 0, 0)
+    assert columns['orders'] == (
+        TakenOrders.BEGAN | TakenOrders.TUNED | TakenOrders.HOLDS,
+        0,
+        0,
+        0,
+    )
     assert np.isnan(columns['u_before'][0]).all()
     assert np.array_equal(columns['u_before'][1:-1], columns['u'][:-2])
     *_, (_, _), (stopped, _), (_, _) = control.publisher.commands  # at once, between two ticks

@@ -15,7 +15,7 @@ from softrobot_dynamics.loops.deadlines import EstimationSchedule  # noqa: E402
 from softrobot_dynamics.loops.estimation_loop import EstimationLoop, RUNNING, SETTLING, WAITING  # noqa: E402
 from softrobot_dynamics.loops.message_fields import SECOND, stamp_of  # noqa: E402
 from softrobot_dynamics.loops.sensor_clock import SensorClock  # noqa: E402
-from softrobot_dynamics.loops.sensor_streams import CommandStream, Stream, Sufficient  # noqa: E402
+from softrobot_dynamics.loops.sensor_streams import CommandStream, ObservabilityCheck, Stream  # noqa: E402
 from softrobot_dynamics.nodes.messaging.measurements import MeasurementWriter  # noqa: E402
 from softrobot_dynamics.nodes.messaging.messages import CommandReader, stamped  # noqa: E402
 from support.robots import compiled  # noqa: E402
@@ -49,7 +49,7 @@ def parts(gauged=False, change=None):
     gauges = {**GAUGES, 'noise': 0.01, 'change': change} if change else GAUGES
     model, given = compiled('pcc_arm'), {**GIVEN, 'efforts': [gauges]} if gauged else GIVEN
     estimator = sd.Estimator(model, given)
-    return model, estimator, sd.ShapeFit(model, given), Sufficient(estimator, ())
+    return model, estimator, sd.ShapeFit(model, given), ObservabilityCheck(estimator, ())
 
 
 class Box:
@@ -344,13 +344,13 @@ def test_the_present_is_that_of_the_quickest_messages():
     """Late ones do not count, a clock that falls behind does after a second, slowly."""
     present = SensorClock()
     assert not present
-    present.hear(50 * SECOND, 10 * SECOND)
-    present.hear(50 * SECOND + MS, 10 * SECOND + 9 * MS)
+    present.update(50 * SECOND, 10 * SECOND)
+    present.update(50 * SECOND + MS, 10 * SECOND + 9 * MS)
     assert present.at(10 * SECOND + 10 * MS) == 50 * SECOND + 10 * MS
     last = present.at(10 * SECOND + 900 * MS)
     for k in range(1000, 4000, 10):  # from here on stamps are 20 ms behind
         moment = 10 * SECOND + k * MS
-        present.hear(50 * SECOND + (k - 20) * MS, moment)
+        present.update(50 * SECOND + (k - 20) * MS, moment)
         time = present.at(moment)
         assert last < time < last + 150 * MS
         last = time

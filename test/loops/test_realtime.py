@@ -64,12 +64,12 @@ def test_a_refused_priority_is_explained(monkeypatch):
 
 
 def test_patience_gives_the_priority_back():
-    """Within `patient` the thread has ordinary priority, and afterwards its own again."""
+    """Within `without_priority` the thread has ordinary priority, and afterwards its own again."""
 
     def try_it():
         if realtime.ask_for_priority(10) is not None:
             return None
-        with realtime.patient():
+        with realtime.without_priority():
             within = os.sched_getscheduler(0)
         return within, os.sched_getscheduler(0), os.sched_getparam(0).sched_priority
 
@@ -84,7 +84,7 @@ needs_two = pytest.mark.skipif(len(realtime.processors()) < 2, reason='one proce
 
 @needs_two
 def test_patience_and_children_may_use_all_processors(monkeypatch):
-    """With `patient` and in child processes all processors may be used."""
+    """With `without_priority` and in child processes all processors may be used."""
     monkeypatch.setattr(realtime, '_priority', 0)
     everywhere, processor = realtime.processors(), realtime.two_processors()[1]
 
@@ -92,11 +92,11 @@ def test_patience_and_children_may_use_all_processors(monkeypatch):
         if realtime.ask_for_priority(10, processor) is not None:
             return None
         kept = realtime.processors()
-        with realtime.patient():
-            patient = realtime.processors()
+        with realtime.without_priority():
+            without_priority = realtime.processors()
         with realtime.anywhere():
             child = realtime.processors()
-        return kept, patient, child, realtime.processors()
+        return kept, without_priority, child, realtime.processors()
 
     answer = in_a_thread(try_it)
     if answer is None:
@@ -168,9 +168,9 @@ def test_the_loop_has_priority_over_other_threads(monkeypatch):
             threads = [stack.enter_context(named_thread(name)) for name in names]
             if realtime.ask_for_priority(10) is not None:
                 return None
-            realtime.give_precedence()
-            loop = in_a_thread(lambda: realtime.take_precedence() or priority())
-            safety = in_a_thread(lambda: realtime.take_precedence(realtime.SAFETY) or priority())
+            realtime.prioritise_dds_threads()
+            loop = in_a_thread(lambda: realtime.take_priority() or priority())
+            safety = in_a_thread(lambda: realtime.take_priority(realtime.SAFETY) or priority())
             return priority(), loop, safety, *map(priority, threads)
 
     answer = in_a_thread(try_it)
@@ -183,8 +183,8 @@ def test_without_priority_precedence_changes_nothing(monkeypatch):
     """Without a priority, `precedence` neither raises nor lowers any."""
     monkeypatch.setattr(realtime, '_priority', 0)
     before = os.sched_getscheduler(0)
-    realtime.give_precedence()
-    realtime.take_precedence()
+    realtime.prioritise_dds_threads()
+    realtime.take_priority()
     assert os.sched_getscheduler(0) == before
 
 

@@ -164,7 +164,7 @@ def recorded(program, ran):
 
 
 @pytest.fixture
-def patient():
+def without_priority():
     """Within this test a thread keeps the GIL until it gives it back by itself."""
     interval = sys.getswitchinterval()
     sys.setswitchinterval(100.0)
@@ -173,7 +173,7 @@ def patient():
 
 
 @pytest.mark.quick
-def test_the_gil_is_released(loop, patient):
+def test_the_gil_is_released(loop, without_priority):
     """Another Python thread runs while compiled code runs."""
     ticks, end = [], threading.Event()
 

@@ -214,11 +214,11 @@ def test_random_bytes_of_messages():
 def test_random_trajectories():
     """A trajectory that is taken has finite references from its first point to its last."""
     pytest.importorskip('rclpy')
-    from softrobot_dynamics.loops.trajectories import CourseReader
+    from softrobot_dynamics.loops.trajectories import TrajectoryReader
     from softrobot_dynamics.references.piecewise import sample
     from support.trajectory_messages import trajectory
 
-    rng, reader, out = random.Random(7), CourseReader(NAMES), np.empty((3, 3))
+    rng, reader, out = random.Random(7), TrajectoryReader(NAMES), np.empty((3, 3))
 
     def trial():
         orders = rng.choice([1, 2, 3])
@@ -244,7 +244,7 @@ def test_absurd_numbers_are_refused_without_a_warning():
     pytest.importorskip('rclpy')
     from sensor_msgs.msg import JointState
     from softrobot_dynamics.loops.message_fields import StateReader
-    from softrobot_dynamics.loops.trajectories import CourseReader
+    from softrobot_dynamics.loops.trajectories import TrajectoryReader
     from support.trajectory_messages import trajectory
 
     state = JointState(name=list(NAMES), position=[1e200] * 3, velocity=[0.0] * 3)
@@ -252,7 +252,7 @@ def test_absurd_numbers_are_refused_without_a_warning():
         StateReader(NAMES).read(state)
     course = trajectory(NAMES, (0.0, [0.0] * 3), (1.0, [1e308, 0.0, 0.0]))
     with pytest.raises(MessageError, match='positions of point 1'):
-        CourseReader(NAMES).read(course)
+        TrajectoryReader(NAMES).read(course)
 
 
 def test_a_refusal_of_a_message_has_a_known_cause():

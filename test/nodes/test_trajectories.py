@@ -9,14 +9,14 @@ pytest.importorskip('rclpy')
 from softrobot_dynamics.errors import MessageError  # noqa: E402
 from softrobot_dynamics.loops.message_fields import SECOND  # noqa: E402
 from softrobot_dynamics.loops.standing_orders import LATCHED, StandingOrders  # noqa: E402
-from softrobot_dynamics.loops.trajectories import CourseReader  # noqa: E402
+from softrobot_dynamics.loops.trajectories import TrajectoryReader  # noqa: E402
 from softrobot_dynamics.references.piecewise import braking, hermite, sample  # noqa: E402
 from support.trajectory_messages import trajectory  # noqa: E402
 
 pytestmark = pytest.mark.quick
 
 NAMES = ('left', 'right')
-READER = CourseReader(NAMES)
+READER = TrajectoryReader(NAMES)
 
 
 def message(*points, names=NAMES, **given):

@@ -17,7 +17,7 @@ import numpy as np
 IDENTITY = ([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0])
 
 
-class Placed(NamedTuple):
+class PlacedFrame(NamedTuple):
     """One body of a posture: its joint frame and tip frame in the base frame, and its points."""
 
     joint_frame: tuple
@@ -27,7 +27,7 @@ class Placed(NamedTuple):
 
 
 def place(robot, q, math):
-    """Return [:class:`Placed`] of every body of a RobotDescription at coordinates q."""
+    """Return [:class:`PlacedFrame`] of every body of a RobotDescription at coordinates q."""
     placed, first = [], 0
     for module in robot.modules:
         joint, body = module.joint, module.body
@@ -38,7 +38,7 @@ def place(robot, q, math):
         points, masses = body.material_points()
         position = body.position(list(np.asarray(points, dtype=float).T), own, math)
         tip = compose(frame, body.tip_frame(own, math))
-        placed.append(Placed(frame, tip, transform(frame, position), masses))
+        placed.append(PlacedFrame(frame, tip, transform(frame, position), masses))
     return placed
 
 

@@ -19,12 +19,12 @@ def sensing(**given):
 
 def heard(sensors, count=COUNT, q=Q, qd=QD):
     """Return what is heard in so many ticks of states that stay, None where nothing is."""
-    return [sensors.hear(k, q, qd) for k in range(count)]
+    return [sensors.sense(k, q, qd) for k in range(count)]
 
 
 def test_perfect_sensors_return_the_state_itself():
     """Perfect sensors return the state at once, without a copy."""
-    found = perfect(2, PERIOD).hear(7, Q, QD)
+    found = perfect(2, PERIOD).sense(7, Q, QD)
     assert found.stamp == 7 and found.q is Q and found.qd is QD
 
 
@@ -62,7 +62,7 @@ def test_values_are_rounded_to_the_resolution():
     positions = np.array([s.q for s in heard(sensors, 200)])
     assert np.array_equal(positions[:, 0] % 0.25, np.zeros(200))
     assert len(np.unique(positions[:, 0])) > 4 and len(np.unique(positions[:, 1])) == 200
-    found = sensing(resolution=[0.25, 0.0], velocity_resolution=0.5).hear(0, Q, QD + 0.2)
+    found = sensing(resolution=[0.25, 0.0], velocity_resolution=0.5).sense(0, Q, QD + 0.2)
     assert found.q.tolist() == [0.25, -2.0] and found.qd.tolist() == [1.0, 0.0]
 
 

@@ -12,7 +12,10 @@ those of all bodies, :mod:`softrobot_dynamics.kernels.derivative_sums` and
 from collections.abc import Sequence
 
 from softrobot_dynamics.bodies.learned.layers import propagation
-from softrobot_dynamics.bodies.learned.perceptron_derivatives import bundle_rows, tip_room
+from softrobot_dynamics.bodies.learned.perceptron_derivatives import (
+    bundle_rows,
+    tip_workspace_size,
+)
 from softrobot_dynamics.kernels.derivative_sums import derivative_rows
 from softrobot_dynamics.kernels.weak_form_derivatives import stress_rows
 from softrobot_dynamics.tracing.emit import BLOCK, TracedTables
@@ -27,7 +30,7 @@ def derivatives_scratch(n: int, directions: int, units: int) -> int:
     rows = derivative_rows(n) + 6 + 3 * base + 7 + 2 * units * (base + directions * each)
     if directions:
         rows += 9 * (each + n) + 1 + stress_rows.py_func(n)
-    return 9 + int(tip_room.py_func(n)) + rows * BLOCK
+    return 9 + int(tip_workspace_size.py_func(n)) + rows * BLOCK
 
 
 def layers_derivatives(
@@ -60,7 +63,7 @@ from softrobot_dynamics.kernels.derivative_sums import begin_derivatives, deriva
 from softrobot_dynamics.kernels.weak_form_derivatives import (
     add_stress_derivatives, add_viscous_stress, CHANGES, MODULI, stress_rows, STRESS)
 from softrobot_dynamics.bodies.learned.perceptron_derivatives import (
-    activate_derivatives, add_bending, bundle_rows, move_gradient, move_points, tip_room,
+    activate_derivatives, add_bending, bundle_rows, move_gradient, move_points, tip_workspace_size,
     tip_derivatives)
 """
 
@@ -77,7 +80,7 @@ def derivatives(P, q, qd, qdd, motion, D, S):
     base, each, directions = rows
     width = (base + directions * each) * {block}
     size = (1 + (1 + directions) * (4 + int(N[2]))) * {block}
-    zero, room, S = S[:9], S[9:9 + tip_room(n)], S[9 + tip_room(n):]
+    zero, room, S = S[:9], S[9:9 + tip_workspace_size(n)], S[9 + tip_workspace_size(n):]
     used = (15 + 9 * n + 3 * (each - 1 - n)) * {block}
     own, X, S = S[:used], S[used:used + 3 * base * {block}], S[used + 3 * base * {block}:]
 {room}    for block in range(blocks):

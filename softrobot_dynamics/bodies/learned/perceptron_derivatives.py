@@ -173,7 +173,7 @@ def tip_derivatives(n, qd, S, room, D):
     """
     Fill the derivatives of the tip frame of a block's first three points, as S has them.
 
-    ``room``: :func:`tip_room` numbers.
+    ``room``: :func:`tip_workspace_size` numbers.
     """
     moved, bent, own = room[: 9 * n], room[9 * n :], room[27 * n + 9 * pairs(n) :]
     points = _three_points(S, 0), _three_points(S, 3), _three_points(S, 6)
@@ -189,7 +189,7 @@ def tip_derivatives(n, qd, S, room, D):
 
 
 @inlined
-def tip_room(n):
+def tip_workspace_size(n):
     """Scratch of :func:`tip_derivatives` [numbers]."""
     return 36 * n + 9 * pairs(n)
 

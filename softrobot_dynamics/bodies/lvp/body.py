@@ -19,7 +19,10 @@ from softrobot_dynamics.annotations import (
 )
 from softrobot_dynamics.bodies.contract import along, Body, register
 from softrobot_dynamics.bodies.lvp import backbone, backbone_tables
-from softrobot_dynamics.bodies.lvp.emit_derivatives import derivatives_numbers, derivatives_room
+from softrobot_dynamics.bodies.lvp.emit_derivatives import (
+    derivatives_numbers,
+    derivatives_workspace_size,
+)
 from softrobot_dynamics.bodies.lvp.emit_length_hessians import hessian_numbers, hessian_scratch
 from softrobot_dynamics.bodies.lvp.emit_points import (
     gradient,
@@ -196,7 +199,9 @@ class LocallyVolumePreserving(Body):
         cloud = self.material_points()
         numbers = derivatives_numbers(traced, frames, cloud, size, polynomials, constants)
         module = load_module(traced.source, f'{self.type_name}_derivatives')
-        return Kernel(module.__name__, 'derivatives', numbers, derivatives_room(len(strains)))
+        return Kernel(
+            module.__name__, 'derivatives', numbers, derivatives_workspace_size(len(strains))
+        )
 
     def length_hessians(self, points: Matrix, derivatives: Matrix, weights: Vector) -> Kernel:
         """See :class:`Body`."""

@@ -98,7 +98,7 @@ def derivatives_numbers(
     return np.concatenate([head, frames, traced.moduli.numbers(constants), blocks])
 
 
-def derivatives_room(n: int) -> int:
+def derivatives_workspace_size(n: int) -> int:
     """Return the scratch of the kernel [numbers]."""
     frames = OWN + EACH * n
     points = rows.STRAIN_ROWS + rows.GROWTH_ROWS + frames + COLUMNS + COLUMN * n

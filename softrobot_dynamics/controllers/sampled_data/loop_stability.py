@@ -48,7 +48,7 @@ class LoopWorkspace(NamedTuple):
     other: Matrix  # (r, r)
 
 
-def allocate_room(n: int, c: int, size: int) -> LoopWorkspace:
+def allocate_workspace(n: int, c: int, size: int) -> LoopWorkspace:
     """Return the :class:`LoopWorkspace` of n coordinates, c actuators, a memory of some size."""
     all_of_it, r = (2 * n + c, 2 * n + c), 2 * n + size
     return LoopWorkspace(
@@ -96,7 +96,7 @@ class SampledLoop:
         self._sizes = _sizes(model, period, controlled, size)
         self.size, self._memory = size, np.zeros(size)
         self.lines = self._held.lines
-        self._room = allocate_room(model.n, len(controlled), size)
+        self._room = allocate_workspace(model.n, len(controlled), size)
         self._growth = cached(loop_growth, response=self._held.response, room=self._room)
 
     def growth(self, q: Vector, u: Vector, law: Law, off: float = 0.0) -> float:

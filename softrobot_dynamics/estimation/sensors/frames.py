@@ -41,7 +41,7 @@ class SensorFrame:
     mount: Pose = nested(Pose, default=Pose())
 
 
-class Placed(NamedTuple):
+class PlacedFrame(NamedTuple):
     """A spot that is placed by a kernel, in a robot with n coordinates; base frame."""
 
     body: int  # its index
@@ -81,7 +81,7 @@ def bind_frames(
         given = {
             'before': place,
             'robot': robot,
-            'spot': Placed(body, flat(spot.mount.matrix()), frames[k], jacobians[k]),
+            'spot': PlacedFrame(body, flat(spot.mount.matrix()), frames[k], jacobians[k]),
         }
         if spot.point is None:
             place = entry(place_at_tip, **given)
