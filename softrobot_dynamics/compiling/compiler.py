@@ -9,7 +9,14 @@ decorators of the same meaning in both. Either way kernels give the same numbers
 import numba
 from softrobot_dynamics.compiling.folder import warn_once
 from softrobot_dynamics.compiling.numba_versions import is_tested, TESTED_RANGE
+from softrobot_dynamics.errors import ArgumentError
 
+if numba.config.DISABLE_JIT:
+    raise ArgumentError(
+        'NUMBA_DISABLE_JIT',
+        numba.config.DISABLE_JIT,
+        '0, or no such variable: kernels call each other by address, which takes compiled code',
+    )
 if is_tested(numba.__version__):
     from softrobot_dynamics.compiling.numba_internals import (
         by_address,

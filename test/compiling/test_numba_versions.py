@@ -128,6 +128,16 @@ def test_setup_allows_the_tested_range():
     assert repr(TESTED_RANGE) in setup.read_text()
 
 
+@pytest.mark.quick
+def test_a_disabled_compiler_is_refused_in_words(tmp_path):
+    """With NUMBA_DISABLE_JIT the import says that it has to be unset."""
+    text = "import os; os.environ['NUMBA_DISABLE_JIT'] = '1'; import softrobot_dynamics"
+    process = start(text, tmp_path)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert 'ArgumentError: argument NUMBA_DISABLE_JIT: 1, expected 0' in err.splitlines()[-1]
+
+
 def test_an_untested_version_gives_the_same_numbers(tmp_path):
     """Then kernels are compiled by plain njit, which one warning says; the results are equal."""
     untested = "numba.__version__ = '99.0.0'"
