@@ -72,6 +72,11 @@ class ControlLoop(GuardedLoop):
         self._before = np.full(plant.model.m, nan)  # the command before a tick, for the record
         self._next_report = 0
 
+    @property
+    def ignored_names(self) -> tuple[str, ...]:
+        """The names in the last state that are none of the robot's coordinates."""
+        return self._reader.ignored
+
     def place(self) -> tuple[Vector | None, Vector | None]:
         """Return the last valid q (n,) and command sent (m,), None for what there is not yet."""
         q, command = self._q, self.command

@@ -46,13 +46,19 @@ def stamp_of(message: Stamped) -> int:
 
 
 class NameOrder:
-    """Where each of our `names` stands in the messages of others."""
+    """
+    Where each of our `names` stands in the messages of others.
 
-    def __init__(self, names: Sequence[str]) -> None:
-        self._names = list(names)
+    With ``others``, names that are not ours are ignored as long as all of ours are there: those
+    of a gripper beside an arm. ``ignored`` are those of the last message.
+    """
+
+    def __init__(self, names: Sequence[str], others: bool = False) -> None:
+        self._names, self._others = list(names), others
         self._seen = list(names)
         self._order: Integers | None = None
         self._wrong = ''
+        self.ignored: tuple[str, ...] = ()
 
     def of(self, given: Sequence[str]) -> Integers | None:
         """Return the indices that bring values `given` by name into our order, None for as is."""
@@ -60,6 +66,8 @@ class NameOrder:
             self._wrong = self._find_wrong(given)  # in words only once: finding them takes time
             self._order = None if self._wrong else self._find(given)
             self._seen = list(given)
+            known = set(self._names)
+            self.ignored = () if self._wrong else tuple(n for n in given if n not in known)
         if self._wrong:
             raise MessageError(f'wrong name: {self._wrong}')
         return self._order
@@ -67,9 +75,11 @@ class NameOrder:
     def _find_wrong(self, given: Sequence[str]) -> str:
         """Return in words what is wrong with given names, or ''; similar ones cost the most."""
         known, count = set(self._names), Counter(given)
-        unknown = _first([n for n in count if n not in known], self._unknown)
+        absent = [n for n in self._names if n not in count]
+        strange = [n for n in count if n not in known] if absent or not self._others else []
+        unknown = _first(strange, self._unknown)
         twice = _first([n for n in self._names if count[n] > 1], '{!r} stands there twice'.format)
-        missing = ', '.join(_first([n for n in self._names if n not in count]))
+        missing = ', '.join(_first(absent))
         return '; '.join([*unknown, *twice, *([f'{missing} missing'] if missing else [])])
 
     def _unknown(self, name: str) -> str:
@@ -78,22 +88,31 @@ class NameOrder:
 
     def _find(self, given: Sequence[str]) -> Integers | None:
         order = np.array([given.index(name) for name in self._names])
-        return None if (order == np.arange(len(order))).all() else order
+        as_is = len(given) == len(order) and (order == np.arange(len(order))).all()
+        return None if as_is else order
 
 
 class StateReader:
-    """A JointState as (q, qd), each (n,), in the order of the coordinate `names`."""
+    """
+    A JointState as (q, qd), each (n,), in the order of the coordinate `names`.
+
+    It may have others beside them, which are ignored.
+    """
 
     def __init__(self, names: Sequence[str]) -> None:
-        self._size = len(names)
-        self._names = NameOrder(names)
+        self._names = NameOrder(names, others=True)
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """The names in the last message that are none of the coordinates."""
+        return self._names.ignored
 
     def read(self, message: StateMessage) -> tuple[Vector, Vector]:
         """Return (q, qd), which may share memory with the message; MessageError if unusable."""
-        order = self._names.of(message.name)
-        q = read_numbers('position', message.position, self._size)
-        qd = read_numbers('velocity', message.velocity, self._size)
-        return (q, qd) if order is None else (q[order], qd[order])
+        order, size = self._names.of(message.name), len(message.name)
+        q = read_numbers('position', message.position, size, order)
+        qd = read_numbers('velocity', message.velocity, size, order)
+        return q, qd
 
 
 def _first(names: Sequence[str], said: Callable[[str], str] = str, most: int = 3) -> list[str]:
@@ -102,11 +121,17 @@ def _first(names: Sequence[str], said: Callable[[str], str] = str, most: int = 3
     return [*map(said, names[:most]), *rest]
 
 
-def read_numbers(field: str, values: Numbers, size: int) -> Vector:
-    """Return the values (size,) of a field of a message; MessageError if they are not numbers."""
+def read_numbers(field: str, values: Numbers, size: int, order: Integers | None = None) -> Vector:
+    """
+    Return the values (size,) of a field of a message; MessageError if they are not numbers.
+
+    With an ``order`` (k,), those at its places, in its order; the others may be anything.
+    """
     if len(values) != size:
         raise MessageError(f'wrong size: {field} has {len(values)} values, expected {size}')
     numbers = np.frombuffer(values)
+    if order is not None:
+        numbers = numbers[order]
     with np.errstate(over='ignore'):
         square = numbers.dot(numbers)  # one pass; squares of what is absurd are inf too
     if not isfinite(square):

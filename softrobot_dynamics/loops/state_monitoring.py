@@ -90,6 +90,10 @@ class StateMonitor:
         for cause, words in found.items():
             if words:
                 self._warn(cause, words, _AGAIN)
+        if loop.ignored_names:
+            names = shortened(', '.join(loop.ignored_names))
+            words = f'{self._topic} has joints that this robot has not; they are ignored: {names}'
+            self._warn('ignored', words, _ONCE)
         offset = self.offset(loop)
         if abs(offset) > OFFSET:
             words = f'the states are stamped {offset:.4g} s before the time that it is here;'

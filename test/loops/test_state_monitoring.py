@@ -78,7 +78,7 @@ def quiet_loop(**given):
     """Return what is looked at of a loop to which nothing has come yet."""
     orders = SimpleNamespace(settings=SimpleNamespace(delay=0.0))
     known = {'steps': Window(), 'period': PERIOD, 'last_stamp': 0, 'last_valid': None}
-    known |= {'soonest': inf, 'mode': RUNNING}
+    known |= {'soonest': inf, 'mode': RUNNING, 'ignored_names': ()}
     return SimpleNamespace(**{**known, 'round_times': Window(), 'orders': orders, **given})
 
 
@@ -120,6 +120,19 @@ def test_an_unknown_delay_is_reported(monkeypatch, behind, known, words):
     loop.mode = RUNNING
     del loop.orders.settings.delay
     assert watch.look(loop, False) == []
+
+
+def test_joints_of_others_are_named_once(monkeypatch):
+    """A gripper's joints among the states are ignored, which one warning says."""
+    clock = SimpleNamespace(time=0)
+    monkeypatch.setattr(state_monitoring, 'now', lambda: clock.time)
+    logger = Logger()
+    watch = StateMonitor(SimpleNamespace(get_logger=lambda: logger), '/joint_states')
+    for _ in range(3):
+        assert watch.look(quiet_loop(ignored_names=('grip', 'lift')), False) == []
+        clock.time += 3600 * 10**9
+    assert [words for words in logger.warnings if 'ignored: grip, lift' in words]
+    assert len(logger.warnings) == 1
 
 
 def test_several_publishers_are_named_when_it_matters(monkeypatch):

@@ -38,6 +38,20 @@ def test_values_go_by_name(names):
     assert qd.tolist() == [value[name] + 3.0 for name in NAMES]
 
 
+@pytest.mark.parametrize('names', [('grip', 'a', 'b', 'c'), ('c', 'b', 'grip', 'a', 'lift')])
+def test_names_of_others_beside_ours_are_ignored(names):
+    """A gripper beside the arm changes nothing, whatever its numbers; its names are known."""
+    value = {name: (1.0 + k if name in NAMES else np.nan) for k, name in enumerate(names)}
+    numbers = tuple(value[name] for name in names)
+    reader = StateReader(NAMES)
+    q, qd = reader.read(state(names, numbers, numbers))
+    assert q.tolist() == qd.tolist() == [value[name] for name in NAMES]
+    assert reader.ignored == tuple(name for name in names if name not in NAMES)
+    assert reader.read(state())[0].tolist() == [1.0, 2.0, 3.0] and reader.ignored == ()
+    with pytest.raises(MessageError, match='c missing'):
+        reader.read(state(('a', 'b', 'grip')))
+
+
 def test_the_order_may_change_from_message_to_message():
     """A permutation kept from the last message is never used for another order."""
     reader = messages.CommandReader(NAMES)
@@ -53,7 +67,7 @@ def test_the_order_may_change_from_message_to_message():
         (state(velocity=()), 'wrong size', 'velocity has 0'),
         (state(names=('a', 'b')), 'wrong name', 'c missing'),
         (state(names=()), 'wrong name', 'a, b, c missing'),
-        (state(names=('a', 'b', 'c', 'd')), 'wrong name', "'d' is unknown"),
+        (state(names=('a', 'b', 'c', 'd')), 'wrong size', 'position has 3 values, expected 4'),
         (state(names=('arm/x', 'b', 'c')), 'wrong name', "'arm/x' is unknown; a missing"),
         (state(names=('a', 'b', 'b')), 'wrong name', "'b' stands there twice"),
         (state(position=(1.0, np.nan, 3.0)), 'not a number', 'position'),

@@ -33,8 +33,7 @@ class CommandReader:
     def read(self, message: JointState) -> tuple[Vector, int]:
         """Return (u, stamp of the state answered, 0 if not said); MessageError if unusable."""
         order = self._names.of(message.name)
-        u = read_numbers('effort', message.effort, self.size)
-        return (u if order is None else u[order]), stamp_of(message)
+        return read_numbers('effort', message.effort, self.size, order), stamp_of(message)
 
 
 class CommandArrayReader:
