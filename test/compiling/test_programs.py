@@ -18,6 +18,9 @@ COMMAND = [sys.executable, '-m', 'softrobot_dynamics.cli']
 INTERRUPTED = """
 import importlib.abc, os, runpy, signal, sys
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it in the background
+
+
 class Interrupts(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):
         if name == {name!r}:
@@ -31,6 +34,7 @@ sys.argv = [{program!r}]
 
 LOST = """
 import signal, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it in the background
 from softrobot_dynamics.compiling.programs import running
 
 class Callback:
@@ -125,8 +129,12 @@ def test_a_program_of_the_user_is_interrupted_as_any_other():
 @pytest.mark.quick
 def test_ctrl_c_ends_a_command_with_130(monkeypatch, capsys):
     """Ctrl-C ends a command with status 130 in any phase."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     monkeypatch.setattr(robots, 'run', lambda options: signal.raise_signal(signal.SIGINT))
-    assert cli.main(['robots']) == 130
+    try:
+        assert cli.main(['robots']) == 130
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert capsys.readouterr().err == ''
 
 

@@ -228,7 +228,8 @@ SOURCES = """
 from softrobot_dynamics.bodies.contract import BODIES
 import sys
 sys.path.insert(0, sys.argv[1])
-import test_tracer, generated
+import test_tracer
+from support import generated
 from softrobot_dynamics.tracing import programs
 q, x = test_tracer.symbols('q', 3), test_tracer.symbols('x', 3)
 one = [test_tracer.constant(v) for v in (1, 0, 0, 0, 1, 0, 0, 0, 1)]
