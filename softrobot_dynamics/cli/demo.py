@@ -24,8 +24,8 @@ def add_to(commands: SubCommands) -> None:
         nargs='?',
         const='',
         metavar='NAME|FILE',
-        help='let the controller hear what an estimator makes of simulated sensors: of a shipped'
-        ' name or a file, by default those of the robot',
+        help='close the loop on the estimate from simulated sensors: a shipped name or a file;'
+        ' default: those of the robot',
     )
     demo.add_argument(
         '--rate',

@@ -9,7 +9,9 @@ from softrobot_dynamics.cli.common import add, positive, refuse, say, SubCommand
 
 def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
-    excite = add(commands, 'excite', run, 'make commands in time that show the numbers of a robot')
+    excite = add(
+        commands, 'excite', run, 'write commands in time that excite what is to be identified'
+    )
     excite.add_argument('robot', metavar='ROBOT', help='a shipped name, or a robot file')
     excite.add_argument('--kind', default='sweep', metavar='KIND', help='sweep or multisine')
     excite.add_argument('--duration', type=positive, default=60.0, metavar='S', help='default 60')

@@ -8,7 +8,7 @@ from softrobot_dynamics.cli.common import add, positive, SubCommands
 
 def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
-    parser = add(commands, 'identify', run, 'fit numbers of a robot file to what was measured')
+    parser = add(commands, 'identify', run, 'identify parameters of a robot file from recordings')
     parser.add_argument('robot', metavar='ROBOT', help='a shipped name or a robot file')
     parser.add_argument(
         'recording',
@@ -25,11 +25,21 @@ def add_to(commands: SubCommands) -> None:
         help='numbers of the robot file; D: standard deviation to which they are known',
     )
     parser.add_argument(
-        '--horizon', type=positive, metavar='S', help='a motion starts anew so often [s]'
+        '--horizon',
+        type=positive,
+        metavar='S',
+        help='length of the intervals that are predicted each from its own start [s]',
     )
-    parser.add_argument('--loss', default='soft_l1', metavar='NAME', help='or linear')
+    parser.add_argument(
+        '--loss',
+        default='soft_l1',
+        metavar='NAME',
+        help='robust loss of scipy: soft_l1 (default) or linear',
+    )
     parser.add_argument('--starts', type=_count, default=1, metavar='N', help='default 1')
-    parser.add_argument('--seed', type=int, default=0, metavar='N', help='of random draws')
+    parser.add_argument(
+        '--seed', type=int, default=0, metavar='N', help='seed of random numbers; default 0'
+    )
     parser.add_argument(
         '--choose', action='store_true', help='fit only those that help on what was left out'
     )
@@ -39,13 +49,16 @@ def add_to(commands: SubCommands) -> None:
         help='predict each posture, or block of time, from the others',
     )
     parser.add_argument(
-        '--folds', type=_count, metavar='N', help='of both: leave out so many groups, not each'
+        '--folds',
+        type=_count,
+        metavar='N',
+        help='leave out N groups in turn, instead of each posture or block',
     )
     parser.add_argument(
-        '--suggest', type=_count, default=0, metavar='N', help='commands of N postures more'
+        '--suggest', type=_count, default=0, metavar='N', help='propose N more postures to measure'
     )
     parser.add_argument('--output', metavar='FILE', help='the fitted robot file to write')
-    parser.add_argument('--json', metavar='FILE', help='all that was found, to write')
+    parser.add_argument('--json', metavar='FILE', help='write all results to FILE')
     parser.add_argument('--picture', metavar='FILE', help='residuals by posture, or in time')
 
 

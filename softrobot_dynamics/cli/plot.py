@@ -9,7 +9,7 @@ from softrobot_dynamics.cli.common import add, refuse, say, SubCommands
 
 def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
-    plot = add(commands, 'plot', run, 'draw the picture of a demo again, or one of a recording')
+    plot = add(commands, 'plot', run, 'draw a recording of the demo or of a node')
     words = 'what a demo wrote into, or the recording of a node, .mcap'
     plot.add_argument('path', metavar='PATH', help=words)
     words = 'the picture; default: demo.png in the folder, or beside the recording'

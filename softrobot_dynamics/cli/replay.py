@@ -8,7 +8,7 @@ from softrobot_dynamics.cli.common import add, say, SubCommands
 
 def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
-    words = "compute every command of a controller's recording again, and compare"
+    words = "recompute the commands in a controller's recording, and compare them"
     replay = add(commands, 'replay', run, words)
     replay.add_argument('recording', metavar='FILE', help='what the controller recorded, .mcap')
     words = 'its robot: a shipped name or a robot file; default: as the recording calls it'

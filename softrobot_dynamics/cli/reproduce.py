@@ -8,7 +8,7 @@ from softrobot_dynamics.cli.common import add, SubCommands
 
 def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
-    words = 'do again what the source texts show, with checks and figures'
+    words = "re-run the papers' examples and check the results"
     reproduce = add(commands, 'reproduce', run, words)
     reproduce.add_argument(
         'names', nargs='*', metavar='NAME', help='which systems; none: list them'

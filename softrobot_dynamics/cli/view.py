@@ -14,13 +14,15 @@ RATE = 30.0  # [Hz] of pictures, at most
 
 def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
-    view = add(commands, 'view', run, 'show a robot in a browser, with sliders or as it moves')
+    view = add(commands, 'view', run, 'show a robot in a browser: posed by sliders, or live')
     view.add_argument('robot', metavar='NAME|FILE', help='shipped name or robot file')
     what = view.add_mutually_exclusive_group()
     what.add_argument('--play', metavar='FILE', help='a recording of a node, instead of sliders')
     what.add_argument('--follow', action='store_true',
-                      help='the running loop, by joint_states and joint_commands')  # fmt: skip
-    view.add_argument('--namespace', default='', metavar='NAME', help='of the topics of --follow')
+                      help='follow a running loop by its topics')  # fmt: skip
+    view.add_argument(
+        '--namespace', default='', metavar='NAME', help='namespace of the topics for --follow'
+    )
     view.add_argument('--host', default='127.0.0.1', help='default 127.0.0.1: this machine alone')
     view.add_argument('--port', type=int, default=8080, help='default 8080, or the next free one')
 
