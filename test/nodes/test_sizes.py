@@ -4,12 +4,12 @@
 import random
 import struct
 
-from builtin_interfaces.msg import Duration
 import numpy as np
 import pytest
 
 pytest.importorskip('rclpy')
 
+from builtin_interfaces.msg import Duration  # noqa: E402
 from geometry_msgs.msg import PointStamped, Pose, PoseArray  # noqa: E402
 from rclpy.serialization import deserialize_message, serialize_message  # noqa: E402
 from sensor_msgs.msg import Imu, JointState  # noqa: E402
