@@ -2,6 +2,7 @@
 """Install the library, the `softrobot` command and what `ros2 launch` and `ros2 run` look for."""
 
 from glob import glob
+from pathlib import Path
 
 from setuptools import Distribution, find_packages, setup
 
@@ -77,6 +78,16 @@ setup(
     maintainer='The softrobot_dynamics authors',
     maintainer_email='maintainers@softrobot-dynamics.org',
     license='Apache-2.0',
+    long_description=Path(__file__).with_name('README.md').read_text(encoding='utf-8'),
+    long_description_content_type='text/markdown',
+    classifiers=[
+        'Development Status :: 4 - Beta',
+        'Intended Audience :: Science/Research',
+        'Operating System :: POSIX :: Linux',
+        'Programming Language :: Python :: 3 :: Only',
+        *(f'Programming Language :: Python :: 3.{minor}' for minor in (10, 11, 12, 13)),
+        'Topic :: Scientific/Engineering :: Physics',
+    ],
     packages=find_packages(exclude=['test', 'test.*']),
     package_data={NAME: ['nodes/messaging/*.xml', 'py.typed']},
     data_files=[

@@ -1,6 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The package's own files agree with each other, and every way to install it brings all."""
 
+import fnmatch
 import importlib.metadata
 import importlib.util
 import os
@@ -61,6 +62,20 @@ def test_the_versions_agree(manifest):
     releases = heading.findall((ROOT / 'CHANGELOG.rst').read_text(encoding='utf-8'))
     assert releases[0] == ('Forthcoming', '') or releases[0][0] == version
     assert all(release == version for release, date in releases[:2] if date)
+
+
+def test_the_source_distribution_has_everything():
+    """MANIFEST.in names every folder and file of a checkout that .gitignore does not."""
+    words = (ROOT / 'MANIFEST.in').read_text(encoding='utf-8').split()
+    ignored = (ROOT / '.gitignore').read_text(encoding='utf-8').split()
+    found = [
+        path.name
+        for path in ROOT.iterdir()
+        if not any(fnmatch.fnmatch(path.name, pattern.strip('/')) for pattern in ignored)
+    ]
+    always = {'.git', 'setup.py', 'MANIFEST.in'}
+    assert {'test', 'docs', 'launch', 'CHANGELOG.rst'} < set(found)
+    assert sorted(set(found) - set(words) - always) == []
 
 
 def test_package_xml_says_what_colcon_needs(manifest):
