@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The documentation is short, its lines are readable, and measured tables come from the figures."""
+"""The documentation is short, its lines are readable, its measured tables are generated."""
 
 import importlib.util
 import json
