@@ -32,6 +32,7 @@ def test_the_pages_have_at_most_32000_words():
         ('Two words', 2),
         ('| a | `b` |\n| --- | --- |\n| 1.5 N | – |', 4),
         ('[the title](page.md#part) and ![a picture](a.png)', 5),
+        ('A table:\n<!-- figures: x -->\n| 1 | 2 |\n<!-- end of figures -->\nand more', 4),
         ('<!-- file: x.py -->\n```python\nprint(1 + 2)\n```\n', 2),
     ],
 )

@@ -24,7 +24,14 @@ BLOCK = re.compile(
     r'^ *```(?P<kind>[\w{}-]*)\n(?P<text>.*?)^ *```$',
     re.MULTILINE | re.DOTALL,
 )
-_NO_WORDS = re.compile(r'<!--.*?-->|^ *```.*?$|(?<=\])\([^)]*\)|[|*`#]', re.MULTILINE | re.DOTALL)
+_NO_WORDS = re.compile(
+    r'<!-- figures: .*?<!-- end of figures -->'  # tables that a program writes
+    r'|<!--.*?-->'
+    r'|^ *```.*?$'
+    r'|(?<=\])\([^)]*\)'  # targets of links
+    r'|[|*`#]',
+    re.MULTILINE | re.DOTALL,
+)
 
 
 def word_count(text):
@@ -32,7 +39,7 @@ def word_count(text):
     Return how many words a page has, code and tables included.
 
     A word is what stands between spaces and has a letter or digit. Comments, targets of links,
-    bars of tables and other marks of Markdown are left out.
+    generated tables, bars of tables and other marks of Markdown are left out.
     """
     return sum(1 for part in _NO_WORDS.sub(' ', text).split() if re.search(r'\w', part))
 
