@@ -138,6 +138,19 @@ def plan_of(model: CompiledModel, values: Mapping[str, Any], q: Vector) -> Plann
     return feasibility.plan(model, own, part.wanted, q)
 
 
+def reference_of(law: Controller, values: Mapping[str, Any], q: Vector) -> Any:
+    """
+    Return the Reference, or Program of phases, that parameter `values` let a law follow.
+
+    It is planned from q (n,); without any, it is to stay at the outputs there. SoftRobotError.
+    """
+    model = law.model
+    found = plan_of(model, values, q)
+    if found.reference is not None:
+        return found.reference
+    return constant(law.outputs(q, np.zeros(model.n))[0][law.controlled])
+
+
 def settings_for(model: CompiledModel, values: Mapping[str, Any]) -> Any:
     """Return the Settings of the law, or laws, of parameter `values`; or DescriptionError."""
     found = []
