@@ -31,7 +31,7 @@ PERIOD = 2e-3
 
 @pytest.fixture
 def recording(tmp_path):
-    """Recording of a loop that is tuned, holds, is led by a message, and begins again."""
+    """Return the recording of a loop that is tuned, holds, is is led, and begins again."""
     path = tmp_path / 'controller.yaml'
     path.write_text(FILE)
     model = compiled('double_pendulum')
