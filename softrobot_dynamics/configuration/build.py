@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Controlled(NamedTuple):
-    """What the controller node runs."""
+    """Robot, law and checks that the controller node runs."""
 
     model: CompiledModel
     controller: Any
@@ -60,7 +60,7 @@ class Controlled(NamedTuple):
 
 
 class Simulated(NamedTuple):
-    """What the simulation node runs."""
+    """Robot, simulator and sensors that the simulation node runs."""
 
     model: CompiledModel
     simulator: ActuatedSimulator

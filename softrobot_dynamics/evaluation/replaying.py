@@ -40,7 +40,7 @@ class Difference(NamedTuple):
 
 
 class Replay(NamedTuple):
-    """What became of a recording."""
+    """Result of the replay of a recording."""
 
     ticks: int  # in it
     compared: int  # commands of the law that were computed again

@@ -57,7 +57,7 @@ _ROUND = 4  # runs of a process at a time, where a back end gives back all at th
 
 
 class Study(NamedTuple):
-    """What came out of N runs with d factors; nan where there is nothing to tell."""
+    """Results of N runs with d factors; nan where there is nothing to tell."""
 
     factors: tuple[Factor, ...]  # (d,) their `name` and `unit`
     values: Matrix  # (N, d) of them

@@ -60,7 +60,7 @@ class Experiment:
 
 
 class Outcome(NamedTuple):
-    """What came out of a run; nan where there is nothing to tell."""
+    """Result of a run; nan where there is nothing to tell."""
 
     state: int  # of STATES
     share: float  # the largest RMS error of a tip or output, as a share of its way
