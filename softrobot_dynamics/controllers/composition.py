@@ -43,7 +43,7 @@ class Composed(SampledDataSettings):
 
 
 class _Course(NamedTuple):
-    """What is followed: an order as it was given."""
+    """The reference that is followed, as it was ordered."""
 
     reference: Any  # Program or Reference
     t: float

@@ -50,7 +50,7 @@ class BlendedReference(NamedTuple):
 
 
 class Command(NamedTuple):
-    """What one tick decided. The arrays belong to the controller: valid until its next tick."""
+    """Result of one tick. The arrays belong to the controller: valid until its next tick."""
 
     u: Vector  # (m,) command, actuator units
     y: Vector  # (m,) actuation coordinates

@@ -38,7 +38,7 @@ RELAXATION = 10.0  # of the time of the robot's slowest motion: in that redundan
 
 @dataclass(frozen=True)
 class SampledDataSettings(Settings):
-    """What such a law knows of the loop, beside the limits."""
+    """Settings: the delay of the loop that the law knows, beside the limits."""
 
     delay: float = parameter(
         number('s', at_least=0.0, at_most=0.01, default=0.0),
@@ -51,7 +51,7 @@ D = TypeVar('D', bound=SampledDataSettings)
 
 
 class LawWorkspace(NamedTuple):
-    """What a law knows from the beginning, and the arrays it works in."""
+    """Constants of a law, and the arrays it works in."""
 
     evaluate: Entry  # of the terms; of M only where a law ``needs_poses``
     terms: Terms

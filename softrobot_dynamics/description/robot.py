@@ -74,18 +74,18 @@ class RobotDescription:
 
     @property
     def commands(self) -> Any:
-        """What the actuators are told, a Quantity (name, unit) each, (m,)."""
+        """Quantities of the commands of the actuators, a Quantity (name, unit) each, (m,)."""
         joints = {module.joint_name: module.joint for module in self.modules}
         return tuple(entry.actuator.commanded(joints) for entry in self.actuators)
 
     @property
     def efforts(self) -> Any:
-        """What the actuators' u are, a Quantity (name, unit) each, (m,)."""
+        """Quantities of the actuators' efforts u, a Quantity (name, unit) each, (m,)."""
         return tuple(u for u, _ in self._quantities())
 
     @property
     def outputs(self) -> Any:
-        """What the actuators' y are, a Quantity (name, unit) each, (m,)."""
+        """Quantities of the actuators' coordinates y, a Quantity (name, unit) each, (m,)."""
         return tuple(y for _, y in self._quantities())
 
     def _quantities(self) -> Any:
@@ -152,7 +152,7 @@ def _shipped_robot(source: str) -> Path:
 
 @dataclass(frozen=True)
 class _Header:
-    """What stands at the top of a robot file, beside its lists."""
+    """Entries at the top of a robot file, beside its lists."""
 
     name: str = name()
     gravity: tuple[float, float, float] = vector('m/s^2', 3, default=(0.0, 0.0, -9.81))

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class _Moment(NamedTuple):
-    """What is believed since a measurement, by its sensor's number; None: the beginning."""
+    """Filter state after a measurement, by its sensor's number; None: the beginning."""
 
     state: FilterState
     sensor: int | None

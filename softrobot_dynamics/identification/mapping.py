@@ -47,7 +47,7 @@ KINDS = {
     'm': {'m': 1.0, 'cm': 1e-2, 'mm': 1e-3},
     'rad': {'rad': 1.0, 'deg': math.pi / 180.0},
 }  # fmt: skip
-"""What columns may be in, by the unit of what an actuator of the robot file is told."""
+"""Units of columns, by the unit of what an actuator of the robot file is told."""
 
 UNITS = {'': 1.0, **{unit: size for sizes in KINDS.values() for unit, size in sizes.items()}}
 

@@ -36,7 +36,7 @@ _KINDS = 'number, integer, flag, choice, text, file, vector, or items of number 
 
 
 class Parameter(NamedTuple):
-    """What is known of one parameter."""
+    """Value, unit and bounds of one parameter."""
 
     name: str  # of the field
     path: str  # the name from outside, group included
