@@ -9,6 +9,7 @@ from pathlib import Path
 import re
 from typing import Any, cast, NamedTuple, SupportsFloat, TypeGuard
 
+from softrobot_dynamics.description.following import follow
 from softrobot_dynamics.description.naming import FieldName, FieldPath
 from softrobot_dynamics.description.robot import load_robot, RobotDescription
 from softrobot_dynamics.description.shipped import shipped
@@ -172,6 +173,7 @@ def _varied(
     for path in changes:
         if path not in work.done:
             raise UnknownNameError('field with numbers', path, tuple(sorted(work.known)))
+    modules = follow(modules, work.problems)
     if work.problems:
         raise DescriptionError(tuple(work.problems), 'varied robot')
     return replace(description, modules=modules, actuators=actuators)
