@@ -8,7 +8,7 @@ from typing import Any
 
 from softrobot_dynamics.description.urdf_elements import Element, number, only, Problems, text
 from softrobot_dynamics.description.urdf_trees import name_of
-from softrobot_dynamics.errors import closest, Problem
+from softrobot_dynamics.errors import closest, MISSING, Problem
 
 _MOVING = 'revolute', 'continuous', 'prismatic'
 _SLIGHT = 1e-9  # share of a range by which one that is rounded may be narrower
@@ -48,7 +48,7 @@ def refuse_unknown_leaders(
             problems.append(Problem(place, leader, words))
         elif leader is not None:
             words = f'the name of a joint{closest(leader, list(by_name))}{held}'
-            problems.append(Problem(place, leader, words))
+            problems.append(Problem(place, leader or MISSING, words))
         elif last.get('type') not in _MOVING:
             words = f'a revolute, continuous or prismatic joint{held}'
             problems.append(Problem(place, f'{seen[-1]}, {last.get("type")}', words))
@@ -60,7 +60,7 @@ def narrowed_ranges(bodies: Sequence[Mapping[str, Any]], problems: Problems) -> 
 
     A follower that leaves no range is a problem.
     """
-    joints = {body['joint']['name']: body['joint'] for body in bodies}
+    joints = {body['joint'].get('name', body['name']): body['joint'] for body in bodies}
     lines = []
     for name in joints:
         leader, multiplier, offset = _resolved(name, joints)
@@ -74,7 +74,7 @@ def narrowed_ranges(bodies: Sequence[Mapping[str, Any]], problems: Problems) -> 
         if not least < most:
             words = f'limits at which {leader}, which it follows, has room in {low:g} to {high:g}'
             words += f' (for none: softrobot import --unlimited {name})'
-            found = '{:g} to {:g} of {}'.format(*ends, leader)
+            found = f'{ends[0]:g} to {ends[1]:g} of {leader}'
             problems.append(Problem(f'joint {name}.limit', found, words))
         elif least > low + slight or most < high - slight:
             lines.append(

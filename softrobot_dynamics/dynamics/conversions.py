@@ -63,8 +63,8 @@ def joint_torques(model: CompiledModel, *, q: ArrayLike, forces: ArrayLike) -> M
     fixes the wrench up to what does no work in any motion of the joint, which is zero here: the
     force acts along the joint's pure translations, the moment about its axes of rotation. So a
     revolute joint gets its force as a moment about the axis, a ball joint all of its moment, a
-    fixed joint nothing. The force along a joint that others follow is that of its own drive; they have
-    none. What a joint transmits besides is in the ``joint_wrenches`` of
+    fixed joint nothing. The force along a joint that others follow is that of its own drive; they
+    have none. What a joint transmits besides is in the ``joint_wrenches`` of
     ``inverse_dynamics``. Forces of bodies' coordinates are not used.
 
     Raises ArgumentError where a joint is singular, so that no wrench has these forces.

@@ -34,12 +34,12 @@ class Follower(Joint):
         return self.joint.screw
 
     @property
-    def armature(self) -> float:  # type: ignore[override]
+    def armature(self) -> float:
         """Inertia along q of what turns with the joint behind its gears."""
         return float(self.multiplier**2 * self.joint.armature)
 
     @property
-    def coulomb_friction(self) -> float:  # type: ignore[override]
+    def coulomb_friction(self) -> float:
         """Dry friction along q."""
         return float(abs(self.multiplier) * self.joint.coulomb_friction)
 
@@ -106,7 +106,11 @@ class Follower(Joint):
 
     def _traced(self) -> tuple[Any, ...]:
         """Return what :meth:`Joint._traced` does, with the numbers of the joint as symbols."""
-        numbers = {**float_fields(self.joint), ' multiplier': self.multiplier, ' offset': self.offset}
+        numbers = {
+            **float_fields(self.joint),
+            ' multiplier': self.multiplier,
+            ' offset': self.offset,
+        }
         symbols: dict[str, Any] = {name: symbol('p', i) for i, name in enumerate(numbers)}
         constants = {symbols[name].value: value for name, value in numbers.items()}
         at = symbols.pop(' multiplier') * symbol('q', 0) + symbols.pop(' offset')

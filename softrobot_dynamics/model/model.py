@@ -56,7 +56,8 @@ class CompiledModel:
     ``efforts`` and ``outputs`` (m,), what commands, u and y are: a name and a unit, ``signs`` (m,)
     with dnu/du = (dy/dq)^T diag(signs); ``q0`` and ``qd0`` (n,) the initial coordinates and rates,
     ``q_lower``, ``q_upper`` (n,) the joints' position limits, ``qd_limit`` (n,) those of their
-    speeds, of a joint with those of joints that follow it; ``y0`` (m,) the lengths at q = 0, which y is relative to; ``samplings``, a
+    speeds, of a joint with those of joints that follow it; ``y0`` (m,) the lengths at q = 0, which
+    y is relative to; ``samplings``, a
     :class:`.Sampling` of each curve through a body: at how many points its length is measured;
     ``least_mass`` (n,), diagonal entries of the mass matrix that would be rounding (see
     ``masses``); ``scales``, its characteristic :class:`~.scales.Scales`; ``per_thread``, the

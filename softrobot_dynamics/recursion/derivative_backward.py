@@ -2,8 +2,8 @@
 """
 Derivative backward pass of :mod:`softrobot_dynamics.recursion.derivative_passes`, part by part.
 
-A ``part`` is a joint or a body: its number of columns, the first of them, and where its derivatives
-are (0: it has none). All is by columns, as if no joint followed another.
+A ``part`` is a joint or a body: its number of columns, the first of them, and where its
+derivatives are (0: it has none). All is by columns, as if no joint followed another.
 """
 
 import numpy as np

@@ -70,7 +70,9 @@ class DerivativeArrays(NamedTuple):
     """Arrays for :func:`tangent_entries` of one robot; for one thread at a time."""
 
     by_state: Matrix  # (n, 2 n) the result, dID/dq and dID/dqd
-    full: Matrix  # (n_x, 2 n_x) the same by columns; by_state itself where no joint follows another
+    full: (
+        Matrix  # (n_x, 2 n_x) the same by columns; by_state itself where no joint follows another
+    )
     stiffness: Matrix  # (n_x, n_x) room for that of lines by columns; (0, 0) likewise
     force: Vector  # (n,) ID itself
     columns: Matrix  # (ROWS, n_x) of each column
