@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from softrobot_dynamics.description.following import follow
+from softrobot_dynamics.description.mimics import follow
 from softrobot_dynamics.description.modules import (
     Module,
     NamedActuator,

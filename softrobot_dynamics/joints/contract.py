@@ -74,6 +74,11 @@ class Joint:
         return 'rad'
 
     @property
+    def described(self) -> 'Joint':
+        """The joint as a robot file describes it: of one that follows another, that itself."""
+        return self
+
+    @property
     def before(self) -> Matrix:
         """The constant transform (4, 4) from the parent's tip frame to where the motion acts."""
         return (self.origin or Pose()).matrix()
@@ -162,6 +167,11 @@ class AxisJoint(Joint):
         for key in ('origin', 'axis'):
             if self.dh is not None and getattr(self, key) is not None:
                 yield key, getattr(self, key), f'no {key} beside dh: either dh or origin and axis'
+
+    @property
+    def described(self) -> 'Joint':
+        """The joint as a robot file describes it: of one that follows another, that itself."""
+        return self
 
     @property
     def before(self) -> Matrix:

@@ -9,7 +9,6 @@ from softrobot_dynamics.annotations import FrameFormula, Math, Matrix, Values
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.joints.contract import float_fields, Joint
 from softrobot_dynamics.joints.tracing import derivatives_kernel, motion_kernel
-from softrobot_dynamics.schema.parsing import custom
 from softrobot_dynamics.tracing.graph import symbol, SYMBOLIC
 
 
@@ -23,10 +22,10 @@ class Follower(Joint):
     the name of the joint that has q, at the end of a chain of joints that follow each other.
     """
 
-    joint: Joint = custom(lambda value, path, problems: value, expected='a joint', default=None)
-    leader: str = ''
-    multiplier: float = 1.0  # d(coordinate of the joint) / dq
-    offset: float = 0.0  # [rad or m]
+    joint: Joint
+    leader: str
+    multiplier: float  # d(coordinate of the joint) / dq
+    offset: float  # [rad or m]
 
     @property
     def screw(self) -> bool:  # type: ignore[override]
@@ -42,6 +41,11 @@ class Follower(Joint):
     def coulomb_friction(self) -> float:
         """Dry friction along q."""
         return float(abs(self.multiplier) * self.joint.coulomb_friction)
+
+    @property
+    def described(self) -> Joint:
+        """The joint itself."""
+        return self.joint
 
     @property
     def before(self) -> Matrix:

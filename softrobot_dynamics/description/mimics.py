@@ -21,7 +21,7 @@ def follow(modules: Sequence[Module], problems: Problems) -> tuple[Module, ...]:
     Problems are joints that follow none, themselves or one without the one coordinate that it
     takes, and limits of followers that leave their leader no range.
     """
-    joints = {module.joint_name: _plain(module.joint) for module in modules}
+    joints = {m.joint_name: m.joint and m.joint.described for m in modules}
     places = {module.joint_name: f'bodies[{i}].joint' for i, module in enumerate(modules)}
     found = []
     for module in modules:
@@ -54,10 +54,6 @@ def leader_limits(
             ranges[joint.leader] = max(low, least), min(high, most)
             speeds[joint.leader] = min(speeds.get(joint.leader, speed), joint.leader_speed())
     return ranges, speeds
-
-
-def _plain(joint: Joint) -> Joint:
-    return joint.joint if isinstance(joint, Follower) else joint
 
 
 def _follower(
