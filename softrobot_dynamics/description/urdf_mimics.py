@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from math import inf
 from typing import Any
 
 from softrobot_dynamics.description.urdf_elements import Element, number, only, Problems, text
@@ -61,15 +62,16 @@ def narrowed_ranges(bodies: Sequence[Mapping[str, Any]], problems: Problems) -> 
     A follower that leaves no range is a problem.
     """
     joints = {body['joint'].get('name', body['name']): body['joint'] for body in bodies}
-    lines = []
+    lines: list[str] = []
+    ranges: dict[str, tuple[float, float]] = {}
     for name in joints:
         leader, multiplier, offset = _resolved(name, joints)
         own, limits = (joints[each].get('limits', {}) for each in (leader, name))
         if leader == name or 'position' not in limits:
             continue
         ends = sorted((end - offset) / multiplier for end in limits['position'])
-        low, high = own.get('position', (-float('inf'), float('inf')))
-        least, most = max(low, ends[0]), min(high, ends[1])
+        low, high = ranges.get(leader) or own.get('position', (-inf, inf))
+        ranges[leader] = least, most = max(low, ends[0]), min(high, ends[1])
         slight = _SLIGHT * (ends[1] - ends[0])
         if not least < most:
             words = f'limits at which {leader}, which it follows, has room in {low:g} to {high:g}'

@@ -410,6 +410,21 @@ def test_a_follower_without_a_leader_is_refused_by_name(tmp_path, change, given,
 
 
 @pytest.mark.quick
+def test_ranges_that_followers_leave_together_are_empty_or_named(tmp_path):
+    """Each follower narrows what those before it left; one that leaves nothing is refused."""
+    near = PAIR.replace('lower="-3" upper="3"', 'lower="-0.4" upper="3"')
+    read(tmp_path, near, report=(lines := []).append)
+    assert [line.partition(' by ')[0] for line in lines] == [
+        'joint ja: range -1 to 1 is -0.85 to 0.3',
+        'joint ja: range -0.85 to 0.3 is -0.85 to 0.1',
+    ]
+    far = PAIR.replace('lower="-3" upper="3"', 'lower="2" upper="3"')
+    assert re.search(
+        'joint jc.limit: .*-0.85 to 0.3 .*--unlimited jc', str(refused(tmp_path, far))
+    )
+
+
+@pytest.mark.quick
 def test_a_multiplier_of_zero_locks_a_follower_at_its_offset(tmp_path):
     """It never moves, whatever its leader does; what follows it stands still, too."""
     text = PAIR.replace('multiplier="-2"', 'multiplier="0"')
