@@ -5,6 +5,7 @@ Robots whose joints follow others against the same robots with joints that move 
 With x = G q + c of all joints, M = G' M_x G, and forces are G' f_x.
 """
 
+from dataclasses import dataclass, replace
 import functools
 
 import numpy as np
@@ -12,7 +13,9 @@ import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.estimation.sensors.contract import BoundRobot
-from support.followers import Pair
+from softrobot_dynamics.joints.contract import Joint
+from softrobot_dynamics.joints.mimic import Mimic
+from support.followers import FOLLOW, gripper, Pair
 
 pytestmark = pytest.mark.quick
 
@@ -205,3 +208,52 @@ def test_statics_hold_followers_by_their_leaders():
     force = sd.inverse_dynamics(own.free, q=x, qd=0.0 * x, qdd=0.0 * x)
     push = own.free.evaluator()(x, 0.0 * x).J.T @ (own.free.signs * u)
     assert np.abs(own.G.T @ (force - push)).max() < 1e-7 * np.abs(force).max()
+
+
+@dataclass(frozen=True)
+class Cam(Joint):
+    """A joint of one coordinate that turns about z and rises as its square."""
+
+    rise: float = 0.3  # [m/rad^2]
+
+    type_name = 'cam'
+
+    def coordinates(self):
+        """Return the one coordinate."""
+        return ('',)
+
+    def motion(self, q, math):
+        """Return the rotation, row-major, and the origin."""
+        c, s = math.cos(q[0]), math.sin(q[0])
+        return [c, -s, 0.0, s, c, 0.0, 0.0, 0.0, 1.0], [0.0, 0.0, self.rise * q[0] * q[0]]
+
+
+def with_cam(follow=True):
+    """Return the gripper with a cam in place of its slide."""
+    robot, cam = gripper(follow), Cam()
+    if follow:
+        cam = replace(cam, mimic=Mimic(*FOLLOW['slide']))
+    (pusher,) = (body for body in robot['bodies'] if body['name'] == 'pusher')
+    pusher |= {'name': 'slide', 'joint': cam}  # which bears the name of its body
+    return {**robot, 'actuators': []}
+
+
+def test_a_follower_of_any_motion_has_its_derivatives():
+    """A joint of one coordinate that is no screw follows another: ID, M and derivatives."""
+    own = Pair(with_cam)
+    ((q, qd, qdd),) = own.states(1)
+    x, xd, xdd = own.lead(q, qd, qdd)
+    (force, M), (wanted, full) = (
+        sd.mass_inverse_dynamics(own.model, q=q, qd=qd, qdd=qdd),
+        sd.mass_inverse_dynamics(own.free, q=x, qd=xd, qdd=xdd),
+    )
+    assert_close(force, own.G.T @ wanted)
+    assert_close(M, own.G.T @ full @ own.G)
+    found = sd.inverse_dynamics_derivatives(own.model, q=q, qd=qd, qdd=qdd)
+    wanted = sd.inverse_dynamics_derivatives(own.free, q=x, qd=xd, qdd=xdd)
+    assert_close(found.by_q, own.G.T @ wanted.by_q @ own.G, 1e-11)
+    assert_close(found.by_qd, own.G.T @ wanted.by_qd @ own.G, 1e-11)
+    found = sd.jacobian_derivatives(own.model, q=q, qd=qd, body='slide')
+    wanted = sd.jacobian_derivatives(own.free, q=x, qd=xd, body='slide')
+    by_q = np.einsum('akj,kn,jm->anm', wanted.by_q, own.G, own.G)
+    assert_close(found.by_q, by_q, 1e-11)

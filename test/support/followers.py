@@ -77,9 +77,9 @@ def gripper(follow=True):
 class Pair:
     """The gripper as ``model``, and with joints that all move as ``free``: x = G q + c."""
 
-    def __init__(self):
-        self.model = sd.compile_model(sd.load_robot(gripper()))
-        self.free = sd.compile_model(sd.load_robot(gripper(follow=False)))
+    def __init__(self, robot=gripper):
+        self.model = sd.compile_model(sd.load_robot(robot()))
+        self.free = sd.compile_model(sd.load_robot(robot(follow=False)))
         self.G, self.c = np.zeros((self.free.n, self.model.n)), np.zeros(self.free.n)
         for i, name in enumerate(self.free.coordinate_names):
             multiplier = 1.0
