@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a joint that follows another says of it."""
+"""Field `mimic` of a joint: the joint that it follows, and how."""
 
 from dataclasses import dataclass
 
