@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from softrobot_dynamics.description.mimics import follow
 from softrobot_dynamics.description.modules import (
     Module,
     NamedActuator,
@@ -56,6 +57,14 @@ class RobotDescription:
     def coordinate_names(self) -> tuple[str, ...]:
         """The coordinates' names on the wire, module by module, (n,)."""
         return tuple(c for module in self.modules for c in module.coordinate_names())
+
+    def first_coordinates(self) -> dict[str, int]:
+        """Return where in (n,) the coordinates of each module begin, by the joint's name."""
+        found, first = {}, 0
+        for module in self.modules:
+            found[module.joint_name] = first
+            first += len(module.coordinate_names())
+        return found
 
     @property
     def body_names(self) -> tuple[str, ...]:
@@ -162,7 +171,7 @@ class _Header:
 def _checked(data: object, problems: Problems, source: str) -> RobotDescription:
     if isinstance(data, dict):
         header = parse(_Header, data, '', problems, ignore=('bodies', 'actuators', 'initial'))
-        modules = read_modules(data.get('bodies', MISSING), problems)
+        modules = follow(read_modules(data.get('bodies', MISSING), problems), problems)
         actuators = read_actuators(data.get('actuators'), modules, problems)
         start = read_initial(data.get('initial'), modules, problems)
     else:
