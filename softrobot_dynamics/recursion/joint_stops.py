@@ -40,6 +40,23 @@ def watch_stops(evaluate, stops, M, q, qd):
 
 
 @kernel
+def keep_state(stops, clock, kept, q, qd):
+    """Fill kept (2 n + .,) with q, qd (n,) and the arrays of one number of a ``clock``."""
+    n = len(stops.lower)
+    for i in range(n):
+        kept[i], kept[n + i] = q[i], qd[i]
+    for k in range(len(clock)):
+        kept[2 * n + k] = clock[k][0]
+    stops.met[0] = 0.0
+
+
+@kernel
+def met(stops, q):
+    """Tell whether a stop was met since :func:`keep_state`, or is now at q (n,)."""
+    return stops.met[0] != 0.0 or reached(stops, q)
+
+
+@kernel
 def reached(stops, q):
     """Tell whether a coordinate of q (n,) is at a stop or beyond."""
     for i in range(len(stops.lower)):

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.recursion.joint_stops import reached, Stops
+from softrobot_dynamics.recursion.joint_stops import keep_state, met, reached, Stops
 from softrobot_dynamics.simulation.complementarity import complementary
 from softrobot_dynamics.simulation.integrators.contract import Integrator
 from softrobot_dynamics.simulation.loads import LoadedSteps
@@ -50,7 +50,9 @@ class JointStops:
         self._reached = cached(reached, stops=stops)
         finite = [np.where(np.isfinite(x), np.abs(x), 0.0) for x in (model.q_lower, model.q_upper)]
         self._slack = _AT * (model.scales.units + np.maximum(*finite))
-        self._before: tuple[Vector, ...] = ()
+        self._kept = np.zeros(2 * model.n + len(stepper.clock))
+        self._keep = cached(keep_state, stops=stops, clock=stepper.clock, kept=self._kept)
+        self._met = cached(met, stops=stops)
         self.forces, self.engaged = np.zeros(model.n), False
 
     def begin(self, q: Vector) -> None:
@@ -60,17 +62,18 @@ class JointStops:
 
     def keep(self, q: Vector, qd: Vector) -> None:
         """Keep the state that a period begins at, for :meth:`restore`."""
-        self._stops.met[0] = 0.0
-        self._before = q.copy(), qd.copy(), *(each.copy() for each in self._stepper.clock)
+        self._keep(q, qd)
 
     def met(self, q: Vector) -> bool:
         """Tell whether a stop was met since :meth:`keep`, or is by now, at q (n,)."""
-        return bool(self._stops.met[0] or self._reached(q))
+        return bool(self._met(q))
 
     def restore(self, q: Vector, qd: Vector) -> None:
         """Go back to the state that was kept."""
-        for array, value in zip((q, qd, *self._stepper.clock), self._before):
-            array[:] = value
+        n = len(q)
+        q[:], qd[:] = self._kept[:n], self._kept[n : 2 * n]
+        for array, value in zip(self._stepper.clock, self._kept[2 * n :]):
+            array[0] = value
 
     def advance(
         self, steps: LoadedSteps, force: Vector, q: Vector, qd: Vector, duration: float
