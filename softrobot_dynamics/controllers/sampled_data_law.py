@@ -112,6 +112,10 @@ class SampledDataLaw(Controller[D]):
         self._law_at_rest = self.law_at_rest(self._sampled.lines)
         self._go_by(held.lines, held.entry)
 
+    def resume(self) -> None:
+        """Prepare the law for its plan and settings."""
+        self._apply(self.plan, self.settings)
+
     def join(self, held: HeldCommand, prediction: Prediction) -> None:
         """Go by a response for several laws, see :meth:`Controller.join`."""
         self._held, self._prediction = None, prediction
