@@ -147,8 +147,12 @@ class ControlOutput(LoopOutput, Protocol):
     def moved(self) -> object:
         """Say that the robot was moved by something else, and the law started anew."""
 
-    def waiting(self, passed: int, last_refusal: str) -> object:
-        """Say that states are missed, `passed` [ns] since the last valid one or the start."""
+    def waiting(self, passed: int, last_refusal: str, *parts: str) -> object:
+        """
+        Say that states are missed, `passed` [ns] since the last valid one or the start.
+
+        Of these `parts`, if they come in parts.
+        """
 
     def flush(self) -> object:
         """Wait until readers have the last command, for a while."""

@@ -9,7 +9,7 @@ with one of `CAUSES`.
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from math import isfinite
+from math import isfinite, nan
 from typing import Protocol
 
 import numpy as np
@@ -96,11 +96,13 @@ class StateReader:
     """
     A JointState as (q, qd), each (n,), in the order of the coordinate `names`.
 
-    It may have others beside them, which are ignored.
+    It may have others beside them, which are ignored. ``velocities``: `measured`, every coordinate
+    has one; `auto`, those that are missing are nan; `differentiated`, all are nan.
     """
 
-    def __init__(self, names: Sequence[str]) -> None:
-        self._names = NameOrder(names, others=True)
+    def __init__(self, names: Sequence[str], velocities: str = 'measured') -> None:
+        self._names, self._velocities = NameOrder(names, others=True), velocities
+        self._unknown = np.full(len(names), nan)
 
     @property
     def ignored(self) -> tuple[str, ...]:
@@ -111,8 +113,11 @@ class StateReader:
         """Return (q, qd), which may share memory with the message; MessageError if unusable."""
         order, size = self._names.of(message.name), len(message.name)
         q = read_numbers('position', message.position, size, order)
-        qd = read_numbers('velocity', message.velocity, size, order)
-        return q, qd
+        if self._velocities == 'measured':
+            return q, read_numbers('velocity', message.velocity, size, order)
+        if self._velocities == 'differentiated' or not len(message.velocity):
+            return q, self._unknown
+        return q, read_numbers('velocity', message.velocity, size, order, missing=True)
 
 
 def _first(names: Sequence[str], said: Callable[[str], str] = str, most: int = 3) -> list[str]:
@@ -121,11 +126,19 @@ def _first(names: Sequence[str], said: Callable[[str], str] = str, most: int = 3
     return [*map(said, names[:most]), *rest]
 
 
-def read_numbers(field: str, values: Numbers, size: int, order: Integers | None = None) -> Vector:
+def read_numbers(
+    field: str,
+    values: Numbers,
+    size: int,
+    order: Integers | None = None,
+    *,
+    missing: bool = False,
+) -> Vector:
     """
     Return the values (size,) of a field of a message; MessageError if they are not numbers.
 
-    With an ``order`` (k,), those at its places, in its order; the others may be anything.
+    With an ``order`` (k,), those at its places, in its order; the others may be anything. Where
+    some may be ``missing``, nan is a value, too.
     """
     if len(values) != size:
         raise MessageError(f'wrong size: {field} has {len(values)} values, expected {size}')
@@ -134,9 +147,14 @@ def read_numbers(field: str, values: Numbers, size: int, order: Integers | None 
         numbers = numbers[order]
     with np.errstate(over='ignore'):
         square = numbers.dot(numbers)  # one pass; squares of what is absurd are inf too
-    if not isfinite(square):
+    if not isfinite(square) and not (missing and _known_or_nan(numbers)):
         raise MessageError(f'not a number: {field} holds nan, inf or a number beyond 1e150')
     return numbers
+
+
+def _known_or_nan(numbers: Vector) -> bool:
+    """Tell whether all are nan or finite, and not absurd."""
+    return bool((np.isnan(numbers) | (abs(numbers) < 1e150)).all())
 
 
 class MeasurementReader(Protocol):
