@@ -18,6 +18,7 @@ from softrobot_dynamics.configuration.parts import (
     require_parts,
     require_phases,
 )
+from softrobot_dynamics.configuration.state_topics import state_rows
 from softrobot_dynamics.configuration.wire_names import wire_name_rows
 from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.contract import Controller, CONTROLLERS
@@ -75,6 +76,8 @@ def declare_chosen(robot: NamedRobot, values: Mapping[str, Any], declare: Declar
     `declare`: a function that is given rows, and returns all values there are then; `robot`: as in
     :func:`configured_rows`. DescriptionError, UnknownNameError, ArgumentError.
     """
+    if values.get('state_topics'):
+        values = declare(state_rows(values))
     if not values.get('phases'):
         law = CONTROLLERS.get(values['controller'])
         return declare(configured_rows(law, robot, values['controlled']))

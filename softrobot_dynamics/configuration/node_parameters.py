@@ -4,6 +4,7 @@
 from softrobot_dynamics.configuration.parameters import ParameterSpec
 from softrobot_dynamics.controllers.safe import MODES
 from softrobot_dynamics.loops.command_timing import TIMINGS
+from softrobot_dynamics.loops.velocity_estimation import MODES as VELOCITIES
 
 WATCHDOG_PERIODS = 50
 
@@ -20,6 +21,14 @@ _RECORD = ParameterSpec(
     '',
     'File (.mcap) for a record of every tick, numbered if it exists, or a folder for one named'
     ' after node and time; empty for none',
+    read_only=True,
+)
+_PREFIX = ParameterSpec(
+    'joint_prefix',
+    'string',
+    '',
+    'What stands before the names of coordinates and actuators in states and commands, except'
+    ' those that `joint_names` gives',
     read_only=True,
 )
 _COMMUNICATION = (
@@ -40,14 +49,15 @@ _COMMUNICATION = (
         choices=('joint_state', 'multi_array'),
         read_only=True,
     ),
-    ParameterSpec(
-        'joint_prefix',
-        'string',
-        '',
-        'What stands before the names of coordinates and actuators in states and commands, except'
-        ' those that `joint_names` gives',
-        read_only=True,
-    ),
+    _PREFIX,
+)
+STATE_TOPICS = ParameterSpec(
+    'state_topics',
+    'strings',
+    (),
+    'Names of the parts in which states come, each on a topic of its own, see `states`; empty: all'
+    ' coordinates on joint_states',
+    read_only=True,
 )
 _SAFE = (
     ParameterSpec(
@@ -101,6 +111,32 @@ OF_CONTROLLER = (
     ParameterSpec('autostart', 'bool', False, 'Configure and activate at once', read_only=True),
     _RECORD,
     *_COMMUNICATION,
+    STATE_TOPICS,
+    ParameterSpec(
+        'states.tick',
+        'string',
+        '',
+        'Part of the states that the controller answers; the others are brought to its moment by'
+        ' their velocities; empty: the slowest',
+        read_only=True,
+    ),
+    ParameterSpec(
+        'states.shared_clock',
+        'bool',
+        False,
+        'Whether the stamps of all parts are by one clock; otherwise each part counts from its'
+        ' fastest message',
+        read_only=True,
+    ),
+    ParameterSpec(
+        'velocities',
+        'string',
+        'auto',
+        'Velocities of the states: as measured, or estimated from the positions where they are'
+        ' missing (auto), or always (differentiated)',
+        choices=VELOCITIES,
+        read_only=True,
+    ),
     ParameterSpec(
         'watchdog_periods',
         'integer',
@@ -153,6 +189,7 @@ OF_SIMULATION = (
     ),
     _RECORD,
     *_COMMUNICATION,
+    STATE_TOPICS,
     ParameterSpec(
         'command_timeout_periods',
         'integer',
@@ -315,4 +352,6 @@ OF_VISUALIZER = (
         read_only=True,
     ),
     ParameterSpec('frame_id', 'string', 'world', 'Frame in which all is', read_only=True),
+    _PREFIX,
+    STATE_TOPICS,
 )

@@ -165,7 +165,11 @@ class SimulationOutput(LoopOutput, Protocol):
         """Publish the time [ns], if anybody counts on it."""
 
     def state(self, q: Vector, qd: Vector, stamp: int) -> object:
-        """Publish the state (q, qd), (n,) each, at a stamp [ns]."""
+        """
+        Publish the state (q, qd), (n,) each, at a stamp [ns].
+
+        False: a part of it that no command answers.
+        """
 
     def slipped(self, late: int) -> object:
         """Say that all deadlines have moved by `late` [ns]."""

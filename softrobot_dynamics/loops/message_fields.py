@@ -127,12 +127,7 @@ def _first(names: Sequence[str], said: Callable[[str], str] = str, most: int = 3
 
 
 def read_numbers(
-    field: str,
-    values: Numbers,
-    size: int,
-    order: Integers | None = None,
-    *,
-    missing: bool = False,
+    field: str, values: Numbers, size: int, order: Integers | None = None, *, missing: bool = False
 ) -> Vector:
     """
     Return the values (size,) of a field of a message; MessageError if they are not numbers.

@@ -257,7 +257,8 @@ class SimulationLoop(Loop):
             state = self._sensing.sense(self._stamp, simulator.q, rates)
             self._heard = state and state.stamp
             if state is not None:
-                self._publisher.state(state.q, state.qd, state.stamp)
+                if self._publisher.state(state.q, state.qd, state.stamp) is False:
+                    self._heard = None  # of a part that no command answers
             elif self.pace == 0.0:  # nothing to wait for
                 self.deadlines.next = self._published
 

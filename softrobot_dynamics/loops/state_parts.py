@@ -154,6 +154,24 @@ class SourcePart(NamedTuple):
     stream: StateStream
 
 
+class PartReader:
+    """
+    Positions of all coordinates from messages (part, message) of some parts.
+
+    ``parts`` of :class:`StateReader` and indices (k,) each; ``q`` (n,) where none has come.
+    """
+
+    def __init__(self, readers: Sequence[tuple[StateReader, Sequence[int]]], q: Vector) -> None:
+        self._readers = [(reader, np.array(indices)) for reader, indices in readers]
+        self._q, self.parts = q.copy(), len(readers)
+
+    def read(self, numbered: tuple[int, StateMessage]) -> tuple[Vector]:
+        """Return (q (n,)) with those of a message; MessageError if it is unusable."""
+        reader, indices = self._readers[numbered[0]]
+        self._q[indices] = reader.read(numbered[1])[0]
+        return (self._q,)
+
+
 class StateParts:
     """
     States in parts, as :class:`StateStream` for all coordinates; messages are (part, message).

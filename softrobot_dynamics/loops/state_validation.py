@@ -65,8 +65,8 @@ def part_of(bounds: StateBounds, indices: Sequence[int]) -> StateBounds:
         for part, longest in turns.vectors:
             inside = [i for i in range(part.start, part.stop) if i in own]
             if inside and len(inside) < part.stop - part.start:
-                names = ', '.join(bounds.names[part])
-                raise ArgumentError('states', names, 'the rotation vector of a joint in one part')
+                torn = ', '.join(bounds.names[part])
+                raise ArgumentError('states', torn, 'the rotation vector of a joint in one part')
             if inside:
                 first = own.index(part.start)
                 vectors.append(RotationVectors(slice(first, first + 3), longest))

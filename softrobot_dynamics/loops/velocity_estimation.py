@@ -84,7 +84,7 @@ class _Window:
     def add(self, q: Vector, qd: Vector, time: int) -> None:
         """Take in a state at a time [ns]."""
         while self.count == MOST or (
-            self.count >= LEAST and time - self._times[0] > 2 * LATEST
+            self.count >= LEAST and time - self._times[0] > 2.2 * LATEST
         ):  # the oldest one is too old
             k = self.count
             self._times[: k - 1], self._q[: k - 1] = self._times[1:k], self._q[1:k].copy()

@@ -8,8 +8,8 @@ import sys
 from typing import Any, TYPE_CHECKING, TypeAlias
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
-from sensor_msgs.msg import JointState
 from softrobot_dynamics.configuration import build, declared_parameters, wire_names
+from softrobot_dynamics.configuration.state_topics import state_parts
 from softrobot_dynamics.controllers.phases import Program
 from softrobot_dynamics.errors import CancelledError, MessageError, SoftRobotError
 from softrobot_dynamics.loops import realtime
@@ -22,8 +22,12 @@ from softrobot_dynamics.loops.state_monitoring import StateMonitor
 from softrobot_dynamics.nodes import diagnostics, process, recording
 from softrobot_dynamics.nodes.control_report import report_on
 from softrobot_dynamics.nodes.lifecycle import LifecycleNode, SUCCESS
-from softrobot_dynamics.nodes.messaging.inbox import Inbox
-from softrobot_dynamics.nodes.messaging.quality import NEWEST, quality_of
+from softrobot_dynamics.nodes.messaging.quality import quality_of
+from softrobot_dynamics.nodes.messaging.state_messages import (
+    hear_states,
+    position_reader,
+    state_source,
+)
 from softrobot_dynamics.nodes.online_references import OnlineReferences
 from softrobot_dynamics.nodes.parameters import NodeParameters, refusal_of
 from softrobot_dynamics.nodes.peer_status import PeerStatus
@@ -34,6 +38,7 @@ from std_srvs.srv import SetBool, Trigger
 
 if TYPE_CHECKING:
     from softrobot_dynamics.configuration.build import Controlled
+    from softrobot_dynamics.configuration.state_topics import StatePart
     from softrobot_dynamics.loops.planning import Job
     from softrobot_dynamics.nodes.diagnostics import Report
     from softrobot_dynamics.references.piecewise import Reference
@@ -45,7 +50,8 @@ class ControllerNode(LifecycleNode):
     """
     Answers every state of a robot with a command.
 
-    - subscribes to `joint_states` (sensor_msgs/JointState): coordinates by name
+    - subscribes to `joint_states` (sensor_msgs/JointState): coordinates by name; or to a topic for
+      each part of the states, see `state_topics`
     - subscribes to `~/trajectory` (trajectory_msgs/JointTrajectory): what the controlled outputs
       shall do, by actuator; it replaces what is followed
     - subscribes to `~/target` (geometry_msgs/PointStamped): where a tip, that of the body that
@@ -71,6 +77,7 @@ class ControllerNode(LifecycleNode):
         super().__init__('controller')
         self._build, self._stop = build, stop
         self._plant: Any = None  # a Controlled; as the next four None unless configured
+        self._states: tuple[StatePart, ...] = ()
         self._inbox: Any = None
         self._publisher: Any = None
         self._diagnostics: Any = None
@@ -125,15 +132,24 @@ class ControllerNode(LifecycleNode):
         quality = quality_of(values)
         controlled = [names[i] for i in plant.controller.controlled]
         self._online_references = OnlineReferences(self, plant, self._orders, self.options)
-        self._inbox = Inbox(self, JointState, 'joint_states', NEWEST, plant.model.n)
+        self._states = state_parts(self.options.values, plant.model.coordinate_names)
+        topics = {part.name: part.topic for part in self._states}
+        self._inbox = hear_states(self, self._states)
         actuators = [entry.actuator for entry in plant.model.description.actuators]
         self._peers = PeerStatus(self)
-        watch = StateMonitor(self, self._inbox.topic, actuators, self._peers)
+        heard = [self.resolve_topic_name(topic) for topic in topics.values()]
+        watch = StateMonitor(self, heard, actuators, self._peers)
         self._diagnostics = diagnostics.Diagnostics(
             self, 'control loop', values['robot'], self._reporter(values, watch)
         )
         self._publisher = ControlPublisher(
-            self, names, controlled, values['command_type'], quality, self._diagnostics.changed
+            self,
+            names,
+            controlled,
+            values['command_type'],
+            quality,
+            self._diagnostics.changed,
+            topics,
         )
         for words in self.options.unknown():
             self.get_logger().warning(f'unknown parameter {words} left out')
@@ -150,7 +166,7 @@ class ControllerNode(LifecycleNode):
     def _activate(self) -> None:
         with self.options.lock, self._orders.planning(activating=True) as job:
             values = self.options.values
-            reader = StateReader(self._plant.model.coordinate_names)
+            reader = position_reader(self._states, self._plant.model.q0)
             allowed = values['allow_unstable']
             for words in left_inside(self._plant, self._inbox, reader, allowed):
                 self.get_logger().warning(words)
@@ -172,16 +188,24 @@ class ControllerNode(LifecycleNode):
             return HoldOrder()
 
     def _make_loop(self, values: dict[str, Any], reference: FollowOrder) -> ControlLoop:
-        plant = self._plant
+        plant, period = self._plant, round(SECOND / values['rate'])
         return ControlLoop(
             plant,
             self._inbox,
-            StateReader(plant.model.coordinate_names),
+            StateReader(self._states[0].names, values['velocities']),
             self._publisher,
             Orders(plant.settings(values), reference, values['reference.ramp_time']),
-            period=round(SECOND / values['rate']),
+            period=period,
             watchdog=_watchdog(values),
             record=recording.of_controller(self, plant, values),
+            parts=state_source(
+                self._states,
+                values['velocities'],
+                plant.validator,
+                period,
+                tick=values['states.tick'],
+                shared_clock=values['states.shared_clock'],
+            ),
         )
 
     def _end_loop(self) -> None:

@@ -123,7 +123,11 @@ class EstimatorNode(LifecycleNode):
         )
         self._open.append(self._diagnostics)
         self._publisher = EstimationPublisher(
-            self, model.coordinate_names, quality_of(values), self._diagnostics.changed, body
+            self,
+            wire_names.wire_names(values, model.coordinate_names),
+            quality_of(values),
+            self._diagnostics.changed,
+            body,
         )
         self._open.append(self._publisher)
 

@@ -16,6 +16,7 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.configuration import build, declared_parameters, wire_names
 from softrobot_dynamics.configuration.law_settings import bus_of, require_patience
+from softrobot_dynamics.configuration.state_topics import state_parts, state_rows
 from softrobot_dynamics.errors import ArgumentError, MessageError, SoftRobotError
 from softrobot_dynamics.estimation.instruments import Instruments
 from softrobot_dynamics.estimation.settings import load_estimator
@@ -39,6 +40,7 @@ from std_srvs.srv import SetBool, Trigger
 if TYPE_CHECKING:
     from softrobot_dynamics.annotations import Vector
     from softrobot_dynamics.configuration.build import Simulated
+    from softrobot_dynamics.configuration.state_topics import StatePart
     from softrobot_dynamics.nodes.diagnostics import Report
     from softrobot_dynamics.nodes.process import Stop
     from softrobot_dynamics.simulation.sensing import Sensing
@@ -54,9 +56,9 @@ class SimulationNode(Node):
     Takes the place of a robot: states out at a fixed rate, commands in.
 
     - publishes `joint_states` (sensor_msgs/JointState): coordinates by name, stamped with the
-      simulated time since the start; with an `estimator` `~/joint_states`, and what its sensors
-      measure, as it hears that; `/clock` (rosgraph_msgs/Clock) with the same, if
-      `publish_clock` says so; `/diagnostics` at 1 Hz
+      simulated time since the start, or in parts (`state_topics`); with an `estimator`
+      `~/joint_states`, and what its sensors measure, as it hears that; `/clock`
+      (rosgraph_msgs/Clock) with the same, if `publish_clock` says so; `/diagnostics` at 1 Hz
     - subscribes to `joint_commands` (sensor_msgs/JointState): u in effort, by actuator; or
       `controller/commands` (std_msgs/Float64MultiArray), see `command_type`
     - subscribes to `~/wrench` (geometry_msgs/WrenchStamped): a push from outside, see `pushes`;
@@ -98,6 +100,7 @@ class SimulationNode(Node):
         with process.interrupting(self._stop), realtime.without_priority():
             plant = self._build(values)
         self.options.declare(declared_parameters.sensor_rows(plant.heard))
+        self.options.declare(state_rows(values, simulated=True))
         self.options.require_known(wire_names.MAP)
         values = self.options.values
         quality = quality_of(values)
@@ -110,11 +113,11 @@ class SimulationNode(Node):
         )
         self._publisher = SimulationPublisher(
             self,
-            plant.heard.coordinate_names,
             quality,
             self._diagnostics.changed,
             with_clock=values['publish_clock'],
-            topic='~/joint_states' if values['estimator'] else 'joint_states',
+            parts=self._parts_of(plant, values),
+            period=1.0 / values['rate'],
         )
         self._pushes = ExternalWrenches(plant.model)
         self._place = InitialStateReader(plant.model, plant.trial, 1.0 / values['rate'])
@@ -174,6 +177,13 @@ class SimulationNode(Node):
             self._loop.timeout = values['command_timeout_periods']
             self._loop.pace = values['real_time_factor']
             recording.note(self._loop.record, values, changed)
+
+    def _parts_of(self, plant: Simulated, values: dict[str, Any]) -> tuple[StatePart, ...]:
+        """Return the parts in which states are published; with an estimator for nobody else."""
+        parts = state_parts(values, plant.heard.coordinate_names)
+        if not values['estimator']:
+            return parts
+        return tuple(part._replace(topic=f'~/{part.topic}') for part in parts)
 
     def _measured(
         self, plant: Simulated, values: dict[str, Any], quality: QoSProfile
