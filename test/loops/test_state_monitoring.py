@@ -80,7 +80,9 @@ def quiet_loop(**given):
     states = SimpleNamespace(estimated=(), silent=lambda moment: ())
     known = {'steps': Window(), 'period': PERIOD, 'last_stamp': 0, 'last_valid': None}
     known |= {'soonest': inf, 'mode': RUNNING, 'ignored_names': ()}
-    return SimpleNamespace(**{**known, 'round_times': Window(), 'orders': orders, 'states': states, **given})
+    return SimpleNamespace(
+        **{**known, 'round_times': Window(), 'orders': orders, 'states': states, **given}
+    )
 
 
 @pytest.mark.parametrize(
