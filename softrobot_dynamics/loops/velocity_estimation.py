@@ -22,7 +22,7 @@ from softrobot_dynamics.loops.realtime import SECOND
 MODES = 'auto', 'measured', 'differentiated'
 """Velocities are estimated where a message has none; never; always."""
 
-MOST, LEAST = 5, 3  # positions in a window
+MOST, LEAST = 9, 3  # positions in a window
 LATEST = SECOND // 100  # [ns] by which the centre of a window of more than LEAST may be late
 JUMP = 0.05  # [rad or lengths of the body] from the line: a position of another motion
 _SILENCE = 4  # windows without a position, after which a window is of no use any more

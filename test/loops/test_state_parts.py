@@ -174,14 +174,14 @@ def test_a_wrong_message_of_one_part_leaves_the_other_alone(monkeypatch):
 
 
 def test_missing_velocities_are_estimated_at_the_stated_delay(monkeypatch):
-    """Without velocities the state is that of two periods ago, of which the law is told."""
+    """Without velocities the state is that of four periods ago, of which the law is told."""
     drivers = Drivers(monkeypatch, every=(1, 1), velocities='auto')
     drivers.run(4 * SETTLED, velocity=False)
     loop = drivers.control.loop
-    assert loop.mode == RUNNING and loop.states.delay == 2 * PERIOD
-    assert loop.driver.state_delay == 2e-3 and loop.states.estimated == COORDINATES
+    assert loop.mode == RUNNING and loop.states.delay == 4 * PERIOD
+    assert loop.driver.state_delay == 4e-3 and loop.states.estimated == COORDINATES
     moment, _, q, qd = drivers.rows[-1]
-    t = moment // PERIOD * PERIOD * 1e-9 - 2e-3
+    t = moment // PERIOD * PERIOD * 1e-9 - 4e-3
     np.testing.assert_allclose(q, [0.5 * t, -0.25 * t], atol=1e-6)
     np.testing.assert_allclose(qd, drivers.rates, atol=1e-6)
 
@@ -194,7 +194,7 @@ def test_velocities_that_vanish_on_the_way_are_estimated(monkeypatch):
     assert loop.states.delay == 0 and not loop.states.estimated
     begun = loop.driver.law.calls.count('start')
     drivers.run(SETTLED, velocity=False)
-    assert loop.mode == RUNNING and loop.states.delay == 2 * PERIOD
+    assert loop.mode == RUNNING and loop.states.delay == 4 * PERIOD
     assert loop.driver.law.calls.count('start') == begun + 1
     assert loop.statistics.counts['timeouts'] == 0
 
