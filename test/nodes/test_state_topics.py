@@ -150,7 +150,7 @@ def _error(observer):
 def test_the_arm_follows_a_circle_whatever_its_drivers_send(
     given, simulated, rate, observer, start_arm
 ):
-    """With states in three parts, or without velocities, the arm follows within 0.3 mm."""
+    """With states in three parts, or without velocities, the arm follows within 1 mm."""
     start_arm('simulation', **{'rate': RATE, **given, **simulated})
     start_arm(
         'controller', autostart='true', rate=rate, reference__type='circle',
@@ -165,5 +165,5 @@ def test_the_arm_follows_a_circle_whatever_its_drivers_send(
         return observer.value(CONTROLLER, 'ticks') > 5.0 * rate
 
     observer.until(seen, 'three more')
-    assert np.nanmax(errors) < 3e-4 and observer.mode(SIMULATION) == 'driven by commands'
+    assert np.nanmax(errors) < 1e-3 and observer.mode(SIMULATION) == 'driven by commands'
     assert observer.value(CONTROLLER, 'watchdog trips') == 0
