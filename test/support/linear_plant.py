@@ -35,6 +35,7 @@ class Description(NamedTuple):
 
     digest: str = 'two masses'
     actuators: tuple = ()
+    wire_fields: tuple = ('effort', 'effort')
 
 
 class Model(NamedTuple):
