@@ -18,6 +18,7 @@ from softrobot_dynamics.configuration.parts import (
     require_parts,
     require_phases,
 )
+from softrobot_dynamics.configuration.wire_names import wire_name_rows
 from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.contract import Controller, CONTROLLERS
 from softrobot_dynamics.errors import ArgumentError
@@ -63,6 +64,7 @@ def configured_rows(
     owners = law.owners(robot, controlled or None)
     rows = [row for p in law.parameters() for row in _declared(p, owners.get(p.each, ()))]
     rows += _limits(robot.actuator_names, [quantity.unit for quantity in robot.commands])
+    rows += wire_name_rows(robot)
     return _distinct(controller_rows(), rows)
 
 
@@ -135,9 +137,9 @@ def _law(part: LawPart, robot: NamedRobot) -> Iterator[ParameterSpec]:
 
 
 def sensor_rows(robot: NamedRobot) -> tuple[ParameterSpec, ...]:
-    """Return the simulation's rows that are known once there is a robot: of single sensors."""
+    """Return the simulation's rows that are known once there is a robot: sensors, wire names."""
     names = [row.name for row in SIMULATION]
-    rows = _sensors(robot.coordinate_names)
+    rows = [*_sensors(robot.coordinate_names), *wire_name_rows(robot)]
     return _distinct(SIMULATION, [row for row in rows if row.name not in names])
 
 

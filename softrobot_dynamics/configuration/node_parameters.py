@@ -40,6 +40,14 @@ _COMMUNICATION = (
         choices=('joint_state', 'multi_array'),
         read_only=True,
     ),
+    ParameterSpec(
+        'joint_prefix',
+        'string',
+        '',
+        'What stands before the names of coordinates and actuators in states and commands, except'
+        ' those that `joint_names` gives',
+        read_only=True,
+    ),
 )
 _SAFE = (
     ParameterSpec(

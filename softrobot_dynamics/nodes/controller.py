@@ -9,7 +9,7 @@ from typing import Any, TYPE_CHECKING, TypeAlias
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from sensor_msgs.msg import JointState
-from softrobot_dynamics.configuration import build, declared_parameters
+from softrobot_dynamics.configuration import build, declared_parameters, wire_names
 from softrobot_dynamics.controllers.phases import Program
 from softrobot_dynamics.errors import CancelledError, MessageError, SoftRobotError
 from softrobot_dynamics.loops import realtime
@@ -117,6 +117,7 @@ class ControllerNode(LifecycleNode):
         started = realtime.now()
         with process.interrupting(self._stop), realtime.without_priority():
             plant = self._build(values, self.options.declare)
+        self.options.require_known(wire_names.MAP)
         names = plant.model.actuator_names
         plant.settings(self.options.values)
         recording.prepare(values['record'])

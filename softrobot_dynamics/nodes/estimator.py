@@ -10,6 +10,7 @@ from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.configuration import wire_names
 from softrobot_dynamics.configuration.node_parameters import OF_ESTIMATOR
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.description.robot import load_robot
@@ -95,7 +96,10 @@ class EstimatorNode(LifecycleNode):
         process.disable_garbage_collection()
 
     def _load(self, values: dict[str, Any]) -> None:
-        model = compile_model(load_robot(values['robot']))
+        robot = load_robot(values['robot'])
+        values = self.options.declare(wire_names.wire_name_rows(robot))
+        self.options.require_known(wire_names.MAP)
+        model = compile_model(robot)
         body = values['push'] or model.body_names[-1]
         if body not in model.body_names:
             raise ArgumentError('push', body, f'a body, one of {", ".join(model.body_names)}')

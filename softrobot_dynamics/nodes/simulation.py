@@ -14,7 +14,7 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
-from softrobot_dynamics.configuration import build, declared_parameters
+from softrobot_dynamics.configuration import build, declared_parameters, wire_names
 from softrobot_dynamics.configuration.law_settings import bus_of, require_patience
 from softrobot_dynamics.errors import ArgumentError, MessageError, SoftRobotError
 from softrobot_dynamics.estimation.instruments import Instruments
@@ -98,6 +98,7 @@ class SimulationNode(Node):
         with process.interrupting(self._stop), realtime.without_priority():
             plant = self._build(values)
         self.options.declare(declared_parameters.sensor_rows(plant.heard))
+        self.options.require_known(wire_names.MAP)
         values = self.options.values
         quality = quality_of(values)
         sensing = self._measured(plant, values, quality)
