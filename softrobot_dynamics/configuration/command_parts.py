@@ -44,7 +44,7 @@ class CommandPart(NamedTuple):
 
 
 def command_rows(values: Mapping[str, Any]) -> tuple[ParameterSpec, ...]:
-    """Return the rows of the parts that `command_topics` names; DescriptionError for wrong ones."""
+    """Return the rows of the parts that `command_topics` names; or DescriptionError."""
     names = values.get('command_topics') or ()
     _refuse(list(_misnamed(values, names)))
     return tuple(row for name in names for row in _part_rows(name))

@@ -23,4 +23,3 @@ UNITS = {'': 1.0, **{unit: size for sizes in KINDS.values() for unit, size in si
 def units_of(unit: str) -> dict[str, float]:
     """Return {unit: size in `unit`} of the units that can stand for an SI unit."""
     return KINDS.get(unit, {unit: 1.0})
-
