@@ -27,7 +27,8 @@ TRAJECTORY = 'joint_trajectory'
 TYPES = (*COMMAND_TYPES, TRAJECTORY)
 FIELDS = 'effort', 'position', 'velocity'  # of a sensor_msgs/JointState
 _TOPICS = dict(zip(TYPES, ('joint_commands', 'commands', 'joint_trajectory')))
-_NAME = re.compile(r'[A-Za-z]\w*')
+_NAME = re.compile(r'[A-Za-z]\w*', re.ASCII)
+_TOPIC = re.compile(r'(~/|/)?[A-Za-z_]\w*(/[A-Za-z_]\w*)*', re.ASCII)
 
 
 class CommandPart(NamedTuple):
@@ -62,7 +63,7 @@ def command_parts(model: CompiledModel, values: Mapping[str, Any]) -> tuple[Comm
         return (_part(model, values, '', every, values['command_type'], '', nan),)
     parts = values['command_topics']
     found = {part: _chosen(model, values[f'{GROUP}.{part}.actuators']) for part in parts}
-    _refuse([*_not_in_one(model, values, found), *_same_topics(values)])
+    _refuse([*_not_in_one(model, values, found), *_wrong_topics(values)])
     return tuple(
         _part(
             model,
@@ -120,8 +121,8 @@ def _part_rows(part: str) -> Iterator[ParameterSpec]:
 
 def _misnamed(values: Mapping[str, Any], names: Sequence[str]) -> Iterator[Problem]:
     for name in names:
-        if not _NAME.fullmatch(name) or '__' in name:
-            yield Problem('command_topics', name, 'names of letters, digits and single _')
+        if not _NAME.fullmatch(name):
+            yield Problem('command_topics', name, 'names of letters, digits and _')
         elif list(names).count(name) > 1:
             yield Problem('command_topics', name, 'different names')
             return
@@ -161,10 +162,13 @@ def _not_in_one(
         yield Problem('command_topics', tuple(found), words)
 
 
-def _same_topics(values: Mapping[str, Any]) -> Iterator[Problem]:
+def _wrong_topics(values: Mapping[str, Any]) -> Iterator[Problem]:
     owner: dict[str, str] = {}
     for part in values['command_topics']:
         topic = _topic(values, part)
+        if not _TOPIC.fullmatch(topic):
+            words = 'a name of a topic: letters, digits and _, with / between'
+            yield Problem(f'{GROUP}.{part}.topic', topic, words)
         if topic in owner:
             words = f'a topic of its own: {owner[topic]} has this one'
             yield Problem(f'{GROUP}.{part}.topic', topic, words)
@@ -212,12 +216,20 @@ def _sizes(
     """Return the size of a unit, '' for the SI unit, for each actuator; DescriptionError."""
     if not unit:
         return (1.0,) * len(indices)
-    told = [model.commands[i].unit for i in indices]
+    told = [_told(model, i) for i in indices]
     for i, own in zip(indices, told):
         if unit not in units_of(own):
             words = f'one of {", ".join(units_of(own))} for {model.actuator_names[i]}'
             _refuse([Problem(path, unit, f'{words}, or empty')])
     return tuple(units_of(own)[unit] for own in told)
+
+
+def _told(model: CompiledModel, i: int) -> str:
+    """Return the SI unit of what the drives of an actuator are told."""
+    field = model.description.wire_fields[i]
+    if field == 'effort':
+        return str(model.commands[i].unit)
+    return model.outputs[i].unit + ('/s' if field == 'velocity' else '')
 
 
 def _refuse(problems: list[Problem]) -> None:

@@ -156,17 +156,31 @@ class SimulationLoop(Loop):
                 if message is not None:
                     left = len(self._answers.left)
                     if self._receive(message, arrival) and not self.paused:
+                        self._catch_up()
                         return arrival - self._published
                     if len(self._answers.left) in (0, left):  # else others are on their way
                         self._inbox.rest()
             except MessageError as error:
                 arrival = now()
-                self.statistics.refuse(error)
-                self._publisher.refused(error)
+                self._refuse(error)
                 self._inbox.rest()
             if arrival >= self.deadlines.next:
                 return None
         return None
+
+    def _catch_up(self) -> None:
+        """Take the other parts that are there: one without a stamp may have been an older one."""
+        for _ in self._reader.places[1:]:
+            try:
+                if (message := self._inbox.wait(0)) is None:
+                    return
+                self._receive(message, now())
+            except MessageError as error:
+                self._refuse(error)
+
+    def _refuse(self, error: MessageError) -> None:
+        self.statistics.refuse(error)
+        self._publisher.refused(error)
 
     def _receive(self, message: object, arrival: int) -> bool:
         """Take a command as the one to apply; return whether all answer the last state now."""

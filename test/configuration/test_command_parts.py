@@ -14,18 +14,28 @@ from support.linear_plant import Description, Model
 pytestmark = pytest.mark.quick
 
 ROBOT = Model(
-    description=Description(wire_fields=('effort', 'position', 'effort', 'effort', 'effort')),
+    description=Description(wire_fields=('effort', 'position', 'effort', 'velocity', 'effort')),
     m=5,
-    actuator_names=('shoulder', 'elbow', 't1', 't2', 'p'),
+    actuator_names=('shoulder', 'elbow', 't1', 'spool', 'p'),
     commands=(
         Quantity('torque', 'N m'),
-        Quantity('angle', 'rad'),
+        Quantity('torque', 'N m'),
         Quantity('tension', 'N'),
-        Quantity('tension', 'N'),
+        Quantity('torque', 'N m'),
         Quantity('pressure', 'Pa'),
     ),
+    outputs=(
+        Quantity('angle', 'rad'),
+        Quantity('angle', 'rad'),
+        Quantity('elongation', 'm'),
+        Quantity('angle', 'rad'),
+        Quantity('volume', 'm^3'),
+    ),
 )
-PARTS = {'commands.arm.actuators': ['shoulder', 'elbow'], 'commands.soft.actuators': ['t*', 'p']}
+PARTS = {
+    'commands.arm.actuators': ['shoulder', 'elbow'],
+    'commands.soft.actuators': ['t*', 'spool', 'p'],
+}
 
 
 def parts_of(**changes):
@@ -54,7 +64,7 @@ def test_without_parts_there_is_one_of_all_actuators():
 def test_each_part_has_its_actuators_topic_and_fields():
     """Names and patterns choose actuators in the order given; types have topics by default."""
     arm, soft = parts_of(
-        commands__soft__actuators=['p', 't*'],
+        commands__soft__actuators=['p', 't*', 'spool'],
         commands__soft__type='multi_array',
         commands__arm__field='velocity',
     )
@@ -73,7 +83,7 @@ def test_names_in_messages_have_the_prefix_of_their_part():
     """A part's prefix goes before the names, instead of that of all; an entry goes before both."""
     arm, soft = parts_of(commands__arm__prefix='left_', joint_prefix='lab_')
     assert arm.names == ('left_shoulder', 'left_elbow')
-    assert soft.names == ('lab_t1', 'lab_t2', 'lab_p')
+    assert soft.names == ('lab_t1', 'lab_spool', 'lab_p')
 
 
 @pytest.mark.parametrize(
@@ -82,14 +92,15 @@ def test_names_in_messages_have_the_prefix_of_their_part():
         (['p'], 'kPa', (1e3,)),
         (['p'], 'mbar', (1e2,)),
         (['p'], 'bar', (1e5,)),
-        (['t1', 't2'], 'mN', (1e-3, 1e-3)),
+        (['t1'], 'mN', (1e-3,)),
+        (['spool'], 'deg/s', (pi / 180.0,)),
         (['elbow'], 'deg', (pi / 180.0,)),
-        (['shoulder'], 'N m', (1.0,)),
+        (['shoulder'], 'mN m', (1e-3,)),
         (['p'], '', (1.0,)),
     ],
 )
 def test_a_unit_that_fits_is_taken(actuators, unit, sizes):
-    """A part in another unit of its actuators' quantity knows the unit's size in SI units."""
+    """A part in another unit of what its drives take knows the unit's size in SI units."""
     others = [name for name in ROBOT.actuator_names if name not in actuators]
     _, part = parts_of(
         commands__arm__actuators=others,
@@ -104,16 +115,17 @@ def test_a_unit_that_fits_is_taken(actuators, unit, sizes):
     [
         (
             {'commands.soft.actuators': ['t*', 'q']},
-            ['commands.soft.actuators', "'q'", 'none has p'],
+            ['commands.soft.actuators', "'q'", 'none has spool, p'],
         ),
-        ({'commands.soft.actuators': ['t1', 'elbo', 'p']}, ['did you mean elbow', 'has t2']),
+        ({'commands.soft.actuators': ['t1', 'elbo', 'p']}, ['did you mean elbow', 'has spool']),
         ({'commands.soft.actuators': ['*']}, ['arm has shoulder, elbow']),
-        ({'commands.soft.actuators': []}, ['commands.soft.actuators', 'none has t1, t2, p']),
+        ({'commands.soft.actuators': []}, ['commands.soft.actuators', 'none has t1, spool, p']),
         ({'commands.soft.unit': 'kPa'}, ["commands.soft.unit: 'kPa'", 'one of N, mN, kN for t1']),
         ({'commands.arm.unit': 'deg'}, ['one of N m, mN m for shoulder']),
         ({'commands.arm.type': 'floats'}, ['commands.arm.type', 'joint_trajectory']),
         ({'commands.arm.field': 'torque'}, ['commands.arm.field', 'effort, position, velocity']),
         ({'commands.soft.topic': 'arm/joint_commands'}, ['commands.soft.topic', 'arm has this']),
+        ({'commands.soft.topic': 'no topic'}, ['commands.soft.topic', 'letters']),
         ({'command_topics': ['arm', 'arm']}, ['command_topics', 'different names']),
         ({'command_topics': ['arm', 'so ft']}, ["'so ft'", 'letters']),
         ({'command_type': 'multi_array'}, ['command_type', 'commands.arm.type']),

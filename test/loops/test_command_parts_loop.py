@@ -135,3 +135,28 @@ def test_a_waiting_robot_waits_for_every_part(monkeypatch):
     assert simulation.go((0, 1.0, 1)) == []
     assert simulation.go((1, 2.0, 1)) == [([1.0, 2.0], 1e-3)]
     assert np.isfinite(simulation.plant.simulator.q).all()
+
+
+def test_the_newest_numbers_without_a_stamp_count(monkeypatch):
+    """Of numbers without a stamp that came twice, those beside the last stamped part act."""
+    simulation = Simulation(monkeypatch, (LEFT, ARRAY), timing='lockstep')
+    simulation.clock.bring((1, Float64MultiArray(data=[2e3])), 1)
+    simulation.bring(0, 1.0, PERIOD // 4)
+    simulation.clock.wait = first_of(simulation.clock)
+    simulation.clock.bring((1, Float64MultiArray(data=[7e3])), PERIOD // 4)
+    simulation.loop._cycle()
+    assert simulation.steps == [([1.0, 7.0], 1e-3)]
+
+
+def first_of(clock):
+    """Return a `wait` of an inbox with room for one message of each part, which take turns."""
+
+    def wait(timeout):
+        end = clock.time + max(0, timeout)
+        if clock.due and clock.due[0][0] <= end:
+            clock.time = max(clock.time, clock.due[0][0])
+            return clock.due.pop(0)[1]
+        clock.sleep_until(end)
+        return None
+
+    return wait

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from softrobot_dynamics.actuators.contract import Quantity
 from softrobot_dynamics.configuration import build
+from softrobot_dynamics.configuration.command_parts import command_rows
 from softrobot_dynamics.configuration.declared_parameters import configured_rows
 from softrobot_dynamics.configuration.law_settings import settings_of
 from softrobot_dynamics.controllers import contract
@@ -184,7 +185,8 @@ def controlled(values, declare=list):
     if values['robot'] == 'round':
         bounds = bounds._replace(turns=Turns(np.array([TURN, 0.0])))
     validator = Faulty if values['robot'] == 'faulty' else StateValidator
-    declare(configured_rows(controller, controller.model, values['controlled']))
+    rows = configured_rows(controller, controller.model, values['controlled'])
+    declare([*command_rows(values), *rows])
     return build.Controlled(
         controller.model,
         controller,
