@@ -6,6 +6,7 @@ import functools
 from math import inf, nan
 from typing import Any, TypeAlias
 
+from softrobot_dynamics.configuration.command_parts import command_rows
 from softrobot_dynamics.configuration.node_parameters import OF_CONTROLLER, OF_SIMULATION
 from softrobot_dynamics.configuration.parameters import ParameterSpec
 from softrobot_dynamics.configuration.parts import (
@@ -78,6 +79,8 @@ def declare_chosen(robot: NamedRobot, values: Mapping[str, Any], declare: Declar
     """
     if values.get('state_topics'):
         values = declare(state_rows(values))
+    if values.get('command_topics'):
+        values = declare(command_rows(values))
     if not values.get('phases'):
         law = CONTROLLERS.get(values['controller'])
         return declare(configured_rows(law, robot, values['controlled']))

@@ -7,6 +7,7 @@ from softrobot_dynamics.loops.command_timing import TIMINGS
 from softrobot_dynamics.loops.velocity_estimation import MODES as VELOCITIES
 
 WATCHDOG_PERIODS = 50
+COMMAND_TYPES = 'joint_state', 'multi_array'
 
 _ROBOT = ParameterSpec(
     'robot',
@@ -31,22 +32,22 @@ _PREFIX = ParameterSpec(
     ' those that `joint_names` gives',
     read_only=True,
 )
-_COMMUNICATION = (
-    ParameterSpec(
-        'reliability',
-        'string',
-        'reliable',
-        'Quality of service of what is published; both nodes read as best effort',
-        choices=('reliable', 'best_effort'),
-        read_only=True,
-    ),
+_COMMANDS = (
     ParameterSpec(
         'command_type',
         'string',
         'joint_state',
         'Form of the commands: a JointState by name, or a'
         ' Float64MultiArray in the order of the actuators (topic controller/commands)',
-        choices=('joint_state', 'multi_array'),
+        choices=COMMAND_TYPES,
+        read_only=True,
+    ),
+    ParameterSpec(
+        'command_topics',
+        'strings',
+        (),
+        'Names of the parts of the commands, each for drives of its own: it has actuators, a topic'
+        ' and a type of messages; empty: one topic',
         read_only=True,
     ),
     _PREFIX,
@@ -58,6 +59,17 @@ STATE_TOPICS = ParameterSpec(
     'Names of the parts in which states come, each on a topic of its own, see `states`; empty: all'
     ' coordinates on joint_states',
     read_only=True,
+)
+_COMMUNICATION = (
+    ParameterSpec(
+        'reliability',
+        'string',
+        'reliable',
+        'Quality of service of what is published; both nodes read as best effort',
+        choices=('reliable', 'best_effort'),
+        read_only=True,
+    ),
+    *_COMMANDS,
 )
 _SAFE = (
     ParameterSpec(
@@ -352,6 +364,6 @@ OF_VISUALIZER = (
         read_only=True,
     ),
     ParameterSpec('frame_id', 'string', 'world', 'Frame in which all is', read_only=True),
-    _PREFIX,
+    *_COMMANDS,
     STATE_TOPICS,
 )

@@ -30,6 +30,7 @@ OWN = 'controller', 'controlled', f'{GROUP}.type'  # that each part has for itse
 RAMP = f'{GROUP}.ramp_time'  # that it may have for itself
 _NAME = re.compile(r'[A-Za-z]\w*')
 _TAKEN = {row.name.partition('.')[0] for row in OF_CONTROLLER} | {
+    'commands',
     'limits',
     'delay',
     'joint_names',

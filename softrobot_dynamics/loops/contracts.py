@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TYPE_CHECKING, TypeAlias, TypeVar
 
-from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.annotations import Integers, Vector
 from softrobot_dynamics.controllers.contract import Command, Controller
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.errors import MessageError
@@ -195,10 +195,26 @@ class EstimationOutput(LoopOutput, Protocol):
 
 
 class CommandSource(Protocol):
-    """Reads commands in messages of the type that an inbox brings."""
+    """
+    Reads commands in messages of the type that an inbox brings.
+
+    They may come in parts: then a message has those of some of the actuators.
+    """
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the parts; one without a name for commands that come whole."""
+
+    @property
+    def places(self) -> Sequence[Integers | slice]:
+        """Where the commands of each part are in u (m,)."""
+
+    @property
+    def part(self) -> int:
+        """The part that was read last."""
 
     def read(self, message: Any, /) -> tuple[Vector, int]:
-        """Return (u (m,), stamp [ns]); or MessageError."""
+        """Return (commands of a part (k,), stamp [ns]); or MessageError."""
 
 
 class StateSensing(Protocol):

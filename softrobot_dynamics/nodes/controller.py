@@ -9,6 +9,7 @@ from typing import Any, TYPE_CHECKING, TypeAlias
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from softrobot_dynamics.configuration import build, declared_parameters, wire_names
+from softrobot_dynamics.configuration.command_parts import command_parts
 from softrobot_dynamics.configuration.state_topics import state_parts
 from softrobot_dynamics.controllers.phases import Program
 from softrobot_dynamics.errors import CancelledError, MessageError, SoftRobotError
@@ -58,7 +59,8 @@ class ControllerNode(LifecycleNode):
       `frame_id` names, is to be in the base frame, up to some hundred times a second; to
       `~/target_pose` (geometry_msgs/PoseStamped): so with its orientation
     - publishes `joint_commands` (sensor_msgs/JointState): u in effort, by actuator, with the stamp
-      of the state answered; or `~/commands` (std_msgs/Float64MultiArray), see `command_type`
+      of the state answered; or `~/commands` (std_msgs/Float64MultiArray), see `command_type`; or
+      parts of it, each for drives of its own, see `command_topics`
     - publishes `~/controller_state` (sensor_msgs/JointState: y, its rate, u, by actuator) and
       `~/reference` (trajectory_msgs/JointTrajectory) at 20 Hz, `/diagnostics` at 1 Hz
     - serves `~/hold` (std_srvs/Trigger): hold the present outputs; `~/emergency_stop`
@@ -142,14 +144,9 @@ class ControllerNode(LifecycleNode):
         self._diagnostics = diagnostics.Diagnostics(
             self, 'control loop', values['robot'], self._reporter(values, watch)
         )
+        parts = command_parts(plant.model, self.options.values)
         self._publisher = ControlPublisher(
-            self,
-            names,
-            controlled,
-            values['command_type'],
-            quality,
-            self._diagnostics.changed,
-            topics,
+            self, names, controlled, parts, quality, self._diagnostics.changed, topics
         )
         for words in self.options.unknown():
             self.get_logger().warning(f'unknown parameter {words} left out')

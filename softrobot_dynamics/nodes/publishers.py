@@ -19,6 +19,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.annotations import Array, Vector
+from softrobot_dynamics.configuration.command_parts import CommandPart
 from softrobot_dynamics.controllers.contract import Command
 from softrobot_dynamics.errors import MessageError, SoftRobotError
 from softrobot_dynamics.estimation.efforts import Effort
@@ -29,6 +30,7 @@ from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.loops.statistics import Throttle
 from softrobot_dynamics.nodes.messaging import messages
 from softrobot_dynamics.nodes.messaging.codec import Encoder
+from softrobot_dynamics.nodes.messaging.command_messages import carries_stamp, said_on, writer_of
 from softrobot_dynamics.nodes.messaging.measurements import MeasurementWriter, TOPIC
 from softrobot_dynamics.nodes.messaging.quality import publisher
 from softrobot_dynamics.nodes.messaging.state_messages import PartPublishers
@@ -39,13 +41,12 @@ from trajectory_msgs.msg import JointTrajectory
 if TYPE_CHECKING:
     from softrobot_dynamics.configuration.state_topics import StatePart
 
-_ACKNOWLEDGED = Duration(seconds=0.5)
+_ACKNOWLEDGED = SECOND // 2  # [ns] for readers to have a last command
 _REPORTS = QoSProfile(depth=1)
 _CLOCK = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 _ANSWER = SECOND // 10  # [ns] for an answer, after which one asks again
 _THROTTLE = 1.0  # [s] between two logs from the same line
 _WAITING = 10 * SECOND  # [ns] between two that states are missed
-_TOPICS = {'joint_state': 'joint_commands', 'multi_array': '~/commands'}
 
 
 class _LogPublisher:
@@ -106,39 +107,47 @@ class _LogPublisher:
 
 
 class ControlPublisher(_LogPublisher):
-    """Where the control loop's commands, reports and words go."""
+    """Where the control loop's commands, reports and words go; commands in `parts`."""
 
     def __init__(
         self,
         node: Node,
         names: Sequence[str],
         controlled: Sequence[str],
-        command_type: str,
+        parts: Sequence[CommandPart],
         quality: QoSProfile,
         changed: Callable[[], None],
         states: Mapping[str, str] = MappingProxyType({'': 'joint_states'}),
     ) -> None:
         super().__init__(node, changed)
         self._states = states  # topics of the parts, by name
-        self._commands = messages.COMMAND_WRITERS[command_type](names)
-        self._encode = Encoder(self._commands.message).encode
+        # those that say which state they answer last: who waits for them has all by then
+        ordered = sorted(parts, key=carries_stamp)
+        writers = [writer_of(part) for part in ordered]
+        self._commands = [
+            publisher(node, writer.message_type, said_on(part), quality)
+            for part, writer in zip(ordered, writers)
+        ]
+        self._ways = [
+            (writer.write, Encoder(writer.message).encode, each.publish)
+            for writer, each in zip(writers, self._commands)
+        ]
         self._state = messages.StateWriter(names)
         self._reference = messages.ReferenceWriter(controlled)
-        self._publishers = [
-            publisher(node, self._commands.message_type, _TOPICS[command_type], quality),
+        reports = [
             publisher(node, JointState, '~/controller_state', _REPORTS),
             publisher(node, JointTrajectory, '~/reference', _REPORTS),
         ]
-        self._publish, self._publish_state, self._publish_reference = (
-            each.publish for each in self._publishers
-        )
+        self._publish_state, self._publish_reference = (each.publish for each in reports)
+        self._publishers = [*self._commands, *reports]
 
     def command(self, u: Vector, stamp: Time | None) -> None:
         """Send u (m,), with the stamp message of the state it answers, None for the present."""
         if stamp is None:
             stamp = self._node.get_clock().now().to_msg()
-        self._commands.write(u, stamp)
-        self._publish(self._encode())
+        for write, encode, publish in self._ways:
+            write(u, stamp)
+            publish(encode())
 
     def report(self, stamp: Time, command: Command) -> None:
         """Publish what a Command says."""
@@ -177,7 +186,9 @@ class ControlPublisher(_LogPublisher):
 
     def flush(self) -> None:
         """Wait until readers have the last command, for a while."""
-        self._publishers[0].wait_for_all_acked(_ACKNOWLEDGED)
+        end = now() + _ACKNOWLEDGED
+        for each in self._commands:
+            each.wait_for_all_acked(Duration(nanoseconds=max(0, end - now())))
 
 
 class EstimationPublisher(_LogPublisher):

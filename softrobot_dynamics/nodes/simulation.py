@@ -15,6 +15,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.configuration import build, declared_parameters, wire_names
+from softrobot_dynamics.configuration.command_parts import command_parts, command_rows
 from softrobot_dynamics.configuration.law_settings import bus_of, require_patience
 from softrobot_dynamics.configuration.state_topics import state_parts, state_rows
 from softrobot_dynamics.errors import ArgumentError, MessageError, SoftRobotError
@@ -30,9 +31,8 @@ from softrobot_dynamics.loops.simulation_loop import SimulationLoop
 from softrobot_dynamics.loops.statistics import Throttle
 from softrobot_dynamics.nodes import diagnostics, process, recording
 from softrobot_dynamics.nodes.listening import Listener
-from softrobot_dynamics.nodes.messaging import messages
-from softrobot_dynamics.nodes.messaging.inbox import Inbox
-from softrobot_dynamics.nodes.messaging.quality import NEWEST, quality_of
+from softrobot_dynamics.nodes.messaging.command_messages import hear_commands
+from softrobot_dynamics.nodes.messaging.quality import quality_of
 from softrobot_dynamics.nodes.parameters import NodeParameters
 from softrobot_dynamics.nodes.publishers import SensorPublisher, SimulationPublisher
 from std_srvs.srv import SetBool, Trigger
@@ -60,7 +60,8 @@ class SimulationNode(Node):
       `~/joint_states`, and what its sensors measure, as it hears that; `/clock`
       (rosgraph_msgs/Clock) with the same, if `publish_clock` says so; `/diagnostics` at 1 Hz
     - subscribes to `joint_commands` (sensor_msgs/JointState): u in effort, by actuator; or
-      `controller/commands` (std_msgs/Float64MultiArray), see `command_type`
+      `controller/commands` (std_msgs/Float64MultiArray), see `command_type`; or to the topics of
+      parts, see `command_topics`
     - subscribes to `~/wrench` (geometry_msgs/WrenchStamped): a push from outside, see `pushes`;
       and to `~/set_state` (sensor_msgs/JointState): coordinates by name, those that are not named
       go to where they were at first
@@ -101,6 +102,7 @@ class SimulationNode(Node):
             plant = self._build(values)
         self.options.declare(declared_parameters.sensor_rows(plant.heard))
         self.options.declare(state_rows(values, simulated=True))
+        self.options.declare(command_rows(values))
         self.options.require_known(wire_names.MAP)
         values = self.options.values
         quality = quality_of(values)
@@ -121,9 +123,7 @@ class SimulationNode(Node):
         )
         self._pushes = ExternalWrenches(plant.model)
         self._place = InitialStateReader(plant.model, plant.trial, 1.0 / values['rate'])
-        reader = messages.COMMAND_READERS[values['command_type']](plant.model.actuator_names)
-        topic = messages.COMMAND_TOPICS[values['command_type']]
-        self._inbox = Inbox(self, reader.message_type, topic, NEWEST, plant.model.m)
+        self._inbox, reader = hear_commands(self, command_parts(plant.model, values))
         process.disable_garbage_collection()
         record = recording.of_simulation(self, plant, values)
         self._loop = SimulationLoop(
@@ -267,7 +267,7 @@ class SimulationNode(Node):
         seconds, counts, refused = loop.statistics.recent()
         total, values = loop.statistics.counts, self.options.values
         return *self._judgement(loop, counts, refused), {
-            'mode': simulation_loop.MODES[loop.mode],
+            'mode': loop.said(),
             'commands': said_of(values['command_timing'], values['bus.rate']),
             'rate [Hz]': counts['ticks'] / seconds,
             'ticks': total['ticks'],
@@ -288,7 +288,7 @@ class SimulationNode(Node):
     def _judgement(
         self, loop: SimulationLoop, counts: Counter[str], refused: Counter[str]
     ) -> tuple[bytes, str]:
-        mode = simulation_loop.MODES[loop.mode]
+        mode = loop.said()
         if loop.mode == simulation_loop.DIVERGED:
             service = self.resolve_service_name('~/reset')
             begins = f'ros2 service call {service} std_srvs/srv/Trigger begins anew'

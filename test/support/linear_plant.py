@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from softrobot_dynamics.actuators.contract import Quantity
 from softrobot_dynamics.configuration import build
+from softrobot_dynamics.configuration.command_parts import command_rows
 from softrobot_dynamics.configuration.declared_parameters import configured_rows
 from softrobot_dynamics.configuration.law_settings import settings_of
 from softrobot_dynamics.configuration.state_topics import state_rows
@@ -36,6 +37,7 @@ class Description(NamedTuple):
 
     digest: str = 'two masses'
     actuators: tuple = ()
+    wire_fields: tuple = ('effort', 'effort')
 
 
 class Model(NamedTuple):
@@ -184,9 +186,8 @@ def controlled(values, declare=list):
     if values['robot'] == 'round':
         bounds = bounds._replace(turns=Turns(np.array([TURN, 0.0])))
     validator = Faulty if values['robot'] == 'faulty' else StateValidator
-    declare(
-        [*state_rows(values), *configured_rows(controller, controller.model, values['controlled'])]
-    )
+    rows = configured_rows(controller, controller.model, values['controlled'])
+    declare([*state_rows(values), *command_rows(values), *rows])
     return build.Controlled(
         controller.model,
         controller,
