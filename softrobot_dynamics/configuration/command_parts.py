@@ -51,6 +51,14 @@ def command_rows(values: Mapping[str, Any]) -> tuple[ParameterSpec, ...]:
     return tuple(row for name in names for row in _part_rows(name))
 
 
+def command_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of the parts that are not as by default, for another node."""
+    rows = command_rows(values)
+    given = {row.name: values[row.name] for row in rows if values[row.name] not in ('', ())}
+    known = {x: y for x, y in given.items() if not (isinstance(y, float) and isnan(y))}
+    return {'command_topics': values['command_topics'], **known} if rows else {}
+
+
 def command_parts(model: CompiledModel, values: Mapping[str, Any]) -> tuple[CommandPart, ...]:
     """
     Return the :class:`CommandPart` s of a model's commands.

@@ -35,9 +35,11 @@ class SimulatedDrives:
         Return whether they were beyond limits.
         """
         own, lower, upper = self._parts[part]
-        within = np.minimum(np.maximum(u, lower), upper)
-        self.u[own] = within
         self._taken[part] = stamp
+        if isinstance(own, slice):
+            within = np.minimum(np.maximum(u, lower), upper, out=self.u[own])
+        else:
+            within = self.u[own] = np.minimum(np.maximum(u, lower), upper)
         return bool((within != u).any())
 
     @property

@@ -16,6 +16,7 @@ from softrobot_dynamics.loops.message_fields import NameOrder, read_numbers, SEC
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+EFFORT = 'effort'  # the field of most commands
 #: The fields of the points of a JointTrajectory, by those of a JointState.
 _OF_POINTS = {'position': 'positions', 'velocity': 'velocities'}
 
@@ -23,6 +24,10 @@ _OF_POINTS = {'position': 'positions', 'velocity': 'velocities'}
 def stamped(nanoseconds: int) -> Time:
     """Return the stamp message of a time [ns]."""
     return Time(sec=nanoseconds // SECOND, nanosec=nanoseconds % SECOND)
+
+
+def _all_efforts(fields: Sequence[str]) -> bool:
+    return set(fields) <= {EFFORT}
 
 
 class CommandFields:
@@ -34,7 +39,7 @@ class CommandFields:
     """
 
     def __init__(self, fields: Sequence[str], named: Mapping[str, str] | None = None) -> None:
-        kinds = dict.fromkeys(fields) or {'effort': None}
+        kinds = dict.fromkeys(fields) or {EFFORT: None}
         names = {kind: (named or {}).get(kind, kind) for kind in kinds}
         self._single = next(iter(names.values())) if len(names) == 1 else ''
         every, blank = np.array(fields), np.full(len(fields), np.nan)
@@ -83,12 +88,16 @@ class CommandReader(WholeCommand):
 
     def __init__(self, names: Sequence[str], fields: Sequence[str] = ()) -> None:
         self.size = len(names)
-        self._names, self._fields = NameOrder(names, others=True), CommandFields(fields)
+        self._names = NameOrder(names, others=True)
+        self._fields = None if _all_efforts(fields) else CommandFields(fields)
 
     def read(self, message: JointState) -> tuple[Vector, int]:
         """Return (u, stamp of the state answered, 0 if not said); MessageError if unusable."""
-        order, given = self._names.of(message.name), len(message.name)
-        return self._fields.read(message, given, self.size, order), stamp_of(message)
+        names = message.name
+        order, size = self._names.of(names), len(names)
+        if self._fields is None:
+            return read_numbers(EFFORT, message.effort, size, order), stamp_of(message)
+        return self._fields.read(message, size, self.size, order), stamp_of(message)
 
 
 class CommandArrayReader(WholeCommand):
@@ -134,13 +143,17 @@ class CommandWriter:
 
     def __init__(self, names: Sequence[str], fields: Sequence[str] = ()) -> None:
         self.message = JointState(name=list(names))
-        self._write = CommandFields(fields).write
+        self._fields = None if _all_efforts(fields) else CommandFields(fields)
 
     def write(self, u: Vector, stamp: Time) -> JointState:
         """Return the message with u (m,) and a stamp message, until the next call."""
-        self.message.header.stamp = stamp
-        self._write(self.message, u)
-        return self.message
+        message = self.message
+        message.header.stamp = stamp
+        if self._fields is None:
+            message.effort = _doubles(u)
+        else:
+            self._fields.write(message, u)
+        return message
 
 
 class CommandArrayWriter:
