@@ -12,6 +12,7 @@ from softrobot_dynamics.configuration.command_parts import command_parts
 from softrobot_dynamics.configuration.declared_parameters import sensor_rows, SIMULATION
 from softrobot_dynamics.configuration.parameter_files import controller_values
 from softrobot_dynamics.configuration.parameters import ParameterTable
+from softrobot_dynamics.configuration.state_topics import state_parts
 from softrobot_dynamics.estimation.settings import load_estimator
 from softrobot_dynamics.identification.mapping import read_mapping
 from support.pages import files_of, of_kind, ROOT
@@ -129,6 +130,17 @@ def test_drivers_of_the_page_take_all_commands_of_the_hybrid_arm(tmp_path):
     assert arm.names[0] == 'ur_shoulder_pan_joint' and len(arm.names) == 6
     assert (winches.names, winches.topic) == (('t1', 't2', 't3'), 'winches/commands')
     assert (valve.names, valve.topic, valve.sizes) == (('p',), '/lab/regulator', (1e3,))
+
+
+def test_drivers_of_the_page_have_all_coordinates_of_the_hybrid_arm(tmp_path):
+    """The two drivers of states have every coordinate of the hybrid arm once."""
+    file, robot = tmp_path / 'two_drivers.yaml', sd.load_robot('hybrid_arm')
+    file.write_text(files_of('hardware.md')[file.name], encoding='utf-8')
+    arm, soft = state_parts(controller_values(robot, [file])[0], robot.coordinate_names)
+    assert (arm.names[0], arm.topic, len(arm.names)) == (
+        'ur_shoulder_pan_joint', '/ur/joint_states', 6,
+    )  # fmt: skip
+    assert (len(soft.names), soft.rate, soft.velocities) == (5, 125.0, False)
 
 
 @pytest.fixture

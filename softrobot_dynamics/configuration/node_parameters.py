@@ -125,22 +125,6 @@ OF_CONTROLLER = (
     *_COMMUNICATION,
     STATE_TOPICS,
     ParameterSpec(
-        'states.tick',
-        'string',
-        '',
-        'Part of the states that the controller answers; the others are brought to its moment by'
-        ' their velocities; empty: the slowest',
-        read_only=True,
-    ),
-    ParameterSpec(
-        'states.shared_clock',
-        'bool',
-        False,
-        'Whether the stamps of all parts are by one clock; otherwise each part counts from its'
-        ' fastest message',
-        read_only=True,
-    ),
-    ParameterSpec(
         'velocities',
         'string',
         'auto',

@@ -33,15 +33,32 @@ class StatePart(NamedTuple):
     velocities: bool = True  # whether a simulated robot publishes any
 
 
-def state_rows(values: Mapping[str, Any], simulated: bool = False) -> tuple[ParameterSpec, ...]:
-    """
-    Return the rows of the parts that `state_topics` names; or DescriptionError.
+_OF_ALL = (
+    ParameterSpec(
+        f'{GROUP}.tick',
+        'string',
+        '',
+        'Part of the states that the controller answers; the others are brought to its moment by'
+        ' their velocities; empty: the slowest',
+        read_only=True,
+    ),
+    ParameterSpec(
+        f'{GROUP}.shared_clock',
+        'bool',
+        False,
+        'Whether the stamps of all parts are by one clock; otherwise each part counts from its'
+        ' fastest message',
+        read_only=True,
+    ),
+)
 
-    ``simulated``: with those that a simulated robot alone has.
-    """
+
+def state_rows(values: Mapping[str, Any]) -> tuple[ParameterSpec, ...]:
+    """Return the rows of the parts that `state_topics` names, if any; or DescriptionError."""
     names = values.get('state_topics') or ()
     _refuse(list(_misnamed(names)))
-    return tuple(row for name in names for row in _part_rows(name, simulated))
+    rows = [row for name in names for row in _part_rows(name)]
+    return (*_OF_ALL, *rows) if names else ()
 
 
 def state_parts(values: Mapping[str, Any], coordinates: Sequence[str]) -> tuple[StatePart, ...]:
@@ -76,9 +93,9 @@ def _part(
     )
 
 
-def _part_rows(part: str, simulated: bool) -> Iterator[ParameterSpec]:
+def _part_rows(part: str) -> Iterator[ParameterSpec]:
     """Yield the rows of a part."""
-    rows = [
+    for row in (
         ParameterSpec('topic', 'string', '', f'Topic of {part}; empty: {part}/{TOPIC}'),
         ParameterSpec(
             'names',
@@ -87,15 +104,18 @@ def _part_rows(part: str, simulated: bool) -> Iterator[ParameterSpec]:
             f'Coordinates that {part} has, * for any characters; empty: those that no other has',
         ),
         ParameterSpec('prefix', 'string', '', f'What stands before the names in {part}'),
-    ]
-    if simulated:
-        rows += [
-            ParameterSpec(
-                'rate', 'double', 0.0, f'Rate of {part} [Hz]; 0: that of the node', 0.0, 10000.0
-            ),
-            ParameterSpec('velocities', 'bool', True, f'Whether {part} has velocities'),
-        ]
-    for row in rows:
+        ParameterSpec(
+            'rate',
+            'double',
+            0.0,
+            f'Rate of {part} of a simulated robot [Hz]; 0: that of the simulation',
+            0.0,
+            10000.0,
+        ),
+        ParameterSpec(
+            'velocities', 'bool', True, f'Whether {part} of a simulated robot has velocities'
+        ),
+    ):
         yield row._replace(name=f'{GROUP}.{part}.{row.name}', read_only=True)
 
 

@@ -200,8 +200,8 @@ class ControllerNode(LifecycleNode):
                 values['velocities'],
                 plant.validator,
                 period,
-                tick=values['states.tick'],
-                shared_clock=values['states.shared_clock'],
+                tick=values.get('states.tick', ''),
+                shared_clock=values.get('states.shared_clock', False),
             ),
         )
 

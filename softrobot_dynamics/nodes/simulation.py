@@ -101,7 +101,7 @@ class SimulationNode(Node):
         with process.interrupting(self._stop), realtime.without_priority():
             plant = self._build(values)
         self.options.declare(declared_parameters.sensor_rows(plant.heard))
-        self.options.declare(state_rows(values, simulated=True))
+        self.options.declare(state_rows(values))
         self.options.declare(command_rows(values))
         self.options.require_known(wire_names.MAP)
         values = self.options.values

@@ -15,7 +15,7 @@ COORDINATES = 'shoulder', 'elbow', 'soft/bend', 'soft/stretch'
 def values(parts=('arm', 'soft'), **given):
     """Return parameters with the defaults of the parts and others, `__` standing for a dot."""
     found = {'state_topics': parts}
-    found |= {row.name: row.default for row in state_rows(found, simulated=True)}
+    found |= {row.name: row.default for row in state_rows(found)}
     return found | {name.replace('__', '.'): value for name, value in given.items()}
 
 
@@ -76,5 +76,6 @@ def test_a_parameter_file_may_have_parts(tmp_path):
     robot = sd.load_robot('pcc_arm')
     found, unknown = controller_values(robot, [file])
     assert unknown == () and found['states.tick'] == 'soft'
+    assert found['states.shared_clock'] is False
     arm, soft = state_parts(found, robot.coordinate_names)
     assert {*arm.indices, *soft.indices} == set(range(robot.n)) and soft.indices
