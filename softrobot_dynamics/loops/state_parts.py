@@ -22,6 +22,7 @@ from softrobot_dynamics.loops.state_validation import ANEW, StateValidator, UNCO
 from softrobot_dynamics.loops.statistics import Window
 from softrobot_dynamics.loops.velocity_estimation import delay_of, VelocityEstimator
 
+_LACKING = 3  # messages in a row without velocities that may be a fault
 _STEPS = 3  # of each part, before the slowest is known
 STALE = 'stale: it may have been sent before the watchdog ran out'
 
@@ -48,7 +49,8 @@ class StateStream:
         self._reader, self._validator, self._period = reader, validator, period
         self._clock, self._sender, self._sent = SensorClock(), b'', 0  # by whose clock, and when
         self._turn = np.zeros(n) if bounds.turns is None else bounds.turns.period
-        self._missing = np.zeros(n, dtype=bool)  # velocities
+        self._missing = np.zeros(n, dtype=bool)  # velocities, in some message
+        self._measured, self._lacking = False, 0  # all there once; messages in a row without
         self._estimator: VelocityEstimator | None = None
 
     @property
@@ -96,7 +98,9 @@ class StateStream:
         stamp = stamp_of(message)
         square = qd.dot(qd)
         if square != square:  # nan: some are missing
-            self._begin_estimation(np.isnan(qd))
+            self._require_estimation(np.isnan(qd))
+        else:
+            self._measured, self._lacking = True, 0
         verdict = self._check(q, qd, stamp, arrival)
         if not known:
             self._clock, self._sender, self._sent = SensorClock(), sent.sender, sent.stamp
@@ -117,8 +121,17 @@ class StateStream:
         self.expires = arrival - age + watchdog
         return True
 
-    def _begin_estimation(self, missing: Array) -> None:
-        """Have velocities estimated from now on, of the coordinates (n,) that are missing."""
+    def _require_estimation(self, missing: Array) -> None:
+        """
+        Have velocities estimated from now on, of the coordinates (n,) that are missing.
+
+        MessageError for the first messages without after those with all: that may be a fault.
+        """
+        self._lacking += 1
+        if self._estimator is None and self._measured and self._lacking <= _LACKING:
+            names = self._validator.bounds.names
+            name = names[int(np.argmax(missing))]
+            raise MessageError(f'not a number: the velocity of {name} is missing, and was there')
         self._missing |= missing
         if self._estimator is None:
             self._estimator = VelocityEstimator(self._validator.bounds.unit, self._turn)

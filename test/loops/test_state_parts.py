@@ -192,7 +192,11 @@ def test_velocities_that_vanish_on_the_way_are_estimated(monkeypatch):
     drivers.run(4 * SETTLED)
     loop = drivers.control.loop
     assert loop.states.delay == 0 and not loop.states.estimated
-    begun = loop.driver.law.calls.count('start')
+    begun, ticks = loop.driver.law.calls.count('start'), len(drivers.rows)
+    drivers.run(3, velocity=False)
+    drivers.run(1)
+    assert loop.states.delay == 0 and len(drivers.rows) == ticks + 1  # some may be a fault
+    assert 'not a number: the velocity of' in loop.statistics.last_refusal
     drivers.run(SETTLED, velocity=False)
     assert loop.mode == RUNNING and loop.states.delay == 4 * PERIOD
     assert loop.driver.law.calls.count('start') == begun + 1
