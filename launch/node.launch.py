@@ -8,14 +8,20 @@ from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
+from softrobot_dynamics.configuration.parameter_files import parameters_of
 
 PACKAGE = 'softrobot_dynamics'
+ROBOT = 'pcc_arm'  # where nobody says which
 ARGUMENTS = {
     'namespace': ('', 'Namespace of the nodes'),
     'params_file': ('', 'YAML file of parameters; empty: the one shipped for the robot, if any'),
     'log_level': ('info', 'Least severe message to log'),
-    'robot': ('pcc_arm', 'Name of a shipped robot, or path of a robot description'),
-    'rate': ('', 'Rate of the states [Hz]; empty: as in params_file'),
+    'robot': (
+        '',
+        'Name of a shipped robot, or path of a robot description; empty: that of params_file,'
+        ' or pcc_arm',
+    ),
+    'rate': ('', 'Rate of the states [Hz]; empty: as in params_file, the controller there'),
     'record': ('', 'Folder for a record of all ticks, NODE.mcap; empty: as in params_file'),
 }
 
@@ -61,8 +67,9 @@ def generate_launch_description():
 
 
 def _nodes(context):
-    given = context.launch_configurations
+    given = dict(context.launch_configurations)
     name = given['node']
+    given |= _common(name, given)
     processor = given.get(f'{name}_processor', '')
     return [
         Node(
@@ -82,10 +89,20 @@ def _nodes(context):
     ]
 
 
-def _parameter_files(given):
+def _common(node, given):
+    """Return robot and rate: as given, else what params_file has for the node or a controller."""
     chosen = given['params_file']
     if chosen and not Path(chosen).is_file():
         raise FileNotFoundError(f'params_file:={chosen}: there is no such file')
+    found = {}
+    for each in ('controller', node) if chosen else ():
+        found |= parameters_of(Path(chosen), each)
+    robot = given['robot'] or str(found.get('robot', '')) or ROBOT
+    return {'robot': robot, 'rate': given['rate'] or str(found.get('rate', ''))}
+
+
+def _parameter_files(given):
+    chosen = given['params_file']
     folder = Path(get_package_share_directory(PACKAGE), 'config', 'controllers')
     shipped = folder / f'{given["robot"]}.yaml'
     return [chosen] if chosen else [str(shipped)] * shipped.is_file()

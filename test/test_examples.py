@@ -85,3 +85,10 @@ def test_the_tree_balances_power(printed):
     (acceleration,), (rates,), (power, change) = printed('tree')
     assert acceleration < 1e-9 and rates < 1e-12
     assert change == pytest.approx(power, rel=1e-4)
+
+
+def test_arcs_and_rods_come_nearer_with_their_number_and_order(printed):
+    """A tip is off by a quarter at most with three arcs, and with a rod of second order."""
+    arc, arcs, _, rod, finest = [row[-1] for row in printed('compare_bodies')]
+    assert arc > 4.0 * arcs > 16.0 * rod
+    assert finest == 0.0

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The page docs/performance.md while it is being written."""
+"""The page docs/figures_performance.md while it is being written."""
 
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path

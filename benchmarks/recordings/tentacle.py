@@ -155,8 +155,8 @@ paper_results/secVa_system_identification, MIT]. Model: a `cosserat` rod of 0.30
 order 3 for both curvatures, linear twist) and one of 0.055 m with constant curvature.
 
 The first model has no stretch. `identify` asks about it
-([strains left out](identification.md#strains-that-the-model-leaves-out)) after a fit of the
-modulus alone:
+([strains left out](identification_reference.md#strains-that-the-model-leaves-out)) after a fit of
+the modulus alone:
 
 {questions}
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 import functools
 from itertools import pairwise
+import math
 from typing import Any
 
 import numpy as np
@@ -52,15 +53,38 @@ class Curve:
 
     def probes(self) -> list[Kernel]:
         """Return kernels of the length per unit of s/L [m], each at one of a few places."""
-        start, end = self.span
-        sigma = start + (end - start) * 0.5 * (1.0 - np.cos(np.linspace(0.0, np.pi, PROBES)))
         length = np.array([self.body.length])
-        each = [self._curve(sigma[k : k + 1]) for k in range(PROBES)]
+        each = [self._curve(sigma[None]) for sigma in self._probed()]
         return [self.body.fibre_kernel(*curve, length) for curve in each]
+
+    def probes_around(self, least: float) -> list[Kernel]:
+        """
+        Return probes of straight fibres beside the axis: as far as the curve, a quarter turn on.
+
+        ``least`` [m] is the least distance from the axis; a curve that is closer has another
+        straight fibre, in its own direction at that distance.
+        """
+        length, none = np.array([self.body.length]), np.zeros((1, 2))
+        found = []
+        for sigma in self._probed():
+            point = self.points(sigma[None])
+            x, y = point[0, :2].tolist()
+            distance = math.hypot(x, y)
+            u, v = (x / distance, y / distance) if distance else (1.0, 0.0)
+            far = max(distance, least)
+            for offset in ((-far * v, far * u), (far * u, far * v))[: 1 + (distance < least)]:
+                point[0, :2] = offset
+                found.append(self.body.fibre_kernel(point.copy(), none, length))
+        return found
 
     def points(self, sigma: Vector) -> Matrix:
         """Return the material points (K, 3) [m] at sigma = s/L (K,)."""
         return np.column_stack([self._places(sigma), sigma * self.body.length])
+
+    def _probed(self) -> Vector:
+        """Return the s/L (PROBES,) of probes."""
+        start, end = self.span
+        return start + (end - start) * 0.5 * (1.0 - np.cos(np.linspace(0.0, np.pi, PROBES)))
 
     def _each(self, doublings: int) -> tuple[int, int]:
         """Return how many parts each piece is cut into, and the points of each part."""

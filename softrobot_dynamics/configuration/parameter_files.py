@@ -142,16 +142,21 @@ def _given_by(files: Iterable[Path], node: str = _NODE) -> dict[str, Any]:
     """Return the parameters by name that files have for a node; later files count more."""
     given: dict[str, Any] = {}
     for file in files:
-        given |= _given(file, node)
+        given |= parameters_of(file, node, needed=node == _NODE)  # it is one for a controller
     return given
 
 
-def _given(path: Path, node: str) -> dict[str, Any]:
-    """Return the parameters by name that a file has for a node, in whatever namespace."""
+def parameters_of(path: Path, node: str, *, needed: bool = False) -> dict[str, Any]:
+    """
+    Return the parameters by name that a file has for a node, in whatever namespace.
+
+    DescriptionError for what is no file of parameters, and for one without any for `node` if they
+    are `needed`.
+    """
     data, problems = read_yaml(path)
     blocks = [block for names, block in _blocks(data) if names and names[-1] in (node, *_ANY)]
-    needed = blocks or node != _NODE  # the file is one for a controller
-    if not problems and not (needed and all(isinstance(block, dict) for block in blocks)):
+    missing = needed and not blocks
+    if not problems and (missing or not all(isinstance(block, dict) for block in blocks)):
         words = f'parameters of a node: {node}: {{{_MARK}: {{...}}}}, or /**: in its place'
         problems = [Problem('file', str(path), words)]
     if problems:

@@ -63,6 +63,7 @@ class GuardedLoop(Loop):
         self.last_valid: int | None = None  # arrival of the last valid state [ns]
         self._q: Vector | None = None  # of that state
         self._began = self._sent_at = now()
+        self._sent_safe = False  # whether the last command sent was the safe one
         self._due = self._began + watchdog
         self._next_step: int | None = None  # of a safe command that is on its way
         self._forgotten = 0  # how often the watchdog ran out since the last state
@@ -178,11 +179,11 @@ class GuardedLoop(Loop):
 
     def _send(self, u: Vector, stamp: Stamp | None, moment: int) -> Vector:
         """Send what the limits let through of u (m,); return it, the driver's own array."""
-        passed = self.period
-        if self.driver.in_safe_command:
+        passed, safe = self.period, self.driver.in_safe_command
+        if safe or self._sent_safe:  # between two ticks there may be safe commands at any time
             passed = min(passed, moment - self._sent_at)
         u, on_its_way = self.driver.limit(u, max(1, passed) * 1e-9)
         self._publisher.command(u, stamp)
-        self._sent_at = moment
+        self._sent_at, self._sent_safe = moment, safe
         self._next_step = moment + self.period if on_its_way and stamp is None else None
         return u

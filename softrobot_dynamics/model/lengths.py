@@ -27,6 +27,7 @@ STRETCH, POSTURES, SEED = 0.5, 6, 0  # of the postures: share of the stretch at 
 _HALVINGS = 40
 _LEAST, _MOST = -0.84, 3.0  # of the change of |r'|^2 over its value on the axis, all together
 _SHARES = 1.0, 0.5, 0.5, 0.5  # of the postures before: what folds a curve is not asked for
+_BESIDE, _FARTHER = 0.01, 4.0  # length: of fibres beside a curve; how much farther than these
 _NOTHING = 1e-12  # share of the stretch, per unit of a coordinate, that is rounding
 
 
@@ -95,16 +96,25 @@ def sample(curve: Curve, address: int, start: Vector) -> tuple[Matrix, Vector]:
     Return postures (P, n) of a body in which a curve is stretched, and how far they go (n,).
 
     ``address`` is that of the kernels of the curve; the first postures are the reference and the
-    initial one, ``start`` (n,). A coordinate that does not stretch the curve goes nowhere.
+    initial one, ``start`` (n,). A coordinate that does not stretch the curve goes nowhere; one
+    that hardly does goes a few times as far as would stretch a fibre beside it: a tendon at a
+    phase of 3.14159265 is not bent sideways by a thousand turns.
     """
     n, probes = len(start), curve.probes()
     rest = np.array([_measured(p, address, np.zeros(n), np.zeros(n))[0] for p in probes])
-    reach = np.array(
-        [_reach(probes, address, rest, curve.body.length, unit) for unit in np.eye(n)]
-    )
+    reach = _reaches(probes, address, rest, curve.body.length, n)
+    around = curve.probes_around(_BESIDE * curve.body.length)
+    straight = np.array([_measured(p, address, np.zeros(n), np.zeros(n))[0] for p in around])
+    bound = _reaches(around, address, straight, curve.body.length, n)
+    reach = np.where(bound > 0.0, np.minimum(reach, _FARTHER * bound), reach)
     drawn = np.random.default_rng(SEED).uniform(-1.0, 1.0, (POSTURES, n)) * reach
     possible = [_possible(curve, probes, address, rest, q) for q in drawn]
     return np.array([np.zeros(n), start, *possible]), reach
+
+
+def _reaches(probes: list[Kernel], address: int, rest: Vector, length: float, n: int) -> Vector:
+    """Return how far each coordinate goes until a curve is stretched by STRETCH, (n,)."""
+    return np.array([_reach(probes, address, rest, length, unit) for unit in np.eye(n)])
 
 
 def _reach(probes: list[Kernel], address: int, rest: Vector, length: float, unit: Vector) -> float:

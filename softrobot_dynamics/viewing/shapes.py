@@ -102,10 +102,14 @@ def leaves(model: CompiledModel) -> list[int]:
 
 
 def reach_of(model: CompiledModel) -> float:
-    """Return the length of the robot [m], along its tips in their order, at its start."""
-    tips = forward_kinematics(model, q=model.q0)
-    points = np.vstack([np.zeros(3), tips[:, :3, 3]])
-    return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
+    """Return the length of the robot [m]: the longest way from the base, tip by tip, at q0."""
+    tips = forward_kinematics(model, q=model.q0)[:, :3, 3]
+    ways: list[float] = []
+    for tip, module in zip(tips, model.description.modules):
+        parent = module.parent
+        start, way = (tips[parent], ways[parent]) if parent >= 0 else (np.zeros(3), 0.0)
+        ways.append(way + float(np.linalg.norm(tip - start)))
+    return max(ways)
 
 
 def _curves(model: CompiledModel) -> dict[int, list[tuple[int, Matrix]]]:

@@ -191,6 +191,18 @@ def test_a_route_has_the_points_that_its_curve_needs():
         assert {s.points for s in compiled(name).samplings} == {10}
 
 
+@pytest.mark.parametrize('phase', [3.14159265, 3.1415926535897931, 1.5707963, 1e-9, 1e-5])
+@pytest.mark.parametrize('kind', ['pcc', 'cosserat', 'lvp'])
+def test_a_straight_route_at_a_rounded_angle_is_measured_as_any_other(kind, phase):
+    """A lever arm of nearly zero about one axis asks for no postures of a thousand turns."""
+    offsets = {
+        'four': ({'radius': 0.015, 'phase': phase}, (0.0, 1.0)),
+        'eight': ({'radius': 0.015, 'phase': 0.7}, (0.0, 1.0)),
+    }
+    rounded, usual = (s.points for s in model_of(BODIES[kind][0], offsets).samplings[:2])
+    assert rounded <= 2 * usual
+
+
 def test_a_route_that_no_rule_can_measure_is_refused():
     """A route with too many windings is refused with its body, windings and error."""
     offsets = {'four': ({'radius': 0.015, 'turns': 3000.0}, (0.0, 1.0))}

@@ -319,6 +319,17 @@ def test_an_emergency_stop_is_led_at_the_rate_of_the_actuators(slow):
     assert_led(slow.publisher.commands, [-5.0, -5.0], SAFE)
 
 
+def test_a_safe_command_between_two_ticks_grants_no_further_period_of_change(slow):
+    """A tick just after a safe command changes what the time since that one allows."""
+    slow.clock.time += PERIOD // 10
+    slow.loop.order(emergency=True)
+    slow.loop.order(emergency=False)
+    slow.go(state((-0.05, -0.05), 100), after=4 * PERIOD // 10)
+    first, second = (np.array(u) for u, _ in slow.publisher.commands)
+    assert np.abs(first + 5.0) == pytest.approx(0.01) and slow.loop.mode == RUNNING
+    assert np.abs(second - first) == pytest.approx(0.04)
+
+
 def test_safe_commands_keep_rate_limits(slow):
     """Safe commands of the watchdog and at the end are approached at rate limits."""
     slow.go()

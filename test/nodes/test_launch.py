@@ -103,6 +103,25 @@ def test_given_arguments_win_over_the_file(spied, tmp_path):
     assert arguments[arguments.index('--log-level') + 1] == 'debug'
 
 
+def test_robot_and_rate_of_the_controller_in_the_file_are_those_of_all(spied, tmp_path):
+    """A params_file for a controller sets robot and rate of all nodes, unless it has their own."""
+    file = tmp_path / 'mine.yaml'
+    own = '/**: {controller: {ros__parameters: {robot: ur10e, rate: 200.0}}'
+    file.write_text(own + '}')
+    assert _run('closed_loop', params_file=str(file)) == 0
+    for node in ('controller', 'simulation'):
+        parameters = _read(spied / node)[1]
+        assert parameters['robot'] == 'ur10e' and parameters['rate'] == 200.0
+    file.write_text(own + ', simulation: {ros__parameters: {rate: 400.0, robot: toy}}}')
+    assert _run('closed_loop', params_file=str(file)) == 0
+    parameters = _read(spied / 'simulation')[1]
+    assert parameters['robot'] == 'toy' and parameters['rate'] == 400.0
+    assert _run('closed_loop', params_file=str(file), robot='tree', rate='100') == 0
+    for node in ('controller', 'simulation'):
+        parameters = _read(spied / node)[1]
+        assert parameters['robot'] == 'tree' and parameters['rate'] == 100.0
+
+
 def test_a_robot_description_of_ones_own(spied, tmp_path):
     """A path as robot is passed on, with no gains of a shipped robot."""
     assert _run('simulation', robot=str(tmp_path / 'arm.yaml')) == 0

@@ -9,7 +9,12 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / 'docs'
-GENERATED = {'accuracy.md', 'accuracy_values.md', 'performance.md', 'figures_recordings.md'}
+GENERATED = {
+    'accuracy.md', 'accuracy_values.md', 'figures_performance.md', 'figures_recordings.md',
+}  # fmt: skip
+"""Pages that a program writes."""
+FIGURES = {path.name for path in DOCS.glob('figures_*.md')} - GENERATED
+"""Pages of measured figures that are kept by hand, each table with its command."""
 PAGES = sorted(
     path for path in (ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *DOCS.rglob('*.md'))
     if path.name not in GENERATED
@@ -19,6 +24,24 @@ BLOCK = re.compile(
     r'^ *```(?P<kind>[\w{}-]*)\n(?P<text>.*?)^ *```$',
     re.MULTILINE | re.DOTALL,
 )
+_NO_WORDS = re.compile(
+    r'<!-- figures: .*?<!-- end of figures -->'  # tables that a program writes
+    r'|<!--.*?-->'
+    r'|^ *```.*?$'
+    r'|(?<=\])\([^)]*\)'  # targets of links
+    r'|[|*`#]',
+    re.MULTILINE | re.DOTALL,
+)
+
+
+def word_count(text):
+    """
+    Return how many words a page has, code and tables included.
+
+    A word is what stands between spaces and has a letter or digit. Comments, targets of links,
+    generated tables, bars of tables and other marks of Markdown are left out.
+    """
+    return sum(1 for part in _NO_WORDS.sub(' ', text).split() if re.search(r'\w', part))
 
 
 class Block(NamedTuple):

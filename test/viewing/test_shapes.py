@@ -110,3 +110,16 @@ def test_sliders_stay_where_bodies_can_be(name):
     finite = np.isfinite(model.q_lower)
     assert (ranges[finite, 0] == model.q_lower[finite]).all()
     assert (command_ranges(model)[:, 1] == model.upper).all()
+
+
+def test_the_length_of_a_tree_is_that_of_its_longest_branch():
+    """Links listed after a branch, as URDF's `base`, do not add the way back to the base."""
+    link = {'type': 'rigid', 'mass': 1.0, 'com': [0.0, 0.0, 0.0]}
+    joint = {'type': 'fixed', 'origin': {'xyz': [0.0, 0.0, 1.0]}}
+    bodies = [
+        {'name': 'a', 'joint': joint, 'body': link},
+        {'name': 'b', 'joint': {**joint, 'type': 'revolute'}, 'body': link},
+        {'name': 'c', 'parent': 'base', 'joint': joint, 'body': link},
+    ]
+    model = sd.compile_model(sd.load_robot({'name': 'tree', 'bodies': bodies}))
+    assert reach_of(model) == pytest.approx(2.0)

@@ -216,7 +216,7 @@ def _remarks(sizes: Sequence[int], times: dict[str, list[float]]) -> tuple[str, 
         f'at N = {sizes[-1]} forward dynamics with M in the same pass is {last:.0f} times as fast '
         'as the inertia-based one',
         'M has N² entries, so that "at no extra cost" [P] cannot hold for long chains: '
-        'docs/performance.md',
+        'docs/figures_performance.md',
     )
 
 
