@@ -22,6 +22,7 @@ from softrobot_dynamics.loops.state_validation import ANEW, StateValidator, UNCO
 from softrobot_dynamics.loops.statistics import Window
 from softrobot_dynamics.loops.velocity_estimation import delay_of, VelocityEstimator
 
+_FLOOD = 32  # messages of a part in a period of the ticks, beyond which the thread rests
 _LACKING = 3  # messages in a row without velocities that may be a fault
 _STEPS = 3  # of each part, before the slowest is known
 STALE = 'stale: it may have been sent before the watchdog ran out'
@@ -46,7 +47,7 @@ class StateStream:
         self.header: Any = None  # of its message, as long as no other has come
         self.delay = 0  # [ns] of a state whose velocities are estimated, 0: none is
         self.steps = Window()  # from one state that was believed to the next, by arrivals
-        self._reader, self._validator, self._period = reader, validator, period
+        self._reader, self._validator, self.period = reader, validator, period
         self._clock, self._sender, self._sent = SensorClock(), b'', 0  # by whose clock, and when
         self._turn = np.zeros(n) if bounds.turns is None else bounds.turns.period
         self._missing = np.zeros(n, dtype=bool)  # velocities, in some message
@@ -135,7 +136,7 @@ class StateStream:
         self._missing |= missing
         if self._estimator is None:
             self._estimator = VelocityEstimator(self._validator.bounds.unit, self._turn)
-            self.delay = delay_of(self._period)
+            self.delay = delay_of(self.period)
 
     def _check(self, q: Vector, qd: Vector, stamp: int, arrival: int) -> int:
         """Return what the validator makes of a state, with velocities where it has none."""
@@ -243,6 +244,8 @@ class StateParts:
         """As :meth:`StateStream.take`, of a part; a MessageError names it."""
         index, message = numbered
         part = self.parts[index]
+        if arrival - part.stream.arrival < part.stream.period // _FLOOD:
+            inbox.rest()  # other parts would never have their turn
         try:
             if not part.stream.take(message, inbox, arrival, due, watchdog):
                 return False

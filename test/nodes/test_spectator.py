@@ -8,6 +8,7 @@ pytest.importorskip('rclpy')
 import numpy as np  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.configuration.command_parts import command_rows  # noqa: E402
+from softrobot_dynamics.configuration.state_topics import state_rows  # noqa: E402
 from softrobot_dynamics.nodes.spectator import Spectator, TopicWatch  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
 from support.linear_plant import Model  # noqa: E402
@@ -84,4 +85,24 @@ def test_commands_in_parts_are_seen_once_all_have_come(observer):
     assert seen[-1] is None
     whole = numbers, (other, JointTrajectory(joint_names=['right'], points=[point]))
     observer.until(lambda: met(lambda u: u is not None and u.tolist() == [3.0, 4.0], *whole), 'u')
+    watch.close()
+
+
+def test_states_in_parts_are_seen_as_one(observer):
+    """A node sees parts of the states, without velocities, as one posture; q0 until all came."""
+    given = {'states.a.names': ('x',), 'states.b.prefix': 'cam_'}
+    values = {'state_topics': ('a', 'b'), 'command_type': 'joint_state'}
+    values |= {row.name: given.get(row.name, row.default) for row in state_rows(values)}
+    watch, node, seen = TopicWatch(observer.node, Model(), values), observer.node, []
+    one, other = (node.create_publisher(JointState, f'{x}/joint_states', 1) for x in 'ab')
+
+    def met(q, *told):
+        for publisher, name, position in told:
+            publisher.publish(JointState(name=[name], position=[position]))
+        if (found := watch.look()) is not None:
+            seen.append(found.q.tolist())
+        return bool(seen) and seen[-1] == q
+
+    observer.until(lambda: met([1.0, 0.0], (one, 'x', 1.0)), 'one part')
+    observer.until(lambda: met([1.0, 2.0], (other, 'cam_y', 2.0)), 'both parts')
     watch.close()
