@@ -14,7 +14,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
-from softrobot_dynamics.annotations import Integers, Vector
+from softrobot_dynamics.annotations import Array, Integers, Vector
 from softrobot_dynamics.errors import ArgumentError, closest, MessageError, shortened
 from softrobot_dynamics.estimation.sensors.messages import Message
 from softrobot_dynamics.loops.contracts import Numbers, Stamped, StateMessage
@@ -103,6 +103,7 @@ class StateReader:
     def __init__(self, names: Sequence[str], velocities: str = 'measured') -> None:
         self._names, self._velocities = NameOrder(names, others=True), velocities
         self._unknown = np.full(len(names), nan)
+        self.missing: Array | None = None  # (n,) velocities of the last message, None: none is
 
     @property
     def ignored(self) -> tuple[str, ...]:
@@ -113,11 +114,18 @@ class StateReader:
         """Return (q, qd), which may share memory with the message; MessageError if unusable."""
         order, size = self._names.of(message.name), len(message.name)
         q = read_numbers('position', message.position, size, order)
-        if self._velocities == 'measured':
-            return q, read_numbers('velocity', message.velocity, size, order)
-        if self._velocities == 'differentiated' or not len(message.velocity):
-            return q, self._unknown
-        return q, read_numbers('velocity', message.velocity, size, order, missing=True)
+        self.missing = None
+        if self._velocities != 'differentiated':
+            try:
+                return q, read_numbers('velocity', message.velocity, size, order)
+            except MessageError:
+                if self._velocities == 'measured':
+                    raise
+        qd = self._unknown
+        if self._velocities == 'auto' and len(message.velocity):
+            qd = read_numbers('velocity', message.velocity, size, order, missing=True)
+        self.missing = np.isnan(qd)
+        return q, qd
 
 
 def _first(names: Sequence[str], said: Callable[[str], str] = str, most: int = 3) -> list[str]:

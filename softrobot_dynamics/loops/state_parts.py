@@ -46,7 +46,6 @@ class StateStream:
         self.moved = False
         self.header: Any = None  # of its message, as long as no other has come
         self.delay = 0  # [ns] of a state whose velocities are estimated, 0: none is
-        self.steps = Window()  # from one state that was believed to the next, by arrivals
         self._reader, self._validator, self.period = reader, validator, period
         self._clock, self._sender, self._sent = SensorClock(), b'', 0  # by whose clock, and when
         self._turn = np.zeros(n) if bounds.turns is None else bounds.turns.period
@@ -97,10 +96,9 @@ class StateStream:
             raise MessageError(STALE)
         q, qd = self._reader.read(message)
         stamp = stamp_of(message)
-        square = qd.dot(qd)
-        if square != square:  # nan: some are missing
-            self._require_estimation(np.isnan(qd))
-        else:
+        if self._reader.missing is not None:
+            self._require_estimation(self._reader.missing)
+        elif self._lacking or not self._measured:
             self._measured, self._lacking = True, 0
         verdict = self._check(q, qd, stamp, arrival)
         if not known:
@@ -116,8 +114,6 @@ class StateStream:
             q, qd, self.late = found
         self.q, self.qd = self._validator.unwrapped(q, qd)
         self.header = message.header
-        if self.arrival:
-            self.steps.add(arrival - self.arrival)
         self.stamp, self.arrival = stamp, arrival
         self.expires = arrival - age + watchdog
         return True
@@ -166,6 +162,7 @@ class SourcePart(NamedTuple):
     name: str
     indices: tuple[int, ...]  # of its coordinates (k,)
     stream: StateStream
+    steps: Window  # from one state that was believed to the next, by arrivals [ns]
 
 
 class PartReader:
@@ -244,11 +241,14 @@ class StateParts:
         """As :meth:`StateStream.take`, of a part; a MessageError names it."""
         index, message = numbered
         part = self.parts[index]
-        if arrival - part.stream.arrival < part.stream.period // _FLOOD:
+        before = part.stream.arrival
+        if arrival - before < part.stream.period // _FLOOD:
             inbox.rest()  # other parts would never have their turn
         try:
             if not part.stream.take(message, inbox, arrival, due, watchdog):
                 return False
+            if before:
+                part.steps.add(arrival - before)
             self._date(index, arrival)
         except MessageError as error:
             raise MessageError(f'{error.reason} (part {part.name})') from None
@@ -256,9 +256,9 @@ class StateParts:
         if self.expires <= arrival:  # of some part there is none
             return False
         if self._tick is None:
-            if min(each.stream.steps.count for each in self.parts) < _STEPS:
+            if min(each.steps.count for each in self.parts) < _STEPS:
                 return False
-            self._tick = max(self.parts, key=lambda each: each.stream.steps.median() or 0.0)
+            self._tick = max(self.parts, key=lambda each: each.steps.median() or 0.0)
         if part is not self._tick:
             return False
         stream = part.stream

@@ -52,7 +52,7 @@ def _parts(loop: ControlLoop) -> dict[str, object]:
     """Return rate and age of the parts of the states, if they come in parts."""
     values: dict[str, object] = {}
     for part in getattr(loop.states, 'parts', ()):
-        step, came = part.stream.steps.median(), part.stream.arrival
+        step, came = part.steps.median(), part.stream.arrival
         values[f'rate of {part.name} [Hz]'] = SECOND / step if step else np.nan
         values[f'age of {part.name} [ms]'] = (now() - came) * 1e-6 if came else np.nan
     return values

@@ -14,6 +14,7 @@ from softrobot_dynamics.loops.guarding import RUNNING, TIMED_OUT, WAITING  # noq
 from softrobot_dynamics.loops.message_fields import StateReader  # noqa: E402
 from softrobot_dynamics.loops.state_parts import PartReader, SourcePart, StateParts, StateStream  # noqa: E402
 from softrobot_dynamics.loops.state_validation import part_of, StateBounds, StateValidator  # noqa: E402
+from softrobot_dynamics.loops.statistics import Window  # noqa: E402
 from support.control_loops import Control, state, WATCHDOG  # noqa: E402
 from support.linear_plant import BOUNDS, COORDINATES  # noqa: E402
 from support.loops import PERIOD  # noqa: E402
@@ -36,6 +37,7 @@ def parts(velocities='measured', **options):
                     StateValidator(part_of(BOUNDS, (i,))),
                     PERIOD,
                 ),
+                Window(),
             )
             for i, name in enumerate(NAMES)
         ],

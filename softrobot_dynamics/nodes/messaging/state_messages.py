@@ -14,6 +14,7 @@ from sensor_msgs.msg import JointState
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.loops.message_fields import StateReader
 from softrobot_dynamics.loops.state_parts import PartReader, SourcePart, StateParts, StateStream
+from softrobot_dynamics.loops.statistics import Window
 from softrobot_dynamics.nodes.messaging.codec import Encoder
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.messages import stamped, StateWriter
@@ -64,6 +65,7 @@ def state_source(
             part.name,
             part.indices,
             StateStream(StateReader(part.names, velocities), validator(part.indices), period),
+            Window(),
         )
         for part in parts
     ]
