@@ -178,7 +178,7 @@ def estimation(loop: ControlLoop) -> str:
     if not loop.states.estimated:
         return ''
     names = shortened(', '.join(loop.states.estimated))
-    late = f'{loop.states.delay * 1e-6:.3g} ms late, which the law makes up for'
+    late = f'{loop.states.lateness * 1e-6:.3g} ms late, which is made up for'
     return f'velocities are estimated from positions, {late}: {names}'
 
 

@@ -64,6 +64,11 @@ class StateStream:
         names = self._validator.bounds.names
         return tuple(name for name, missing in zip(names, self._missing) if missing)
 
+    @property
+    def lateness(self) -> int:
+        """How late estimated velocities are [ns]."""
+        return self.delay
+
     def silent(self, moment: int) -> tuple[str, ...]:
         """Return the names of the parts without a valid state at a moment [ns]: there are none."""
         return ()
@@ -219,6 +224,11 @@ class StateParts:
         """The names of the coordinates whose velocities were missing in some message."""
         return tuple(name for part in self.parts for name in part.stream.estimated)
 
+    @property
+    def lateness(self) -> int:
+        """How late estimated velocities are, of the part with the latest ones [ns]."""
+        return max(part.stream.delay for part in self.parts)
+
     def silent(self, moment: int) -> tuple[str, ...]:
         """Return the names of the parts without a valid state at a moment [ns]."""
         return tuple(part.name for part in self.parts if part.stream.expires <= moment)
@@ -264,8 +274,15 @@ class StateParts:
         stream = part.stream
         self.stamp, self.arrival, self.delay = stream.stamp, arrival, stream.delay
         self.header = message.header
+        if not self._shared and max(self._moments) - min(self._moments) > watchdog:
+            self._count_anew()  # a clock was set, or stood still
         self._assemble(self._moments[index] + stream.late - stream.delay, watchdog)
         return True
+
+    def _count_anew(self) -> None:
+        """Take the arrivals for the moments of the states, whatever their stamps have been."""
+        self._stamps = [SensorClock() for _ in self.parts]
+        self._moments = [part.stream.arrival - part.stream.late for part in self.parts]
 
     def _date(self, index: int, arrival: int) -> None:
         """Note the moment of the state of a part that was believed."""
@@ -281,15 +298,16 @@ class StateParts:
 
     def _assemble(self, moment: int, watchdog: int) -> None:
         """Bring all parts to a moment."""
-        q, qd = np.empty_like(self._q), np.empty_like(self._q)
-        for part, own, there in zip(self.parts, self._indices, self._moments):
-            ahead = moment - there
-            if abs(ahead) > watchdog:
-                behind = f'{ahead * 1e-9:.3g} s before that of the tick'
+        for part, there in zip(self.parts, self._moments):
+            if self._shared and abs(moment - there) > watchdog:
+                behind = f'{(moment - there) * 1e-9:.3g} s before that of the tick'
                 raise MessageError(
                     f'stale: part {part.name} is stamped {behind}: expected stamps of one clock,'
                     ' or states.shared_clock: false'
                 )
+        q, qd = np.empty_like(self._q), np.empty_like(self._q)
+        for part, own, there in zip(self.parts, self._indices, self._moments):
+            ahead = moment - there
             q[own], qd[own] = part.stream.at(ahead)
             self.moved |= part.stream.moved
             part.stream.moved = False

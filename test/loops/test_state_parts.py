@@ -127,6 +127,26 @@ def test_clocks_of_their_own_and_a_shared_clock(shared, monkeypatch):
     np.testing.assert_allclose(q, [0.5 * t, -0.25 * t + missed], atol=1e-6)
 
 
+def test_a_clock_that_is_set_does_not_end_the_loop(monkeypatch):
+    """With clocks of their own, one that is set back by 5 s leaves the parts together."""
+    drivers = Drivers(monkeypatch)
+    drivers.run(4 * SETTLED)
+    drivers.offsets = (0, -5 * 10**9)
+    drivers.run(6 * SETTLED)
+    moment, _, q, _ = drivers.rows[-1]
+    assert drivers.control.loop.mode == RUNNING and moment > (drivers.k - 8) * PERIOD
+    t = moment // PERIOD * PERIOD * 1e-9
+    np.testing.assert_allclose(q, [0.5 * t, -0.25 * t], atol=1e-5)
+
+
+def test_stamps_of_several_clocks_are_refused_as_shared(monkeypatch):
+    """With `shared_clock` parts whose stamps are seconds apart make no state, by name."""
+    drivers = Drivers(monkeypatch, offsets=(0, 10**9), tick='arm', shared_clock=True)
+    drivers.run(4 * SETTLED)
+    assert not drivers.rows
+    assert 'stale: part soft is stamped' in drivers.control.loop.statistics.last_refusal
+
+
 def test_a_silent_part_trips_the_watchdog_by_name(monkeypatch):
     """While one part is silent the safe command goes out, with its name; then the loop goes on."""
     drivers = Drivers(monkeypatch)
