@@ -2,14 +2,17 @@
 """Every file that the documentation shows is accepted by the package or its program."""
 
 import functools
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 import softrobot_dynamics as sd
+from softrobot_dynamics.configuration.command_parts import command_parts
 from softrobot_dynamics.configuration.declared_parameters import sensor_rows, SIMULATION
 from softrobot_dynamics.configuration.parameter_files import controller_values
 from softrobot_dynamics.configuration.parameters import ParameterTable
+from softrobot_dynamics.configuration.state_topics import state_parts
 from softrobot_dynamics.estimation.settings import load_estimator
 from softrobot_dynamics.identification.mapping import read_mapping
 from support.pages import files_of, of_kind, ROOT
@@ -24,6 +27,7 @@ ROBOTS = {
 """The robot that the parameters on a page are for: shipped, or a file of this or another page."""
 ELSEWHERE = {'bodies.md', 'extending.md'}
 """Pages whose files are read by a test of their own."""
+OF_ACTUATORS = 'actuator_names', 'commands', 'outputs'
 SEGMENT = {'type': 'pcc', 'length': 0.1, 'radius': 0.02, 'density': 1e3, 'young_modulus': 1e5}
 
 
@@ -80,6 +84,9 @@ def _require_excerpt(shown, whole):
 
 def _require_parameters(nodes, robot, file):
     """Assert that the nodes know all that is set, and would take it."""
+    if set(nodes) == {'ros__parameters'}:  # for every node: parts of the commands
+        assert controller_values(robot, [file])[1] == ()
+        return
     assert set(nodes) <= {'controller', 'simulation'}
     if 'controller' in nodes:
         assert controller_values(robot, [file])[1] == ()
@@ -111,6 +118,29 @@ def test_drives_are_those_of_the_robot():
         joints = ElementTree.fromstring(files[name]).findall('joint')
         assert [joint.get('name') for joint in joints] == names[: len(joints)]
         assert all(each.find('command_interface').get('name') == 'effort' for each in joints)
+
+
+def test_drivers_of_the_page_take_all_commands_of_the_hybrid_arm(tmp_path):
+    """The three drivers take every actuator once; the winches in the order of the robot file."""
+    file, robot = tmp_path / 'three_drivers.yaml', sd.load_robot('hybrid_arm')
+    file.write_text(files_of('hardware.md')[file.name], encoding='utf-8')
+    values = controller_values(robot, [file])[0]
+    model = SimpleNamespace(description=robot, **{x: getattr(robot, x) for x in OF_ACTUATORS})
+    arm, winches, valve = command_parts(model, values)
+    assert arm.names[0] == 'ur_shoulder_pan_joint' and len(arm.names) == 6
+    assert (winches.names, winches.topic) == (('t1', 't2', 't3'), 'winches/commands')
+    assert (valve.names, valve.topic, valve.sizes) == (('p',), '/lab/regulator', (1e3,))
+
+
+def test_drivers_of_the_page_have_all_coordinates_of_the_hybrid_arm(tmp_path):
+    """The two drivers of states have every coordinate of the hybrid arm once."""
+    file, robot = tmp_path / 'two_drivers.yaml', sd.load_robot('hybrid_arm')
+    file.write_text(files_of('hardware.md')[file.name], encoding='utf-8')
+    arm, soft = state_parts(controller_values(robot, [file])[0], robot.coordinate_names)
+    assert (arm.names[0], arm.topic, len(arm.names)) == (
+        'ur_shoulder_pan_joint', '/ur/joint_states', 6,
+    )  # fmt: skip
+    assert (len(soft.names), soft.rate, soft.velocities) == (5, 125.0, False)
 
 
 @pytest.fixture

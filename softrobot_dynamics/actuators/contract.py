@@ -218,6 +218,11 @@ class Actuator(Imperfections):
         """Return (low, high), the limits of u."""
         return self.command_limits(joints)
 
+    @property
+    def wire_field(self) -> str:
+        """Return the field of a sensor_msgs/JointState that its commands stand in."""
+        return 'effort'
+
     def wire_name(self, name: str) -> str:
         """Return the name that messages give this actuator, which the description calls `name`."""
         return name

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 import functools
 from typing import Any, Callable, NamedTuple, TYPE_CHECKING
 
@@ -19,7 +19,12 @@ from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.variation import plant_of
 from softrobot_dynamics.dynamics.statics import Statics
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.loops.state_validation import bounds_of, StateValidator
+from softrobot_dynamics.loops.state_validation import (
+    bounds_of,
+    part_of,
+    StateBounds,
+    StateValidator,
+)
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.references import feasibility
 from softrobot_dynamics.references.feasibility import Planned
@@ -50,7 +55,7 @@ class Controlled(NamedTuple):
     stand: Callable[
         ..., Any
     ]  # (y, q, time [s]) -> remarks, a list, on standing there; or SoftRobotError
-    validator: Callable[..., Any]  # () -> StateValidator of the robot's states
+    validator: Callable[..., Any]  # (indices of coordinates, or ()) -> StateValidator of states
     growth: Callable[
         ..., Any
     ]  # (q, u, Settings, share off the model) -> rate [1/s] at which errors would grow, or nan
@@ -100,10 +105,15 @@ def controlled(values: Mapping[str, Any], declare: Declare | None = None) -> Con
         functools.partial(_plan, model),
         lambda q, qd: constant(controller.outputs(q, qd)[0][chosen]),
         lambda y, q, time: _stand(controller, y, q, time),
-        lambda: StateValidator(bounds),
+        functools.partial(_validator, bounds),
         controller.growth,
         controller.unstable_zero_dynamics,
     )
+
+
+def _validator(bounds: StateBounds, indices: Sequence[int] = ()) -> StateValidator:
+    """Return a StateValidator of all coordinates, or of those with some indices."""
+    return StateValidator(part_of(bounds, indices) if indices else bounds)
 
 
 def _stand(law: Controller, y: Vector, q: Vector, time: float) -> list[str]:

@@ -6,6 +6,7 @@ import functools
 from math import inf, nan
 from typing import Any, TypeAlias
 
+from softrobot_dynamics.configuration.command_parts import command_rows
 from softrobot_dynamics.configuration.node_parameters import OF_CONTROLLER, OF_SIMULATION
 from softrobot_dynamics.configuration.parameters import ParameterSpec
 from softrobot_dynamics.configuration.parts import (
@@ -18,6 +19,8 @@ from softrobot_dynamics.configuration.parts import (
     require_parts,
     require_phases,
 )
+from softrobot_dynamics.configuration.state_topics import state_rows
+from softrobot_dynamics.configuration.wire_names import wire_name_rows
 from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.contract import Controller, CONTROLLERS
 from softrobot_dynamics.errors import ArgumentError
@@ -63,6 +66,7 @@ def configured_rows(
     owners = law.owners(robot, controlled or None)
     rows = [row for p in law.parameters() for row in _declared(p, owners.get(p.each, ()))]
     rows += _limits(robot.actuator_names, [quantity.unit for quantity in robot.commands])
+    rows += wire_name_rows(robot)
     return _distinct(controller_rows(), rows)
 
 
@@ -73,6 +77,10 @@ def declare_chosen(robot: NamedRobot, values: Mapping[str, Any], declare: Declar
     `declare`: a function that is given rows, and returns all values there are then; `robot`: as in
     :func:`configured_rows`. DescriptionError, UnknownNameError, ArgumentError.
     """
+    if values.get('state_topics'):
+        values = declare(state_rows(values))
+    if values.get('command_topics'):
+        values = declare(command_rows(values))
     if not values.get('phases'):
         law = CONTROLLERS.get(values['controller'])
         return declare(configured_rows(law, robot, values['controlled']))
@@ -140,9 +148,9 @@ def limit_path(actuator: str, key: str) -> str:
 
 
 def sensor_rows(robot: NamedRobot) -> tuple[ParameterSpec, ...]:
-    """Return the simulation's rows that are known once there is a robot: of single sensors."""
+    """Return the simulation's rows that are known once there is a robot: sensors, wire names."""
     names = [row.name for row in SIMULATION]
-    rows = _sensors(robot.coordinate_names)
+    rows = [*_sensors(robot.coordinate_names), *wire_name_rows(robot)]
     return _distinct(SIMULATION, [row for row in rows if row.name not in names])
 
 

@@ -4,8 +4,10 @@
 from softrobot_dynamics.configuration.parameters import ParameterSpec
 from softrobot_dynamics.controllers.safe import MODES
 from softrobot_dynamics.loops.command_timing import TIMINGS
+from softrobot_dynamics.loops.velocity_estimation import MODES as VELOCITIES
 
 WATCHDOG_PERIODS = 50
+COMMAND_TYPES = 'joint_state', 'multi_array'
 
 _ROBOT = ParameterSpec(
     'robot',
@@ -22,6 +24,42 @@ _RECORD = ParameterSpec(
     ' after node and time; empty for none',
     read_only=True,
 )
+_PREFIX = ParameterSpec(
+    'joint_prefix',
+    'string',
+    '',
+    'What stands before the names of coordinates and actuators in states and commands, except'
+    ' those that `joint_names` gives',
+    read_only=True,
+)
+_COMMANDS = (
+    ParameterSpec(
+        'command_type',
+        'string',
+        'joint_state',
+        'Form of the commands: a JointState by name, or a'
+        ' Float64MultiArray in the order of the actuators (topic controller/commands)',
+        choices=COMMAND_TYPES,
+        read_only=True,
+    ),
+    ParameterSpec(
+        'command_topics',
+        'strings',
+        (),
+        'Names of the parts of the commands, each for drives of its own: it has actuators, a topic'
+        ' and a type of messages; empty: one topic',
+        read_only=True,
+    ),
+    _PREFIX,
+)
+STATE_TOPICS = ParameterSpec(
+    'state_topics',
+    'strings',
+    (),
+    'Names of the parts in which states come, each on a topic of its own, see `states`; empty: all'
+    ' coordinates on joint_states',
+    read_only=True,
+)
 _COMMUNICATION = (
     ParameterSpec(
         'reliability',
@@ -31,15 +69,7 @@ _COMMUNICATION = (
         choices=('reliable', 'best_effort'),
         read_only=True,
     ),
-    ParameterSpec(
-        'command_type',
-        'string',
-        'joint_state',
-        'Form of the commands: a JointState by name, or a'
-        ' Float64MultiArray in the order of the actuators (topic controller/commands)',
-        choices=('joint_state', 'multi_array'),
-        read_only=True,
-    ),
+    *_COMMANDS,
 )
 _SAFE = (
     ParameterSpec(
@@ -93,6 +123,16 @@ OF_CONTROLLER = (
     ParameterSpec('autostart', 'bool', False, 'Configure and activate at once', read_only=True),
     _RECORD,
     *_COMMUNICATION,
+    STATE_TOPICS,
+    ParameterSpec(
+        'velocities',
+        'string',
+        'auto',
+        'Velocities of the states: as measured, or estimated from the positions where they are'
+        ' missing (auto), or always (differentiated)',
+        choices=VELOCITIES,
+        read_only=True,
+    ),
     ParameterSpec(
         'watchdog_periods',
         'integer',
@@ -145,6 +185,7 @@ OF_SIMULATION = (
     ),
     _RECORD,
     *_COMMUNICATION,
+    STATE_TOPICS,
     ParameterSpec(
         'command_timeout_periods',
         'integer',
@@ -307,4 +348,6 @@ OF_VISUALIZER = (
         read_only=True,
     ),
     ParameterSpec('frame_id', 'string', 'world', 'Frame in which all is', read_only=True),
+    *_COMMANDS,
+    STATE_TOPICS,
 )

@@ -29,7 +29,13 @@ NamedRobot: TypeAlias = 'RobotDescription | CompiledModel'
 OWN = 'controller', 'controlled', f'{GROUP}.type'  # that each part has for itself
 RAMP = f'{GROUP}.ramp_time'  # that it may have for itself
 _NAME = re.compile(r'[A-Za-z]\w*')
-_TAKEN = {row.name.partition('.')[0] for row in OF_CONTROLLER} | {'limits', 'delay'}
+_TAKEN = {row.name.partition('.')[0] for row in OF_CONTROLLER} | {
+    'commands',
+    'limits',
+    'delay',
+    'joint_names',
+    'states',
+}
 
 
 class LawPart(NamedTuple):

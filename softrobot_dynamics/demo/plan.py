@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 from softrobot_dynamics.configuration import build, declared_parameters
+from softrobot_dynamics.configuration.command_parts import command_rows, command_values
 from softrobot_dynamics.configuration.parameter_files import (
     chosen,
     controller_file,
@@ -107,8 +108,14 @@ def draw_up(
         x: ours['controller'][x] for x in ('command_type', 'reliability', 'record')
     }
     own['controller'] |= read
+    for name in set(own) - {'controller'}:  # whoever hears the commands hears the same parts
+        own[name] |= command_values(values)
     _write(files[-1], own)  # paths of files, as they are from here: the nodes run elsewhere
-    rows = *declared_parameters.SIMULATION, *declared_parameters.sensor_rows(description)
+    rows = (
+        *declared_parameters.SIMULATION,
+        *declared_parameters.sensor_rows(description),
+        *command_rows(values),
+    )
     simulation, also_unknown = _read(node, 'simulation', files, rows)
     _require_same_coordinates(description, simulation['plant'])
     return DemoPlan(

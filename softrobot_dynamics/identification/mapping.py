@@ -17,7 +17,6 @@ are CSV files, or of motions ROS bags.
 from __future__ import annotations
 
 from dataclasses import dataclass
-import math
 from os import PathLike
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
@@ -33,23 +32,11 @@ from softrobot_dynamics.identification.sliding_direction import BY_ROWS, read_wa
 from softrobot_dynamics.identification.tables import CsvTable
 from softrobot_dynamics.schema.fields import choice, items, nested, number, text, vector
 from softrobot_dynamics.schema.parsing import custom, parse, Problems
+from softrobot_dynamics.schema.units import UNITS, units_of
 from softrobot_dynamics.schema.yaml_files import read_yaml
 
 if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription
-
-KINDS = {
-    'N': {'N': 1.0, 'mN': 1e-3},
-    'N m': {'N m': 1.0, 'mN m': 1e-3},
-    'Pa': {
-        'Pa': 1.0, 'kPa': 1e3, 'MPa': 1e6, 'mbar': 1e2, 'bar': 1e5, 'psi': 6894.757293168,
-    },
-    'm': {'m': 1.0, 'cm': 1e-2, 'mm': 1e-3},
-    'rad': {'rad': 1.0, 'deg': math.pi / 180.0},
-}  # fmt: skip
-"""Units of columns, by the unit of what an actuator of the robot file is told."""
-
-UNITS = {'': 1.0, **{unit: size for sizes in KINDS.values() for unit, size in sizes.items()}}
 
 LENGTHS = 'm', 'cm', 'mm'
 TIMES = {'s': 1.0, 'ms': 1e-3, 'us': 1e-6, 'ns': 1e-9}
@@ -233,8 +220,8 @@ def _columns(
     for name, command in mapping.commands.items():
         k = description.actuator_names.index(name)
         told = description.commands[k].unit
-        if command.unit and command.unit not in KINDS.get(told, {told: 1.0}):
-            units = ', '.join(KINDS.get(told, (told,)))
+        if command.unit and command.unit not in units_of(told):
+            units = ', '.join(units_of(told))
             raise ArgumentError(f'commands.{name}.unit', command.unit, f'one of {units}')
         u[:, k] = rows.numbers(command.column, empty) * UNITS[command.unit]
     return u

@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TYPE_CHECKING, TypeAlias, TypeVar
 
-from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.annotations import Integers, Vector
 from softrobot_dynamics.controllers.contract import Command, Controller
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.errors import MessageError
@@ -147,8 +147,12 @@ class ControlOutput(LoopOutput, Protocol):
     def moved(self) -> object:
         """Say that the robot was moved by something else, and the law started anew."""
 
-    def waiting(self, passed: int, last_refusal: str) -> object:
-        """Say that states are missed, `passed` [ns] since the last valid one or the start."""
+    def waiting(self, passed: int, last_refusal: str, *parts: str) -> object:
+        """
+        Say that states are missed, `passed` [ns] since the last valid one or the start.
+
+        Of these `parts`, if they come in parts.
+        """
 
     def flush(self) -> object:
         """Wait until readers have the last command, for a while."""
@@ -161,7 +165,11 @@ class SimulationOutput(LoopOutput, Protocol):
         """Publish the time [ns], if anybody counts on it."""
 
     def state(self, q: Vector, qd: Vector, stamp: int) -> object:
-        """Publish the state (q, qd), (n,) each, at a stamp [ns]."""
+        """
+        Publish the state (q, qd), (n,) each, at a stamp [ns].
+
+        False: a part of it that no command answers.
+        """
 
     def slipped(self, late: int) -> object:
         """Say that all deadlines have moved by `late` [ns]."""
@@ -187,10 +195,26 @@ class EstimationOutput(LoopOutput, Protocol):
 
 
 class CommandSource(Protocol):
-    """Reads commands in messages of the type that an inbox brings."""
+    """
+    Reads commands in messages of the type that an inbox brings.
+
+    They may come in parts: then a message has those of some of the actuators.
+    """
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the parts; one without a name for commands that come whole."""
+
+    @property
+    def places(self) -> Sequence[Integers | slice]:
+        """Where the commands of each part are in u (m,)."""
+
+    @property
+    def part(self) -> int:
+        """The part that was read last."""
 
     def read(self, message: Any, /) -> tuple[Vector, int]:
-        """Return (u (m,), stamp [ns]); or MessageError."""
+        """Return (commands of a part (k,), stamp [ns]); or MessageError."""
 
 
 class StateSensing(Protocol):

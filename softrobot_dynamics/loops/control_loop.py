@@ -7,6 +7,7 @@ object, which it takes up with the next state.
 """
 
 from math import inf, nan
+from typing import Any
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
@@ -17,16 +18,14 @@ from softrobot_dynamics.loops.contracts import (
     ControlOutput,
     MessageInbox,
     Stamp,
-    StateMessage,
     TickRecord,
 )
 from softrobot_dynamics.loops.guarding import FAILED, GuardedLoop, RUNNING, STOPPED
-from softrobot_dynamics.loops.message_fields import SECOND, stamp_of, StateReader
+from softrobot_dynamics.loops.message_fields import SECOND, StateReader
 from softrobot_dynamics.loops.orders import NOTHING, Orders
 from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.loops.reference_time import ReferenceTime
-from softrobot_dynamics.loops.sensor_clock import SensorClock
-from softrobot_dynamics.loops.state_validation import ANEW, UNCONFIRMED
+from softrobot_dynamics.loops.state_parts import StateParts, StateStream
 from softrobot_dynamics.loops.statistics import Window
 
 _REPORT_PERIOD = 50_000_000  # of ~/controller_state and ~/reference [ns]
@@ -38,16 +37,16 @@ class ControlLoop(GuardedLoop):
 
     `plant` has the controller, the safe command, `hold`, a function of (q, qd) that returns the
     reference to stay there, and `validator`, which makes a StateValidator; `inbox` brings states,
-    which `reader` turns into (q, qd); `publisher` takes away commands and reports. `period` and
-    `watchdog` in ns.
+    which `reader` turns into (q, qd), or `parts` if they come in parts; `publisher` takes away
+    commands and reports. `period` and `watchdog` in ns.
     """
 
-    _inbox: MessageInbox[StateMessage]
+    _inbox: MessageInbox[Any]
 
     def __init__(
         self,
         plant: ControlledPlant,
-        inbox: MessageInbox[StateMessage],
+        inbox: MessageInbox[Any],
         reader: StateReader,
         publisher: ControlOutput,
         orders: Orders,
@@ -55,6 +54,7 @@ class ControlLoop(GuardedLoop):
         period: int,
         watchdog: int,
         record: TickRecord | None = None,
+        parts: StateParts | None = None,
     ) -> None:
         super().__init__(inbox, publisher, plant, orders, period, watchdog)
         self.round_times, self.compute_times = Window(), Window()
@@ -64,18 +64,19 @@ class ControlLoop(GuardedLoop):
         self.soonest: float = inf  # the least time from a stamp, by its clock, to an arrival [ns]
         self.record = record
         self.phase = ''  # that the controller is in
-        self._reader = reader
+        self.states: StateStream | StateParts = parts or StateStream(
+            reader, plant.validator(), period
+        )
         self._arrival = self._expires = 0  # of the last valid state, and when it is too old [ns]
-        self._validator, self._time = plant.validator(), ReferenceTime(watchdog)
-        self._clock, self._sender, self._sent = SensorClock(), b'', 0  # by whose clock, and when
-        self._moved = False
+        self._time, self._delay = ReferenceTime(watchdog), 0  # of estimated velocities [ns]
+        self._moved = self._told_anew = False
         self._before = np.full(plant.model.m, nan)  # the command before a tick, for the record
         self._next_report = 0
 
     @property
     def ignored_names(self) -> tuple[str, ...]:
         """The names in the last state that are none of the robot's coordinates."""
-        return self._reader.ignored
+        return self.states.ignored
 
     def place(self) -> tuple[Vector | None, Vector | None]:
         """Return the last valid q (n,) and command sent (m,), None for what there is not yet."""
@@ -101,47 +102,43 @@ class ControlLoop(GuardedLoop):
         with self._sending:
             self._keep_safe(arrival)
 
-    def _receive(self, message: StateMessage, arrival: int) -> None:
-        self._forget_what_was()
-        sent, age = self._inbox.sent(), 0
-        known = sent.sender == self._sender and sent.stamp > self._sent  # else its clock was set
-        if known:
-            self._sent = sent.stamp
-            self._clock.update(sent.stamp, arrival)
-            age = self._clock.age(sent.stamp, arrival)
-        if arrival > self._due or age > self.watchdog:
-            raise MessageError('stale: it may have been sent before the watchdog ran out')
-        q, qd = self._reader.read(message)
-        stamp = stamp_of(message)
-        verdict = self._validator.check(q, qd, stamp, arrival)
-        if not known:
-            self._clock, self._sender, self._sent = SensorClock(), sent.sender, sent.stamp
-            self._clock.update(sent.stamp, arrival)
-        if verdict == UNCONFIRMED:
+    def _receive(self, message: Any, arrival: int) -> None:
+        self._forget_what_was(arrival)
+        states = self.states
+        complete = states.take(message, self._inbox, arrival, self._due, self.watchdog)
+        if states.expires > arrival:  # else a part is missing
+            self._due = self._expires = states.expires
+        if not complete:
             return
-        q, qd = self._validator.unwrapped(q, qd)
-        self._moved |= verdict == ANEW
-        self._due = self._expires = arrival - age + self.watchdog
+        moved, states.moved = states.moved, False
+        self._moved |= moved
+        (q, qd), stamp = states.state(), states.stamp
         if self._q is None:
             with self._sending:
                 self.driver.forget_safe()  # one without a posture is begun anew with one
         self.last_valid, self.last_stamp, self._q = arrival, stamp, q
-        self.soonest = min(inf if verdict == ANEW else self.soonest, arrival - stamp)
+        self.soonest = min(inf if moved else self.soonest, arrival - stamp)
         before = self._time.seconds
         t = self._time.advance(stamp, arrival)
         step = round((t - before) * 1e9)
         self.steps.add(step)
         self.statistics.count('missed', max(0, round(step / self.period) - 1))
-        self._tick(message.header.stamp, t, q, qd, arrival)
+        if states.delay != self._delay:
+            self._delay = states.delay
+            self.driver.state_delay, self._told_anew = states.delay * 1e-9, True
+        self._tick(states.header.stamp, t - self.driver.state_delay, q, qd, arrival)
         if arrival - self._arrival < self.period // 2:  # others would never have their turn
             self._inbox.rest()
         self._arrival = arrival
 
-    def _forget_what_was(self) -> None:
+    def _forget_what_was(self, arrival: int) -> None:
         """Believe nothing that was before the watchdog ran out, if it did."""
         times, self._forgotten = self._forgotten, 0
         for _ in range(min(times, 2)):  # a second time in turn forgets all, a third no more
-            self._validator.forget()
+            self.states.forget(arrival)
+
+    def _silent(self, moment: int) -> tuple[str, ...]:
+        return self.states.silent(moment)
 
     def _tick(self, stamp: Stamp, t: float, q: Vector, qd: Vector, arrival: int) -> None:
         """Answer one valid state."""
@@ -174,10 +171,10 @@ class ControlLoop(GuardedLoop):
 
     def _compute(self, t: float, q: Vector, qd: Vector) -> Command | None:
         """Return what the law says to a state, None if it does not."""
-        anew = self.mode != RUNNING or self._moved
+        anew = self.mode != RUNNING or self._moved or self._told_anew
         if self._moved and self.mode == RUNNING:
             self._publisher.moved()
-        self._moved = False
+        self._moved = self._told_anew = False
         try:
             return self.driver.compute(self.orders, t, q, qd, anew=anew)
         except Exception as error:  # a law may raise what it likes; the loop goes on

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import isfinite
-from typing import cast, TYPE_CHECKING
+from typing import Any, cast, TYPE_CHECKING
 
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.controllers.contract import Command, Controller
@@ -58,6 +58,7 @@ class Driver:
         self.limiter = Limiter(model.lower, model.upper)
         self.taken = orders  # those that were taken up last
         self.took = NOTHING  # what the last call of `compute` took up of them
+        self.state_delay = 0.0  # [s] by which states are late, beside the delay of the settings
         self.running = False  # whether the last command chosen was the law's
         self._safe, self._rate_limit = safe, model.rate_limit
         self._safe_since: float | None = None  # when the safe command began, None: it did not
@@ -145,12 +146,18 @@ class Driver:
         """Tell the law what is new to it."""
         taken, self.taken, self.took = self.taken, orders, NOTHING
         if anew or orders.settings is not taken.settings:
-            self.law.use(orders.settings)
+            self.law.use(self._told(orders.settings))
             self.took |= TakenOrders.BEGAN | TakenOrders.TUNED if anew else TakenOrders.TUNED
         if anew or orders.reference is not taken.reference:
             self._follow(orders, t, q, qd, anew, taken)
         if anew:
             self.law.start(q, qd, t, self.last_command)
+
+    def _told(self, settings: Any) -> Any:
+        """Return settings with the delay of the states in theirs, if the law makes up for it."""
+        if not self.state_delay or not hasattr(settings, 'delay'):
+            return settings
+        return settings.replace(delay=settings.delay + self.state_delay)
 
     def _follow(
         self, orders: Orders, t: float, q: Vector, qd: Vector, anew: bool, taken: Orders

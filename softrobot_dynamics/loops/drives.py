@@ -1,34 +1,59 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Drives of a simulated robot: they apply the last command or, left alone, the safe one."""
 
+from collections.abc import Sequence
+
 import numpy as np
-from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.annotations import Integers, Vector
+from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.loops.contracts import SimulatedPlant
+
+_NEVER = -(2**63)  # a stamp before all others
 
 
 class SimulatedDrives:
     """
     What the drives of a `plant` apply; stamps are in simulated time [ns].
 
-    `u` (m,) is the last command taken, within the limits of the robot.
+    `u` (m,) is the last command taken, within the limits of the robot. It may come in parts, whose
+    `places` are those in u: then that of each part taken last.
     """
 
-    def __init__(self, plant: SimulatedPlant) -> None:
+    def __init__(
+        self, plant: SimulatedPlant, places: Sequence[Integers | slice] = (slice(None),)
+    ) -> None:
         self._simulator, self._safe = plant.simulator, plant.safe
-        self._lower, self._upper = plant.model.lower, plant.model.upper
+        self._parts = [(own, plant.model.lower[own], plant.model.upper[own]) for own in places]
         self.u = np.zeros(plant.model.m)
-        self._taken: int | None = None  # in the period of which state, None: there was none
+        self._taken = [_NEVER] * len(places)  # in the period of which state, of each part
         self._safe_since: int | None = None
 
-    def take(self, u: Vector, stamp: int) -> bool:
-        """Take a command u (m,) in the period of a state; return whether it was beyond limits."""
-        np.minimum(np.maximum(u, self._lower), self._upper, out=self.u)
-        self._taken = stamp
-        return bool((self.u != u).any())
+    def take(self, u: Vector, stamp: int, part: int = 0) -> bool:
+        """
+        Take the commands u (k,) of a part in the period of a state.
+
+        Return whether they were beyond limits.
+        """
+        own, lower, upper = self._parts[part]
+        self._taken[part] = stamp
+        if isinstance(own, slice):
+            within = np.minimum(np.maximum(u, lower), upper, out=self.u[own])
+        else:
+            within = self.u[own] = np.minimum(np.maximum(u, lower), upper)
+        return bool((within != u).any())
+
+    @property
+    def commanded(self) -> bool:
+        """Whether a command was taken, of every part."""
+        return min(self._taken) > _NEVER
+
+    def silent(self, stamp: float) -> list[int]:
+        """Return the parts of which none was taken after a stamp."""
+        return [part for part, taken in enumerate(self._taken) if taken <= stamp]
 
     def commanded_since(self, stamp: float) -> bool:
-        """Return whether a command was taken after a stamp: it counts, then."""
-        if self._taken is None or self._taken <= stamp:
+        """Return whether a command was taken after a stamp, of every part: it counts, then."""
+        if min(self._taken) <= stamp:
             return False
         self._safe_since = None
         return True
@@ -38,17 +63,46 @@ class SimulatedDrives:
         if self._safe_since is not None:
             return False
         self._safe_since = stamp
-        commanded = self._taken is not None
+        commanded = self.commanded
         self._safe.begin(self._simulator.q, self.u if commanded else None)
         return commanded
 
     def safe_command(self, stamp: int) -> Vector:
         """Return the safe command (m,) at a stamp: nobody drives the robot, its weight is held."""
-        since = stamp if self._taken is None or self._safe_since is None else self._safe_since
-        return self._safe.holding(self._simulator.q, self._simulator.qd, (stamp - since) * 1e-9)
+        since = self._safe_since if self.commanded else None
+        passed = 0 if since is None else stamp - since
+        return self._safe.holding(self._simulator.q, self._simulator.qd, passed * 1e-9)
 
     def release(self) -> Vector:
         """Forget all commands; return the safe command (m,) of a robot that nobody drives yet."""
-        self._taken = self._safe_since = None
+        self._taken, self._safe_since = [_NEVER] * len(self._taken), None
         self._safe.begin(self._simulator.q, None)
         return self._safe.holding(self._simulator.q, self._simulator.qd, 0.0)
+
+
+class Answers:
+    """
+    The states of a simulated robot that commands, in a number of parts, have answered.
+
+    `left` are the parts that have not answered the state published last.
+    """
+
+    def __init__(self, parts: int) -> None:
+        self._every, self._answered = frozenset(range(parts)), [0] * parts
+        self.left = set(self._every)
+
+    def begin(self) -> None:
+        """Wait for answers to a state that is published."""
+        self.left.update(self._every)
+
+    def accept(self, part: int, stamp: int, oldest: float) -> None:
+        """
+        Take note of an answer to the state with a stamp [ns].
+
+        MessageError if it is older than the oldest that counts, or a later one was answered.
+        """
+        if stamp < oldest:
+            raise MessageError('stale: it answers a state of long ago')
+        if stamp <= self._answered[part]:
+            raise MessageError('out of order: a later state has been answered already')
+        self._answered[part] = stamp

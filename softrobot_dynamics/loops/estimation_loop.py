@@ -122,16 +122,21 @@ class EstimationLoop(Loop):
         self._check_sensors()
 
     def _take_command(self) -> None:
-        """Take notice of the command that was sent last."""
-        try:
-            if (message := self._inbox.wait(0)) is None:
-                return
-            self._u = self._reader.read(message)[0].copy()
-            if self.mode != WAITING:
-                at = self._seconds(self._clock.at(now())) + self._plan.delay
-                self._estimator.command(at, self._u)
-        except MessageError as error:
-            self._refuse(error)
+        """Take notice of the command that was sent last, of each part if it comes in parts."""
+        taken = 0
+        for _ in self._reader.places:
+            try:
+                if (message := self._inbox.wait(0)) is None:
+                    break
+                values, _ = self._reader.read(message)
+                self._u = self._u.copy()
+                self._u[self._reader.places[self._reader.part]] = values
+                taken += 1
+            except MessageError as error:
+                self._refuse(error)
+        if taken and self.mode != WAITING:
+            at = self._seconds(self._clock.at(now())) + self._plan.delay
+            self._estimator.command(at, self._u)
 
     def _say(self) -> None:
         """Publish the state of this moment."""

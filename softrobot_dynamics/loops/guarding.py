@@ -156,7 +156,11 @@ class GuardedLoop(Loop):
         self._send_safe(moment)
         passed = moment - (self.last_valid or self._began)
         if self.mode != WAITING or passed > SECOND:  # at first, they are being discovered
-            self._publisher.waiting(passed, self.statistics.last_refusal)
+            self._publisher.waiting(passed, self.statistics.last_refusal, *self._silent(moment))
+
+    def _silent(self, moment: int) -> tuple[str, ...]:
+        """Return the names of the parts of states that are missing, if they come in parts."""
+        return ()
 
     def _enter(self, mode: int, moment: int | None = None) -> None:
         """Change the mode; fix the safe command when one begins at `moment` [ns]."""

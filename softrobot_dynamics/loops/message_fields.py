@@ -9,12 +9,12 @@ with one of `CAUSES`.
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from math import isfinite
+from math import isfinite, nan
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
-from softrobot_dynamics.annotations import Integers, Vector
+from softrobot_dynamics.annotations import Array, Integers, Vector
 from softrobot_dynamics.errors import ArgumentError, closest, MessageError, shortened
 from softrobot_dynamics.estimation.sensors.messages import Message
 from softrobot_dynamics.loops.contracts import Numbers, Stamped, StateMessage
@@ -96,11 +96,14 @@ class StateReader:
     """
     A JointState as (q, qd), each (n,), in the order of the coordinate `names`.
 
-    It may have others beside them, which are ignored.
+    It may have others beside them, which are ignored. ``velocities``: `measured`, every coordinate
+    has one; `auto`, those that are missing are nan; `differentiated`, all are nan.
     """
 
-    def __init__(self, names: Sequence[str]) -> None:
-        self._names = NameOrder(names, others=True)
+    def __init__(self, names: Sequence[str], velocities: str = 'measured') -> None:
+        self._names, self._velocities = NameOrder(names, others=True), velocities
+        self._unknown = np.full(len(names), nan)
+        self.missing: Array | None = None  # (n,) velocities of the last message, None: none is
 
     @property
     def ignored(self) -> tuple[str, ...]:
@@ -111,7 +114,17 @@ class StateReader:
         """Return (q, qd), which may share memory with the message; MessageError if unusable."""
         order, size = self._names.of(message.name), len(message.name)
         q = read_numbers('position', message.position, size, order)
-        qd = read_numbers('velocity', message.velocity, size, order)
+        self.missing = None
+        if self._velocities != 'differentiated':
+            try:
+                return q, read_numbers('velocity', message.velocity, size, order)
+            except MessageError:
+                if self._velocities == 'measured':
+                    raise
+        qd = self._unknown
+        if self._velocities == 'auto' and len(message.velocity):
+            qd = read_numbers('velocity', message.velocity, size, order, missing=True)
+        self.missing = np.isnan(qd)
         return q, qd
 
 
@@ -121,11 +134,14 @@ def _first(names: Sequence[str], said: Callable[[str], str] = str, most: int = 3
     return [*map(said, names[:most]), *rest]
 
 
-def read_numbers(field: str, values: Numbers, size: int, order: Integers | None = None) -> Vector:
+def read_numbers(
+    field: str, values: Numbers, size: int, order: Integers | None = None, *, missing: bool = False
+) -> Vector:
     """
     Return the values (size,) of a field of a message; MessageError if they are not numbers.
 
-    With an ``order`` (k,), those at its places, in its order; the others may be anything.
+    With an ``order`` (k,), those at its places, in its order; the others may be anything. Where
+    some may be ``missing``, nan is a value, too.
     """
     if len(values) != size:
         raise MessageError(f'wrong size: {field} has {len(values)} values, expected {size}')
@@ -134,9 +150,14 @@ def read_numbers(field: str, values: Numbers, size: int, order: Integers | None 
         numbers = numbers[order]
     with np.errstate(over='ignore'):
         square = numbers.dot(numbers)  # one pass; squares of what is absurd are inf too
-    if not isfinite(square):
+    if not isfinite(square) and not (missing and _known_or_nan(numbers)):
         raise MessageError(f'not a number: {field} holds nan, inf or a number beyond 1e150')
     return numbers
+
+
+def _known_or_nan(numbers: Vector) -> bool:
+    """Tell whether all are nan or finite, and not absurd."""
+    return bool((np.isnan(numbers) | (abs(numbers) < 1e150)).all())
 
 
 class MeasurementReader(Protocol):

@@ -19,7 +19,7 @@ from softrobot_dynamics.errors import MessageError, SimulationDivergedError
 from softrobot_dynamics.loops import contracts
 from softrobot_dynamics.loops.command_timing import CommandTiming
 from softrobot_dynamics.loops.deadlines import Deadlines, Schedule
-from softrobot_dynamics.loops.drives import SimulatedDrives
+from softrobot_dynamics.loops.drives import Answers, SimulatedDrives
 from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.realtime import now, sleep_until
 from softrobot_dynamics.loops.statistics import LoopStatistics, Window
@@ -41,13 +41,14 @@ class SimulationLoop(Loop):
     One simulated robot.
 
     `plant` has the simulator and the safe command; `sensing` hears what is published of its
-    states; `inbox` brings commands, which `reader` turns into (u, stamp); `publisher` takes away
-    states. `schedule` says when, see :class:`Schedule`; its `timeout` and `pace` are attributes,
-    which may change. `epoch`: the stamp of the first state [ns]; later ones are stamped with the
-    simulated time that has passed since; what passes until `run` begins, and what the loop has
-    slipped, as soon as nobody drives the robot, is added. `wrenches` of the attribute act from
-    outside, as `Simulator.step` takes them, which has to be prepared for them. A robot that waits
-    for commands sets out at its initial rates when one answers it.
+    states; `inbox` brings commands, which `reader` turns into (u, stamp); they may come in parts,
+    which act together once all answer a state, or at the deadline with the last of the others;
+    `publisher` takes away states. `schedule` says when, see :class:`Schedule`; its `timeout` and
+    `pace` are attributes, which may change. `epoch`: the stamp of the first state [ns]; later ones
+    are stamped with the simulated time that has passed since; what passes until `run` begins, and
+    what the loop has slipped, as soon as nobody drives the robot, is added. `wrenches` of the
+    attribute act from outside, as `Simulator.step` takes them, which has to be prepared for them.
+    A robot that waits for commands sets out at its initial rates when one answers it.
     """
 
     _publisher: contracts.SimulationOutput
@@ -78,11 +79,12 @@ class SimulationLoop(Loop):
         self._reader = reader
         self._epoch, self._stamp, self._made = epoch, epoch, now()
         self._behind = 0  # [ns] of stamps behind the clock, since somebody drives the robot
-        self._drives = SimulatedDrives(plant)
+        self._drives = SimulatedDrives(plant, reader.places)
         safe, dt = self._drives.release(), 1.0 / schedule.rate
         self._timing = CommandTiming(schedule.timing, dt, safe, schedule.bus)
         self._came: int | None = None  # when the last command did, steady clock [ns]
-        self._answered, self._requests = 0, Requests(inbox)
+        self._in_part: float | None = None  # [s] into the period, of what waits for other parts
+        self._answers, self._requests = Answers(len(reader.places)), Requests(inbox)
 
     # For any thread; each returns whether it was done within `patience` [s]
 
@@ -99,6 +101,13 @@ class SimulationLoop(Loop):
     def step(self, patience: float = 1.0) -> bool:
         """While it stands still: let one period pass."""
         return self._requests.ask(self._step_and_publish, patience)
+
+    def said(self) -> str:
+        """Return the mode in words, with the parts of commands that do not come."""
+        silent = self._drives.silent(self._stamp - self.timeout * self.period)
+        parts = [name for k in silent if (name := self._reader.names[k])]
+        missing = parts and self.mode in (IDLE, TIMED_OUT)
+        return MODES[self.mode] + (f' ({", ".join(parts)})' if missing else '')
 
     # For the loop's own thread
 
@@ -145,38 +154,59 @@ class SimulationLoop(Loop):
                 message = self._inbox.wait(self.deadlines.next - now())
                 arrival = now()
                 if message is not None:
+                    left = len(self._answers.left)
                     if self._receive(message, arrival) and not self.paused:
+                        self._catch_up()
                         return arrival - self._published
-                    self._inbox.rest()
+                    if len(self._answers.left) in (0, left):  # else others are on their way
+                        self._inbox.rest()
             except MessageError as error:
                 arrival = now()
-                self.statistics.refuse(error)
-                self._publisher.refused(error)
+                self._refuse(error)
                 self._inbox.rest()
             if arrival >= self.deadlines.next:
                 return None
         return None
 
+    def _catch_up(self) -> None:
+        """Take the other parts that are there: one without a stamp may have been an older one."""
+        for _ in self._reader.places[1:]:
+            try:
+                if (message := self._inbox.wait(0)) is None:
+                    return
+                self._receive(message, now())
+            except MessageError as error:
+                self._refuse(error)
+
+    def _refuse(self, error: MessageError) -> None:
+        self.statistics.refuse(error)
+        self._publisher.refused(error)
+
     def _receive(self, message: object, arrival: int) -> bool:
-        """Take a command as the one to apply; return whether it answers the last state."""
+        """Take a command as the one to apply; return whether all answer the last state now."""
         u, stamp = self._reader.read(message)
-        if self._is_ours(stamp):
-            if stamp < self._stamp - self.timeout * self.period:
-                raise MessageError('stale: it answers a state of long ago')
-            if stamp <= self._answered:
-                raise MessageError('out of order: a later state has been answered already')
-            self._answered = stamp
-        if self._waits and stamp and not self._is_ours(stamp):
+        part, ours = self._reader.part, self._is_ours(stamp)
+        if ours:
+            self._answers.accept(part, stamp, self._stamp - self.timeout * self.period)
+        if self._waits and stamp and not ours:
             return False  # a safe command: nobody has seen the robot yet
-        if self._drives.take(u, self._stamp):
+        if self._drives.take(u, self._stamp, part):
             self.statistics.count('clipped')
+        if stamp in (0, self._heard):
+            self._answers.left.discard(part)
         if self._waits:  # it sets out under its first command
+            if not self._drives.commanded:
+                return False
             self._waits = False
             self._timing.begin(self._drives.u)
         passed = (arrival - self._published) * (self.pace or 1.0)  # in simulated time
-        self._timing.arrived(self._drives.u, passed * 1e-9)
-        self._came = arrival
-        return self._sensing.answered and stamp in (0, self._heard)
+        self._came, complete = arrival, not self._answers.left
+        if complete or len(self._reader.places) == 1:
+            self._timing.arrived(self._drives.u, passed * 1e-9)
+            self._in_part = None
+        else:
+            self._in_part = passed * 1e-9
+        return self._sensing.answered and complete
 
     def _is_ours(self, stamp: int) -> bool:
         """Tell whether a stamp [ns] is that of a state of ours; a safe command has another."""
@@ -190,6 +220,9 @@ class SimulationLoop(Loop):
             self._stamp += self.period
             return
         moment, simulator = now(), self._simulator
+        if self._in_part is not None:
+            self._timing.arrived(self._drives.u, self._in_part)
+            self._in_part = None
         u = self._applied()
         if self.mode != DRIVEN:  # the drives' own doing, whatever there is on a bus
             self._timing.force(u)
@@ -256,15 +289,17 @@ class SimulationLoop(Loop):
             self._publisher.time(self._stamp)
             state = self._sensing.sense(self._stamp, simulator.q, rates)
             self._heard = state and state.stamp
+            self._answers.begin()
             if state is not None:
-                self._publisher.state(state.q, state.qd, state.stamp)
+                if self._publisher.state(state.q, state.qd, state.stamp) is False:
+                    self._heard = None  # of a part that no command answers
             elif self.pace == 0.0:  # nothing to wait for
                 self.deadlines.next = self._published
 
     def _enter(self, mode: int) -> None:
         before, self.mode = self.mode, mode
         if mode != before:
-            self._publisher.entered(MODES[mode], MODES[before], mode in (IDLE, DRIVEN))
+            self._publisher.entered(self.said(), MODES[before], mode in (IDLE, DRIVEN))
 
     def _stop(self, error: Exception) -> None:
         """Stay at the last good state and publish nothing, until a reset."""
@@ -287,7 +322,7 @@ class SimulationLoop(Loop):
         """Carry out a reset: a state under the safe command; stamps go on."""
         self._simulator.reset(q, qd)
         self._sensing.begin()
-        self.error = self._row = None
+        self.error = self._row = self._in_part = None
         self._waits = self._waits_first
         self._timing.begin(self._drives.release())
         self._enter(IDLE)

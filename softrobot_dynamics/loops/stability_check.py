@@ -8,29 +8,34 @@ from typing import Any
 import numpy as np
 from softrobot_dynamics.controllers.settings import Settings
 from softrobot_dynamics.errors import MessageError, UnstableLoopError, UnstableZeroDynamicsError
-from softrobot_dynamics.loops.contracts import ControlledPlant, MessageInbox, StateMessage
+from softrobot_dynamics.loops.contracts import ControlledPlant, MessageInbox
 from softrobot_dynamics.loops.control_loop import ControlLoop
 from softrobot_dynamics.loops.guarding import RUNNING
 from softrobot_dynamics.loops.message_fields import StateReader
 from softrobot_dynamics.loops.orders import Orders
+from softrobot_dynamics.loops.state_parts import PartReader
 
 OFF = 0.2  # share by which stiffness and damping of a robot are easily other than the model's
 
 
 def left_inside(
-    plant: ControlledPlant, inbox: MessageInbox[StateMessage], reader: StateReader, allowed: bool
+    plant: ControlledPlant,
+    inbox: MessageInbox[Any],
+    reader: StateReader | PartReader,
+    allowed: bool,
 ) -> tuple[str, ...]:
     """
     Return in words, a tuple, what would grow while the law of a plant holds its outputs.
 
-    At the newest state in the inbox, which no loop reads yet, by a StateReader, or where the robot
-    file has the robot. Raises UnstableZeroDynamicsError unless that is ``allowed``.
+    At the newest state in the inbox, which no loop reads yet, by a StateReader or a PartReader, or
+    where the robot file has the robot. Raises UnstableZeroDynamicsError unless it is ``allowed``.
     """
     q = plant.model.q0
     with contextlib.suppress(MessageError):  # the loop will say what is wrong with it
-        message = inbox.wait(0)  # an emergency stop must not wait for a state
-        if message is not None:
-            q = reader.read(message)[0]
+        for _ in range(getattr(reader, 'parts', 1)):
+            message = inbox.wait(0)  # an emergency stop must not wait for a state
+            if message is not None:
+                q = reader.read(message)[0]
     rates = plant.unstable_zero_dynamics(np.array(q, dtype=float)) if np.isfinite(q).all() else ()
     if not rates:
         return ()

@@ -65,11 +65,13 @@ class StateMonitor:
     def __init__(
         self,
         node: Graph,
-        topic: str,
+        topic: str | Sequence[str],
         actuators: Iterable[LateActuator] = (),
         peers: Peers | None = None,
     ) -> None:
-        self._node, self._topic, self._throttle, self._peers = node, topic, Throttle(), peers
+        self._node, self._throttle, self._peers = node, Throttle(), peers
+        self._topics = (topic,) if isinstance(topic, str) else tuple(topic)
+        self._topic = ', '.join(self._topics)
         self._after = max((part.lag + part.delay for part in actuators), default=0.0)
         self._delays: deque[float] = deque(maxlen=LOOKS)
         self._loop: ControlLoop | None = None  # that was looked at last
@@ -82,6 +84,7 @@ class StateMonitor:
         them: one that has just been killed still counts for 20 s.
         """
         found = {
+            'parts': silent_parts(loop),
             'states': self._silence(loop),
             'publishers': self._company() if refused else '',
             'rate': wrong_rate(loop.steps, loop.period),
@@ -94,6 +97,8 @@ class StateMonitor:
             names = shortened(', '.join(loop.ignored_names))
             words = f'{self._topic} has joints that this robot has not; they are ignored: {names}'
             self._warn('ignored', words, _ONCE)
+        if words := estimation(loop):
+            self._warn('velocities', words, _ONCE)
         offset = self.offset(loop)
         if abs(offset) > OFFSET:
             words = f'the states are stamped {offset:.4g} s before the time that it is here;'
@@ -147,12 +152,12 @@ class StateMonitor:
 
     def _publishers(self) -> list[str]:
         """Return the full names of the nodes that publish states."""
-        found = self._node.get_publishers_info_by_topic(self._topic)
+        found = [p for x in self._topics for p in self._node.get_publishers_info_by_topic(x)]
         return sorted(f'{p.node_namespace.rstrip("/")}/{p.node_name}' for p in found)
 
     def _company(self) -> str:
         """Tell of several publishers of states, with their names."""
-        if self._node.count_publishers(self._topic) < 2:
+        if max(map(self._node.count_publishers, self._topics)) < 2:
             return ''
         names = self._publishers()
         return f'{len(names)} publishers of {self._topic}: {shortened(", ".join(names))}'
@@ -160,6 +165,21 @@ class StateMonitor:
     def _warn(self, cause: str, words: str, interval: int) -> None:
         if self._throttle.passes(cause, now(), interval) is not None:
             self._node.get_logger().warning(words)
+
+
+def silent_parts(loop: ControlLoop) -> str:
+    """Tell which parts of the states are missing, once some have been there."""
+    names = loop.states.silent(now()) if loop.mode in (WAITING, TIMED_OUT) else ()
+    return f'no valid states of {", ".join(names)}' if names else ''
+
+
+def estimation(loop: ControlLoop) -> str:
+    """Tell in words which velocities of a loop's states are estimated, '' for none."""
+    if not loop.states.estimated:
+        return ''
+    names = shortened(', '.join(loop.states.estimated))
+    late = f'{loop.states.lateness * 1e-6:.3g} ms late, which is made up for'
+    return f'velocities are estimated from positions, {late}: {names}'
 
 
 def wrong_delay(seen: float, known: float, period: float, after: float = 0.0) -> str:

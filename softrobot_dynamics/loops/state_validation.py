@@ -11,6 +11,7 @@ measured by what they do to the shape of the robot, see
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
 from typing import NamedTuple, TYPE_CHECKING
 
@@ -18,8 +19,8 @@ import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.dynamics.turns import distance, Turns, turns_of
-from softrobot_dynamics.errors import MessageError
+from softrobot_dynamics.dynamics.turns import distance, RotationVectors, Turns, turns_of
+from softrobot_dynamics.errors import ArgumentError, MessageError
 from softrobot_dynamics.loops.unwrapping import meet, Unwrapped
 
 if TYPE_CHECKING:
@@ -50,6 +51,28 @@ class StateBounds(NamedTuple):
     velocity: Vector  # (n,) what the joints are built for, inf for no limit [unit/s]
     unit: Vector  # (n,) change of the shape by one unit of the coordinate [1/unit]
     turns: Turns | None = None  # of which coordinates whole turns are no change, None: of none
+
+
+def part_of(bounds: StateBounds, indices: Sequence[int]) -> StateBounds:
+    """
+    Return the :class:`StateBounds` of some coordinates, in the order of increasing indices.
+
+    ArgumentError if a rotation vector is torn apart.
+    """
+    own, turns = list(indices), bounds.turns
+    if turns is not None:
+        vectors = []
+        for part, longest in turns.vectors:
+            inside = [i for i in range(part.start, part.stop) if i in own]
+            if inside and len(inside) < part.stop - part.start:
+                torn = ', '.join(bounds.names[part])
+                raise ArgumentError('states', torn, 'the rotation vector of a joint in one part')
+            if inside:
+                first = own.index(part.start)
+                vectors.append(RotationVectors(slice(first, first + 3), longest))
+        turns = Turns(turns.period[own], tuple(vectors))
+    names = tuple(bounds.names[i] for i in own)
+    return StateBounds(names, bounds.velocity[own], bounds.unit[own], turns)
 
 
 def bounds_of(model: CompiledModel) -> StateBounds:
@@ -181,6 +204,7 @@ class StateValidator:
     """
 
     def __init__(self, bounds: StateBounds, ahead: int = AHEAD) -> None:
+        self.bounds = bounds
         self._names, self._limits = bounds.names, bounds.velocity
         self._too_fast = cached(too_fast, velocity=bounds.velocity)
         self._believed, self._others = _Track(bounds, ahead), _Track(bounds, ahead)

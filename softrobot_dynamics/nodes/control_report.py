@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from softrobot_dynamics.loops.control_loop import ControlLoop
 from softrobot_dynamics.loops.guarding import FAILED, MODES, RUNNING, TIMED_OUT
-from softrobot_dynamics.loops.realtime import now
+from softrobot_dynamics.loops.realtime import now, SECOND
 from softrobot_dynamics.loops.stability_check import StabilityCheck
-from softrobot_dynamics.loops.state_monitoring import StateMonitor
+from softrobot_dynamics.loops.state_monitoring import estimation, StateMonitor
 from softrobot_dynamics.nodes import recording
 from softrobot_dynamics.nodes.diagnostics import ERROR, OK, Report, WARN
 
@@ -31,6 +31,8 @@ def report_on(loop: ControlLoop | None, watch: StateMonitor, growth: StabilityCh
         'missed ticks': total['missed'],
         'overrun ticks': total['overruns'],
         'state age [ms]': age,
+        **_parts(loop),
+        'velocities': estimation(loop) or 'measured',
         'stamps behind this clock [s]': watch.offset(loop),
         'stamp to command [ms]': watch.delay(loop) * 1e3,
         'state to command p50 / p99 / max [us]': loop.round_times.report(),
@@ -44,6 +46,16 @@ def report_on(loop: ControlLoop | None, watch: StateMonitor, growth: StabilityCh
         'last refusal': loop.statistics.last_refusal,
         **loop.statistics.refusals(),
     }
+
+
+def _parts(loop: ControlLoop) -> dict[str, object]:
+    """Return rate and age of the parts of the states, if they come in parts."""
+    values: dict[str, object] = {}
+    for part in getattr(loop.states, 'parts', ()):
+        step, came = part.steps.median(), part.stream.arrival
+        values[f'rate of {part.name} [Hz]'] = SECOND / step if step else np.nan
+        values[f'age of {part.name} [ms]'] = (now() - came) * 1e-6 if came else np.nan
+    return values
 
 
 def _judgement(

@@ -8,8 +8,9 @@ import sys
 from typing import Any, TYPE_CHECKING, TypeAlias
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
-from sensor_msgs.msg import JointState
-from softrobot_dynamics.configuration import build, declared_parameters
+from softrobot_dynamics.configuration import build, declared_parameters, wire_names
+from softrobot_dynamics.configuration.command_parts import command_parts
+from softrobot_dynamics.configuration.state_topics import state_parts
 from softrobot_dynamics.controllers.phases import Program
 from softrobot_dynamics.errors import CancelledError, MessageError, SoftRobotError
 from softrobot_dynamics.loops import realtime
@@ -22,8 +23,12 @@ from softrobot_dynamics.loops.state_monitoring import StateMonitor
 from softrobot_dynamics.nodes import diagnostics, process, recording
 from softrobot_dynamics.nodes.control_report import report_on
 from softrobot_dynamics.nodes.lifecycle import LifecycleNode, SUCCESS
-from softrobot_dynamics.nodes.messaging.inbox import Inbox
-from softrobot_dynamics.nodes.messaging.quality import NEWEST, quality_of
+from softrobot_dynamics.nodes.messaging.quality import quality_of
+from softrobot_dynamics.nodes.messaging.state_messages import (
+    hear_states,
+    position_reader,
+    state_source,
+)
 from softrobot_dynamics.nodes.online_references import OnlineReferences
 from softrobot_dynamics.nodes.parameters import NodeParameters, refusal_of
 from softrobot_dynamics.nodes.peer_status import PeerStatus
@@ -34,6 +39,7 @@ from std_srvs.srv import SetBool, Trigger
 
 if TYPE_CHECKING:
     from softrobot_dynamics.configuration.build import Controlled
+    from softrobot_dynamics.configuration.state_topics import StatePart
     from softrobot_dynamics.loops.planning import Job
     from softrobot_dynamics.nodes.diagnostics import Report
     from softrobot_dynamics.references.piecewise import Reference
@@ -45,14 +51,16 @@ class ControllerNode(LifecycleNode):
     """
     Answers every state of a robot with a command.
 
-    - subscribes to `joint_states` (sensor_msgs/JointState): coordinates by name
+    - subscribes to `joint_states` (sensor_msgs/JointState): coordinates by name; or to a topic for
+      each part of the states, see `state_topics`
     - subscribes to `~/trajectory` (trajectory_msgs/JointTrajectory): what the controlled outputs
       shall do, by actuator; it replaces what is followed
     - subscribes to `~/target` (geometry_msgs/PointStamped): where a tip, that of the body that
       `frame_id` names, is to be in the base frame, up to some hundred times a second; to
       `~/target_pose` (geometry_msgs/PoseStamped): so with its orientation
     - publishes `joint_commands` (sensor_msgs/JointState): u in effort, by actuator, with the stamp
-      of the state answered; or `~/commands` (std_msgs/Float64MultiArray), see `command_type`
+      of the state answered; or `~/commands` (std_msgs/Float64MultiArray), see `command_type`; or
+      parts of it, each for drives of its own, see `command_topics`
     - publishes `~/controller_state` (sensor_msgs/JointState: y, its rate, u, by actuator) and
       `~/reference` (trajectory_msgs/JointTrajectory) at 20 Hz, `/diagnostics` at 1 Hz
     - serves `~/hold` (std_srvs/Trigger): hold the present outputs; `~/emergency_stop`
@@ -71,6 +79,7 @@ class ControllerNode(LifecycleNode):
         super().__init__('controller')
         self._build, self._stop = build, stop
         self._plant: Any = None  # a Controlled; as the next four None unless configured
+        self._states: tuple[StatePart, ...] = ()
         self._inbox: Any = None
         self._publisher: Any = None
         self._diagnostics: Any = None
@@ -117,6 +126,7 @@ class ControllerNode(LifecycleNode):
         started = realtime.now()
         with process.interrupting(self._stop), realtime.without_priority():
             plant = self._build(values, self.options.declare)
+        self.options.require_known(wire_names.MAP)
         names = plant.model.actuator_names
         plant.settings(self.options.values)
         recording.prepare(values['record'])
@@ -124,15 +134,19 @@ class ControllerNode(LifecycleNode):
         quality = quality_of(values)
         controlled = [names[i] for i in plant.controller.controlled]
         self._online_references = OnlineReferences(self, plant, self._orders, self.options)
-        self._inbox = Inbox(self, JointState, 'joint_states', NEWEST, plant.model.n)
+        self._states = state_parts(self.options.values, plant.model.coordinate_names)
+        topics = {part.name: part.topic for part in self._states}
+        self._inbox = hear_states(self, self._states)
         actuators = [entry.actuator for entry in plant.model.description.actuators]
         self._peers = PeerStatus(self)
-        watch = StateMonitor(self, self._inbox.topic, actuators, self._peers)
+        heard = [self.resolve_topic_name(topic) for topic in topics.values()]
+        watch = StateMonitor(self, heard, actuators, self._peers)
         self._diagnostics = diagnostics.Diagnostics(
             self, 'control loop', values['robot'], self._reporter(values, watch)
         )
+        parts = command_parts(plant.model, self.options.values)
         self._publisher = ControlPublisher(
-            self, names, controlled, values['command_type'], quality, self._diagnostics.changed
+            self, names, controlled, parts, quality, self._diagnostics.changed, topics
         )
         for words in self.options.unknown():
             self.get_logger().warning(f'unknown parameter {words} left out')
@@ -149,7 +163,7 @@ class ControllerNode(LifecycleNode):
     def _activate(self) -> None:
         with self.options.lock, self._orders.planning(activating=True) as job:
             values = self.options.values
-            reader = StateReader(self._plant.model.coordinate_names)
+            reader = position_reader(self._states, self._plant.model.q0)
             allowed = values['allow_unstable']
             for words in left_inside(self._plant, self._inbox, reader, allowed):
                 self.get_logger().warning(words)
@@ -171,16 +185,24 @@ class ControllerNode(LifecycleNode):
             return HoldOrder()
 
     def _make_loop(self, values: dict[str, Any], reference: FollowOrder) -> ControlLoop:
-        plant = self._plant
+        plant, period = self._plant, round(SECOND / values['rate'])
         return ControlLoop(
             plant,
             self._inbox,
-            StateReader(plant.model.coordinate_names),
+            StateReader(self._states[0].names, values['velocities']),
             self._publisher,
             Orders(plant.settings(values), reference, values['reference.ramp_time']),
-            period=round(SECOND / values['rate']),
+            period=period,
             watchdog=_watchdog(values),
             record=recording.of_controller(self, plant, values),
+            parts=state_source(
+                self._states,
+                values['velocities'],
+                plant.validator,
+                period,
+                tick=values.get('states.tick', ''),
+                shared_clock=values.get('states.shared_clock', False),
+            ),
         )
 
     def _end_loop(self) -> None:

@@ -10,6 +10,8 @@ from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.configuration import wire_names
+from softrobot_dynamics.configuration.command_parts import command_parts, command_rows
 from softrobot_dynamics.configuration.node_parameters import OF_ESTIMATOR
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.description.robot import load_robot
@@ -30,9 +32,9 @@ from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.nodes import diagnostics, process
 from softrobot_dynamics.nodes.diagnostics import Report
 from softrobot_dynamics.nodes.lifecycle import LifecycleNode, SUCCESS
+from softrobot_dynamics.nodes.messaging.command_messages import hear_commands
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.measurements import message_type_of, TOPIC
-from softrobot_dynamics.nodes.messaging.messages import COMMAND_READERS, COMMAND_TOPICS
 from softrobot_dynamics.nodes.messaging.quality import NEWEST, quality_of
 from softrobot_dynamics.nodes.parameters import NodeParameters
 from softrobot_dynamics.nodes.process import Stop
@@ -95,7 +97,11 @@ class EstimatorNode(LifecycleNode):
         process.disable_garbage_collection()
 
     def _load(self, values: dict[str, Any]) -> None:
-        model = compile_model(load_robot(values['robot']))
+        robot = load_robot(values['robot'])
+        self.options.declare(command_rows(values))
+        values = self.options.declare(wire_names.wire_name_rows(robot))
+        self.options.require_known(wire_names.MAP)
+        model = compile_model(robot)
         body = values['push'] or model.body_names[-1]
         if body not in model.body_names:
             raise ArgumentError('push', body, f'a body, one of {", ".join(model.body_names)}')
@@ -111,15 +117,18 @@ class EstimatorNode(LifecycleNode):
             Stream(each, self._inbox(kind, TOPIC.format(each.name), each.message_entries()))
             for each, kind in zip(every, types)
         ]
-        self._reader = COMMAND_READERS[values['command_type']](model.actuator_names)
-        topic = COMMAND_TOPICS[values['command_type']]
-        self._commands = self._inbox(self._reader.message_type, topic, self._reader.size)
+        self._commands, self._reader = hear_commands(self, command_parts(model, values))
+        self._open.append(self._commands)
         self._diagnostics = diagnostics.Diagnostics(
             self, 'estimator', values['robot'], self._report
         )
         self._open.append(self._diagnostics)
         self._publisher = EstimationPublisher(
-            self, model.coordinate_names, quality_of(values), self._diagnostics.changed, body
+            self,
+            wire_names.wire_names(values, model.coordinate_names),
+            quality_of(values),
+            self._diagnostics.changed,
+            body,
         )
         self._open.append(self._publisher)
 

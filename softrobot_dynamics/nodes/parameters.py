@@ -21,7 +21,7 @@ from rcl_interfaces.msg import (
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from softrobot_dynamics.configuration.parameters import FOREIGN, ParameterSpec, ParameterTable
-from softrobot_dynamics.errors import closest, DescriptionError, SoftRobotError
+from softrobot_dynamics.errors import closest, DescriptionError, Problem, SoftRobotError
 
 AS_BEFORE = 'all parameters are as before'
 _GOES_ON = 'what was followed goes on'
@@ -89,6 +89,17 @@ class NodeParameters:
             for name in self._overrides()
             if not (self._node.has_parameter(name) or name.startswith(FOREIGN))
         ]
+
+    def require_known(self, group: str) -> None:
+        """Raise DescriptionError for given parameters of a group that nobody has declared."""
+        known = self._table.rows
+        problems = [
+            Problem(name, value.value, f'a name that the robot has{closest(name, known)}')
+            for name, value in self._overrides().items()
+            if name.startswith(f'{group}.') and name not in known
+        ]
+        if problems:
+            raise DescriptionError(tuple(problems), 'parameters')
 
     def _overrides(self) -> Mapping[str, Parameter]:
         return getattr(self._node, '_parameter_overrides', {})  # not public, for words only

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+import functools
 import traceback
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TYPE_CHECKING
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Vector3, WrenchStamped
@@ -17,6 +19,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.annotations import Array, Vector
+from softrobot_dynamics.configuration.command_parts import CommandPart
 from softrobot_dynamics.controllers.contract import Command
 from softrobot_dynamics.errors import MessageError, SoftRobotError
 from softrobot_dynamics.estimation.efforts import Effort
@@ -27,19 +30,23 @@ from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.loops.statistics import Throttle
 from softrobot_dynamics.nodes.messaging import messages
 from softrobot_dynamics.nodes.messaging.codec import Encoder
+from softrobot_dynamics.nodes.messaging.command_messages import carries_stamp, said_on, writer_of
 from softrobot_dynamics.nodes.messaging.measurements import MeasurementWriter, TOPIC
 from softrobot_dynamics.nodes.messaging.quality import publisher
+from softrobot_dynamics.nodes.messaging.state_messages import PartPublishers
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension, MultiArrayLayout
 from std_srvs.srv import SetBool
 from trajectory_msgs.msg import JointTrajectory
 
-_ACKNOWLEDGED = Duration(seconds=0.5)
+if TYPE_CHECKING:
+    from softrobot_dynamics.configuration.state_topics import StatePart
+
+_ACKNOWLEDGED = SECOND // 2  # [ns] for readers to have a last command
 _REPORTS = QoSProfile(depth=1)
 _CLOCK = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 _ANSWER = SECOND // 10  # [ns] for an answer, after which one asks again
 _THROTTLE = 1.0  # [s] between two logs from the same line
 _WAITING = 10 * SECOND  # [ns] between two that states are missed
-_TOPICS = {'joint_state': 'joint_commands', 'multi_array': '~/commands'}
 
 
 class _LogPublisher:
@@ -100,37 +107,47 @@ class _LogPublisher:
 
 
 class ControlPublisher(_LogPublisher):
-    """Where the control loop's commands, reports and words go."""
+    """Where the control loop's commands, reports and words go; commands in `parts`."""
 
     def __init__(
         self,
         node: Node,
         names: Sequence[str],
         controlled: Sequence[str],
-        command_type: str,
+        parts: Sequence[CommandPart],
         quality: QoSProfile,
         changed: Callable[[], None],
+        states: Mapping[str, str] = MappingProxyType({'': 'joint_states'}),
     ) -> None:
         super().__init__(node, changed)
-        self._commands = messages.COMMAND_WRITERS[command_type](names)
-        self._encode = Encoder(self._commands.message).encode
+        self._states = states  # topics of the parts, by name
+        # those that say which state they answer last: who waits for them has all by then
+        ordered = sorted(parts, key=carries_stamp)
+        writers = [writer_of(part) for part in ordered]
+        self._commands = [
+            publisher(node, writer.message_type, said_on(part), quality)
+            for part, writer in zip(ordered, writers)
+        ]
+        self._ways = [
+            (writer.write, Encoder(writer.message).encode, each.publish)
+            for writer, each in zip(writers, self._commands)
+        ]
         self._state = messages.StateWriter(names)
         self._reference = messages.ReferenceWriter(controlled)
-        self._publishers = [
-            publisher(node, self._commands.message_type, _TOPICS[command_type], quality),
+        reports = [
             publisher(node, JointState, '~/controller_state', _REPORTS),
             publisher(node, JointTrajectory, '~/reference', _REPORTS),
         ]
-        self._publish, self._publish_state, self._publish_reference = (
-            each.publish for each in self._publishers
-        )
+        self._publish_state, self._publish_reference = (each.publish for each in reports)
+        self._publishers = [*self._commands, *reports]
 
     def command(self, u: Vector, stamp: Time | None) -> None:
         """Send u (m,), with the stamp message of the state it answers, None for the present."""
         if stamp is None:
             stamp = self._node.get_clock().now().to_msg()
-        self._commands.write(u, stamp)
-        self._publish(self._encode())
+        for write, encode, publish in self._ways:
+            write(u, stamp)
+            publish(encode())
 
     def report(self, stamp: Time, command: Command) -> None:
         """Publish what a Command says."""
@@ -146,23 +163,32 @@ class ControlPublisher(_LogPublisher):
         """Say that the robot was moved by something else, and the law started anew."""
         self._say('moved', 'the robot was moved: the controller restarts from its new state')
 
-    def waiting(self, passed: int, last_refusal: str) -> None:
-        """Say that states are missed, `passed` [ns] since the last valid one or the start."""
-        self._alarmed = True
-        self._say('waiting', lambda: self._missing(passed, last_refusal), _WAITING)
+    def waiting(self, passed: int, last_refusal: str, *parts: str) -> None:
+        """
+        Say that states are missed, `passed` [ns] since the last valid one or the start.
 
-    def _missing(self, passed: int, last_refusal: str) -> str:
-        topic = self._node.resolve_topic_name('joint_states')
-        count = self._node.count_publishers(topic)
-        words = (
-            f'waiting for states: no valid one on {topic} for {passed * 1e-9:.3g} s;'
-            f' {count} publisher{"s" if count != 1 else ""} there'
-        )
+        Of these `parts`, if they come in parts.
+        """
+        self._alarmed = True
+        words = functools.partial(self._missing, passed, last_refusal, parts or ('',))
+        self._say(('waiting', *parts), words, _WAITING)
+
+    def _missing(self, passed: int, last_refusal: str, parts: Sequence[str]) -> str:
+        found = []
+        for part in parts:
+            topic = self._node.resolve_topic_name(self._states.get(part, part))
+            count = self._node.count_publishers(topic)
+            there = f'{count} publisher{"s" if count != 1 else ""} there'
+            whose = f' of {part}' if part else ''
+            found.append(f'no valid one{whose} on {topic} for {passed * 1e-9:.3g} s; {there}')
+        words = f'waiting for states: {"; ".join(found)}'
         return f'{words}, the last refusal: {last_refusal}' if last_refusal else words
 
     def flush(self) -> None:
         """Wait until readers have the last command, for a while."""
-        self._publishers[0].wait_for_all_acked(_ACKNOWLEDGED)
+        end = now() + _ACKNOWLEDGED
+        for each in self._commands:
+            each.wait_for_all_acked(Duration(nanoseconds=max(0, end - now())))
 
 
 class EstimationPublisher(_LogPublisher):
@@ -266,36 +292,36 @@ class SensorPublisher:
 
 
 class SimulationPublisher(_LogPublisher):
-    """Where the simulation loop's states and words go."""
+    """
+    Where the simulation loop's states and words go.
+
+    ``parts`` of the states; ``period`` [s] of the simulation. `state(q, qd, stamp)` publishes what
+    is due, and returns whether a command may answer it.
+    """
 
     def __init__(
         self,
         node: Node,
-        names: Sequence[str],
         quality: QoSProfile,
         changed: Callable[[], None],
         with_clock: bool = False,
-        topic: str = 'joint_states',
+        parts: Sequence[StatePart] = (),
+        period: float = 1e-3,
     ) -> None:
         super().__init__(node, changed)
         self._clock = Clock()
-        self._state = messages.StateWriter(names)
-        self._encode = Encoder(self._state.message).encode
-        self._publishers = [publisher(node, JointState, topic, quality)]
-        if with_clock:
-            self._publishers.append(publisher(node, Clock, '/clock', _CLOCK))
-        self._publish, *self._publish_clock = (each.publish for each in self._publishers)
+        states = PartPublishers(node, parts, quality, period)
+        self.state = states.state
+        self._publishers = [*states.publishers]
+        clocks = [publisher(node, Clock, '/clock', _CLOCK)] if with_clock else []
+        self._publishers += clocks
+        self._publish_clock = [each.publish for each in clocks]
 
     def time(self, stamp: int) -> None:
         """Publish the time [ns], if anybody counts on it."""
         for publish in self._publish_clock:
             self._clock.clock = messages.stamped(stamp)
             publish(self._clock)
-
-    def state(self, q: Vector, qd: Vector, stamp: int) -> None:
-        """Publish the state (q, qd) at a stamp [ns]."""
-        self._state.write(q, qd, messages.stamped(stamp))
-        self._publish(self._encode())
 
     def slipped(self, late: int) -> None:
         """Say that all deadlines have moved by `late` [ns]."""

@@ -14,8 +14,10 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
-from softrobot_dynamics.configuration import build, declared_parameters
+from softrobot_dynamics.configuration import build, declared_parameters, wire_names
+from softrobot_dynamics.configuration.command_parts import command_parts, command_rows
 from softrobot_dynamics.configuration.law_settings import bus_of, require_patience
+from softrobot_dynamics.configuration.state_topics import state_parts, state_rows
 from softrobot_dynamics.errors import ArgumentError, MessageError, SoftRobotError
 from softrobot_dynamics.estimation.instruments import Instruments
 from softrobot_dynamics.estimation.settings import load_estimator
@@ -29,9 +31,8 @@ from softrobot_dynamics.loops.simulation_loop import SimulationLoop
 from softrobot_dynamics.loops.statistics import Throttle
 from softrobot_dynamics.nodes import diagnostics, process, recording
 from softrobot_dynamics.nodes.listening import Listener
-from softrobot_dynamics.nodes.messaging import messages
-from softrobot_dynamics.nodes.messaging.inbox import Inbox
-from softrobot_dynamics.nodes.messaging.quality import NEWEST, quality_of
+from softrobot_dynamics.nodes.messaging.command_messages import hear_commands
+from softrobot_dynamics.nodes.messaging.quality import quality_of
 from softrobot_dynamics.nodes.parameters import NodeParameters
 from softrobot_dynamics.nodes.publishers import SensorPublisher, SimulationPublisher
 from std_srvs.srv import SetBool, Trigger
@@ -39,6 +40,7 @@ from std_srvs.srv import SetBool, Trigger
 if TYPE_CHECKING:
     from softrobot_dynamics.annotations import Vector
     from softrobot_dynamics.configuration.build import Simulated
+    from softrobot_dynamics.configuration.state_topics import StatePart
     from softrobot_dynamics.nodes.diagnostics import Report
     from softrobot_dynamics.nodes.process import Stop
     from softrobot_dynamics.simulation.sensing import Sensing
@@ -54,11 +56,12 @@ class SimulationNode(Node):
     Takes the place of a robot: states out at a fixed rate, commands in.
 
     - publishes `joint_states` (sensor_msgs/JointState): coordinates by name, stamped with the
-      simulated time since the start; with an `estimator` `~/joint_states`, and what its sensors
-      measure, as it hears that; `/clock` (rosgraph_msgs/Clock) with the same, if
-      `publish_clock` says so; `/diagnostics` at 1 Hz
+      simulated time since the start, or in parts (`state_topics`); with an `estimator`
+      `~/joint_states`, and what its sensors measure, as it hears that; `/clock`
+      (rosgraph_msgs/Clock) with the same, if `publish_clock` says so; `/diagnostics` at 1 Hz
     - subscribes to `joint_commands` (sensor_msgs/JointState): u in effort, by actuator; or
-      `controller/commands` (std_msgs/Float64MultiArray), see `command_type`
+      `controller/commands` (std_msgs/Float64MultiArray), see `command_type`; or to the topics of
+      parts, see `command_topics`
     - subscribes to `~/wrench` (geometry_msgs/WrenchStamped): a push from outside, see `pushes`;
       and to `~/set_state` (sensor_msgs/JointState): coordinates by name, those that are not named
       go to where they were at first
@@ -98,6 +101,9 @@ class SimulationNode(Node):
         with process.interrupting(self._stop), realtime.without_priority():
             plant = self._build(values)
         self.options.declare(declared_parameters.sensor_rows(plant.heard))
+        self.options.declare(state_rows(values))
+        self.options.declare(command_rows(values))
+        self.options.require_known(wire_names.MAP)
         values = self.options.values
         quality = quality_of(values)
         sensing = self._measured(plant, values, quality)
@@ -109,17 +115,15 @@ class SimulationNode(Node):
         )
         self._publisher = SimulationPublisher(
             self,
-            plant.heard.coordinate_names,
             quality,
             self._diagnostics.changed,
             with_clock=values['publish_clock'],
-            topic='~/joint_states' if values['estimator'] else 'joint_states',
+            parts=self._parts_of(plant, values),
+            period=1.0 / values['rate'],
         )
         self._pushes = ExternalWrenches(plant.model)
         self._place = InitialStateReader(plant.model, plant.trial, 1.0 / values['rate'])
-        reader = messages.COMMAND_READERS[values['command_type']](plant.model.actuator_names)
-        topic = messages.COMMAND_TOPICS[values['command_type']]
-        self._inbox = Inbox(self, reader.message_type, topic, NEWEST, plant.model.m)
+        self._inbox, reader = hear_commands(self, command_parts(plant.model, values))
         process.disable_garbage_collection()
         record = recording.of_simulation(self, plant, values)
         self._loop = SimulationLoop(
@@ -173,6 +177,13 @@ class SimulationNode(Node):
             self._loop.timeout = values['command_timeout_periods']
             self._loop.pace = values['real_time_factor']
             recording.note(self._loop.record, values, changed)
+
+    def _parts_of(self, plant: Simulated, values: dict[str, Any]) -> tuple[StatePart, ...]:
+        """Return the parts in which states are published; with an estimator for nobody else."""
+        parts = state_parts(values, plant.heard.coordinate_names)
+        if not values['estimator']:
+            return parts
+        return tuple(part._replace(topic=f'~/{part.topic}') for part in parts)
 
     def _measured(
         self, plant: Simulated, values: dict[str, Any], quality: QoSProfile
@@ -256,7 +267,7 @@ class SimulationNode(Node):
         seconds, counts, refused = loop.statistics.recent()
         total, values = loop.statistics.counts, self.options.values
         return *self._judgement(loop, counts, refused), {
-            'mode': simulation_loop.MODES[loop.mode],
+            'mode': loop.said(),
             'commands': said_of(values['command_timing'], values['bus.rate']),
             'rate [Hz]': counts['ticks'] / seconds,
             'ticks': total['ticks'],
@@ -277,7 +288,7 @@ class SimulationNode(Node):
     def _judgement(
         self, loop: SimulationLoop, counts: Counter[str], refused: Counter[str]
     ) -> tuple[bytes, str]:
-        mode = simulation_loop.MODES[loop.mode]
+        mode = loop.said()
         if loop.mode == simulation_loop.DIVERGED:
             service = self.resolve_service_name('~/reset')
             begins = f'ros2 service call {service} std_srvs/srv/Trigger begins anew'

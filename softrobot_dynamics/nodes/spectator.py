@@ -3,21 +3,24 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TYPE_CHECKING
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 from builtin_interfaces.msg import Time
+import numpy as np
 from rclpy.context import Context
 from rclpy.node import Node
-from sensor_msgs.msg import JointState
 from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.configuration.command_parts import command_parts
+from softrobot_dynamics.configuration.state_topics import state_parts
 from softrobot_dynamics.errors import MessageError
-from softrobot_dynamics.loops.message_fields import StateReader
-from softrobot_dynamics.nodes.messaging.inbox import Inbox
-from softrobot_dynamics.nodes.messaging.messages import CommandReader
-from softrobot_dynamics.nodes.messaging.quality import NEWEST
+from softrobot_dynamics.nodes.messaging.command_messages import hear_commands
+from softrobot_dynamics.nodes.messaging.state_messages import hear_states, position_reader
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
+
+_PLAIN = {'command_type': 'joint_state'}
 
 
 class TopicSnapshot(NamedTuple):
@@ -29,24 +32,35 @@ class TopicSnapshot(NamedTuple):
 
 
 class TopicWatch:
-    """Hears, for a node, the newest state and command on the topics of a model's loop."""
+    """
+    Hears, for a node, the newest state and command on the topics of a model's loop.
 
-    def __init__(self, node: Node, model: CompiledModel) -> None:
-        self._states, self._commands = (
-            Inbox(node, JointState, topic, NEWEST, entries)
-            for topic, entries in (('joint_states', model.n), ('joint_commands', model.m))
-        )
-        self._state_reader = StateReader(model.coordinate_names)
-        self._command_reader = CommandReader(model.actuator_names)
-        self._u: Vector | None = None
+    ``values``: parameters that say how states and commands come, and names; by default whole.
+    """
+
+    def __init__(
+        self, node: Node, model: CompiledModel, values: Mapping[str, Any] = _PLAIN
+    ) -> None:
+        parts = state_parts(values, model.coordinate_names)
+        self._states, self._state_count = hear_states(node, parts), len(parts)
+        self._state_reader = position_reader(parts, model.q0)
+        self._commands, self._reader = hear_commands(node, command_parts(model, values))
+        self._commanded = np.full(model.m, np.nan)  # nan: not yet
 
     def look(self) -> TopicSnapshot | None:
         """Return the newest if a state has come; MessageError: of another robot, or no numbers."""
-        if (command := self._commands.wait(0)) is not None:
-            self._u = self._command_reader.read(command)[0].copy()
-        if (state := self._states.wait(0)) is None:
-            return None
-        return TopicSnapshot(self._state_reader.read(state)[0].copy(), self._u, state.header.stamp)
+        for _ in self._reader.places:
+            if (command := self._commands.wait(0)) is None:
+                break
+            values, _ = self._reader.read(command)
+            self._commanded[self._reader.places[self._reader.part]] = values
+        q, stamp = None, None
+        for _ in range(self._state_count):
+            if (state := self._states.wait(0)) is not None:
+                q = self._state_reader.read(state)[0]
+                stamp = (state[1] if isinstance(state, tuple) else state).header.stamp
+        u = None if np.isnan(self._commanded).any() else self._commanded.copy()
+        return None if q is None else TopicSnapshot(q.copy(), u, stamp)
 
     def close(self) -> None:
         """Give the topics back."""

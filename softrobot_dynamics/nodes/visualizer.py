@@ -23,7 +23,10 @@ from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.configuration.command_parts import command_rows
 from softrobot_dynamics.configuration.node_parameters import OF_VISUALIZER
+from softrobot_dynamics.configuration.state_topics import state_rows
+from softrobot_dynamics.configuration.wire_names import MAP, wire_name_rows
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.model.model import compile_model, CompiledModel
@@ -52,7 +55,8 @@ class VisualizerNode(Node):
     """
     Shows the robot of a running loop, `rate` times a second at most.
 
-    - subscribes to `joint_states` and `joint_commands` (sensor_msgs/JointState): the newest ones
+    - subscribes to `joint_states` and `joint_commands` (sensor_msgs/JointState): the newest ones;
+      to states or commands in parts, as the controller's parameters say
     - publishes `~/markers` (visualization_msgs/MarkerArray): the skins of the bodies, tendons and
       chambers by colour, the paths of the tips; `~/frames` (geometry_msgs/PoseArray): the tips of
       the bodies, in their order, and then the discs along soft ones; the same by name on `/tf`
@@ -89,7 +93,10 @@ class VisualizerNode(Node):
         self._describe(
             robot_description(self._scene.shape, self._discs.discs, self._frame, prefix)
         )
-        self._watch = TopicWatch(self, model)
+        rows = [*wire_name_rows(model), *state_rows(values), *command_rows(values)]
+        values = self.options.declare(rows)
+        self.options.require_known(MAP)
+        self._watch = TopicWatch(self, model, values)
         self.create_timer(1.0 / values['rate'], self._look)
         for words in self.options.unknown():
             self.get_logger().warning(f'unknown parameter {words} left out')

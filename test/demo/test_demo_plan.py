@@ -7,6 +7,7 @@ pytest.importorskip('rclpy')
 
 from softrobot_dynamics.demo.monitor import Ros  # noqa: E402
 from softrobot_dynamics.demo.plan import draw_up, robot_of  # noqa: E402
+from softrobot_dynamics.description.robot import load_robot  # noqa: E402
 from softrobot_dynamics.evaluation.overload import RATES  # noqa: E402
 
 FILE = """
@@ -65,3 +66,15 @@ def test_the_robot_of_a_demo_is_that_of_the_flag_the_file_or_the_usual_one(tmp_p
     assert robot_of(None, str(file)) == ('toy', '') == robot_of('toy', str(file))
     robot, remark = robot_of('ur10e', str(file))
     assert robot == 'ur10e' and 'robot: toy in the parameter file' in remark
+
+
+def test_commands_in_parts_of_a_demo_are_heard_by_the_robot(plan):
+    """The simulated robot hears the parts that the parameter file gives the controller alone."""
+    first, second = load_robot('double_pendulum').actuator_names
+    parts = f'command_topics: [one, two], commands.one.actuators: [{first}], '
+    parts += f'commands.two: {{actuators: [{second}], type: multi_array}}'
+    found = plan(250.0, f'/**: {{controller: {{ros__parameters: {{{parts}}}}}}}')
+    for name in ('command_topics', 'commands.one.actuators', 'commands.two.type'):
+        assert found.simulation[name] == found.controller[name]
+    assert found.simulation['commands.two.type'] == 'multi_array'
+    assert not any('commands' in words for words in found.remarks)

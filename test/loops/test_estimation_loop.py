@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip('rclpy')
 
 import softrobot_dynamics as sd  # noqa: E402
+from softrobot_dynamics.configuration.command_parts import CommandPart  # noqa: E402
 from softrobot_dynamics.estimation.instruments import Instruments  # noqa: E402
 from softrobot_dynamics.loops import estimation_loop  # noqa: E402
 from softrobot_dynamics.loops.deadlines import EstimationSchedule  # noqa: E402
@@ -16,8 +17,10 @@ from softrobot_dynamics.loops.estimation_loop import EstimationLoop, RUNNING, SE
 from softrobot_dynamics.loops.message_fields import SECOND, stamp_of  # noqa: E402
 from softrobot_dynamics.loops.sensor_clock import SensorClock  # noqa: E402
 from softrobot_dynamics.loops.sensor_streams import CommandStream, ObservabilityCheck, Stream  # noqa: E402
+from softrobot_dynamics.nodes.messaging.command_messages import PartsReader  # noqa: E402
 from softrobot_dynamics.nodes.messaging.measurements import MeasurementWriter  # noqa: E402
 from softrobot_dynamics.nodes.messaging.messages import CommandReader, stamped  # noqa: E402
+from std_msgs.msg import Float64MultiArray  # noqa: E402
 from support.robots import compiled  # noqa: E402
 
 pytestmark = pytest.mark.quick
@@ -106,7 +109,7 @@ class Outlet:
 class Rig:
     """An arm under tension at rest, its sensors, and the loop."""
 
-    def __init__(self, monkeypatch, gauged=False, change=None):
+    def __init__(self, monkeypatch, gauged=False, change=None, reader=None):
         model, estimator, fit, sufficient = parts(gauged, change)
         self.time, self.publisher, self.commands = 1000 * SECOND, Outlet(), Box()
         monkeypatch.setattr(estimation_loop, 'now', lambda: self.time)
@@ -118,7 +121,8 @@ class Rig:
         self.loop = EstimationLoop(
             estimator, fit,
             [Stream(each, self.boxes[each.name]) for each in every],
-            CommandStream(self.commands, CommandReader(model.actuator_names), U), self.publisher,
+            CommandStream(self.commands, reader or CommandReader(model.actuator_names), U),
+            self.publisher,
             EstimationSchedule(MS, 100 * MS, 50 * MS, 20 * MS, 0.0, 'segment3', COLLISION),
             sufficient,
         )  # fmt: skip
@@ -338,6 +342,28 @@ def test_commands_count_from_when_they_come(rig):
     rig.commands.message = JointState(name=list(model.actuator_names), effort=[np.nan] * 9)
     rig.go(1)
     assert rig.loop.statistics.refused['not a number'] == 1
+
+
+def test_commands_in_parts_count_as_one(monkeypatch):
+    """Parts that came since the last cycle count together; one that did not stays as it was."""
+    names = parts()[0].actuator_names
+    first, second = (
+        CommandPart(name, 'multi_array', '', own, names[own[0] : own[-1] + 1], (), (1e-3,) * k)
+        for name, own, k in (('one', (0, 1, 2), 3), ('other', (3, 4, 5, 6, 7, 8), 6))
+    )
+    rig = Rig(monkeypatch, reader=PartsReader([first, second]))
+    rig.until(RUNNING)
+    told, waiting = [], []
+    monkeypatch.setattr(rig.loop._estimator, 'command', lambda at, u: told.append(u.tolist()))
+    rig.commands.wait = lambda timeout: waiting.pop(0) if waiting else None
+    waiting[:] = [(0, Float64MultiArray(data=[3e3] * 3)), (1, Float64MultiArray(data=[4e3] * 6))]
+    rig.go(1)
+    waiting[:] = [(0, Float64MultiArray(data=[5e3] * 3))]
+    rig.go(1)
+    waiting[:] = [(1, Float64MultiArray(data=[5e3] * 2))]
+    rig.go(2)
+    assert told == [[3.0] * 3 + [4.0] * 6, [5.0] * 3 + [4.0] * 6]
+    assert rig.loop.statistics.refused['wrong size'] == 1
 
 
 def test_the_present_is_that_of_the_quickest_messages():

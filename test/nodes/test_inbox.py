@@ -13,6 +13,7 @@ from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.qos import QoSProfile  # noqa: E402
 from softrobot_dynamics.nodes.messaging import inbox as inbox_module  # noqa: E402
 from softrobot_dynamics.nodes.messaging.inbox import ExecutorInbox, HAS_WAIT_SET, WaitSetInbox  # noqa: E402
+from softrobot_dynamics.nodes.messaging.parts_inbox import ExecutorPartsInbox, WaitSetPartsInbox  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
 
 SECOND = 1_000_000_000
@@ -51,9 +52,9 @@ def inbox(request, node):
     inbox.close()
 
 
-def publish(node, *numbers):
+def publish(node, *numbers, topic='news'):
     """Publish one message for each number, once somebody listens."""
-    publisher = node.create_publisher(Float64MultiArray, 'news', QUALITY)
+    publisher = node.create_publisher(Float64MultiArray, topic, QUALITY)
     end = time.monotonic() + 300.0
     while not publisher.get_subscription_count():
         assert time.monotonic() < end, 'nobody listens'
@@ -127,3 +128,48 @@ def test_no_executor_serves_a_wait_set_inbox(node):
         group = subscription.callback_group
         for entity in (subscription, *getattr(subscription, 'event_handlers', ())):
             assert entity.callback_group is group and not group.can_execute(entity)
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(
+            WaitSetPartsInbox, marks=pytest.mark.skipif(not HAS_WAIT_SET, reason='no WaitSet')
+        ),
+        ExecutorPartsInbox,
+    ]
+)
+def several(request, node):
+    """Return an inbox for the topics `old` and `news`."""
+    topics = [(Float64MultiArray, name, 1) for name in ('old', 'news')]
+    inbox = request.param(node, topics, QUALITY)
+    yield inbox
+    inbox.close()
+
+
+def test_messages_of_several_topics_come_with_their_topic(node, several):
+    """Each message comes with the topic's place; topics take turns; waits end as for one."""
+    begin = time.monotonic_ns()
+    assert several.wait(50_000_000) is None
+    assert time.monotonic_ns() - begin >= 49_000_000
+    publish(node, 1.0)
+    which, message = several.wait(300 * SECOND)
+    assert (which, message.data[0]) == (1, 1.0)
+    assert several.age() >= 0 and len(several.sent().sender) >= 8
+    publish(node, 3.0, topic='old')
+    publish(node, 2.0)
+    found = [several.wait(300 * SECOND) for _ in range(2)]
+    assert sorted((which, message.data[0]) for which, message in found) == [(0, 3.0), (1, 2.0)]
+    several.wake()
+    assert several.wait(300 * SECOND) is None
+
+
+def test_a_rest_counts_for_all_topics(node, several, monkeypatch):
+    """During a rest no message of any topic is read, and afterwards they are."""
+    publish(node, 1.0)
+    assert several.wait(30 * SECOND)[1].data[0] == 1.0
+    publish(node, 2.0, topic='old')
+    monkeypatch.setattr(inbox_module, '_LONGEST_REST', 50_000_000)
+    several._taken_at -= SECOND  # of work
+    several.rest()
+    assert several.wait(10 * SECOND) is None  # though one is there
+    assert several.wait(30 * SECOND)[1].data[0] == 2.0

@@ -45,7 +45,7 @@ class Believing(StateValidator):
 class Control:
     """A control loop, driven by the test."""
 
-    def __init__(self, monkeypatch, validator=Believing, rate_limit=None, **changes):
+    def __init__(self, monkeypatch, validator=Believing, rate_limit=None, parts=None, **changes):
         self.clock, self.publisher = Clock(monkeypatch), Outlet()
         self.plant = controlled(VALUES)._replace(validator=validator)
         if rate_limit is not None:
@@ -61,6 +61,7 @@ class Control:
             period=PERIOD,
             watchdog=WATCHDOG,
             record=Record(),
+            parts=parts,
         )
         self.loop._due = self.clock.time + WATCHDOG
 

@@ -11,13 +11,15 @@ from typing import NamedTuple
 import numpy as np
 from softrobot_dynamics.actuators.contract import Quantity
 from softrobot_dynamics.configuration import build
+from softrobot_dynamics.configuration.command_parts import command_rows
 from softrobot_dynamics.configuration.declared_parameters import configured_rows
 from softrobot_dynamics.configuration.law_settings import settings_of
+from softrobot_dynamics.configuration.state_topics import state_rows
 from softrobot_dynamics.controllers import contract
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.dynamics.turns import TURN, Turns
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError
-from softrobot_dynamics.loops.state_validation import StateBounds, StateValidator
+from softrobot_dynamics.loops.state_validation import part_of, StateBounds, StateValidator
 from softrobot_dynamics.references.feasibility import Planned
 from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import parameter
@@ -35,6 +37,7 @@ class Description(NamedTuple):
 
     digest: str = 'two masses'
     actuators: tuple = ()
+    wire_fields: tuple = ('effort', 'effort')
 
 
 class Model(NamedTuple):
@@ -183,7 +186,8 @@ def controlled(values, declare=list):
     if values['robot'] == 'round':
         bounds = bounds._replace(turns=Turns(np.array([TURN, 0.0])))
     validator = Faulty if values['robot'] == 'faulty' else StateValidator
-    declare(configured_rows(controller, controller.model, values['controlled']))
+    rows = configured_rows(controller, controller.model, values['controlled'])
+    declare([*state_rows(values), *command_rows(values), *rows])
     return build.Controlled(
         controller.model,
         controller,
@@ -192,7 +196,7 @@ def controlled(values, declare=list):
         _reference,
         lambda q, qd: q.copy(),
         lambda y, q, time: [],
-        lambda: validator(bounds),
+        lambda indices=(): validator(part_of(bounds, indices) if indices else bounds),
         lambda q, u, settings, off=0.0: 50.0 * (settings.p.max() - GROWS_FROM) / GROWS_FROM,
         lambda q: (2.5 + 1.5j,) if values['robot'] == 'restless' else (),
     )

@@ -9,26 +9,37 @@ noticed by comparing all the other bytes; such a message goes the ordinary way.
 from __future__ import annotations
 
 from array import array
-from typing import Any
+from typing import Any, TypeAlias
 
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.nodes.messaging.sizes import most_bytes, require_size
-from softrobot_dynamics.nodes.messaging.template import MessageTemplate, serialised, STAMP
+from softrobot_dynamics.nodes.messaging.template import (
+    find,
+    GeneratedMessage,
+    MessageTemplate,
+    serialised,
+    STAMP,
+)
 from softrobot_dynamics.nodes.messaging.trajectory_bytes import read_trajectory
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
-#: The arrays of doubles of the types that have a short way.
-_ARRAYS = {JointState: ('position', 'velocity', 'effort'), Float64MultiArray: ('data',)}
+#: The arrays of doubles of the types that have a short way; of a trajectory of one point.
+_ARRAYS = {
+    JointState: ('position', 'velocity', 'effort'),
+    Float64MultiArray: ('data',),
+    JointTrajectory: ('points.0.positions', 'points.0.velocities', 'points.0.effort'),
+}
+_Short: TypeAlias = 'JointState | Float64MultiArray | JointTrajectory'
 _STAMP = 'stamp'  # name of the field of that in a template
 
 
 class _Layout(MessageTemplate):
     """The template of a message, with its stamp and its arrays of doubles as fields."""
 
-    def __init__(self, message: JointState | Float64MultiArray, data: bytes) -> None:
+    def __init__(self, message: _Short, data: bytes) -> None:
         names = _ARRAYS[type(message)]
         fields = {name: name for name in names}
         if hasattr(message, 'header'):
@@ -39,7 +50,7 @@ class _Layout(MessageTemplate):
         self.arrays = [(name, *slots[name].bounds) for name in names if slots[name].shape != (0,)]
 
 
-def _find_layout(message: JointState | Float64MultiArray, data: bytes) -> _Layout | None:
+def _find_layout(message: _Short, data: bytes) -> _Layout | None:
     """Return the layout of a message's bytes, None if it is not certain."""
     try:
         return _Layout(message, data)
@@ -92,19 +103,19 @@ class Decoder:
 class Encoder:
     """One message object, whose numbers alone change, as bytes for `Publisher.publish`."""
 
-    def __init__(self, message: JointState | Float64MultiArray) -> None:
-        self._message, self._fields = message, _ARRAYS[type(message)]
+    def __init__(self, message: _Short) -> None:
+        self._message, paths = message, _ARRAYS[type(message)]
+        self._fields = [find(message, path) for path in paths]  # (the part that has it, name)
         self._layout: _Layout | None = None
+        self._arrays: list[tuple[GeneratedMessage, str, int, int]] = []
         self._counts: list[int] | None = None
 
     def encode(self) -> bytes:
         """Return the message as it is now."""
         message = self._message
-        counts = [len(getattr(message, field)) for field in self._fields]
+        counts = [len(getattr(part, name)) for part, name in self._fields]
         if counts != self._counts:
-            data = serialised(message)
-            copy = deserialize_message(data, type(message))
-            self._layout, self._counts = _find_layout(copy, data), counts
+            self._find_places(counts)
         layout = self._layout
         if layout is None:
             return serialize_message(message)
@@ -112,6 +123,15 @@ class Encoder:
         if layout.stamp is not None:
             stamp = message.header.stamp
             STAMP.pack_into(numbers, layout.stamp, stamp.sec, stamp.nanosec)
-        for field, begin, end in layout.arrays:
-            numbers[begin:end] = getattr(message, field).tobytes()
+        for part, name, begin, end in self._arrays:
+            numbers[begin:end] = getattr(part, name).tobytes()
         return bytes(numbers)
+
+    def _find_places(self, counts: list[int]) -> None:
+        """Find where the numbers lie in the bytes of a message with so many."""
+        data = serialised(self._message)
+        copy = deserialize_message(data, type(self._message))
+        self._layout, self._counts = _find_layout(copy, data), counts
+        arrays = self._layout.arrays if self._layout is not None else ()
+        parts = dict(zip(_ARRAYS[type(self._message)], self._fields))
+        self._arrays = [(*parts[path], begin, end) for path, begin, end in arrays]

@@ -64,10 +64,29 @@ def _sent(info: Mapping[str, Any]) -> Sent:
     return Sent(stamp, info.get('publisher_gid', {}).get('data', b''))
 
 
-def _end_of_rest(taken_at: int) -> int:
+def end_of_rest(taken_at: int) -> int:
     """Return until when to rest from what was taken at a moment and ends now [ns]."""
     moment = _now()
     return moment + min(moment - taken_at, _LONGEST_REST)
+
+
+def make_wait_set(node: Node, count: int) -> _rclpy.WaitSet:
+    """Return a WaitSet for a count of subscriptions and one guard condition."""
+    return _rclpy.WaitSet(count, 1, 0, 0, 0, 0, node.context.handle)
+
+
+def wait_for(
+    wait_set: _rclpy.WaitSet,
+    subscriptions: Sequence[_rclpy.Subscription],
+    guard: _rclpy.GuardCondition,
+    timeout: int,
+) -> None:
+    """Wait until one of the subscriptions has a message, the guard is triggered, or `timeout`."""
+    wait_set.clear_entities()
+    for each in subscriptions:
+        wait_set.add_subscription(each)
+    wait_set.add_guard_condition(guard)
+    wait_set.wait(max(0, timeout))
 
 
 class WaitSetInbox:
@@ -96,8 +115,18 @@ class WaitSetInbox:
         self._handles = (self._subscription.handle, self._guard.handle, node.context.handle)
         for handle in self._handles:  # in use from here on: nobody destroys them under a wait
             handle.__enter__()
-        self._wait_set = _rclpy.WaitSet(1, 1, 0, 0, 0, 0, node.context.handle)
+        self._wait_set = make_wait_set(node, 1)
         self._info: Mapping[str, Any] = {}
+
+    @property
+    def subscription(self) -> _rclpy.Subscription:
+        """The handle to wait for."""
+        return self._handles[0]
+
+    @property
+    def guard(self) -> _rclpy.GuardCondition:
+        """The handle by which `wake` ends a wait."""
+        return self._handles[1]
 
     def wait(self, timeout: int) -> Any:
         """
@@ -110,27 +139,19 @@ class WaitSetInbox:
         if self._ready_at:
             pause, self._ready_at = self._ready_at - _now(), 0
             if pause > 0:
-                self._wait_for((), guard, min(pause, timeout))
+                wait_for(self._wait_set, (), guard, min(pause, timeout))
                 return None
-        self._wait_for((subscription,), guard, timeout)
+        wait_for(self._wait_set, (subscription,), guard, timeout)
+        return self.take()
+
+    def take(self) -> Any:
+        """Return the newest message if there is one, else None; as `wait`."""
         self._taken_at = _now()
-        taken = subscription.take_message(self._type, True)
+        taken = self._handles[0].take_message(self._type, True)
         if not taken:
             return None
         self._info = taken[1]
         return self._decode(taken[0])
-
-    def _wait_for(
-        self,
-        subscriptions: Sequence[_rclpy.Subscription],
-        guard: _rclpy.GuardCondition,
-        timeout: int,
-    ) -> None:
-        self._wait_set.clear_entities()
-        for each in subscriptions:
-            self._wait_set.add_subscription(each)
-        self._wait_set.add_guard_condition(guard)
-        self._wait_set.wait(max(0, timeout))
 
     def age(self) -> int:
         """Return how long the message that was returned last had been here by now [ns]."""
@@ -147,7 +168,7 @@ class WaitSetInbox:
 
         So no flood of messages takes more than half of a thread. The wait may be woken.
         """
-        self._ready_at = _end_of_rest(self._taken_at)
+        self._ready_at = end_of_rest(self._taken_at)
 
     def wake(self) -> None:
         """End the wait under way, or the next one; for any thread."""
@@ -166,10 +187,16 @@ class ExecutorInbox:
     """The same on public rclpy only: an executor brings the messages, in another thread."""
 
     def __init__(
-        self, node: Node, message_type: type, topic: str, qos: QoSProfile, entries: int = 0
+        self,
+        node: Node,
+        message_type: type,
+        topic: str,
+        qos: QoSProfile,
+        entries: int = 0,
+        changed: threading.Condition | None = None,
     ) -> None:
         self._node, self._decode = node, Decoder(message_type, entries).decode
-        self._changed, self._ready_at, self._taken_at = threading.Condition(), 0, 0
+        self._changed, self._ready_at, self._taken_at = changed or threading.Condition(), 0, 0
         self._newest: Any = None
         self._info: Mapping[str, Any] = {}
         self._came = _now()
@@ -201,9 +228,19 @@ class ExecutorInbox:
             self._changed.wait_for(
                 lambda: self._newest is not None or self._woken, max(0, timeout) * 1e-9
             )
-            data, self._newest, self._woken = self._newest, None, False
-            self._taken_at = _now()
+            self._woken = False
+        return self.take()
+
+    def take(self) -> Any:
+        """As `WaitSetInbox.take`."""
+        with self._changed:
+            data, self._newest, self._taken_at = self._newest, None, _now()
         return None if data is None else self._decode(data)
+
+    @property
+    def full(self) -> bool:
+        """Whether there is a message to take."""
+        return self._newest is not None
 
     def age(self) -> int:
         """As `WaitSetInbox.age`."""
@@ -215,7 +252,7 @@ class ExecutorInbox:
 
     def rest(self) -> None:
         """As `WaitSetInbox.rest`."""
-        self._ready_at = _end_of_rest(self._taken_at)
+        self._ready_at = end_of_rest(self._taken_at)
 
     def wake(self) -> None:
         """End the wait under way, or the next one; for any thread."""

@@ -68,7 +68,7 @@ class MessageTemplate:
 
     def __init__(self, message: GeneratedMessage, data: bytes, fields: Mapping[str, str]) -> None:
         numbers = count()
-        marks = {name: _mark(*_find(message, path), numbers) for name, path in fields.items()}
+        marks = {name: _mark(*find(message, path), numbers) for name, path in fields.items()}
         marked = serialize_message(message)[: len(data)]  # more would be unused
         if len(marked) < len(data) or marked[:_HEAD] != data[:_HEAD]:
             raise MessageError('contradiction: a message that other machines encode otherwise')
@@ -115,7 +115,7 @@ def serialised(message: GeneratedMessage) -> bytes:
     return data
 
 
-def _find(message: GeneratedMessage, path: str) -> tuple[GeneratedMessage, str]:
+def find(message: GeneratedMessage, path: str) -> tuple[GeneratedMessage, str]:
     """Return (the part of a message that has the field at the end of a path, its name)."""
     part: Any = message
     *steps, field = path.split('.')

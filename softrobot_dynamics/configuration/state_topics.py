@@ -1,0 +1,179 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Parts of the states, each from a driver with a topic of its own, by parameters; no ROS.
+
+Without `state_topics` there is one part, which has no name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+import re
+from typing import Any, NamedTuple
+
+from softrobot_dynamics.configuration.parameters import ParameterSpec
+from softrobot_dynamics.configuration.wire_names import wire_names
+from softrobot_dynamics.errors import closest, DescriptionError, Problem
+
+GROUP = 'states'  # of the parameters of parts
+TOPIC = 'joint_states'
+_NAME = re.compile(r'[A-Za-z]\w*')
+_TAKEN = 'tick', 'shared_clock'
+
+
+class StatePart(NamedTuple):
+    """The coordinates that one topic has."""
+
+    name: str  # '' for all coordinates on one topic
+    topic: str
+    indices: tuple[int, ...]  # of its coordinates (k,), increasing
+    names: tuple[str, ...]  # of them in messages (k,)
+    rate: float = 0.0  # [Hz] of a simulated robot, 0: that of the simulation
+    velocities: bool = True  # whether a simulated robot publishes any
+
+
+_OF_ALL = (
+    ParameterSpec(
+        f'{GROUP}.tick',
+        'string',
+        '',
+        'Part of the states that the controller answers; the others are brought to its moment by'
+        ' their velocities; empty: the slowest',
+        read_only=True,
+    ),
+    ParameterSpec(
+        f'{GROUP}.shared_clock',
+        'bool',
+        False,
+        'Whether the stamps of all parts are by one clock; otherwise each part counts from its'
+        ' fastest message',
+        read_only=True,
+    ),
+)
+
+
+def state_rows(values: Mapping[str, Any]) -> tuple[ParameterSpec, ...]:
+    """Return the rows of the parts that `state_topics` names, if any; or DescriptionError."""
+    names = values.get('state_topics') or ()
+    _refuse(list(_misnamed(names)))
+    rows = [row for name in names for row in _part_rows(name)]
+    return (*_OF_ALL, *rows) if names else ()
+
+
+def state_parts(values: Mapping[str, Any], coordinates: Sequence[str]) -> tuple[StatePart, ...]:
+    """
+    Return the :class:`StatePart` s of a robot with `coordinates`.
+
+    `values`: parameters with those of :func:`state_rows`. A part without names has the coordinates
+    that no other part has. DescriptionError for a coordinate that is in no part or in two.
+    """
+    parts = values.get('state_topics') or ()
+    if not parts:
+        every = tuple(range(len(coordinates)))
+        return (StatePart('', TOPIC, every, wire_names(values, coordinates)),)
+    found = _shared_out(values, coordinates)
+    made = tuple(_part(values, part, coordinates, found[part]) for part in parts)
+    _refuse([*_same_topics(made), *_no_tick(values)])
+    return made
+
+
+def _part(
+    values: Mapping[str, Any], name: str, coordinates: Sequence[str], indices: Sequence[int]
+) -> StatePart:
+    group = f'{GROUP}.{name}'
+    own = [coordinates[i] for i in indices]
+    return StatePart(
+        name,
+        values[f'{group}.topic'] or f'{name}/{TOPIC}',
+        tuple(indices),
+        wire_names(values, own, values[f'{group}.prefix']),
+        values.get(f'{group}.rate', 0.0),
+        values.get(f'{group}.velocities', True),
+    )
+
+
+def _part_rows(part: str) -> Iterator[ParameterSpec]:
+    """Yield the rows of a part."""
+    for row in (
+        ParameterSpec('topic', 'string', '', f'Topic of {part}; empty: {part}/{TOPIC}'),
+        ParameterSpec(
+            'names',
+            'strings',
+            (),
+            f'Coordinates that {part} has, * for any characters; empty: those that no other has',
+        ),
+        ParameterSpec('prefix', 'string', '', f'What stands before the names in {part}'),
+        ParameterSpec(
+            'rate',
+            'double',
+            0.0,
+            f'Rate of {part} of a simulated robot [Hz]; 0: that of the simulation',
+            0.0,
+            10000.0,
+        ),
+        ParameterSpec(
+            'velocities', 'bool', True, f'Whether {part} of a simulated robot has velocities'
+        ),
+    ):
+        yield row._replace(name=f'{GROUP}.{part}.{row.name}', read_only=True)
+
+
+def _misnamed(names: Sequence[str]) -> Iterator[Problem]:
+    for name in names:
+        if not _NAME.fullmatch(name) or '__' in name or name in _TAKEN:
+            yield Problem('state_topics', name, f'names of letters, digits, _; not {_TAKEN}')
+        elif list(names).count(name) > 1:
+            yield Problem('state_topics', name, 'different names')
+            return
+
+
+def _shared_out(values: Mapping[str, Any], names: Sequence[str]) -> dict[str, list[int]]:
+    """Return the indices of the coordinates of each part; DescriptionError."""
+    parts, problems = values['state_topics'], []
+    owner: dict[int, str] = {}
+    for part in parts:
+        path = f'{GROUP}.{part}.names'
+        for each in values[path]:
+            own = [i for i, name in enumerate(names) if fnmatchcase(name, each)]
+            if not own:
+                words = f'coordinates of the robot{closest(each, names)}'
+                problems.append(Problem(path, each, words))
+            if taken := [i for i in own if owner.get(i, part) != part]:
+                words = f'other coordinates: {owner[taken[0]]} has {names[taken[0]]}'
+                problems.append(Problem(path, each, words))
+            owner.update((i, part) for i in own if i not in owner)
+    rest = [part for part in parts if not values[f'{GROUP}.{part}.names']]
+    if len(rest) > 1:
+        words = f'names: {rest[0]} has none either, which stands for all that others do not have'
+        problems.append(Problem(f'{GROUP}.{rest[1]}.names', (), words))
+    left = [i for i in range(len(names)) if i not in owner]
+    if left and not rest:
+        words = f'parts for all coordinates: none has {", ".join(names[i] for i in left[:3])}'
+        problems.append(Problem('state_topics', tuple(parts), words))
+    if rest and not left:
+        words = 'no such part, or fewer names in the others: they have all coordinates'
+        problems.append(Problem(f'{GROUP}.{rest[0]}.names', (), words))
+    _refuse(problems)
+    owner.update((i, rest[0]) for i in left)
+    return {part: sorted(i for i, whose in owner.items() if whose == part) for part in parts}
+
+
+def _same_topics(parts: Sequence[StatePart]) -> Iterator[Problem]:
+    owner: dict[str, str] = {}
+    for part in parts:
+        if part.topic in owner:
+            words = f'a topic of its own: {owner[part.topic]} has this one'
+            yield Problem(f'{GROUP}.{part.name}.topic', part.topic, words)
+        owner.setdefault(part.topic, part.name)
+
+
+def _no_tick(values: Mapping[str, Any]) -> Iterator[Problem]:
+    given, parts = values.get(f'{GROUP}.tick', ''), values['state_topics']
+    if given and given not in parts:
+        yield Problem(f'{GROUP}.tick', given, f'one of {", ".join(parts)}{closest(given, parts)}')
+
+
+def _refuse(problems: list[Problem]) -> None:
+    if problems:
+        raise DescriptionError(tuple(problems), 'parameters')

@@ -1,0 +1,53 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Names of coordinates and actuators in messages of other nodes ("on the wire"); no ROS."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TYPE_CHECKING
+
+from softrobot_dynamics.configuration.parameters import ParameterSpec
+from softrobot_dynamics.errors import DescriptionError, Problem
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.configuration.parts import NamedRobot
+
+MAP = 'joint_names'  # group of the parameters, one for each own name
+PREFIX = 'joint_prefix'  # declared with the other parameters of the topics
+
+
+def wire_name_rows(robot: NamedRobot) -> tuple[ParameterSpec, ...]:
+    """Return the rows `joint_names.NAME`, one for each coordinate and actuator of a robot."""
+    names = dict.fromkeys((*robot.coordinate_names, *robot.actuator_names))
+    return tuple(
+        ParameterSpec(
+            f'{MAP}.{name}',
+            'string',
+            '',
+            f'Name of {name} in states and commands; empty: `{PREFIX}` and its own',
+            read_only=True,
+        )
+        for name in names
+    )
+
+
+def wire_names(values: Mapping[str, Any], own: Sequence[str], prefix: str = '') -> tuple[str, ...]:
+    """
+    Return the names that `own` names, of coordinates or of actuators, have on the wire.
+
+    `values`: parameters with the rows of :func:`wire_name_rows`. A name without an entry there has
+    the `prefix` before it, or the parameter `joint_prefix` if that is empty. DescriptionError if
+    two names become the same.
+    """
+    prefix = prefix or values.get(PREFIX, '')
+    names = tuple(values.get(f'{MAP}.{name}') or f'{prefix}{name}' for name in own)
+    owner: dict[str, str] = {}
+    problems = []
+    for name, wire in zip(own, names):
+        if wire in owner:
+            words = f'a name of its own: {owner[wire]} has it already'
+            problems.append(Problem(f'{MAP}.{name}', wire, words))
+        owner.setdefault(wire, name)
+    if problems:
+        raise DescriptionError(tuple(problems), 'parameters')
+    return names

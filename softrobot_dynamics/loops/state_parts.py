@@ -1,0 +1,318 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+States as they come on one topic, or in parts on several, as whole states to act on; no ROS.
+
+Each topic has a sender, a clock and a rate of its own, so each part is dated, validated and
+unwrapped by itself. One of the parts makes a tick; the others are brought to its moment by their
+velocities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from softrobot_dynamics.annotations import Array, Vector
+from softrobot_dynamics.errors import MessageError
+from softrobot_dynamics.loops.contracts import MessageInbox, StateMessage
+from softrobot_dynamics.loops.message_fields import stamp_of, StateReader
+from softrobot_dynamics.loops.sensor_clock import SensorClock
+from softrobot_dynamics.loops.state_validation import ANEW, StateValidator, UNCONFIRMED
+from softrobot_dynamics.loops.statistics import Window
+from softrobot_dynamics.loops.velocity_estimation import delay_of, VelocityEstimator
+
+_FLOOD = 32  # messages of a part in a period of the ticks, beyond which the thread rests
+_LACKING = 3  # messages in a row without velocities that may be a fault
+_STEPS = 3  # of each part, before the slowest is known
+STALE = 'stale: it may have been sent before the watchdog ran out'
+
+
+class StateStream:
+    """
+    The states on one topic, of all coordinates of a robot or of some: (k,) of them.
+
+    ``period`` [ns]: the expected one, by which the delay of estimated velocities is stated.
+    Attributes of the state that was believed last: ``q``, ``qd`` (k,), its ``stamp`` and
+    ``arrival`` [ns], ``expires``, when the watchdog runs out, ``late`` [ns], by how much the state
+    is older than the stamp, and ``moved``, whether the robot was moved since the one before.
+    """
+
+    def __init__(self, reader: StateReader, validator: StateValidator, period: int) -> None:
+        bounds = validator.bounds
+        n = len(bounds.names)
+        self.q, self.qd = np.zeros(n), np.zeros(n)
+        self.stamp = self.arrival = self.expires = self.late = 0
+        self.moved = False
+        self.header: Any = None  # of its message, as long as no other has come
+        self.delay = 0  # [ns] of a state whose velocities are estimated, 0: none is
+        self._reader, self._validator, self.period = reader, validator, period
+        self._clock, self._sender, self._sent = SensorClock(), b'', 0  # by whose clock, and when
+        self._turn = np.zeros(n) if bounds.turns is None else bounds.turns.period
+        self._missing = np.zeros(n, dtype=bool)  # velocities, in some message
+        self._measured, self._lacking = False, 0  # all there once; messages in a row without
+        self._estimator: VelocityEstimator | None = None
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """The names in the last message that are none of the coordinates."""
+        return self._reader.ignored
+
+    @property
+    def estimated(self) -> tuple[str, ...]:
+        """The names of the coordinates whose velocities were missing in some message."""
+        names = self._validator.bounds.names
+        return tuple(name for name, missing in zip(names, self._missing) if missing)
+
+    @property
+    def lateness(self) -> int:
+        """How late estimated velocities are [ns]."""
+        return self.delay
+
+    def silent(self, moment: int) -> tuple[str, ...]:
+        """Return the names of the parts without a valid state at a moment [ns]: there are none."""
+        return ()
+
+    def forget(self, moment: int) -> None:
+        """Believe none of the states so far, as :meth:`StateValidator.forget`."""
+        self._validator.forget()
+
+    def take(
+        self,
+        message: StateMessage,
+        inbox: MessageInbox[Any],
+        arrival: int,
+        due: int,
+        watchdog: int,
+    ) -> bool:
+        """
+        Take a message of an inbox; return whether it has a state to act on; or MessageError.
+
+        ``arrival``, and ``due``, when the watchdog runs out, by the steady clock; ``watchdog``
+        [ns].
+        """
+        sent, age = inbox.sent(), 0
+        known = sent.sender == self._sender and sent.stamp > self._sent  # else its clock was set
+        if known:
+            self._sent = sent.stamp
+            self._clock.update(sent.stamp, arrival)
+            age = self._clock.age(sent.stamp, arrival)
+        if arrival > due or age > watchdog:
+            raise MessageError(STALE)
+        q, qd = self._reader.read(message)
+        stamp = stamp_of(message)
+        if self._reader.missing is not None:
+            self._require_estimation(self._reader.missing)
+        elif self._lacking or not self._measured:
+            self._measured, self._lacking = True, 0
+        verdict = self._check(q, qd, stamp, arrival)
+        if not known:
+            self._clock, self._sender, self._sent = SensorClock(), sent.sender, sent.stamp
+            self._clock.update(sent.stamp, arrival)
+        if verdict == UNCONFIRMED:
+            return False
+        self.moved |= verdict == ANEW
+        if self._estimator is not None:
+            found = self._estimator.believe()
+            if found is None:
+                return False
+            q, qd, self.late = found
+        self.q, self.qd = self._validator.unwrapped(q, qd)
+        self.header = message.header
+        self.stamp, self.arrival = stamp, arrival
+        self.expires = arrival - age + watchdog
+        return True
+
+    def _require_estimation(self, missing: Array) -> None:
+        """
+        Have velocities estimated from now on, of the coordinates (n,) that are missing.
+
+        MessageError for the first messages without after those with all: that may be a fault.
+        """
+        self._lacking += 1
+        if self._estimator is None and self._measured and self._lacking <= _LACKING:
+            names = self._validator.bounds.names
+            name = names[int(np.argmax(missing))]
+            raise MessageError(f'not a number: the velocity of {name} is missing, and was there')
+        self._missing |= missing
+        if self._estimator is None:
+            self._estimator = VelocityEstimator(self._validator.bounds.unit, self._turn)
+            self.delay = delay_of(self.period)
+
+    def _check(self, q: Vector, qd: Vector, stamp: int, arrival: int) -> int:
+        """Return what the validator makes of a state, with velocities where it has none."""
+        if self._estimator is None:
+            return self._validator.check(q, qd, stamp, arrival)
+        qd = self._estimator.propose(q, qd, stamp or arrival)
+        try:
+            return self._validator.check(q, qd, stamp, arrival)
+        except MessageError:
+            self._estimator.refuse()
+            raise
+
+    def state(self) -> tuple[Vector, Vector]:
+        """Return (q, qd) at the stamp, or ``delay`` before it."""
+        if self._estimator is None:
+            return self.q, self.qd
+        return self.at(self.late - self.delay)
+
+    def at(self, ahead: int) -> tuple[Vector, Vector]:
+        """Return (q, qd) so much [ns] after the moment of the state, by its velocities."""
+        return self.q + ahead * 1e-9 * self.qd, self.qd
+
+
+class SourcePart(NamedTuple):
+    """One of the parts in which states come."""
+
+    name: str
+    indices: tuple[int, ...]  # of its coordinates (k,)
+    stream: StateStream
+    steps: Window  # from one state that was believed to the next, by arrivals [ns]
+
+
+class PartReader:
+    """
+    Positions of all coordinates from messages (part, message) of some parts.
+
+    ``parts`` of :class:`StateReader` and indices (k,) each; ``q`` (n,) where none has come.
+    """
+
+    def __init__(self, readers: Sequence[tuple[StateReader, Sequence[int]]], q: Vector) -> None:
+        self._readers = [(reader, np.array(indices)) for reader, indices in readers]
+        self._q, self.parts = q.copy(), len(readers)
+
+    def read(self, numbered: tuple[int, StateMessage]) -> tuple[Vector]:
+        """Return (q (n,)) with those of a message; MessageError if it is unusable."""
+        reader, indices = self._readers[numbered[0]]
+        self._q[indices] = reader.read(numbered[1])[0]
+        return (self._q,)
+
+
+class StateParts:
+    """
+    States in parts, as :class:`StateStream` for all coordinates; messages are (part, message).
+
+    A message of the part ``tick`` makes a whole state, at its moment; '' for the slowest part, as
+    it is found when all are first there. The others are brought to that moment by their
+    velocities, and ages count by stamps: those of ``shared_clock`` as they are, those of clocks of
+    their own as if the fastest message of the last second had taken no time. A part that is silent
+    for longer than the watchdog ends all.
+    """
+
+    def __init__(
+        self, parts: Sequence[SourcePart], tick: str = '', shared_clock: bool = False
+    ) -> None:
+        self.parts = tuple(parts)
+        self.stamp = self.arrival = self.expires = self.delay = 0
+        self.moved = False
+        self.header: Any = None
+        self._shared = shared_clock
+        self._wanted = next((part for part in self.parts if part.name == tick), None)
+        self._tick: SourcePart | None = self._wanted
+        self._stamps = [SensorClock() for _ in self.parts]  # by stamps of their headers
+        self._moments = [0] * len(self.parts)  # of the last states, by one clock [ns]
+        self._indices = [np.array(part.indices) for part in self.parts]
+        self._q, self._qd = np.zeros((2, sum(len(part.indices) for part in self.parts)))
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """The names in the last messages that are none of the coordinates."""
+        return tuple(name for part in self.parts for name in part.stream.ignored)
+
+    @property
+    def estimated(self) -> tuple[str, ...]:
+        """The names of the coordinates whose velocities were missing in some message."""
+        return tuple(name for part in self.parts for name in part.stream.estimated)
+
+    @property
+    def lateness(self) -> int:
+        """How late estimated velocities are, of the part with the latest ones [ns]."""
+        return max(part.stream.delay for part in self.parts)
+
+    def silent(self, moment: int) -> tuple[str, ...]:
+        """Return the names of the parts without a valid state at a moment [ns]."""
+        return tuple(part.name for part in self.parts if part.stream.expires <= moment)
+
+    def forget(self, moment: int) -> None:
+        """Believe none of the states of the parts that are silent at a moment [ns]."""
+        for part in self.parts:
+            if part.stream.expires <= moment:
+                part.stream.forget(moment)
+                self._tick = self._wanted
+
+    def take(
+        self,
+        numbered: tuple[int, StateMessage],
+        inbox: MessageInbox[Any],
+        arrival: int,
+        due: int,
+        watchdog: int,
+    ) -> bool:
+        """As :meth:`StateStream.take`, of a part; a MessageError names it."""
+        index, message = numbered
+        part = self.parts[index]
+        before = part.stream.arrival
+        if arrival - before < part.stream.period // _FLOOD:
+            inbox.rest()  # other parts would never have their turn
+        try:
+            if not part.stream.take(message, inbox, arrival, due, watchdog):
+                return False
+            if before:
+                part.steps.add(arrival - before)
+            self._date(index, arrival)
+        except MessageError as error:
+            raise MessageError(f'{error.reason} (part {part.name})') from None
+        self.expires = min(each.stream.expires for each in self.parts)
+        if self.expires <= arrival:  # of some part there is none
+            return False
+        if self._tick is None:
+            if min(each.steps.count for each in self.parts) < _STEPS:
+                return False
+            self._tick = max(self.parts, key=lambda each: each.steps.median() or 0.0)
+        if part is not self._tick:
+            return False
+        stream = part.stream
+        self.stamp, self.arrival, self.delay = stream.stamp, arrival, stream.delay
+        self.header = message.header
+        if not self._shared and max(self._moments) - min(self._moments) > watchdog:
+            self._count_anew()  # a clock was set, or stood still
+        self._assemble(self._moments[index] + stream.late - stream.delay, watchdog)
+        return True
+
+    def _count_anew(self) -> None:
+        """Take the arrivals for the moments of the states, whatever their stamps have been."""
+        self._stamps = [SensorClock() for _ in self.parts]
+        self._moments = [part.stream.arrival - part.stream.late for part in self.parts]
+
+    def _date(self, index: int, arrival: int) -> None:
+        """Note the moment of the state of a part that was believed."""
+        stream, clock = self.parts[index].stream, self._stamps[index]
+        stamp = stream.stamp
+        if self._shared and stamp:
+            self._moments[index] = stamp - stream.late
+            return
+        if stamp:
+            clock.update(stamp, arrival)
+            arrival -= clock.age(stamp, arrival)
+        self._moments[index] = arrival - stream.late
+
+    def _assemble(self, moment: int, watchdog: int) -> None:
+        """Bring all parts to a moment."""
+        for part, there in zip(self.parts, self._moments):
+            if self._shared and abs(moment - there) > watchdog:
+                behind = f'{(moment - there) * 1e-9:.3g} s before that of the tick'
+                raise MessageError(
+                    f'stale: part {part.name} is stamped {behind}: expected stamps of one clock,'
+                    ' or states.shared_clock: false'
+                )
+        q, qd = np.empty_like(self._q), np.empty_like(self._q)
+        for part, own, there in zip(self.parts, self._indices, self._moments):
+            ahead = moment - there
+            q[own], qd[own] = part.stream.at(ahead)
+            self.moved |= part.stream.moved
+            part.stream.moved = False
+        self._q, self._qd = q, qd
+
+    def state(self) -> tuple[Vector, Vector]:
+        """Return (q, qd) at the stamp, or ``delay`` before it."""
+        return self._q, self._qd

@@ -1,0 +1,117 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Hear and say states, whole on one topic or in parts on several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TYPE_CHECKING
+
+import numpy as np
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import JointState
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.loops.message_fields import StateReader
+from softrobot_dynamics.loops.state_parts import PartReader, SourcePart, StateParts, StateStream
+from softrobot_dynamics.loops.statistics import Window
+from softrobot_dynamics.nodes.messaging.codec import Encoder
+from softrobot_dynamics.nodes.messaging.inbox import Inbox
+from softrobot_dynamics.nodes.messaging.messages import stamped, StateWriter
+from softrobot_dynamics.nodes.messaging.parts_inbox import PartsInbox
+from softrobot_dynamics.nodes.messaging.quality import NEWEST, publisher
+from softrobot_dynamics.simulation.cycles import Cycles
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.configuration.state_topics import StatePart
+    from softrobot_dynamics.loops.state_validation import StateValidator
+
+
+def hear_states(node: Node, parts: Sequence[StatePart]) -> Any:
+    """Return the inbox of the states; with several topics its messages are (part, message)."""
+    if in_parts(parts):
+        topics = [(JointState, part.topic, len(part.indices)) for part in parts]
+        return PartsInbox(node, topics, NEWEST)
+    return Inbox(node, JointState, parts[0].topic, NEWEST, len(parts[0].indices))
+
+
+def in_parts(parts: Sequence[StatePart]) -> bool:
+    """Tell whether states come in parts, be it one."""
+    return bool(parts[0].name)
+
+
+def position_reader(parts: Sequence[StatePart], q: Vector) -> StateReader | PartReader:
+    """Return what reads positions from the messages of that inbox; q (n,) where none has come."""
+    readers = [(StateReader(part.names, 'differentiated'), part.indices) for part in parts]
+    return PartReader(readers, q) if in_parts(parts) else readers[0][0]
+
+
+def state_source(
+    parts: Sequence[StatePart],
+    velocities: str,
+    validator: Callable[[Sequence[int]], StateValidator],
+    period: int,
+    **options: Any,
+) -> StateParts | None:
+    """
+    Return the StateParts of the loop; None for states that come whole.
+
+    ``validator``: a function of indices; ``period`` [ns]; ``options`` as of StateParts.
+    """
+    if not in_parts(parts):
+        return None
+    sources = [
+        SourcePart(
+            part.name,
+            part.indices,
+            StateStream(StateReader(part.names, velocities), validator(part.indices), period),
+            Window(),
+        )
+        for part in parts
+    ]
+    return StateParts(sources, **options)
+
+
+class _PartPublisher:
+    """Publishes one part of the states of a simulated robot, at its rate."""
+
+    def __init__(self, node: Node, part: StatePart, quality: QoSProfile, period: float) -> None:
+        self._own: Any = np.array(part.indices) if part.name else slice(None)
+        self._velocities = part.velocities
+        self._state, self._none = StateWriter(part.names), np.zeros(0)
+        self._encode = Encoder(self._state.message).encode
+        self.publisher: Publisher = publisher(node, JointState, part.topic, quality)
+        self._cycles = Cycles(part.rate) if 0.0 < part.rate < 1.0 / period else None
+        self._period = period
+
+    def state(self, q: Vector, qd: Vector, stamp: int) -> bool:
+        """Publish the part of (q, qd), (n,) each, if it is time; return whether it was."""
+        if self._cycles is not None and not self._cycles.come(self._period):
+            return False
+        own = self._own
+        self._state.write(q[own], qd[own] if self._velocities else self._none, stamped(stamp))
+        self.publisher.publish(self._encode())
+        return True
+
+
+class PartPublishers:
+    """
+    Publishes the states of a simulated robot in parts, each at its rate, with their stamps.
+
+    ``period`` [s] of the simulation.
+    """
+
+    def __init__(
+        self, node: Node, parts: Sequence[StatePart], quality: QoSProfile, period: float
+    ) -> None:
+        self._parts = [_PartPublisher(node, part, quality, period) for part in parts]
+        rates = [part.rate or 1.0 / period for part in parts]
+        self._slowest = rates.index(min(rates))
+        self.publishers = [part.publisher for part in self._parts]
+        if len(parts) == 1:
+            self.state = self._parts[0].state  # type: ignore[method-assign]
+
+    def state(self, q: Vector, qd: Vector, stamp: int) -> bool:
+        """Publish what is due of (q, qd), (n,) each; return whether a command may answer it."""
+        said = [part.state(q, qd, stamp) for part in self._parts]
+        return said[self._slowest]

@@ -1,0 +1,169 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""States in parts, with other names and without velocities, over real DDS."""
+
+import time
+
+from diagnostic_msgs.msg import DiagnosticStatus
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from sensor_msgs.msg import JointState  # noqa: E402
+from softrobot_dynamics.nodes.messaging.messages import stamped  # noqa: E402
+from support.linear_plant import COORDINATES  # noqa: E402
+from support.node_processes import RATE  # noqa: E402
+from support.observer import CONTROLLER, SIMULATION  # noqa: E402
+
+pytestmark = pytest.mark.realtime
+
+PERIOD = 1.0 / RATE
+PARTS = {'state_topics': '[arm, soft]', 'states.arm.names': '[x]'}
+NAMES = {'joint_prefix': 'left_', 'joint_names.y': 'bend', 'states.soft.prefix': 'camera_'}
+
+
+class Drivers:
+    """Drivers of two coordinates at rest, each on a topic and with a clock of its own."""
+
+    def __init__(self, node):
+        self._publishers = [
+            node.create_publisher(JointState, f'{part}/joint_states', 10)
+            for part in ('arm', 'soft')
+        ]
+        self.silent, self._sent, self._next = set(), 0, time.monotonic()
+
+    def send(self, **changed):
+        """Send the states of the next period once it has come; `changed` fields of `soft`."""
+        if time.monotonic() < self._next:
+            return
+        self._next, self._sent = time.monotonic() + PERIOD, self._sent + 1
+        for part, publisher in enumerate(self._publishers):
+            message = JointState(
+                name=['gripper', COORDINATES[part]], position=[np.nan, 0.0], velocity=[0.0, 0.0]
+            )
+            if part == 1:
+                for name, value in changed.items():
+                    setattr(message, name, value)
+            stamp = (100 + 1000 * part) * 10**9 + round(self._sent * PERIOD * 1e9)
+            message.header.stamp = stamped(stamp)
+            if part not in self.silent:
+                publisher.publish(message)
+
+
+def said(observer):
+    """Return the level and the words of the controller."""
+    status = observer.status.get(CONTROLLER)
+    return (status.level, status.message) if status else (b'', '')
+
+
+def text(observer, key):
+    """Return a text of the controller's status."""
+    values = observer.status[CONTROLLER].values if CONTROLLER in observer.status else ()
+    return next((v.value for v in values if v.key == key), '')
+
+
+def test_a_robot_in_two_parts_with_other_names_is_held(observer, start):
+    """Parts, prefixes and mapped names in simulation and controller close the loop."""
+    heard = {}
+    for topic in ('arm/joint_states', 'soft/joint_states'):
+        observer.node.create_subscription(
+            JointState, topic, lambda message, topic=topic: heard.update({topic: message}), 10
+        )
+    given = {key.replace('.', '__'): value for key, value in (PARTS | NAMES).items()}
+    start('simulation', states__arm__rate=RATE / 2, **given)
+    start('controller', autostart='true', **given | {'rate': RATE / 2})
+    observer.until_running()
+    observer.until(lambda: len(heard) == 2, 'both parts')
+    assert [message.name for message in heard.values()] == [['left_x'], ['bend']]
+    observer.until(lambda: observer.value(CONTROLLER, 'ticks') > RATE, 'a second of ticks')
+    assert observer.value(CONTROLLER, 'rate of arm [Hz]') == pytest.approx(RATE / 2, rel=0.2)
+    assert observer.value(CONTROLLER, 'rate of soft [Hz]') == pytest.approx(RATE, rel=0.2)
+    assert 'refused' not in said(observer)[1]
+
+
+def test_a_silent_part_is_named_and_the_safe_command_sent(observer, start, tmp_path):
+    """Each part that falls silent trips the watchdog, and is named; what it sends is refused."""
+    drivers = Drivers(observer.node)
+    given = {key.replace('.', '__'): value for key, value in PARTS.items()}
+    start('controller', autostart='true', **given)
+    drivers.silent = {1}
+
+    def until(condition, what, **changed):
+        def sent():
+            drivers.send(**changed)
+            return condition()
+
+        observer.until(sent, what, every=0.2 * PERIOD)
+
+    until(lambda: 'no valid states of soft' in said(observer)[1], 'the missing part by name')
+    log = tmp_path / 'controller.log'
+    until(lambda: 'no valid one of soft on /soft/joint_states' in log.read_text(), 'its topic')
+    drivers.silent = set()
+    until(lambda: observer.mode(CONTROLLER) == 'running', 'both parts')
+    drivers.silent = {0}
+    until(
+        lambda: (
+            said(observer)[0] == DiagnosticStatus.ERROR
+            and 'no valid states of arm' in said(observer)[1]
+        ),
+        'the silent part by name',
+    )
+    drivers.silent = set()
+    until(lambda: observer.mode(CONTROLLER) == 'running', 'the loop once more')
+    until(lambda: '(part soft)' in text(observer, 'last refusal'), 'a refusal', position=[1.0])
+    assert observer.value(CONTROLLER, 'watchdog trips') >= 1
+    until(lambda: observer.mode(CONTROLLER) == 'running', 'the loop in the end')
+
+
+@pytest.mark.parametrize('velocity', [[], [0.0, np.nan]])
+def test_missing_velocities_are_said(velocity, observer, start, tmp_path):
+    """A driver without velocities, or with nan, is followed; the log says so with the delay."""
+    drivers = Drivers(observer.node)
+    given = {key.replace('.', '__'): value for key, value in PARTS.items()}
+    start('controller', autostart='true', **given)
+
+    def running():
+        drivers.send(velocity=velocity)
+        log = (tmp_path / 'controller.log').read_text()
+        return observer.mode(CONTROLLER) == 'running' and '10 ms late' in log
+
+    observer.until(running, 'a running loop, and words', every=0.2 * PERIOD)
+    assert text(observer, 'velocities').endswith('10 ms late, which is made up for: y')
+
+
+def _error(observer):
+    """Return the greatest error of the outputs [m], nan before there is a reference."""
+    state, reference = observer.heard.get('state'), observer.heard.get('reference')
+    if state is None or reference is None or not reference.points:
+        return np.nan
+    return np.abs(np.array(state.position) - reference.points[0].positions).max()
+
+
+@pytest.mark.parametrize('given, simulated, rate', [
+    ({}, {}, RATE),
+    ({'state_topics': '[all]'}, {'states__all__velocities': 'false'}, RATE),
+    ({'state_topics': '[one, two, three]', 'states__one__names': '["segment1/*"]',
+      'states__two__names': '["segment2/*"]', 'states__tick': 'two'},
+     {'rate': 500.0, 'states__two__rate': 125.0, 'states__three__rate': 62.5,
+      'states__three__velocities': 'false'}, 125.0),
+], ids=['whole', 'without velocities', 'three parts'])  # fmt: skip
+def test_the_arm_follows_a_circle_whatever_its_drivers_send(
+    given, simulated, rate, observer, start_arm
+):
+    """With states in three parts, or without velocities, the arm follows within 1 mm."""
+    start_arm('simulation', **{'rate': RATE, **given, **simulated})
+    start_arm(
+        'controller', autostart='true', rate=rate, reference__type='circle',
+        reference__circle__body='segment3', reference__ramp_time='0.5', **given,
+    )  # fmt: skip
+    observer.until_running()
+    observer.until(lambda: observer.value(CONTROLLER, 'ticks') > 2.0 * rate, 'two seconds')
+    errors = []
+
+    def seen():
+        errors.append(_error(observer))
+        return observer.value(CONTROLLER, 'ticks') > 5.0 * rate
+
+    observer.until(seen, 'three more')
+    assert np.nanmax(errors) < 1e-3 and observer.mode(SIMULATION) == 'driven by commands'
+    assert observer.value(CONTROLLER, 'watchdog trips') == 0
