@@ -98,14 +98,14 @@ class EstimatorNode(LifecycleNode):
 
     def _load(self, values: dict[str, Any]) -> None:
         robot = load_robot(values['robot'])
-        self.options.declare(command_rows(values))
-        values = self.options.declare(wire_names.wire_name_rows(robot))
-        self.options.require_known(wire_names.MAP)
         model = compile_model(robot)
         body = values['push'] or model.body_names[-1]
         if body not in model.body_names:
             raise ArgumentError('push', body, f'a body, one of {", ".join(model.body_names)}')
         settings = load_estimator(_sensors_of(values))
+        self.options.declare(command_rows(values))
+        values = self.options.declare(wire_names.wire_name_rows(robot))
+        self.options.require_known(wire_names.MAP)
         every: tuple[Sensor | Effort, ...] = (*settings.sensors, *settings.efforts)
         types = [message_type_of(each) for each in every]
         self._estimator, self._fit = Estimator(model, settings), ShapeFit(model, settings)
