@@ -73,6 +73,11 @@ class RobotDescription:
         return tuple(a.actuator.wire_name(a.name) for a in self.actuators)
 
     @property
+    def wire_fields(self) -> tuple[str, ...]:
+        """The fields of a JointState that the actuators' commands stand in, (m,)."""
+        return tuple(entry.actuator.wire_field for entry in self.actuators)
+
+    @property
     def commands(self) -> Any:
         """What the actuators are told, a Quantity (name, unit) each, (m,)."""
         joints = {module.joint_name: module.joint for module in self.modules}

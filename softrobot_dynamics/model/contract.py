@@ -18,6 +18,7 @@ class RobotModel(Model, Protocol):
     q0: Vector
     y0: Vector
     positioned: Any  # (m,) bool
+    servos: Any  # softrobot_dynamics.model.servos.ServoTables
     effort_lower: Vector
     effort_upper: Vector
     cable_tables: Any  # softrobot_dynamics.model.drives.CableTables

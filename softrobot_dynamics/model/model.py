@@ -17,6 +17,7 @@ from softrobot_dynamics.model.drives import cable_tables
 from softrobot_dynamics.model.evaluation import evaluation_parts, Evaluator, PerThread
 from softrobot_dynamics.model.routes import plan_routes, RoutePlan
 from softrobot_dynamics.model.scales import scales_of
+from softrobot_dynamics.model.servos import servo_tables
 from softrobot_dynamics.model.tables import note_identities, RobotArrays
 from softrobot_dynamics.model.terms import allocate_terms
 from softrobot_dynamics.recursion.actuation_hessians import Hessians
@@ -51,7 +52,9 @@ class CompiledModel:
     are at ease; ``joint_friction`` (n,), dry friction of simulated joints, see
     :mod:`.joint_friction`; ``lower``, ``upper`` (m,) limits and ``rate_limit`` (m,) [unit/s] of
     the commands, ``effort_lower``, ``effort_upper`` (m,) of u, which are the same but for
-    actuators that are ``positioned`` (m,): told a position, see :mod:`.drives`; ``commands``,
+    actuators that are ``positioned`` (m,): told a position, see :mod:`.drives`; ``servos``, the
+    :class:`.ServoTables` of joints whose drives take positions or velocities, for which u is the
+    force that laws ask for, and ``told_lower``, ``told_upper`` (m,) of what is sent; ``commands``,
     ``efforts`` and ``outputs`` (m,), what commands, u and y are: a name and a unit, ``signs`` (m,)
     with dnu/du = (dy/dq)^T diag(signs); ``q0`` and ``qd0`` (n,) the initial coordinates and rates,
     ``q_lower``, ``q_upper`` (n,) the joints' position limits, ``qd_limit`` (n,) those of their
@@ -166,6 +169,10 @@ class CompiledModel:
         self.commands, self.outputs = self.description.commands, self.description.outputs
         self.efforts = self.description.efforts
         self.signs = np.array([a.sign for a in actuators], dtype=float)
+        self.servos = servo_tables(self)
+        self.told_lower, self.told_upper = self.lower.copy(), self.upper.copy()
+        own = self.servos.actuators
+        self.told_lower[own], self.told_upper[own] = self.servos.bounds()
 
     def _supply(self) -> None:
         """Let no command grow faster than chambers at rest are filled."""
