@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Integers, Vector
+from softrobot_dynamics.errors import ArgumentError
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -34,10 +36,27 @@ class ServoTables(NamedTuple):
         stay: Vector = np.where(self.positions, q[self.coordinates], 0.0)
         return stay
 
+    def stopped(self, told: Vector) -> Vector:
+        """Return what drives are told (k,) to stop that were ``told`` (k,) something."""
+        stay: Vector = np.where(self.positions, told, 0.0)
+        return stay
+
     def bounds(self) -> tuple[Vector, Vector]:
         """Return the least and the greatest that the drives are told (k,)."""
         low = np.where(self.positions, self.lower, -self.speed)
         return low, np.where(self.positions, self.upper, self.speed)
+
+
+def require_forces(model: CompiledModel, what: str, names: Iterable[str] | None = None) -> None:
+    """
+    Raise ArgumentError if one of the actuators is a drive that takes positions or velocities.
+
+    ``what`` needs forces; ``names`` of actuators (default: all).
+    """
+    own = [model.actuator_names[k] for k in model.servos.actuators]
+    if found := [name for name in own if names is None or name in names]:
+        expected = f'drives that take forces (command: force), which {what} needs'
+        raise ArgumentError('model', ', '.join(found), expected)
 
 
 def servo_tables(model: CompiledModel) -> ServoTables:
