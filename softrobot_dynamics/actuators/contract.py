@@ -149,7 +149,7 @@ class Actuator(Imperfections):
     first cable less that of the second, if there are two.
 
     Laws ask those with a :attr:`servo` for a force u, too, within `limits`; what is sent to the
-    drive is made of that, see :mod:`softrobot_dynamics.loops.setpoints`.
+    drive is made of that, see :mod:`softrobot_dynamics.controllers.setpoints`.
     """
 
     limits: tuple[float, float]

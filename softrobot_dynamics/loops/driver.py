@@ -17,6 +17,7 @@ from softrobot_dynamics.controllers.contract import Command, Controller
 from softrobot_dynamics.controllers.limiting import Limiter
 from softrobot_dynamics.controllers.phases import Program
 from softrobot_dynamics.controllers.safe import SafeCommand
+from softrobot_dynamics.controllers.setpoints import DriveSetpoints
 from softrobot_dynamics.loops.orders import (
     HoldOrder,
     NOTHING,
@@ -25,7 +26,6 @@ from softrobot_dynamics.loops.orders import (
     RestTarget,
     TakenOrders,
 )
-from softrobot_dynamics.loops.setpoints import DriveSetpoints
 from softrobot_dynamics.references.piecewise import constant, reaching, Reference, turn
 
 if TYPE_CHECKING:

@@ -167,7 +167,7 @@ class CompiledModel:
         self.effort_lower, self.effort_upper = limits[:, 0].copy(), limits[:, 1].copy()
         self.positioned = np.array([a.positioned for a in actuators], dtype=bool)
         self.commands, self.outputs = self.description.commands, self.description.outputs
-        self.efforts = self.description.efforts
+        self.efforts, self.wire_fields = self.description.efforts, self.description.wire_fields
         self.signs = np.array([a.sign for a in actuators], dtype=float)
         self.servos = servo_tables(self)
         self.told_lower, self.told_upper = self.lower.copy(), self.upper.copy()

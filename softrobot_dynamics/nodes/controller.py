@@ -9,6 +9,7 @@ from typing import Any, TYPE_CHECKING, TypeAlias
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from sensor_msgs.msg import JointState
+from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.configuration import build, declared_parameters
 from softrobot_dynamics.controllers.phases import Program
 from softrobot_dynamics.errors import CancelledError, MessageError, SoftRobotError
@@ -77,6 +78,7 @@ class ControllerNode(LifecycleNode):
         self._peers: Any = None
         self._online_references: OnlineReferences | None = None
         self._beginning = 0  # of the phases, counted
+        self._before: Vector | None = None  # the last command of the last activation
         self._orders = StandingOrders()
         if stop is not None:
             stop.requested.add_done_callback(lambda requested: self._orders.close('a signal'))
@@ -132,7 +134,13 @@ class ControllerNode(LifecycleNode):
             self, 'control loop', values['robot'], self._reporter(values, watch)
         )
         self._publisher = ControlPublisher(
-            self, names, controlled, values['command_type'], quality, self._diagnostics.changed
+            self,
+            names,
+            plant.model.description.wire_fields,
+            controlled,
+            values['command_type'],
+            quality,
+            self._diagnostics.changed,
         )
         for words in self.options.unknown():
             self.get_logger().warning(f'unknown parameter {words} left out')
@@ -157,6 +165,7 @@ class ControllerNode(LifecycleNode):
             reference = self._first_reference(values, job)
             self._choose_safe(values)
             loop = self._make_loop(values, reference)
+            loop.after_loss = values['after_loss']
             process.watch(loop, self._stop)
             self._orders.engage(loop)
         loop.start()
@@ -181,6 +190,7 @@ class ControllerNode(LifecycleNode):
             period=round(SECOND / values['rate']),
             watchdog=_watchdog(values),
             record=recording.of_controller(self, plant, values),
+            before=self._before,
         )
 
     def _end_loop(self) -> None:
@@ -188,6 +198,8 @@ class ControllerNode(LifecycleNode):
         if loop is None:
             return
         loop.finish()
+        last = loop.driver.last_command
+        self._before = None if last is None else last.copy()
         recording.close(loop.record, self.get_logger())
 
     def _release(self) -> None:
@@ -199,6 +211,7 @@ class ControllerNode(LifecycleNode):
             for part in (self._inbox, self._publisher, self._diagnostics, self._peers):
                 if part is not None:
                     part.close()
+            self._before = None
             self._plant = self._inbox = self._publisher = self._diagnostics = self._peers = None
 
     # Parameters and services
@@ -218,7 +231,7 @@ class ControllerNode(LifecycleNode):
             )
         self._choose_safe(values)
         if (loop := self._orders.loop) is not None:
-            loop.watchdog = _watchdog(values)
+            loop.watchdog, loop.after_loss = _watchdog(values), values['after_loss']
 
     def _prepare(self, values: dict[str, Any], job: Job) -> FollowOrder:
         """Return the reference that the parameters describe; this may take some seconds."""

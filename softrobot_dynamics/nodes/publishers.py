@@ -106,13 +106,14 @@ class ControlPublisher(_LogPublisher):
         self,
         node: Node,
         names: Sequence[str],
+        fields: Sequence[str],
         controlled: Sequence[str],
         command_type: str,
         quality: QoSProfile,
         changed: Callable[[], None],
     ) -> None:
         super().__init__(node, changed)
-        self._commands = messages.COMMAND_WRITERS[command_type](names)
+        self._commands = messages.COMMAND_WRITERS[command_type](names, fields)
         self._encode = Encoder(self._commands.message).encode
         self._state = messages.StateWriter(names)
         self._reference = messages.ReferenceWriter(controlled)

@@ -117,7 +117,9 @@ class SimulationNode(Node):
         )
         self._pushes = ExternalWrenches(plant.model)
         self._place = InitialStateReader(plant.model, plant.trial, 1.0 / values['rate'])
-        reader = messages.COMMAND_READERS[values['command_type']](plant.model.actuator_names)
+        reader = messages.COMMAND_READERS[values['command_type']](
+            plant.model.actuator_names, plant.model.description.wire_fields
+        )
         topic = messages.COMMAND_TOPICS[values['command_type']]
         self._inbox = Inbox(self, reader.message_type, topic, NEWEST, plant.model.m)
         process.disable_garbage_collection()

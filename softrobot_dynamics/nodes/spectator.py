@@ -37,7 +37,7 @@ class TopicWatch:
             for topic, entries in (('joint_states', model.n), ('joint_commands', model.m))
         )
         self._state_reader = StateReader(model.coordinate_names)
-        self._command_reader = CommandReader(model.actuator_names)
+        self._command_reader = CommandReader(model.actuator_names, model.description.wire_fields)
         self._u: Vector | None = None
 
     def look(self) -> TopicSnapshot | None:

@@ -15,12 +15,7 @@ from typing import NamedTuple
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.kernels.linalg import (
-    cholesky,
-    copy,
-    solve_lower,
-    solve_lower_transposed,
-)
+from softrobot_dynamics.kernels.linalg import cholesky, copy, solve_lower, solve_lower_transposed
 from softrobot_dynamics.kernels.sums import dot
 
 

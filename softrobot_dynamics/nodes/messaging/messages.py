@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from builtin_interfaces.msg import Time
 import numpy as np
 from sensor_msgs.msg import JointState
-from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.loops.message_fields import NameOrder, read_numbers, SECOND, stamp_of
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -21,19 +21,64 @@ def stamped(nanoseconds: int) -> Time:
     return Time(sec=nanoseconds // SECOND, nanosec=nanoseconds % SECOND)
 
 
+class CommandFields:
+    """
+    The fields in which the commands of actuators stand in a message, written and read.
+
+    ``fields`` (k,): that of a JointState for each, none for effort; in ``named`` the message has
+    them by other names. What does not stand in a field is nan there.
+    """
+
+    def __init__(self, fields: Sequence[str], named: Mapping[str, str] | None = None) -> None:
+        kinds = dict.fromkeys(fields) or {'effort': None}
+        names = {kind: (named or {}).get(kind, kind) for kind in kinds}
+        self._single = next(iter(names.values())) if len(names) == 1 else ''
+        every, blank = np.array(fields), np.full(len(fields), np.nan)
+        self._groups = [
+            (names[kind], np.flatnonzero(every == kind), blank.copy()) for kind in kinds
+        ]
+
+    def write(self, part: JointState | JointTrajectoryPoint, u: Vector) -> None:
+        """Write u (k,) into a message or a part of one."""
+        if self._single:
+            setattr(part, self._single, _doubles(u))
+            return
+        for name, own, values in self._groups:
+            values[own] = u[own]
+            setattr(part, name, _doubles(values))
+
+    def read(self, part: Any, size: int, count: int, order: Integers | None) -> Vector:
+        """
+        Return u (k,), a count, from a message, or a part of one, with ``size`` names.
+
+        ``order`` (k,): where they stand, None for as they are. MessageError if unusable.
+        """
+        if self._single:
+            return read_numbers(self._single, getattr(part, self._single), size, order)
+        u = np.empty(count)
+        for name, own, _ in self._groups:
+            places = own if order is None else order[own]
+            u[own] = read_numbers(name, getattr(part, name), size, places)
+        return u
+
+
 class CommandReader:
-    """A JointState as (u (m,), stamp [ns]): the efforts, in the order of the actuator `names`."""
+    """
+    A JointState as (u (m,), stamp [ns]), in the order of the actuator `names`.
+
+    `fields`: in which each command stands, none for efforts.
+    """
 
     message_type = JointState
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], fields: Sequence[str] = ()) -> None:
         self.size = len(names)
-        self._names = NameOrder(names)
+        self._names, self._fields = NameOrder(names), CommandFields(fields)
 
     def read(self, message: JointState) -> tuple[Vector, int]:
         """Return (u, stamp of the state answered, 0 if not said); MessageError if unusable."""
-        order = self._names.of(message.name)
-        return read_numbers('effort', message.effort, self.size, order), stamp_of(message)
+        order, given = self._names.of(message.name), self.size
+        return self._fields.read(message, given, self.size, order), stamp_of(message)
 
 
 class CommandArrayReader:
@@ -41,7 +86,7 @@ class CommandArrayReader:
 
     message_type = Float64MultiArray
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], fields: Sequence[str] = ()) -> None:
         self.size = len(names)
 
     def read(self, message: Float64MultiArray) -> tuple[Vector, int]:
@@ -69,17 +114,22 @@ class StateWriter:
 
 
 class CommandWriter:
-    """u as a JointState with names and efforts; one message object, used again and again."""
+    """
+    u as a JointState with names; one message object, used again and again.
+
+    `fields`: in which each command stands, none for efforts.
+    """
 
     message_type = JointState
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], fields: Sequence[str] = ()) -> None:
         self.message = JointState(name=list(names))
+        self._write = CommandFields(fields).write
 
     def write(self, u: Vector, stamp: Time) -> JointState:
         """Return the message with u (m,) and a stamp message, until the next call."""
         self.message.header.stamp = stamp
-        self.message.effort = _doubles(u)
+        self._write(self.message, u)
         return self.message
 
 
@@ -88,7 +138,7 @@ class CommandArrayWriter:
 
     message_type = Float64MultiArray
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], fields: Sequence[str] = ()) -> None:
         self.message = Float64MultiArray()
 
     def write(self, u: Vector, stamp: Time) -> Float64MultiArray:
