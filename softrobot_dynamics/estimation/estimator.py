@@ -32,6 +32,7 @@ from softrobot_dynamics.estimation.priors import extent, force_factor, initial_f
 from softrobot_dynamics.estimation.sensors.contract import BoundRobot
 from softrobot_dynamics.estimation.settings import EstimatorSource, load_estimator
 from softrobot_dynamics.estimation.square_root import covariance_of
+from softrobot_dynamics.model.servos import require_forces
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -65,6 +66,7 @@ class Estimator:
     """
 
     def __init__(self, model: CompiledModel, given: EstimatorSource) -> None:
+        require_forces(model, 'an estimator')
         self.model, self.settings = model, load_estimator(given)
         own, there = self.settings, extent(model, model.q0)
         force = force_factor(there, own.disturbance)

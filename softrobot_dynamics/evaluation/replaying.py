@@ -18,6 +18,7 @@ from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.configuration import build
 from softrobot_dynamics.controllers.limiting import Limiter
 from softrobot_dynamics.controllers.phases import Program
+from softrobot_dynamics.controllers.setpoints import DriveSetpoints
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.loops.orders import TakenOrders
@@ -86,6 +87,7 @@ class _Player:
         self._law = build.law_of(model, self._values)
         self._law.warm()
         self._limiter = Limiter(model.lower, model.upper)
+        self._setpoints = DriveSetpoints(model, self._law) if model.servos.any else None
         self._period = max(1, round(1e9 * recording.facts['period'])) * 1e-9
         self._beginning, self._plan = 0, None
         self._led = False
@@ -101,6 +103,9 @@ class _Player:
                 safe += 1
                 continue
             t, q, qd = float(data['t'][k]), data['q'][k].copy(), data['qd'][k].copy()
+            if self._setpoints is not None:
+                anew = bool(int(data['orders'][k]) & TakenOrders.BEGAN)
+                q, qd = self._setpoints.follow(t, q, qd, anew=anew)
             self._take_up(k, t, q, qd)
             if self._led:
                 led = t if led is None else led
@@ -113,7 +118,10 @@ class _Player:
 
     def _command(self, t: float, q: Vector, qd: Vector) -> Vector:
         u = self._law.compute(t, q, qd).u
-        return self._limiter.bring(u, self._law.settings.rate, self._period)[0]
+        u = self._limiter.bring(u, self._law.settings.rate, self._period)[0]
+        if self._setpoints is not None:
+            self._setpoints.advance(u, self._period)
+        return u
 
     def _difference(self, k: int, t: float, u: Vector) -> Difference:
         recorded = self._recording['u'][k]
