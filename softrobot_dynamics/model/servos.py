@@ -4,14 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple, TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Integers, Vector
 from softrobot_dynamics.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from softrobot_dynamics.model.model import CompiledModel
+from softrobot_dynamics.model.contract import RobotModel
 
 
 class ServoTables(NamedTuple):
@@ -47,7 +45,7 @@ class ServoTables(NamedTuple):
         return low, np.where(self.positions, self.upper, self.speed)
 
 
-def require_forces(model: CompiledModel, what: str, names: Iterable[str] | None = None) -> None:
+def require_forces(model: RobotModel, what: str, names: Iterable[str] | None = None) -> None:
     """
     Raise ArgumentError if one of the actuators is a drive that takes positions or velocities.
 
@@ -59,7 +57,7 @@ def require_forces(model: CompiledModel, what: str, names: Iterable[str] | None 
         raise ArgumentError('model', ', '.join(found), expected)
 
 
-def servo_tables(model: CompiledModel) -> ServoTables:
+def servo_tables(model: RobotModel) -> ServoTables:
     """Return the :class:`ServoTables` of a compiled model, whose limits are there."""
     every = [(k, each.actuator.servo) for k, each in enumerate(model.description.actuators)]
     own = [(k, servo) for k, servo in every if servo is not None]
@@ -78,7 +76,7 @@ def servo_tables(model: CompiledModel) -> ServoTables:
     )
 
 
-def _coordinates(model: CompiledModel) -> dict[tuple[str, str], int]:
+def _coordinates(model: RobotModel) -> dict[tuple[str, str], int]:
     """Return the place of each coordinate of a joint, by (joint, coordinate)."""
     found: dict[tuple[str, str], int] = {}
     first = 0
