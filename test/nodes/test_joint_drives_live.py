@@ -116,7 +116,7 @@ def test_simulation_2_of_the_paper_runs_with_position_drives(command, observer, 
     given = yaml.safe_load(file.read_text(encoding='utf-8'))['/**']['controller']
     own = flat(given['ros__parameters']) | {'delay': 0.0}
     compile_for_nodes(str(path), **{name.replace('__', '.'): x for name, x in own.items()})
-    common = {'robot': str(path), 'rate': 200.0}
+    common = {'robot': str(path), 'rate': 500.0}
     with starting(tmp_path, NODES, (), **common) as start:
         pace = {'real_time_factor': 0.0, 'command_timing': 'lockstep'}
         start('simulation', wait_for_commands='true', **pace)
