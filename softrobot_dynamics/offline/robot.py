@@ -64,7 +64,8 @@ class LateRobot:
 
     def step(self, t: float, u: Vector) -> None:
         """Go from t [s] to the next tick, u (m,) being sent at t."""
-        self._sent.append(np.clip(u, self.model.told_lower, self.model.told_upper))
+        model = self.model
+        self._sent.append(np.minimum(np.maximum(u, model.told_lower), model.told_upper))
         arrived = [Stretch(self._sent[1], self._period - self._offset)]
         if self._offset:
             arrived.insert(0, Stretch(self._sent[0], self._offset))

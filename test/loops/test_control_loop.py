@@ -107,7 +107,7 @@ def test_after_a_loss_of_states_the_reference_is_resumed_or_the_robot_held(contr
     assert control.go(state((1.5, 1.5), 2)) == sent and control.loop.mode == RUNNING
     control.go()
     control.loop.order(reference=np.array([0.6, 0.6]))
-    assert control.go(state((1.6, 1.6), 3)) == [-10.0, -10.0]
+    assert max(control.go(state((1.6, 1.6), 3))) < -9.0
 
 
 def test_a_state_that_waited_through_a_stall_is_stale(control):
