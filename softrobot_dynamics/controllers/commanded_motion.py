@@ -28,7 +28,8 @@ class CommandedMotion(NamedTuple):
     q: Vector  # (k,) commanded
     v: Vector  # (k,)
     a: Vector  # (k,) until the next tick
-    measured: Vector  # (k,)
+    measured: Vector  # (k,) position
+    measured_rate: Vector  # (k,)
     told: Vector  # (k,)
     period: float  # [s] of the law
 
@@ -68,7 +69,8 @@ def follow_motion(motion, q_out, qd_out, q, qd, passed):
             place, v, changed = high, min(v, max(qd[j], 0.0)), 1
         elif place < low:
             place, v, changed = low, max(v, min(qd[j], 0.0)), 1
-        motion.measured[i], motion.q[i], motion.v[i] = q[j], place, v
+        motion.measured[i], motion.measured_rate[i] = q[j], qd[j]
+        motion.q[i], motion.v[i] = place, v
         q_out[j], qd_out[j] = place, v
     return changed
 
@@ -97,8 +99,8 @@ def plan_setpoints(motion, found, delay, duration):
             ahead = 1.0 / (w * w) + tau * (2.0 / w + 0.5 * tau)
             reach = motion.speed[i] * duration * (1.0 + 1e-9)
             told = place + (2.0 / w + tau) * v + ahead * a
-            told = min(max(told, motion.told[i] - reach), motion.told[i] + reach)
             told = min(max(told, motion.lower[i]), motion.upper[i])
+            told = min(max(told, motion.told[i] - reach), motion.told[i] + reach)
         else:
             told = v + (1.0 / w + tau) * a
             told += motion.correction[i] * (place - motion.measured[i])

@@ -35,7 +35,7 @@ from softrobot_dynamics.model.drives import drives_of
 from softrobot_dynamics.recursion.drives import hold_common
 
 if TYPE_CHECKING:
-    from softrobot_dynamics.controllers.contract import Controller
+    from softrobot_dynamics.controllers.contract import Command, Controller
     from softrobot_dynamics.model.model import CompiledModel
 
 _LONGEST = 5.0  # periods for which a commanded motion goes on by itself
@@ -65,18 +65,17 @@ class DriveSetpoints:
             upper=own.upper,
             speed=own.speed,
             correction=1.0 / (1.0 / (_CORRECTED * own.rate) + _PERIODS * law.period),
-            **{name: np.zeros(k) for name in ('q', 'v', 'a', 'measured')},
+            **{name: np.zeros(k) for name in ('q', 'v', 'a', 'measured', 'measured_rate')},
             told=np.full(k, nan),
             period=law.period,
         )
         self.told = np.full(model.m, nan)
         self._q, self._qd = np.zeros((2, model.n))
         self._found = found = _force_response(model, law, self._q, self._qd)
-        self._follow = cached(follow_motion, motion=motion, q_out=self._q, qd_out=self._qd)
-        self._plan = cached(plan_setpoints, motion=motion, found=found)
-        self.follow(0.0, model.q0, np.zeros(model.n), anew=True)  # compiles
-        self.advance(np.zeros(model.m), law.period)
-        motion.told[:] = self.told[:] = nan
+        self._y, self._velocity = np.zeros((2, model.m))
+        out = {'q_out': self._q, 'qd_out': self._qd}
+        self._follow = cached(follow_motion, 'VECTOR, VECTOR, float64', motion=motion, **out)
+        self._plan = cached(plan_setpoints, 'float64, float64', motion=motion, found=found)
 
     @property
     def known(self) -> bool:
@@ -98,11 +97,19 @@ class DriveSetpoints:
             self._law.forget_last_step()
         return self._q, self._qd
 
+    def as_measured(self, command: Command) -> Command:
+        """Return the law's Command with y and its rate where the joints are, not are to be."""
+        motion, own = self._motion, self.actuators
+        self._y[:], self._velocity[:] = command.y, command.velocity
+        self._y[own] += motion.measured - motion.q
+        self._velocity[own] += motion.measured_rate - motion.v
+        return command._replace(y=self._y, velocity=self._velocity)
+
     def advance(self, u: Vector, duration: float) -> Vector:
         """Return ``told`` (m,) for the law's force u (m,); limits count for a duration [s]."""
         delay = getattr(self._law.settings, 'delay', 0.0)
         self._found.u[:] = u
-        if self._plan(delay, duration):
+        if self._plan(float(delay), duration):
             self._law.forget_last_step()
         return self._tell(u)
 
@@ -123,8 +130,8 @@ class DriveSetpoints:
         motion = self._motion
         motion.q[:], motion.v[:] = q[motion.coordinates], qd[motion.coordinates]
         np.clip(motion.v, -motion.speed, motion.speed, out=motion.v)
-        ahead = np.where(motion.positions, motion.q + LAGS / motion.w * motion.v, motion.v)
-        motion.told[:], motion.a[:] = np.clip(ahead, *self._own.bounds()), 0.0
+        ahead = motion.q + LAGS / motion.w * motion.v
+        motion.told[:], motion.a[:] = np.where(motion.positions, ahead, motion.v), 0.0
 
     def _tell(self, u: Vector) -> Vector:
         self.told[:] = u

@@ -98,7 +98,9 @@ class Driver:
         else:
             self.took = NOTHING
         command = self.law.compute(t, q, qd)
-        return command if command.ok and isfinite(command.u @ command.u) else None
+        if not (command.ok and isfinite(command.u @ command.u)):
+            return None
+        return command if self._setpoints is None else self._setpoints.as_measured(command)
 
     def choose(self, command: Command | None, q: Vector | None, moment: float) -> Vector:
         """Return the command of the law, or at a moment the safe one if there is none; (m,)."""

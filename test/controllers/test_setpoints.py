@@ -183,6 +183,22 @@ def test_a_joint_that_moved_meanwhile_is_told_where_it_is(command, first):
     assert joint.told(0.7) == pytest.approx(first, abs=1e-6)
 
 
+def test_a_joint_beyond_a_limit_is_led_back_no_faster_than_it_may_move():
+    """It is told to begin where it is, and by steps of its greatest speed to come to the limit."""
+    joint = Joint(robot('position', 10.0))
+    sent = np.array([joint.told(2.3) for _ in range(200)])
+    assert sent[0] > 2.3 - 3.0 * T * 1.01 and sent[-1] == pytest.approx(2.0, abs=1e-6)
+    assert np.abs(np.diff(sent)).max() <= 3.0 * T * (1.0 + 1e-6)
+
+
+def test_outputs_are_reported_where_the_joint_is():
+    """The y of a tick is that of the measured state, though the law was asked elsewhere."""
+    run = followed(robot('position', 10.0), robot('position', 7.0))
+    assert run.y[:, 0] == pytest.approx(run.q[:, 0], abs=1e-12)
+    assert run.velocity[:, 0] == pytest.approx(run.qd[:, 0], abs=1e-12)
+    assert off(run).max() > 5e-3
+
+
 def test_laws_that_need_forces_refuse_such_drives_by_name():
     """Impedance, estimators and plants of other drives name the joint or what is expected."""
     model = robot('position', 10.0)
