@@ -170,9 +170,11 @@ class CompiledModel:
         self.efforts, self.wire_fields = self.description.efforts, self.description.wire_fields
         self.signs = np.array([a.sign for a in actuators], dtype=float)
         self.servos = servo_tables(self)
-        self.told_lower, self.told_upper = self.lower.copy(), self.upper.copy()
-        own = self.servos.actuators
-        self.told_lower[own], self.told_upper[own] = self.servos.bounds()
+        self.told_lower, self.told_upper = self.lower, self.upper  # of forces
+        if self.servos.any:
+            own, limits = self.servos.actuators, (self.lower.copy(), self.upper.copy())
+            limits[0][own], limits[1][own] = self.servos.bounds()
+            self.told_lower, self.told_upper = limits
 
     def _supply(self) -> None:
         """Let no command grow faster than chambers at rest are filled."""
