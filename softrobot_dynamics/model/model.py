@@ -172,9 +172,9 @@ class CompiledModel:
         self.servos = servo_tables(self)
         self.told_lower, self.told_upper = self.lower, self.upper  # of forces
         if self.servos.any:
-            own, limits = self.servos.actuators, (self.lower.copy(), self.upper.copy())
-            limits[0][own], limits[1][own] = self.servos.bounds()
-            self.told_lower, self.told_upper = limits
+            own = self.servos.actuators
+            self.told_lower, self.told_upper = self.lower.copy(), self.upper.copy()
+            self.told_lower[own], self.told_upper[own] = self.servos.bounds()
 
     def _supply(self) -> None:
         """Let no command grow faster than chambers at rest are filled."""
