@@ -262,8 +262,8 @@ def test_only_commands_and_papers_import_members_of_kinds():
     kinds = {'bodies', 'joints', 'actuators', 'controllers', 'references'}
     helpers = {
         'controllers.composition', 'controllers.limiting', 'controllers.phases',
-        'controllers.safe', 'controllers.settings', 'bodies.curves', 'bodies.skins',
-        'joints.follower',
+        'controllers.safe', 'controllers.setpoints', 'controllers.settings', 'bodies.curves',
+        'bodies.skins', 'joints.follower',
         'references.feasibility', 'references.following', 'references.outputs',
         'references.piecewise', 'references.postures',
     }  # fmt: skip

@@ -92,6 +92,20 @@ class Cable(NamedTuple):
     tension: float  # [N] at u = 0 and q = 0; negative: slack by so much times the compliance
 
 
+class Servo(NamedTuple):
+    """
+    The drive of a joint that takes positions or velocities, with a control loop of its own.
+
+    Alone it moves the coordinate q by a law without overshoot: told a position s by
+    q'' = w^2 (s - q) - 2 w q', told a velocity s by q'' = w (s - q').
+    """
+
+    joint: str
+    coordinate: str  # its name; a single one has none of its own
+    takes: str  # 'position' or 'velocity'
+    rate: float  # w [1/s]
+
+
 class FramePoint(NamedTuple):
     """A point of a joint frame or a tip frame."""
 
@@ -133,6 +147,9 @@ class Actuator(Imperfections):
     What is commanded is that u, but where ``positioned``: there it is how far cables are drawn in,
     see :meth:`cables`, and `limits`, `rate_limit` are those of that. u is then the tension of the
     first cable less that of the second, if there are two.
+
+    Laws ask those with a :attr:`servo` for a force u, too, within `limits`; what is sent to the
+    drive is made of that, see :mod:`softrobot_dynamics.controllers.setpoints`.
     """
 
     limits: tuple[float, float]
@@ -217,6 +234,11 @@ class Actuator(Imperfections):
     def effort_limits(self, joints: Mapping[str, Joint]) -> tuple[float, float]:
         """Return (low, high), the limits of u."""
         return self.command_limits(joints)
+
+    @property
+    def servo(self) -> Servo | None:
+        """What its drive does with what it is told, if that moves a joint; None for forces."""
+        return None
 
     @property
     def wire_field(self) -> str:

@@ -15,6 +15,7 @@ from softrobot_dynamics.configuration.law_settings import sensors_of, settings_o
 from softrobot_dynamics.configuration.parts import indices_of, parts_of, phases_of
 from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.safe import SafeCommand
+from softrobot_dynamics.controllers.setpoints import DriveSetpoints
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.variation import plant_of
 from softrobot_dynamics.dynamics.statics import Statics
@@ -97,6 +98,8 @@ def controlled(values: Mapping[str, Any], declare: Declare | None = None) -> Con
     _warm_references(model)
     bounds = bounds_of(model)
     StateValidator(bounds)  # compiles
+    if model.servos.any:
+        DriveSetpoints(model, controller)  # compiles
     return Controlled(
         model,
         controller,

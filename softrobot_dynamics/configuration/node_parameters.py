@@ -4,6 +4,7 @@
 from softrobot_dynamics.configuration.parameters import ParameterSpec
 from softrobot_dynamics.controllers.safe import MODES
 from softrobot_dynamics.loops.command_timing import TIMINGS
+from softrobot_dynamics.loops.guarding import AFTER_LOSS
 from softrobot_dynamics.loops.velocity_estimation import MODES as VELOCITIES
 
 WATCHDOG_PERIODS = 50
@@ -77,7 +78,8 @@ _SAFE = (
         'string',
         'auto',
         'What is commanded when nothing better is known; auto:'
-        ' pretension for tendons, gravity torque led to zero for joints',
+        ' pretension for tendons, gravity torque led to zero for joints; brake: joints stay where'
+        ' they are, as far as their drives can',
         choices=MODES,
     ),
     ParameterSpec(
@@ -140,6 +142,14 @@ OF_CONTROLLER = (
         'Periods without a valid state after which the safe command goes out',
         2,
         100000,
+    ),
+    ParameterSpec(
+        'after_loss',
+        'string',
+        AFTER_LOSS[0],
+        'What is followed when states come back after the watchdog ran out: what is ordered, from'
+        ' its beginning, or a hold where the robot is',
+        choices=AFTER_LOSS,
     ),
     *_SAFE,
     ParameterSpec(

@@ -9,7 +9,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.controllers.contract import Command, Controller
 from softrobot_dynamics.controllers.phases import (
     led_by,
@@ -130,6 +130,17 @@ class Composition(Controller[Composed]):
     def phase(self) -> str:
         """The name of the phase at hand, see :attr:`Controller.phase`."""
         return self._now.phase.name
+
+    @property
+    def response(self) -> Array:
+        """The response that all laws go by, see :attr:`Controller.response`."""
+        return self._held.lines.now
+
+    def forget_last_step(self) -> None:
+        """Learn nothing from the last period, see :meth:`Controller.forget_last_step`."""
+        for law in self.laws:
+            law.forget_last_step()
+        self._prediction.skip()
 
     def use(self, settings: Composed) -> None:
         """Replace all settings, those of the laws too, from the next tick on. ArgumentError."""

@@ -8,7 +8,7 @@ import functools
 from typing import Any, ClassVar, Generic, NamedTuple, TYPE_CHECKING, TypeVar
 
 import numpy as np
-from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.settings import (
@@ -20,6 +20,7 @@ from softrobot_dynamics.controllers.settings import (
 )
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.model.rebuilding import Rebuilt
+from softrobot_dynamics.model.servos import require_forces
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.references.piecewise import braking, constant, Reference, sample
 from softrobot_dynamics.schema.parameters import Parameter
@@ -104,6 +105,8 @@ class Controller(Rebuilt, Generic[S]):
     owners = staticmethod(owners_of)
     follows = True
     """Whether outputs follow the reference; else commands do, which no posture tells."""
+    needs_forces = False
+    """True: a law that makes no sense where drives of joints take positions or velocities."""
 
     def __init__(
         self,
@@ -116,6 +119,8 @@ class Controller(Rebuilt, Generic[S]):
         names = controlled_names(model, controlled)
         if not period > 0.0:
             raise ArgumentError('period', period, 'a time > 0 [s]')
+        if self.needs_forces:
+            require_forces(model, self.type_name, names)
         self.model, self.period = model, float(period)
         self.controlled = np.array([model.actuator_names.index(n) for n in names], dtype=np.int64)
         self.settings = settings or self.make_settings(model, names)
@@ -242,6 +247,19 @@ class Controller(Rebuilt, Generic[S]):
     def phase(self) -> str:
         """The name of what is being done by a law that does one thing after the other, or ''."""
         return ''
+
+    @property
+    def response(self) -> Array | None:
+        """
+        G and R K (2, n, n) of the present tick, by which the law knows what a command brings.
+
+        See :mod:`~softrobot_dynamics.controllers.sampled_data.command`; always the same array, or
+        None for a law that goes by the instant of the state.
+        """
+        return None
+
+    def forget_last_step(self) -> None:
+        """Learn nothing from the last period: something else than the command moved the robot."""
 
     @property
     def memory_size(self) -> int:

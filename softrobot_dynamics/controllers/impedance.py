@@ -148,7 +148,7 @@ class TipImpedance(SampledDataLaw[Impedance]):
     """
 
     Settings, KernelSettings = Impedance, ImpedanceKernelSettings
-    tick, needs_poses = staticmethod(tick), True
+    tick, needs_poses, needs_forces = staticmethod(tick), True, True
 
     @classmethod
     def make_settings(

@@ -14,7 +14,7 @@ from softrobot_dynamics.errors import SoftRobotError, UnknownNameError
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-MODES = ('auto', 'zero', 'pretension', 'hold', 'gravity')
+MODES = ('auto', 'zero', 'pretension', 'hold', 'gravity', 'brake')
 _BRAKING = 0.1  # [s] in which drives that see the robot move take its momentum from it
 
 
@@ -24,9 +24,15 @@ class SafeCommand:
 
     The mode of an actuator: `zero`; `pretension`, the same small pull on every tendon; `hold`, the
     last command; `gravity`, the torque that carries the robot's weight in its last known posture,
-    led to zero within `ramp` seconds. `auto` takes what the kind of the actuator says, which may
-    be a number, too; so does an actuator for which the mode makes no sense: pretension is for
-    those that say so, gravity for all others. Always within the limits.
+    led to zero within `ramp` seconds; `brake`, the same torque, which stays. `auto` takes what
+    the kind of the actuator says, which may be a number, too; so does an actuator for which the
+    mode makes no sense: pretension is for those that say so, gravity for all others. Under
+    `brake`, what is no joint holds its last command, and tendons their pretension. Always within
+    the limits.
+
+    Drives that take positions or velocities of joints brake by themselves, whatever the mode: see
+    :class:`~softrobot_dynamics.controllers.setpoints.DriveSetpoints`. Here is the force that they
+    bear.
 
     Parameters: `defaults` (m), the mode or number that suits each actuator; `lower`, `upper`
     (m,); `gravity`, a function of q (n,) that returns g (n,); `matrix`, one that returns dnu/du
@@ -82,13 +88,14 @@ class SafeCommand:
         """
         modes, pretension, self._ramp = self._chosen
         self._base = np.array([0.0 if isinstance(mode, str) else mode for mode in modes])
+        self._bearing = np.array([mode in ('gravity', 'brake') for mode in modes], dtype=bool)
         self._fading = np.array([mode == 'gravity' for mode in modes], dtype=bool)
         self._base[[mode == 'pretension' for mode in modes]] = pretension
         if u is not None:
             held = np.array([mode == 'hold' for mode in modes], dtype=bool)
             self._base[held] = np.asarray(u)[held]
-        if q is not None and self._fading.any():
-            self._base[self._fading] = self._weight(np.array(q, dtype=float))
+        if q is not None and self._bearing.any():
+            self._base[self._bearing] = self._weight(np.array(q, dtype=float))
         self._base = self._limited(self._base)
 
     def at(self, elapsed: float) -> Vector:
@@ -99,14 +106,14 @@ class SafeCommand:
         """
         Return u (m,) of drives that know the present q and qd (n,), `elapsed` [s] after `begin`.
 
-        `gravity` is then the weight in the present posture, and brakes: of the momentum along the
-        actuators a share of 1/e is left after 0.1 s. A torque that stays what it was in the
-        posture of `begin` does work on a robot that leaves it, without end.
+        `gravity` and `brake` are then the weight in the present posture, and a braking force: of
+        the momentum along the actuators a share of 1/e is left after 0.1 s. A torque that stays
+        what it was in the posture of `begin` does work on a robot that leaves it, without end.
         """
         u = self._base
-        if self._fading.any():
+        if self._bearing.any():
             u = u.copy()
-            u[self._fading] = self._weight(q, qd)
+            u[self._bearing] = self._weight(q, qd)
         return self._faded(u, elapsed)
 
     def _faded(self, u: Vector, elapsed: float) -> Vector:
@@ -115,19 +122,19 @@ class SafeCommand:
 
     def _weight(self, q: Vector, qd: Vector | None = None) -> Any:
         """
-        Return what the fading actuators must do to carry the weight at q (n,), if they can.
+        Return what the actuators that bear it must do to carry the weight at q (n,), if they can.
 
         With rates qd (n,), and to brake: dp/dt = -p / T of the momentum p along them.
         """
         try:
-            matrix, force = self._matrix(q)[:, self._fading], self._gravity(q)
+            matrix, force = self._matrix(q)[:, self._bearing], self._gravity(q)
             if qd is not None and self._inertia is not None:
                 along = matrix @ np.linalg.lstsq(matrix, qd, rcond=None)[0]
                 force = force - self._inertia(q) @ along / _BRAKING
         except SoftRobotError:  # a posture the model cannot represent has no known weight
-            return np.zeros(np.count_nonzero(self._fading))
+            return np.zeros(np.count_nonzero(self._bearing))
         if not np.isfinite(force).all():
-            return np.zeros(np.count_nonzero(self._fading))
+            return np.zeros(np.count_nonzero(self._bearing))
         return np.linalg.lstsq(matrix, force, rcond=None)[0]
 
     def _limited(self, u: Vector) -> Vector:
@@ -135,6 +142,10 @@ class SafeCommand:
 
 
 def _suitable(mode: str, default: str | float) -> Any:
+    if mode == 'auto' or default == 'brake':
+        return default
+    if mode == 'brake':
+        return {'gravity': 'brake', 'zero': 'hold'}.get(str(default), default)
     pulls = default in ('pretension', 'hold')  # and what is told positions
     meaningless = {'pretension': default != 'pretension', 'gravity': pulls}
-    return default if mode == 'auto' or meaningless.get(mode) else mode
+    return default if meaningless.get(mode) else mode

@@ -129,6 +129,17 @@ class SampledDataLaw(Controller[D]):
         self._apply(self.plan, self.settings)
 
     @property
+    def response(self) -> Array:
+        """The response that the law goes by, see :attr:`Controller.response`."""
+        found: Array = self._fixed.response
+        return found
+
+    def forget_last_step(self) -> None:
+        """Learn nothing from the last period, see :meth:`Controller.forget_last_step`."""
+        self._buffers.asked[:] = np.nan
+        self._prediction.skip()
+
+    @property
     def memory_size(self) -> int:
         """How many numbers the law keeps from one tick to the next."""
         return self.remembers * len(self.controlled)

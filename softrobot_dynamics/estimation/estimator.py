@@ -33,6 +33,7 @@ from softrobot_dynamics.estimation.sensors.contract import BoundRobot
 from softrobot_dynamics.estimation.settings import EstimatorSource, load_estimator
 from softrobot_dynamics.estimation.square_root import covariance_of
 from softrobot_dynamics.model.rebuilding import Rebuilt
+from softrobot_dynamics.model.servos import require_forces
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -68,6 +69,7 @@ class Estimator(Rebuilt):
     kept = '_moments', '_ahead', '_commands', '_places'
 
     def __init__(self, model: CompiledModel, given: EstimatorSource) -> None:
+        require_forces(model, 'an estimator')
         self.model, self.settings = model, load_estimator(given)
         own, there = self.settings, extent(model, model.q0)
         force = force_factor(there, own.disturbance)

@@ -115,7 +115,8 @@ class _Player:
     def _command(self, t: float, q: Vector, qd: Vector) -> Vector:
         driver, anew, self._anew = self._driver, self._anew, False
         command = driver.compute(self._orders, t, q, qd, anew=anew)
-        return driver.limit(driver.choose(command, q, t), self._period)[0]
+        driver.limit(driver.choose(command, q, t), self._period)
+        return driver.limiter.last  # as recorded: forces, whatever drives of joints are told
 
     def _difference(self, k: int, t: float, u: Vector) -> Difference:
         recorded = self._recording['u'][k]

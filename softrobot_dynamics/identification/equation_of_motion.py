@@ -16,6 +16,7 @@ from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.dynamics.commanded import HeldCables
 from softrobot_dynamics.dynamics.derivatives import Differentiator
+from softrobot_dynamics.model.servos import require_forces
 from softrobot_dynamics.recursion.differences import by_second_order
 from softrobot_dynamics.recursion.joint_friction import SPEED
 from softrobot_dynamics.simulation.integrators.contract import acting, Inputs
@@ -28,6 +29,7 @@ class EquationOfMotion:
     """Residual of one model in arrays of its own; ``M`` (n, n) is that of the last call."""
 
     def __init__(self, model: CompiledModel) -> None:
+        require_forces(model, 'identification')
         self._model, self._inputs = model, Inputs(model, commanded=True)
         evaluate = model.evaluator()
         self._terms, self._robot = evaluate.terms, evaluate.robot

@@ -30,6 +30,7 @@ from softrobot_dynamics.identification.parameters import FitParameters
 from softrobot_dynamics.identification.prediction import markers_at
 from softrobot_dynamics.identification.time_grid import steps_of, time_grid_of, TimeGrid
 from softrobot_dynamics.model.model import compile_model, CompiledModel
+from softrobot_dynamics.model.servos import require_forces
 from softrobot_dynamics.simulation.actuation import ActuatorDynamics
 from softrobot_dynamics.simulation.integrators.contract import Inputs
 from softrobot_dynamics.simulation.integrators.exponential import ExponentialIntegrator
@@ -213,6 +214,7 @@ class MotionPredictor:
 
     def _forces(self, model: CompiledModel) -> Matrix:
         """Return what actuators make of the commands, the mean of each step, (E, m)."""
+        require_forces(model, 'identification')
         # air of a limited supply fills chambers as they are at q0: forces before motions
         actuation, told = ActuatorDynamics(model), self.motion.commands[self._steps.row]
         if actuation.direct:

@@ -38,7 +38,8 @@ class ControlLoop(GuardedLoop):
     `plant` has the controller, the safe command, `hold`, a function of (q, qd) that returns the
     reference to stay there, and `validator`, which makes a StateValidator; `inbox` brings states,
     which `reader` turns into (q, qd), or `parts` if they come in parts; `publisher` takes away
-    commands and reports. `period` and `watchdog` in ns.
+    commands and reports. `period` and `watchdog` in ns. `before` (m,) is the last command of the
+    activation before this, from which limits of rates count; None: there was none.
     """
 
     _inbox: MessageInbox[Any]
@@ -55,8 +56,11 @@ class ControlLoop(GuardedLoop):
         watchdog: int,
         record: TickRecord | None = None,
         parts: StateParts | None = None,
+        before: Vector | None = None,
     ) -> None:
         super().__init__(inbox, publisher, plant, orders, period, watchdog)
+        if before is not None:
+            self.driver.limiter.last[:], self.driver.limiter.known = before, True
         self.round_times, self.compute_times = Window(), Window()
         self.steps = Window()  # from one valid state to the next
         self.command: Command | None = None  # the last one computed

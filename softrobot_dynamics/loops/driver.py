@@ -17,6 +17,7 @@ from softrobot_dynamics.controllers.contract import Command, Controller
 from softrobot_dynamics.controllers.limiting import Limiter
 from softrobot_dynamics.controllers.phases import Program
 from softrobot_dynamics.controllers.safe import SafeCommand
+from softrobot_dynamics.controllers.setpoints import DriveSetpoints
 from softrobot_dynamics.loops.orders import (
     HoldOrder,
     NOTHING,
@@ -42,6 +43,9 @@ class Driver:
 
     ``model`` has the limits; ``hold``, a function of (q, qd), returns the reference to stay there
     (default: the law's present outputs). ``unit`` [s] is that of the moments that are given.
+
+    Laws command forces. Joints whose drives take positions or velocities are sent what is made of
+    them (:class:`.DriveSetpoints`); the safe command leaves them where they were told to be.
     """
 
     def __init__(
@@ -64,6 +68,7 @@ class Driver:
         self._safe_since: float | None = None  # when the safe command began, None: it did not
         self._hold, self._unit = hold or self._stay, unit
         self._toward: Reference | None = None  # the last Reference for a RestTarget
+        self._setpoints = DriveSetpoints(model, law) if model.servos.any else None
 
     def answer(
         self, orders: Orders, t: float, q: Vector, qd: Vector, duration: float
@@ -87,12 +92,16 @@ class Driver:
         None where it is not valid. ``anew``: the law begins anew at this state. Raises whatever
         the law raises.
         """
+        if self._setpoints is not None:
+            q, qd = self._setpoints.follow(t, q, qd, anew=anew)
         if anew or orders is not self.taken:
             self._take_up(orders, t, q, qd, anew)
         else:
             self.took = NOTHING
         command = self.law.compute(t, q, qd)
-        return command if command.ok and isfinite(command.u @ command.u) else None
+        if not (command.ok and isfinite(command.u @ command.u)):
+            return None
+        return command if self._setpoints is None else self._setpoints.as_measured(command)
 
     def choose(self, command: Command | None, q: Vector | None, moment: float) -> Vector:
         """Return the command of the law, or at a moment the safe one if there is none; (m,)."""
@@ -112,7 +121,11 @@ class Driver:
         rate = self.taken.settings.rate
         if self._safe_since is not None:  # as fast as actuators allow: others are for work
             rate = self._rate_limit
-        return self.limiter.bring(u, rate, duration)
+        u, changed = self.limiter.bring(u, rate, duration)
+        if self._setpoints is not None:
+            law, safe = self._setpoints.advance, self._setpoints.stop
+            u = safe(u) if self.in_safe_command else law(u, duration)
+        return u, changed
 
     def begin_safe(self, q: Vector | None, moment: float) -> bool:
         """Fix the safe command at a moment, at q (n,) if known; return False if it was begun."""
@@ -121,7 +134,14 @@ class Driver:
             return False
         self._safe_since = moment
         self._safe.begin(q, self.last_command)
+        if q is not None and self._setpoints is not None:
+            self._setpoints.stand(self._setpoints.resting(q))
         return True
+
+    def stand(self, u: Vector) -> None:
+        """Let drives of joints that were told nothing hold what is told in a command u (m,)."""
+        if self._setpoints is not None:
+            self._setpoints.stand(u[self._setpoints.actuators])
 
     def safe_command(self, moment: float) -> Vector:
         """Return the safe command (m,) at a moment after it began."""
@@ -139,8 +159,18 @@ class Driver:
 
     @property
     def last_command(self) -> Vector | None:
-        """The last command sent (m,), not a copy; None if there is none."""
+        """The last command of the law or the safe one (m,), not a copy; None if there is none."""
         return self.limiter.last if self.limiter.known else None
+
+    @property
+    def sent(self) -> Vector:
+        """What was sent last (m,), not a copy: that, or what drives of joints are told."""
+        return self.limiter.last if self._setpoints is None else self._setpoints.told
+
+    @property
+    def sendable(self) -> bool:
+        """Whether it is known what to tell every drive: a position, as soon as a state came."""
+        return self._setpoints is None or self._setpoints.known
 
     def _take_up(self, orders: Orders, t: float, q: Vector, qd: Vector, anew: bool) -> None:
         """Tell the law what is new to it."""

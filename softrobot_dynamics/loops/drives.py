@@ -23,10 +23,13 @@ class SimulatedDrives:
         self, plant: SimulatedPlant, places: Sequence[Integers | slice] = (slice(None),)
     ) -> None:
         self._simulator, self._safe = plant.simulator, plant.safe
-        self._parts = [(own, plant.model.lower[own], plant.model.upper[own]) for own in places]
+        lower, upper = plant.model.told_lower, plant.model.told_upper
+        self._parts = [(own, lower[own], upper[own]) for own in places]
+        self._servos = plant.model.servos
         self.u = np.zeros(plant.model.m)
         self._taken = [_NEVER] * len(places)  # in the period of which state, of each part
         self._safe_since: int | None = None
+        self._stay = self._servos.resting(self._simulator.q)  # (k,) of drives of joints
 
     def take(self, u: Vector, stamp: int, part: int = 0) -> bool:
         """
@@ -65,19 +68,29 @@ class SimulatedDrives:
         self._safe_since = stamp
         commanded = self.commanded
         self._safe.begin(self._simulator.q, self.u if commanded else None)
+        own = self._servos.actuators
+        resting = self._servos.resting(self._simulator.q)
+        self._stay = self._servos.stopped(self.u[own] if commanded else resting)
         return commanded
 
     def safe_command(self, stamp: int) -> Vector:
         """Return the safe command (m,) at a stamp: nobody drives the robot, its weight is held."""
         since = self._safe_since if self.commanded else None
         passed = 0 if since is None else stamp - since
-        return self._safe.holding(self._simulator.q, self._simulator.qd, passed * 1e-9)
+        return self._stopped(self._stay, passed * 1e-9)
 
     def release(self) -> Vector:
         """Forget all commands; return the safe command (m,) of a robot that nobody drives yet."""
         self._taken, self._safe_since = [_NEVER] * len(self._taken), None
         self._safe.begin(self._simulator.q, None)
-        return self._safe.holding(self._simulator.q, self._simulator.qd, 0.0)
+        self._stay = self._servos.resting(self._simulator.q)
+        return self._stopped(self._stay, 0.0)
+
+    def _stopped(self, stay: Vector, elapsed: float) -> Vector:
+        """Return the safe command (m,), where drives of joints keep what they are told (k,)."""
+        u = self._safe.holding(self._simulator.q, self._simulator.qd, elapsed)
+        u[self._servos.actuators] = stay
+        return u
 
 
 class Answers:

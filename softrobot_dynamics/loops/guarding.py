@@ -16,7 +16,7 @@ from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.loops.contracts import ControlledPlant, ControlOutput, MessageInbox, Stamp
 from softrobot_dynamics.loops.driver import Driver
 from softrobot_dynamics.loops.message_fields import SECOND
-from softrobot_dynamics.loops.orders import Orders
+from softrobot_dynamics.loops.orders import HoldOrder, Orders
 from softrobot_dynamics.loops.realtime import now, SAFETY, sleep_until, take_priority
 from softrobot_dynamics.loops.statistics import LoopStatistics
 from softrobot_dynamics.loops.thread import Loop
@@ -29,6 +29,7 @@ MODES = (
     'no command found',
     'no valid state',
 )
+RESUME, HOLD = AFTER_LOSS = 'resume', 'hold'
 _LATE = 1_000_000  # [ns] by which the loop's thread may be late before the guard acts
 _REST = 500_000_000  # [ns] in which the rate limits may lead to the last safe command
 
@@ -38,7 +39,9 @@ class GuardedLoop(Loop):
     A loop that sends commands, or the safe command in their place, in time.
 
     Its `driver` answers with the law and the safe command of the `plant`; `publisher` takes away
-    commands; `period` and `watchdog` in ns. A subclass answers states in its `_cycle`, and calls
+    commands; `period` and `watchdog` in ns. `after_loss` says what the law follows when states
+    are back after the watchdog ran out: what is ordered, from its beginning (RESUME), or the
+    outputs as they are then (HOLD). A subclass answers states in its `_cycle`, and calls
     `_keep_safe` there.
     """
 
@@ -59,7 +62,7 @@ class GuardedLoop(Loop):
             plant.model, plant.controller, plant.safe, orders, hold=plant.hold, unit=1e-9
         )
         self.statistics, self.mode = LoopStatistics(), WAITING
-        self.period, self.watchdog = period, watchdog
+        self.period, self.watchdog, self.after_loss = period, watchdog, RESUME
         self.last_valid: int | None = None  # arrival of the last valid state [ns]
         self._q: Vector | None = None  # of that state
         self._began = self._sent_at = now()
@@ -76,9 +79,9 @@ class GuardedLoop(Loop):
 
     def order(self, **changes: Any) -> None:
         """Replace parts of the orders; an emergency stop acts at once, the rest with a state."""
-        self.orders = self.orders._replace(**changes)
-        if self.orders.emergency:
-            with self._sending:
+        with self._sending:
+            self.orders = self.orders._replace(**changes)
+            if self.orders.emergency:
                 self._keep_safe(now())
         self._inbox.wake()
 
@@ -153,6 +156,8 @@ class GuardedLoop(Loop):
         if self.mode not in (WAITING, TIMED_OUT):
             self.statistics.count('timeouts')
             self._enter(TIMED_OUT, moment)
+            if self.after_loss == HOLD:  # what is ordered meanwhile counts
+                self.orders = self.orders._replace(reference=HoldOrder())
         self._send_safe(moment)
         passed = moment - (self.last_valid or self._began)
         if self.mode != WAITING or passed > SECOND:  # at first, they are being discovered
@@ -178,12 +183,13 @@ class GuardedLoop(Loop):
         self._send(self._safe_now(self.mode, moment), None, moment)
 
     def _send(self, u: Vector, stamp: Stamp | None, moment: int) -> Vector:
-        """Send what the limits let through of u (m,); return it, the driver's own array."""
+        """Send what the limits let through of u (m,); return that, the driver's own array."""
         passed, safe = self.period, self.driver.in_safe_command
         if safe or self._sent_safe:  # between two ticks there may be safe commands at any time
             passed = min(passed, moment - self._sent_at)
         u, on_its_way = self.driver.limit(u, max(1, passed) * 1e-9)
-        self._publisher.command(u, stamp)
+        if self.driver.sendable:  # else drives of joints do what they do without commands
+            self._publisher.command(u, stamp)
         self._sent_at, self._sent_safe = moment, safe
         self._next_step = moment + self.period if on_its_way and stamp is None else None
-        return u
+        return self.driver.limiter.last

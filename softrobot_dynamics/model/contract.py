@@ -17,7 +17,14 @@ class RobotModel(Model, Protocol):
     body_names: tuple[str, ...]
     q0: Vector
     y0: Vector
+    actuator_names: tuple[str, ...]
+    lower: Vector  # (m,)
+    upper: Vector
+    q_lower: Vector  # (n,)
+    q_upper: Vector
+    qd_limit: Vector
     positioned: Any  # (m,) bool
+    servos: Any  # softrobot_dynamics.model.servos.ServoTables
     effort_lower: Vector
     effort_upper: Vector
     cable_tables: Any  # softrobot_dynamics.model.drives.CableTables

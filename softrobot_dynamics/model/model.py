@@ -18,6 +18,7 @@ from softrobot_dynamics.model.drives import cable_tables
 from softrobot_dynamics.model.evaluation import evaluation_parts, Evaluator, PerThread
 from softrobot_dynamics.model.routes import plan_routes, RoutePlan
 from softrobot_dynamics.model.scales import scales_of
+from softrobot_dynamics.model.servos import servo_tables
 from softrobot_dynamics.model.tables import note_identities, RobotArrays
 from softrobot_dynamics.model.terms import allocate_terms
 from softrobot_dynamics.recursion.actuation_hessians import Hessians
@@ -52,7 +53,9 @@ class CompiledModel:
     are at ease; ``joint_friction`` (n,), dry friction of simulated joints, see
     :mod:`.joint_friction`; ``lower``, ``upper`` (m,) limits and ``rate_limit`` (m,) [unit/s] of
     the commands, ``effort_lower``, ``effort_upper`` (m,) of u, which are the same but for
-    actuators that are ``positioned`` (m,): told a position, see :mod:`.drives`; ``commands``,
+    actuators that are ``positioned`` (m,): told a position, see :mod:`.drives`; ``servos``, the
+    :class:`.ServoTables` of joints whose drives take positions or velocities, for which u is the
+    force that laws ask for, and ``told_lower``, ``told_upper`` (m,) of what is sent; ``commands``,
     ``efforts`` and ``outputs`` (m,), what commands, u and y are: a name and a unit, ``signs`` (m,)
     with dnu/du = (dy/dq)^T diag(signs); ``q0`` and ``qd0`` (n,) the initial coordinates and rates,
     ``q_lower``, ``q_upper`` (n,) the joints' position limits, ``qd_limit`` (n,) those of their
@@ -177,8 +180,14 @@ class CompiledModel:
         self.effort_lower, self.effort_upper = limits[:, 0].copy(), limits[:, 1].copy()
         self.positioned = np.array([a.positioned for a in actuators], dtype=bool)
         self.commands, self.outputs = self.description.commands, self.description.outputs
-        self.efforts = self.description.efforts
+        self.efforts, self.wire_fields = self.description.efforts, self.description.wire_fields
         self.signs = np.array([a.sign for a in actuators], dtype=float)
+        self.servos = servo_tables(self)
+        self.told_lower, self.told_upper = self.lower, self.upper  # of forces
+        if self.servos.any:
+            own = self.servos.actuators
+            self.told_lower, self.told_upper = self.lower.copy(), self.upper.copy()
+            self.told_lower[own], self.told_upper[own] = self.servos.bounds()
 
     def _supply(self) -> None:
         """Let no command grow faster than chambers at rest are filled."""

@@ -8,6 +8,7 @@ import sys
 from typing import Any, TYPE_CHECKING, TypeAlias
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.configuration import build, declared_parameters, wire_names
 from softrobot_dynamics.configuration.command_parts import command_parts
 from softrobot_dynamics.configuration.state_topics import state_parts
@@ -86,6 +87,7 @@ class ControllerNode(LifecycleNode):
         self._peers: Any = None
         self._online_references: OnlineReferences | None = None
         self._beginning = 0  # of the phases, counted
+        self._before: Vector | None = None  # the last command of the last activation
         self._orders = StandingOrders()
         if stop is not None:
             stop.requested.add_done_callback(lambda requested: self._orders.close('a signal'))
@@ -171,6 +173,7 @@ class ControllerNode(LifecycleNode):
             reference = self._first_reference(values, job)
             self._choose_safe(values)
             loop = self._make_loop(values, reference)
+            loop.after_loss = values['after_loss']
             process.watch(loop, self._stop)
             self._orders.engage(loop)
         loop.start()
@@ -203,6 +206,7 @@ class ControllerNode(LifecycleNode):
                 tick=values.get('states.tick', ''),
                 shared_clock=values.get('states.shared_clock', False),
             ),
+            before=self._before,
         )
 
     def _end_loop(self) -> None:
@@ -210,6 +214,8 @@ class ControllerNode(LifecycleNode):
         if loop is None:
             return
         loop.finish()
+        last = loop.driver.last_command
+        self._before = None if last is None else last.copy()
         recording.close(loop.record, self.get_logger())
 
     def _release(self) -> None:
@@ -221,6 +227,7 @@ class ControllerNode(LifecycleNode):
             for part in (self._inbox, self._publisher, self._diagnostics, self._peers):
                 if part is not None:
                     part.close()
+            self._before = None
             self._plant = self._inbox = self._publisher = self._diagnostics = self._peers = None
 
     # Parameters and services
@@ -240,7 +247,7 @@ class ControllerNode(LifecycleNode):
             )
         self._choose_safe(values)
         if (loop := self._orders.loop) is not None:
-            loop.watchdog = _watchdog(values)
+            loop.watchdog, loop.after_loss = _watchdog(values), values['after_loss']
 
     def _prepare(self, values: dict[str, Any], job: Job) -> FollowOrder:
         """Return the reference that the parameters describe; this may take some seconds."""

@@ -52,7 +52,7 @@ class ClosedLoop(NamedTuple):
     t: Vector  # (K,) [s]
     q: Matrix  # (K, n) the robot's state, of the plant's n
     qd: Matrix  # (K, n)
-    u: Matrix  # (K, m) the command that was sent, actuator units
+    u: Matrix  # (K, m) the command that was sent, actuator units; see ``told``
     y: Matrix  # (K, m) actuation coordinates as the law saw them, nan where it failed
     velocity: Matrix  # (K, m) their rates
     y_d: Matrix  # (K, c) what they should be, of the controlled ones
@@ -62,6 +62,7 @@ class ClosedLoop(NamedTuple):
     ok: Array  # (K,) False: no command of the law's, the safe one; without a state the last one
     q_heard: Matrix  # (K, n) the state that was answered, of the model's n; nan: none was heard
     qd_heard: Matrix  # (K, n)
+    told: Matrix  # (K, m) u, but of joints whose drives take positions or velocities such
 
 
 def closed_loop(
@@ -104,7 +105,7 @@ def closed_loop(
     require_time('duration', duration)
     seen = reconstruction(model, plant.model or model)
     robot = _robot(plant, law, start)
-    driver = _driver(law, reference, start, robot.u)
+    driver = _driver(law, reference, start, robot)
     sensing = _heard(feedback, law, robot, seen, start, float(plant.delay))
     return _run(
         driver, sorted(choice.changes, key=itemgetter(0)), robot, sensing, duration, progress
@@ -149,16 +150,15 @@ def _run(
     found = _allocate(law, robot.model.n, ticks + 1)
     for k in range(ticks + 1):
         t, simulator, command = k * law.period, robot.simulator, None
-        u = driver.limiter.last
         if heard := sensing.sense(t, simulator.q, simulator.qd):
             while changes and heard.stamp >= changes[0][0] - ROUNDING * law.period:
                 orders = orders._replace(settings=changes.pop(0)[1])
-            u, command = driver.answer(orders, *heard, law.period)
+            _, command = driver.answer(orders, *heard, law.period)
             found.q_heard[k], found.qd_heard[k] = heard.q, heard.qd
-        _note(found, k, t, simulator, u, command)
+        _note(found, k, t, simulator, driver, command)
         if k < ticks:
-            sensing.told(t, u)
-            robot.step(t, u)
+            sensing.told(t, driver.sent)
+            robot.step(t, driver.sent)
         show(t)
     return found
 
@@ -193,13 +193,19 @@ def _robot(plant: Plant, law: Controller, start: Start) -> LateRobot:
     return robot
 
 
-def _driver(law: Controller, reference: Reference | Program, start: Start, u: Vector) -> Driver:
-    """Return what answers states, with u (m,) in force."""
+def _driver(
+    law: Controller, reference: Reference | Program, start: Start, robot: LateRobot
+) -> Driver:
+    """Return what answers states, with the command in force that a robot sets out under."""
     safe = SafeCommand.of_model(law.model)
     safe.choose(*SAFE)
     orders = Orders(law.settings, reference, float(start.ramp))
     driver = Driver(law.model, law, safe, orders)
+    u = robot.u.copy()
+    if start.u is not None:
+        u[:] = start.u
     driver.limiter.last[:], driver.limiter.known = u, start.u is not None
+    driver.stand(robot.u)
     return driver
 
 
@@ -249,6 +255,7 @@ def _allocate(law: Controller, of_plant: int, count: int) -> ClosedLoop:
         'q_heard': n,
         'qd_heard': n,
         'u': m,
+        'told': m,
         'y': m,
         'velocity': m,
         'y_d': c,
@@ -268,11 +275,12 @@ def _note(
     k: int,
     t: float,
     robot: ActuatedSimulator,
-    u: Vector,
+    driver: Driver,
     command: Command | None,
 ) -> None:
     """Fill a row; ``command`` is the law's, None where it had none."""
-    found.t[k], found.q[k], found.qd[k], found.u[k] = t, robot.q, robot.qd, u
+    found.t[k], found.q[k], found.qd[k] = t, robot.q, robot.qd
+    found.u[k], found.told[k] = driver.limiter.last, driver.sent
     if command is not None:
         found.y[k], found.velocity[k] = command.y, command.velocity
         found.y_d[k], found.velocity_d[k] = command.desired[0], command.desired[1]

@@ -47,19 +47,25 @@ class LateRobot:
         self._held = HeldOverBus(bus, np.zeros(model.m))
 
     def set_out(self, simulator: ActuatedSimulator, u0: ArrayLike | None) -> None:
-        """Begin with a simulator under u0 (m,), or under the safe command."""
+        """
+        Begin with a simulator under u0 (m,), or under the safe command.
+
+        Drives that take positions or velocities of joints hold these, in both cases.
+        """
         self.simulator, model = simulator, self.model
         safe = SafeCommand.of_model(model)
         safe.choose(*SAFE)
         safe.begin(simulator.q, None)
-        self.u = safe.at(0.0) if u0 is None else checked('u', u0, (model.m,))
+        self.u = safe.at(0.0) if u0 is None else checked('u', u0, (model.m,)).copy()
+        self.u[model.servos.actuators] = model.servos.resting(simulator.q)
         self._sent.extend([self.u] * (self._sent.maxlen or 0))
         self._held.begin(self.u)
         simulator.begin_under(self.u)
 
     def step(self, t: float, u: Vector) -> None:
         """Go from t [s] to the next tick, u (m,) being sent at t."""
-        self._sent.append(np.minimum(np.maximum(u, self.model.lower), self.model.upper))
+        model = self.model
+        self._sent.append(np.minimum(np.maximum(u, model.told_lower), model.told_upper))
         arrived = [Stretch(self._sent[1], self._period - self._offset)]
         if self._offset:
             arrived.insert(0, Stretch(self._sent[0], self._offset))

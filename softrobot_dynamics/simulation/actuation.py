@@ -109,12 +109,13 @@ class ActuatedSimulator(Simulator):
 
     Those that are told positions hold them: the tension of their cables comes of the stretch, at
     every evaluation of a step, which takes the stiffness implicitly. A lag, a delay, a dead band
-    are those of the position. Tendons with friction rub along their routes, joints with friction
-    where they move. See, in :mod:`softrobot_dynamics.recursion`, ``drives``, ``capstan`` and
-    ``joint_friction``.
+    are those of the position. Joints whose drives take positions or velocities are moved by
+    these, with forces up to their limits. Tendons with friction rub along their routes, joints
+    with friction where they move. See, in :mod:`softrobot_dynamics.recursion`, ``drives``,
+    ``servos``, ``capstan`` and ``joint_friction``.
     """
 
-    has_friction = commanded = True
+    has_friction = commanded = has_servos = True
 
     def __init__(self, model: CompiledModel, **options: Any) -> None:
         self._actuation = ActuatorDynamics(model)
@@ -131,9 +132,14 @@ class ActuatedSimulator(Simulator):
         """
         What the actuators made of the commands last (m,), in their units.
 
-        That of the step before, or what they began under. Not to be written to.
+        That of the step before, or what they began under; of drives that are told positions or
+        velocities of joints the forces. Not to be written to.
         """
-        return self._acting
+        if (servos := self._stepper.acts.servos) is None:
+            return self._acting
+        found = self._acting.copy()
+        found[self.model.servos.actuators] = servos.effort
+        return found
 
     def begin_under(self, u: ArrayLike) -> None:
         """Begin with actuators at rest under a command (m,)."""

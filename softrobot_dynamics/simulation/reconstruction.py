@@ -41,6 +41,10 @@ class Named(Protocol):
     def actuator_names(self) -> tuple[str, ...]:
         """The actuators' names."""
 
+    @property
+    def wire_fields(self) -> tuple[str, ...]:
+        """What the actuators take: effort, position or velocity."""
+
 
 class Reconstruction:
     """
@@ -109,6 +113,9 @@ def require_alike(model: Named, plant: Named) -> None:
     if plant.actuator_names != model.actuator_names:
         expected = f'a robot of the actuators {", ".join(model.actuator_names) or "none"}'
         raise ArgumentError('plant', plant.actuator_names, expected)
+    if plant.wire_fields != model.wire_fields:
+        takes = ', '.join(f'{x}: {y}' for x, y in zip(model.actuator_names, model.wire_fields))
+        raise ArgumentError('plant', plant.wire_fields, f'drives that take the same ({takes})')
     known = plant.coordinate_names == model.coordinate_names
     if not known and not set(model.body_names) <= set(plant.body_names):
         expected = f'a robot of the bodies {", ".join(model.body_names)}, and maybe others'

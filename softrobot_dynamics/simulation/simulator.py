@@ -48,6 +48,7 @@ class Simulator(Rebuilt):
 
     has_friction = False  # whether tendons rub along their routes, and joints
     commanded = False  # whether u are commands to actuators that are told positions
+    has_servos = False  # whether u are commands to drives of joints that are told such
 
     def __init__(
         self,
@@ -65,7 +66,8 @@ class Simulator(Rebuilt):
         self.substep = _positive('substep', substep, 'a time > 0 [s]')
         self.tolerance = tolerance and _positive('tolerance', tolerance, 'a number > 0 or None')
         self.q, self.qd = np.zeros(model.n), np.zeros(model.n)
-        self._inputs, self._recentring = Inputs(model, self.commanded, True), recentring(model)
+        self._inputs = Inputs(model, self.commanded, stopped=True, servos=self.has_servos)
+        self._recentring = recentring(model)
         self._stepper = _integrator(integrator, self.tolerance)(
             model, self.substep, self._inputs, self.has_friction, self.tolerance
         )

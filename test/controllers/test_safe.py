@@ -36,6 +36,7 @@ def make(mode, pretension=1.0, ramp=2.0):
         ('pretension', [1.0, 2.0, 7.0, -5.0]),
         ('zero', [0.0, 2.0, 0.0, 0.0]),
         ('hold', [11.0, 12.0, 13.0, 4.0]),
+        ('brake', [1.0, 2.0, 7.0, -5.0]),
     ],
 )
 def test_each_actuator_gets_what_suits_it(mode, expected):
@@ -52,6 +53,15 @@ def test_gravity_fades_and_tension_stays():
     assert safe.at(1.0) == pytest.approx([3.0, 3.0, 3.5, -2.5])
     assert safe.at(2.0) == pytest.approx([3.0, 3.0, 0.0, 0.0])
     assert safe.at(1e9) == pytest.approx([3.0, 3.0, 0.0, 0.0])
+
+
+def test_a_brake_carries_the_weight_for_ever():
+    """Its torque is not led to zero; drives that see the robot move also take its momentum."""
+    safe = make('brake', ramp=2.0)
+    safe.begin(Q, LAST)
+    assert safe.at(1e9) == pytest.approx([1.0, 2.0, 7.0, -5.0])
+    rest = safe.holding(Q, np.zeros(3), 1e9)
+    assert rest == pytest.approx([1.0, 2.0, 7.0, -5.0])
 
 
 def test_without_ramp_gravity_is_not_carried():
@@ -102,6 +112,7 @@ def test_an_unknown_mode_is_named():
         ('zero', [0.0, 0.0]),
         ('hold', [11.0, 12.0]),
         ('gravity', [7.0, -20.0]),
+        ('brake', [2e4, 12.0]),  # valves keep their pressure
     ],
 )
 def test_an_actuator_may_name_a_number(mode, expected):

@@ -7,8 +7,9 @@ import pytest
 pytest.importorskip('rclpy')
 
 from sensor_msgs.msg import JointState  # noqa: E402
+from softrobot_dynamics.loops.control_loop import ControlLoop  # noqa: E402
 from softrobot_dynamics.loops.guarding import FAILED, RUNNING, STOPPED, TIMED_OUT, WAITING  # noqa: E402
-from softrobot_dynamics.loops.message_fields import stamp_of  # noqa: E402
+from softrobot_dynamics.loops.message_fields import stamp_of, StateReader  # noqa: E402
 from softrobot_dynamics.loops.orders import HoldOrder, OneTimeReference, TakenOrders  # noqa: E402
 from softrobot_dynamics.loops.reference_time import ReferenceTime  # noqa: E402
 from support.control_loops import Control, state, WATCHDOG  # noqa: E402
@@ -93,6 +94,20 @@ def test_states_that_come_back_are_answered_again(control):
     assert control.go(state((2.0, 2.0), 1)) == [0.0, 0.0]  # held where it is now
     assert control.loop.mode == RUNNING
     assert control.plant.controller.calls[-1] == 'start'
+
+
+@pytest.mark.parametrize('after, sent', [('resume', [-10.0, -10.0]), ('hold', [0.0, 0.0])])
+def test_after_a_loss_of_states_the_reference_is_resumed_or_the_robot_held(control, after, sent):
+    """As `after_loss` says; what is ordered during the loss is followed in either case."""
+    control.loop.order(reference=np.array([0.5, 0.5]))
+    control.loop.after_loss = after
+    control.go(state((1.0, 1.0), 1))
+    control.go()
+    assert control.loop.mode == TIMED_OUT
+    assert control.go(state((1.5, 1.5), 2)) == sent and control.loop.mode == RUNNING
+    control.go()
+    control.loop.order(reference=np.array([0.6, 0.6]))
+    assert max(control.go(state((1.6, 1.6), 3))) < -9.0
 
 
 def test_a_state_that_waited_through_a_stall_is_stale(control):
@@ -305,6 +320,18 @@ def assert_led(commands, begin, end, step=0.1):
     sent = np.array([begin] + [u for u, _ in commands])
     assert np.abs(np.diff(sent, axis=0)).max() <= step * (1.0 + 1e-6)
     assert sent[-1] == pytest.approx(end)
+
+
+def test_an_activation_goes_on_from_the_last_command_of_the_one_before(slow):
+    """Limits of rates count from there: nothing else is known of what the drives hold."""
+    slow.loop.driver.limiter.known = False
+    before = np.array([-4.0, 3.0])
+    loop = ControlLoop(
+        slow.plant, slow.clock, StateReader(COORDINATES), slow.publisher, slow.loop.orders,
+        period=PERIOD, watchdog=WATCHDOG, before=before,
+    )  # fmt: skip
+    assert loop.driver.last_command.tolist() == before.tolist()
+    assert loop.driver.limit(np.zeros(2), PERIOD * 1e-9)[0] == pytest.approx([-3.9, 2.9])
 
 
 def test_an_emergency_stop_is_led_at_the_rate_of_the_actuators(slow):

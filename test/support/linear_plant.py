@@ -20,6 +20,7 @@ from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.dynamics.turns import TURN, Turns
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError
 from softrobot_dynamics.loops.state_validation import part_of, StateBounds, StateValidator
+from softrobot_dynamics.model.servos import ServoTables
 from softrobot_dynamics.references.feasibility import Planned
 from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import parameter
@@ -51,6 +52,9 @@ class Model(NamedTuple):
     lower: np.ndarray = np.array([-10.0, -10.0])
     upper: np.ndarray = np.array([10.0, 10.0])
     rate_limit: np.ndarray = np.array([1e4, 1e4])
+    told_lower: np.ndarray = np.array([-10.0, -10.0])
+    told_upper: np.ndarray = np.array([10.0, 10.0])
+    servos: ServoTables = ServoTables(*[np.zeros(0, dtype=int)] * 3, *[np.zeros(0)] * 5)
     commands: tuple = (Quantity('force', 'N'),) * 2
     outputs: tuple = (Quantity('displacement', 'm'),) * 2
     q0: np.ndarray = np.array([0.0, 0.0])

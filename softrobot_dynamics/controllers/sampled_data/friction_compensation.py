@@ -29,11 +29,14 @@ class FrictionCompensation:
     it: a robot at rest then chatters. So the direction is the one that the reference asks for, by
     the least rates (n,) with those outputs. At rest there is none, and nothing is made up for.
     The tensions follow the last command within some ticks: at once, where tendons are let out
-    around more than ln 2 / mu, what they gain would go round and grow.
+    around more than ln 2 / mu, what they gain would go round and grow. Drives that take positions
+    or velocities make up for the friction of their joints by themselves.
     """
 
     def __init__(self, model: CompiledModel) -> None:
-        self.any = has_friction(model) or bool(model.joint_friction.any())
+        self._dry = model.joint_friction.copy()  # (n,)
+        self._dry[model.servos.coordinates] = 0.0
+        self.any = has_friction(model) or bool(self._dry.any())
         self._signs, self._conversion = model.signs, Conversion(model)
         self._force, self._rates = np.zeros(model.m), np.zeros(model.n)
         self._model = model
@@ -44,7 +47,7 @@ class FrictionCompensation:
         capstan: Any = capstan_of(self._model, evaluate.robot, self._force)
         if capstan is not None:
             found = entry(friction_along, evaluate=found, capstan=capstan, **given)
-        dry = self._model.joint_friction
+        dry = self._dry
         return entry(drag_along, evaluate=found, friction=dry, **given) if dry.any() else found
 
     def begin(self, q: Vector, u: Vector) -> None:

@@ -70,6 +70,10 @@ class Prediction:
         self._sent.clear()
         self.force[:], self.reached[:], self._asked = 0.0, math.nan, math.nan
 
+    def skip(self) -> None:
+        """Learn nothing from the state that is measured next."""
+        self._asked = math.nan
+
     def sent(self, u: Vector) -> None:
         """Take note of a command (m,) that was sent."""
         self._sent.append(u.copy())

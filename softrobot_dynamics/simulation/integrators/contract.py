@@ -27,6 +27,7 @@ from softrobot_dynamics.recursion.capstan import add_friction
 from softrobot_dynamics.recursion.drives import hold
 from softrobot_dynamics.recursion.joint_friction import drag
 from softrobot_dynamics.recursion.joint_stops import allocate_stops, Stops, watch_stops
+from softrobot_dynamics.recursion.servos import move_by_servos, ServoDrives
 from softrobot_dynamics.schema.registry import Registry, required
 
 if TYPE_CHECKING:
@@ -61,22 +62,32 @@ class Inputs:
 
     If ``commanded``, actuators that are positioned have instead a ``command`` (m,) to hold, and
     no force but that of their cables, which is part of an evaluation; else ``command`` is None.
-    ``stops`` are those of the joints if they act (``stopped``) and there are any, else None.
+    ``stops`` are those of the joints if they act (``stopped``) and there are any, else None. With
+    ``servos``, drives of joints are ``told`` positions or velocities (k,) and have no force here
+    but that of their loops, likewise; else ``told`` is None.
     """
 
-    def __init__(self, model: CompiledModel, commanded: bool, stopped: bool = False) -> None:
+    def __init__(
+        self, model: CompiledModel, commanded: bool, stopped: bool = False, servos: bool = False
+    ) -> None:
         held = model.positioned & commanded
         self.force, self._signs = np.zeros(model.m), np.where(held, 0.0, model.signs)
         self.command = np.zeros(model.m) if held.any() else None
         self.stops: Stops | None = None
         if stopped and np.isfinite([model.q_lower, model.q_upper]).any():
             self.stops = allocate_stops(model.q_lower, model.q_upper)
+        self._moved = model.servos.actuators
+        self.told = np.zeros(len(self._moved)) if servos and model.servos.any else None
+        if self.told is not None:
+            self._signs[self._moved] = 0.0
 
     def take(self, u: Vector) -> None:
         """Take u (m,), commands where they are held."""
         np.multiply(u, self._signs, out=self.force)
         if self.command is not None:
             self.command[:] = u
+        if self.told is not None:
+            self.told[:] = u[self._moved]
 
 
 class ForceEvaluation(NamedTuple):
@@ -86,6 +97,7 @@ class ForceEvaluation(NamedTuple):
     drives: Any  # Drives, or None where no cable is held
     capstan: Any  # or None where no route rubs
     dry: Vector | None  # (n,) friction of joints, or None
+    servos: ServoDrives | None = None  # drives with a loop of their own; not in the entry
 
 
 def acting(
@@ -104,7 +116,25 @@ def acting(
     dry = model.joint_friction if has_friction and model.joint_friction.any() else None
     if dry is not None:
         found = entry(drag, evaluate=found, friction=dry, h=h)
-    return ForceEvaluation(found, drives, capstan, dry)
+    return ForceEvaluation(found, drives, capstan, dry, _servos(model, inputs))
+
+
+def _servos(model: RobotModel, inputs: Inputs) -> ServoDrives | None:
+    """Return the :class:`ServoDrives` that are told what the inputs say, None if there is none."""
+    if inputs.told is None:
+        return None
+    own, k, n = model.servos, len(inputs.told), model.n
+    return ServoDrives(
+        coordinates=own.coordinates,
+        positions=own.positions,
+        rate=own.rate,
+        limit=own.effort,
+        told=inputs.told,
+        **{name: np.zeros(k) for name in ('effort', 'at_limit', 'inertia')},
+        free=np.zeros(n),
+        a=np.zeros(n),
+        L=np.zeros((n, n)),
+    )
 
 
 class Integrator:
@@ -141,6 +171,7 @@ class Integrator:
         if inputs.stops is not None:
             given = {'evaluate': self.acts.entry, 'stops': inputs.stops, 'M': self.terms.M}
             self.acts = self.acts._replace(entry=entry(watch_stops, **given))
+        self._inputs = inputs
 
     @property
     def entry(self) -> Entry:
@@ -155,9 +186,18 @@ class Integrator:
         The entry fills the ``terms``. ``advance`` moves q, qd (n,) on by a duration [s] under the
         force (m,) along y, or by one step if ``once``; it counts in the ``clock`` and keeps where
         it evaluates in ``tried``. It returns 0, or 1 where a step cannot be made, with q, qd as
-        they were before that step. A kernel, bound by :func:`~.compiling.binding.cached`.
+        they were before that step. A kernel, bound by :func:`~.compiling.binding.cached`, that
+        evaluates by :meth:`driven` of the entry.
         """
         raise NotImplementedError
+
+    def driven(self, evaluate: Entry) -> Entry:
+        """Return an entry with the drives that move joints, after all else that acts."""
+        if self.acts.servos is None:
+            return evaluate
+        terms, force = self.terms, self._inputs.force
+        given = {'h': terms.h, 'M': terms.M, 'J': terms.J, 'force': force}
+        return entry(move_by_servos, evaluate=evaluate, drives=self.acts.servos, **given)
 
     def reset(self, q: Vector) -> None:
         """Begin anew at q (n,)."""

@@ -15,6 +15,7 @@ from softrobot_dynamics.recursion.capstan import resist
 from softrobot_dynamics.recursion.drives import stiffen
 from softrobot_dynamics.recursion.joint_friction import brake
 from softrobot_dynamics.recursion.linearisation import Linearisation
+from softrobot_dynamics.recursion.servos import stiffen_servos
 from softrobot_dynamics.simulation.integrators.contract import (
     begin_steps,
     Clock,
@@ -60,7 +61,7 @@ class ExponentialIntegrator(Integrator):
     ) -> None:
         super().__init__(model, substep, inputs, has_friction, tolerance)
         self._linearisation = near = Linearisation(model)
-        _, drives, capstan, dry = self.acts
+        _, drives, capstan, dry, servos = self.acts
         follow, parts = near.follow, parts_of_step(model, substep)
         K, D = near.stiffness, near.damping
         if drives is not None:
@@ -75,6 +76,10 @@ class ExponentialIntegrator(Integrator):
             own = {'D': D, 'damping': D.copy()}
             follow = entry(brake, follow=follow, friction=dry, **own)
             D = own['damping']
+        if servos is not None:
+            own = {'K': K, 'D': D, 'stiffness': K.copy(), 'damping': D.copy()}
+            follow = entry(stiffen_servos, follow=follow, drives=servos, **own)
+            K, D = own['stiffness'], own['damping']
         self._work = ExponentialWork(
             evaluate=self.entry,
             terms=self.terms,
@@ -90,7 +95,8 @@ class ExponentialIntegrator(Integrator):
 
     def bind(self, evaluate: Entry) -> Callable[..., int]:
         """Return ``advance`` by another entry that evaluates the robot into the same terms."""
-        return cached(exponential_steps, work=self._work._replace(evaluate=evaluate))
+        work = self._work._replace(evaluate=self.driven(evaluate))
+        return cached(exponential_steps, work=work)
 
     def reset(self, q: Vector) -> None:
         """Begin at q (n,)."""

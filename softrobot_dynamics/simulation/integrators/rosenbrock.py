@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.compiling.addresses import Entry, run, run_three
+from softrobot_dynamics.compiling.addresses import Entry, NOTHING, run, run_three
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.errors import ArgumentError
@@ -20,6 +20,7 @@ from softrobot_dynamics.recursion.derivative_passes import (
     tangent_entries,
 )
 from softrobot_dynamics.recursion.drives import add_cable_stiffness
+from softrobot_dynamics.recursion.servos import separate_servos
 from softrobot_dynamics.simulation.integrators.contract import Clock, Inputs, Integrator, register
 from softrobot_dynamics.simulation.integrators.forces import start
 from softrobot_dynamics.simulation.integrators.rosenbrock_stages import (
@@ -67,6 +68,7 @@ class RosenbrockWork(NamedTuple):
     jacobian: Jacobian
     stages: StageWorkspace
     clock: Clock
+    adapt: Entry  # of the Jacobian to drives that move joints, or NOTHING
     longest: float  # step [s]
     tolerance: float
     units: Vector  # (n,) of coordinates, see softrobot_dynamics.model.scales
@@ -123,6 +125,7 @@ class RosenbrockIntegrator(Integrator):
             jacobian=jacobian,
             stages=allocate_stages(ROS34PW2, n),
             clock=self.clock,
+            adapt=self._adaptation(jacobian),
             longest=substep,
             tolerance=tolerance,
             units=model.scales.units,
@@ -130,9 +133,16 @@ class RosenbrockIntegrator(Integrator):
         self.tried = self._work.stages.q
         self.advance = self.bind(self.entry)
 
+    def _adaptation(self, jacobian: Jacobian) -> Entry:
+        """Return the entry of what adapts a Jacobian to drives that move joints, or NOTHING."""
+        if self.acts.servos is None:
+            return NOTHING
+        return entry(adapt_to_servos, drives=self.acts.servos, K=jacobian.K, D=jacobian.D)
+
     def bind(self, evaluate: Entry) -> Callable[..., int]:
         """Return ``advance`` by another entry that evaluates the robot into the same terms."""
-        return cached(rosenbrock_steps, work=self._work._replace(evaluate=evaluate))
+        work = self._work._replace(evaluate=self.driven(evaluate))
+        return cached(rosenbrock_steps, work=work)
 
     def reset(self, q: Vector) -> None:
         """Begin anew."""
@@ -160,6 +170,8 @@ def rosenbrock_steps(work, force, q, qd, duration, once):
             run(work.stiffen, q, force)
             _subtract(work.tangents, jacobian)
             _keep(clock, jacobian)
+        if work.adapt.address != 0:
+            run(work.adapt, q, qd)
         failed = _step(work.evaluate, work.terms, b, jacobian, force, q, qd, h)
         excess = np.inf if failed != 0 else _excess(b.error, q, work.units, work.tolerance)
         longer = 0.9 * max(excess, 1e-12) ** (-1.0 / b.method.order)
@@ -179,6 +191,12 @@ def rosenbrock_steps(work, force, q, qd, duration, once):
         elif clock.age[0] > 0.0:
             clock.age[0] = AGE
     return 0
+
+
+@kernel
+def adapt_to_servos(drives, K, D, q, qd):
+    """Adapt K and D to the drives as they were in the last evaluation, at (q, qd)."""
+    separate_servos(drives, K, D)
 
 
 @kernel

@@ -1,0 +1,133 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Compiled pieces of :mod:`~softrobot_dynamics.controllers.setpoints`: a tick of k drives."""
+
+from typing import NamedTuple
+
+from softrobot_dynamics.annotations import Array, Integers, Vector
+from softrobot_dynamics.compiling.addresses import Entry, run
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.kernels.linalg import cholesky, solve_lower, solve_lower_transposed
+from softrobot_dynamics.kernels.sums import dot
+from softrobot_dynamics.model.terms import Terms
+from softrobot_dynamics.recursion.drives import Drives, effort_of
+
+LAGS = 2.0  # over w: lag of a position drive in a steady motion, and farthest from the measured
+SLOWED = 0.5  # of w: rate at which a commanded motion comes to rest at a limit of its position
+
+
+class CommandedMotion(NamedTuple):
+    """The commanded motion of k joints, and what their drives are told."""
+
+    coordinates: Integers  # (k,)
+    positions: Integers  # (k,) 1: told a position, 0: a velocity
+    w: Vector  # (k,) rate of the drive [1/s]
+    lower: Vector  # (k,) limits of the position
+    upper: Vector  # (k,)
+    speed: Vector  # (k,) limit of the velocity
+    correction: Vector  # (k,) kappa [1/s]
+    q: Vector  # (k,) commanded
+    v: Vector  # (k,)
+    a: Vector  # (k,) until the next tick
+    measured: Vector  # (k,) position
+    measured_rate: Vector  # (k,)
+    told: Vector  # (k,)
+    period: float  # [s] of the law
+
+
+class ForceResponse(NamedTuple):
+    """What finds the mean accelerations of a robot under a force that is held for a period."""
+
+    evaluate: Entry
+    terms: Terms
+    drives: Drives
+    signs: Vector  # (m,)
+    response: Array  # (2, n, n) G and R K of the law, zero where it knows none
+    known: int  # 1: it does
+    u: Vector  # (m,) force
+    F: Vector  # (n,) scratch
+    q: Vector  # (n,) where it is evaluated
+    qd: Vector  # (n,)
+
+
+@kernel
+def follow_motion(motion, q_out, qd_out, q, qd, passed):
+    """
+    Let the commanded motion pass on [s]; fill the state (n,) for the law from the measured one.
+
+    Returns 1 where something else than the accelerations has changed it: a limit, or the measured
+    position, from which it must not be too far.
+    """
+    changed = 0
+    for j in range(len(q)):
+        q_out[j], qd_out[j] = q[j], qd[j]
+    for i in range(len(motion.q)):
+        j, v, a = motion.coordinates[i], motion.v[i], motion.a[i]
+        place, v = motion.q[i] + passed * (v + 0.5 * passed * a), v + passed * a
+        far = LAGS / motion.w[i] * motion.speed[i]
+        low, high = max(motion.lower[i], q[j] - far), min(motion.upper[i], q[j] + far)
+        if place > high:
+            place, v, changed = high, min(v, max(qd[j], 0.0)), 1
+        elif place < low:
+            place, v, changed = low, max(v, min(qd[j], 0.0)), 1
+        motion.measured[i], motion.measured_rate[i] = q[j], qd[j]
+        motion.q[i], motion.v[i] = place, v
+        q_out[j], qd_out[j] = place, v
+    return changed
+
+
+@kernel
+def plan_setpoints(motion, found, delay, duration):
+    """
+    Fill what drives are told, and the accelerations that ``found.u`` brings on average.
+
+    Returns 1 where limits of velocities or positions do not allow them.
+    """
+    limited, tau, T = 0, 0.5 * motion.period + delay, motion.period
+    for j in range(len(found.q)):
+        found.q[j] += delay * found.qd[j]
+    _accelerate(motion, found)
+    for i in range(len(motion.q)):
+        w, place, v = motion.w[i], motion.q[i], motion.v[i]
+        slowed = SLOWED * w
+        low = max(-motion.speed[i], min(0.0, slowed * (motion.lower[i] - place)))
+        high = min(motion.speed[i], max(0.0, slowed * (motion.upper[i] - place)))
+        then = v + T * motion.a[i]
+        if then > high or then < low:
+            motion.a[i], limited = (min(max(then, low), high) - v) / T, 1
+        a = motion.a[i]
+        if motion.positions[i]:
+            ahead = 1.0 / (w * w) + tau * (2.0 / w + 0.5 * tau)
+            reach = motion.speed[i] * duration * (1.0 + 1e-9)
+            told = place + (2.0 / w + tau) * v + ahead * a
+            told = min(max(told, motion.lower[i]), motion.upper[i])
+            told = min(max(told, motion.told[i] - reach), motion.told[i] + reach)
+        else:
+            told = v + (1.0 / w + tau) * a
+            told += motion.correction[i] * (place - motion.measured[i])
+            told = min(max(told, low), high)
+        motion.told[i] = told
+    return limited
+
+
+@kernel
+def _accelerate(motion, found):
+    """Fill the mean accelerations of the joints over a period in which the force is held."""
+    terms, F, response, qd = found.terms, found.F, found.response, found.qd
+    run(found.evaluate, found.q, qd)
+    for i in range(len(F)):
+        F[i] = -terms.h[i]
+    for k in range(len(found.u)):
+        push = found.signs[k] * effort_of(found.drives, k, found.u[k])
+        if push != 0.0:
+            for i in range(len(F)):
+                F[i] += terms.J[k, i] * push
+    if not found.known and cholesky(terms.M) == 0:
+        solve_lower(terms.M, F)
+        solve_lower_transposed(terms.M, F)
+    for i in range(len(motion.a)):
+        j = motion.coordinates[i]
+        if found.known:
+            gained = dot(response[0, j], F) - dot(response[1, j], qd)
+            motion.a[i] = gained / motion.period
+        else:
+            motion.a[i] = F[j]
