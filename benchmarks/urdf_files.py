@@ -6,7 +6,9 @@ Import the URDF files below a folder, and compare each with what Pinocchio makes
 
 For each file: the options of `softrobot import` that it needs, and by how much inverse dynamics
 and mass matrix are not Pinocchio's, relative to their greatest entry, in three states. An inertia
-that was repaired is repaired in Pinocchio's model, too. What is refused has its first reason.
+that was repaired is repaired in Pinocchio's model, too. Joints that follow others move there by
+themselves, and what belongs to them is added to that of their leaders. What is refused has its
+first reason.
 """
 
 import argparse
@@ -30,20 +32,25 @@ def imported(file):
             mapping = read_urdf(file, **options, report=lines.append)
         except DescriptionError as error:
             problems = error.problems
-            joints = {
-                problem.path.split('.limit')[0].partition(' ')[2]
-                for problem in problems
-                if '--unlimited' in problem.expected
-            }
+            joints, held = (
+                {
+                    problem.path.split('.')[0].partition(' ')[2]
+                    for problem in problems
+                    if option in problem.expected
+                }
+                for option in ('--unlimited', '--lock')
+            )
             repair = any('--repair' in problem.expected for problem in problems)
-            if not joints and (not repair or options.get('repair')):
+            if not joints and not held and (not repair or options.get('repair')):
                 raise
             options = {
                 'unlimited': joints | set(options.get('unlimited', ())),
+                'locked': options.get('locked', {}) | dict.fromkeys(held, 0.0),
                 'repair': repair or options.get('repair', False),
             }
     needed = ['--repair'] if options.get('repair') else []
-    needed += [f'--unlimited ({len(options["unlimited"])})'] if options.get('unlimited') else []
+    for option, key in (('--unlimited', 'unlimited'), ('--lock', 'locked')):
+        needed += [f'{option} ({len(options[key])})'] if options.get(key) else []
     repaired = re.findall('^link (.*): principal', '\n'.join(lines), re.MULTILINE)
     return mapping, ' '.join(needed), repaired
 
@@ -53,38 +60,50 @@ def apart(file, mapping, repaired):
     model = sd.compile_model(sd.load_robot(mapping))
     bodies = {body['name']: body['body'] for body in mapping['bodies']}
     peer = pin.buildModelFromXML(repaired_text(file, bodies, repaired))
-    names = [name_of(name) for name in peer.names[1:]]
-    order = [model.coordinate_names.index(name) for name in names]
-    damping = np.zeros(model.n)
-    friction = np.zeros(model.n)
-    for body in mapping['bodies']:
-        joint = body['joint']
-        if joint['type'] in ('revolute', 'prismatic'):
-            at = model.coordinate_names.index(joint['name'])
-            damping[at] = joint.get('damping', 0.0)
-            friction[at] = joint.get('coulomb_friction', 0.0)
+    G, c, damping = follow(mapping, [name_of(name) for name in peer.names[1:]], model)
     data, rng, worst = peer.createData(), np.random.default_rng(0), np.zeros(2)
     for _ in range(3):
         q, qd, qdd = rng.uniform(-1.0, 1.0, (3, model.n))
         tau, mass = sd.mass_inverse_dynamics(model, q=q, qd=qd, qdd=qdd)
-        tau = tau - damping * qd
-        wanted = pin.rnea(peer, data, _as_pin(peer, q[order]), qd[order], qdd[order])
-        crba = pin.crba(peer, data, _as_pin(peer, q[order]))
-        crba = np.triu(crba) + np.triu(crba, 1).T
+        at = _as_pin(peer, G @ q + c)
+        wanted = G.T @ (pin.rnea(peer, data, at, G @ qd, G @ qdd) + damping * (G @ qd))
+        crba = pin.crba(peer, data, at)
+        crba = G.T @ (np.triu(crba) + np.triu(crba, 1).T) @ G
         worst = np.maximum(
             worst,
             [
-                np.abs(tau[order] - wanted).max() / max(np.abs(wanted).max(), 1e-300),
-                np.abs(mass[np.ix_(order, order)] - crba).max() / np.abs(crba).max(),
+                np.abs(tau - wanted).max() / max(np.abs(wanted).max(), 1e-300),
+                np.abs(mass - crba).max() / np.abs(crba).max(),
             ],
         )
     return worst
 
 
-def _as_pin(peer, q):
+def follow(mapping, names, model):
+    """
+    Return G and c of the joints' coordinates x = G q + c, and their damping.
+
+    Pinocchio moves each joint by itself, in the order of ``names``; the joints of the ``model``
+    that follow others have no coordinate in q, nor have those that are locked, at 0.
+    """
+    joints = {body['joint']['name']: body['joint'] for body in mapping['bodies']}
+    G, c, damping = np.zeros((len(names), model.n)), np.zeros(len(names)), np.zeros(len(names))
+    for i, name in enumerate(names):
+        multiplier, leader = 1.0, joints[name]
+        damping[i] = leader.get('damping', 0.0)
+        while 'mimic' in leader:
+            c[i] += multiplier * leader['mimic']['offset']
+            multiplier *= leader['mimic']['multiplier']
+            leader = joints[leader['mimic']['joint']]
+        if leader['type'] != 'fixed':
+            G[i, model.coordinate_names.index(leader['name'])] = multiplier
+    return G, c, damping
+
+
+def _as_pin(peer, x):
     """Return coordinates as Pinocchio has them: (cos, sin) of joints that turn without end."""
     found = pin.neutral(peer)
-    for value, joint in zip(q, peer.joints[1:]):
+    for value, joint in zip(x, list(peer.joints)[1:]):
         if joint.nq == 2:
             found[joint.idx_q : joint.idx_q + 2] = np.cos(value), np.sin(value)
         else:

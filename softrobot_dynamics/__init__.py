@@ -8,6 +8,7 @@ if is_program():  # before numba is imported, which takes a second
 
 from softrobot_dynamics.bodies.custom import CustomBody
 from softrobot_dynamics.bodies.lvp.accuracy import converged_quadrature, quadrature_error
+from softrobot_dynamics.configuration.controllers import load_controller, LoadedController
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.variation import vary
 from softrobot_dynamics.dynamics.calls import (
@@ -58,6 +59,7 @@ __all__ = [
     'Estimator',
     'Feedback',
     'Law',
+    'LoadedController',
     'MomentumObserver',
     'Plant',
     'Recording',
@@ -90,6 +92,7 @@ __all__ = [
     'joint_torques',
     'kinetic_energy',
     'linearise',
+    'load_controller',
     'load_estimator',
     'load_robot',
     'mass_inertial_inverse_dynamics',

@@ -263,6 +263,7 @@ def test_only_commands_and_papers_import_members_of_kinds():
     helpers = {
         'controllers.composition', 'controllers.limiting', 'controllers.phases',
         'controllers.safe', 'controllers.settings', 'bodies.curves', 'bodies.skins',
+        'joints.follower',
         'references.feasibility', 'references.following', 'references.outputs',
         'references.piecewise', 'references.postures',
     }  # fmt: skip

@@ -44,11 +44,11 @@ class JointActuator(Actuator):
         joint = joints[self.joint]
         if joint is None:
             return
-        if not joint.coordinates():
-            known = ', '.join(key for key, j in joints.items() if j and j.coordinates())
+        if not joint.freedoms():
+            known = ', '.join(key for key, j in joints.items() if j and j.freedoms())
             expected = f'a joint with one coordinate or more: {known or "there is none"}'
             yield 'joint', self.joint, expected
-        elif (self.coordinate or '') not in joint.coordinates():
+        elif (self.coordinate or '') not in joint.freedoms():
             yield 'coordinate', self.coordinate or MISSING, self._coordinate_of(joint)
         else:
             low, high = self.command_limits(joints)
@@ -62,7 +62,7 @@ class JointActuator(Actuator):
     def command_limits(self, joints: Mapping[str, Joint]) -> tuple[float, float]:
         """Return `limits`, no wider than the effort limit of the coordinate."""
         joint = joints[self.joint]
-        efforts = dict(zip(joint.coordinates(), joint.effort_limits()))
+        efforts = dict(zip(joint.freedoms(), joint.effort_limits()))
         effort = efforts[self.coordinate or '']
         return max(self.limits[0], -effort), min(self.limits[1], effort)
 
@@ -82,7 +82,7 @@ class JointActuator(Actuator):
 
     def _coordinate_of(self, joint: Joint) -> str:
         """Say in words which coordinates `joint` has."""
-        names = joint.coordinates()
+        names = joint.freedoms()
         if names == ('',):
             return f'no coordinate: {self.joint} has only one'
         hint = closest(self.coordinate, names) if self.coordinate else ''

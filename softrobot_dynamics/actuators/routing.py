@@ -4,7 +4,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from softrobot_dynamics.actuators.contract import (
@@ -14,7 +14,7 @@ from softrobot_dynamics.actuators.contract import (
     RobotParts,
     Segment,
 )
-from softrobot_dynamics.annotations import Complaints, Matrix, Value
+from softrobot_dynamics.annotations import Complaints, Math, Matrix, Value
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.bodies.curves import Curve
 from softrobot_dynamics.errors import MISSING
@@ -31,6 +31,8 @@ from softrobot_dynamics.schema.fields import (
 )
 from softrobot_dynamics.schema.parsing import Problems
 
+_NUMPY = cast(Math, np)  # for numbers and arrays; only its cos and sin are called
+
 
 @dataclass(frozen=True)
 class Polynomial:
@@ -39,11 +41,11 @@ class Polynomial:
     x: tuple[float, ...] = items(number('m'), default=(0.0,))
     y: tuple[float, ...] = items(number('m'), default=(0.0,))
 
-    def at(self, sigma: Value, math: Any = np) -> tuple[Value, Value]:
+    def at(self, sigma: Value, math: Math = _NUMPY) -> tuple[Value, Value]:
         """Return (x, y) [m] in the section at `sigma` = s/L [-]."""
         return _horner(self.x, sigma), _horner(self.y, sigma)
 
-    def derivative(self, sigma: Value, math: Any = np) -> tuple[Value, Value]:
+    def derivative(self, sigma: Value, math: Math = _NUMPY) -> tuple[Value, Value]:
         """Return the derivative of (x, y) by s/L [m] at `sigma` = s/L [-]."""
         return _horner(_derivative(self.x), sigma), _horner(_derivative(self.y), sigma)
 
@@ -56,12 +58,12 @@ class Helix:
     phase: float = number('rad', default=0.0)  # the angle from x towards y at s = 0
     turns: float = number('-', default=0.0)  # over the whole length, from x towards y
 
-    def at(self, sigma: Value, math: Any = np) -> tuple[Value, Value]:
+    def at(self, sigma: Value, math: Math = _NUMPY) -> tuple[Value, Value]:
         """Return (x, y) [m] in the section at `sigma` = s/L [-]."""
         angle = self.phase + 2 * np.pi * self.turns * sigma
         return self.radius * math.cos(angle), self.radius * math.sin(angle)
 
-    def derivative(self, sigma: Value, math: Any = np) -> tuple[Value, Value]:
+    def derivative(self, sigma: Value, math: Math = _NUMPY) -> tuple[Value, Value]:
         """Return the derivative of (x, y) by s/L [m] at `sigma` = s/L [-]."""
         x, y = self.at(sigma, math)
         rate = 2 * np.pi * self.turns
@@ -75,9 +77,12 @@ ROUTING = (
 _POINT = reader(vector('m', 2, expected=ROUTING))
 
 
-def _read_routing(value: object, path: str, problems: Problems) -> Any:
+def _read_routing(value: object, path: str, problems: Problems) -> Polynomial | Helix | None:
+    """Return what a routing is given as in a robot file, None and append each problem."""
     if isinstance(value, dict) and value:
-        return parse(Helix if 'radius' in value else Polynomial, value, path, problems)
+        kind = Helix if 'radius' in value else Polynomial
+        routing: Polynomial | Helix | None = parse(kind, value, path, problems)
+        return routing
     point = _POINT(value, path, problems)
     return point and Polynomial(point[:1], point[1:])
 
@@ -87,7 +92,7 @@ class Passage:
     """One entry of a path: along a body's length at an offset, or over points of a rigid body."""
 
     body: str = reference('body')
-    offset: Any = custom(_read_routing, expected=ROUTING, default=None)
+    offset: Polynomial | Helix | None = custom(_read_routing, expected=ROUTING, default=None)
     span: tuple[float, float] = interval('-', default=(0.0, 1.0))  # from s/L to s/L
     points: tuple[tuple[float, float, float], ...] | None = items(
         vector('m', 3), default=None
@@ -122,14 +127,18 @@ class Passage:
             return np.array(self.points)
         turns = abs(getattr(self.offset, 'turns', 0.0)) * (self.span[1] - self.span[0])
         sigma = np.linspace(*self.span, count * max(1, int(np.ceil(turns))))
-        return np.column_stack(np.broadcast_arrays(*self.offset.at(sigma), sigma * body.length))
+        return np.column_stack(np.broadcast_arrays(*self._at(sigma), sigma * body.length))
 
     def end(self, which: int) -> tuple[bool, tuple[float, float, float]]:
         """Return (whether it is in the tip frame, point (3,) [m]) of the entry, 0, or exit, -1."""
         if self.points is not None:
             return False, self.points[which]
-        x, y = self.offset.at(self.span[which])
+        x, y = self._at(self.span[which])
         return which == -1, (float(x), float(y), 0.0)
+
+    def _at(self, sigma: Value) -> tuple[Value, Value]:
+        """Return (x, y) [m] in the section at `sigma` = s/L [-]; the axis without an offset."""
+        return (0.0, 0.0) if self.offset is None else self.offset.at(sigma)
 
 
 @dataclass(frozen=True)

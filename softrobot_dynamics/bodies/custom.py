@@ -17,7 +17,7 @@ from softrobot_dynamics.tracing.graph import Node, Symbol
 
 @dataclass(frozen=True)
 class _Formulas(Body):
-    """What is compiled of a custom body: its recorded formulas; equal if they compute the same."""
+    """Recorded formulas of a custom body, which are compiled; equal if they compute the same."""
 
     names: tuple[str, ...]
     length: float

@@ -36,6 +36,14 @@ def cached(function: Any, types: str = '', /, **given: Any) -> Callable[..., Any
     return functools.partial(program, _table(given)) if given else program
 
 
+def given_to(function: functools.partial[Any]) -> dict[str, Any]:
+    """Return by name what was given to a kernel that :func:`cached` returned; {}: nothing."""
+    table = function.args[0] if function.args else None
+    while isinstance(table, (np.ndarray, memoryview)):
+        table = table.base if isinstance(table, np.ndarray) else table.obj
+    return table.given if isinstance(table, _Keeper) else {}
+
+
 def entry(function: Any, /, **given: Any) -> Entry:
     """
     Return the :class:`Entry` of a kernel whose arguments that are not ``given`` are arrays (.,).

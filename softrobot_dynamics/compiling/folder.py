@@ -43,7 +43,9 @@ def own_folder() -> Path | None:
     """
     folder = cache_folder()
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not folder.exists():
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder.chmod(0o700)  # a umask may have closed it to us, too
         state = folder.stat()
     except OSError as error:
         _say_unwritable(error)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class Controlled(NamedTuple):
-    """What the controller node runs."""
+    """Robot, law and checks that the controller node runs."""
 
     model: CompiledModel
     controller: Any
@@ -65,7 +65,7 @@ class Controlled(NamedTuple):
 
 
 class Simulated(NamedTuple):
-    """What the simulation node runs."""
+    """Robot, simulator and sensors that the simulation node runs."""
 
     model: CompiledModel
     simulator: ActuatedSimulator
@@ -146,6 +146,19 @@ def plan_of(model: CompiledModel, values: Mapping[str, Any], q: Vector) -> Plann
         command = part.law.pushes(settings_for(model, values))
         return feasibility.plan_commands(model, own, part.wanted, command, q)
     return feasibility.plan(model, own, part.wanted, q)
+
+
+def reference_of(law: Controller, values: Mapping[str, Any], q: Vector) -> Any:
+    """
+    Return the Reference, or Program of phases, that parameter `values` let a law follow.
+
+    It is planned from q (n,); without any, it is to stay at the outputs there. SoftRobotError.
+    """
+    model = law.model
+    found = plan_of(model, values, q)
+    if found.reference is not None:
+        return found.reference
+    return constant(law.outputs(q, np.zeros(model.n))[0][law.controlled])
 
 
 def settings_for(model: CompiledModel, values: Mapping[str, Any]) -> Any:

@@ -26,7 +26,7 @@ from softrobot_dynamics.controllers.contract import Controller, CONTROLLERS
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.contract import GROUP, REFERENCES
 from softrobot_dynamics.schema.bounds import ANY
-from softrobot_dynamics.schema.parameters import Parameter
+from softrobot_dynamics.schema.parameters import own_path, Parameter
 from softrobot_dynamics.simulation.bus import Bus
 from softrobot_dynamics.simulation.sensing import Sensors
 
@@ -142,6 +142,11 @@ def _law(part: LawPart, robot: NamedRobot) -> Iterator[ParameterSpec]:
                 yield row._replace(name=part.full(row.name))
 
 
+def limit_path(actuator: str, key: str) -> str:
+    """Return the name of a limit, 'lower', 'upper' or 'rate', for an actuator; '': for all."""
+    return own_path('limits', actuator, key, _LIMITS)
+
+
 def sensor_rows(robot: NamedRobot) -> tuple[ParameterSpec, ...]:
     """Return the simulation's rows that are known once there is a robot: sensors, wire names."""
     names = [row.name for row in SIMULATION]
@@ -202,7 +207,7 @@ def _limits(actuators: Sequence[str], units: Sequence[str]) -> Iterator[Paramete
     for key, (words, per) in _LIMITS.items():
         least = 0.0 if key == 'rate' else -inf
         for owner, unit in zip(('', *actuators), (common, *units)):
-            path = '.'.join(filter(None, ('limits', owner, key)))
+            path = limit_path(owner, key)
             whose = f', for {owner}' if owner else ''
             said = f'{words}, within what the robot file allows{whose} [{unit or "-"}{per}]'
             yield ParameterSpec(path, 'double', nan, said, least)

@@ -10,6 +10,7 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.configuration.declared_parameters import limit_path
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem
 from softrobot_dynamics.simulation.bus import Bus, make_bus
 from softrobot_dynamics.simulation.sensing import make_sensors, Sensors
@@ -111,7 +112,7 @@ def _each(
     """Return (limits (m,), the parameter each is from, '' for the robot file)."""
     numbers, sources = np.array(default, dtype=float), [''] * model.m
     for i, name in enumerate(model.actuator_names):
-        for source in (f'limits.{key}', f'limits.{name}.{key}'):
+        for source in (limit_path('', key), limit_path(name, key)):
             value = values.get(source, np.nan)
             if not isnan(value):
                 numbers[i], sources[i] = value, source

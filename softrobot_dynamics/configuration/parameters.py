@@ -79,7 +79,10 @@ class ParameterSpec(NamedTuple):
 
 
 def _is(kind: type) -> Callable[[Any], Any]:
+    """Return a function that returns a value of a kind as it is; ValueError for others."""
+
     def convert(value: object) -> Any:
+        """Return the value if it is one of the kind; a bool is no int."""
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             raise ValueError
         return value
@@ -88,6 +91,7 @@ def _is(kind: type) -> Callable[[Any], Any]:
 
 
 def _double(value: object) -> float:
+    """Return a number as a float; ValueError for a bool, and for what a float does not hold."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ValueError
     try:
@@ -97,7 +101,10 @@ def _double(value: object) -> float:
 
 
 def _list(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a function that converts all of a list, to a tuple; ValueError for a text."""
+
     def convert_all(value: object) -> Any:
+        """Return a tuple of all entries, converted."""
         if isinstance(value, (str, bytes)) or not hasattr(value, '__len__'):
             raise ValueError
         return tuple(map(convert, cast(Iterable[object], value)))

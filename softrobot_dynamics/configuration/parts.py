@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 NamedRobot: TypeAlias = 'RobotDescription | CompiledModel'
-"""What names the coordinates and actuators of a robot."""
+"""Description or model, which name the coordinates and actuators of a robot."""
 
 OWN = 'controller', 'controlled', f'{GROUP}.type'  # that each part has for itself
 RAMP = f'{GROUP}.ramp_time'  # that it may have for itself
@@ -51,7 +51,7 @@ class LawPart(NamedTuple):
 
     @property
     def wanted(self) -> Trajectory:
-        """What its outputs follow; DescriptionError, UnknownNameError."""
+        """The reference of its outputs; DescriptionError, UnknownNameError."""
         with self.named():
             return trajectory(self.values)
 

@@ -33,7 +33,7 @@ DESIGN_OFF = 0.4
 
 @dataclass(frozen=True)
 class AcceleratingSettings(SampledDataSettings):
-    """What may be tuned of every such law."""
+    """Settings that all such laws have."""
 
     observer: float = parameter(
         number('s', at_least=0.0, default=math.nan),

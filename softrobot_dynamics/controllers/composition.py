@@ -43,7 +43,7 @@ class Composed(SampledDataSettings):
 
 
 class _Course(NamedTuple):
-    """What is followed: an order as it was given."""
+    """The reference that is followed, as it was ordered."""
 
     reference: Any  # Program or Reference
     t: float
@@ -76,6 +76,7 @@ class Composition(Controller[Composed]):
 
     Settings = Composed
     type_name = 'composition'
+    kept = (*Controller.kept, '_program', '_course', '_taken')
 
     def __init__(
         self,
@@ -113,6 +114,17 @@ class Composition(Controller[Composed]):
         self._course = self._taken = _Course(None, 0.0, 0.0)
         self._told: Any = None
         self._tell()
+
+    def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return what makes another composition, of copies of its laws."""
+        return (self.laws, self.settings, self._now.phases), {}
+
+    def resume(self) -> None:
+        """Hand the settings on, and let each law prepare for its own."""
+        self._told = None
+        self._tell()
+        for law in self.laws:
+            law.resume()
 
     @property
     def phase(self) -> str:

@@ -34,7 +34,7 @@ CLOSE = 1e-10  # distance from y_d, of what a unit of a coordinate does to it, t
 
 @dataclass(frozen=True)
 class ComputedTorqueSettings(AcceleratingSettings):
-    """What may be tuned."""
+    """Settings: gains of the coordinates."""
 
     p: Array = gain('Gain on the error of q', each='coordinate')
     d: Array = rate_gain('Gain on the error of its rate', each='coordinate')

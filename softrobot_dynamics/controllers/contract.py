@@ -19,6 +19,7 @@ from softrobot_dynamics.controllers.settings import (
     Settings,
 )
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.model.rebuilding import Rebuilt
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.references.piecewise import braking, constant, Reference, sample
 from softrobot_dynamics.schema.parameters import Parameter
@@ -50,7 +51,7 @@ class BlendedReference(NamedTuple):
 
 
 class Command(NamedTuple):
-    """What one tick decided. The arrays belong to the controller: valid until its next tick."""
+    """Result of one tick. The arrays belong to the controller: valid until its next tick."""
 
     u: Vector  # (m,) command, actuator units
     y: Vector  # (m,) actuation coordinates
@@ -84,7 +85,7 @@ def sample_plan(plan, t, out, scratch):
             out[2, i] = scratch[2, i] + s * gap2 + 2.0 * s1 * gap1 + s2 * gap
 
 
-class Controller(Generic[S]):
+class Controller(Rebuilt, Generic[S]):
     """
     Base of all controllers: a file with one law, ``@register``ed, its parameters ``Settings``.
 
@@ -92,9 +93,11 @@ class Controller(Generic[S]):
     coordinates follow the reference (default: all); ``settings``, an instance of ``Settings``
     (default: as :meth:`make_settings` makes it). :meth:`compute` belongs to one thread;
     :meth:`use` and :meth:`follow` may be called from another at any time and take effect with the
-    next tick.
+    next tick. Pickled and copied, it goes on from the same state, settings and reference; a
+    subclass that takes other arguments has :meth:`arguments` of its own.
     """
 
+    kept: ClassVar[tuple[str, ...]] = ('settings', 'plan')
     Settings: Any = Settings
     type_name: ClassVar[str]  # by which it is registered
     settings: S
@@ -121,6 +124,12 @@ class Controller(Generic[S]):
             constant(np.zeros(len(names))), constant(np.zeros(len(names))), 0.0, 0.0
         )
         self.last = np.full(model.m, np.nan)
+
+    def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return what makes another law of the kind, see :class:`.Rebuilt`."""
+        names = tuple(self.model.actuator_names[k] for k in self.controlled)
+        options = {'period': self.period, 'controlled': names, 'settings': self.settings}
+        return (self.model,), options
 
     @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FeedForwardSettings(Settings):
-    """What is commanded: tensions, torques, pressures, positions of drives."""
+    """Settings: the commands, tensions, torques, pressures, positions of drives."""
 
     command: Array = parameter(
         number('unit of u', default=0.0), 'What is commanded, within the limits', each='actuator'

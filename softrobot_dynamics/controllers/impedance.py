@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Impedance(SampledDataSettings):
-    """What may be tuned: the tip in the base frame, and how the rest of the robot is kept."""
+    """Settings: impedance of the tip in the base frame, and how the rest of the robot is kept."""
 
     body: str = parameter(text(default=''), 'Body whose tip it is; empty: the last one')
     target: tuple[float, ...] = parameter(

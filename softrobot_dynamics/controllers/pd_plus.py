@@ -24,7 +24,7 @@ from softrobot_dynamics.kernels.linalg import copy
 
 @dataclass(frozen=True)
 class PdPlusSettings(SampledDataSettings):
-    """What may be tuned: as accelerations of the robot at q0, so that units do not matter."""
+    """Settings: gains as accelerations of the robot at q0, so that units do not matter."""
 
     p: Array = gain(
         'Gain on the error of y, for the inertia and damping that outputs meet at q = 0',

@@ -21,7 +21,7 @@ from softrobot_dynamics.controllers.settings import kernel_settings
 
 @dataclass(frozen=True)
 class PfblSettings(AcceleratingSettings):
-    """What may be tuned: p and d of [P, Sec. 6]."""
+    """Settings: gains p and d of [P, Sec. 6]."""
 
     p: Array = gain('Gain on the error of y', each='actuator', group='gains')
     d: Array = rate_gain('Gain on the error of its rate', each='actuator', group='gains')

@@ -38,7 +38,7 @@ RELAXATION = 10.0  # of the time of the robot's slowest motion: in that redundan
 
 @dataclass(frozen=True)
 class SampledDataSettings(Settings):
-    """What such a law knows of the loop, beside the limits."""
+    """Settings: the delay of the loop that the law knows, beside the limits."""
 
     delay: float = parameter(
         number('s', at_least=0.0, at_most=0.01, default=0.0),
@@ -51,7 +51,7 @@ D = TypeVar('D', bound=SampledDataSettings)
 
 
 class LawWorkspace(NamedTuple):
-    """What a law knows from the beginning, and the arrays it works in."""
+    """Constants of a law, and the arrays it works in."""
 
     evaluate: Entry  # of the terms; of M only where a law ``needs_poses``
     terms: Terms
@@ -111,6 +111,10 @@ class SampledDataLaw(Controller[D]):
         self._sampled = SampledLoop(model, self.period, self.controlled, self.memory_size)
         self._law_at_rest = self.law_at_rest(self._sampled.lines)
         self._go_by(held.lines, held.entry)
+
+    def resume(self) -> None:
+        """Prepare the law for its plan and settings."""
+        self._apply(self.plan, self.settings)
 
     def join(self, held: HeldCommand, prediction: Prediction) -> None:
         """Go by a response for several laws, see :meth:`Controller.join`."""

@@ -57,7 +57,7 @@ def _equal(one: object, other: object) -> bool:
 
 
 class RobotNames(Protocol):
-    """What names the coordinates and actuators of a robot: its description, or its model."""
+    """Names of the coordinates and actuators of a robot: its description, or its model."""
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:

@@ -56,7 +56,7 @@ class DemoPlan(NamedTuple):
 
 
 class CompiledNodes(NamedTuple):
-    """What both nodes will run, compiled."""
+    """Robot and law of both nodes, compiled."""
 
     model: CompiledModel  # of the law
     law: Controller

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from softrobot_dynamics.description.mimics import follow
 from softrobot_dynamics.description.modules import (
     Module,
     NamedActuator,
@@ -57,6 +58,14 @@ class RobotDescription:
         """The coordinates' names on the wire, module by module, (n,)."""
         return tuple(c for module in self.modules for c in module.coordinate_names())
 
+    def first_coordinates(self) -> dict[str, int]:
+        """Return where in (n,) the coordinates of each module begin, by the joint's name."""
+        found, first = {}, 0
+        for module in self.modules:
+            found[module.joint_name] = first
+            first += len(module.coordinate_names())
+        return found
+
     @property
     def body_names(self) -> tuple[str, ...]:
         """The bodies' names."""
@@ -79,18 +88,18 @@ class RobotDescription:
 
     @property
     def commands(self) -> Any:
-        """What the actuators are told, a Quantity (name, unit) each, (m,)."""
+        """Quantities of the commands of the actuators, a Quantity (name, unit) each, (m,)."""
         joints = {module.joint_name: module.joint for module in self.modules}
         return tuple(entry.actuator.commanded(joints) for entry in self.actuators)
 
     @property
     def efforts(self) -> Any:
-        """What the actuators' u are, a Quantity (name, unit) each, (m,)."""
+        """Quantities of the actuators' efforts u, a Quantity (name, unit) each, (m,)."""
         return tuple(u for u, _ in self._quantities())
 
     @property
     def outputs(self) -> Any:
-        """What the actuators' y are, a Quantity (name, unit) each, (m,)."""
+        """Quantities of the actuators' coordinates y, a Quantity (name, unit) each, (m,)."""
         return tuple(y for _, y in self._quantities())
 
     def _quantities(self) -> Any:
@@ -157,7 +166,7 @@ def _shipped_robot(source: str) -> Path:
 
 @dataclass(frozen=True)
 class _Header:
-    """What stands at the top of a robot file, beside its lists."""
+    """Entries at the top of a robot file, beside its lists."""
 
     name: str = name()
     gravity: tuple[float, float, float] = vector('m/s^2', 3, default=(0.0, 0.0, -9.81))
@@ -167,7 +176,7 @@ class _Header:
 def _checked(data: object, problems: Problems, source: str) -> RobotDescription:
     if isinstance(data, dict):
         header = parse(_Header, data, '', problems, ignore=('bodies', 'actuators', 'initial'))
-        modules = read_modules(data.get('bodies', MISSING), problems)
+        modules = follow(read_modules(data.get('bodies', MISSING), problems), problems)
         actuators = read_actuators(data.get('actuators'), modules, problems)
         start = read_initial(data.get('initial'), modules, problems)
     else:

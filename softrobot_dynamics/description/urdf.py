@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 
 from softrobot_dynamics.description.urdf_changes import drop_links, lock_joints
 from softrobot_dynamics.description.urdf_elements import Element, Problems, refuse_misspelt, text
+from softrobot_dynamics.description.urdf_mimics import narrowed_ranges, refuse_unknown_leaders
 from softrobot_dynamics.description.urdf_modules import DRIVEN, ModuleReader
 from softrobot_dynamics.description.urdf_trees import name_of, ordered, Tree, tree_of
 from softrobot_dynamics.errors import DescriptionError, Problem, UnknownNameError
@@ -37,7 +38,8 @@ def read_urdf(
     Each link but the root, which stands on the base, becomes a rigid body of its name, whose tip
     frame is the link's: so that further bodies attach where URDF's joints would. Each revolute,
     continuous or prismatic joint has an actuator with its name and effort; a planar joint is
-    `planar`, a floating one `free`, and neither has actuators. What no name may have becomes `_`,
+    `planar`, a floating one `free`, and neither has actuators; one with <mimic> follows another,
+    without an actuator. What no name may have becomes `_`,
     and a link `base` is `_base`. A joint's friction is its `coulomb_friction`. Geometry and the
     root's inertia are left out.
 
@@ -45,26 +47,30 @@ def read_urdf(
     limits no position. Joints in ``locked`` are fixed at their value [rad, m], and so are those
     that mimic them. The links in ``dropped`` are left out with all beyond them. With ``repair`` an
     inertia that no body has becomes the nearest that one has (:func:`nearest_inertia`). ``report``
-    is called with a line for each name that changed and each inertia that was repaired.
+    is called with a line for each name that changed, each inertia that was repaired and each range
+    that joints which follow narrow.
 
-    DescriptionError with every problem: what is no URDF or no tree, joints that mimic others or
-    are none of ``JOINTS``, numbers that no robot has. UnknownNameError for a joint or a link named
+    DescriptionError with every problem: what is no URDF or no tree, joints that follow none or are
+    none of ``JOINTS``, numbers that no robot has. UnknownNameError for a joint or a link named
     in an argument that there is not.
     """
     root = _root(path)
     problems: Problems = []
     refuse_misspelt(root, 'robot', problems)
     text(root, 'name', 'robot', problems, 'the name of the robot')
-    drop_links(root, dropped)
+    gone = drop_links(root, dropped)
     lock_joints(root, locked or {}, problems)
     tree = tree_of(root, problems)
     _refuse_unknown_joints(unlimited, tree)
+    refuse_unknown_leaders(tree.joints, gone, problems)
     order = [] if problems else ordered(tree, problems)
     reader = ModuleReader(tree, unlimited, repair, report, problems)
     bodies = [module for joint in order for module in reader.modules(joint)]
+    for line in [] if problems else narrowed_ranges(bodies, problems):
+        report(line)
     if problems:
         raise DescriptionError(tuple(problems), str(path))
-    driven = [body['joint'] for body in bodies if body['joint']['type'] in DRIVEN]
+    driven = [body['joint'] for body in bodies if _is_driven(body['joint'])]
     return {
         'name': name_of(root.get('name')),
         'bodies': bodies,
@@ -100,6 +106,11 @@ def _refuse_unknown_joints(names: Collection[str], tree: Tree) -> None:
     for name in names:
         if name not in known:
             raise UnknownNameError('joint', name, known)
+
+
+def _is_driven(joint: dict[str, Any]) -> bool:
+    """Tell whether a joint of a robot file has a coordinate of its own and one actuator."""
+    return joint['type'] in DRIVEN and 'mimic' not in joint
 
 
 def _motor(joint: dict[str, Any]) -> dict[str, Any]:

@@ -18,11 +18,11 @@ from softrobot_dynamics.errors import Problem, UnknownNameError
 from softrobot_dynamics.schema.poses import Pose, transform, z_onto
 
 
-def drop_links(root: Element, names: Collection[str]) -> None:
+def drop_links(root: Element, names: Collection[str]) -> list[str]:
     """
     Remove links, all links beyond them and the joints of all these from an element <robot>.
 
-    UnknownNameError for a name that no link has.
+    Returns the names of these joints. UnknownNameError for a name that no link has.
     """
     known = tuple(link.get('name', '') for link in root.findall('link'))
     for name in names:
@@ -37,16 +37,18 @@ def drop_links(root: Element, names: Collection[str]) -> None:
     for link in root.findall('link'):
         if link.get('name') in dropped:
             root.remove(link)
-    for joint in root.findall('joint'):
-        if _end(joint, 'child') in dropped:
-            root.remove(joint)
+    gone = [joint for joint in root.findall('joint') if _end(joint, 'child') in dropped]
+    for joint in gone:
+        root.remove(joint)
+    return [joint.get('name', '') for joint in gone]
 
 
 def lock_joints(root: Element, values: Mapping[str, float], problems: Problems) -> None:
     """
     Make joints of an element <robot> fixed, each at a value [rad, m].
 
-    Joints that mimic a locked one are locked where they follow it. What has no value is a problem:
+    Joints that mimic a locked one are locked where they follow it, and so is one whose multiplier
+    is 0. What has no value is a problem:
     a joint of another type than revolute, continuous or prismatic, a value outside of <limit>.
     UnknownNameError for a name that no joint has.
     """
@@ -55,6 +57,10 @@ def lock_joints(root: Element, values: Mapping[str, float], problems: Problems) 
         if name not in joints:
             raise UnknownNameError('joint', name, tuple(joints))
     waiting = dict(values)
+    for name, joint in joints.items():
+        mimic = joint.find('mimic')
+        if mimic is not None and name not in values and _is_zero(mimic.get('multiplier')):
+            waiting[name] = _followed(mimic, 0.0, name, problems)
     while waiting:
         name, value = waiting.popitem()
         for other, joint in joints.items():
@@ -62,6 +68,13 @@ def lock_joints(root: Element, values: Mapping[str, float], problems: Problems) 
             if mimic is not None and mimic.get('joint') == name and other not in values:
                 waiting[other] = _followed(mimic, value, other, problems)
         _lock(joints[name], name, value, problems)
+
+
+def _is_zero(text: str | None) -> bool:
+    try:
+        return text is not None and float(text) == 0.0
+    except ValueError:
+        return False
 
 
 def _followed(mimic: Element, value: float, name: str, problems: Problems) -> float:

@@ -42,6 +42,7 @@ _ATTRIBUTES: dict[str, tuple[str, ...]] = {
     'inertia': ROTATIONAL,
     'limit': ('lower', 'upper', 'effort', 'velocity'),
     'dynamics': ('damping', 'friction'),
+    'mimic': ('joint', 'multiplier', 'offset'),
 }
 
 

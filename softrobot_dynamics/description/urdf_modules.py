@@ -19,6 +19,7 @@ from softrobot_dynamics.description.urdf_elements import (
     Problems,
     ROTATIONAL,
 )
+from softrobot_dynamics.description.urdf_mimics import mimic_of
 from softrobot_dynamics.description.urdf_trees import JOINTS, name_of, Tree
 from softrobot_dynamics.errors import Problem
 from softrobot_dynamics.joints.contract import JOINTS as KINDS
@@ -136,6 +137,7 @@ def _joint(joint: Element, place: str, unlimited: bool, problems: Problems) -> d
                 problems.append(Problem(f'{place}.dynamics', name, words))
         return found
     found['axis'] = _axis(joint, place, problems)
+    found |= mimic_of(joint, place, problems)
     needed = '' if kind == 'continuous' or unlimited else _needed(kind, place)
     limit = only(joint, 'limit', place, problems, needed)
     if limit is not None and not unlimited:

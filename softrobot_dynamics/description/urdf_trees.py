@@ -96,13 +96,12 @@ def _check_names(kind: str, elements: Iterable[Element], problems: Problems) -> 
 def _check_joint(joint: Element, links: dict[str, Element], problems: Problems) -> None:
     """Refuse a joint of another kind, or one whose ends are no two links."""
     place, kind = f'joint {joint.get("name")}', joint.get('type')
-    if kind not in JOINTS or joint.find('mimic') is not None:
-        found = 'mimic' if kind in JOINTS else kind or MISSING
+    if kind not in JOINTS:
         words = f'one of {", ".join(JOINTS)}{closest(kind, JOINTS, 0.75)}'
-        if found == 'mimic':
-            name = joint.get('name')
-            words = f'a joint of its own; to hold it still: softrobot import --lock {name}=VALUE'
-        problems.append(Problem(place, found, words))
+        problems.append(Problem(place, kind or MISSING, words))
+    if kind in ('planar', 'floating') and joint.find('mimic') is not None:
+        words = f'no <mimic>: a {kind} joint has several coordinates'
+        problems.append(Problem(place, 'mimic', words))
     ends = [_end(joint, tag, place, links, problems) for tag in ('parent', 'child')]
     if ends[0] and ends[0] == ends[1]:
         problems.append(Problem(place, ends[0], 'a child that is not its parent'))

@@ -9,6 +9,7 @@ from pathlib import Path
 import re
 from typing import Any, cast, NamedTuple, SupportsFloat, TypeGuard
 
+from softrobot_dynamics.description.mimics import follow
 from softrobot_dynamics.description.naming import FieldName, FieldPath
 from softrobot_dynamics.description.robot import load_robot, RobotDescription
 from softrobot_dynamics.description.shipped import shipped
@@ -160,7 +161,7 @@ def _varied(
     modules = tuple(
         replace(
             module,
-            joint=work.on(module.joint, FieldPath((module.joint_name,))),
+            joint=work.on(module.joint.described, FieldPath((module.joint_name,))),
             body=work.on(module.body, FieldPath((module.name,))),
         )
         for module in description.modules
@@ -172,6 +173,7 @@ def _varied(
     for path in changes:
         if path not in work.done:
             raise UnknownNameError('field with numbers', path, tuple(sorted(work.known)))
+    modules = follow(modules, work.problems)
     if work.problems:
         raise DescriptionError(tuple(work.problems), 'varied robot')
     return replace(description, modules=modules, actuators=actuators)

@@ -63,7 +63,8 @@ def joint_torques(model: CompiledModel, *, q: ArrayLike, forces: ArrayLike) -> M
     fixes the wrench up to what does no work in any motion of the joint, which is zero here: the
     force acts along the joint's pure translations, the moment about its axes of rotation. So a
     revolute joint gets its force as a moment about the axis, a ball joint all of its moment, a
-    fixed joint nothing. What a joint transmits besides is in the ``joint_wrenches`` of
+    fixed joint nothing. The force along a joint that others follow is that of its own drive; they
+    have none. What a joint transmits besides is in the ``joint_wrenches`` of
     ``inverse_dynamics``. Forces of bodies' coordinates are not used.
 
     Raises ArgumentError where a joint is singular, so that no wrench has these forces.
@@ -73,6 +74,8 @@ def joint_torques(model: CompiledModel, *, q: ArrayLike, forces: ArrayLike) -> M
     for i, module in enumerate(model.description.modules):
         m = placed.robot.modules[i]
         own = forces[m[JOINT_FIRST] : m[JOINT_FIRST] + m[JOINT_COUNT]]
+        if not module.joint.coordinates():
+            own = np.zeros(len(own))  # it follows another, whose drive acts
         subspace = motion_subspace(placed.robot, i)
         result[i] = drive_wrench(subspace, own)
         if np.abs(subspace.T @ result[i] - own).max(initial=0.0) > 1e-8 * np.abs(own).max(

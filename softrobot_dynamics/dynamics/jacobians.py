@@ -25,9 +25,12 @@ from softrobot_dynamics.recursion.derivative_passes import (
     DerivativeArrays,
     tangent_entries,
 )
+from softrobot_dynamics.recursion.folding import folded
 from softrobot_dynamics.recursion.passes import (
+    BODY_COLUMN,
     BODY_COUNT,
     BODY_FIRST,
+    JOINT_COLUMN,
     JOINT_COUNT,
     JOINT_FIRST,
     JOINT_POSE,
@@ -45,7 +48,8 @@ if TYPE_CHECKING:
 class _ChainElement(NamedTuple):
     """A joint or a body between the ground and the frame."""
 
-    own: slice  # its coordinates
+    own: slice  # its columns, see softrobot_dynamics.recursion.passes
+    first: int  # its first coordinate
     derivatives: (
         Array | None
     )  # (k, k, 6) of its twists, by the first index; None: they are constant
@@ -57,7 +61,7 @@ class _Frame(NamedTuple):
 
     pose: tuple[Matrix, Vector]  # rotation, and origin [m], of the frame in the base
     motion: Matrix  # (2, 6) its twist and the derivative of that, gravity in it
-    twists: Array  # (3, 6, n) those of the coordinates, and their derivatives by time
+    twists: Array  # (3, 6, n_x) those of the columns, and their derivatives by time
     parts: list[_ChainElement]  # from the frame to the ground
 
 
@@ -105,7 +109,7 @@ def jacobian_derivatives(
         jacobian=J,
         by_q=by_q,
         bias=X @ A,
-        bias_by_q=X @ (second + _bracket(rate, V[:, None])),
+        bias_by_q=X @ folded(robot, second + _bracket(rate, V[:, None])),
         bias_by_qd=np.einsum('akj,k->aj', by_q, qd) + np.einsum('ajk,k->aj', by_q, qd),
     )
 
@@ -144,7 +148,8 @@ def _frame(
     tip = _tip(robot, t, index)
     if point is None:
         return tip
-    own = tip.parts[0].own
+    columns, first, *_ = tip.parts[0]
+    own = slice(first, first + columns.stop - columns.start)
     there = point_twists(model, robot, index, point, q[own], qd[own])
     require_frame(point, there.frame)
     return _at_point(robot, t, index, tip, there, qd[own])
@@ -153,7 +158,8 @@ def _frame(
 def _own_axes(robot: Robot, found: _Frame) -> tuple[Matrix, Array]:
     """Return the Jacobian (6, n) of a frame in its axes, and its derivative (6, n, n) by q."""
     X, S = _into_frame(robot, *found.pose), found.twists[0]
-    return X @ S, np.einsum('ab,bkj->akj', X, _changes(robot, found.parts, S))
+    by_q = folded(robot, folded(robot, _changes(robot, found.parts, S)).swapaxes(1, 2))
+    return X @ folded(robot, S), np.einsum('ab,bkj->akj', X, by_q.swapaxes(1, 2))
 
 
 def _tip(robot: Robot, t: DerivativeArrays, index: int) -> _Frame:
@@ -169,7 +175,7 @@ def _at_point(
     robot: Robot, t: DerivativeArrays, index: int, tip: _Frame, point: PointTwists, qd: Vector
 ) -> _Frame:
     """Return the frame at a material point in place of the tip; ``qd`` (k,) of its body."""
-    own, _, base = tip.parts[0]
+    own, first, _, base = tip.parts[0]
     motion, (S, rate, second) = _motion(t, 2 * index), tip.twists
     V, A = motion[:, :, None]
     by_time = _moved(robot, base, np.einsum('kjc,k->jc', point.derivatives, qd)).T
@@ -181,7 +187,10 @@ def _at_point(
     R, origin = _pose(robot, base)
     pose = R @ point.frame[:3, :3], origin + R @ point.frame[:3, 3]
     return _Frame(
-        pose, motion, tip.twists, [_ChainElement(own, point.derivatives, base), *tip.parts[1:]]
+        pose,
+        motion,
+        tip.twists,
+        [_ChainElement(own, first, point.derivatives, base), *tip.parts[1:]],
     )
 
 
@@ -191,14 +200,15 @@ def _parts(robot: Robot, t: DerivativeArrays, index: int) -> list[_ChainElement]
     while index < len(robot.modules):
         m = [int(value) for value in robot.modules[index]]
         joint, body = (int(place) for place in t.places[index])
-        own = slice(m[BODY_FIRST], m[BODY_FIRST] + m[BODY_COUNT])
-        found.append(
-            _ChainElement(own, _derivatives(t, body, m[BODY_COUNT]), index * STATE + JOINT_POSE)
+        own, base = (
+            slice(m[BODY_COLUMN], m[BODY_COLUMN] + m[BODY_COUNT]),
+            index * STATE + JOINT_POSE,
         )
-        own, index = slice(m[JOINT_FIRST], m[JOINT_FIRST] + m[JOINT_COUNT]), m[PARENT]
-        found.append(
-            _ChainElement(own, _derivatives(t, joint, m[JOINT_COUNT]), index * STATE + TIP_POSE)
-        )
+        derivatives = _derivatives(t, body, m[BODY_COUNT])
+        found.append(_ChainElement(own, m[BODY_FIRST], derivatives, base))
+        own, index = slice(m[JOINT_COLUMN], m[JOINT_COLUMN] + m[JOINT_COUNT]), m[PARENT]
+        derivatives, base = _derivatives(t, joint, m[JOINT_COUNT]), index * STATE + TIP_POSE
+        found.append(_ChainElement(own, m[JOINT_FIRST], derivatives, base))
     return found
 
 
@@ -215,10 +225,10 @@ def _motion(t: DerivativeArrays, frame: int) -> Matrix:
 
 
 def _changes(robot: Robot, parts: list[_ChainElement], S: Matrix) -> Array:
-    """Return dS_k/dq_j - S_j x S_k at [:, k, j], (6, n, n): zero where j comes before k."""
+    """Return dS_k/dx_j - S_j x S_k at [:, k, j], (6, n_x, n_x): zero where j comes before k."""
     n = S.shape[1]
     found, beyond = np.zeros((6, n, n)), np.zeros(n, dtype=bool)
-    for own, derivatives, base in parts:
+    for own, _, derivatives, base in parts:
         beyond[own] = True
         for k in range(own.start, own.stop):
             found[:, k, beyond] = _bracket(S[:, k, None], S[:, beyond])

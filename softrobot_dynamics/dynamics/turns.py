@@ -39,13 +39,17 @@ def turns_of(description: Any) -> Turns:
     """
     Return the :class:`Turns` of a RobotDescription.
 
-    Angles of a joint count whose position limits, if there are any, are wider than a turn.
+    Angles of a joint count whose position limits, if there are any, are wider than a turn, and
+    which no other joint follows.
     """
     period, vectors = np.zeros(len(description.coordinate_names)), []
     first, driven = 0, set(description.actuator_names)
+    led = {getattr(module.joint, 'leader', None) for module in description.modules}
     for module in description.modules:
         joint, names = module.joint, module.joint.coordinates()
         for k, (name, (low, high)) in enumerate(zip(names, joint.position_limits())):
+            if module.joint_name in led:
+                continue  # a whole turn may be another pose of what follows it
             if name in joint.turning and high - low > TURN + _SLIGHT:
                 period[first + k] = TURN
         if joint.rotation_vector:

@@ -21,7 +21,7 @@ _COARSEST = 1e6  # times more noise than said; what is further off is not looked
 
 
 class Verdict(NamedTuple):
-    """What became of a measurement; see :class:`~.findings.Innovation`."""
+    """Result of one measurement; see :class:`~.estimates.Innovation`."""
 
     square: float
     numbers: int

@@ -14,7 +14,7 @@ from softrobot_dynamics.estimation.gates import widest
 
 
 class GatedEffort(NamedTuple):
-    """What became of a reading; as in :class:`~.findings.Innovation`."""
+    """Result of one effort measurement; as in :class:`~.estimates.Innovation`."""
 
     square: float
     numbers: int

@@ -9,7 +9,7 @@ from softrobot_dynamics.annotations import Matrix, Vector
 
 
 class Estimate(NamedTuple):
-    """What a robot is believed to do at a time [s]."""
+    """Estimate of the state of a robot at a time [s]."""
 
     time: float
     q: Vector  # (n,)

@@ -32,13 +32,14 @@ from softrobot_dynamics.estimation.priors import extent, force_factor, initial_f
 from softrobot_dynamics.estimation.sensors.contract import BoundRobot
 from softrobot_dynamics.estimation.settings import EstimatorSource, load_estimator
 from softrobot_dynamics.estimation.square_root import covariance_of
+from softrobot_dynamics.model.rebuilding import Rebuilt
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 
 class _Moment(NamedTuple):
-    """What is believed since a measurement, by its sensor's number; None: the beginning."""
+    """Filter state after a measurement, by its sensor's number; None: the beginning."""
 
     state: FilterState
     sensor: int | None
@@ -46,7 +47,7 @@ class _Moment(NamedTuple):
     sound: float  # when most of a measurement was believed last [s]
 
 
-class Estimator:
+class Estimator(Rebuilt):
     """
     A Kalman filter of a robot: commands and measurements in, state and force from outside out.
 
@@ -64,6 +65,8 @@ class Estimator:
     ArgumentError for wrong ones.
     """
 
+    kept = '_moments', '_ahead', '_commands', '_places'
+
     def __init__(self, model: CompiledModel, given: EstimatorSource) -> None:
         self.model, self.settings = model, load_estimator(given)
         own, there = self.settings, extent(model, model.q0)
@@ -80,6 +83,10 @@ class Estimator:
         self._places: list[MaterialPoint] = []
         self.begin(0.0)
         self._warm()
+
+    def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return what makes another estimator; it is pickled and copied with all it has heard."""
+        return (self.model, self.settings), {}
 
     def begin(
         self,

@@ -114,7 +114,7 @@ class EstimatorSettings:
 EstimatorSource: TypeAlias = (
     str | PathLike[str] | Mapping[str, Any] | Sequence[Sensor] | EstimatorSettings
 )
-"""What :func:`load_estimator` takes."""
+"""Arguments of :func:`load_estimator`."""
 
 
 def load_estimator(given: EstimatorSource) -> EstimatorSettings:

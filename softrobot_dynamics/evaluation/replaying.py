@@ -11,19 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any, cast, NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.configuration import build
-from softrobot_dynamics.controllers.limiting import Limiter
 from softrobot_dynamics.controllers.phases import Program
+from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.loops.orders import TakenOrders
+from softrobot_dynamics.loops.driver import Driver
+from softrobot_dynamics.loops.orders import HoldOrder, Orders, TakenOrders
 from softrobot_dynamics.model.model import compile_model, CompiledModel
 from softrobot_dynamics.recordings.reading import Recording
-from softrobot_dynamics.references.piecewise import constant
 
 _COLUMNS = 't', 'q', 'qd', 'u', 'mode', 'orders', 'u_before', 'log_time'
 _OURS = "a recording of the controller that holds the loop's orders"
@@ -40,7 +40,7 @@ class Difference(NamedTuple):
 
 
 class Replay(NamedTuple):
-    """What became of a recording."""
+    """Result of the replay of a recording."""
 
     ticks: int  # in it
     compared: int  # commands of the law that were computed again
@@ -59,7 +59,7 @@ def replay(
 
     ``robot`` is that of the recording, if it is not found by what it was called then. What came by
     message (trajectories, targets) is not in a recording: the comparison rests from there until
-    the parameters or a hold are followed again. ``progress`` is told shares done, up to 1.
+    the law begins anew with the parameters or a hold. ``progress`` is told shares done, up to 1.
 
     ArgumentError for a recording of another node, of before orders were held, or of another robot;
     what the making of the law raises.
@@ -76,19 +76,20 @@ def replay(
 
 
 class _Player:
-    """The law and what it is told, tick by tick."""
+    """The driver of the law, and the orders that it is given, tick by tick."""
 
     def __init__(self, recording: Recording, model: CompiledModel) -> None:
         self._recording, self._model = recording, model
         moment, values = recording.parameters[0]
         self._values = {name: _number(value) for name, value in values.items()}
         self._changes = [*recording.parameters[1:]]
-        self._law = build.law_of(model, self._values)
-        self._law.warm()
-        self._limiter = Limiter(model.lower, model.upper)
+        law = build.law_of(model, self._values)
+        law.warm()
+        self._orders = Orders(law.settings, HoldOrder())
+        self._driver = Driver(model, law, SafeCommand.of_model(model), self._orders)
         self._period = max(1, round(1e9 * recording.facts['period'])) * 1e-9
-        self._beginning, self._plan = 0, None
-        self._led = False
+        self._beginning, self._plan = 0, cast(Any, None)
+        self._led = self._anew = False
 
     def play(self, progress: Callable[[float], object] | None) -> Replay:
         """Go through all ticks."""
@@ -101,7 +102,7 @@ class _Player:
                 safe += 1
                 continue
             t, q, qd = float(data['t'][k]), data['q'][k].copy(), data['qd'][k].copy()
-            self._take_up(k, t, q, qd)
+            self._read_orders(k)
             if self._led:
                 led = t if led is None else led
                 continue
@@ -112,8 +113,9 @@ class _Player:
         return Replay(len(data), compared, safe, led, None)
 
     def _command(self, t: float, q: Vector, qd: Vector) -> Vector:
-        u = self._law.compute(t, q, qd).u
-        return self._limiter.bring(u, self._law.settings.rate, self._period)[0]
+        driver, anew, self._anew = self._driver, self._anew, False
+        command = driver.compute(self._orders, t, q, qd, anew=anew)
+        return driver.limit(driver.choose(command, q, t), self._period)[0]
 
     def _difference(self, k: int, t: float, u: Vector) -> Difference:
         recorded = self._recording['u'][k]
@@ -121,36 +123,36 @@ class _Player:
         name = self._model.actuator_names[i]
         return Difference(k, t, name, float(recorded[i]), float(u[i]))
 
-    def _take_up(self, k: int, t: float, q: Vector, qd: Vector) -> None:
-        """Do what the loop did before it asked the law in tick k."""
+    def _read_orders(self, k: int) -> None:
+        """Have the orders be those that the loop took up in tick k."""
         took = int(self._recording['orders'][k])
         if not took:
             return
         self._read_changes(k)
-        law, values = self._law, self._values
-        began, before = took & TakenOrders.BEGAN, self._recording['u_before'][k]
-        known = bool(np.isfinite(before).all())
-        if began:
-            self._limiter.last[:], self._limiter.known = before, known
+        began = bool(took & TakenOrders.BEGAN)
         if took & TakenOrders.TUNED:
-            law.use(build.settings_for(self._model, values))
-        turned = took & (TakenOrders.FOLLOWS | TakenOrders.HOLDS | TakenOrders.LED)
-        if turned:
-            self._led = bool(took & TakenOrders.LED)
-        if turned and not self._led:
-            law.follow(self._reference(took, q, qd), t, values['reference.ramp_time'])
+            settings = build.settings_for(self._model, self._values)
+            self._orders = self._orders._replace(settings=settings)
+        if took & (TakenOrders.FOLLOWS | TakenOrders.HOLDS | TakenOrders.LED):
+            # what is followed next is blended in from what came by message, unless the law begins
+            self._led = bool(took & TakenOrders.LED) or (self._led and not began)
+        if took & (TakenOrders.FOLLOWS | TakenOrders.HOLDS):
+            reference, ramp = self._reference(took), self._values['reference.ramp_time']
+            self._orders = self._orders._replace(reference=reference, ramp=ramp)
+        self._anew |= began
         if began:
-            law.start(q, qd, t, self._limiter.last if known else None)
+            before, limiter = self._recording['u_before'][k], self._driver.limiter
+            limiter.last[:], limiter.known = before, bool(np.isfinite(before).all())
 
-    def _reference(self, took: int, q: Vector, qd: Vector) -> Any:
-        """Return what was turned to: what the parameters say, or a hold."""
+    def _reference(self, took: int) -> Any:
+        """Return what was turned to, a new object: what the parameters say, or a hold."""
         if took & TakenOrders.HOLDS:
-            return constant(self._law.outputs(q, qd)[0][self._law.controlled])
+            return HoldOrder()
         restarted = not took & TakenOrders.BEGAN and self._plan is not None
         if self._plan is None:
             self._plan = build.plan_of(self._model, self._values, self._model.q0).reference
         if not isinstance(self._plan, Program):
-            return self._plan
+            return self._plan._replace()
         self._beginning += restarted or not self._beginning
         return self._plan._replace(beginning=self._beginning)
 

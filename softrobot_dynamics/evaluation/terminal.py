@@ -30,7 +30,7 @@ _SPARKS = '▁▂▃▄▅▆▇█'
 
 
 class LoopSnapshot(NamedTuple):
-    """What is known about the loop at one moment; None where nothing is, yet."""
+    """State of the loop at one moment; None where it is not known yet."""
 
     u: Vector | None  # (m,)
     y_errors: Vector | None  # (c,) of the controlled outputs, each in its unit
@@ -39,7 +39,7 @@ class LoopSnapshot(NamedTuple):
 
 
 class Subject(NamedTuple):
-    """What does not change while a demo runs."""
+    """Facts that do not change while a demo runs."""
 
     title: str
     duration: Any  # [s]

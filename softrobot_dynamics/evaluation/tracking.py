@@ -31,7 +31,7 @@ _LEAST_WAY = 0.1  # that an actuator's errors are compared with, as a share of i
 
 
 class Task(NamedTuple):
-    """What a run was to do, c actuators following the reference, and how it is judged."""
+    """Task of a run, c actuators following the reference, and how it is evaluated."""
 
     names: tuple[str, ...]  # of these actuators (c,)
     controlled: list[int]  # their indices (c,)

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Confidence intervals of fitted parameters from residuals, and parameters that are not told."""
+"""Confidence intervals of fitted parameters from residuals, and unidentifiable directions."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def confidence(
     return Confidence(half, directions[hidden])
 
 
-def told(direction: Vector, parameters: Sequence[FitParameter]) -> str:
+def direction_in_words(direction: Vector, parameters: Sequence[FitParameter]) -> str:
     """Say in words what a direction (p,) of x is that data do not show."""
     share = direction / direction[np.argmax(np.abs(direction))]
     words = [

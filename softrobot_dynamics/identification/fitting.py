@@ -14,7 +14,7 @@ from softrobot_dynamics.identification.confidence import (
     Confidence,
     confidence,
     design,
-    told,
+    direction_in_words,
     without,
 )
 from softrobot_dynamics.identification.least_squares import Data, LeastSquaresProblem
@@ -213,7 +213,7 @@ def fitted(
         states=z[p:],
         robot=parameters.robot(x),
         estimates=_estimates(parameters, x, known),
-        unseen=tuple(told(row, parameters.each) for row in known.unseen),
+        unseen=tuple(direction_in_words(row, parameters.each) for row in known.unseen),
         off=data.measured - problem.predicted(z),
         off_before=data.measured - problem.first,
         derivatives=derivatives,

@@ -148,7 +148,8 @@ def _left_out(
     entries = _entries(top)
     for part, module in zip(_members(entries.get('bodies')), robot.modules):
         own = _entries(part)
-        yield from _lacking(own.get('joint'), module.joint, FieldPath((module.joint_name,)), path)
+        joint = module.joint.described
+        yield from _lacking(own.get('joint'), joint, FieldPath((module.joint_name,)), path)
         yield from _lacking(own.get('body'), module.body, FieldPath((module.name,)), path)
     for part, named in zip(_members(entries.get('actuators')), robot.actuators):
         yield from _lacking(part, named.actuator, FieldPath((named.name,)), path)

@@ -41,7 +41,7 @@ _ByName: TypeAlias = tuple[tuple[str, float], ...]
 
 @dataclass(frozen=True)
 class CompoundLimits:
-    """What the joint is built for; none unless given."""
+    """Rating of the joint; none unless given."""
 
     position: tuple[tuple[str, tuple[float, float]], ...] = by_coordinate(interval('rad or m'))
     velocity: _ByName = by_coordinate(number('rad/s or m/s', above=0, infinite=True))

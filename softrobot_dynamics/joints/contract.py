@@ -6,7 +6,7 @@ T leads from the parent's tip frame to the joint's distal frame. Jacobian and bi
 formula by tracing it once.
 """
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, KW_ONLY, replace
 from math import inf
 from typing import Any, cast, ClassVar
 
@@ -21,6 +21,7 @@ from softrobot_dynamics.annotations import (
     Vector,
 )
 from softrobot_dynamics.compiling.jit import Kernel
+from softrobot_dynamics.joints.mimic import Mimic
 from softrobot_dynamics.joints.tracing import derivatives_kernel, motion_kernel
 from softrobot_dynamics.schema.fields import direction, nested, vector
 from softrobot_dynamics.schema.poses import dh_row, flat, Pose, z_onto
@@ -42,6 +43,8 @@ class Joint:
     """
 
     origin: Pose | None = nested(Pose, default=None)  # default: identity
+    _: KW_ONLY
+    mimic: Mimic | None = nested(Mimic, default=None)  # of a joint that follows another
 
     type_name: ClassVar[str]  # that it is registered by
     stiffness = damping = rest = cast(Any, 0.0)
@@ -57,6 +60,10 @@ class Joint:
         """Return the coordinates' names; ('',) for one, which bears the joint's own name."""
         raise NotImplementedError
 
+    def freedoms(self) -> tuple[str, ...]:
+        """Return the names of the coordinates of its motion, its own or one that it follows."""
+        return self.coordinates()
+
     @required
     def motion(self, q: Values, math: Math) -> FrameFormula:
         """Frame moved by q: (nine entries of the rotation, row-major; three of the origin [m])."""
@@ -65,6 +72,11 @@ class Joint:
     def unit(self, coordinate: str) -> str:
         """Return the unit of a coordinate: rad, or m where it is a length."""
         return 'rad'
+
+    @property
+    def described(self) -> 'Joint':
+        """The joint as a robot file describes it: of one that follows another, that itself."""
+        return self
 
     @property
     def before(self) -> Matrix:
@@ -115,7 +127,7 @@ class Joint:
 
     def _traced(self) -> tuple[Any, ...]:
         """Return the type's name, formulas, constants, numbers and coordinates."""
-        floats = _float_fields(self)
+        floats = float_fields(self)
         symbols: dict[str, Any] = {name: symbol('p', i) for i, name in enumerate(floats)}
         traced = replace(self, **symbols)
         q = [symbol('q', j) for j in range(len(self.coordinates()))]
@@ -157,6 +169,11 @@ class AxisJoint(Joint):
                 yield key, getattr(self, key), f'no {key} beside dh: either dh or origin and axis'
 
     @property
+    def described(self) -> 'Joint':
+        """The joint as a robot file describes it: of one that follows another, that itself."""
+        return self
+
+    @property
     def before(self) -> Matrix:
         """Identity for `dh`, else origin @ R with R z = axis, (4, 4)."""
         return super().before @ self._align()
@@ -170,6 +187,7 @@ class AxisJoint(Joint):
         return z_onto(self.axis or (0.0, 0.0, 1.0))
 
 
-def _float_fields(joint: Joint) -> dict[str, float]:
+def float_fields(joint: Joint) -> dict[str, float]:
+    """Return the fields of a joint that are numbers, by name."""
     values = {field.name: getattr(joint, field.name) for field in fields(joint)}
     return {name: value for name, value in values.items() if isinstance(value, float)}

@@ -12,7 +12,7 @@ from softrobot_dynamics.schema.fields import interval, nested, number
 
 @dataclass(frozen=True)
 class PrismaticLimits:
-    """What the joint is built for; none unless given."""
+    """Rating of the joint; none unless given."""
 
     position: tuple[float, float] = interval('m', default=(-inf, inf))
     velocity: float = number('m/s', above=0, infinite=True, default=inf)

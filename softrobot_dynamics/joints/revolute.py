@@ -14,7 +14,7 @@ from softrobot_dynamics.schema.fields import interval, nested, number
 
 @dataclass(frozen=True)
 class RevoluteLimits:
-    """What the joint is built for; none unless given."""
+    """Rating of the joint; none unless given."""
 
     position: tuple[float, float] = interval('rad', default=(-inf, inf))
     velocity: float = number('rad/s', above=0, infinite=True, default=inf)

@@ -11,7 +11,7 @@ from softrobot_dynamics.references.piecewise import Reference
 
 
 class TakenOrders(IntFlag):
-    """What a tick took up, as a record holds it."""
+    """Orders that a tick took up, as a record holds them."""
 
     BEGAN = 1  # the law began anew
     TUNED = 2  # settings
@@ -41,11 +41,11 @@ class OneTimeReference(NamedTuple):
 
 
 Followed: TypeAlias = Reference | Program | HoldOrder | OneTimeReference
-"""What a law may be ordered to follow."""
+"""References that a law may be ordered to follow."""
 
 
 class Orders(NamedTuple):
-    """What the loop shall do; replaced whole."""
+    """Orders for the loop; replaced whole."""
 
     settings: Settings  # gains and limits, for controller.use
     reference: Followed  # for controller.follow, Once or not, or a HoldOrder

@@ -45,7 +45,7 @@ BETWEEN = 0.2  # of T |v1 - v0|: a smooth motion has less than 0.1
 
 
 class StateBounds(NamedTuple):
-    """What is known of the coordinates before any state has come."""
+    """Bounds of the coordinates, known before any state has come."""
 
     names: tuple[str, ...]  # (n)
     velocity: Vector  # (n,) what the joints are built for, inf for no limit [unit/s]

@@ -140,7 +140,7 @@ def _point(point: VectorMessage) -> Vector:
 
 
 class _Answers:
-    """What the process knows."""
+    """State of the planning process."""
 
     def __init__(self, description: RobotDescription) -> None:
         self._model = compile_model(description)

@@ -54,7 +54,8 @@ def length_hessians(segments: Sequence[Segment], n: int) -> Hessians:
 
 def _kernel(part: Joint | Body, arguments: str) -> tuple[int, Vector, int]:
     """Address or what stands for it, numbers and scratch."""
-    if not part.coordinates() or getattr(part, 'screw', False):
+    count = part.freedoms() if isinstance(part, Joint) else part.coordinates()
+    if not count or getattr(part, 'screw', False):
         return CONSTANT, np.zeros(0), 0
     kernel = part.derivatives_kernel()
     if kernel is None:

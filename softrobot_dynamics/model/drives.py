@@ -33,7 +33,7 @@ class _AllCables:
 
 
 class CableTables(NamedTuple):
-    """What all threads share of the cables of a robot, s of all m actuators; see `Drives`."""
+    """Data that all threads share of the cables of a robot, s of all m actuators; see `Drives`."""
 
     arrays: dict[str, Any]  # segments and P of a Robot
     scratch: int

@@ -11,6 +11,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.compiling.parallel import compile_in_parallel
+from softrobot_dynamics.description.mimics import leader_limits
 from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.model.derivative_kernels import derivative_kernels, length_hessians
 from softrobot_dynamics.model.drives import cable_tables
@@ -55,7 +56,8 @@ class CompiledModel:
     ``efforts`` and ``outputs`` (m,), what commands, u and y are: a name and a unit, ``signs`` (m,)
     with dnu/du = (dy/dq)^T diag(signs); ``q0`` and ``qd0`` (n,) the initial coordinates and rates,
     ``q_lower``, ``q_upper`` (n,) the joints' position limits, ``qd_limit`` (n,) those of their
-    speeds; ``y0`` (m,) the lengths at q = 0, which y is relative to; ``samplings``, a
+    speeds, of a joint with those of joints that follow it; ``y0`` (m,) the lengths at q = 0, which
+    y is relative to; ``samplings``, a
     :class:`.Sampling` of each curve through a body: at how many points its length is measured;
     ``least_mass`` (n,), diagonal entries of the mass matrix that would be rounding (see
     ``masses``); ``scales``, its characteristic :class:`~.scales.Scales`; ``per_thread``, the
@@ -76,6 +78,7 @@ class CompiledModel:
         )
         self.q_lower, self.q_upper = _position_limits(description)
         self.qd_limit = _speed_limits(description)
+        self._limit_leaders()
         self._read_actuators()
         tables = RobotArrays(description, self.n)
         self.stiffness, self.damping, self.rest = tables.stiffness, tables.damping, tables.rest
@@ -153,6 +156,16 @@ class CompiledModel:
         with np.errstate(all='ignore'):  # NaN where there is no such point
             own = self.description.modules[body].body
             return own.points_kernel(np.frombuffer(points).reshape(-1, 3))
+
+    def _limit_leaders(self) -> None:
+        """Limit joints that others follow to where these are within their limits, too."""
+        (ranges, speeds), firsts = (
+            leader_limits(self.description.modules),
+            self.description.first_coordinates(),
+        )
+        for name, (low, high) in ranges.items():
+            self.q_lower[firsts[name]], self.q_upper[firsts[name]] = low, high
+            self.qd_limit[firsts[name]] = speeds[name]
 
     def _read_actuators(self) -> None:
         joints = {m.joint_name: m.joint for m in self.description.modules}

@@ -126,8 +126,9 @@ def scales_of(robot: Robot, terms: Terms) -> Scales:
     parts = [part for i, m in enumerate(modules) for part in _parts(i, m, steps[i], length)]
     reach, mass, far = np.zeros((3, len(M)))
     for part in parts:
-        reach[part.own], mass[part.own] = reaches[part.module], carried[part.module]
-        far[part.own] = part.length
+        reach[part.own] = np.maximum(reach[part.own], reaches[part.module])
+        mass[part.own] = np.maximum(mass[part.own], carried[part.module])
+        far[part.own] = np.maximum(far[part.own], part.length)
     root = np.sqrt(np.diag(M))
     spread = np.divide(root, np.sqrt(mass) * far, out=np.zeros(len(M)), where=mass > 0.0)
     units = 1.0 / _shape_units(robot, parts, spread, root)
@@ -200,7 +201,7 @@ def _shape_units(
     units = np.zeros(len(root))
     for part in parts:
         turn, way = np.linalg.norm(part.columns(robot), axis=2)
-        units[part.own] = np.maximum(turn, way / part.length)
+        units[part.own] = np.maximum(units[part.own], np.maximum(turn, way / part.length))
     moves = units > _MOVES * spread
     least = _share(units, root, moves)
     for module in {part.module for part in parts}:

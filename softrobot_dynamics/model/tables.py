@@ -1,7 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The flat arrays of a robot, for the recursion."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,18 +17,22 @@ from softrobot_dynamics.compiling.binding import address
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.joints.contract import Joint
+from softrobot_dynamics.joints.follower import Follower
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.model.lengths import Lengths, Sampling
 from softrobot_dynamics.recursion.passes import (
+    BODY_COLUMN,
     BODY_COUNT,
     BODY_FIRST,
     BODY_SLAB,
+    JOINT_COLUMN,
     JOINT_COUNT,
     JOINT_FIRST,
     JOINT_IDENTITY,
     JOINT_SLAB,
     PARENT,
     Robot,
+    ROW,
     STATE,
     TIP_IDENTITY,
 )
@@ -47,22 +51,34 @@ class RobotArrays:
 
     def __init__(self, description: RobotDescription, n: int) -> None:
         self.stiffness, self.damping = np.zeros((2, n, n))
-        self.rest, self.armature, self.joint_friction = np.zeros((3, n))
-        N = len(description.modules)
-        self.size, self.scratch = (N + 1) * STATE + 6 * n, [12 + 12 * n]
+        self.rest, self.joint_friction = np.zeros((2, n))
+        N, columns = len(description.modules), _columns(description)
+        self.armature = np.zeros(columns)
+        self.size, self.scratch = (N + 1) * STATE + 6 * columns, [12 + 12 * columns]
+        if columns > n:
+            self.size += columns**2
         self._n, self._count = n, 0
         self._numbers: list[Vector] = []
         self._codes: list[tuple[str, str, str]] = []
-        rows, kernels, first = [], [], 0
-        for module in description.modules:
-            joint, *own = self._part(JOINT, module.joint, layout.frame_size, first)
-            body, *others = self._part(BODY, module.body, _slab_size, first + own[2])
-            rows.append([module.parent if module.parent >= 0 else N, *own, *others, 0, 0])
-            kernels.append([joint, body])
+        rows, kernels, firsts, column = [], [], description.first_coordinates(), 0
+        for module, first in zip(description.modules, firsts.values()):
+            body, coordinates = module.body, module.joint.coordinates()
+            count, leads = len(module.joint.freedoms()), first
+            if isinstance(module.joint, Follower):
+                leads = firsts[module.joint.leader]
+            part = module.joint.kernel(), count, layout.frame_size
+            joint, *own = self._part(JOINT, part, leads)
+            part = body.kernel(), len(body.coordinates()), _slab_size
+            own_body, *others = self._part(BODY, part, first + len(coordinates))
+            row = [module.parent if module.parent >= 0 else N, *own, *others, 0, 0]
+            rows.append([*row, column, column + count])
+            kernels.append([joint, own_body])
+            self.armature[column : column + count] = module.joint.armature
             self._springs(module.joint, first)
-            self._matrices(module.body, first + own[2])
-            first += own[2] + others[2]
-        self._modules = np.array(rows, dtype=np.uint32)
+            self._matrices(body, first + len(coordinates))
+            column += count + others[2]
+        self._follow(description, firsts)
+        self._modules = np.array(rows, dtype=np.uint32).reshape(-1, ROW)
         self._kernels = np.array(kernels, dtype=np.uint64)
         parts = _Parts(description, self._modules)
         each = [
@@ -81,7 +97,8 @@ class RobotArrays:
         return {
             'modules': self._modules,
             'kernels': self._kernels,
-            'below': _coordinates_below(self._modules),
+            'coordinates': _coordinates(self._modules, len(self.armature)),
+            'below': _columns_below(self._modules),
             'segments': self._segments,
             'armature': self.armature,
             'P': np.concatenate([np.zeros(1), *self._numbers]),
@@ -120,13 +137,13 @@ class RobotArrays:
             self.samplings.append(Sampling(int(row[0]), curve.name, points, error))
 
     def _part(
-        self, arguments: str, part: Joint | Body, size: Callable[[int], int], first: int
+        self, arguments: str, part: tuple[Kernel, int, Callable[[int], int]], first: int
     ) -> list[int]:
         """Kernel, numbers, first coordinate, coordinates and slab of a joint or a body."""
-        count = len(part.coordinates())
+        kernel, count, size = part
         slab = self.size
         self.size += size(count)
-        return [*self._enter(part.kernel(), arguments), first, count, slab]
+        return [*self._enter(kernel, arguments), first, count, slab]
 
     def _enter(self, kernel: Kernel, arguments: str) -> tuple[int, int]:
         """Return the number of a kernel among all, and the offset of its numbers."""
@@ -143,12 +160,25 @@ class RobotArrays:
         return offset
 
     def _springs(self, joint: Joint, first: int) -> None:
+        if isinstance(joint, Follower):
+            return  # see _follow
         stiffness, damping, rest = joint.springs()
         part = slice(first, first + len(rest))
         self.stiffness[part, part], self.damping[part, part] = np.diag(stiffness), np.diag(damping)
         self.rest[part] = rest
-        self.armature[part] = joint.armature
         self.joint_friction[part] = joint.coulomb_friction
+
+    def _follow(self, description: RobotDescription, firsts: Mapping[str, int]) -> None:
+        """Add the springs, dampers and friction of joints that follow others to their leaders'."""
+        for joint in (m.joint for m in description.modules if isinstance(m.joint, Follower)):
+            (stiffness,), (damping,), (rest,) = joint.springs()
+            j = firsts[joint.leader]
+            total = self.stiffness[j, j] + stiffness
+            if total > 0.0:
+                self.rest[j] = (self.stiffness[j, j] * self.rest[j] + stiffness * rest) / total
+            self.stiffness[j, j] = total
+            self.damping[j, j] += damping
+            self.joint_friction[j] += joint.coulomb_friction
 
     def _matrices(self, body: Body, first: int) -> None:
         part = slice(first, first + len(body.coordinates()))
@@ -158,7 +188,10 @@ class RobotArrays:
     def _segment(self, actuator: int, segment: Segment, parts: '_Parts') -> list[int]:
         """Row of a segment, see :mod:`softrobot_dynamics.recursion.transmission`."""
         if isinstance(segment, CoordinateSegment):
-            return [actuator, COORDINATE, 0, parts.joint_coordinate(*segment), 1, 0]
+            numbers, joint = 0, parts.joint(segment.joint)
+            if isinstance(joint, Follower):
+                numbers = self._append([joint.multiplier, joint.offset])
+            return [actuator, COORDINATE, numbers, parts.joint_coordinate(*segment), 1, 0]
         if isinstance(segment, FibreSegment):
             numbers = self._append([segment.factor])  # the kernel's own follow
             kernel, _ = self._enter(segment.kernel, LENGTH)
@@ -196,7 +229,11 @@ class _Parts:
     def joint_coordinate(self, joint: str, coordinate: str) -> int:
         """Index of a coordinate of a joint."""
         i = self._joints[joint]
-        return self._rows[i][JOINT_FIRST] + self._modules[i].joint.coordinates().index(coordinate)
+        return self._rows[i][JOINT_FIRST] + self._modules[i].joint.freedoms().index(coordinate)
+
+    def joint(self, name: str) -> Joint:
+        """Return a joint by name."""
+        return self._modules[self._joints[name]].joint
 
     def body_coordinates(self, body: str) -> tuple[int, int]:
         """First coordinate and number of coordinates of a body."""
@@ -220,13 +257,31 @@ def note_identities(robot: Robot) -> None:
         )
 
 
-def _coordinates_below(modules: Integers) -> Integers:
-    """Compressed rows: for each module, (first, last + 1) of the coordinates it moves or has."""
+def _columns(description: RobotDescription) -> int:
+    """Return the number of columns, see :mod:`softrobot_dynamics.recursion.passes`."""
+    modules = description.modules
+    return sum(len(m.joint.freedoms()) + len(m.body.coordinates()) for m in modules)
+
+
+def _coordinates(modules: Integers, columns: int) -> Integers:
+    """Return the coordinate of each column, (n_x,)."""
+    found = np.zeros(columns, dtype=np.uint32)
+    for m in modules.astype(int):
+        for column, first, count in (
+            m[[JOINT_COLUMN, JOINT_FIRST, JOINT_COUNT]],
+            m[[BODY_COLUMN, BODY_FIRST, BODY_COUNT]],
+        ):
+            found[column : column + count] = range(first, first + count)
+    return found
+
+
+def _columns_below(modules: Integers) -> Integers:
+    """Compressed rows: for each module, (first, last + 1) of the columns it moves or has."""
     # the last are those beyond the ground
     below: list[list[int]] = [[] for _ in range(len(modules) + 1)]
     for i in range(len(modules) - 1, -1, -1):
         m = modules[i]
-        for first, count in ((JOINT_FIRST, JOINT_COUNT), (BODY_FIRST, BODY_COUNT)):
+        for first, count in ((JOINT_COLUMN, JOINT_COUNT), (BODY_COLUMN, BODY_COUNT)):
             below[i] += range(m[first], m[first] + m[count])
         below[m[PARENT]] += below[i]
     rows = [_ranges(sorted(row)) for row in below[:-1]]

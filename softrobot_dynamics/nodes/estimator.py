@@ -142,10 +142,11 @@ class EstimatorNode(LifecycleNode):
         untold = self._estimator.observability().unobservable
         if untold and not allow:
             given = ', '.join(each.name for each in settings.sensors)
-            expected = f'ones that tell of {", ".join(untold)} at rest, or allow_unobservable'
+            expected = f'ones that observe {", ".join(untold)} at rest, or allow_unobservable'
             raise ArgumentError('sensors', given, expected)
         if untold:
-            words = f'the sensors do not tell of {", ".join(untold)}: there the model is believed'
+            lost = ', '.join(untold)
+            words = f'no sensor observes {lost}: there the model alone determines the state'
             self.get_logger().warning(words)
         enough, names = (
             ObservabilityCheck(self._estimator, untold),

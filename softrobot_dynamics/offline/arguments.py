@@ -127,7 +127,7 @@ class Plant:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Feedback:
-    """What the law hears of the plant's states; by default each at once and exact."""
+    """States of the plant that the law hears; by default each at once and exact."""
 
     sensors: Mapping[str, Any] = field(default_factory=dict)
     """

@@ -128,7 +128,7 @@ def _groups(
 
 
 class _StateSource(Protocol):
-    """What the law hears of the robot's states: a Sensing, or one by an estimator."""
+    """Source of the states that the law hears: a Sensing, or one by an estimator."""
 
     def sense(self, stamp: float, q: Vector, qd: Vector) -> Measured | None: ...
 

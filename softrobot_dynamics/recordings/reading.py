@@ -16,7 +16,7 @@ from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 INSTALL = "records need mcap: pip install 'softrobot_dynamics[record]', or pip install mcap"
 _LENGTH = struct.Struct('<I')
 _DAMAGED = OSError, ValueError, TypeError, LookupError, AttributeError, struct.error
-"""What comes of bytes, and of a layout in them, that were changed on the way."""
+"""Exceptions that damaged files raise."""
 
 
 @dataclass(frozen=True, repr=False)

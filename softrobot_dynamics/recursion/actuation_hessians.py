@@ -17,12 +17,13 @@ from softrobot_dynamics.compiling.addresses import call
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels.spatial import read_six
 from softrobot_dynamics.recursion.derivative_backward import product, wrench_at_base
-from softrobot_dynamics.recursion.frames import point_jacobian, point_position
+from softrobot_dynamics.recursion.folding import add_folded
+from softrobot_dynamics.recursion.frames import column_jacobian, point_position
 from softrobot_dynamics.recursion.passes import (
+    BODY_COLUMN,
     BODY_COUNT,
-    BODY_FIRST,
+    JOINT_COLUMN,
     JOINT_COUNT,
-    JOINT_FIRST,
     JOINT_POSE,
     PARENT,
     Robot,
@@ -102,6 +103,17 @@ def _add_second_derivatives(hessians, i, first, count, weight, q, stiffness):
 @kernel
 def add_line_stiffness(robot, t, stiffness, force):
     """Add that of straight lines between bodies, and of points, after the Tangents ``t``."""
+    if len(t.stiffness) == 0:
+        _add_all(robot, t, stiffness, force)
+        return
+    t.stiffness[:] = 0.0  # joints follow others
+    _add_all(robot, t, t.stiffness, force)
+    add_folded(robot.coordinates, t.stiffness, stiffness)
+
+
+@kernel
+def _add_all(robot, t, stiffness, force):
+    """Add that of lines and points to ``stiffness`` (n_x, n_x), by columns."""
     for i in range(len(robot.segments)):
         row = robot.segments[i]
         if force[row[0]] == 0.0:
@@ -112,7 +124,7 @@ def add_line_stiffness(robot, t, stiffness, force):
             n, S, numbers = len(stiffness), robot.S, robot.P[row[2] : row[2] + 6]
             p, J, pull = S[0:3], S[6 : 6 + 6 * n], S[3:6]
             point_position(robot, row[3], True, numbers[0:3], p)
-            point_jacobian(robot, row[3], True, p, J)
+            column_jacobian(robot, row[3], True, p, J)
             for c in range(3):
                 pull[c] = force[row[0]] * numbers[3 + c]
             _add_point(robot, t, (row[3], True), p, J, pull, stiffness)
@@ -128,8 +140,8 @@ def _add_line(robot, t, row, force, stiffness):
     JA, JB = S[12 : 12 + 6 * n], S[12 + 6 * n : 12 + 12 * n]
     point_position(robot, A, A_tip, r[0:3], pA)
     point_position(robot, B, B_tip, r[3:6], pB)
-    point_jacobian(robot, A, A_tip, pA, JA)
-    point_jacobian(robot, B, B_tip, pB, JB)
+    column_jacobian(robot, A, A_tip, pA, JA)
+    column_jacobian(robot, B, B_tip, pB, JB)
     d0, d1, d2 = pB[0] - pA[0], pB[1] - pA[1], pB[2] - pA[2]
     length = math.sqrt(d0 * d0 + d1 * d1 + d2 * d2)
     if length == 0.0:  # it has no direction
@@ -159,7 +171,7 @@ def _apart(JA, JB, n, j):
 @kernel
 def _add_point(robot, t, frame, p, J, pull, stiffness):
     """
-    Add the second derivatives of pull . p, of a point p (3,) with the Jacobian J (6 n,).
+    Add the second derivatives of pull . p, of a point p (3,) with the Jacobian J (6 n_x,).
 
     ``frame``: the module it moves with, and whether with its tip.
     """
@@ -171,9 +183,9 @@ def _add_point(robot, t, frame, p, J, pull, stiffness):
     while i < len(modules):
         m, s = modules[i], i * STATE
         if tip:
-            part = m[BODY_COUNT], m[BODY_FIRST], t.places[i, 1]
+            part = m[BODY_COUNT], m[BODY_COLUMN], t.places[i, 1]
             _add_part(robot, t, part, s + JOINT_POSE, J, F, stiffness)
-        part, i, tip = (m[JOINT_COUNT], m[JOINT_FIRST], t.places[i, 0]), m[PARENT], True
+        part, i, tip = (m[JOINT_COUNT], m[JOINT_COLUMN], t.places[i, 0]), m[PARENT], True
         _add_part(robot, t, part, i * STATE + TIP_POSE, J, F, stiffness)
 
 

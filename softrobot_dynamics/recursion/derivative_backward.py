@@ -2,8 +2,8 @@
 """
 Derivative backward pass of :mod:`softrobot_dynamics.recursion.derivative_passes`, part by part.
 
-A ``part`` is a joint or a body: its number of coordinates, the first of them, and where its
-derivatives are (0: it has none).
+A ``part`` is a joint or a body: its number of columns, the first of them, and where its
+derivatives are (0: it has none). All is by columns, as if no joint followed another.
 """
 
 import numpy as np
@@ -65,7 +65,7 @@ def read_column(X, row, k):
 def fill_block(robot, t, part, base, F):
     """Fill the forces along coordinates of a part by the same, from what is beyond it."""
     n, first, derivatives = part
-    X, N = t.columns, np.uint32(len(t.force))
+    X, N = t.columns, np.uint32(len(t.full))
     force = wrench_at_base(robot, base, F)
     for k in range(n):
         column = first + np.uint32(k)
@@ -77,8 +77,8 @@ def fill_block(robot, t, part, base, F):
             if derivatives > 0:
                 d = derivatives + 6 * n * np.uint32(k) + 6 * np.uint32(j)
                 by_q += product(read_six(t.derivatives, d), force)
-            t.by_state[row, column] = by_q
-            t.by_state[row, N + column] = by_rate
+            t.full[row, column] = by_q
+            t.full[row, N + column] = by_rate
 
 
 @inlined
@@ -101,7 +101,7 @@ def product(a, b):
 def add_body_derivatives(robot, t, part, f, pose, motion):
     """Add what a body's own coordinates do to its own forces, and to its wrench."""
     n, first, derivatives = part
-    W, X, N = robot.W, t.columns, np.uint32(len(t.force))
+    W, X, N = robot.W, t.columns, np.uint32(len(t.full))
     r = between(W, last_tip(robot), pose)
     r0, r1, r2 = r
     w0, w1, w2 = motion[0], motion[1], motion[2]
@@ -130,8 +130,8 @@ def add_body_derivatives(robot, t, part, f, pose, motion):
         X[TURNING + 2, column] += n2 + v0 * H[4] - v1 * H[3]
         for j in range(n):
             row = first + np.uint32(j)
-            t.by_state[row, column] += D[own + n * k + j]
-            t.by_state[row, N + column] += D[own + n * n + n * k + j]
+            t.full[row, column] += D[own + n * k + j]
+            t.full[row, N + column] += D[own + n * n + n * k + j]
 
 
 @inlined
@@ -140,15 +140,15 @@ def add_springs(robot, t, part, numbers):
     n, first, _ = part
     for j in range(n):
         k = first + np.uint32(j)
-        t.by_state[k, k] += robot.P[numbers + j]
-        t.by_state[k, len(t.force) + k] += robot.P[numbers + n + j]
+        t.full[k, k] += robot.P[numbers + j]
+        t.full[k, len(t.full) + k] += robot.P[numbers + n + j]
 
 
 @inlined
 def fill_rows(robot, t, i, part):
     """Fill the forces along a part's coordinates by those beyond it, and the other way round."""
     n, first, _ = part
-    X, A, N, below = t.columns, t.by_state, np.uint32(len(t.force)), robot.below
+    X, A, N, below = t.columns, t.full, np.uint32(len(t.full)), robot.below
     for j in range(n):
         k = first + np.uint32(j)
         S = read_column(X, TWIST, k)

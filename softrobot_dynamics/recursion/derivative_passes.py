@@ -35,6 +35,7 @@ from softrobot_dynamics.recursion.derivative_backward import (
     fill_rows,
     ROWS,
 )
+from softrobot_dynamics.recursion.folding import add_folded
 from softrobot_dynamics.recursion.module_derivatives import (
     CONSTANT,
     DerivativeKernels,
@@ -45,13 +46,13 @@ from softrobot_dynamics.recursion.module_derivatives import (
 )
 from softrobot_dynamics.recursion.passes import (
     backward,
+    BODY_COLUMN,
     BODY_COUNT,
-    BODY_FIRST,
     BODY_SLAB,
     forward,
     FULL,
+    JOINT_COLUMN,
     JOINT_COUNT,
-    JOINT_FIRST,
     JOINT_NUMBERS,
     JOINT_POSE,
     JOINT_WRENCH,
@@ -69,8 +70,12 @@ class DerivativeArrays(NamedTuple):
     """Arrays for :func:`tangent_entries` of one robot; for one thread at a time."""
 
     by_state: Matrix  # (n, 2 n) the result, dID/dq and dID/dqd
+    full: (
+        Matrix  # (n_x, 2 n_x) the same by columns; by_state itself where no joint follows another
+    )
+    stiffness: Matrix  # (n_x, n_x) room for that of lines by columns; (0, 0) likewise
     force: Vector  # (n,) ID itself
-    columns: Matrix  # (ROWS, n) of each coordinate
+    columns: Matrix  # (ROWS, n_x) of each column
     motions: Vector  # (.,) V and A of all frames
     matter: Vector  # (.,) I and B of what is beyond each frame
     derivatives: Vector  # (.,) of all parts
@@ -82,7 +87,9 @@ class DerivativeArrays(NamedTuple):
 
 def allocate_tangents(robot: Robot, kernels: DerivativeKernels) -> DerivativeArrays:
     """Return :class:`DerivativeArrays` for a robot and its model's kernels of derivatives."""
-    n = len(robot.armature)
+    columns = len(robot.coordinates)
+    n = int(robot.coordinates.max()) + 1
+    by_state, follow = np.zeros((n, 2 * n)), columns > n
     counts = robot.modules[:, [JOINT_COUNT, BODY_COUNT]].astype(int)
     N, own = len(counts), int(counts.max())
     needed = kernels.addresses != CONSTANT
@@ -97,9 +104,11 @@ def allocate_tangents(robot: Robot, kernels: DerivativeKernels) -> DerivativeArr
         S=np.zeros(kernels.scratch),
     )
     return DerivativeArrays(
-        by_state=np.zeros((n, 2 * n)),
+        by_state=by_state,
+        full=np.zeros((columns, 2 * columns)) if follow else by_state,
+        stiffness=np.zeros((columns, columns) if follow else (0, 0)),
         force=np.zeros(n),
-        columns=np.zeros((ROWS, n)),
+        columns=np.zeros((ROWS, columns)),
         motions=np.zeros((2 * N + 2) * MOTION),
         matter=np.zeros((N + 1) * COMPOSITE),
         derivatives=np.zeros(starts[-1]),
@@ -185,18 +194,21 @@ def accumulate(robot, t, q, qd, qdd):
     """Fill ``t.by_state`` from all derivatives: the twists of frames, then what is beyond each."""
     carry_twists(robot, t, qd, qdd)
     _accumulate(robot, t, qd)
+    if len(t.full) > len(t.by_state):
+        t.by_state[:] = 0.0
+        add_folded(robot.coordinates, t.full, t.by_state)
 
 
 @kernel
 def _accumulate(robot, t, qd):
-    """Backward: what is beyond each frame, and the forces along coordinates."""
+    """Backward: what is beyond each frame, and the forces along columns."""
     N = len(robot.modules)
-    t.by_state[:] = 0.0  # branches of a tree do not see each other
+    t.full[:] = 0.0  # branches of a tree do not see each other
     t.matter[:] = 0.0
     for i in range(N - 1, -1, -1):
         m, s, beyond = robot.modules[i], np.uint32(i * STATE), np.uint32(i * COMPOSITE)
         joint, body, before = s + JOINT_POSE, s + TIP_POSE, m[PARENT] * STATE + TIP_POSE
-        n, first, derivatives = m[BODY_COUNT], m[BODY_FIRST], t.places[i, 1]
+        n, first, derivatives = m[BODY_COUNT], m[BODY_COLUMN], t.places[i, 1]
         if n > 0:
             part = n, first, derivatives
             F = _wrench(robot, body, s + TIP_WRENCH)
@@ -205,7 +217,7 @@ def _accumulate(robot, t, qd):
             add_body_derivatives(robot, t, part, m[BODY_SLAB], joint, t.motions[2 * i * MOTION :])
             fill_rows(robot, t, i, part)
         add_composite_inertia(robot, t, i, qd)
-        n, first, derivatives = m[JOINT_COUNT], m[JOINT_FIRST], t.places[i, 0]
+        n, first, derivatives = m[JOINT_COUNT], m[JOINT_COLUMN], t.places[i, 0]
         if n > 0:
             part = n, first, derivatives
             F = _wrench(robot, joint, s + JOINT_WRENCH)

@@ -7,9 +7,11 @@ from softrobot_dynamics.kernels.spatial import rotate
 from softrobot_dynamics.recursion.passes import (
     AT_JOINT,
     AT_TIP,
+    BODY_COLUMN,
     BODY_COUNT,
     BODY_FIRST,
     BODY_SLAB,
+    JOINT_COLUMN,
     JOINT_COUNT,
     JOINT_FIRST,
     JOINT_POSE,
@@ -60,6 +62,18 @@ def point_jacobian(robot, module, at_tip, p, J):
     The point moves with a joint frame or a tip. J (6 n,) receives the rows one after the other;
     columns the point does not depend on are zero.
     """
+    _fill(robot, module, at_tip, p, JOINT_FIRST, BODY_FIRST, J)
+
+
+@kernel
+def column_jacobian(robot, module, at_tip, p, J):
+    """Jacobian J (6 n_x,) as :func:`point_jacobian`, by columns in place of coordinates."""
+    _fill(robot, module, at_tip, p, JOINT_COLUMN, BODY_COLUMN, J)
+
+
+@kernel
+def _fill(robot, module, at_tip, p, joint_first, body_first, J):
+    """Fill J, the places in it of a module's parts being entries of its row."""
     modules, W = robot.modules, robot.W
     for i in range(len(J)):
         J[i] = 0.0
@@ -68,17 +82,17 @@ def point_jacobian(robot, module, at_tip, p, J):
         m, s = modules[i], i * STATE
         if tip:
             _columns(
-                W, m[BODY_SLAB], m[BODY_COUNT], m[BODY_FIRST], s + TIP_POSE, s + JOINT_POSE, p, J
+                W, m[BODY_SLAB], m[BODY_COUNT], m[body_first], s + TIP_POSE, s + JOINT_POSE, p, J
             )
         i = m[PARENT]
         outer = i * STATE + TIP_POSE
-        _columns(W, m[JOINT_SLAB], m[JOINT_COUNT], m[JOINT_FIRST], s + JOINT_POSE, outer, p, J)
+        _columns(W, m[JOINT_SLAB], m[JOINT_COUNT], m[joint_first], s + JOINT_POSE, outer, p, J)
         tip = True
 
 
 @kernel
 def _columns(W, f, n, first, pose, outer, p, J):
-    """Columns of one frame's coordinates; ``outer`` is the outer frame's pose."""
+    """Add the columns of one frame's coordinates; ``outer`` is the outer frame's pose."""
     t = pose + ORIGIN
     r0, r1, r2 = p[0] - W[t], p[1] - W[t + 1], p[2] - W[t + 2]
     row = len(J) // 6
@@ -88,7 +102,9 @@ def _columns(W, f, n, first, pose, outer, p, J):
         w0, w1, w2 = rotate(W, pose, W[k], W[k + 1], W[k + 2])
         v0, v1, v2 = rotate(W, outer, W[x], W[x + 1], W[x + 2])
         c = first + j
-        J[c], J[row + c], J[2 * row + c] = w0, w1, w2
-        J[3 * row + c] = v0 + w1 * r2 - w2 * r1
-        J[4 * row + c] = v1 + w2 * r0 - w0 * r2
-        J[5 * row + c] = v2 + w0 * r1 - w1 * r0
+        J[c] += w0
+        J[row + c] += w1
+        J[2 * row + c] += w2
+        J[3 * row + c] += v0 + w1 * r2 - w2 * r1
+        J[4 * row + c] += v1 + w2 * r0 - w0 * r2
+        J[5 * row + c] += v2 + w0 * r1 - w1 * r0

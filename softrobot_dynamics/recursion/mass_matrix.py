@@ -12,12 +12,13 @@ from softrobot_dynamics.kernels.spatial import (
     inertia_times,
     rotate,
 )
+from softrobot_dynamics.recursion.folding import add_folded
 from softrobot_dynamics.recursion.passes import (
+    BODY_COLUMN,
     BODY_COUNT,
-    BODY_FIRST,
     BODY_SLAB,
+    JOINT_COLUMN,
     JOINT_COUNT,
-    JOINT_FIRST,
     JOINT_POSE,
     JOINT_SLAB,
     PARENT,
@@ -37,8 +38,20 @@ def mass_matrix(robot, M):
     that they add up along the tree as they are. That point is the last tip: about the base, the
     small inertia of what is far away would drown in that of its distance.
     """
+    W, n, room = robot.W, len(robot.coordinates), (len(robot.modules) + 1) * STATE
+    columns, X = W[room:][: 6 * n].reshape((6, n)), M
+    if n > len(M):  # joints follow others
+        X = W[room + 6 * n :][: n * n].reshape((n, n))
+    _fill(robot, columns, X)
+    if n > len(M):
+        M[:] = 0.0
+        add_folded(robot.coordinates, X, M)
+
+
+@kernel
+def _fill(robot, columns, M):
+    """Fill M (n_x, n_x), as if no joint followed another."""
     modules, W, N = robot.modules, robot.W, len(robot.modules)
-    columns = W[(N + 1) * STATE :][: 6 * len(M)].reshape((6, len(M)))
     centre = np.uint32((N - 1) * STATE + TIP_POSE + ORIGIN)
     poses(robot)
     for i in range(len(M)):
@@ -47,8 +60,8 @@ def mass_matrix(robot, M):
     for i in range(N - 1, -1, -1):
         m, s = modules[i], np.uint32(i * STATE)
         here, inertia, outer = s + JOINT_POSE, s + TIP_INERTIA, m[PARENT] * STATE
-        body = m[BODY_SLAB], m[BODY_COUNT], m[BODY_FIRST]
-        joint = m[JOINT_SLAB], m[JOINT_COUNT], m[JOINT_FIRST]
+        body = m[BODY_SLAB], m[BODY_COUNT], m[BODY_COLUMN]
+        joint = m[JOINT_SLAB], m[JOINT_COUNT], m[JOINT_COLUMN]
         _rows(robot, i, body, here, s + TIP_POSE, centre, columns, M)
         _add_body(W, body, here, inertia, centre, columns, M)
         _rows(robot, i, joint, outer + TIP_POSE, here, centre, columns, M)
@@ -62,11 +75,11 @@ def mass_matrix(robot, M):
 @inlined
 def _rows(robot, i, part, outer, inner, centre, columns, M):
     """
-    Rows of M, from the diagonal on, of the coordinates of a ``part`` between two poses.
+    Rows of M, from the diagonal on, of the columns of a ``part`` between two poses.
 
     The column of a coordinate is the wrench that accelerates what is beyond module i's frame by
     it alone; its row, the work along it of its column and of those beyond. ``part``: slab, number
-    of coordinates and the first of them, of a joint or a body.
+    of columns and the first of them, of a joint or a body.
     """
     f, n, first = part
     below, W, inertia = robot.below, robot.W, np.uint32(i * STATE + TIP_INERTIA)

@@ -8,18 +8,24 @@ as moving frames. It knows neither a concrete body nor a robot file: their kerne
 address (:mod:`softrobot_dynamics.compiling.addresses`), so that it is compiled once for all
 robots.
 
-A robot is the table ``modules`` (N, 11), a row per joint with its body, parents first, the ground
+A robot is the table ``modules`` (N, 13), a row per joint with its body, parents first, the ground
 being number N::
 
     parent, joint numbers, first joint coordinate, joint coordinates, joint slab,
             body numbers,  first body coordinate,  body coordinates,  body slab,
-            joint an identity, tip an identity
+            joint an identity, tip an identity, first joint column, first body column
 
 where numbers and slabs are offsets into the parameters P and the workspace W. The latter begins
 with the state of each module and of the ground (:data:`STATE` numbers), then six numbers for each
 coordinate. A joint or a tip is an identity (1) if its frame is always the one before it, so that
 what is carried across stays as it is. All offsets are unsigned, so that compiled code need not
 look for negative indices.
+
+A joint that follows another has no coordinate of its own: its first one is that of its leader, of
+which its kernel is a function. *Columns* are the coordinates of all joints and bodies, n_x of them
+in the order of modules, as if none followed another: x = E q with a matrix E of zeros and ones, so
+that Q = E^T Q_x and M = E^T M_x E (:mod:`softrobot_dynamics.recursion.folding`). A robot in
+which no joint follows another has n_x = n, and columns are coordinates.
 """
 
 from typing import NamedTuple
@@ -42,6 +48,7 @@ from softrobot_dynamics.kernels.spatial import (
 
 PARENT, JOINT_NUMBERS, JOINT_FIRST, JOINT_COUNT, JOINT_SLAB = range(5)
 BODY_NUMBERS, BODY_FIRST, BODY_COUNT, BODY_SLAB, JOINT_IDENTITY, TIP_IDENTITY = range(5, 11)
+JOINT_COLUMN, BODY_COLUMN, ROW = range(11, 14)
 JOINT_KERNEL, BODY_KERNEL = 0, 1
 
 # a module's state: (w, dw/dt, a) of S_J and of the tip; wrench and inertia the tip carries; the
@@ -55,11 +62,12 @@ INERTIAL, FULL = 0, 1  # without or with gravity, elasticity and damping
 class Robot(NamedTuple):
     """All arrays of a compiled robot that kernels see. W and S belong to one thread at a time."""
 
-    modules: Integers  # (N, 11), see above
+    modules: Integers  # (N, 13), see above
     kernels: Integers  # (N, 2) addresses: of the joint's kernel, of the body's
-    below: Integers  # ranges of a module's coordinates and of all beyond, in compressed rows
+    coordinates: Integers  # (n_x,) the coordinate of each column
+    below: Integers  # ranges of a module's columns and of all beyond, in compressed rows
     segments: Integers  # (., 6), see softrobot_dynamics.recursion.transmission
-    armature: Vector  # (n,) inertia of what turns with a joint behind its gears; 0 of bodies
+    armature: Vector  # (n_x,) inertia of what turns with a joint behind its gears; 0 of bodies
     P: Array  # all parameters
     gravity: Vector  # (3,) [m/s^2], base frame
     W: Array  # workspace: states, column wrenches, slabs
@@ -121,20 +129,23 @@ def pass_module(robot, i, q, qd, qdd, anew):
 def backward(robot, q, qd, qdd, mode, Q):
     """Backward pass [P, (32)-(36)]: wrenches from tip to base, generalized forces Q (n,)."""
     modules, P, W = robot.modules, robot.P, robot.W
+    for j in range(len(Q)):
+        Q[j] = 0.0
     for i in range(len(modules) - 1, -1, -1):
         m = modules[i]
         s = np.uint32(i * STATE)
         n, f, first = m[BODY_COUNT], m[BODY_SLAB], m[BODY_FIRST]
         body_force(n, f, s, W, qdd[first:], mode, Q[first:], m[TIP_IDENTITY])
         n, f, g = m[JOINT_COUNT], m[JOINT_SLAB], s + JOINT_WRENCH
-        first, springs = m[JOINT_FIRST], m[JOINT_NUMBERS]
+        first, column, springs = m[JOINT_FIRST], m[JOINT_COLUMN], m[JOINT_NUMBERS]
         r0, r1, r2 = rotate(W, f, W[g + 3], W[g + 4], W[g + 5])
         for j in range(n):
-            Q[first + j] = work_along(W, f, n, j, g, r0, r1, r2)
-            Q[first + j] += robot.armature[first + j] * qdd[first + j]
+            force = work_along(W, f, n, j, g, r0, r1, r2)
+            force += robot.armature[column + j] * qdd[first + j]
             if mode == FULL:
                 elastic, damping = spring(P, springs, n, j, q[first + j], qd[first + j])
-                Q[first + j] += elastic + damping
+                force += elastic + damping
+            Q[first + j] += force  # of a leader, and of those that follow it
         carrier = m[PARENT] * STATE + TIP_WRENCH
         if m[JOINT_IDENTITY]:
             add_within(W, g, carrier, 6)

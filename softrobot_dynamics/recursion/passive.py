@@ -21,12 +21,14 @@ def passive_forces(robot, q, qd, elastic, damping):
 
     A forward pass at (q, qd) must have gone before in the same workspace.
     """
+    elastic[:], damping[:] = 0.0, 0.0
     for i in range(len(robot.modules)):
         m = robot.modules[i]
         n, first, springs = m[JOINT_COUNT], m[JOINT_FIRST], m[JOINT_NUMBERS]
         for j in range(n):
             own = spring(robot.P, springs, n, j, q[first + j], qd[first + j])
-            elastic[first + j], damping[first + j] = own
+            elastic[first + j] += own[0]
+            damping[first + j] += own[1]
         n, first = m[BODY_COUNT], m[BODY_FIRST]
         slab = m[BODY_SLAB] + layout.bias_offset(n) + n
         for j in range(n):

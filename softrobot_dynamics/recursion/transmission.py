@@ -4,12 +4,13 @@ Actuation coordinates y(q), their Jacobian and bias, of all actuators in one pas
 
 An actuator's coordinate is a sum of *segments*, rows of the table ``segments`` (., 6)::
 
-    actuator, COORDINATE, -,       first coordinate, -,           -                y = q_j
+    actuator, COORDINATE, numbers, first coordinate, -,           -                y = q_j
     actuator, FIBRE,      numbers, first coordinate, coordinates, kernel           in a body
     actuator, LINE,       numbers, module A,         module B,    in frames: 0-3   straight, A to B
     actuator, POINT,      numbers, module,           -,           -                along the base
 
-``numbers`` are an offset into P. Of a fibre: a factor, then those of the function with the address
+``numbers`` are an offset into P. Of a coordinate: 0, or, of a joint that follows another, k and b
+of y = k q_j + b. Of a fibre: a factor, then those of the function with the address
 ``kernel``, which fills a length. Of a line: point A, point B, a factor; the last entry is 2 (A is
 in its tip frame) + 1 (B is in its tip frame). Of a point: where it is in its tip frame, and y per
 metre along the axes of the base frame.
@@ -46,8 +47,11 @@ def transmit(robot, y, J, bias, q, qd):
         row = segments[i]
         actuator, kind, first, count = row[0], row[1], row[3], row[4]
         if kind == COORDINATE:
-            y[actuator] += q[first]
-            J[actuator, first] += 1.0
+            factor, offset = 1.0, 0.0
+            if row[2] > 0:
+                factor, offset = P[row[2]], P[row[2] + 1]
+            y[actuator] += factor * q[first] + offset
+            J[actuator, first] += factor
         if kind == FIBRE:
             out, factor = S[: count + 2], P[row[2]]
             call(row[5], P[row[2] + 1 :], q[first:], qd[first:], out, S[count + 2 :])

@@ -16,9 +16,11 @@ from softrobot_dynamics.kernels.layout import JACOBIAN, ORIGIN
 from softrobot_dynamics.kernels.spatial import between, cross_motion, move_twist, read_six, rotate
 from softrobot_dynamics.recursion.module_derivatives import add_scaled, own_rate
 from softrobot_dynamics.recursion.passes import (
+    BODY_COLUMN,
     BODY_COUNT,
     BODY_FIRST,
     BODY_SLAB,
+    JOINT_COLUMN,
     JOINT_COUNT,
     JOINT_FIRST,
     JOINT_POSE,
@@ -42,10 +44,10 @@ def carry_twists(robot, t, qd, qdd):
     for i in range(N):
         m, s, a = modules[i], np.uint32(i * STATE), np.uint32(2 * i * MOTION)
         joint, body, before = s + JOINT_POSE, s + TIP_POSE, m[PARENT] * STATE + TIP_POSE
-        part = m[JOINT_SLAB], m[JOINT_COUNT], m[JOINT_FIRST], t.places[i, 0]
+        part = m[JOINT_SLAB], m[JOINT_COUNT], m[JOINT_FIRST], m[JOINT_COLUMN], t.places[i, 0]
         motions = (2 * m[PARENT] + 1) * MOTION, a
         _pass_part(robot, t, part, (before, joint), motions, qd, qdd)
-        part = m[BODY_SLAB], m[BODY_COUNT], m[BODY_FIRST], t.places[i, 1]
+        part = m[BODY_SLAB], m[BODY_COUNT], m[BODY_FIRST], m[BODY_COLUMN], t.places[i, 1]
         _pass_part(robot, t, part, (joint, body), (a, a + np.uint32(MOTION)), qd, qdd)
 
 
@@ -54,10 +56,10 @@ def _pass_part(robot, t, part, poses, motions, qd, qdd):
     """
     Fill the columns of a part, and the motion of its tip.
 
-    ``part``: slab, coordinates, first of them, derivatives; ``poses`` and ``motions``: of its base
-    and of its tip.
+    ``part``: slab, coordinates, first of them, first column, derivatives; ``poses`` and
+    ``motions``: of its base and of its tip.
     """
-    f, n, first, derivatives = part
+    f, n, first, column, derivatives = part
     W, X, moving = robot.W, t.columns, t.motions
     base, tip = poses
     a, b = motions
@@ -81,7 +83,7 @@ def _pass_part(robot, t, part, poses, motions, qd, qdd):
         speed, push = qd[first + j], qdd[first + j]
         carried = add_scaled(carried, S, speed)
         pushed = add_scaled(add_scaled(pushed, S, push), rate, speed)
-        k = first + np.uint32(j)
+        k = column + np.uint32(j)
         for c in range(6):
             X[c, k], X[RATE + c, k], X[SECOND + c, k] = S[c], rate[c], second[c]
     for c in range(6):

@@ -34,7 +34,7 @@ T = TypeVar('T', bound='Trajectory')
 
 
 class OutputMotion(NamedTuple):
-    """What the outputs do in time, and the postures that do it where they are known."""
+    """Outputs as functions of time, and the postures that give them, where known."""
 
     reference: Reference
     postures: PathPostures | None = None  # at the first of the reference's breaks

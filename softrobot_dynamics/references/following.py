@@ -58,7 +58,7 @@ class Goal(NamedTuple):
 
 
 class ReachableTip(NamedTuple):
-    """What a tip can do about a point, or a pose."""
+    """Nearest point, or pose, that a tip can reach."""
 
     y: Vector  # (m,) the outputs in the posture found
     point: Vector  # (3,) [m] where the tip is then, base frame

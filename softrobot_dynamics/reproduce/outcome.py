@@ -35,7 +35,7 @@ class Check(NamedTuple):
 
 
 class SystemResult(NamedTuple):
-    """What a system came to; ``data`` holds numbers, texts, arrays, and mappings of such."""
+    """Result of a system; ``data`` holds numbers, texts, arrays, and mappings of such."""
 
     checks: tuple[Check, ...]
     remarks: tuple[str, ...]  # what differs from the text, and what the text leaves open

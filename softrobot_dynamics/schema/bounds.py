@@ -14,7 +14,7 @@ SMALLEST = 1e-30  # of a number that may not be negative, unless it is 0
 
 
 class Bounds(NamedTuple):
-    """What a number may be."""
+    """Bounds of a number."""
 
     above: float | None = None
     at_least: float | None = None

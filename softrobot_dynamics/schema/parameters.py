@@ -13,7 +13,7 @@ whoever sets them::
         form: str = parameter(choice(('full', 'short'), default='full'), 'Form of the law')
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 import dataclasses
 import functools
 from typing import Any, NamedTuple
@@ -36,7 +36,7 @@ _KINDS = 'number, integer, flag, choice, text, file, vector, or items of number 
 
 
 class Parameter(NamedTuple):
-    """What is known of one parameter."""
+    """Value, unit and bounds of one parameter."""
 
     name: str  # of the field
     path: str  # the name from outside, group included
@@ -44,11 +44,12 @@ class Parameter(NamedTuple):
     field: Any  # what `fields` know of it: parser, expected, unit, kind, bounds, choices, size
     default: object
     each: str  # one for each actuator, output or coordinate, kept as an array; '': one
+    siblings: tuple[str, ...] = ()  # names in its group, its own among them
 
     def path_of(self, owner: str) -> str:
         """Return the name from outside of the value for one actuator, output or coordinate."""
         group, _, name = self.path.rpartition('.')
-        return '.'.join(filter(None, (group, owner, name)))
+        return own_path(group, owner, name, self.siblings)
 
     @property
     def unit(self) -> str:
@@ -97,6 +98,17 @@ def parameter(
     return dataclasses.field(default=known['default'], metadata={**known, **more})
 
 
+def own_path(group: str, owner: str, name: str, siblings: Container[str]) -> str:
+    """
+    Return the name from outside of a parameter in a group for one owner; '': for all.
+
+    An owner that is called as a parameter of the group, one of the ``siblings``, gets a trailing
+    underscore: a parameter file cannot hold a value and a group of the same name.
+    """
+    distinct = f'{owner}_' if owner in siblings else owner
+    return '.'.join(filter(None, (group, distinct, name)))
+
+
 def parameters_of(cls: type, group: str, every: bool = False) -> tuple[Parameter, ...]:
     """
     Return the :class:`Parameter` s of a dataclass, a tuple; `group` as in :func:`parameter`.
@@ -118,6 +130,11 @@ def parameters_of(cls: type, group: str, every: bool = False) -> tuple[Parameter
             field=own,
             default=own['default'],
             each=own['each'],
+            siblings=tuple(
+                other
+                for other, its in known.items()
+                if 'words' in its and _group(its, group) == _group(own, group)
+            ),
         )
         for name, own in known.items()
         if 'words' in own

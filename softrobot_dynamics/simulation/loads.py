@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 import functools
-from typing import Any, TYPE_CHECKING
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.compiling.addresses import Entry
-from softrobot_dynamics.compiling.binding import entry
+from softrobot_dynamics.compiling.addresses import Entry, run
+from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.dynamics.points import cloud_of
 from softrobot_dynamics.dynamics.wrenches import Load
 from softrobot_dynamics.recursion.loads import (
@@ -29,9 +29,16 @@ if TYPE_CHECKING:
 _KEPT = 64  # sets of places whose kernels' arguments stay
 
 
+class LoadedSteps(NamedTuple):
+    """Steps of an integrator under loads at certain places."""
+
+    advance: Callable[..., int]  # as :meth:`.Integrator.bind` returns it
+    evaluate: Callable[[Vector, Vector], None]  # the robot at (q, qd), into the terms
+
+
 class LoadedStepper:
     """
-    Makes the steps of a stepper under wrenches; called with Loads it returns ``advance``.
+    Makes the steps of a stepper under wrenches; called with Loads it returns LoadedSteps.
 
     What is in force where costs something only when it is asked for first: later calls with
     wrenches at the same places change the numbers. With the index of a ``carrier`` a mass of
@@ -47,15 +54,15 @@ class LoadedStepper:
             self._evaluate = self._carried(carrier)
         self._bound = functools.lru_cache(_KEPT)(self._bind)
 
-    def __call__(self, loads: Sequence[Load]) -> Callable[..., int]:
-        """Return the ``advance`` of the stepper under these loads."""
-        advance, values = self.prepare(loads)
+    def __call__(self, loads: Sequence[Load]) -> LoadedSteps:
+        """Return the steps of the stepper under these loads."""
+        steps, values = self.prepare(loads)
         for value, (_, wrench) in zip(values, loads):
             value[:] = wrench.value
-        return advance
+        return steps
 
-    def prepare(self, loads: Sequence[Load]) -> tuple[Callable[..., int], list[Vector]]:
-        """Return what there is for loads at these places: ``advance``, and arrays for values."""
+    def prepare(self, loads: Sequence[Load]) -> tuple[LoadedSteps, list[Vector]]:
+        """Return what there is for loads at these places: steps, and arrays for values."""
         return self._bound(
             tuple(
                 (body, None if w.point is None else w.point.tobytes(), w.frame)
@@ -65,14 +72,14 @@ class LoadedStepper:
 
     def _bind(
         self, places: Sequence[tuple[int, bytes | None, str]]
-    ) -> tuple[Callable[..., int], list[Vector]]:
-        """Return ``advance`` and the wrenches (6,) that it reads, one for each place."""
+    ) -> tuple[LoadedSteps, list[Vector]]:
+        """Return steps and the wrenches (6,) that they read, one for each place."""
         evaluate, values = self._evaluate, []
         for body, point, frame in places:
             values.append(np.zeros(6))
             given = {'body': body, 'turns': int(frame == 'body'), 'wrench': values[-1]}
             evaluate = self._loaded(evaluate, point, given)
-        return self._stepper.bind(evaluate), values
+        return LoadedSteps(self._stepper.bind(evaluate), cached(run, entry=evaluate)), values
 
     def _carried(self, body: int) -> Entry:
         """Return the entry of an evaluation with the payload at a body's tip."""

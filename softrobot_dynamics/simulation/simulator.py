@@ -14,16 +14,18 @@ from softrobot_dynamics.compiling.cache import compiling
 from softrobot_dynamics.dynamics.arguments import body_index, checked, finite, out_of_range
 from softrobot_dynamics.dynamics.wrenches import read_wrenches, Wrenches
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, SingularMassError
+from softrobot_dynamics.model.rebuilding import Rebuilt
 from softrobot_dynamics.recursion.singular_mass import without_inertia
 from softrobot_dynamics.simulation.integrators.contract import Inputs, Integrator, INTEGRATORS
-from softrobot_dynamics.simulation.loads import LoadedStepper
+from softrobot_dynamics.simulation.joint_stops import JointStops, require_within
+from softrobot_dynamics.simulation.loads import LoadedStepper, LoadedSteps
 from softrobot_dynamics.simulation.rotation_vector_wrapping import recentre, recentring
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 
-class Simulator:
+class Simulator(Rebuilt):
     """
     A robot in simulation; deterministic: equal inputs give equal states, bit by bit.
 
@@ -40,7 +42,8 @@ class Simulator:
     told positions and friction along routes included, is
     :class:`~softrobot_dynamics.simulation.actuation.ActuatedSimulator`'s. Coordinates without
     inertia are followed if they have stiffness or damping, and are a SingularMassError in the
-    beginning if they have none.
+    beginning if they have none. Position limits of joints are stops: rigid, without friction or
+    restitution (:mod:`.joint_stops`).
     """
 
     has_friction = False  # whether tendons rub along their routes, and joints
@@ -58,35 +61,54 @@ class Simulator:
         integrator: str | None = None,
     ) -> None:
         self.model, self.time, self.substeps = model, 0.0, 0
+        self._integrator = integrator
         self.substep = _positive('substep', substep, 'a time > 0 [s]')
         self.tolerance = tolerance and _positive('tolerance', tolerance, 'a number > 0 or None')
         self.q, self.qd = np.zeros(model.n), np.zeros(model.n)
-        self._inputs, self._recentring = Inputs(model, self.commanded), recentring(model)
+        self._inputs, self._recentring = Inputs(model, self.commanded, True), recentring(model)
         self._stepper = _integrator(integrator, self.tolerance)(
             model, self.substep, self._inputs, self.has_friction, self.tolerance
         )
         body = None if carrier is None else body_index(model, carrier, 'carrier')
         self._carries, self._loaded = carrier, LoadedStepper(model, self._stepper, body)
-        self._advance = self._stepper.advance if body is None else self._loaded([])
-        with compiling(self._advance):  # here and now, not in the first step
-            self._advance(self._inputs.force, self.q, self.qd, self.substep, True)
+        self._steps = self._loaded([])
+        stops = self._inputs.stops
+        self._stops = None if stops is None else JointStops(model, self._stepper, stops)
+        with compiling(self._steps.advance):  # here and now, not in the first step
+            self._steps.advance(self._inputs.force, self.q, self.qd, self.substep, True)
+        if self._stops is not None:
+            self._steps.evaluate(self.q, self.qd)
         self.reset(q, qd)
+
+    def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return what makes another simulator; it is pickled and copied with its state."""
+        options: dict[str, Any] = {'substep': self.substep, 'tolerance': self.tolerance}
+        return (self.model,), {
+            **options,
+            'carrier': self._carries,
+            'integrator': self._integrator,
+            'q': self.q.copy(),
+        }
 
     def reset(self, q: ArrayLike | None = None, qd: ArrayLike | None = None) -> None:
         """
         Return to time zero at q (n,), by default the description's initial state.
 
         ``qd`` (n,) is by default that of the initial state too, zero at another q. Raises
-        ArgumentError and SingularMassError, with nothing changed.
+        ArgumentError, also beyond the joints' position limits, and SingularMassError, with nothing
+        changed.
         """
         n = self.model.n
         rates = self.model.qd0 if q is None else np.zeros(n)
         q = self.model.q0 if q is None else checked('q', q, (n,))
         qd = rates if qd is None else checked('qd', qd, (n,))
+        require_within(self.model, q)
         self._require_inertia(q, qd)
         self.q[:], self.qd[:] = q, qd
         self.time, self.substeps = 0.0, 0
         self._stepper.reset(self.q)
+        if self._stops is not None:
+            self._stops.begin(self.q)
 
     def step(self, u: ArrayLike, dt: float, wrenches: Wrenches | None = None) -> None:
         """
@@ -98,19 +120,63 @@ class Simulator:
         """
         u = checked('u', u, (self.model.m,))
         dt = _positive('dt', dt, 'a time > 0 [s]')
-        advance = self._advance
+        steps = self._steps
         if wrenches and (loads := read_wrenches(self.model, wrenches)):
-            advance = self._loaded(loads)
+            steps = self._loaded(loads)
         self._inputs.take(u)
-        left, clock, once = dt, self._stepper.clock, bool(self._recentring)
+        if self._stops is None:
+            self._move(steps, dt, bool(self._recentring))
+        else:
+            self._move_within(self._stops, steps, dt)
+
+    def _move(self, steps: LoadedSteps, dt: float, once: bool) -> None:
+        """Make steps for dt [s], if ``once`` with the state recentred after each."""
+        left, clock = dt, self._stepper.clock
         while left > dt * 1e-12:
-            failed = advance(self._inputs.force, self.q, self.qd, left, once)
-            left -= clock.passed[0]
-            self.time += float(clock.passed[0])
-            self.substeps += int(clock.steps[0])
+            failed = steps.advance(self._inputs.force, self.q, self.qd, left, once)
+            left -= self._count(clock.passed[0], clock.steps[0])
             if failed:
                 raise self._diverged()
             recentre(self._recentring, self.q, self.qd)
+
+    def _move_within(self, stops: JointStops, steps: LoadedSteps, dt: float) -> None:
+        """Make steps as :meth:`_move`; one by one, within the stops, if one is met on the way."""
+        if not stops.engaged:
+            time, substeps = self.time, self.substeps
+            stops.keep(self.q, self.qd)
+            try:
+                self._move(steps, dt, bool(self._recentring))
+            except SimulationDivergedError:
+                if not stops.met(self.q):
+                    raise
+            else:
+                if not stops.met(self.q):
+                    return
+            stops.restore(self.q, self.qd)
+            self.time, self.substeps = time, substeps
+        left, clock = dt, self._stepper.clock
+        while left > dt * 1e-12:
+            failed = stops.advance(steps, self._inputs.force, self.q, self.qd, left)
+            left -= self._count(clock.passed[0], clock.steps[0])
+            if failed:
+                raise self._diverged()
+            recentre(self._recentring, self.q, self.qd)
+
+    def _count(self, passed: float, steps: float) -> float:
+        """Count steps, and the time [s] that they took; return this."""
+        self.time += float(passed)
+        self.substeps += int(steps)
+        return float(passed)
+
+    @property
+    def stop_forces(self) -> Vector:
+        """
+        Generalized forces (n,) of the joints' stops, at the beginning of the last step.
+
+        > 0 at a lower position limit, < 0 at an upper one, 0 elsewhere. Impulses of impacts are
+        not among them. Not to be written to.
+        """
+        return np.zeros(self.model.n) if self._stops is None else self._stops.forces
 
     def carry(self, mass: float) -> None:
         """Let the carrier bear a point mass [kg] at its tip from now on; ArgumentError."""

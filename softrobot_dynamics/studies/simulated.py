@@ -19,7 +19,7 @@ _COMPOSITE = 'payload.', 'command_timing', 'estimator', 'safe_'  # names begin s
 
 
 class Given(NamedTuple):
-    """What a parameter file says of the simulated robot; empty where it says nothing."""
+    """Parameters of the simulated robot in a file; empty where it has none."""
 
     plant: tuple[str, ...]  # what is otherwise than in the robot file
     bus: dict[str, Any]  # fields of the Bus by name

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.processes import safe_path
-from softrobot_dynamics.configuration.build import law_of
+from softrobot_dynamics.configuration.build import law_of, reference_of
 from softrobot_dynamics.configuration.declared_parameters import all_rows, reference_names
 from softrobot_dynamics.configuration.parameter_files import (
     controller_files,
@@ -49,7 +49,7 @@ from softrobot_dynamics.studies.factors import Factor, read_factors
 from softrobot_dynamics.studies.sampling import sample
 from softrobot_dynamics.studies.simulated import given_by as simulated_by
 from softrobot_dynamics.studies.table import table
-from softrobot_dynamics.studies.trial import Experiment, Outcome, planned, run_trial
+from softrobot_dynamics.studies.trial import Experiment, Outcome, run_trial
 
 INSTALL_JOBLIB = "studies need joblib: pip install 'softrobot_dynamics[study]'"
 SECONDS = 10.0  # of a run, where nothing else is said
@@ -57,7 +57,7 @@ _ROUND = 4  # runs of a process at a time, where a back end gives back all at th
 
 
 class Study(NamedTuple):
-    """What came out of N runs with d factors; nan where there is nothing to tell."""
+    """Results of N runs with d factors; nan where there is nothing to tell."""
 
     factors: tuple[Factor, ...]  # (d,) their `name` and `unit`
     values: Matrix  # (N, d) of them
@@ -136,7 +136,7 @@ def plan_study(
     _compile(law.model, compile_model(other))
     if _planned_by(parameters) & {f.path for f in factors}:
         return experiment
-    return replace(experiment, reference=planned(law, parameters))
+    return replace(experiment, reference=reference_of(law, parameters, law.model.q0))
 
 
 def run_study(

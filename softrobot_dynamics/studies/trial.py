@@ -9,7 +9,7 @@ from math import isnan, nan
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
-from softrobot_dynamics.configuration.build import law_of, plan_of
+from softrobot_dynamics.configuration.build import law_of, reference_of
 from softrobot_dynamics.configuration.parts import RAMP
 from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.description.variation import vary
@@ -21,7 +21,7 @@ from softrobot_dynamics.evaluation.targets import targets_of
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.offline.arguments import Feedback, Plant, Start
 from softrobot_dynamics.offline.closed_loop import closed_loop, ClosedLoop
-from softrobot_dynamics.references.piecewise import constant, Reference
+from softrobot_dynamics.references.piecewise import Reference
 from softrobot_dynamics.simulation.cycles import Cycles
 from softrobot_dynamics.studies.factors import Factor
 from softrobot_dynamics.studies.simulated import Given, NOTHING
@@ -60,7 +60,7 @@ class Experiment:
 
 
 class Outcome(NamedTuple):
-    """What came out of a run; nan where there is nothing to tell."""
+    """Result of a run; nan where there is nothing to tell."""
 
     state: int  # of STATES
     share: float  # the largest RMS error of a tip or output, as a share of its way
@@ -88,15 +88,6 @@ def run_trial(experiment: Experiment, values: Sequence[float]) -> Outcome:
         )
 
 
-def planned(law: Controller, parameters: Mapping[str, Any]) -> Reference:
-    """Return what parameters let a law follow, planned from the initial state; SoftRobotError."""
-    model = law.model
-    found = plan_of(model, parameters, model.q0)
-    if found.reference is not None:
-        return found.reference
-    return constant(law.outputs(model.q0, model.qd0)[0][law.controlled])
-
-
 def _close(
     experiment: Experiment,
     values: Sequence[float],
@@ -110,7 +101,7 @@ def _close(
     return closed_loop(
         law.model,
         law,
-        planned(law, parameters) if reference is None else reference,
+        reference_of(law, parameters, law.model.q0) if reference is None else reference,
         experiment.seconds,
         start=Start(ramp=parameters[RAMP]),
         plant=Plant(

@@ -99,10 +99,11 @@ def test_a_file_is_written_whole_or_not_at_all(own, monkeypatch, error):
 
 
 @pytest.mark.quick
-def test_a_new_folder_is_for_its_owner_alone(tmp_path, monkeypatch):
+@pytest.mark.parametrize('umask', [0, 0o777], ids=['open', 'closed'])
+def test_a_new_folder_is_for_its_owner_alone(tmp_path, monkeypatch, umask):
     """A new cache folder is accessible to its owner only, whatever the umask is."""
     monkeypatch.setenv('SOFTROBOT_CACHE_DIR', str(tmp_path / 'new'))
-    before = os.umask(0)
+    before = os.umask(umask)
     try:
         made = folder.own_folder()
         folder.write(made / 'file', CONTENT)

@@ -2,6 +2,7 @@
 """Parameter values become controllers, simulators and sensors, without ROS."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +10,13 @@ import pytest
 pytest.importorskip('rclpy')
 
 from softrobot_dynamics.configuration import build, declared_parameters, law_settings  # noqa: E402
-from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError  # noqa: E402
+from softrobot_dynamics.errors import (  # noqa: E402
+    ArgumentError,
+    DescriptionError,
+    MessageError,
+    UnknownNameError,
+)
+from softrobot_dynamics.loops.external_inputs import InitialStateReader  # noqa: E402
 from support.robots import soft_arm  # noqa: E402
 
 VALUES = {row.name: row.default for row in declared_parameters.SIMULATION}
@@ -62,6 +69,27 @@ def test_the_simulated_robot_may_carry_something():
     assert 0.0 < gained[1] < 0.9 * gained[0]
     with pytest.raises(ArgumentError, match='payload.body: .horse., expected a body, one of'):
         build.simulated({**given, 'payload.body': 'horse'})
+
+
+def test_a_simulation_begins_within_the_position_limits_of_joints(tmp_path):
+    """An initial posture outside is refused by the joint's name, and so is a state told later."""
+    file, finger = tmp_path / 'finger.yaml', {'type': 'prismatic', 'name': 'slide'}
+    finger['limits'] = {'position': [0.0, 0.04]}
+    bodies = [{'name': 'finger', 'joint': finger, 'body': {'type': 'rigid', 'mass': 0.1}}]
+    given = {**VALUES, 'robot': str(file)}
+    file.write_text(json.dumps({'name': 'r', 'bodies': bodies, 'initial': {'slide': 0.05}}))
+    with pytest.raises(ArgumentError, match='slide: 0.05, .* its limits, 0 to 0.04'):
+        build.simulated(given)
+    file.write_text(json.dumps({'name': 'r', 'bodies': bodies}))
+    plant = build.simulated(given)
+    reader = InitialStateReader(plant.model, plant.trial, 1e-3)
+
+    def told(position):
+        return SimpleNamespace(name=['slide'], position=[position], velocity=[], effort=[])
+
+    with pytest.raises(MessageError, match='slide: -0.01, .* its limits, 0 to 0.04'):
+        reader.read(told(-0.01))
+    assert reader.read(told(0.03))[0] == pytest.approx([0.03])
 
 
 def test_sensors_are_for_all_coordinates_or_each():

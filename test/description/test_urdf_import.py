@@ -123,7 +123,7 @@ def refused(folder, text, **given):
 @pytest.mark.quick
 @pytest.mark.parametrize(('change', 'place'), [
     (('type="prismatic"', 'type="screw"'), 'joint push'),
-    (('<limit lower="-1"', '<mimic joint="turn"/><limit lower="-1"'), 'joint branch'),
+    (('<limit lower="-1"', '<mimic joint="tur"/><limit lower="-1"'), 'joint branch.mimic.joint'),
     (('<parent link="world"/>', '<parent link="tool"/>'), 'links'),
     (('mass value="1.5"', 'mass value="much"'), 'link 1st-arm.mass.value'),
     (('</robot>', ''), 'file'),
@@ -160,7 +160,10 @@ def test_an_unsupported_urdf_is_refused(tmp_path, change, place):
     ('axis xyz="0 1 0"', 'axis xyz="0 1"', "joint ja.axis.xyz: '0 1', expected 3 finite"),
     ('axis xyz="0 1 0"', 'axis xyz="0 1 inf"', 'joint ja.axis.xyz'),
     ('<axis', '<origin rpy="0 0 1_0"/><axis', 'joint ja.origin.rpy'),
-    (LIMIT, LIMIT + '<mimic joint="x"/>', 'joint ja: .*of its own.*--lock ja=VALUE'),
+    (LIMIT, LIMIT + '<mimic joint="x"/>', "joint ja.mimic.joint: 'x', .*a joint.*--lock ja=VALUE"),
+    (LIMIT, LIMIT + '<mimic joint="ja"/>', "joint ja.mimic.joint: 'ja', .*follow ja itself"),
+    (LIMIT, LIMIT + '<mimic/>', 'joint ja.mimic.joint: missing, expected the name of a joint'),
+    (LIMIT, LIMIT + '<mimic joint="x" offst="1"/>', 'joint ja: .*did you mean offset'),
     ('type="revolute"', 'type="floating"', 'joint ja.dynamics: .*differ in unit'),
     ('type="revolute"', '', 'joint ja: missing, expected one of revolute'),
     ('type="revolute"', 'type="revolut"', 'joint ja: .*did you mean revolute'),
@@ -342,6 +345,93 @@ FOLLOW = '<mimic joint="ja" multiplier="-2" offset="0.1"/><axis'
 MOVING = """<link name="c"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0"
   ixz="0" iyz="0"/></inertial></link><joint name="jc" type="continuous"><parent link="root"/>
   <child link="c"/></joint>"""
+
+
+PAIR = """<robot name="pair"><link name="root"/><link name="a">{own}</link><link name="b">{own}
+  </link><link name="c">{own}</link>
+  <joint name="jc" type="revolute"><parent link="b"/><child link="c"/><axis xyz="1 0 0"/>
+    <origin xyz="0 0.1 0.2"/><limit lower="-3" upper="3" effort="5" velocity="4"/>
+    <mimic joint="jb" offset="-0.3"/></joint>
+  <joint name="ja" type="revolute"><parent link="root"/><child link="a"/><axis xyz="0 1 0"/>
+    <origin xyz="0.1 0 0.2" rpy="0.3 0 0.1"/><dynamics damping="0.1" friction="0.2"/>
+    <limit lower="-1" upper="1" effort="5" velocity="2"/></joint>
+  <joint name="jb" type="prismatic"><parent link="root"/><child link="b"/><axis xyz="0 0.6 0.8"/>
+    <origin xyz="-0.1 0 0.2"/><dynamics damping="0.3" friction="0.4"/>
+    <limit lower="-0.5" upper="1.8" effort="5" velocity="2"/>
+    <mimic joint="ja" multiplier="-2" offset="0.1"/></joint>
+</robot>""".format(
+    own="""<inertial><mass value="1.3"/><origin xyz="0.1 -0.05 0.2"/>
+  <inertia ixx="0.03" iyy="0.02" izz="0.025" ixy="0.001" ixz="0" iyz="-0.002"/></inertial>"""
+)
+"""A joint jb that follows ja, and jc that follows jb and stands before both."""
+
+
+@pytest.mark.quick
+def test_joints_that_mimic_others_are_as_pinocchio_has_them(tmp_path):
+    """Inverse dynamics and M of a chain of followers, with damping: Pinocchio's reduced by G."""
+    lines = []
+    mapping = read(tmp_path, PAIR, report=lines.append)
+    model = sd.compile_model(sd.load_robot(mapping))
+    assert model.coordinate_names == model.actuator_names == ('ja',)
+    assert lines == [
+        'joint ja: range -1 to 1 is -0.85 to 0.3 by the limits of jb, which follows it'
+    ]
+    np.testing.assert_allclose([model.q_lower[0], model.q_upper[0]], [-0.85, 0.3])
+    assert model.qd_limit[0] == pytest.approx(1.0)
+    assert model.joint_friction[0] == pytest.approx(0.2 + 2.0 * 0.4)
+    peer = pin.buildModelFromXML(PAIR)
+    order = [list(peer.names[1:]).index(name) for name in ('ja', 'jb', 'jc')]
+    G, c, damping = np.zeros(3), np.zeros(3), np.zeros(3)
+    G[order], c[order], damping[order] = [1.0, -2.0, -2.0], [0.0, 0.1, -0.2], [0.1, 0.3, 0.0]
+    data = peer.createData()
+    for q, qd, qdd in np.random.default_rng(0).uniform(-0.5, 0.5, (3, 3)):
+        wanted = pin.rnea(peer, data, G * q + c, G * qd, G * qdd) + damping * G * qd
+        full = pin.crba(peer, data, G * q + c)
+        full = np.triu(full) + np.triu(full, 1).T
+        found, M = sd.mass_inverse_dynamics(model, q=[q], qd=[qd], qdd=[qdd])
+        assert found[0] == pytest.approx(G @ wanted, rel=1e-12)
+        assert M[0, 0] == pytest.approx(G @ full @ G, rel=1e-12)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(('change', 'given', 'words'), [
+    (('', ''), {'dropped': ['a']}, "joint jb.mimic.joint: 'ja', .*not dropped.*--lock jb=VALUE"),
+    (('joint="ja"', 'joint="jc"'), {}, "joint jb.mimic.joint: 'jb', .*follow jb itself"),
+    (('lower="-0.5" upper="1.8"', 'lower="5" upper="6"'), {},
+     r'joint jb.limit: .*-2.95 to -2.45 of ja.*-1 to 1 .*--unlimited jb'),
+    (('"ja" type="revolute"', '"ja" type="fixed"'), {}, 'joint jb.mimic.joint: .ja, fixed'),
+    (('"ja" type="revolute"', '"ja" type="floating"'), {}, 'joint jb.mimic.joint: .ja, floating'),
+    (('"jb" type="prismatic"', '"jb" type="planar"'), {}, 'joint jb: .mimic., .*several'),
+    (('multiplier="-2"', 'multiplier="two"'), {}, "joint jb.mimic.multiplier: 'two'"),
+])  # fmt: skip
+def test_a_follower_without_a_leader_is_refused_by_name(tmp_path, change, given, words):
+    """Each with what would be right."""
+    assert re.search(words, str(refused(tmp_path, PAIR.replace(*change), **given)))
+
+
+@pytest.mark.quick
+def test_ranges_that_followers_leave_together_are_empty_or_named(tmp_path):
+    """Each follower narrows what those before it left; one that leaves nothing is refused."""
+    near = PAIR.replace('lower="-3" upper="3"', 'lower="-0.4" upper="3"')
+    read(tmp_path, near, report=(lines := []).append)
+    assert [line.partition(' by ')[0] for line in lines] == [
+        'joint ja: range -1 to 1 is -0.85 to 0.3',
+        'joint ja: range -0.85 to 0.3 is -0.85 to 0.1',
+    ]
+    far = PAIR.replace('lower="-3" upper="3"', 'lower="2" upper="3"')
+    assert re.search(
+        'joint jc.limit: .*-0.85 to 0.3 .*--unlimited jc', str(refused(tmp_path, far))
+    )
+
+
+@pytest.mark.quick
+def test_a_multiplier_of_zero_locks_a_follower_at_its_offset(tmp_path):
+    """It never moves, whatever its leader does; what follows it stands still, too."""
+    text = PAIR.replace('multiplier="-2"', 'multiplier="0"')
+    kinds = {b['joint']['name']: b['joint'] for b in read(tmp_path, text)['bodies']}
+    assert [kinds[name]['type'] for name in ('ja', 'jb', 'jc')] == ['revolute', 'fixed', 'fixed']
+    np.testing.assert_allclose(kinds['jb']['origin']['xyz'], [-0.1, 0.06, 0.28])
+    assert kinds['jc']['origin']['rpy'][0] == pytest.approx(-0.2)
 
 
 @pytest.mark.quick

@@ -67,6 +67,7 @@ def _trimmed(body: Body, tolerance: float, postures: Matrix, rates: Matrix) -> A
     finest = _twice(body.quadrature)
 
     def is_good(each: Body) -> bool:
+        """Tell whether a body is valid, and its errors to both finer rules are small enough."""
         if any(getattr(each, 'validate', tuple)()):
             return False
         rules = finest, None
@@ -82,11 +83,13 @@ def _trimmed(body: Body, tolerance: float, postures: Matrix, rates: Matrix) -> A
 
 
 def _with_rule(body: Body, rule: object) -> Body:
+    """Return the body with another rule of quadrature."""
     fields: dict[str, Any] = {'quadrature': rule}  # which not every body has
     return replace(body, **fields)
 
 
 def _twice(rule: Cylinder | Tetrahedra) -> Any:
+    """Return a rule that is refined twice in each direction."""
     for i in range(len(rule.finer())):
         rule = rule.finer()[i].finer()[i]
     return rule
@@ -105,6 +108,7 @@ def _slabs(body: Body, postures: Matrix, rates: Matrix) -> Matrix:
 
 
 def _difference(body: Body, found: Matrix, wanted: Matrix) -> float:
+    """Return the largest difference of two sets of slabs, each part relative to its largest."""
     n = len(body.coordinates())
     at = layout.slab(n)
     parts = [at.inertia, at.coupling, at.mass, at.bias, at.elastic, at.damping, at.size]

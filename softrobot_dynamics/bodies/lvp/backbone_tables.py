@@ -16,7 +16,7 @@ STRAINS_AT = 4 + NODES * NODES  # where a body's numbers say which strain a coor
 
 
 class Numbers(NamedTuple):
-    """What the backbone of a body reads, as :func:`numbers` made it."""
+    """Numbers that the backbone of a body reads, as :func:`numbers` made it."""
 
     length: float  # [m]
     outer2: float  # [m^2] squared radius that bends may not fold

@@ -75,7 +75,7 @@ class Lines(NamedTuple):
 
 
 class HeldCommandArrays(NamedTuple):
-    """What kernels need of a :class:`HeldCommand`."""
+    """Data that kernels need of a :class:`HeldCommand`."""
 
     robot: Robot
     terms: Terms

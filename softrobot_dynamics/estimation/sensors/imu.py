@@ -49,10 +49,10 @@ from softrobot_dynamics.kernels.mass_solve import solve_row
 from softrobot_dynamics.kernels.spatial import cross_motion, read_six, rotate_back
 from softrobot_dynamics.recursion.module_derivatives import add_scaled
 from softrobot_dynamics.recursion.passes import (
+    BODY_COLUMN,
     BODY_COUNT,
-    BODY_FIRST,
+    JOINT_COLUMN,
     JOINT_COUNT,
-    JOINT_FIRST,
     PARENT,
     STATE,
     TIP_POSE,
@@ -71,6 +71,7 @@ class _Mounted(NamedTuple):
 
     body: int  # on the tip of this one
     before: Integers  # coordinates that move it
+    columns: Integers  # columns that move it, see softrobot_dynamics.recursion.passes
     mount: Vector  # (12,) its frame in that of the tip
     frame: Vector  # (12,) its frame, base frame
     push: Matrix  # (3, n) of f by qdd
@@ -166,8 +167,9 @@ class Imu(Sensor):
             raise UnknownNameError('body', self.body, model.body_names)
         body, differentiate = model.body_names.index(self.body), place.differentiate
         robot, observed = differentiate.robot, allocate(3 * _PARTS, n, 15)
-        before = np.array(_before(robot.modules, body), dtype=np.int64)
-        mounted = _Mounted(body, before, flat(self.mount.matrix()), np.zeros(12), np.zeros((3, n)))
+        columns = np.array(_before(robot.modules, body), dtype=np.int64)
+        before, push = np.unique(robot.coordinates[columns]).astype(np.int64), np.zeros((3, n))
+        mounted = _Mounted(body, before, columns, flat(self.mount.matrix()), np.zeros(12), push)
         watch = cached(
             observe_motion,
             robot=robot,
@@ -221,20 +223,23 @@ def observe_motion(robot, t, r, m, o, z, moving):
         o.residual[3 + i] = z[9 + i] - o.predicted[9 + i]
     X = t.columns
     o.H[6:] = 0.0  # what the forces do is added
-    for k in m.before:
-        S = _column(X, TWIST, k)
+    o.H[:6], m.push[:] = 0.0, 0.0
+    for c in m.columns:
+        k, S = robot.coordinates[c], _column(X, TWIST, c)
         for i in range(3):
-            o.H[i, k] = S[i]
+            o.H[i, k] += S[i]
         S = _seen_from(R, away, S)
-        rate = _seen_from(R, away, _column(X, RATE, k))
-        second = _seen_from(R, away, _column(X, SECOND, k))
+        rate = _seen_from(R, away, _column(X, RATE, c))
+        second = _seen_from(R, away, _column(X, SECOND, c))
         by_q = add_scaled(second, cross_motion(V, rate), -1.0)
         by_qd = add_scaled(add_scaled(rate, rate, 1.0), cross_motion(V, S), -1.0)
         f, g = _specific(by_q, rate, V), _specific(by_qd, S, V)
         for i in range(3):
-            o.H[3 + i, k], o.H[3 + i, n + k] = rate[i], S[i]
-            o.H[6 + i, k], o.H[6 + i, n + k] = f[i], g[i]
-            m.push[i, k] = S[3 + i]
+            o.H[3 + i, k] += rate[i]
+            o.H[3 + i, n + k] += S[i]
+            o.H[6 + i, k] += f[i]
+            o.H[6 + i, n + k] += g[i]
+            m.push[i, k] += S[3 + i]
     if moving:
         for i in range(3):
             row, push = o.H[6 + i], m.push[i]
@@ -273,11 +278,11 @@ def _specific(A, V, W):
 
 
 def _before(modules: Integers, body: int) -> Iterable[int]:
-    """Yield the coordinates that move the tip of a body."""
+    """Yield the columns that move the tip of a body."""
     found: list[int] = []
     while body < len(modules):
         m = [int(value) for value in modules[body]]
-        found += range(m[BODY_FIRST], m[BODY_FIRST] + m[BODY_COUNT])
-        found += range(m[JOINT_FIRST], m[JOINT_FIRST] + m[JOINT_COUNT])
+        found += range(m[BODY_COLUMN], m[BODY_COLUMN] + m[BODY_COUNT])
+        found += range(m[JOINT_COLUMN], m[JOINT_COLUMN] + m[JOINT_COUNT])
         body = m[PARENT]
     return sorted(found)

@@ -26,6 +26,7 @@ from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.capstan import add_friction
 from softrobot_dynamics.recursion.drives import hold
 from softrobot_dynamics.recursion.joint_friction import drag
+from softrobot_dynamics.recursion.joint_stops import allocate_stops, Stops, watch_stops
 from softrobot_dynamics.schema.registry import Registry, required
 
 if TYPE_CHECKING:
@@ -60,12 +61,16 @@ class Inputs:
 
     If ``commanded``, actuators that are positioned have instead a ``command`` (m,) to hold, and
     no force but that of their cables, which is part of an evaluation; else ``command`` is None.
+    ``stops`` are those of the joints if they act (``stopped``) and there are any, else None.
     """
 
-    def __init__(self, model: CompiledModel, commanded: bool) -> None:
+    def __init__(self, model: CompiledModel, commanded: bool, stopped: bool = False) -> None:
         held = model.positioned & commanded
         self.force, self._signs = np.zeros(model.m), np.where(held, 0.0, model.signs)
         self.command = np.zeros(model.m) if held.any() else None
+        self.stops: Stops | None = None
+        if stopped and np.isfinite([model.q_lower, model.q_upper]).any():
+            self.stops = allocate_stops(model.q_lower, model.q_upper)
 
     def take(self, u: Vector) -> None:
         """Take u (m,), commands where they are held."""
@@ -133,6 +138,9 @@ class Integrator:
         self.clock = new_clock()  # how much the last call of `advance` has done
         self.tried: Vector = np.zeros(model.n)  # posture of the last evaluation of a step
         self.acts = acting(model, self.evaluate, inputs, has_friction)
+        if inputs.stops is not None:
+            given = {'evaluate': self.acts.entry, 'stops': inputs.stops, 'M': self.terms.M}
+            self.acts = self.acts._replace(entry=entry(watch_stops, **given))
 
     @property
     def entry(self) -> Entry:

@@ -15,7 +15,7 @@ register = SECTIONS.register
 
 
 class Matter(NamedTuple):
-    """What a rod is made of; what its file does not say is None."""
+    """Matter of a rod; what its file does not say is None."""
 
     density: float | None  # [kg/m^3]
     young_modulus: float | None  # E [Pa]

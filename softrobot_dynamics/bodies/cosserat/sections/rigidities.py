@@ -26,6 +26,8 @@ def _about_axes(unit: str, default: object = MISSING) -> Any:
 
     @dataclass(frozen=True)
     class Axes:
+        """Profiles that differ about the two axes of a section."""
+
         x: Profile = profile(unit)
         y: Profile = profile(unit)
 
@@ -33,6 +35,7 @@ def _about_axes(unit: str, default: object = MISSING) -> Any:
     expected = f'{one.metadata["expected"]}, or {{x, y}} of such, about these axes'
 
     def read(value: object, path: str, problems: Problems) -> tuple[Profile, Profile] | None:
+        """Return (of x, of y), None and append every problem."""
         if isinstance(value, dict):
             axes = parse(Axes, value, path, problems)
             return axes and (axes.x, axes.y)

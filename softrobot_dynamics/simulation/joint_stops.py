@@ -1,0 +1,194 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Position limits of joints as stops in a simulation: rigid, unilateral, without restitution.
+
+A step that leads beyond a stop is made again, as long as it takes to get there. The impact then
+changes the rates as M dqd = J^T p has it, with impulses p >= 0 at the stops that are reached, and
+no rate into one is left: the kinetic energy is as small as rates from there allow, so that it
+never grows (Moreau, 1988). Whatever presses against its stop is held there during the next
+step; what acceleration leads away is free. Both are linear complementarity problems with the mass
+matrix. No stiffness stands for the stop, which would have to be chosen for each robot and step.
+
+Steps that meet no stop are those of the integrator alone, bit for bit: it makes all steps of a
+period first, and only if one was at a stop are they made again, one by one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.recursion.joint_stops import keep_state, met, reached, Stops
+from softrobot_dynamics.simulation.complementarity import complementary
+from softrobot_dynamics.simulation.integrators.contract import Integrator
+from softrobot_dynamics.simulation.loads import LoadedSteps
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+Some = NDArray[np.bool_]  # (n,) which coordinates
+
+_AT = 1e-10  # of a coordinate's unit or its stop: nearer than this is at the stop
+_HEAVY = 1e9  # times its inertia has a coordinate that is held
+_TRIES = 12  # of a step that is to end at a stop, and one for each coordinate
+
+
+class JointStops:
+    """
+    Makes the steps of an integrator within the joints' position limits.
+
+    ``engaged``: whether a coordinate is at a stop now. ``forces`` (n,): the generalized forces of
+    the stops at the beginning of the last step, >= 0 at a lower one.
+    """
+
+    def __init__(self, model: CompiledModel, stepper: Integrator, stops: Stops) -> None:
+        self._model, self._stepper, self._stops = model, stepper, stops
+        self._reached = cached(reached, stops=stops)
+        finite = [np.where(np.isfinite(x), np.abs(x), 0.0) for x in (model.q_lower, model.q_upper)]
+        self._slack = _AT * (model.scales.units + np.maximum(*finite))
+        self._kept = np.zeros(2 * model.n + len(stepper.clock))
+        self._keep = cached(keep_state, stops=stops, clock=stepper.clock, kept=self._kept)
+        self._met = cached(met, stops=stops)
+        self.forces, self.engaged = np.zeros(model.n), False
+
+    def begin(self, q: Vector) -> None:
+        """Begin anew at q (n,)."""
+        self._stops.held[:] = self.forces[:] = 0.0
+        self.engaged = bool(self._reached(q))
+
+    def keep(self, q: Vector, qd: Vector) -> None:
+        """Keep the state that a period begins at, for :meth:`restore`."""
+        self._keep(q, qd)
+
+    def met(self, q: Vector) -> bool:
+        """Tell whether a stop was met since :meth:`keep`, or is by now, at q (n,)."""
+        return bool(self._met(q))
+
+    def restore(self, q: Vector, qd: Vector) -> None:
+        """Go back to the state that was kept."""
+        n = len(q)
+        q[:], qd[:] = self._kept[:n], self._kept[n : 2 * n]
+        for array, value in zip(self._stepper.clock, self._kept[2 * n :]):
+            array[0] = value
+
+    def advance(
+        self, steps: LoadedSteps, force: Vector, q: Vector, qd: Vector, duration: float
+    ) -> int:
+        """
+        Make one step, as ``advance`` of an Integrator, that ends at a stop if it meets one.
+
+        Rates after it are those after the impact.
+        """
+        self._hold(steps, force, q, qd)
+        start, longest, clock = (q.copy(), qd.copy()), duration, self._stepper.clock
+        for left in reversed(range(_TRIES + len(q))):
+            failed = steps.advance(force, q, qd, longest, True)
+            if failed:
+                break
+            fixed = self._stops.held > 0.0
+            q[fixed], qd[fixed] = start[0][fixed], 0.0
+            deep = self._depth(q) > self._slack
+            if not deep.any() or not left:
+                break
+            pressed = deep & (self._depth(start[0]) >= 0.0)
+            share = self._share(start[0], q, deep)
+            q[:], qd[:] = start
+            if pressed.any():  # away from its stop and back within a step: it stays
+                self._fix(steps, pressed, q, qd)
+                start = q.copy(), qd.copy()
+            else:
+                longest = float(clock.passed[0]) * share
+        self._stops.held[:] = 0.0
+        if not failed:
+            self._meet(steps, q, qd)
+        return int(failed)
+
+    def _depth(self, q: Vector) -> Vector:
+        """Return how far beyond a stop each of q (n,) is, >= 0 at one."""
+        depth: Vector = np.maximum(self._stops.lower - q, q - self._stops.upper)
+        return depth
+
+    def _share(self, start: Vector, end: Vector, deep: Some) -> float:
+        """Return the share of a step, on straight lines, after which the first is at its stop."""
+        stop = np.where(end > start, self._stops.upper, self._stops.lower)[deep]
+        return float(((stop - start[deep]) / (end - start)[deep]).min())
+
+    def _meet(self, steps: LoadedSteps, q: Vector, qd: Vector) -> None:
+        """Put to its stop what is near or beyond it, and take the rates into stops."""
+        at = self._depth(q) >= -self._slack
+        self.engaged = bool(at.any())
+        if not self.engaged:
+            self.forces[:] = 0.0
+            return
+        q[:] = np.clip(q, self._stops.lower, self._stops.upper)
+        upper = self._stops.upper - q <= self._slack
+        q[at] = np.where(upper, self._stops.upper, self._stops.lower)[at]
+        sign = np.where(upper, -1.0, 1.0)[at]
+        if (sign * qd[at] >= 0.0).all():
+            return
+        steps.evaluate(q, qd)
+        inverse = self._inverse()
+        impulse = complementary(_between(inverse, at, sign), sign * qd[at])
+        qd += inverse[:, at] @ (sign * impulse)
+        qd[at] = np.where(impulse > 0.0, 0.0, sign * np.maximum(sign * qd[at], 0.0))
+
+    def _hold(self, steps: LoadedSteps, force: Vector, q: Vector, qd: Vector) -> None:
+        """Hold what rests at a stop and is pressed against it."""
+        self._stops.held[:] = self.forces[:] = 0.0
+        self._meet(steps, q, qd)
+        at = (self._depth(q) >= 0.0) & (qd == 0.0)
+        if not at.any():
+            return
+        steps.evaluate(q, qd)
+        terms, inverse = self._stepper.terms, self._inverse()
+        free = inverse @ (terms.J.T @ force - terms.h)
+        sign = np.where(q >= self._stops.upper, -1.0, 1.0)[at]
+        pressing = complementary(_between(inverse, at, sign), sign * free[at])
+        self.forces[at] = sign * pressing
+        self._weigh_down(self.forces != 0.0)
+
+    def _fix(self, steps: LoadedSteps, pressed: Some, q: Vector, qd: Vector) -> None:
+        """Stop the coordinates ``pressed`` (n,) at once, by impulses, and hold them as well."""
+        both = pressed | (self._stops.held > 0.0)
+        self._stops.held[:] = 0.0
+        steps.evaluate(q, qd)
+        inverse = self._inverse()
+        qd -= inverse[:, both] @ np.linalg.solve(inverse[np.ix_(both, both)], qd[both])
+        qd[both] = 0.0
+        self._weigh_down(both)
+
+    def _weigh_down(self, which: Some) -> None:
+        """Hold coordinates (n,), by the mass matrix that was evaluated."""
+        held, model, h = self._stops.held, self._model, self._stepper.substep
+        heavy = self._stepper.terms.M + h * (model.damping + h * model.stiffness)
+        held[:] = np.where(which, _HEAVY * np.abs(np.diag(heavy)), 0.0)
+
+    def _inverse(self) -> Matrix:
+        """Return the inverse of the mass matrix (n, n) that was evaluated."""
+        M, model, h = self._stepper.terms.M, self._model, self._stepper.substep
+        try:
+            return np.asarray(np.linalg.inv(M), dtype=float)
+        except np.linalg.LinAlgError:  # coordinates that stiffness or damping holds alone
+            held = M + h * (model.damping + h * model.stiffness)
+            return np.asarray(np.linalg.inv(held), dtype=float)
+
+
+def _between(inverse: Matrix, at: Some, sign: Vector) -> Matrix:
+    """Return how rates away from stops, at some coordinates, change by impulses there."""
+    found: Matrix = inverse[np.ix_(at, at)] * np.outer(sign, sign)
+    return found
+
+
+def require_within(model: CompiledModel, q: Vector) -> None:
+    """Raise ArgumentError by name for the first coordinate of q (n,) outside of its limits."""
+    slack = _AT * model.scales.units
+    for i in np.flatnonzero((q < model.q_lower - slack) | (q > model.q_upper + slack)):
+        low, high = float(model.q_lower[i]), float(model.q_upper[i])
+        name = f'q of {model.coordinate_names[i]}'
+        raise ArgumentError(
+            name, float(q[i]), f'a position within its limits, {low:g} to {high:g}'
+        )
