@@ -8,7 +8,6 @@ import pytest
 pytest.importorskip('rclpy')
 
 import numpy as np  # noqa: E402
-from rclpy.qos import QoSProfile  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.configuration import build  # noqa: E402
@@ -64,10 +63,9 @@ def compiled():
 
 def hear(observer, **topics):
     """Return {topic: messages}, which go on growing, of topics by their types of messages."""
-    heard = {name: [] for name in topics}
-    for name, kind in topics.items():
-        topic, keep = name.replace('__', '/'), heard[name].append
-        observer.node.create_subscription(kind, topic, keep, QoSProfile(depth=1000))
+    heard = {name.replace('__', '/'): [] for name in topics}
+    for topic, kind in zip(heard, topics.values()):
+        observer.listen(kind, topic, heard[topic].append)
     return heard
 
 
