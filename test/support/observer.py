@@ -41,7 +41,7 @@ class Observer:
         self._executor.add_node(self.node)
         self.status, self.commands, self.states, self.heard = {}, [], [], {}
         self.node.create_subscription(DiagnosticArray, '/diagnostics', self._diagnosed, 10)
-        self._streams, apart = [], _TakenByUs()
+        self._streams, self._apart = [], _TakenByUs()
         for kind, topic, keep in (
             (JointState, 'joint_commands', self.commands.append),
             (JointState, 'joint_states', self.states.append),
@@ -49,10 +49,14 @@ class Observer:
             (JointTrajectory, 'controller/reference', self._keep('reference')),
             (Float64MultiArray, 'controller/commands', self._keep('array')),
         ):
-            depth = QoSProfile(depth=1000)
-            stream = self.node.create_subscription(kind, topic, keep, depth, callback_group=apart)
-            self._streams.append(stream)
+            self.listen(kind, topic, keep)
         self._publishers, self._clients = {}, {}
+
+    def listen(self, kind, topic, keep):
+        """Hand on the messages of a topic on which each tick says something."""
+        depth, apart = QoSProfile(depth=1000), self._apart
+        stream = self.node.create_subscription(kind, topic, keep, depth, callback_group=apart)
+        self._streams.append(stream)
 
     def _keep(self, name):
         return lambda message: self.heard.update({name: message})
