@@ -17,7 +17,7 @@ from support.observer import CONTROLLER, SIMULATION  # noqa: E402
 
 pytestmark = pytest.mark.realtime
 
-PERIOD = 1.0 / RATE
+PERIOD, LATE = 1.0 / RATE, 4  # [s]; periods
 PARTS = {'state_topics': '[arm, soft]', 'states.arm.names': '[x]'}
 NAMES = {'joint_prefix': 'left_', 'joint_names.y': 'bend', 'states.soft.prefix': 'camera_'}
 
@@ -129,6 +129,44 @@ def test_missing_velocities_are_said(velocity, observer, start, tmp_path):
 
     observer.until(running, 'a running loop, and words', every=0.2 * PERIOD)
     assert text(observer, 'velocities').endswith('10 ms late, which is made up for: y')
+
+
+@pytest.mark.parametrize('clock', ['true', 'false'], ids=['one clock', 'own clocks'])
+def test_a_late_part_is_brought_to_the_tick_if_the_clock_is_one(clock, observer, start):
+    """
+    A part that comes 40 ms after its stamp is extrapolated to the tick's moment, by one clock.
+
+    By clocks of their own nobody can know of it, and the part lags by its latency.
+    """
+    given = {key.replace('.', '__'): value for key, value in PARTS.items()}
+    start('controller', autostart='true', states__tick='arm', states__shared_clock=clock, **given)
+    arm, soft = (
+        observer.node.create_publisher(JointState, f'{part}/joint_states', 10)
+        for part in ('arm', 'soft')
+    )
+    sent, due, apart = 0, time.monotonic(), []
+
+    def moved():
+        """Send both parts of x = y = -cos t, one as it was; note how far apart they seem."""
+        nonlocal sent, due
+        if time.monotonic() < due:
+            return False
+        due, sent = time.monotonic() + PERIOD, sent + 1
+        for publisher, name, late in ((soft, 'y', LATE), (arm, 'x', 0)):
+            t = (sent - late) * PERIOD
+            message = JointState(name=[name], position=[-np.cos(t)], velocity=[np.sin(t)])
+            message.header.stamp = stamped(10**11 + round(t * 1e9))
+            publisher.publish(message)
+        state = observer.heard.pop('state', None)
+        if state is not None and len(state.position) == 2:
+            apart.append(abs(state.position[0] - state.position[1]))
+        return len(apart) > 30
+
+    observer.until(moved, 'a second and a half of reports', every=0.2 * PERIOD)
+    if clock == 'true':
+        assert max(apart) < 0.2 * LATE * PERIOD
+    else:
+        assert max(apart) > 0.5 * LATE * PERIOD
 
 
 def _error(observer):

@@ -21,10 +21,16 @@ FASTEST, END = 4.0, 3.8  # [rad/s], [rad]: beyond half a turn, and within reach 
 
 
 class Driver:
-    """A joint that turns smoothly from 0 to END; it reports its angle in [-pi, pi)."""
+    """
+    A joint that turns smoothly from 0 to END; it reports its angle in [-pi, pi).
 
-    def __init__(self, node):
+    ``names`` (2,) of the joints in its messages, ``extra`` ones beside them, without values;
+    ``rates``: whether it reports velocities.
+    """
+
+    def __init__(self, node, names=COORDINATES, extra=(), rates=True):
         self._publisher = node.create_publisher(JointState, 'joint_states', 10)
+        self._names, self._extra, self._rates = [*extra, *names], [np.nan] * len(extra), rates
         self.angle, self._speed, self._sent, self._begin = 0.0, 0.0, 0, time.time_ns()
 
     def send(self, moving):
@@ -35,18 +41,16 @@ class Driver:
         self.angle += 0.5 * PERIOD * (before + self._speed)
         self._sent += 1
         message = JointState(
-            name=list(COORDINATES),
-            position=[(self.angle + np.pi) % TURN - np.pi, 0.0],
-            velocity=[self._speed, 0.0],
+            name=self._names,
+            position=[*self._extra, (self.angle + np.pi) % TURN - np.pi, 0.0],
+            velocity=[*self._extra, self._speed, 0.0] if self._rates else [],
         )
         message.header.stamp = stamped(self._begin + round(self._sent * PERIOD * 1e9))
         self._publisher.publish(message)
 
 
-def test_a_driver_that_reports_angles_within_a_turn_is_followed(observer, start):
-    """With a driver that wraps angles no state is refused, and the output is continuous."""
-    start('controller', autostart='true', robot='round')
-    driver = Driver(observer.node)
+def follow(observer, driver):
+    """Let the joint turn to its end; assert that the controller has seen nothing odd in that."""
 
     def output():
         driver.send(bool(observer.commands))
@@ -59,3 +63,26 @@ def test_a_driver_that_reports_angles_within_a_turn_is_followed(observer, start)
         lambda: output() and observer.value(CONTROLLER, 'ticks') > 50, 'a report', every=PERIOD
     )
     assert observer.value(CONTROLLER, 'refused: contradiction') == 0
+
+
+def test_a_driver_that_reports_angles_within_a_turn_is_followed(observer, start):
+    """With a driver that wraps angles no state is refused, and the output is continuous."""
+    start('controller', autostart='true', robot='round')
+    follow(observer, Driver(observer.node))
+
+
+@pytest.mark.parametrize('rates', [True, False], ids=['velocities', 'no velocities'])
+def test_wrapped_angles_with_other_names_beside_a_gripper_are_followed(
+    rates, observer, start, tmp_path
+):
+    """
+    A driver with wrapped angles, a prefix, a mapped name and a gripper's joint is followed.
+
+    So it is without velocities. The log names the gripper's joint once, with the prefix.
+    """
+    names = {'joint_prefix': 'ur_', 'joint_names__y': 'flange', 'joint_names__left': 'motor'}
+    start('controller', autostart='true', robot='round', **names)
+    follow(observer, Driver(observer.node, ['ur_x', 'flange'], ['ur_finger'], rates))
+    assert observer.commands[-1].name == ['motor', 'ur_right']
+    log = (tmp_path / 'controller.log').read_text(encoding='utf-8')
+    assert log.count('ur_finger') == 1
