@@ -169,9 +169,9 @@ ZOO = {
         'the same, latency unknown to the controller', two(late=0.02),
         TWO | {'states.tick': 'arm'}, most=0.1,
     ),
-    'late, slow tick': Driver(
-        'the same with one clock, ticks with the late part', two(late=0.02),
-        TWO | {'states.shared_clock': True, 'delay': 0.01}, rate=125.0, most=0.1,
+    'late ticks': Driver(
+        'the slow part, which makes ticks, comes 8 ms late; `delay` says so', two(late=0.008),
+        TWO | {'states.shared_clock': True, 'delay': 0.008}, rate=125.0, most=0.02,
     ),
     'commands in three': Driver(
         'mN by position, prefix, kN in trajectories; states in two parts', two(), TWO | UNITS,
@@ -332,8 +332,8 @@ def measure(driver, seconds):
 def errors(driver, robot, law, chosen):
     """Return RMS and peak of outputs, as shares of their way, and of the tip [m]."""
     model = sd.compile_model(sd.load_robot(driver.robot))
-    shift = round(driver.states.get('all', {}).get('clock', 0.0) * 1e9)
-    stamps, y_d = law['stamp'][chosen] - shift, law['y_d'][chosen]
+    shift = driver.given.get('delay', 0.0) - driver.states.get('all', {}).get('clock', 0.0)
+    stamps, y_d = law['stamp'][chosen] + round(shift * 1e9), law['y_d'][chosen]
     at = np.clip(np.searchsorted(robot['stamp'], stamps), 0, len(robot) - 1)
     q = robot['q'][at]
     y = np.array([actuation_coordinates(model, each) for each in q])
