@@ -47,7 +47,6 @@ SOFT = [f'{segment}/{mode}' for segment in SEGMENTS for mode in MODES]
 TENDONS = [f't{k}' for k in range(1, 10)]
 ARM = ['shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint']
 ARM += [f'wrist_{k}_joint' for k in (1, 2, 3)]
-MOTORS = [name.replace('joint', 'motor') for name in ARM]
 CIRCLE = {'center': np.array([0.0, 0.0, 0.57]), 'radius': 0.1}  # [m] of pcc_arm's parameters
 TURNS = [[0.0, 4.0, 8.0], [0.0, 5.5, -1.5]]  # [s], [rad] of a wrist: through half a turn and back
 
@@ -109,7 +108,7 @@ SPLINE = {
 NAMED = {'joint_prefix': 'left_', 'joint_names.segment2/bend_x': 'middle bend'}
 WIRE = {name: f'left_{name}' for name in SOFT} | {'segment2/bend_x': 'middle bend'}
 PAN = {'joint_prefix': 'ur_', 'joint_names.wrist_3_joint': 'flange'}
-PAN_WIRE = {name: f'ur_{name}' for name in [*ARM, *MOTORS]} | {'wrist_3_joint': 'flange'}
+PAN_WIRE = {name: f'ur_{name}' for name in ARM} | {'wrist_3_joint': 'flange'}
 UNITS = {
     'command_topics': ['winches', 'cables', 'drives'],
     'commands.winches.actuators': ['t1', 't2', 't3'],
@@ -135,7 +134,7 @@ def commanded(names, wire=None):
     return [{'topic': 'joint_commands', 'names': {(wire or {}).get(x, x): x for x in names}}]
 
 
-WRIST = {'robot': 'ur10e', 'commands': commanded(MOTORS)}
+WRIST = {'robot': 'ur10e', 'commands': commanded(ARM)}
 CLEAN = {
     'pcc_arm': Driver('one topic, all states, 500 Hz', whole()),
     'ur10e': Driver('the same; a wrist turns by 7 rad', whole(ARM), SPLINE, **WRIST),
@@ -161,17 +160,21 @@ ZOO = {
     'three parts, tick at 500 Hz': Driver(
         'the same, both brought forward', IN_THREE, THREE | {'states.tick': 'one'}, most=0.02
     ),
-    'late, one clock': Driver(
-        'the slow part comes 20 ms after its stamp; `shared_clock`', two(late=0.02),
-        TWO | {'states.shared_clock': True, 'states.tick': 'arm'}, most=0.02,
-    ),
-    'late, own clocks': Driver(
-        'the same, latency unknown to the controller', two(late=0.02),
-        TWO | {'states.tick': 'arm'}, most=0.1,
-    ),
     'late ticks': Driver(
         'the slow part, which makes ticks, comes 8 ms late; `delay` says so', two(late=0.008),
         TWO | {'states.shared_clock': True, 'delay': 0.008}, rate=125.0, most=0.02,
+    ),
+    'late ticks, unknown': Driver(
+        'the same, the controller is not told', two(late=0.008), TWO, rate=125.0, most=0.3
+    ),
+    'late, fast ticks': Driver(
+        'the same with one clock, the fast part makes ticks', two(late=0.008),
+        TWO | {'states.shared_clock': True, 'states.tick': 'arm'}, most=0.3,
+    ),
+    'late, slow observer': Driver(
+        'the same with `pfbl.observer: 0.02`', two(late=0.008),
+        TWO | {'states.shared_clock': True, 'states.tick': 'arm', 'pfbl.observer': 0.02},
+        most=0.05,
     ),
     'commands in three': Driver(
         'mN by position, prefix, kN in trajectories; states in two parts', two(), TWO | UNITS,
@@ -186,7 +189,7 @@ ZOO = {
     'wrapped, named, extra': Driver(
         'these, a prefix, a mapped name, a gripper, no velocities',
         whole(ARM, PAN_WIRE, wrap=True, extra=['finger'], velocities='none'), SPLINE | PAN,
-        commanded(MOTORS, PAN_WIRE), 'ur10e', most=0.02,
+        commanded(ARM, PAN_WIRE), 'ur10e', most=0.02,
     ),
 }  # fmt: skip
 

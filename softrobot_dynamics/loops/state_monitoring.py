@@ -20,6 +20,7 @@ OFFSET = 1.0  # [s] between clocks that is worth a word
 LATE = 0.5  # of a period by which a delay may be longer than the law knows
 CYCLE = 1.0  # periods that a command may wait for a bus behind our sight
 LONGEST = 50  # periods; stamps that are farther behind are those of another clock
+OLD = SECOND // 100  # [ns] over which a part of the states is brought forward, at most
 LOOKS = 5  # of which a median is taken
 _AGAIN, _ONCE = 60 * SECOND, 10**6 * SECOND
 
@@ -89,6 +90,7 @@ class StateMonitor:
             'publishers': self._company() if refused else '',
             'rate': wrong_rate(loop.steps, loop.period),
             'delay': self._wrong_delay(loop),
+            'ages': old_parts(loop),
         }
         for cause, words in found.items():
             if words:
@@ -171,6 +173,20 @@ def silent_parts(loop: ControlLoop) -> str:
     """Tell which parts of the states are missing, once some have been there."""
     names = loop.states.silent(now()) if loop.mode in (WAITING, TIMED_OUT) else ()
     return f'no valid states of {", ".join(names)}' if names else ''
+
+
+def old_parts(loop: ControlLoop) -> str:
+    """Tell which part of the states is older at the ticks than velocities alone make up for."""
+    parts, ages = getattr(loop.states, 'parts', ()), getattr(loop.states, 'ages', ())
+    for part, each in zip(parts, ages):
+        age = each.median() if each.count >= ENOUGH else None
+        if age is not None and age > OLD:
+            return (
+                f'states of {part.name} are {age * 1e-6:.3g} ms older than the ticks that use'
+                f' them, and the loop may oscillate: expected states.tick: {part.name}, with its'
+                ' rate and `delay`, or a time constant of the observer above that age'
+            )
+    return ''
 
 
 def estimation(loop: ControlLoop) -> str:

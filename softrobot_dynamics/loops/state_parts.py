@@ -24,6 +24,7 @@ from softrobot_dynamics.loops.velocity_estimation import delay_of, VelocityEstim
 
 _FLOOD = 32  # messages of a part in a period of the ticks, beyond which the thread rests
 _LACKING = 3  # messages in a row without velocities that may be a fault
+_AGES = 200  # ticks, of which the ages of the parts are kept
 _STEPS = 3  # of each part, before the slowest is known
 STALE = 'stale: it may have been sent before the watchdog ran out'
 
@@ -211,6 +212,7 @@ class StateParts:
         self._tick: SourcePart | None = self._wanted
         self._stamps = [SensorClock() for _ in self.parts]  # by stamps of their headers
         self._moments = [0] * len(self.parts)  # of the last states, by one clock [ns]
+        self.ages = [Window(_AGES) for _ in self.parts]  # at the ticks, as far as known [ns]
         self._indices = [np.array(part.indices) for part in self.parts]
         self._q, self._qd = np.zeros((2, sum(len(part.indices) for part in self.parts)))
 
@@ -306,8 +308,9 @@ class StateParts:
                     ' or states.shared_clock: false'
                 )
         q, qd = np.empty_like(self._q), np.empty_like(self._q)
-        for part, own, there in zip(self.parts, self._indices, self._moments):
+        for part, own, there, ages in zip(self.parts, self._indices, self._moments, self.ages):
             ahead = moment - there
+            ages.add(ahead)
             q[own], qd[own] = part.stream.at(ahead)
             self.moved |= part.stream.moved
             part.stream.moved = False

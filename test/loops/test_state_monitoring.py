@@ -138,6 +138,24 @@ def test_joints_of_others_are_named_once(monkeypatch):
     assert len(logger.warnings) == 1
 
 
+@pytest.mark.parametrize('age, said', [(8, False), (12, True)])
+def test_a_part_that_is_old_at_the_ticks_is_named(monkeypatch, age, said):
+    """A part of the states more than 10 ms older than the ticks is reported, with what helps."""
+    monkeypatch.setattr(state_monitoring, 'now', lambda: 0)
+    logger, ages = Logger(), [Window(), Window()]
+    parts = [SimpleNamespace(name=name) for name in ('arm', 'soft')]
+    loop = quiet_loop()
+    loop.states.parts, loop.states.ages = parts, ages
+    watch = StateMonitor(SimpleNamespace(get_logger=lambda: logger), '/joint_states')
+    for _ in range(30):
+        ages[0].add(0)
+        ages[1].add(age * 10**6)
+    found = watch.look(loop, False)
+    expected = f'states of soft are {age} ms older', 'states.tick: soft'
+    assert [all(words in each for words in expected) for each in found] == [True] * said
+    assert logger.warnings == found
+
+
 def test_several_publishers_are_named_when_it_matters(monkeypatch):
     """Several publishers are named while states are refused, once a minute in the log."""
     clock = SimpleNamespace(time=0)
