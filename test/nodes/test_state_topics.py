@@ -136,7 +136,7 @@ def test_a_late_part_is_brought_to_the_tick_if_the_clock_is_one(clock, observer,
     """
     A part that comes 40 ms after its stamp is extrapolated to the tick's moment, by one clock.
 
-    By clocks of their own nobody can know of it, and the part lags by its latency.
+    The diagnostics name it. By clocks of their own nobody can know of its latency, and it lags.
     """
     given = {key.replace('.', '__'): value for key, value in PARTS.items()}
     start('controller', autostart='true', states__tick='arm', states__shared_clock=clock, **given)
@@ -165,6 +165,8 @@ def test_a_late_part_is_brought_to_the_tick_if_the_clock_is_one(clock, observer,
     observer.until(moved, 'a second and a half of reports', every=0.2 * PERIOD)
     if clock == 'true':
         assert max(apart) < 0.2 * LATE * PERIOD
+        words = 'states of soft are 40 ms older than the ticks'
+        observer.until(lambda: moved() and words in said(observer)[1], words, every=0.2 * PERIOD)
     else:
         assert max(apart) > 0.5 * LATE * PERIOD
 
