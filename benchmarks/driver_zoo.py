@@ -4,15 +4,14 @@ Drivers as others have them, each in the loop, beside the robot with clean state
 
     python benchmarks/driver_zoo.py
     python benchmarks/driver_zoo.py --quick                    # a short run of each
-    python benchmarks/driver_zoo.py --only 'late' 'three parts'
+    python benchmarks/driver_zoo.py --only 'late ticks' 'three parts'
 
 Simulation and controller are two processes over DDS; a third (driver_zoo_proxy.py) stands for the
 drivers between them, also of the clean robot, which has one driver that sends everything at the
 simulation's rate. It runs before every third driver; the ratio is that of RMS errors to the median
-of its runs. Errors are those of the true states of the
-simulation's record against the references of the controller's. The tip of pcc_arm is compared with
-its circle (distance), that of ur10e with where its reference is. The status is 1 if a driver goes
-beyond the bounds of its row.
+of its runs. Errors are those of the true states of the simulation's record against the references
+of the controller's. The tip of pcc_arm is compared with its circle (distance), that of ur10e with
+where its reference is. The status is 1 if a driver goes beyond the bounds of its row.
 """
 
 import argparse
