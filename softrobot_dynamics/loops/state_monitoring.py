@@ -179,7 +179,7 @@ def old_parts(loop: ControlLoop) -> str:
     """Tell which part of the states is older at the ticks than velocities alone make up for."""
     parts, ages = getattr(loop.states, 'parts', ()), getattr(loop.states, 'ages', ())
     for part, each in zip(parts, ages):
-        age = each.median() if each.count >= ENOUGH else None
+        age = each.mean() if each.count >= ENOUGH else None
         if age is not None and age > OLD:
             return (
                 f'states of {part.name} are {age * 1e-6:.3g} ms older than the ticks that use'

@@ -27,6 +27,11 @@ class Window:
         count = min(self.count, len(self._values))
         return float(np.median(self._values[:count])) if count else None
 
+    def mean(self) -> float | None:
+        """Return the mean of the last ones [ns], None before the first."""
+        count = min(self.count, len(self._values))
+        return float(self._values[:count].mean()) if count else None
+
     def report(self) -> str:
         """Return 'p50 / p99 / max' in microseconds, of the last ones."""
         count = min(self.count, len(self._values))
