@@ -168,7 +168,7 @@ class _Session:
         self._signals = signals
         controlled = controlled_of(model, plan.controller)
         targets = targets_of(plan.controller)
-        self._monitor = Monitor(ros, model, controlled, reference, targets)
+        self._monitor = Monitor(ros, model, controlled, reference, targets, plan.controller)
         self._nodes: list[Any] = []
 
     def carry_out(self, duration: float) -> bool:
