@@ -153,12 +153,13 @@ def _shared(values: Mapping[str, Any], estimated: bool) -> dict[str, Any]:
     """
     Return the parameters of topics and names that all nodes of a demo need as the controller has.
 
-    Topics are within the namespace of the demo, so that nothing reaches a robot. States that are
-    ``estimated`` are whole.
+    Topics are within the namespace of the demo, so that nothing reaches a robot. ArgumentError for
+    parts of states that are ``estimated``.
     """
     states = state_values(values)
     if estimated and states:
-        states = {'state_topics': []}
+        parts = list(values['state_topics'])
+        raise ArgumentError('state_topics', parts, 'none with --estimated: estimates are whole')
     found = states | command_values(values) | wire_name_values(values)
     own = tuple(f'{group}.' for group in (STATES, COMMANDS))
     return {
