@@ -8,6 +8,7 @@ from pathlib import Path
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 
 from timing import spread
@@ -38,23 +39,13 @@ print(time.perf_counter() - begin)
 SLOWEST = 'trimmed_helicoid'  # of which it is said where the time goes
 MOST = 'hybrid_arm'  # that has most to compile, derivatives included
 IMPORTS = {'numba': 'import numba, scipy.linalg', 'all': 'import softrobot_dynamics'}
-IN_LLVM = (
-    """
-import time
-from llvmlite.binding.ffi import _lib_fn_wrapper as Library
-call, spent = Library.__call__, 0.0
-def timed(*arguments):
-    global spent
-    start = time.perf_counter()
-    try:
-        return call(*arguments)
-    finally:
-        spent += time.perf_counter() - start
-Library.__call__ = timed
+IN_LLVM = f"""
+from numba.core import event
+spent = []
+with event.install_timer('numba:llvm_lock', spent.append):
+{textwrap.indent(CHILD.strip(), '    ')}
+print(sum(spent))
 """
-    + CHILD
-    + 'print(spent)'
-)
 BASELINE = """
 import numba, numpy, rclpy, scipy.optimize
 rclpy.init(); rclpy.create_node('bare')
