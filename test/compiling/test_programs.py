@@ -15,6 +15,7 @@ from softrobot_dynamics.cli import robots
 SCRIPTS = Path(__file__).parents[2] / 'scripts'
 COMMAND = [sys.executable, '-m', 'softrobot_dynamics.cli']
 
+LOOPS = 'softrobot_dynamics.loops'
 INTERRUPTED = """
 import importlib.abc, os, runpy, signal, sys
 
@@ -103,7 +104,7 @@ def test_a_failed_start_is_reported_in_one_line():
     (str(SCRIPTS / 'controller'), 'numba', None),
     (str(SCRIPTS / 'controller'), 'rclpy', None),
     (str(SCRIPTS / 'visualizer'), 'rclpy', None),
-    ('softrobot_dynamics.loops.planning', 'softrobot_dynamics.loops', 'import softrobot_dynamics.loops'),
+    (f'{LOOPS}.planning', LOOPS, f'import {LOOPS}.planning'),
 ])  # fmt: skip
 def test_ctrl_c_while_a_program_starts_ends_it_in_silence(program, module, start):
     """Ctrl-C during the start ends a command with status 130 and no traceback."""
