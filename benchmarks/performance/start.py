@@ -156,10 +156,10 @@ by as many processes as there are processors, at most four
 
 `python benchmarks/cold_start.py` profiles the closed loop of `pcc_arm` by numba's events, in one
 process. Of 33.2 s of processor time (where Pinocchio's `computeRNEADerivatives` of a chain of six
-joints takes 2.8 µs from Python; before inner functions were left to their outermost callers: 41.6
-s) about 36 % are the making of LLVM's input, 33 % LLVM's own, 12 % type inference, 4 % the reading of
-bytecode. The formulas of the robot take an eighth; the rest is the same for every robot, and is in
-the cache for the next one.
+joints takes 2.8 µs from Python; before inner functions were left to their outermost callers:
+41.6 s) about 36 % are the making of LLVM's input, 33 % LLVM's own, 12 % type inference, 4 % the
+reading of bytecode. The formulas of the robot take an eighth; the rest is the same for every
+robot, and is in the cache for the next one.
 
 A warm start is mostly imports: numba and scipy.linalg take
 {spread(runs, 'imports', 'numba').text()} s, this package and the rest
