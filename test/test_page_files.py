@@ -25,7 +25,7 @@ ROBOTS = {
     'nodes.md': 'pcc_arm',
 }
 """The robot that the parameters on a page are for: shipped, or a file of this or another page."""
-ELSEWHERE = {'bodies.md', 'extending.md'}
+ELSEWHERE = {'bodies.md', 'extending.md', 'urdf_with_finger.md'}
 """Pages whose files are read by a test of their own."""
 OF_ACTUATORS = 'actuator_names', 'commands', 'outputs'
 SEGMENT = {'type': 'pcc', 'length': 0.1, 'radius': 0.02, 'density': 1e3, 'young_modulus': 1e5}

@@ -11,13 +11,13 @@ from support.pages import DOCS, FIGURES, GENERATED, PAGES, ROOT, word_count
 
 pytestmark = pytest.mark.quick
 
-MOST_WORDS = 32_000
+MOST_WORDS = 35_500
 """Of the README and all pages in docs/ that are no figures, code included."""
 LONGEST_LINE = 120
 
 
-def test_the_pages_have_at_most_32000_words():
-    """README and pages without figures have at most 32,000 words, blocks of code included."""
+def test_the_pages_stay_short():
+    """README and pages without figures have at most MOST_WORDS words, blocks of code included."""
     counts = {
         path.name: word_count(path.read_text('utf-8'))
         for path in PAGES

@@ -61,6 +61,13 @@ def state_rows(values: Mapping[str, Any]) -> tuple[ParameterSpec, ...]:
     return (*_OF_ALL, *rows) if names else ()
 
 
+def state_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of the parts that are not as by default, for another node."""
+    rows = state_rows(values)
+    given = {row.name: values[row.name] for row in rows if values[row.name] != row.default}
+    return {'state_topics': values['state_topics'], **given} if rows else {}
+
+
 def state_parts(values: Mapping[str, Any], coordinates: Sequence[str]) -> tuple[StatePart, ...]:
     """
     Return the :class:`StatePart` s of a robot with `coordinates`.

@@ -31,6 +31,11 @@ def wire_name_rows(robot: NamedRobot) -> tuple[ParameterSpec, ...]:
     )
 
 
+def wire_name_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of the names that are given, for another node."""
+    return {x: y for x, y in values.items() if y and (x == PREFIX or x.startswith(f'{MAP}.'))}
+
+
 def wire_names(values: Mapping[str, Any], own: Sequence[str], prefix: str = '') -> tuple[str, ...]:
     """
     Return the names that `own` names, of coordinates or of actuators, have on the wire.

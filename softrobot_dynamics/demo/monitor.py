@@ -8,7 +8,7 @@ are looked at when `poll` is called, past every executor: no Python runs at the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import time
 from typing import Any, TYPE_CHECKING
 
@@ -23,13 +23,15 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
+from softrobot_dynamics.configuration.state_topics import state_parts
 from softrobot_dynamics.demo.plan import NAMESPACE
 from softrobot_dynamics.errors import MessageError, SoftRobotError
 from softrobot_dynamics.evaluation.targets import time_along, tips_at
 from softrobot_dynamics.evaluation.terminal import LoopSnapshot
-from softrobot_dynamics.loops.message_fields import SECOND, stamp_of, StateReader
+from softrobot_dynamics.loops.message_fields import SECOND, stamp_of
 from softrobot_dynamics.nodes.messaging.codec import Encoder
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
+from softrobot_dynamics.nodes.messaging.state_messages import hear_states, position_reader
 from trajectory_msgs.msg import JointTrajectory
 
 if TYPE_CHECKING:
@@ -93,6 +95,7 @@ class Monitor:
     """
     Watches the loop of `model`, whose controller controls the actuators with these indices.
 
+    `values`: the controller's parameters, which say on what topics states come.
     `reference`: what their coordinates shall follow, a Reference; `targets`: the Targets that tips
     shall follow; both or none are None.
     """
@@ -104,6 +107,7 @@ class Monitor:
         controlled: Sequence[int],
         reference: Reference | None,
         targets: Targets | None,
+        values: Mapping[str, Any],
     ) -> None:
         self._model, self._controlled = model, list(controlled)
         self._reference, self._targets = reference, targets
@@ -114,11 +118,14 @@ class Monitor:
         self._client = self._node.create_client(ChangeState, 'controller/change_state')
         self._diagnostics: dict[str, Any] = {}
         self._node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
-        self._reader = StateReader(model.coordinate_names)
-        self._states, self._outputs, self._references = (
+        parts = state_parts(values, model.coordinate_names)
+        self._states, self._reader = (
+            hear_states(self._node, parts),
+            position_reader(parts, model.q0),
+        )
+        self._outputs, self._references = (
             Inbox(self._node, kind, topic, _NEWEST)
             for kind, topic in (
-                (JointState, 'joint_states'),
                 (JointState, 'controller/controller_state'),
                 (JointTrajectory, 'controller/reference'),
             )
@@ -174,17 +181,18 @@ class Monitor:
         names = [self._model.actuator_names[i] for i in self._controlled]
         return np.array([errors.get(name, np.nan) for name in names])
 
-    def _tip_error(self, state: JointState, reference: JointTrajectory) -> float | None:
+    def _tip_error(self, state: Any, reference: JointTrajectory) -> float | None:
         """Distance [m] of the tip farthest from where it should be at the time of this state."""
         if self._targets is None or self._reference is None:
             return None
         if not self._find_begin(self._reference, reference):
             return None
         try:
-            q, _ = self._reader.read(state)
+            q = self._reader.read(state)[0]
         except MessageError:
             return None
-        t = (stamp_of(state) - self._begin) / SECOND
+        message = state[1] if isinstance(state, tuple) else state
+        t = (stamp_of(message) - self._begin) / SECOND
         gaps = tips_at(self._model, self._targets.bodies, q) - self._targets.points([t])[0]
         return float(np.linalg.norm(gaps, axis=1).max())
 

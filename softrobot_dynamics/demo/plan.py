@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 from softrobot_dynamics.configuration import build, declared_parameters
 from softrobot_dynamics.configuration.command_parts import command_rows, command_values
+from softrobot_dynamics.configuration.command_parts import GROUP as COMMANDS
 from softrobot_dynamics.configuration.parameter_files import (
     chosen,
     controller_file,
@@ -18,6 +19,9 @@ from softrobot_dynamics.configuration.parameter_files import (
     unused,
 )
 from softrobot_dynamics.configuration.parts import given_by
+from softrobot_dynamics.configuration.state_topics import GROUP as STATES
+from softrobot_dynamics.configuration.state_topics import state_rows, state_values
+from softrobot_dynamics.configuration.wire_names import wire_name_values
 from softrobot_dynamics.demo.rates import RATES
 from softrobot_dynamics.demo.warming import simulation_elsewhere
 from softrobot_dynamics.description.robot import load_robot
@@ -108,12 +112,14 @@ def draw_up(
         x: ours['controller'][x] for x in ('command_type', 'reliability', 'record')
     }
     own['controller'] |= read
-    for name in set(own) - {'controller'}:  # whoever hears the commands hears the same parts
-        own[name] |= command_values(values)
+    shared = _shared(values, estimator is not None)
+    for each in own.values():
+        each |= shared
     _write(files[-1], own)  # paths of files, as they are from here: the nodes run elsewhere
     rows = (
         *declared_parameters.SIMULATION,
         *declared_parameters.sensor_rows(description),
+        *state_rows({**values, **shared}),
         *command_rows(values),
     )
     simulation, also_unknown = _read(node, 'simulation', files, rows)
@@ -122,7 +128,7 @@ def draw_up(
         robot=robot,
         description=description,
         files=files,
-        controller={**values, **read},
+        controller={**values, **read, **shared},
         simulation=simulation,
         remarks=(
             *(f'unknown parameter {words} left out' for words in (*unknown, *also_unknown)),
@@ -141,6 +147,25 @@ def _estimator_file(given: str, robot: str) -> str:
         names = ', '.join(shipped('estimators'))
         raise ArgumentError('--estimated', given, f'an estimator file, or one of {names}')
     return str(path.resolve())
+
+
+def _shared(values: Mapping[str, Any], estimated: bool) -> dict[str, Any]:
+    """
+    Return the parameters of topics and names that all nodes of a demo need as the controller has.
+
+    Topics are within the namespace of the demo, so that nothing reaches a robot. ArgumentError for
+    parts of states that are ``estimated``.
+    """
+    states = state_values(values)
+    if estimated and states:
+        parts = list(values['state_topics'])
+        raise ArgumentError('state_topics', parts, 'none with --estimated: estimates are whole')
+    found = states | command_values(values) | wire_name_values(values)
+    own = tuple(f'{group}.' for group in (STATES, COMMANDS))
+    return {
+        name: value.lstrip('/') if name.startswith(own) and name.endswith('.topic') else value
+        for name, value in found.items()
+    }
 
 
 def _require_same_coordinates(robot: RobotDescription, plant: Sequence[str]) -> None:

@@ -15,7 +15,11 @@ from xml.etree import ElementTree
 
 from softrobot_dynamics.description.urdf_changes import drop_links, lock_joints
 from softrobot_dynamics.description.urdf_elements import Element, Problems, refuse_misspelt, text
-from softrobot_dynamics.description.urdf_mimics import narrowed_ranges, refuse_unknown_leaders
+from softrobot_dynamics.description.urdf_mimics import (
+    initial_coordinates,
+    narrowed_ranges,
+    refuse_unknown_leaders,
+)
 from softrobot_dynamics.description.urdf_modules import DRIVEN, ModuleReader
 from softrobot_dynamics.description.urdf_trees import name_of, ordered, Tree, tree_of
 from softrobot_dynamics.errors import DescriptionError, Problem, UnknownNameError
@@ -48,7 +52,7 @@ def read_urdf(
     that mimic them. The links in ``dropped`` are left out with all beyond them. With ``repair`` an
     inertia that no body has becomes the nearest that one has (:func:`nearest_inertia`). ``report``
     is called with a line for each name that changed, each inertia that was repaired and each range
-    that joints which follow narrow.
+    that joints which follow narrow. A joint that cannot be at 0 begins in the middle of its range.
 
     DescriptionError with every problem: what is no URDF or no tree, joints that follow none or are
     none of ``JOINTS``, numbers that no robot has. UnknownNameError for a joint or a link named
@@ -71,8 +75,12 @@ def read_urdf(
     if problems:
         raise DescriptionError(tuple(problems), str(path))
     driven = [body['joint'] for body in bodies if _is_driven(body['joint'])]
+    initial = initial_coordinates(bodies)
+    for name, value in initial.items():
+        report(f'joint {name}: its range is without 0, so it begins at {value:g}')
     return {
         'name': name_of(root.get('name')),
+        **({'initial': initial} if initial else {}),
         'bodies': bodies,
         'actuators': [_motor(joint) for joint in driven],
     }

@@ -86,6 +86,26 @@ def narrowed_ranges(bodies: Sequence[Mapping[str, Any]], problems: Problems) -> 
     return lines
 
 
+def initial_coordinates(bodies: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """
+    Return the middle of the range of each joint that cannot be at 0, by entries of `bodies`.
+
+    The range is the one that its followers leave.
+    """
+    joints = {body['joint'].get('name', body['name']): body['joint'] for body in bodies}
+    ranges: dict[str, tuple[float, float]] = {}
+    for name, joint in joints.items():
+        if 'position' not in joint.get('limits', {}):
+            continue
+        leader, multiplier, offset = _resolved(name, joints)
+        least, most = sorted((end - offset) / multiplier for end in joint['limits']['position'])
+        low, high = ranges.get(leader, (-inf, inf))
+        ranges[leader] = max(low, least), min(high, most)
+    return {
+        name: 0.5 * (low + high) for name, (low, high) in ranges.items() if not low <= 0.0 <= high
+    }
+
+
 def _resolved(name: str, joints: Mapping[str, Any]) -> tuple[str, float, float]:
     """Return the joint at the end of a chain, and multiplier and offset of its coordinate."""
     leader, multiplier, offset = name, 1.0, 0.0

@@ -8,6 +8,7 @@ pytest.importorskip('rclpy')
 from softrobot_dynamics.demo.monitor import Ros  # noqa: E402
 from softrobot_dynamics.demo.plan import draw_up, robot_of  # noqa: E402
 from softrobot_dynamics.description.robot import load_robot  # noqa: E402
+from softrobot_dynamics.errors import ArgumentError  # noqa: E402
 from softrobot_dynamics.evaluation.overload import RATES  # noqa: E402
 
 FILE = """
@@ -24,10 +25,10 @@ def plan(tmp_path):
     """Return a function that draws up a plan at a rate, by a parameter file or none."""
     ros = Ros()
 
-    def draw(rate, text=None):
+    def draw(rate, text=None, robot='double_pendulum', **options):
         file = tmp_path / 'mine.yaml'
         file.write_text(text or '', encoding='utf-8')
-        return draw_up(ros.node, 'double_pendulum', text and str(file), rate, tmp_path)
+        return draw_up(ros.node, robot, text and str(file), rate, tmp_path, **options)
 
     yield draw
     ros.close()
@@ -78,3 +79,27 @@ def test_commands_in_parts_of_a_demo_are_heard_by_the_robot(plan):
         assert found.simulation[name] == found.controller[name]
     assert found.simulation['commands.two.type'] == 'multi_array'
     assert not any('commands' in words for words in found.remarks)
+
+
+LAB = """/**: {controller: {ros__parameters: {
+  state_topics: [arm, rest], states.arm.topic: /lab/joint_states, states.arm.names: [NAME],
+  command_topics: [all], commands.all: {actuators: ['*'], topic: /lab/commands},
+  joint_names.NAME: theirs}}}"""
+
+
+def test_a_demo_keeps_the_topics_of_a_lab_in_its_own_namespace(plan):
+    """Absolute topics of states and commands become relative: no demo moves a robot."""
+    name = load_robot('double_pendulum').coordinate_names[0]
+    found = plan(250.0, LAB.replace('NAME', name))
+    for values in (found.controller, found.simulation):
+        assert values['states.arm.topic'] == 'lab/joint_states'
+        assert values['commands.all.topic'] == 'lab/commands'
+        assert list(values['state_topics']) == ['arm', 'rest']
+        assert values[f'joint_names.{name}'] == 'theirs'
+
+
+def test_parts_of_states_that_are_estimated_are_refused(plan):
+    """An estimator publishes whole states, which the refusal says."""
+    text = '/**: {controller: {ros__parameters: {state_topics: [a]}}}'
+    with pytest.raises(ArgumentError, match="state_topics: .*'a'.*none with --estimated"):
+        plan(250.0, text, estimated='pcc_arm', robot='pcc_arm')

@@ -494,6 +494,18 @@ def test_names_that_change_are_told(tmp_path, capsys):
 
 
 @pytest.mark.quick
+def test_a_joint_that_cannot_be_at_zero_begins_in_the_middle_of_its_range(tmp_path, capsys):
+    """The import writes and says an initial posture that the simulated robot takes."""
+    status, robot = imported(tmp_path, ONE.replace('lower="-1"', 'lower="0.5"'))
+    assert (
+        status == 0 and 'ja: its range is without 0, so it begins at 1' in capsys.readouterr().out
+    )
+    model = sd.compile_model(robot)
+    assert sd.Simulator(model).q == pytest.approx([1.0])
+    assert 'initial' not in read(tmp_path, ONE)
+
+
+@pytest.mark.quick
 @pytest.mark.parametrize('axis', [(0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.36, -0.48, 0.8)])
 def test_a_planar_joint_moves_in_the_plane_normal_to_its_axis(tmp_path, axis):
     """Displacements keep to the plane, and the angle turns about its normal."""
