@@ -10,7 +10,7 @@ arrays and plain attributes, found by the same way from attribute to attribute i
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 import copy
 from dataclasses import is_dataclass
 import functools
@@ -18,6 +18,7 @@ import inspect
 from typing import Any, ClassVar
 
 import numpy as np
+from softrobot_dynamics.annotations import Array
 from softrobot_dynamics.compiling.addresses import Entry
 from softrobot_dynamics.compiling.binding import given_to
 from softrobot_dynamics.model.model import CompiledModel
@@ -59,9 +60,11 @@ class Rebuilt:
         """Take the state of another one that has the same arguments."""
         for name, value in state['kept'].items():
             setattr(self, name, value)
-        restore(self, state['numbers'])
+        # not into the arrays of what was kept, which is newer where it was yet to be taken up
+        own = {id(array) for name in self.kept for array in _arrays_of(state['kept'][name])}
+        restore(self, state['numbers'], own)
         self.resume()
-        restore(self, state['numbers'])  # also to arrays that are there only now
+        restore(self, state['numbers'], own)  # also to arrays that are there only now
 
 
 def _make(kind: type[Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -88,13 +91,21 @@ def numbers_of(owner: object) -> dict[Path, Any]:
     return found
 
 
-def restore(owner: object, numbers: Mapping[Path, Any]) -> None:
-    """Set arrays and plain attributes to what :func:`numbers_of` an alike object found."""
+def restore(
+    owner: object, numbers: Mapping[Path, Any], untouched: Container[int] = frozenset()
+) -> None:
+    """
+    Set arrays and plain attributes to what :func:`numbers_of` an alike object found.
+
+    ``untouched``: the id of each array that stays as it is.
+    """
     for path, value in numbers.items():
         parent: Any = owner
         for name in path[:-1]:
             parent = _children(parent).get(name)
         own = _children(parent).get(path[-1])
+        if id(own) in untouched:
+            continue
         if isinstance(own, np.ndarray) and isinstance(value, np.ndarray) and own is not value:
             if own.shape == value.shape and own.flags.writeable:
                 own[...] = value
@@ -103,6 +114,19 @@ def restore(owner: object, numbers: Mapping[Path, Any]) -> None:
             parent[path[-1]] = value
         elif hasattr(parent, '__dict__') and (own is None or _is_number(path[-1], own)):
             vars(parent)[path[-1]] = value.copy() if isinstance(value, deque) else value
+
+
+def _arrays_of(value: Any) -> Iterator[Array]:
+    """Yield the arrays in a dataclass, a tuple or a mapping, at any depth."""
+    if isinstance(value, np.ndarray):
+        yield value
+    elif is_dataclass(value):
+        yield from _arrays_of(vars(value))
+    elif isinstance(value, (tuple, list)):
+        for each in value:
+            yield from _arrays_of(each)
+    elif isinstance(value, dict):
+        yield from _arrays_of(tuple(value.values()))
 
 
 def _is_number(name: Any, value: Any) -> bool:
