@@ -8,12 +8,15 @@ where the simulated robot hears them. On a robot, replace :meth:`Regulator.set_p
 writes to the valves. When commands stop, tendons go to a pretension and the pressure to zero.
 """
 
+import contextlib
 import math
+import os
 import time
 
 from rclpy.qos import qos_profile_sensor_data
 from std_msgs.msg import Float64MultiArray
 
+PRIORITY = 60  # real-time (FIFO), as that of the other nodes; not where the system refuses it
 SILENCE = 0.1  # s without a command until the safe set-points
 CHANNELS = {  # topic of commands: topic of set-points, least, greatest, safe
     'tendons/commands': ('regulator/tensions', 0.0, 80.0, 1.0),  # N
@@ -64,7 +67,9 @@ def main():
     import rclpy
     from rclpy.executors import ExternalShutdownException
 
-    rclpy.init()
+    with contextlib.suppress(OSError, AttributeError):
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
+    rclpy.init()  # whose threads inherit the priority
     node = rclpy.create_node('regulator')
     every = [Regulator(node, commands, *given) for commands, given in CHANNELS.items()]
     node.get_logger().info(f'{len(every)} channels')
