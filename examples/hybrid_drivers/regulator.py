@@ -1,11 +1,12 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-The driver of the regulators: tensions [N] of winches, and a pressure [kPa], become safe set-points.
+The driver of the regulators: tensions [N] of winches, and a pressure [kPa], within safe limits.
 
-It hears `tendons/commands` and `regulator/commands` (std_msgs/Float64MultiArray), keeps them within
-the limits of the hardware, and sends them on to `regulator/tensions` and `regulator/pressure`,
-where the simulated robot hears them. On a robot, replace :meth:`Regulator.set_points` by what
-writes to the valves. When commands stop, tendons go to a pretension and the pressure to zero.
+It hears `tendons/commands` and `regulator/commands` (std_msgs/Float64MultiArray), keeps them
+within the limits of the hardware, and sends them on to `regulator/tensions` and
+`regulator/pressure`, where the simulated robot hears them. On a robot, replace
+:meth:`Regulator.set_points` by what writes to the valves. When commands stop, tendons go to a
+pretension and the pressure to zero.
 """
 
 import contextlib

@@ -69,7 +69,10 @@ class ServoDifferentiator(Differentiator):
         M[j, j] = inertia
         self.by_state[j, j], self.by_state[j, n + j] = inertia * w * w, 2.0 * inertia * w
         change = r.change
-        change[:, : 2 * n], change[:, 2 * n :] = -self.by_state, (r.signs[:, None] * self.terms.J).T
+        change[:, : 2 * n], change[:, 2 * n :] = (
+            -self.by_state,
+            (r.signs[:, None] * self.terms.J).T,
+        )
         change[:, :n] += self.stiffness
         change[j, 2 * n :] = 0.0
         change[j] /= inertia[:, None]
