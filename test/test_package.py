@@ -1,6 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The package's own files agree with each other, and every way to install it brings all."""
 
+import ast
 import fnmatch
 import importlib.metadata
 import importlib.util
@@ -16,6 +17,7 @@ from xml.etree import ElementTree
 import zipfile
 
 import pytest
+import softrobot_dynamics as sd
 import yaml
 
 ROOT = Path(__file__).parents[1]
@@ -152,6 +154,30 @@ def test_tests_import_the_installed_package():
     home = ROOT if editable else Path(site)
     imported = Path(importlib.util.find_spec(NAME).origin)
     assert home in imported.parents, 'run `pytest`: `python -m pytest` puts the sources first'
+
+
+def test_an_import_of_the_package_does_not_wait_for_numba():
+    """The package imports numba when a name that needs it is first used, not before."""
+    text = (
+        "import sys, softrobot_dynamics as sd; before = 'numba' in sys.modules; sd.load_robot;"
+        " print(before, 'numba' in sys.modules, 'load_robot' in dir(sd), 'Estimator' in dir(sd))"
+    )
+    done = subprocess.run([sys.executable, '-c', text], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ['False', 'True', 'True', 'True']
+
+
+def test_public_names_are_imported_from_where_type_checkers_find_them():
+    """Names are imported at their first use from the modules that type checkers are told."""
+    tree = ast.parse((ROOT / NAME / '__init__.py').read_text())
+    (told,) = [
+        node for node in tree.body if isinstance(node, ast.If) and 'TYPE' in ast.unparse(node.test)
+    ]
+    homes = {each.name: node.module for node in told.body for each in node.names}
+    assert homes == {name: f'{NAME}.{module}' for name, module in sd._MODULES.items()}
+    assert set(homes) | {'SoftRobotError'} == set(sd.__all__)
+    assert all(getattr(sd, name) is not None for name in sd.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        getattr(sd, 'nothing')  # noqa: B009
 
 
 def test_starts_without_waiting_for_scipy():

@@ -23,6 +23,11 @@ def add_to(commands: SubCommands) -> None:
     view.add_argument(
         '--namespace', default='', metavar='NAME', help='namespace of the topics for --follow'
     )
+    view.add_argument(
+        '--controller',
+        metavar='FILE',
+        help='ROS parameters of the controller, which say the topics and names for --follow',
+    )
     view.add_argument('--host', default='127.0.0.1', help='default 127.0.0.1: this machine alone')
     view.add_argument('--port', type=int, default=8080, help='default 8080, or the next free one')
 
@@ -52,6 +57,7 @@ def _source(options: Namespace, browser: Any) -> Any:
     """Return what says where the robot is."""
     from softrobot_dynamics.viewing.sources import Player, Sliders
 
+    model = browser.shape.model
     if options.play:
         from softrobot_dynamics.recordings.reading import read_recording
 
@@ -65,5 +71,13 @@ def _source(options: Namespace, browser: Any) -> Any:
             words = f'--follow needs ROS 2, and there is no {error.name}: source an installation'
             raise SoftRobotError(f"{words}, or pip install 'softrobot_dynamics[ros]'") from error
         os.nice(10)  # the loop comes first
-        return Spectator(browser.shape.model, options.namespace)
+        return Spectator(model, options.namespace, _parameters(options.controller, model))
     return Sliders(browser)
+
+
+def _parameters(file: str | None, model: Any) -> dict[str, Any]:
+    """Return the parameters of a controller, by its file or as by default."""
+    from softrobot_dynamics.configuration.parameter_files import controller_file, controller_values
+
+    files = () if file is None else (controller_file(file),)
+    return controller_values(model.description, files)[0]

@@ -8,8 +8,10 @@ versions only (:mod:`.numba_versions`); :mod:`.numba_public` does the same witho
 - ``CPUDispatcher``: the class of what ``njit`` returns. :class:`_Inner` compiles for compiled
   callers, without what lets Python call it; :class:`_KeptFunction` keeps its machine code.
 - ``Compiler``, ``JITCodeLibrary``: the steps of a compilation, and the code that it makes.
-  :class:`_ForCallers` and :class:`_Linked` stop once the code is optimised: no machine code is
-  made of a function that others only link into theirs.
+  :class:`_ForCallers` and :class:`_Linked` stop once the code is simplified: a function that
+  others only link into theirs is optimised there, and no machine code is made of it alone.
+- ``DefaultPassBuilder``: the passes of a compilation. :class:`_Compiler` leaves out those that
+  find nothing to do in kernels.
 - ``Flags``, ``BaseFunction``: options of a compilation, and the type of a function.
   :class:`_Flags` and :class:`_Typing`, which :class:`_Compiler` hands to numba, make type
   inference faster.
@@ -27,6 +29,7 @@ import hashlib
 import operator
 from pathlib import Path
 import pickle
+from types import CodeType
 from typing import Any
 
 from numba import njit
@@ -34,15 +37,18 @@ from numba import types as numba_types
 from numba.core.caching import NullCache
 from numba.core.ccallback import CFunc
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler, CompileResult, Flags
+from numba.core.compiler import Compiler, CompileResult, DefaultPassBuilder, Flags
 from numba.core.registry import CPUDispatcher
 from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
+from numba.core.typed_passes import NopythonRewrites
 from numba.core.types.functions import BaseFunction
+from numba.core.untyped_passes import InlineClosureLikes, MakeFunctionToJitFunction
 from softrobot_dynamics.compiling import folder
 
 KEEPS_MACHINE_CODE = True
 _FOR_COMPILED_CALLERS = {'nopython': True, 'no_cpython_wrapper': True, 'no_cfunc_wrapper': True}
+_OF_CLOSURES = {InlineClosureLikes, MakeFunctionToJitFunction}
 _OPERATORS = frozenset(x for x in vars(operator).values() if callable(x))
 _PLAIN = numba_types.Number, numba_types.Boolean, numba_types.Array, numba_types.SliceType
 _MEANINGS: dict[Any, Any] = {}  # signatures of operations
@@ -91,7 +97,15 @@ def by_address(signature: Any, **options: Any) -> Callable[[Callable[..., Any]],
 
 
 class _Linked(JITCodeLibrary):
-    """Optimised code that callers link into their own; no machine code is made of it alone."""
+    """
+    Code that callers link into their own; no machine code is made of it alone.
+
+    Each function is simplified by itself. What is inlined, unrolled or vectorised is left to the
+    outermost caller, which does so with all that it links in any case.
+    """
+
+    def _optimize_final_module(self) -> None:
+        pass
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
@@ -139,7 +153,7 @@ class _Typing:
 
 
 class _Compiler(Compiler):
-    """Numba's compiler, with flags and a typing context that take less time."""
+    """Numba's compiler, with flags, a typing context and passes that take less time."""
 
     def __init__(
         self,
@@ -154,6 +168,21 @@ class _Compiler(Compiler):
         own = _Flags(flags)
         super().__init__(typingctx, targetctx, library, args, return_type, own, locals)
         self.state.typingctx = _Typing(typingctx, own.copy())
+
+    def define_pipelines(self) -> list[Any]:
+        """
+        Return the passes of ``njit`` but for those that rewrite what kernels do not contain.
+
+        That is expressions of whole arrays, which would allocate, and closures, where a function
+        has none. Numba renews what it knows of the liveness of all variables after each pass.
+        """
+        manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        constants = self.state.func_id.code.co_consts
+        closures = any(isinstance(constant, CodeType) for constant in constants)
+        unused = {NopythonRewrites} if closures else {NopythonRewrites, *_OF_CLOSURES}
+        manager.passes = [each for each in manager.passes if each[0] not in unused]
+        manager.finalize()
+        return [manager]
 
 
 class _ForCallers(_Compiler):
@@ -191,6 +220,7 @@ class _KeptFunction(CPUDispatcher):
     """A function that Python calls; its machine code is in the kernel cache."""
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        options = {**options, 'no_cfunc_wrapper': True}  # only Python calls it
         super().__init__(function, targetoptions=options, pipeline_class=_Compiler)
         self._cache = MachineCode(function)
 

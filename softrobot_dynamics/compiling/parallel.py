@@ -24,6 +24,7 @@ from softrobot_dynamics.compiling import cache
 from softrobot_dynamics.compiling.compiler import KEEPS_MACHINE_CODE
 from softrobot_dynamics.compiling.folder import own_folder, warn_once
 from softrobot_dynamics.compiling.processes import python_command, python_environment
+from softrobot_dynamics.compiling.progress import CompilationProgress
 
 _MOST = 4  # processes: no robot has more that takes long
 _PRIORITY = 5  # of helpers: less than that of a loop in real time beside them
@@ -48,12 +49,16 @@ def _load(sources: dict[str, str]) -> None:
     """Load modules, those that take long first, and first those that nobody else is compiling."""
     every = {name: _with_imported(source) for name, source in sources.items()}
     left = sorted(every, key=lambda name: -sum(map(len, every[name].values())))
+    missing = {name for name in left if not cache.is_kept(name)}
+    progress = CompilationProgress(len(missing))
     with _helpers({name: every[name] | {name: sources[name]} for name in left}):
         while left:
             free = (name for name in left if cache.load(name, sources[name], wait=False))
             done = next(free, left[0])
             cache.load(done, sources[done])
             left.remove(done)
+            if done in missing:
+                progress.advance()
 
 
 def _with_imported(source: str) -> dict[str, str]:

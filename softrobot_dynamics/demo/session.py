@@ -14,6 +14,7 @@ import time
 from types import FrameType
 from typing import Any, TYPE_CHECKING
 
+from softrobot_dynamics.compiling.progress import reporting
 from softrobot_dynamics.configuration.parts import controlled_of, parts_of
 from softrobot_dynamics.demo.monitor import Monitor, Ros, TransitionError
 from softrobot_dynamics.demo.plan import (
@@ -112,7 +113,7 @@ def _prepare(ros: Ros, options: Namespace, folder: Path, shown: Display) -> tupl
     plan = plan_at(options.rate)
     for words in (*filter(None, [remark]), *plan.remarks):
         shown.say(words)
-    with shown.stage('compiling (the first time, this takes 15 to 30 s)'):
+    with shown.stage(f'loading {robot}'), reporting(shown.say):
         compiled = compile_everything(plan)
     if plan.any_rate:
         with shown.stage('measuring which rate this machine holds'):

@@ -122,11 +122,8 @@ class ControllerNode(LifecycleNode):
         process.disable_garbage_collection()
 
     def _load(self, values: dict[str, Any]) -> None:
-        self.get_logger().info(
-            f'loading {values["robot"]}; the first time, this compiles for 20 to 60 s'
-        )
         started = realtime.now()
-        with process.interrupting(self._stop), realtime.without_priority():
+        with process.loading(self, values['robot'], self._stop):
             plant = self._build(values, self.options.declare)
         self.options.require_known(wire_names.MAP)
         names = plant.model.actuator_names

@@ -83,10 +83,7 @@ class EstimatorNode(LifecycleNode):
     def _configure(self) -> None:
         self._release()  # of an attempt that failed
         values, started = self.options.values, realtime.now()
-        self.get_logger().info(
-            f'loading {values["robot"]}; the first time, this compiles for 20 to 60 s'
-        )
-        with process.interrupting(self._stop), realtime.without_priority():
+        with process.loading(self, values['robot'], self._stop):
             self._load(values)
         for words in self.options.unknown():
             self.get_logger().warning(f'unknown parameter {words} left out')

@@ -20,10 +20,12 @@ from typing import Protocol, TYPE_CHECKING
 
 import rclpy
 from rclpy.executors import ExternalShutdownException
+from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from rclpy.utilities import remove_ros_args
 from softrobot_dynamics.compiling.programs import started
+from softrobot_dynamics.compiling.progress import reporting
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.loops import realtime
 from softrobot_dynamics.loops.thread import Loop
@@ -113,6 +115,19 @@ def watch(loop: Loop, stop: Stop | None) -> None:
 def interrupting(stop: Stop | None) -> contextlib.AbstractContextManager[None]:
     """Return the context in which a signal ends the code within; without a Stop, a plain one."""
     return contextlib.nullcontext() if stop is None else stop.interrupting()
+
+
+@contextlib.contextmanager
+def loading(node: Node, robot: str, stop: Stop | None) -> Iterator[None]:
+    """
+    Log that a node loads a ``robot``, and how far its compilation is, if anything is compiled.
+
+    A signal ends the code within, which runs without priority.
+    """
+    say = node.get_logger().info
+    say(f'loading {robot}')
+    with interrupting(stop), realtime.without_priority(), reporting(say):
+        yield
 
 
 def run(

@@ -95,10 +95,7 @@ class SimulationNode(Node):
         """Load, compile and start; return whether that went well."""
         values = self.options.values
         bus = bus_of(values)
-        self.get_logger().info(
-            f'loading {values["robot"]}; the first time, this compiles for 20 to 60 s'
-        )
-        with process.interrupting(self._stop), realtime.without_priority():
+        with process.loading(self, values['robot'], self._stop):
             plant = self._build(values)
         self.options.declare(declared_parameters.sensor_rows(plant.heard))
         self.options.declare(state_rows(values))

@@ -69,9 +69,11 @@ class TopicWatch:
 
 
 class Spectator:
-    """A :class:`TopicWatch` in a namespace, with a node of its own."""
+    """A :class:`TopicWatch` in a namespace, with a node of its own; ``values`` as there."""
 
-    def __init__(self, model: CompiledModel, namespace: str = '') -> None:
+    def __init__(
+        self, model: CompiledModel, namespace: str = '', values: Mapping[str, Any] = _PLAIN
+    ) -> None:
         import rclpy
 
         self._context = Context()
@@ -80,7 +82,7 @@ class Spectator:
             'view', namespace=namespace, context=self._context, enable_rosout=False,
             start_parameter_services=False, use_global_arguments=False,
         )  # fmt: skip
-        self._watch = TopicWatch(self._node, model)
+        self._watch = TopicWatch(self._node, model, values)
 
     def look(self) -> tuple[Vector, Vector | None] | None:
         """Return (q (n,), u (m,) or None) if a state has come since the last look."""

@@ -130,8 +130,11 @@ def test_setup_allows_the_tested_range():
 
 @pytest.mark.quick
 def test_a_disabled_compiler_is_refused_in_words(tmp_path):
-    """With NUMBA_DISABLE_JIT the import says that it has to be unset."""
-    text = "import os; os.environ['NUMBA_DISABLE_JIT'] = '1'; import softrobot_dynamics"
+    """With NUMBA_DISABLE_JIT the first use of a kernel says that it has to be unset."""
+    text = (
+        "import os; os.environ['NUMBA_DISABLE_JIT'] = '1';"
+        ' from softrobot_dynamics import compile_model'
+    )
     process = start(text, tmp_path)
     _, err = process.communicate(timeout=120)
     assert process.returncode == 1

@@ -15,6 +15,7 @@ from softrobot_dynamics.cli import robots
 SCRIPTS = Path(__file__).parents[2] / 'scripts'
 COMMAND = [sys.executable, '-m', 'softrobot_dynamics.cli']
 
+LOOPS = 'softrobot_dynamics.loops'
 INTERRUPTED = """
 import importlib.abc, os, runpy, signal, sys
 
@@ -99,11 +100,11 @@ def test_a_failed_start_is_reported_in_one_line():
 
 @pytest.mark.parametrize('program, module, start', [
     ('softrobot', 'numba', 'from softrobot_dynamics.cli import main'),
-    ('softrobot', 'scipy', 'from softrobot_dynamics.cli import main'),
+    (str(SCRIPTS / 'controller'), 'scipy', None),
     (str(SCRIPTS / 'controller'), 'numba', None),
     (str(SCRIPTS / 'controller'), 'rclpy', None),
     (str(SCRIPTS / 'visualizer'), 'rclpy', None),
-    ('softrobot_dynamics.loops.planning', 'numba', 'import softrobot_dynamics'),
+    (f'{LOOPS}.planning', LOOPS, f'import {LOOPS}.planning'),
 ])  # fmt: skip
 def test_ctrl_c_while_a_program_starts_ends_it_in_silence(program, module, start):
     """Ctrl-C during the start ends a command with status 130 and no traceback."""
@@ -118,7 +119,7 @@ def test_a_program_of_the_user_is_interrupted_as_any_other():
     """Ctrl-C raises a KeyboardInterrupt in a user's program, which may catch it."""
     start = textwrap.dedent("""
         try:
-            import softrobot_dynamics
+            from softrobot_dynamics import compile_model
         except KeyboardInterrupt:
             sys.exit(7)
     """)
