@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TYPE_CHECKING
 
 from softrobot_dynamics.configuration.parameters import ParameterSpec
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 MAP = 'joint_names'  # group of the parameters, one for each own name
 PREFIX = 'joint_prefix'  # declared with the other parameters of the topics
+_BY_NAME = 'sensor_msgs/JointState'  # type of messages that have names
 
 
 def wire_name_rows(robot: NamedRobot) -> tuple[ParameterSpec, ...]:
@@ -56,3 +58,18 @@ def wire_names(values: Mapping[str, Any], own: Sequence[str], prefix: str = '') 
     if problems:
         raise DescriptionError(tuple(problems), 'parameters')
     return names
+
+
+def with_wire_names(values: Mapping[str, Any], sensors: Sequence[Any]) -> list[Any]:
+    """
+    Return sensors and efforts with the names that messages have for what they measure.
+
+    These are those that tell coordinates or actuators by name, in a JointState; others are as
+    they were. DescriptionError as :func:`wire_names`.
+    """
+    return [
+        replace(each, names=wire_names(values, each.names))
+        if each.message_type == _BY_NAME and hasattr(each, 'names')
+        else each
+        for each in sensors
+    ]

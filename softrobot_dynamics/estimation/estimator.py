@@ -30,10 +30,10 @@ from softrobot_dynamics.estimation.noise_covariance import beginning
 from softrobot_dynamics.estimation.observability import Observability, observability
 from softrobot_dynamics.estimation.priors import extent, force_factor, initial_factor
 from softrobot_dynamics.estimation.sensors.contract import BoundRobot
+from softrobot_dynamics.estimation.servo_drives import require_estimable
 from softrobot_dynamics.estimation.settings import EstimatorSource, load_estimator
 from softrobot_dynamics.estimation.square_root import covariance_of
 from softrobot_dynamics.model.rebuilding import Rebuilt
-from softrobot_dynamics.model.servos import require_forces
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -69,8 +69,8 @@ class Estimator(Rebuilt):
     kept = '_moments', '_ahead', '_commands', '_places'
 
     def __init__(self, model: CompiledModel, given: EstimatorSource) -> None:
-        require_forces(model, 'an estimator')
         self.model, self.settings = model, load_estimator(given)
+        require_estimable(model, self.settings)
         own, there = self.settings, extent(model, model.q0)
         force = force_factor(there, own.disturbance)
         shares = own.model_error.deviations
@@ -110,6 +110,7 @@ class Estimator(Rebuilt):
         q = model.q0 if q is None else checked('q', q, (n,))
         qd = np.zeros(n) if qd is None else checked('qd', qd, (n,))
         nearest = np.clip(np.zeros(model.m), model.lower, model.upper)
+        nearest[model.servos.actuators] = model.servos.resting(q)
         u = nearest if u is None else checked('u', u, (model.m,))
         size = len(self._prior)
         S = self._prior.copy() if covariance is None else _factor(covariance, size)

@@ -17,6 +17,7 @@ from softrobot_dynamics.estimation.effort_noise import Gauges
 from softrobot_dynamics.estimation.efforts import EffortHistory
 from softrobot_dynamics.estimation.model_error import Columns, OffModel
 from softrobot_dynamics.estimation.noise_covariance import allocate_noise_prediction, predict_noise
+from softrobot_dynamics.estimation.servo_drives import ahead, ServoDifferentiator
 from softrobot_dynamics.estimation.settings import EstimatorSettings
 from softrobot_dynamics.estimation.square_root import allocate_prediction, predict
 from softrobot_dynamics.recursion.loads import push
@@ -67,11 +68,16 @@ class StatePredictor:
         model = off or model  # type: ignore[assignment]  # it has what a model has
         self.q, self.qd, self.force = np.zeros(n), np.zeros(n), np.zeros(n)
         self.u = np.zeros(model.m)
-        self._inputs = Inputs(model, commanded=True)
+        self._inputs = Inputs(model, commanded=True, servos=True)
         fixed = ExponentialIntegrator(model, self._substep, self._inputs)
         pushed = entry(push, evaluate=fixed.entry, h=fixed.terms.h, force=self.force)
         self._fixed, self._advance = fixed, fixed.bind(pushed)
-        self.differentiate = own = Differentiator(model, self.force, commanded=True)
+        self._servos = fixed.acts.servos
+        if self._servos is None:
+            own = Differentiator(model, self.force, commanded=True)
+        else:
+            own = ServoDifferentiator(model, self.force, self._servos, fixed.driven(pushed))
+        self.differentiate: Differentiator = own
         self._columns = None if off is None else Columns(off, own)
         self.E = np.zeros((n, 0)) if self._columns is None else self._columns.E
         known = {'M': own.M, 'by_state': own.by_state, 'stiffness': own.stiffness, 'E': self.E}
@@ -141,15 +147,22 @@ class StatePredictor:
 
     def look(self) -> None:
         """Differentiate where it stands, under ``u``."""
+        self._tell(self.u)
         self.differentiate.forward(self.q, self.qd, self.u)
         if self._columns is not None:
             self._columns.fill()
+
+    def _tell(self, u: Vector) -> None:
+        """Let u (m,) act; drives go as much beyond it as their model seems to be wrong."""
+        self._inputs.take(u)
+        if self._servos is not None:
+            self._servos.told[:] += ahead(self._servos, self.force)
 
     def _go(self, start: float, end: float, commands: EffortHistory) -> None:
         """Advance q and qd, the command of each step its mean; then the force has faded."""
         since = start
         for until, u in commands.between(start, end, self._substep):
-            self._inputs.take(u)
+            self._tell(u)
             if self._advance(self._inputs.force, self.q, self.qd, until - since, False):
                 self._fail(since)
             since = until

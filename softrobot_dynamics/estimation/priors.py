@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 _LEVER = 0.1  # of the reach: how far a radian moves what turns about its own axis
 _FLOOR = 1e-3  # least force along a coordinate, as a share of that on what it moves
 
+_SHARE = 0.05  # of what a coordinate moves of its own body: least that counts at first
+
 
 class Extent(NamedTuple):
     """How a robot moves at a posture: Jacobians of tips, angular then linear rows, base axes."""
@@ -54,9 +56,14 @@ def force_factor(extent: Extent, given: Disturbance) -> Matrix:
 
 
 def initial_factor(extent: Extent, given: Initial, force: Matrix, shares: Vector) -> Matrix:
-    """Return S (N, N) at the beginning, P = S S^T of (q, qd, force, shares)."""
+    """
+    Return S (N, N) at the beginning, P = S S^T of (q, qd, force, shares).
+
+    A coordinate that hardly moves a tip, as the swelling of a hollow body, is limited by what it
+    moves of its own body: it would have a deviation beyond all shapes.
+    """
     n, k = len(extent.scales), len(shares)
-    moved = np.maximum(extent.scales, 1e-6 * extent.scales.max())
+    moved = np.maximum(extent.scales, _SHARE * extent.own)
     S = np.zeros((3 * n + k, 3 * n + k))
     S[:n, :n] = np.diag(given.position / moved)
     S[n : 2 * n, n : 2 * n] = np.diag(given.velocity / moved)

@@ -15,6 +15,7 @@ from softrobot_dynamics.dynamics.statics import Statics
 from softrobot_dynamics.errors import ArgumentError, NotConvergedError, UnknownNameError
 from softrobot_dynamics.estimation.priors import extent, force_factor
 from softrobot_dynamics.estimation.sensors.contract import BoundRobot, Observation
+from softrobot_dynamics.estimation.servo_drives import require_estimable
 from softrobot_dynamics.estimation.settings import EstimatorSource, load_estimator
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class ShapeFit:
 
     def __init__(self, model: CompiledModel, given: EstimatorSource) -> None:
         self.model, self.settings = model, load_estimator(given)
+        require_estimable(model, self.settings)
         differentiate = Differentiator(model)
         place = BoundRobot(model, differentiate, np.zeros(model.m), still=True)
         self._sensors = {s.name: (s, s.bind(place)) for s in self.settings.sensors}
@@ -59,6 +61,10 @@ class ShapeFit:
         self._efforts = {e.name: (e, e.numbers(model.actuator_names)) for e in efforts}
         self._statics = Statics(model, (), differentiate, commanded=True)
         self._rest = np.zeros(model.n)
+        servos = model.servos
+        self._told, self._driven = servos.actuators, servos.coordinates
+        inertia = model.evaluator()(model.q0, self._rest).M.diagonal()[self._driven]
+        self._spring = inertia * servos.rate**2  # of drives that take positions, about
         self._force = force_factor(extent(model, model.q0), self.settings.disturbance)
         self._known = self._weights = np.linalg.inv(self._force)
 
@@ -119,6 +125,11 @@ class ShapeFit:
         """Return what is left (k,), normalised, and how fast that goes down with q, (k, n)."""
         n = self.model.n
         force, tangent = self._statics.residual(q, u)[0], self._statics.tangent(q, u)
+        if len(self._driven):
+            j = self._driven
+            force, tangent = force.copy(), tangent.copy()
+            force[j], tangent[j] = self._spring * (q[j] - u[self._told]), 0.0
+            tangent[j, j] = self._spring
         left, gradients = [-self._weights @ force], [self._weights @ tangent]
         for observation, z in seen:
             observation.observe(q, self._rest, z)

@@ -112,7 +112,7 @@ class EstimatorNode(LifecycleNode):
         self._warm(body)
         self._streams = [
             Stream(each, self._inbox(kind, TOPIC.format(each.name), each.message_entries()))
-            for each, kind in zip(every, types)
+            for each, kind in zip(wire_names.with_wire_names(values, every), types)
         ]
         self._commands, self._reader = hear_commands(self, command_parts(model, values))
         self._open.append(self._commands)
@@ -259,7 +259,9 @@ def _undriven(model: CompiledModel) -> Vector:
     safe = SafeCommand.of_model(model)
     safe.choose('auto', 1.0, 2.0)
     safe.begin(model.q0, None)
-    return safe.at(0.0)
+    u = safe.at(0.0).copy()
+    u[model.servos.actuators] = model.servos.resting(model.q0)  # drives stay where they are
+    return u
 
 
 def main(argv: Sequence[str] | None = None) -> int:

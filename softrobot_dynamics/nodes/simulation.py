@@ -202,7 +202,11 @@ class SimulationNode(Node):
             seed=known.seed,
             dropout=known.dropout,
         )
-        publisher = SensorPublisher(self, (*settings.sensors, *settings.efforts), quality)
+        publisher = SensorPublisher(
+            self,
+            wire_names.with_wire_names(values, (*settings.sensors, *settings.efforts)),
+            quality,
+        )
         simulator = plant.simulator
         return MeasuredSensing(sensing, instruments, publisher.send, lambda: simulator.acting)
 

@@ -1,0 +1,132 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Estimators of robots some of whose joints are moved by drives that take positions."""
+
+import numpy as np
+import pytest
+import softrobot_dynamics as sd
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from support.joint_drives import compiled, link, with_joint_drives
+
+JOINTS = [
+    'shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint',
+    'wrist_1_joint', 'wrist_2_joint', 'wrist_3_joint',
+]  # fmt: skip
+ENCODERS = {'name': 'arm', 'type': 'joint', 'names': JOINTS, 'noise': 1e-4, 'rate': 100.0}
+CAMERA = {'name': 'camera', 'type': 'pose', 'body': 'soft_arm', 'rate': 50.0}
+CABLES = {'name': 'cables', 'type': 'joint', 'names': ['t1', 't2', 't3'], 'noise': 2e-4}
+SMALL = {'force': 0.05, 'moment': 5e-4}
+HIP = {'name': 'hip', 'type': 'joint', 'names': ['hip'], 'noise': 1e-4}
+PERIOD = 0.01  # [s]
+
+
+@pytest.fixture(scope='module')
+def hybrid():
+    """Return the hybrid arm, the joints of which are told positions."""
+    return sd.compile_model(sd.load_robot(with_joint_drives('hybrid_arm')))
+
+
+def told(model, t):
+    """Return a command (m,): the rigid arm sways and the soft arm is bent slowly."""
+    u = np.zeros(model.m)
+    u[:6] = 0.4 * np.sin(2.0 * t + np.arange(6)) - 0.4 * np.sin(np.arange(6))
+    u[6:9] = 6.0 + 4.0 * np.sin(3.0 * t + np.array([0.0, 2.1, 4.2]))
+    return u
+
+
+def test_a_soft_arm_on_a_moving_rigid_arm_is_estimated(hybrid):
+    """
+    The bends of the soft arm are found to milliradians, and each joint to its encoder's noise.
+
+    The rigid arm shakes the soft arm, which the estimator has to foresee by the drives' loops.
+    """
+    given = {'sensors': [ENCODERS, CAMERA, CABLES], 'disturbance': SMALL}
+    estimator, robot = sd.Estimator(hybrid, given), ActuatedSimulator(hybrid)
+    rng = np.random.default_rng(1)
+    estimator.begin(0.0, u=told(hybrid, 0.0))
+    errors = []
+    for k in range(1, 151):
+        before, t = (k - 1) * PERIOD, k * PERIOD
+        u = told(hybrid, before)
+        estimator.command(before, u)
+        robot.step(u, PERIOD)
+        y = sd.actuation(hybrid, q=robot.q, qd=robot.qd).coordinates
+        estimator.measure(t, 'arm', robot.q[:6] + 1e-4 * rng.standard_normal(6))
+        estimator.measure(t, 'cables', y[6:9] + 2e-4 * rng.standard_normal(3))
+        found = estimator.estimate(t)
+        errors.append(np.r_[found.q - robot.q, found.qd - robot.qd])
+    late = np.abs(errors[50:])
+    n = hybrid.n
+    assert late[:, :6].max() < 5e-4
+    assert late[:, 6:8].max() < 2e-2
+    assert late[:, n : n + 6].max() < 0.03
+
+
+def test_derivatives_are_those_of_the_simulated_motion(hybrid):
+    """How the acceleration changes with the state is as differences say, drives included."""
+    from softrobot_dynamics.estimation.filter_state import StatePredictor
+    from softrobot_dynamics.estimation.settings import load_estimator
+
+    settings = load_estimator({'sensors': [ENCODERS], 'disturbance': SMALL})
+    n = hybrid.n
+    mover = StatePredictor(hybrid, np.eye(n), np.zeros(0), settings)
+    rng = np.random.default_rng(2)
+    q, qd = hybrid.q0.copy(), np.zeros(n)
+    q[:6], qd[:6] = told(hybrid, 0.1)[:6] + 1e-3 * rng.standard_normal(6), 0.01
+    q[6:8], qd[6:9] = [0.3, -0.2], [0.1, 0.2, -0.01]
+
+    def look(q, qd):
+        mover.q[:], mover.qd[:], mover.u[:] = q, qd, told(hybrid, 0.1)
+        mover.look()
+        return mover.differentiate.response.qdd.copy()
+
+    found = look(q, qd)
+    w = hybrid.servos.rate
+    due = w * (w * (told(hybrid, 0.1)[:6] - q[:6]) - 2.0 * qd[:6])
+    assert found[:6] == pytest.approx(due, rel=1e-6)
+    change = mover.differentiate.response.change[:, : 2 * n].copy()
+    h = 1e-6
+    for i in range(2 * n):
+        d = np.zeros(2 * n)
+        d[i] = h
+        slope = (look(q + d[:n], qd + d[n:]) - look(q - d[:n], qd - d[n:])) / (2 * h)
+        scale = np.abs(change[:, i]).max() + 100.0
+        assert change[:, i] == pytest.approx(slope, abs=1e-4 * scale, rel=1e-4)
+
+
+def test_a_drive_of_another_bandwidth_is_followed():
+    """Where the true drive is half as quick, the estimate is as near as the encoder is."""
+    model, true = compiled(), compiled('position', 5.0)
+    given = {'sensors': [HIP], 'disturbance': {'force': 20.0, 'moment': 20.0, 'fading': 0.1}}
+    estimator, robot = sd.Estimator(model, given), ActuatedSimulator(true)
+    estimator.begin(0.0)
+    errors = []
+    for k in range(1, 101):
+        u = np.array([0.5 * np.sin(0.05 * k)])
+        estimator.command((k - 1) * PERIOD, u)
+        robot.step(u, PERIOD)
+        estimator.measure(k * PERIOD, 'hip', robot.q)
+        errors.append(abs(estimator.estimate(k * PERIOD).q[0] - robot.q[0]))
+    assert max(errors[20:]) < 2e-3
+
+
+def test_the_posture_at_rest_is_that_of_the_drives(hybrid):
+    """Without any measurement joints stand where their drives were told."""
+    u = told(hybrid, 0.3)
+    found = sd.ShapeFit(hybrid, {'sensors': [ENCODERS], 'disturbance': SMALL})({}, u=u)
+    assert found.q[:6] == pytest.approx(u[:6], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ('command', 'more', 'place'),
+    [
+        ('velocity', {}, 'model'),
+        ('position', {'efforts': [{'name': 'cell', 'names': ['hip']}]}, 'efforts'),
+        ('position', {'model_error': {'inertia': 0.1}}, 'model_error'),
+    ],
+)
+def test_what_needs_drives_of_forces_is_refused_in_words(command, more, place):
+    """Velocity drives, measured efforts of position drives and model errors are refused."""
+    model = sd.compile_model(sd.load_robot(link(command)))
+    with pytest.raises(ArgumentError, match=place):
+        sd.Estimator(model, {'sensors': [HIP], **more})
