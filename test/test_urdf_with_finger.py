@@ -8,7 +8,7 @@ from softrobot_dynamics.configuration.command_parts import command_parts
 from softrobot_dynamics.configuration.parameter_files import controller_values
 from softrobot_dynamics.configuration.state_topics import state_parts
 from softrobot_dynamics.description.urdf import read_urdf
-from support.pages import files_of
+from support.pages import commands, files_of, of_kind
 import yaml
 
 PAGE = 'urdf_with_finger.md'
@@ -76,5 +76,19 @@ def test_the_drivers_of_the_lab_have_all_coordinates_and_actuators(folder):
     arm, finger = state_parts(values, robot.coordinate_names)
     assert arm.topic == '/ur5/joint_states' and arm.names == JOINTS
     assert finger.topic == 'finger/joint_states' and len(finger.names) == 3
-    commands = {part.name: part for part in command_parts(sd.compile_model(robot), values)}
-    assert set(commands) == {'arm', 'winch'}
+    parts = {part.name: part for part in command_parts(sd.compile_model(robot), values)}
+    assert set(parts) == {'arm', 'winch'}
+
+
+def test_the_parameter_that_the_page_tunes_is_one_of_the_controller(folder):
+    """`ros2 param set` on the page names a parameter that its controller file declares."""
+    robot = sd.load_robot(folder / 'ur5_finger.yaml')
+    values, _ = controller_values(robot, [folder / 'my_controller.yaml'])
+    tuned = [
+        words[4]
+        for block in of_kind('bash')
+        if block.page == PAGE
+        for words in commands(block)
+        if words[:3] == ['ros2', 'param', 'set']
+    ]
+    assert tuned and set(tuned) <= set(values)

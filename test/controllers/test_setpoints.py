@@ -10,7 +10,6 @@ from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.controllers.setpoints import DriveSetpoints
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.loops.driver import Driver
 from softrobot_dynamics.loops.orders import HoldOrder, Orders
 from softrobot_dynamics.references.piecewise import constant, spline
@@ -200,15 +199,11 @@ def test_outputs_are_reported_where_the_joint_is():
 
 
 def test_laws_that_need_forces_refuse_such_drives_by_name():
-    """Impedance, estimators and plants of other drives name the joint or what is expected."""
+    """Impedance and plants of other drives name the joint or what is expected."""
     model = robot('position', 10.0)
     kind = CONTROLLERS.get('impedance')
     with pytest.raises(ArgumentError, match='hip.*impedance needs'):
         kind(model, period=T)
-    with pytest.raises(ArgumentError, match='hip.*an estimator needs'):
-        Estimator(
-            model, {'sensors': [{'type': 'joint', 'joint': 'hip', 'rate': 100.0, 'noise': 1e-3}]}
-        )
     with pytest.raises(ArgumentError, match='drives that take the same'):
         followed(model, robot('force', 10.0))
 
