@@ -3,12 +3,12 @@
 
 import time
 
-from diagnostic_msgs.msg import DiagnosticStatus
 import numpy as np
 import pytest
 
 pytest.importorskip('rclpy')
 
+from diagnostic_msgs.msg import DiagnosticStatus  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.nodes.messaging.messages import stamped  # noqa: E402
 from support.linear_plant import COORDINATES  # noqa: E402
