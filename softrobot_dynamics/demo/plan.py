@@ -163,9 +163,14 @@ def _shared(values: Mapping[str, Any], estimated: bool) -> dict[str, Any]:
     found = states | command_values(values) | wire_name_values(values)
     own = tuple(f'{group}.' for group in (STATES, COMMANDS))
     return {
-        name: value.lstrip('/') if name.startswith(own) and name.endswith('.topic') else value
+        name: _topic_within(value) if name.startswith(own) and name.endswith('.topic') else value
         for name, value in found.items()
     }
+
+
+def _topic_within(topic: str) -> str:
+    """Return a topic of the controller as all nodes of a namespace can name it."""
+    return f'controller/{topic[2:]}' if topic.startswith('~/') else topic.lstrip('/')
 
 
 def _require_same_coordinates(robot: RobotDescription, plant: Sequence[str]) -> None:

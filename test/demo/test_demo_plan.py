@@ -83,17 +83,17 @@ def test_commands_in_parts_of_a_demo_are_heard_by_the_robot(plan):
 
 LAB = """/**: {controller: {ros__parameters: {
   state_topics: [arm, rest], states.arm.topic: /lab/joint_states, states.arm.names: [NAME],
-  command_topics: [all], commands.all: {actuators: ['*'], topic: /lab/commands},
+  command_topics: [all], commands.all: {actuators: ['*'], topic: ~/lab},
   joint_names.NAME: theirs}}}"""
 
 
 def test_a_demo_keeps_the_topics_of_a_lab_in_its_own_namespace(plan):
-    """Absolute topics of states and commands become relative: no demo moves a robot."""
+    """Absolute topics become relative, and so do the controller's own: no demo moves a robot."""
     name = load_robot('double_pendulum').coordinate_names[0]
     found = plan(250.0, LAB.replace('NAME', name))
     for values in (found.controller, found.simulation):
         assert values['states.arm.topic'] == 'lab/joint_states'
-        assert values['commands.all.topic'] == 'lab/commands'
+        assert values['commands.all.topic'] == 'controller/lab'
         assert list(values['state_topics']) == ['arm', 'rest']
         assert values[f'joint_names.{name}'] == 'theirs'
 

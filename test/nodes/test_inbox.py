@@ -18,6 +18,7 @@ from std_msgs.msg import Float64MultiArray  # noqa: E402
 
 SECOND = 1_000_000_000
 QUALITY = QoSProfile(depth=1)
+WAIT_SET = pytest.mark.skipif(not HAS_WAIT_SET, reason='no WaitSet')
 
 
 @pytest.fixture
@@ -37,14 +38,7 @@ def node():
     context.try_shutdown()
 
 
-@pytest.fixture(
-    params=[
-        pytest.param(
-            WaitSetInbox, marks=pytest.mark.skipif(not HAS_WAIT_SET, reason='no WaitSet')
-        ),
-        ExecutorInbox,
-    ]
-)
+@pytest.fixture(params=[pytest.param(WaitSetInbox, marks=WAIT_SET), ExecutorInbox])
 def inbox(request, node):
     """Return an inbox for the topic `news`."""
     inbox = request.param(node, Float64MultiArray, 'news', QUALITY)
@@ -130,14 +124,7 @@ def test_no_executor_serves_a_wait_set_inbox(node):
             assert entity.callback_group is group and not group.can_execute(entity)
 
 
-@pytest.fixture(
-    params=[
-        pytest.param(
-            WaitSetPartsInbox, marks=pytest.mark.skipif(not HAS_WAIT_SET, reason='no WaitSet')
-        ),
-        ExecutorPartsInbox,
-    ]
-)
+@pytest.fixture(params=[pytest.param(WaitSetPartsInbox, marks=WAIT_SET), ExecutorPartsInbox])
 def several(request, node):
     """Return an inbox for the topics `old` and `news`."""
     topics = [(Float64MultiArray, name, 1) for name in ('old', 'news')]
