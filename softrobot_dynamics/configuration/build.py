@@ -185,7 +185,7 @@ def _plan(model: CompiledModel, values: Mapping[str, Any], q: Vector, job: Any) 
 
 
 def _plan_elsewhere(description: RobotDescription, values: Mapping[str, Any], q: Vector) -> Any:
-    """Do what `plan_of` does, in a process of its own."""
+    """Plan as `plan_of` does, in a process of its own."""
     return plan_of(compile_model(description), values, q)
 
 

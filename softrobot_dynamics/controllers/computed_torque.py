@@ -41,7 +41,7 @@ class ComputedTorqueSettings(AcceleratingSettings):
 
 
 class Posture(NamedTuple):
-    """Where the robot shall be, and what it is found with."""
+    """The desired posture, and the arrays to compute it."""
 
     evaluate: Entry  # of the terms there
     terms: Terms

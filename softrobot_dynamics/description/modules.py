@@ -65,7 +65,7 @@ class NamedActuator:
 
 @dataclass(frozen=True, kw_only=True)
 class _Heading:
-    """What an entry of `bodies` says beside its joint and its body."""
+    """The fields of an entry of `bodies` beside its joint and its body."""
 
     parent: str = name(default=None)
     name: str = name()

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class Actuation(NamedTuple):
-    """How the actuators act: u in actuator units, y their coordinates (tendon: elongation)."""
+    """The actuation at a state: u in actuator units, y the coordinates (tendon: elongation)."""
 
     matrix: Matrix  # (n, m) dnu/du
     coordinates: Vector  # (m,) y [m or rad], zero at q = 0

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 class Derivation:
     """
-    What kernels need for the acceleration of a robot and its derivatives by q, qd and u.
+    Kernels and arrays for the acceleration of a robot and its derivatives by q, qd and u.
 
     All in arrays of its own, for one thread: the ``robot``, its ``terms`` at (q, qd), ``tangents``
     and ``response`` (:class:`~.response.Response`), which the ``parts`` (:class:`ResponseEntries`)

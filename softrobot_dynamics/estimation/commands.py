@@ -12,10 +12,10 @@ from softrobot_dynamics.dynamics.arguments import ROUNDING
 
 class CommandHistory:
     """
-    What u (m,) was in force when: each from its time [s] on, until the next one.
+    The commands u (m,) over time: each acts from its time [s] on, until the next one.
 
-    Before the first it was the first. Those that ended more than ``kept`` [s] before the last one
-    are forgotten.
+    The first one counts for the time before it, too. Those that ended more than ``kept`` [s]
+    before the last one are forgotten.
     """
 
     def __init__(self, kept: float) -> None:

@@ -85,10 +85,9 @@ class Effort:
 
 class EffortHistory:
     """
-    What acts on a robot when: commands u (m,), or in their place what was measured of them.
+    The efforts on a robot over time: commands u (m,), or their measurements in place of them.
 
-    As :class:`~.commands.CommandHistory`, which keep each of the two. Of what was measured, that
-    which is believed.
+    Commands and accepted measurements have a :class:`~.commands.CommandHistory` each.
     """
 
     def __init__(

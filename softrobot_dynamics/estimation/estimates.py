@@ -21,7 +21,7 @@ class Estimate(NamedTuple):
 
 class Innovation(NamedTuple):
     """
-    What became of a measurement.
+    The innovation of a measurement.
 
     ``square`` is the normalised innovation squared of what was taken of it: that of a
     right filter is as chi squared with as many degrees of freedom as ``numbers`` is. That of

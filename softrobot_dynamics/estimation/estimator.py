@@ -255,7 +255,7 @@ class Estimator(Rebuilt):
 
     @property
     def time(self) -> float:
-        """When the newest measurement was true [s]."""
+        """The time of the newest measurement [s]."""
         return self._moments[-1].state.time
 
     def _take(self, number: int, z: Vector, time: float) -> Innovation:

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 class FilterState(NamedTuple):
     """
-    What is believed at a time [s]: x = (q, qd, force, shares) (N,), and S (N, N), P = S S^T.
+    Estimate at a time [s]: x = (q, qd, force, shares) (N,), and S (N, N), P = S S^T.
 
-    N (N, N) is the covariance of its errors if nothing pushes, see :mod:`~.stillness`.
+    N (N, N) is the covariance of its errors without disturbances, see :mod:`~.noise_covariance`.
     """
 
     time: float

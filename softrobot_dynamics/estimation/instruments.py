@@ -54,7 +54,7 @@ class _Instrument:
 
 
 class _Gauge(_Instrument):
-    """What measures efforts of the simulated robot."""
+    """A simulated measurement of the robot's efforts."""
 
     def __init__(self, effort: Effort, place: BoundRobot) -> None:
         self.sensor: Any = effort

@@ -26,7 +26,7 @@ from softrobot_dynamics.simulation.integrators.exponential_step import GAMMA, ON
 
 
 class NoisePredictionArrays(NamedTuple):
-    """What :func:`predict_noise` works with, for N numbers; all are (N, N)."""
+    """Work arrays of :func:`predict_noise`, for N numbers; all are (N, N)."""
 
     once: Matrix
     twice: Matrix
@@ -34,7 +34,7 @@ class NoisePredictionArrays(NamedTuple):
 
 
 class NoiseUpdateArrays(NamedTuple):
-    """What :func:`update_noise` works with, for k measured numbers and N uncertain ones."""
+    """Work arrays of :func:`update_noise`, for k measured numbers and N uncertain ones."""
 
     K: Matrix  # (N, k) gain of what is taken
     G: Matrix  # (k, N) the same, row by row

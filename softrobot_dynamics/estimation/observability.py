@@ -21,7 +21,7 @@ _ROUGH = 0.01  # of the reach: a coordinate that is not known better is not obse
 
 class Observability(NamedTuple):
     """
-    What sensors tell of the state at a posture within a time.
+    Observability of the state by sensors, at a posture and within a time.
 
     ``rank`` of the observability Gramian of (q, qd, force), 3 n numbers: of how many directions
     measurements say more than that the robot is within its reach, no faster than that at its

@@ -31,7 +31,7 @@ UNSEEN, TAKEN, OUTLIER = 0, 1, 2  # what became of a part of a measurement
 
 class PredictionArrays(NamedTuple):
     """
-    What :func:`predict` works with; the first three are those of a Differentiator.
+    Work arrays of :func:`predict`; the first three are those of a Differentiator.
 
     ``shares`` has the deviation of each of k in the long run, and ``fading`` [s].
     """
@@ -53,7 +53,7 @@ class PredictionArrays(NamedTuple):
 
 
 class UpdateArrays(NamedTuple):
-    """What :func:`update` works with for k numbers in G parts; the first two are an Observed's."""
+    """Work arrays of :func:`update` for k numbers in G parts; the first two are an Observed's."""
 
     residual: Vector  # (k,) NaN: not seen
     H: Matrix  # (k, N)

@@ -44,7 +44,7 @@ TIMES = {'s': 1.0, 'ms': 1e-3, 'us': 1e-6, 'ns': 1e-9}
 
 @dataclass(frozen=True)
 class _Time:
-    """Which column has the time."""
+    """The column with the time."""
 
     column: str = text()
     unit: str = choice(tuple(TIMES), default='s')
@@ -52,7 +52,7 @@ class _Time:
 
 @dataclass(frozen=True)
 class _Command:
-    """Which column has the commands of an actuator."""
+    """The column with the commands of an actuator."""
 
     column: str = text()
     unit: str = choice(tuple(UNITS), default='')
@@ -62,7 +62,7 @@ class _Command:
 
 @dataclass(frozen=True)
 class _Marker:
-    """Which columns have the positions of a material point."""
+    """The columns with the positions of a material point."""
 
     body: str = text()
     point: tuple[float, float, float] = vector('m', 3)
@@ -80,7 +80,7 @@ class _Marker:
 
 @dataclass(frozen=True)
 class _Coordinate:
-    """Which column has a coordinate of the robot, or of an actuator."""
+    """The column with a coordinate of the robot, or of an actuator."""
 
     name: str = text()
     column: str = text()
@@ -98,7 +98,7 @@ def _commands(value: object, path: str, problems: Problems) -> Any:
 @dataclass(frozen=True)
 class Mapping:
     """
-    What the columns of a table are; an actuator without a column is not commanded.
+    The meaning of a table's columns; an actuator without a column is not commanded.
 
     With a ``time`` it is of a motion, which begins as ``start`` says: by default at rest, or free
     where something was measured before the first command.

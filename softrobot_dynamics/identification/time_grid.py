@@ -21,12 +21,12 @@ class Steps(NamedTuple):
 
     @property
     def starts(self) -> Vector:
-        """When each begins (E,), after the first [s]."""
+        """Times at which each begins (E,), after the first [s]."""
         return np.cumsum(self.lengths) - self.lengths
 
 
 class TimeGrid(NamedTuple):
-    """The same in F strides of whole steps, which begin at all instants that count."""
+    """The same in F intervals of whole steps, which begin at all instants that count."""
 
     lengths: Vector  # (F,) [s]
     first: Integers  # (F,) step with which each begins

@@ -41,7 +41,7 @@ class CommandStream(NamedTuple):
 
 
 class ObservabilityCheck:
-    """Which sensors tell enough: those by which no more coordinates are unobservable."""
+    """Find the coordinates that a set of sensors leaves unobservable, beyond those allowed."""
 
     def __init__(self, estimator: Estimator, allowed: Iterable[str]) -> None:
         self._estimator, self._allowed = estimator, frozenset(allowed)

@@ -26,7 +26,7 @@ _AGAIN, _ONCE = 60 * SECOND, 10**6 * SECOND
 
 
 class LateActuator(Protocol):
-    """What an actuator adds to the time from a command to its force."""
+    """Lag and delay of an actuator from a command to its force."""
 
     @property
     def lag(self) -> float: ...
@@ -36,7 +36,7 @@ class LateActuator(Protocol):
 
 
 class Graph(Protocol):
-    """What a node knows of time and of others, as rclpy's Node says it; it has a log, too."""
+    """The part of rclpy's Node that is used here: clock, log, and publishers on topics."""
 
     def get_clock(self) -> Any: ...
 
@@ -48,7 +48,7 @@ class Graph(Protocol):
 
 
 class Peers(Protocol):
-    """What other nodes say of themselves."""
+    """The status that other nodes report."""
 
     def errors(self, names: Sequence[str]) -> Mapping[str, str]:
         """Return {name: what it reports} of those of some nodes that report an error."""

@@ -67,7 +67,7 @@ class StateStream:
 
     @property
     def lateness(self) -> int:
-        """How late estimated velocities are [ns]."""
+        """Delay of estimated velocities [ns]."""
         return self.delay
 
     def silent(self, moment: int) -> tuple[str, ...]:
@@ -228,7 +228,7 @@ class StateParts:
 
     @property
     def lateness(self) -> int:
-        """How late estimated velocities are, of the part with the latest ones [ns]."""
+        """The largest delay of estimated velocities among the parts [ns]."""
         return max(part.stream.delay for part in self.parts)
 
     def silent(self, moment: int) -> tuple[str, ...]:

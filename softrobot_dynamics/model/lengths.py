@@ -32,7 +32,7 @@ _NOTHING = 1e-12  # share of the stretch, per unit of a coordinate, that is roun
 
 
 class Sampling(NamedTuple):
-    """How the length of a curve through a body is measured."""
+    """The sampling by which the length of a curve through a body is measured."""
 
     actuator: int
     body: str

@@ -211,7 +211,7 @@ class RobotArrays:
 
 
 class _Parts:
-    """What actuators may ask about a robot's bodies and joints, by name."""
+    """A robot's bodies and joints by name, for the queries of actuators."""
 
     def __init__(self, description: RobotDescription, modules: Integers) -> None:
         self._modules, self._rows = description.modules, modules

@@ -50,7 +50,7 @@ _WAITING = 10 * SECOND  # [ns] between two that states are missed
 
 
 class _LogPublisher:
-    """What every loop has to say; `changed` is called when there is more to say of its mode."""
+    """Log lines common to all loops; `changed` is called when the loop's mode may have changed."""
 
     def __init__(self, node: Node, changed: Callable[[], None]) -> None:
         self._node, self._logger, self._changed = node, node.get_logger(), changed
@@ -107,7 +107,7 @@ class _LogPublisher:
 
 
 class ControlPublisher(_LogPublisher):
-    """Where the control loop's commands, reports and words go; commands in `parts`."""
+    """Publishes commands (in `parts`) and reports of the control loop, and logs its events."""
 
     def __init__(
         self,
@@ -192,7 +192,7 @@ class ControlPublisher(_LogPublisher):
 
 
 class EstimationPublisher(_LogPublisher):
-    """Where the estimation loop's states, reports and words go."""
+    """Publishes states and reports of the estimation loop, and logs its events."""
 
     def __init__(
         self,
@@ -274,7 +274,7 @@ class EstimationPublisher(_LogPublisher):
 
 
 class SensorPublisher:
-    """Where what the sensors of an estimator measure of a simulated robot goes."""
+    """Publishes simulated measurements of an estimator's sensors."""
 
     def __init__(
         self, node: Node, sensors: Iterable[Sensor | Effort], quality: QoSProfile
@@ -293,7 +293,7 @@ class SensorPublisher:
 
 class SimulationPublisher(_LogPublisher):
     """
-    Where the simulation loop's states and words go.
+    Publishes states of the simulation loop, and logs its events.
 
     ``parts`` of the states; ``period`` [s] of the simulation. `state(q, qd, stamp)` publishes what
     is due, and returns whether a command may answer it.

@@ -167,7 +167,7 @@ def tangents(robot, after, q, qd, qdd):
 
 @kernel
 def differentiate(begin, derivatives, accumulate, t, q, qd, qdd):
-    """Do all :class:`DerivativeEntries` after a forward pass; all its terms are left."""
+    """Run all :class:`DerivativeEntries` after a forward pass, whose terms are kept."""
     t.turn[0], t.turn[1] = 0, len(t.places)
     run_three(begin, q, qd, qdd)
     run_three(derivatives, q, qd, qdd)

@@ -83,7 +83,7 @@ def along(function: Callable[[Vector], Vector], x: Vector, way: Vector) -> tuple
 
 @kernel
 def shift(k):
-    """Where the k-th point of a difference lies, in steps."""
+    """Return the place of the k-th point of a difference, in steps."""
     return 1.0 if k == 0 else (-1.0 if k == 1 else (2.0 if k == 2 else -2.0))
 
 

@@ -39,7 +39,7 @@ class ActuatorDynamics:
 
     @property
     def direct(self) -> bool:
-        """Whether every force is its command, at once."""
+        """Whether every force equals its command without lag, delay or dead zone."""
         later = self._lag.any() or any(self._delay) or self._supplies.any
         return not (later or self._dead.any() or np.isfinite(self._least).any())
 
@@ -130,7 +130,7 @@ class ActuatedSimulator(Simulator):
     @property
     def acting(self) -> Vector:
         """
-        What the actuators made of the commands last (m,), in their units.
+        The forces (m,) that the actuators applied last, in their units.
 
         That of the step before, or what they began under; of drives that are told positions or
         velocities of joints the forces. Not to be written to.

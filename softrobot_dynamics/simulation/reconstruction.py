@@ -43,7 +43,7 @@ class Named(Protocol):
 
     @property
     def wire_fields(self) -> tuple[str, ...]:
-        """What the actuators take: effort, position or velocity."""
+        """The quantity each actuator takes as its command: effort, position or velocity."""
 
 
 class Reconstruction:

@@ -63,7 +63,7 @@ def test_a_soft_arm_on_a_moving_rigid_arm_is_estimated(hybrid):
 
 
 def test_derivatives_are_those_of_the_simulated_motion(hybrid):
-    """How the acceleration changes with the state is as differences say, drives included."""
+    """Derivatives of the acceleration by the state equal differences, drives included."""
     from softrobot_dynamics.estimation.filter_state import StatePredictor
     from softrobot_dynamics.estimation.settings import load_estimator
 

@@ -138,7 +138,7 @@ def test_wrong_tables_are_refused(files, old, new, words):
 
 @pytest.mark.parametrize('text', ['', 'a,b\n', '\x00', '"'], ids=repr)
 def test_no_table_is_refused(files, text):
-    """Nothing, names alone, or no text."""
+    """An empty table, one of names alone and one that is no text are refused."""
     table, mapping = files
     table.write_text(text, encoding='utf-8')
     with pytest.raises(ArgumentError, match='held.csv|column'):

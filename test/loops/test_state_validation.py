@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Which states are accepted, which refused, and after which time a change is accepted."""
+"""Acceptance and refusal of states, and the time after which a change is accepted."""
 
 import numpy as np
 import pytest

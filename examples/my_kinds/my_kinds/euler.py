@@ -20,7 +20,7 @@ from softrobot_dynamics.simulation.integrators.forces import acceleration
 
 
 class Work(NamedTuple):
-    """What steps work with."""
+    """Work arrays of a step."""
 
     evaluate: Entry
     terms: Terms

@@ -57,7 +57,7 @@ class BoundRobot(NamedTuple):
 
 
 class Observed(NamedTuple):
-    """What an observation fills, for k numbers of z that are independent of each other."""
+    """Results of an observation, for k numbers of z that are independent of each other."""
 
     predicted: Vector  # z as it should be
     residual: Vector  # (k,) what z is more than that; NaN where nothing was seen

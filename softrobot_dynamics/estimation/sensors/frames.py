@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SensorFrame:
-    """Where on a robot: a material point of a body, None: its tip, and a frame mounted there."""
+    """Place on a robot: a material point of a body (None: its tip), and a frame mounted there."""
 
     body: str = text()
     point: tuple[float, float, float] | None = vector('m', 3, default=None)
@@ -51,7 +51,7 @@ class PlacedFrame(NamedTuple):
 
 
 class OfPoint(NamedTuple):
-    """What the frame at a material point is made with."""
+    """Work arrays for the frame at a material point."""
 
     cloud: Cloud
     frame: Matrix  # (1, 16)

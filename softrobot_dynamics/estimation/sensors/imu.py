@@ -67,7 +67,7 @@ _UNMEASURED = -1.0  # the first number of the covariance of what an IMU does not
 
 
 class _Mounted(NamedTuple):
-    """Where an IMU sits on a robot with n coordinates."""
+    """Mounting of an IMU on a robot with n coordinates."""
 
     body: int  # on the tip of this one
     before: Integers  # coordinates that move it

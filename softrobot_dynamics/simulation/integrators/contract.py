@@ -40,7 +40,7 @@ register = INTEGRATORS.register
 
 
 class Clock(NamedTuple):
-    """What a call has done, and what the next one may know; one number each."""
+    """Time and steps of a call, kept for the next one; one number each."""
 
     passed: Vector  # [s] by the last call
     steps: Vector  # in the last call
@@ -58,7 +58,7 @@ def new_clock() -> Clock:
 
 class Inputs:
     """
-    What acts on a robot in a simulation: ``force`` (m,) along y.
+    The inputs of a simulated robot: ``force`` (m,) along y.
 
     If ``commanded``, actuators that are positioned have instead a ``command`` (m,) to hold, and
     no force but that of their cables, which is part of an evaluation; else ``command`` is None.

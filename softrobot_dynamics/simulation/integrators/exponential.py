@@ -35,7 +35,7 @@ from softrobot_dynamics.simulation.integrators.forces import start
 
 
 class ExponentialWork(NamedTuple):
-    """What steps of equal length work with."""
+    """Work arrays of steps of equal length."""
 
     evaluate: Entry  # of the robot, into the terms
     terms: Terms

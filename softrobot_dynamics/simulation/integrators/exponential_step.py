@@ -37,7 +37,7 @@ TWICE, ONCE = 1.0 + 2.0**0.5, -(2.0**0.5)  # weights of two steps of g, and of o
 
 
 class ExponentialWorkspace(NamedTuple):
-    """What a step holds, for n coordinates; states are (x, v), (2, n)."""
+    """Arrays of a step, for n coordinates; states are (x, v), (2, n)."""
 
     M: Matrix  # (n, n) mass matrix at the start
     F: Vector  # (n,) force - ID(q, qd, 0) at the start; then with D qd added

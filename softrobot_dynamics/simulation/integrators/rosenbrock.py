@@ -58,7 +58,7 @@ def _jacobian(n: int) -> Jacobian:
 
 
 class RosenbrockWork(NamedTuple):
-    """What steps within a tolerance work with."""
+    """Work arrays of steps within a tolerance."""
 
     evaluate: Entry  # of the robot, into the terms
     terms: Terms
