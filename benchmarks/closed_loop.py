@@ -89,7 +89,7 @@ def run_loop(options, folder):
 
 
 def _run_loop(options, folder, ends):
-    """Run the loop and return its figures; what has to be closed afterwards is put into ``ends``."""
+    """Run the loop and return its figures; things to be closed afterwards go into ``ends``."""
 
     def node(name, processor, *parameters):
         arguments = [part for p in parameters for part in ('-p', p)]
