@@ -226,7 +226,7 @@ def _read_actuator(
 
 
 def _named(modules: Sequence[Module]) -> bool:
-    """Tell whether all names can be read, so that references to them can be judged."""
+    """Tell whether all names can be read, so that references to them can be checked."""
     return all(m.name and m.joint_name for m in modules)
 
 

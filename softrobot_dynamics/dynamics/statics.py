@@ -109,12 +109,12 @@ def equilibrium(
     Raises ArgumentError, UnknownNameError, or NotConvergedError with the share of the load that
     was balanced, the residual [N, N m] of the full load there, and the reason why it was no more.
     """
-    told = u is None
+    commanded = u is None
     name, given = ('command', command) if u is None else ('u', u)
     if given is None or not (u is None or command is None):
         raise ArgumentError('u', (u, command), 'either u or a command')
     u = checked(name, given, (model.m,))
-    statics = Statics(model, read_wrenches(model, wrenches), commanded=told)
+    statics = Statics(model, read_wrenches(model, wrenches), commanded=commanded)
     statics.slide(read_sliding(model, sliding))
     q0 = checked('q0', model.q0 if q0 is None else q0, (model.n,))
     if obstacle := statics.obstacle(q0):

@@ -107,7 +107,7 @@ class EffortHistory:
         self._told.add(time, u)
 
     def measure(self, time: float, effort: str, values: Vector) -> GatedEffort:
-        """Let values (K,) of an effort count from a time [s] on, those that are believed."""
+        """Let the values (K,) of an effort that are accepted count from a time [s] on."""
         return self._measured[effort][1].add(time, values)
 
     def measured(self, effort: str, start: float, end: float) -> Vector:

@@ -142,7 +142,7 @@ class EstimatedSensing:
         self._instruments.begin(0.0)
 
     def sense(self, time: float, q: Vector, qd: Vector) -> Measured:
-        """Take the robot's state (q, qd); return what is believed of the model's."""
+        """Take the robot's state (q, qd); return the estimated one of the model."""
         for reading in self._instruments.look(time, q, qd, self._acting()):
             self._estimator.measure(*reading)
         found = self._estimator.estimate(time)

@@ -73,8 +73,8 @@ def observability(
     H, gramian, now = np.concatenate(rows), np.zeros((3 * n, 3 * n)), S
     for _ in range(_STEPS):
         now = step @ now
-        told = H @ now
-        gramian += told.T @ told
+        by_state = H @ now
+        gramian += by_state.T @ by_state
     values, vectors = np.linalg.eigh(gramian)
     left = now @ (vectors / np.sqrt(1.0 + np.maximum(values, 0.0)))
     deviations = np.sqrt((left[:n] ** 2).sum(axis=1))

@@ -230,7 +230,7 @@ def update(w, S, x):
     """
     N, count = len(x), 0
     for g in range(len(w.gates)):
-        _judge(w, S, g)
+        _gate(w, S, g)
         if w.verdicts[g] == TAKEN:
             for r in range(w.starts[g], w.starts[g + 1]):
                 w.rows[count] = r
@@ -267,7 +267,7 @@ def update(w, S, x):
 
 
 @inlined
-def _judge(w, S, g):
+def _gate(w, S, g):
     """Fill the rows of T of a part, its normalised square, and the verdict on it."""
     first, end = w.starts[g], w.starts[g + 1]
     size = end - first

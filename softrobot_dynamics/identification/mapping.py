@@ -184,11 +184,11 @@ def read_motion(
     u = _columns(description, rows, mapping, empty=True)
     markers, positions = _markers(description, rows, mapping)
     values = [rows.numbers(c.column, empty=True) * UNITS[c.unit] for c in mapping.coordinates]
-    told = np.maximum.accumulate(np.isfinite(u), axis=0).all(axis=1)
-    if not told.any():
-        expected = f'each told in {path} at least once'
+    known = np.maximum.accumulate(np.isfinite(u), axis=0).all(axis=1)
+    if not known.any():
+        expected = f'each given in {path} at least once'
         raise ArgumentError('commands', tuple(mapping.commands), expected)
-    first = int(told.argmax())
+    first = int(known.argmax())
     return motion(
         description,
         t[first:] - t[first],
@@ -219,9 +219,9 @@ def _columns(
     u = np.zeros((len(rows.lines), len(description.actuator_names)))
     for name, command in mapping.commands.items():
         k = description.actuator_names.index(name)
-        told = description.commands[k].unit
-        if command.unit and command.unit not in units_of(told):
-            units = ', '.join(units_of(told))
+        sent = description.commands[k].unit
+        if command.unit and command.unit not in units_of(sent):
+            units = ', '.join(units_of(sent))
             raise ArgumentError(f'commands.{name}.unit', command.unit, f'one of {units}')
         u[:, k] = rows.numbers(command.column, empty) * UNITS[command.unit]
     return u

@@ -145,7 +145,7 @@ class ControlOutput(LoopOutput, Protocol):
         """Say which phase has begun."""
 
     def moved(self) -> object:
-        """Say that the robot was moved by something else, and the law started anew."""
+        """Log that the robot was moved by something else, and the law restarted."""
 
     def waiting(self, passed: int, last_refusal: str, *parts: str) -> object:
         """
@@ -187,7 +187,7 @@ class EstimationOutput(LoopOutput, Protocol):
     def collided(self, body: str, size: float, still: bool) -> object:
         """Have the robot stopped, as a force [N] on a body is too large, ``still`` or now."""
 
-    def doubted(self, sensor: str, coarse: float) -> object:
+    def far_off(self, sensor: str, coarse: float) -> object:
         """Say that a measurement is taken as one with so many times its noise."""
 
     def lost(self, why: str) -> object:
@@ -225,7 +225,7 @@ class StateSensing(Protocol):
         """Whether commands carry the stamps of these states."""
 
     def begin(self) -> object:
-        """Begin anew."""
+        """Restart."""
 
     def sense(self, stamp: int, q: Vector, qd: Vector) -> Measured | None:
         """Take the robot's next state; return the newest that is there, None if none is new."""

@@ -90,11 +90,11 @@ class StabilityCheck:
             self.last, self.if_off = (
                 self._plant.growth(q, u, orders.settings, off) for off in (0.0, OFF)
             )
-            if (words := self._judgement()) and self._warn is not None:
+            if (words := self._warning()) and self._warn is not None:
                 self._warn(words)
-        return self._judgement()
+        return self._warning()
 
-    def _judgement(self) -> str:
+    def _warning(self) -> str:
         if self.last > self._grows:
             return self._words(self.last)
         if self.if_off > self._grows:

@@ -160,7 +160,7 @@ class ControlPublisher(_LogPublisher):
         self._changed()
 
     def moved(self) -> None:
-        """Say that the robot was moved by something else, and the law started anew."""
+        """Log that the robot was moved by something else, and the law restarted."""
         self._say('moved', 'the robot was moved: the controller restarts from its new state')
 
     def waiting(self, passed: int, last_refusal: str, *parts: str) -> None:
@@ -253,9 +253,9 @@ class EstimationPublisher(_LogPublisher):
                 return
             self._stop.remove_pending_request(answer)
         else:
-            self._say('collided', f'{size:.3g} N push {body}: the controller is told to stop')
+            self._say('collided', f'{size:.3g} N push {body}: emergency stop of the controller')
         if not self._stop.service_is_ready():
-            self._say('nobody', f'there is no {self._stop.service_name}: nothing stops the robot')
+            self._say('no service', f'no {self._stop.service_name}: the robot is not stopped')
         self._asked = self._stop.call_async(SetBool.Request(data=True)), now()
 
     def close(self) -> None:
@@ -263,10 +263,10 @@ class EstimationPublisher(_LogPublisher):
         super().close()
         self._node.destroy_client(self._stop)
 
-    def doubted(self, sensor: str, coarse: float) -> None:
-        """Say that a measurement is far off, taken as one with so many times its noise."""
-        words = f'{sensor} is believed only with {coarse:.0f} times its noise: it is wrong, or the'
-        self._say('doubted', f'{words} model is by more than `disturbance` says')
+    def far_off(self, sensor: str, coarse: float) -> None:
+        """Log that a measurement is far off, and used with so many times its noise."""
+        words = f'{sensor} is used with {coarse:.0f} times its noise: it is wrong, or the model'
+        self._say('far off', f'{words} errs by more than `disturbance` allows')
 
     def lost(self, why: str) -> None:
         """Say why no states go out any more."""

@@ -237,14 +237,14 @@ class SimulationNode(Node):
         return response
 
     def _begin_at(self, q: Vector | None, qd: Vector | None) -> bool:
-        """Begin anew at a state, None for the initial one, without wrenches."""
+        """Restart at a state, None for the initial one, without wrenches."""
         with self._pushing:
             self._pushes.clear()
             self._loop.wrenches = None
         return self._loop.reset(q, qd)
 
     def _on_set_state(self, message: JointState) -> None:
-        """Begin anew at a state; MessageError if it is none."""
+        """Restart at a state; MessageError if it is none."""
         self._begin_at(*self._place.read(message))
 
     def _on_wrench(self, message: WrenchStamped) -> None:
@@ -267,7 +267,7 @@ class SimulationNode(Node):
             return diagnostics.OK, 'starting', {}
         seconds, counts, refused = loop.statistics.recent()
         total, values = loop.statistics.counts, self.options.values
-        return *self._judgement(loop, counts, refused), {
+        return *self._status(loop, counts, refused), {
             'mode': loop.said(),
             'commands': said_of(values['command_timing'], values['bus.rate']),
             'rate [Hz]': counts['ticks'] / seconds,
@@ -286,13 +286,13 @@ class SimulationNode(Node):
             **loop.statistics.refusals(),
         }
 
-    def _judgement(
+    def _status(
         self, loop: SimulationLoop, counts: Counter[str], refused: Counter[str]
     ) -> tuple[bytes, str]:
         mode = loop.said()
         if loop.mode == simulation_loop.DIVERGED:
             service = self.resolve_service_name('~/reset')
-            begins = f'ros2 service call {service} std_srvs/srv/Trigger begins anew'
+            begins = f'ros2 service call {service} std_srvs/srv/Trigger restarts it'
             return diagnostics.ERROR, f'stopped: {loop.error}; {begins}'
         if loop.error is not None:
             return diagnostics.ERROR, f'the loop ended: {loop.error!r}'

@@ -51,7 +51,7 @@ class BoundRobot(NamedTuple):
     """The robot that a sensor is bound to."""
 
     model: CompiledModel
-    differentiate: Differentiator  # with the force from outside that is believed in
+    differentiate: Differentiator  # with the estimated force from outside
     u: Vector  # (m,) the command in force, actuator units; whoever binds keeps it up to date
     still: bool = False  # the robot is at rest, whatever holds it there
 
