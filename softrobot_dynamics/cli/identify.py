@@ -39,7 +39,7 @@ def add_to(commands: SubCommands) -> None:
         help='robust loss of scipy: soft_l1 (default) or linear',
     )
     parser.add_argument(
-        '--starts', type=_count, default=1, metavar='N', help='starting points of the fit; default 1'
+        '--starts', type=_count, default=1, metavar='N', help='starting points; default 1'
     )
     parser.add_argument(
         '--seed', type=int, default=0, metavar='N', help='seed of random numbers; default 0'

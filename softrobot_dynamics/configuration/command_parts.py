@@ -13,7 +13,7 @@ from math import isnan, nan
 import re
 from typing import Any, NamedTuple, TYPE_CHECKING
 
-from softrobot_dynamics.configuration.node_parameters import COMMAND_TYPES
+from softrobot_dynamics.configuration.common_parameters import COMMAND_TYPES
 from softrobot_dynamics.configuration.parameters import ParameterSpec
 from softrobot_dynamics.configuration.wire_names import wire_names
 from softrobot_dynamics.errors import closest, DescriptionError, Problem

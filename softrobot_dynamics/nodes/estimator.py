@@ -217,10 +217,10 @@ class EstimatorNode(LifecycleNode):
             'sensors rejected': ', '.join(loop.rejected_sensors),
             'efforts rejected': ', '.join(loop.rejected_efforts),
             **{
-                f'innovation squared of {name}, a number': float(s / k) if k else np.nan
+                f'normalised innovation squared of {name}': float(s / k) if k else np.nan
                 for name, (s, k) in squares.items()
             },
-            'inertia, stiffness, damping are more by': ', '.join(
+            'model error of inertia, stiffness, damping': ', '.join(
                 f'{share:+.1%}' for share in self._publisher.model_error
             ),
             'update p50 / p99 / max [us]': loop.update_times.report(),

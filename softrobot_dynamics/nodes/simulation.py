@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 import sys
@@ -21,7 +20,7 @@ from softrobot_dynamics.configuration.state_topics import state_parts, state_row
 from softrobot_dynamics.errors import ArgumentError, MessageError, SoftRobotError
 from softrobot_dynamics.estimation.instruments import Instruments
 from softrobot_dynamics.estimation.settings import load_estimator
-from softrobot_dynamics.loops import realtime, simulation_loop
+from softrobot_dynamics.loops import realtime
 from softrobot_dynamics.loops.command_timing import said_of
 from softrobot_dynamics.loops.deadlines import Schedule
 from softrobot_dynamics.loops.external_inputs import ExternalWrenches, InitialStateReader
@@ -35,6 +34,7 @@ from softrobot_dynamics.nodes.messaging.command_messages import hear_commands
 from softrobot_dynamics.nodes.messaging.quality import quality_of
 from softrobot_dynamics.nodes.parameters import NodeParameters
 from softrobot_dynamics.nodes.publishers import SensorPublisher, SimulationPublisher
+from softrobot_dynamics.nodes.simulation_report import report_on
 from std_srvs.srv import SetBool, Trigger
 
 if TYPE_CHECKING:
@@ -261,50 +261,10 @@ class SimulationNode(Node):
             self.get_logger().warning(f'{topic}: {error}')
 
     def _report(self) -> Report:
-        """Return what /diagnostics says."""
-        loop = self._loop
-        if loop is None:
-            return diagnostics.OK, 'starting', {}
-        seconds, counts, refused = loop.statistics.recent()
-        total, values = loop.statistics.counts, self.options.values
-        return *self._status(loop, counts, refused), {
-            'mode': loop.said(),
-            'commands': said_of(values['command_timing'], values['bus.rate']),
-            'rate [Hz]': counts['ticks'] / seconds,
-            'ticks': total['ticks'],
-            'missed ticks': total['missed'],
-            'ticks under the safe command': total['safe'],
-            'slips': total['slips'],
-            'paused': loop.paused,
-            'real-time factor asked for': loop.pace,
-            'slipped [ms]': loop.deadlines.slipped * 1e-6,
-            'round trip p50 / p99 / max [us]': loop.round_trips.report(),
-            'wake-up lateness p50 / p99 / max [us]': loop.lateness.report(),
-            'commands beyond a limit': total['clipped'],
-            'command time-outs': total['timeouts'],
-            'last refusal': loop.statistics.last_refusal,
-            **loop.statistics.refusals(),
-        }
-
-    def _status(
-        self, loop: SimulationLoop, counts: Counter[str], refused: Counter[str]
-    ) -> tuple[bytes, str]:
-        mode = loop.said()
-        if loop.mode == simulation_loop.DIVERGED:
-            service = self.resolve_service_name('~/reset')
-            begins = f'ros2 service call {service} std_srvs/srv/Trigger restarts it'
-            return diagnostics.ERROR, f'stopped: {loop.error}; {begins}'
-        if loop.error is not None:
-            return diagnostics.ERROR, f'the loop ended: {loop.error!r}'
-        if loop.mode == simulation_loop.TIMED_OUT:
-            return diagnostics.WARN, mode
-        if refused:
-            return diagnostics.WARN, f'messages refused; the last: {loop.statistics.last_refusal}'
-        if words := recording.words(loop.record):
-            return diagnostics.WARN, words
-        if counts['slips']:
-            return diagnostics.WARN, f'woke more than a period late {counts["slips"]} times'
-        return diagnostics.OK, mode
+        """Return the Report for /diagnostics."""
+        values, reset = self.options.values, self.resolve_service_name('~/reset')
+        acting = said_of(values['command_timing'], values['bus.rate'])
+        return report_on(self._loop, acting, reset)
 
 
 def main(
