@@ -18,6 +18,7 @@ from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.addresses import Entry
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.drives import drives_of
 from softrobot_dynamics.model.evaluation import Evaluator
@@ -142,9 +143,10 @@ class Integrator:
     Base of all integrators: subclass it and ``@register`` a name.
 
     Made with the longest step ``substep`` [s], the :class:`Inputs` whose ``force`` the steps are
-    made under, whether routes and joints rub (``has_friction``), and a ``tolerance``: None where
-    ``keeps_tolerance`` is False. ``__init__`` of a subclass calls this one, allocates what its
-    kernel works with, and ends with ``self.advance = self.bind(self.acts.entry)``.
+    made under, whether routes and joints have friction (``has_friction``), and a ``tolerance``:
+    None where ``keeps_tolerance`` is False, else ArgumentError without one. The constructor ends
+    with :meth:`prepare`, in which a subclass allocates the arrays of its kernel and sets
+    ``advance``.
     """
 
     type_name: ClassVar[str]
@@ -162,6 +164,8 @@ class Integrator:
         has_friction: bool = False,
         tolerance: float | None = None,
     ) -> None:
+        if self.keeps_tolerance and tolerance is None:
+            raise ArgumentError('tolerance', None, 'a number > 0')
         self.substep, self.tolerance = substep, tolerance
         self.evaluate: Evaluator = model.evaluator()
         self.terms: Terms = self.evaluate.terms  # of the last evaluation
@@ -172,6 +176,10 @@ class Integrator:
             given = {'evaluate': self.acts.entry, 'stops': inputs.stops, 'M': self.terms.M}
             self.acts = self.acts._replace(entry=entry(watch_stops, **given))
         self._inputs = inputs
+        self.prepare(model)
+
+    def prepare(self, model: RobotModel) -> None:
+        """Allocate the arrays of the kernel; end with ``self.advance = self.bind(self.entry)``."""
 
     @property
     def entry(self) -> Entry:

@@ -20,7 +20,6 @@ from softrobot_dynamics.simulation.integrators.contract import (
     begin_steps,
     Clock,
     count_step,
-    Inputs,
     Integrator,
     register,
 )
@@ -51,17 +50,10 @@ class ExponentialWork(NamedTuple):
 class ExponentialIntegrator(Integrator):
     """Steps of an exponential method, all as long as ``substep`` [s] or a little shorter."""
 
-    def __init__(
-        self,
-        model: RobotModel,
-        substep: float,
-        inputs: Inputs,
-        has_friction: bool = False,
-        tolerance: float | None = None,
-    ) -> None:
-        super().__init__(model, substep, inputs, has_friction, tolerance)
-        self._linearisation = near = Linearisation(model)
-        _, drives, capstan, dry, servos = self.acts
+    def prepare(self, model: RobotModel) -> None:
+        """Allocate the arrays of the kernel, and bind it."""
+        substep, self._linearisation = self.substep, Linearisation(model)
+        near, (_, drives, capstan, dry, servos) = self._linearisation, self.acts
         follow, parts = near.follow, parts_of_step(model, substep)
         K, D = near.stiffness, near.damping
         if drives is not None:

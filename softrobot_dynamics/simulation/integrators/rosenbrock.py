@@ -9,7 +9,6 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.addresses import Entry, NOTHING, run, run_three
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.kernels.linalg import cholesky, copy, solve_lower, solve_lower_transposed
 from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.terms import Terms
@@ -21,7 +20,7 @@ from softrobot_dynamics.recursion.derivative_passes import (
 )
 from softrobot_dynamics.recursion.drives import add_cable_stiffness
 from softrobot_dynamics.recursion.servos import separate_servos
-from softrobot_dynamics.simulation.integrators.contract import Clock, Inputs, Integrator, register
+from softrobot_dynamics.simulation.integrators.contract import Clock, Integrator, register
 from softrobot_dynamics.simulation.integrators.forces import start
 from softrobot_dynamics.simulation.integrators.rosenbrock_stages import (
     allocate_stages,
@@ -88,17 +87,9 @@ class RosenbrockIntegrator(Integrator):
 
     keeps_tolerance = True
 
-    def __init__(
-        self,
-        model: RobotModel,
-        substep: float,
-        inputs: Inputs,
-        has_friction: bool = False,
-        tolerance: float | None = None,
-    ) -> None:
-        if tolerance is None:
-            raise ArgumentError('tolerance', None, 'a number > 0')
-        super().__init__(model, substep, inputs, has_friction, tolerance)
+    def prepare(self, model: RobotModel) -> None:
+        """Allocate the arrays of the kernel, and bind it."""
+        assert self.tolerance is not None  # refused before
         n, robot, drives = model.n, self.evaluate.robot, self.acts.drives
         t = allocate_tangents(robot, model.derivatives())
         jacobian = _jacobian(n)
@@ -126,8 +117,8 @@ class RosenbrockIntegrator(Integrator):
             stages=allocate_stages(ROS34PW2, n),
             clock=self.clock,
             adapt=self._adaptation(jacobian),
-            longest=substep,
-            tolerance=tolerance,
+            longest=self.substep,
+            tolerance=self.tolerance,
             units=model.scales.units,
         )
         self.tried = self._work.stages.q
