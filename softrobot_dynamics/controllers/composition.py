@@ -112,7 +112,7 @@ class Composition(Controller[Composed]):
         self._now = Timetable(phases)
         self._change()
         self._course = self._taken = _Course(None, 0.0, 0.0)
-        self._told: Any = None
+        self._handed_on: Any = None
         self._tell()
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -121,7 +121,7 @@ class Composition(Controller[Composed]):
 
     def resume(self) -> None:
         """Hand the settings on, and let each law prepare for its own."""
-        self._told = None
+        self._handed_on = None
         self._tell()
         for law in self.laws:
             law.resume()
@@ -220,9 +220,9 @@ class Composition(Controller[Composed]):
     def _tell(self) -> None:
         """Hand settings on to the laws that others gave since the last tick."""
         settings = self.settings
-        if settings is self._told:
+        if settings is self._handed_on:
             return
-        self._told, shared = settings, {name: getattr(settings, name) for name in LIMITS}
+        self._handed_on, shared = settings, {name: getattr(settings, name) for name in LIMITS}
         shared['feed_forward'] = self._pushes
         for law, own in zip(self.laws, settings.laws):
             law.use(own.replace(**shared, **({'delay': 0.0} if hasattr(own, 'delay') else {})))

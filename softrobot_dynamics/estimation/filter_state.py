@@ -90,7 +90,7 @@ class StatePredictor:
         self._gauges = Gauges(noisy, own, work) if noisy else None
 
     def begin(self, q: Vector) -> None:
-        """Begin anew near q (n,)."""
+        """Restart near q (n,)."""
         self._fixed.reset(q)
 
     def move(

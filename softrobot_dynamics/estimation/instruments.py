@@ -92,7 +92,7 @@ class Instruments:
         self.begin(0.0)
 
     def begin(self, time: float) -> None:
-        """Begin anew at a time [s]."""
+        """Restart at a time [s]."""
         self._random = np.random.default_rng(self._seed)
         self._underway: list[Reading] = []
         for each in self._all:
@@ -133,7 +133,7 @@ class EstimatedSensing:
         delay: float = 0.0,
     ) -> None:
         """
-        Begin anew at time zero near q, qd (n,), None: the initial ones, under u (m,).
+        Restart at time zero near q, qd (n,), None: the initial ones, under u (m,).
 
         Commands act a ``delay`` [s] after they are sent.
         """

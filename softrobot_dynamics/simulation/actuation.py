@@ -44,7 +44,7 @@ class ActuatorDynamics:
         return not (later or self._dead.any() or np.isfinite(self._least).any())
 
     def begin(self, u: Vector | None = None) -> None:
-        """Begin anew under u (m,) as if it had been there for long; None: under the next one."""
+        """Restart under u (m,) as if it had been there for long; None: under the next one."""
         self._now = 0.0
         self._underway: list[deque[tuple[float, float]]] = [deque() for _ in self._delay]
         self._told: Any = None

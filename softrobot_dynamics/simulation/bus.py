@@ -67,7 +67,7 @@ class HeldOverBus:
         self.begin(u)
 
     def begin(self, u: Vector) -> None:
-        """Begin anew with u (m,) held."""
+        """Restart with u (m,) held."""
         if self._cycles is not None:
             self._cycles.begin()
         self.force(u)

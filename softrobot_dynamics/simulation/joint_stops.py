@@ -56,7 +56,7 @@ class JointStops:
         self.forces, self.engaged = np.zeros(model.n), False
 
     def begin(self, q: Vector) -> None:
-        """Begin anew at q (n,)."""
+        """Restart at q (n,)."""
         self._stops.held[:] = self.forces[:] = 0.0
         self.engaged = bool(self._reached(q))
 

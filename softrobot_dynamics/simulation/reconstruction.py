@@ -71,7 +71,7 @@ class Reconstruction:
         self.begin()
 
     def begin(self) -> None:
-        """Begin anew, from the model's initial state on."""
+        """Restart, from the model's initial state on."""
         self._last: tuple[Vector, Vector, Matrix] | None = None  # q of both, and the map below
 
     def __call__(self, q: Vector, qd: Vector) -> tuple[Vector, Vector]:

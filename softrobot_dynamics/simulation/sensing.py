@@ -111,7 +111,7 @@ class Sensing:
         self.begin()
 
     def begin(self) -> None:
-        """Begin anew, with nothing under way, as at first."""
+        """Restart, with nothing under way, as at first."""
         self._random = np.random.default_rng(self.sensors.seed)
         self._underway: list[_Underway] = []
         self._tick = 0

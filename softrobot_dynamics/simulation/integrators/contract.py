@@ -208,7 +208,7 @@ class Integrator:
         return entry(move_by_servos, evaluate=evaluate, drives=self.acts.servos, **given)
 
     def reset(self, q: Vector) -> None:
-        """Begin anew at q (n,)."""
+        """Restart at q (n,)."""
 
 
 @kernel

@@ -52,8 +52,9 @@ class ExponentialIntegrator(Integrator):
 
     def prepare(self, model: RobotModel) -> None:
         """Allocate the arrays of the kernel, and bind it."""
-        substep, self._linearisation = self.substep, Linearisation(model)
-        near, (_, drives, capstan, dry, servos) = self._linearisation, self.acts
+        substep = self.substep
+        self._linearisation = near = Linearisation(model)
+        _, drives, capstan, dry, servos = self.acts
         follow, parts = near.follow, parts_of_step(model, substep)
         K, D = near.stiffness, near.damping
         if drives is not None:

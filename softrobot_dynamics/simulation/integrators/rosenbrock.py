@@ -136,7 +136,7 @@ class RosenbrockIntegrator(Integrator):
         return cached(rosenbrock_steps, work=work)
 
     def reset(self, q: Vector) -> None:
-        """Begin anew."""
+        """Restart."""
         clock = self.clock
         clock.next[0], clock.age[0], clock.since[0] = self._work.longest, AGE, 0.0
 
