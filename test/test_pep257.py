@@ -12,6 +12,7 @@ FOLDERS = 'softrobot_dynamics', 'launch', 'test', 'benchmarks', 'examples', 'scr
 RIDDLE = re.compile(r'(What|How|Which|Who|Whose|Why)\b')
 """First words by which a docstring asks a question in place of saying what a thing is."""
 OF_CLASSES = re.compile(r'(What|How|Which|Who|Whose|Why|When|Where|Whether)\b')
+REFERENCE = re.compile(r':(?:mod|class|func|meth|attr|data|exc):`([^`]+)`')
 DOCUMENTED = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
 
 
@@ -37,3 +38,42 @@ def test_no_docstring_begins_as_a_question(folder):
                 if (OF_CLASSES if named else RIDDLE).match(words):
                     found.append(f'{path.relative_to(ROOT)}: {words.splitlines()[0]}')
     assert found == []
+
+
+@pytest.mark.quick
+def test_names_that_docstrings_refer_to_exist():
+    """Every :class:, :func: or :mod: in the package's docstrings names something that is there."""
+    defined = {}
+    for path in (ROOT / 'softrobot_dynamics').rglob('*.py'):
+        module = '.'.join(path.relative_to(ROOT).with_suffix('').parts).removesuffix('.__init__')
+        defined[module] = _names_in(ast.parse(path.read_text('utf-8')))
+    known = {f'.{module}' for module in defined} | {
+        f'.{module}.{name}' for module, names in defined.items() for name in names
+    }
+    ends = {each[i:] for each in known for i in range(len(each)) if each[i] == '.'}
+    lost = []
+    for path in sorted((ROOT / 'softrobot_dynamics').rglob('*.py')):
+        for target in REFERENCE.findall(path.read_text('utf-8')):
+            name = target.rpartition('<')[2].rstrip('>').lstrip('~.').removeprefix('sd.')
+            if f'.{name}' not in ends:
+                lost.append(f'{path.relative_to(ROOT)}: {target}')
+    assert lost == []
+
+
+def _names_in(module):
+    """Return the names that a module and its classes define, those of classes with a dot."""
+    names = set()
+    for node in ast.walk(module):
+        if isinstance(node, DOCUMENTED[1:]):
+            names.add(node.name)
+        if isinstance(node, (ast.ClassDef, ast.Module)):
+            before = f'{node.name}.' if isinstance(node, ast.ClassDef) else ''
+            for each in node.body:
+                targets = [*getattr(each, 'targets', ()), getattr(each, 'target', None)]
+                found = {
+                    n.id for t in targets if t for n in ast.walk(t) if isinstance(n, ast.Name)
+                }
+                names |= {before + name for name in found}
+                if before and isinstance(each, DOCUMENTED[1:]):
+                    names.add(before + each.name)
+    return names

@@ -105,8 +105,10 @@ class Composition(Controller[Composed]):
         self._ensembles = [Ensemble(first, period, [laws[i] for i in p.laws]) for p in phases]
         self._u, self._good, self._unmet = np.zeros((3, m))
         self._desired = np.zeros((3, len(indices)))
-        self._pushes = self._u.view()  # what laws read as their feed-forward: it changes in place
-        self._pushes.flags.writeable = False
+        self._feed_forward = (
+            self._u.view()
+        )  # what laws read as their feed-forward: it changes in place
+        self._feed_forward.flags.writeable = False
         self._free = np.ones(m, dtype=bool)  # actuators without a law
         self._pending = False  # whether a program has begun, but no tick yet
         self._now = Timetable(phases)
@@ -223,7 +225,7 @@ class Composition(Controller[Composed]):
         if settings is self._handed_on:
             return
         self._handed_on, shared = settings, {name: getattr(settings, name) for name in LIMITS}
-        shared['feed_forward'] = self._pushes
+        shared['feed_forward'] = self._feed_forward
         for law, own in zip(self.laws, settings.laws):
             law.use(own.replace(**shared, **({'delay': 0.0} if hasattr(own, 'delay') else {})))
 

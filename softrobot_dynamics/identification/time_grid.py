@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Time grid of a motion: steps in which it is simulated, and strides of several."""
+"""Time grid of a motion: steps in which it is simulated, and intervals of several."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class TimeGrid(NamedTuple):
     first: Integers  # (F,) step with which each begins
     last: Integers  # (F,) and ends
     instants: Integers  # (I,) those instants
-    places: Integers  # (I,) stride that begins at each; of the end F
+    places: Integers  # (I,) interval that begins at each; of the end F
 
 
 def steps_of(motion: Motion, longest: float) -> Steps:

@@ -49,7 +49,7 @@ class StabilityCheck:
     """
     Asks the law at which rate errors would grow, also if the model were wrong; for one thread.
 
-    ``plant`` is the :class:`build.Controlled`, ``period`` [s] that of the loop; ``warn`` is told
+    ``plant`` is the :class:`.build.Controlled`, ``period`` [s] that of the loop; ``warn`` is told
     in words of a running loop that grows.
     """
 

@@ -89,7 +89,7 @@ class SimulationNode(Node):
         self.create_service(SetBool, '~/pause', self._on_pause)
         self.create_service(Trigger, '~/step', self._on_step)
         self._listeners: list[Listener] = []
-        self._pushing = Lock()  # the two that listen and the services all change what pushes
+        self._wrench_lock = Lock()  # the two that listen and the services all change what pushes
 
     def begin(self) -> bool:
         """Load, compile and start; return whether that went well."""
@@ -118,7 +118,7 @@ class SimulationNode(Node):
             parts=self._parts_of(plant, values),
             period=1.0 / values['rate'],
         )
-        self._pushes = ExternalWrenches(plant.model)
+        self._wrenches = ExternalWrenches(plant.model)
         self._place = InitialStateReader(plant.model, plant.trial, 1.0 / values['rate'])
         self._inbox, reader = hear_commands(self, command_parts(plant.model, values))
         process.disable_garbage_collection()
@@ -238,8 +238,8 @@ class SimulationNode(Node):
 
     def _begin_at(self, q: Vector | None, qd: Vector | None) -> bool:
         """Restart at a state, None for the initial one, without wrenches."""
-        with self._pushing:
-            self._pushes.clear()
+        with self._wrench_lock:
+            self._wrenches.clear()
             self._loop.wrenches = None
         return self._loop.reset(q, qd)
 
@@ -249,8 +249,8 @@ class SimulationNode(Node):
 
     def _on_wrench(self, message: WrenchStamped) -> None:
         """Push the robot from now on; SoftRobotError if not, and all is as before."""
-        with self._pushing:
-            wrenches = self._pushes.read(message)
+        with self._wrench_lock:
+            wrenches = self._wrenches.read(message)
             self._plant.simulator.prepare(wrenches)
             self._loop.wrenches = wrenches
 
