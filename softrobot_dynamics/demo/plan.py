@@ -120,7 +120,7 @@ def draw_up(
         controller={**values, **read, **shared},
         simulation=simulation,
         remarks=(
-            *(f'unknown parameter {words} left out' for words in (*unknown, *also_unknown)),
+            *(f'unknown parameter {words} is ignored' for words in (*unknown, *also_unknown)),
             *filter(None, [choice.remark]),
             *unused(given, replaced),
         ),

@@ -86,7 +86,7 @@ class EstimatorNode(LifecycleNode):
         with process.loading(self, values['robot'], self._stop):
             self._load(values)
         for words in self.options.unknown():
-            self.get_logger().warning(f'unknown parameter {words} left out')
+            self.get_logger().warning(f'unknown parameter {words} is ignored')
         names = ', '.join(stream.sensor.name for stream in self._streams)
         self.get_logger().info(
             f'configured in {(realtime.now() - started) * 1e-9:.1f} s: sensors {names}'

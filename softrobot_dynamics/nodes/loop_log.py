@@ -46,7 +46,7 @@ class LoopLog:
             return
         words = words() if callable(words) else words
         if held:
-            words += f'; {held} more like that since the last line'
+            words += f'; {held} more since the last line'
         if warn:  # two lines: rclpy refuses a line that changes its severity
             self._logger.warning(words)
         else:
@@ -55,7 +55,7 @@ class LoopLog:
     def failed(self, what: str, error: BaseException) -> None:
         """Log that something failed, which may happen in every tick."""
         if (held := self._throttle.passes(('failed', what), now())) is not None:
-            more = f'; {held} more like that since the last line' if held else ''
+            more = f'; {held} more since the last line' if held else ''
             self._logger.error(f'{what}: {_words_of(error)}{more}')
 
     def ended(self, what: str, error: BaseException) -> None:

@@ -141,7 +141,7 @@ class SimulationNode(Node):
             record=record,
         )
         for words in self.options.unknown():
-            self.get_logger().warning(f'unknown parameter {words} left out')
+            self.get_logger().warning(f'unknown parameter {words} is ignored')
         process.watch(self._loop, self._stop)
         self._loop.start()
         self._listeners = [

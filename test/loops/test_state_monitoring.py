@@ -56,7 +56,7 @@ def test_the_end_of_a_mode_is_logged_like_its_start(monkeypatch):
     assert logger.warnings == ['failed (before: running)', 'running (before: failed)']
     clock.time += SECOND
     words.entered('failed', 'running', False)
-    assert logger.warnings[-1].endswith('; 499 more like that since the last line')
+    assert logger.warnings[-1].endswith('; 499 more since the last line')
     assert told == 1001 * [0] + [SECOND]  # of every change
 
 
@@ -71,7 +71,7 @@ def test_the_rate_is_that_of_most_states(step, words):
     found = wrong_rate(window, PERIOD)
     assert words in found and bool(words) == bool(found)
     assert not words or '`rate` is 1000 Hz' in found
-    assert ('give it `rate` 250' in found) is (step == 4.0)
+    assert ('set `rate` to 250' in found) is (step == 4.0)
 
 
 def quiet_loop(**given):
