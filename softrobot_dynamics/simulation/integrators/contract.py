@@ -132,6 +132,7 @@ def _servos(model: RobotModel, inputs: Inputs) -> ServoDrives | None:
         limit=own.effort,
         told=inputs.told,
         **{name: np.zeros(k) for name in ('effort', 'at_limit', 'inertia')},
+        held=np.zeros(n) if inputs.stops is None else inputs.stops.held,
         free=np.zeros(n),
         a=np.zeros(n),
         L=np.zeros((n, n)),
