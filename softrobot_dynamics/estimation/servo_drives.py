@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 class ServoDifferentiator(Differentiator):
     """
-    A Differentiator of which :meth:`forward` takes what drives are told, for those that have a loop.
+    A Differentiator of which :meth:`forward` takes what drives with a loop of their own are told.
 
     ``evaluate`` is an entry that evaluates the robot with its ``drives``, so that they say what
     forces they need. After :meth:`forward` the rows of ``M``, ``by_state`` and ``stiffness`` of
