@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         material_points,
     )
     from softrobot_dynamics.dynamics.commanded import commands, efforts
+    from softrobot_dynamics.dynamics.contacts import Contacts, contacts
     from softrobot_dynamics.dynamics.conversions import generalized_velocities, joint_torques
     from softrobot_dynamics.dynamics.derivatives import (
         forward_dynamics_derivatives,
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     'ClosedLoop',
+    'Contacts',
     'CustomBody',
     'Estimator',
     'Feedback',
@@ -81,6 +83,7 @@ __all__ = [
     'closed_loop',
     'commands',
     'compile_model',
+    'contacts',
     'converged_quadrature',
     'damping_force',
     'efforts',
@@ -128,6 +131,7 @@ _NAMES = {
         'gravity_force jacobian material_points'
     ),
     'dynamics.commanded': 'commands efforts',
+    'dynamics.contacts': 'Contacts contacts',
     'dynamics.conversions': 'generalized_velocities joint_torques',
     'dynamics.derivatives': 'forward_dynamics_derivatives inverse_dynamics_derivatives',
     'dynamics.energies': 'elastic_energy kinetic_energy potential_energy',

@@ -10,12 +10,14 @@ does not hide the others, nor show up as a dozen.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, Field
+from dataclasses import dataclass, Field, replace
 from itertools import islice
 from typing import Any
 
 from softrobot_dynamics.actuators.contract import Actuator, ACTUATORS
 from softrobot_dynamics.bodies.contract import BODIES, Body
+from softrobot_dynamics.collision.contract import Shape
+from softrobot_dynamics.description.surroundings import read_shapes
 from softrobot_dynamics.errors import closest, MISSING, Problem
 from softrobot_dynamics.joints.contract import Joint, JOINTS
 from softrobot_dynamics.schema.fields import member, NAME, name, number
@@ -44,6 +46,8 @@ class Module:
     joint_name: str
     joint: Joint
     body: Body
+    shapes: tuple[Shape, ...] = ()  # that it collides with
+    is_object: bool = False  # of the surroundings, not of the robot
 
     def coordinate_names(self) -> tuple[str, ...]:
         """Return the names of this module's coordinates on the wire, the joint's first."""
@@ -93,8 +97,14 @@ _body = _or_made(member(BODIES), Body)
 _actuator = reader(member(ACTUATORS, ignore=('name',)))
 
 
-def read_modules(value: object, problems: Problems) -> tuple[Module, ...]:
-    """Return a Module for each entry of the list `bodies`, and note their names in `problems`."""
+def read_modules(
+    value: object, problems: Problems, objects: Sequence[dict[str, Any]] = ()
+) -> tuple[Module, ...]:
+    """
+    Return a Module for each entry of the list `bodies`, and note their names in `problems`.
+
+    Entries of ``objects``, see :func:`~.surroundings.object_rows`, follow.
+    """
     if not isinstance(value, (list, tuple)) or not value:
         problems.append(Problem('bodies', value, 'a list, not empty, of bodies'))
         return ()
@@ -104,6 +114,9 @@ def read_modules(value: object, problems: Problems) -> tuple[Module, ...]:
     modules: list[Module] = []
     for i, row in enumerate(value):
         modules.append(_read_module(row, f'bodies[{i}]', modules, problems))
+    for i, row in enumerate(objects):
+        module = _read_module(row, f'objects[{i}]', modules, problems)
+        modules.append(replace(module, is_object=True))
     _refuse_shared_names(modules, problems)
     if all(m.joint and m.body for m in modules) and not _coordinates(modules):
         problems.append(
@@ -133,9 +146,12 @@ def read_actuators(
 
 
 def read_initial(
-    value: object, modules: Sequence[Module], problems: Problems
+    value: object,
+    modules: Sequence[Module],
+    problems: Problems,
+    postures: Mapping[str, float] | None = None,
 ) -> tuple[tuple[str, float, float], ...]:
-    """Return ((coordinate name, value, rate), ...) of the mapping `initial`."""
+    """Return ((coordinate name, value, rate), ...) of `initial`, before it of ``postures``."""
     if value is not None and not isinstance(value, dict):
         words = 'a mapping of coordinate names to numbers, or to [value, rate]'
         problems.append(Problem('initial', value, words))
@@ -147,7 +163,7 @@ def read_initial(
         for name, part in ((m.name, m.body), (m.joint_name, m.joint))
         if not part
     }
-    given = value or {}
+    given = {**(postures or {}), **(value or {})}
     listed = set(known)
     unknown = (k for k in given if k not in listed and str(k).split('/')[0] not in unread)
     for key in islice(unknown if problems.names else (), MANY):
@@ -172,7 +188,7 @@ def _read_module(row: object, path: str, above: Sequence[Module], problems: Prob
     if not isinstance(row, dict):
         problems.append(Problem(path, row, 'a mapping of name, joint, body and perhaps parent'))
         return Module(_UNREAD, _UNREAD, _UNREAD, _UNREAD, _UNREAD)
-    parse(_Heading, row, path, problems, ignore=('joint', 'body'))
+    parse(_Heading, row, path, problems, ignore=('joint', 'body', 'collision'))
     joint = row.get('joint', MISSING)
     body_name = joint_name = _text(row.get('name'))
     if isinstance(joint, dict) and 'name' in joint:
@@ -186,6 +202,7 @@ def _read_module(row: object, path: str, above: Sequence[Module], problems: Prob
         joint_name,
         joint if joint_name else _UNREAD,
         body if body_name else _UNREAD,
+        read_shapes(row.get('collision'), f'{path}.collision', body, problems),
     )
 
 

@@ -22,6 +22,13 @@ from softrobot_dynamics.description.modules import (
     read_modules,
 )
 from softrobot_dynamics.description.shipped import shipped
+from softrobot_dynamics.description.surroundings import (
+    Contacts,
+    object_rows,
+    Obstacle,
+    read_environment,
+    with_surroundings,
+)
 from softrobot_dynamics.errors import (
     ArgumentError,
     DescriptionError,
@@ -47,6 +54,8 @@ class RobotDescription:
     start: tuple[
         tuple[str, float, float], ...
     ] = ()  # of (coordinate name, value, rate); all others start at zero
+    environment: tuple[Obstacle, ...] = ()  # shapes that stand still, in the base frame
+    contact: Contacts = Contacts()
 
     @property
     def n(self) -> int:
@@ -136,25 +145,31 @@ def _spelled(value: object) -> str:
 
 
 def load_robot(
-    source: str | PathLike[str] | dict[str, Any], *, folder: str | PathLike[str] | None = None
+    source: str | PathLike[str] | dict[str, Any],
+    *,
+    folder: str | PathLike[str] | None = None,
+    surroundings: str | PathLike[str] | dict[str, Any] | None = None,
 ) -> RobotDescription:
     """
     Return the RobotDescription of a shipped robot's name, a path to a YAML file, or a dict.
 
     A str that is a plain name (letters, digits, _) is a shipped robot, any other a path. Files
     that the description names are looked for in ``folder``, by default that of the robot file, of
-    a dict the working folder. DescriptionError holds every wrong entry at once; UnknownNameError
-    lists the shipped robots.
+    a dict the working folder. ``surroundings``, a path or a dict, are added: shapes of the
+    environment and objects that the robot may touch. DescriptionError holds every wrong entry at
+    once; UnknownNameError lists the shipped robots.
     """
     if isinstance(source, dict):
-        return _checked(source, Problems(folder=folder or ''), 'robot description')
+        problems = Problems(folder=folder or '')
+        return _checked(source, problems, 'robot description', surroundings)
     if not isinstance(source, (str, PathLike)):
         raise ArgumentError('source', source, 'a shipped name, a path or a dict')
     path = Path(source)
     if isinstance(source, str) and NAME.fullmatch(source):
         path = _shipped_robot(source)
     data, duplicates = read_yaml(path)
-    return _checked(data, Problems(duplicates, folder or path.expanduser().parent), str(path))
+    problems = Problems(duplicates, folder or path.expanduser().parent)
+    return _checked(data, problems, str(path), surroundings)
 
 
 def _shipped_robot(source: str) -> Path:
@@ -171,16 +186,27 @@ class _Header:
     name: str = name()
     gravity: tuple[float, float, float] = vector('m/s^2', 3, default=(0.0, 0.0, -9.81))
     base: Pose = nested(Pose, default=Pose())
+    contact: Contacts = nested(Contacts, default=Contacts())
 
 
-def _checked(data: object, problems: Problems, source: str) -> RobotDescription:
+_LISTS = 'bodies', 'actuators', 'initial', 'environment', 'objects'
+
+
+def _checked(
+    data: object, problems: Problems, source: str, surroundings: Any = None
+) -> RobotDescription:
     if isinstance(data, dict):
-        header = parse(_Header, data, '', problems, ignore=('bodies', 'actuators', 'initial'))
-        modules = follow(read_modules(data.get('bodies', MISSING), problems), problems)
+        data = with_surroundings(data, surroundings, problems)
+        header = parse(_Header, data, '', problems, ignore=_LISTS)
+        rows, postures = object_rows(data.get('objects'), problems)
+        modules = read_modules(data.get('bodies', MISSING), problems, objects=rows)
+        modules = follow(modules, problems)
+        environment = read_environment(data.get('environment'), problems)
         actuators = read_actuators(data.get('actuators'), modules, problems)
-        start = read_initial(data.get('initial'), modules, problems)
+        start = read_initial(data.get('initial'), modules, problems, postures)
     else:
         problems.append(Problem('file', data, 'a mapping of name, gravity, bodies, ...'))
     if problems:
         raise DescriptionError(tuple(problems), source)
-    return RobotDescription(header.name, header.gravity, header.base, modules, actuators, start)
+    head = header.name, header.gravity, header.base
+    return RobotDescription(*head, modules, actuators, start, environment, header.contact)

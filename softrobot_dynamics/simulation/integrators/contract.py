@@ -18,12 +18,14 @@ from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.addresses import Entry
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.model.contacts import contact_of
 from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.drives import drives_of
 from softrobot_dynamics.model.evaluation import Evaluator
 from softrobot_dynamics.model.routes import capstan_of
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.capstan import add_friction
+from softrobot_dynamics.recursion.contact import Contact, touch
 from softrobot_dynamics.recursion.drives import hold
 from softrobot_dynamics.recursion.joint_friction import drag
 from softrobot_dynamics.recursion.joint_stops import allocate_stops, Stops, watch_stops
@@ -98,6 +100,7 @@ class ForceEvaluation(NamedTuple):
     capstan: Any  # or None where no route rubs
     dry: Vector | None  # (n,) friction of joints, or None
     servos: ServoDrives | None = None  # drives with a loop of their own; not in the entry
+    contact: Contact | None = None  # None where nothing can touch
 
 
 def acting(
@@ -110,13 +113,17 @@ def acting(
         drives, along = drives_of(model, evaluate.robot), inputs.force.copy()
         given = {'drives': drives, 'command': inputs.command, 'h': h}
         found = entry(hold, evaluate=found, **given, force=inputs.force, along=along)
+    contact = None
+    if model.contact_plan is not None:
+        contact = contact_of(model, evaluate.robot, model.contact_plan)
+        found = entry(touch, evaluate=found, contact=contact, h=h)
     capstan = capstan_of(model, evaluate.robot, along) if has_friction else None
     if capstan is not None:
         found = entry(add_friction, evaluate=found, capstan=capstan, h=h)
     dry = model.joint_friction if has_friction and model.joint_friction.any() else None
     if dry is not None:
         found = entry(drag, evaluate=found, friction=dry, h=h)
-    return ForceEvaluation(found, drives, capstan, dry, _servos(model, inputs))
+    return ForceEvaluation(found, drives, capstan, dry, _servos(model, inputs), contact)
 
 
 def _servos(model: RobotModel, inputs: Inputs) -> ServoDrives | None:

@@ -12,6 +12,7 @@ from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.capstan import resist
+from softrobot_dynamics.recursion.contact import stiffen_contact
 from softrobot_dynamics.recursion.drives import stiffen
 from softrobot_dynamics.recursion.joint_friction import brake
 from softrobot_dynamics.recursion.linearisation import Linearisation
@@ -61,13 +62,17 @@ class ExponentialIntegrator(Integrator):
     ) -> None:
         super().__init__(model, substep, inputs, has_friction, tolerance)
         self._linearisation = near = Linearisation(model)
-        _, drives, capstan, dry, servos = self.acts
+        _, drives, capstan, dry, servos, contact = self.acts
         follow, parts = near.follow, parts_of_step(model, substep)
         K, D = near.stiffness, near.damping
         if drives is not None:
             own = {'K': K, 'stiffness': K.copy()}
             follow = entry(stiffen, follow=follow, drives=drives, ahead=substep, **own)
             K, parts = own['stiffness'], 1
+        if contact is not None:
+            own = {'K': K, 'D': D, 'stiffness': K.copy(), 'damping': D.copy()}
+            follow = entry(stiffen_contact, follow=follow, contact=contact, ahead=substep, **own)
+            K, D, parts = own['stiffness'], own['damping'], 1
         if capstan is not None:
             own = {'D': D, 'damping': D.copy()}
             follow = entry(resist, follow=follow, capstan=capstan, **own)
