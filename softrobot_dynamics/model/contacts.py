@@ -49,7 +49,8 @@ if TYPE_CHECKING:
 
 _GRAVITY = 9.81  # [m/s^2] for the default stiffness where there is none
 _DEPTH = 0.01  # of the smallest radius: how deep the weight of all presses, by default
-_REACH = 0.1  # of the smallest radius: gap at which forces are looked at
+_REACH = 0.25  # of the smallest radius: gap at which forces are looked at
+_SUNK = 0.1  # of the smallest radius: how deep surfaces may overlap at the start
 _MARGIN = 0.5  # of the smallest radius: how far nodes move before all pairs are measured again
 _SLIP = 2e-4  # of the robot's length, times its rate
 _SLOW = 50.0  # times the slip: speed of approach that restitution goes by at least
@@ -74,6 +75,7 @@ class ContactPlan(NamedTuple):
     standing: Matrix  # (N', 16) frames of nodes that stand still; they follow those of bodies
     pairs: Integers  # (P, 5) see softrobot_dynamics.recursion.contact
     numbers: Matrix  # (P, 9)
+    restitution: Vector  # (P,) 0 where a damping is given
     names: tuple[tuple[str, str], ...]  # (P,) of the bodies or obstacles
     reach: float  # [m]
     margin: float  # [m]
@@ -95,13 +97,14 @@ def plan_contacts(model: CompiledModel) -> ContactPlan | None:
     smallest, contact = min(sizes), model.description.contact
     stiffness = contact.stiffness or _weight(model.description) / (_DEPTH * smallest)
     nodes = _Nodes()
-    rows, numbers, names, own = [], [], [], []
+    rows, numbers, names, own, restitution = [], [], [], [], []
     for a, b in couples:
         surface = combined(a.shape, b.shape, stiffness)
         for row, number in _pairs(a, b, surface, nodes):
             rows.append(row)
             numbers.append(number)
             names.append((a.name, b.name))
+            restitution.append(surface.restitution if np.isnan(surface.damping) else 0.0)
             own.append(_of_one_robot(model.description, a, b))
     bodies, standing, order = nodes.arrays()
     pairs = np.array(rows, dtype=np.int64)
@@ -112,11 +115,12 @@ def plan_contacts(model: CompiledModel) -> ContactPlan | None:
         standing=standing,
         pairs=pairs,
         numbers=np.array(numbers),
+        restitution=np.array(restitution),
         names=tuple(names),
         reach=_REACH * smallest,
         margin=_MARGIN * smallest,
         slip=contact.slip or _SLIP * scales.length * scales.rate,
-        depth=max(_REACH * smallest, 3.0 * _weight(model.description) / stiffness),
+        depth=max(_SUNK * smallest, 3.0 * _weight(model.description) / stiffness),
     )
     return _without_neighbours(model, plan, np.array(own))
 
@@ -153,6 +157,7 @@ def contact_of(model: RobotModel, robot: Robot, plan: ContactPlan) -> Contact:
         pairs=plan.pairs,
         numbers=plan.numbers,
         reach=plan.reach,
+        dissipation=rebound(0.0),
         margin=plan.margin,
         extent=_extents(plan, total),
         placed=np.full((total, 16), np.inf),
@@ -162,6 +167,14 @@ def contact_of(model: RobotModel, robot: Robot, plan: ContactPlan) -> Contact:
         places=np.zeros((P, 2)),
         J=np.zeros((P, 3 * n)),
         v=np.zeros(3),
+        applied=np.zeros(n),
+        lasting=np.zeros(P),
+        restitution=plan.restitution,
+        pushes=np.zeros((P, 3)),
+        before=np.zeros((P, 3)),
+        by_q=np.zeros((P, 3 * n)),
+        by_qd=np.zeros((P, 3 * n)),
+        change=np.zeros((2, n)),
         **vectors,
         **triples,
     )
@@ -334,5 +347,6 @@ def _without_neighbours(
     return plan._replace(
         pairs=np.ascontiguousarray(plan.pairs[keep]),
         numbers=np.ascontiguousarray(plan.numbers[keep]),
+        restitution=plan.restitution[keep],
         names=names,
     )

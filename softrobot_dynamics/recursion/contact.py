@@ -73,6 +73,7 @@ class Contact(NamedTuple):
     numbers: Matrix  # (P, 9)
     reach: float  # [m] gap below which a pair is near
     slip: float  # [m/s] v_0
+    dissipation: float  # a of a restitution of 0
     margin: float  # [m] by which nodes may move before all pairs are measured again
     extent: Vector  # (N,) [m] how far what turns with a node reaches from it
     placed: Matrix  # (N, 16) frames when all pairs were measured
@@ -90,6 +91,14 @@ class Contact(NamedTuple):
     onset: Vector  # (P,) [m/s] speed of approach when they met; 0 where they are apart
     J: Matrix  # (P, 3 n) of the relative velocity, row by row; of pairs that are near
     v: Vector  # (3,) scratch
+    applied: Vector  # (n,) generalized force that steps are begun with
+    lasting: Vector  # (P,) 1 where there was a force in the step before, too
+    restitution: Vector  # (P,) of pairs whose damping is not given, else 0
+    pushes: Matrix  # (P, 3) [N] on the first, in a step of equal length
+    before: Matrix  # (P, 3) [N] those of it that the step was begun with
+    by_q: Matrix  # (P, 3 n) change of q by forces during a step, of pairs that push
+    by_qd: Matrix  # (P, 3 n) of qd
+    change: Matrix  # (2, n) of q and qd by all changes of forces
 
 
 @kernel
@@ -211,33 +220,16 @@ def _choose(contact):
 
 
 @kernel
-def stiffen_contact(follow, contact, ahead, K, D, stiffness, damping, q, qd):
+def add_contact_stiffness(contact, K, D):
     """
-    Fill ``stiffness``, ``damping`` (n, n) with K, D, which ``follow`` updates, and of contact.
-
-    After :func:`touch` at the same state. Pairs count that touch, or will within ``ahead`` [s].
-    """
-    if follow.address != 0:
-        run(follow, q, qd)
-    for i in range(len(K)):
-        copy(K[i], stiffness[i])
-        copy(D[i], damping[i])
-    add_contact_stiffness(contact, ahead, stiffness, damping)
-
-
-@kernel
-def add_contact_stiffness(contact, ahead, K, D):
-    """
-    Add the stiffness and damping of contact to K, D (n, n), as :func:`stiffen_contact` does.
+    Add the stiffness and damping of contact to K, D (n, n), after :func:`touch` at a state.
 
     What comes of the force where normals and Jacobians change is left out.
     """
     n = len(K)
     for c in range(contact.candidates[0]):
         i = contact.candidates[1 + c]
-        if contact.gap[i] >= contact.reach:
-            continue
-        if contact.gap[i] + min(0.0, ahead * contact.speed[i]) >= 0.0:
+        if contact.gap[i] >= 0.0:
             continue
         J, N, k = contact.J[i], contact.normal[i], contact.numbers[i, STIFFNESS]
         f, depth = contact.force[i], max(0.0, -contact.gap[i])

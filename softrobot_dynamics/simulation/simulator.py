@@ -112,8 +112,9 @@ class Simulator(Rebuilt):
         self.q[:], self.qd[:] = q, qd
         self.time, self.substeps = 0.0, 0
         self._stepper.reset(self.q)
-        if self._stepper.acts.contact is not None:
-            self._stepper.acts.contact.onset[:] = 0.0
+        if (contact := self._stepper.acts.contact) is not None:
+            for each in (contact.onset, contact.applied, contact.pushes, contact.lasting):
+                each[:] = 0.0
         if self._stops is not None:
             self._stops.begin(self.q)
 

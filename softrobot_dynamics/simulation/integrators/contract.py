@@ -28,6 +28,7 @@ from softrobot_dynamics.recursion.capstan import add_friction
 from softrobot_dynamics.recursion.contact import Contact, touch
 from softrobot_dynamics.recursion.drives import hold
 from softrobot_dynamics.recursion.joint_friction import drag
+from softrobot_dynamics.recursion.loads import push
 from softrobot_dynamics.recursion.joint_stops import allocate_stops, Stops, watch_stops
 from softrobot_dynamics.recursion.servos import move_by_servos, ServoDrives
 from softrobot_dynamics.schema.registry import Registry, required
@@ -104,9 +105,17 @@ class ForceEvaluation(NamedTuple):
 
 
 def acting(
-    model: RobotModel, evaluate: Evaluator, inputs: Inputs, has_friction: bool
+    model: RobotModel,
+    evaluate: Evaluator,
+    inputs: Inputs,
+    has_friction: bool,
+    solves_contact: bool = False,
 ) -> ForceEvaluation:
-    """Return the :class:`ForceEvaluation` of an Evaluator, with friction if there is any."""
+    """
+    Return the :class:`ForceEvaluation` of an Evaluator, with friction if there is any.
+
+    Of contact it has the forces at a state, or, where the steps solve for them, those applied.
+    """
     found, h, along = evaluate.entry, evaluate.terms.h, inputs.force
     drives = None
     if inputs.command is not None:
@@ -116,7 +125,10 @@ def acting(
     contact = None
     if model.contact_plan is not None:
         contact = contact_of(model, evaluate.robot, model.contact_plan)
-        found = entry(touch, evaluate=found, contact=contact, h=h)
+        if solves_contact:
+            found = entry(push, evaluate=found, h=h, force=contact.applied)
+        else:
+            found = entry(touch, evaluate=found, contact=contact, h=h)
     capstan = capstan_of(model, evaluate.robot, along) if has_friction else None
     if capstan is not None:
         found = entry(add_friction, evaluate=found, capstan=capstan, h=h)
@@ -158,6 +170,9 @@ class Integrator:
     keeps_tolerance: ClassVar[bool] = False
     """True: steps are as short as a tolerance asks for, which has to be given then."""
 
+    solves_contact: ClassVar[bool] = False
+    """True: steps find the forces of contact themselves; False: they are those at a state."""
+
     advance: Callable[..., int]
     """As :meth:`bind` returns it, with what acts on the robot by itself alone."""
 
@@ -174,7 +189,8 @@ class Integrator:
         self.terms: Terms = self.evaluate.terms  # of the last evaluation
         self.clock = new_clock()  # how much the last call of `advance` has done
         self.tried: Vector = np.zeros(model.n)  # posture of the last evaluation of a step
-        self.acts = acting(model, self.evaluate, inputs, has_friction)
+        own = self.solves_contact
+        self.acts = acting(model, self.evaluate, inputs, has_friction, own)
         if inputs.stops is not None:
             given = {'evaluate': self.acts.entry, 'stops': inputs.stops, 'M': self.terms.M}
             self.acts = self.acts._replace(entry=entry(watch_stops, **given))

@@ -202,7 +202,7 @@ def rosenbrock_steps(work, force, q, qd, duration, once):
 @kernel
 def adapt_to_contact(contact, K, D, q, qd):
     """Add stiffness and damping of contact as it was in the last evaluation, at (q, qd)."""
-    add_contact_stiffness(contact, 0.0, K, D)
+    add_contact_stiffness(contact, K, D)
 
 
 @kernel
