@@ -149,13 +149,19 @@ def touch(evaluate, contact, h, q, qd):
     find_contacts(contact, q, qd, len(h))
     for c in range(contact.candidates[0]):
         i = contact.candidates[1 + c]
-        if contact.force[i] > 0.0:
-            _take(contact, i, h)
+        if contact.gap[i] < contact.reach:
+            _push(contact, i)
+            if contact.force[i] > 0.0:
+                _take(contact, i, h)
 
 
 @kernel
 def find_contacts(contact, q, qd, n):
-    """Fill what is known of candidates at (q, qd), after an evaluation there with poses."""
+    """
+    Fill gaps, speeds and Jacobians of candidates at (q, qd), after an evaluation there with poses.
+
+    Forces are set to 0.
+    """
     if contact.place.address != 0:
         run(contact.place, q, qd)
     if _has_moved(contact):
@@ -180,7 +186,8 @@ def find_contacts(contact, q, qd, n):
         i = contact.candidates[1 + c]
         if contact.gap[i] < contact.reach:
             _move(contact, i, qd, n)
-            _push(contact, i)
+            if contact.gap[i] >= 0.0:
+                contact.onset[i] = 0.0
 
 
 @kernel
@@ -319,7 +326,6 @@ def _push(contact, i):
     friction = contact.friction[i]
     friction[:] = 0.0
     if depth <= 0.0:
-        contact.onset[i] = 0.0
         contact.damping[i] = number[DAMPING] if number[REBOUND] < 0.0 else 0.0
         return
     if contact.onset[i] == 0.0:

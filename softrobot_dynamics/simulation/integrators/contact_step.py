@@ -184,7 +184,9 @@ def _normal_force(contact, i, gap, speed, a, w):
     It changes them by a and w for each N.
     """
     number, e, met = contact.numbers[i], contact.restitution[i], -contact.speed[i]
-    if contact.onset[i] == 0.0 and e > 0.0 and met > contact.slow:
+    if contact.onset[i] == 0.0 and e > 0.0 and max(met, -speed) > contact.slow:
+        if met <= contact.slow:
+            return 0.0  # another impact has sent it here: its own is that of the next step
         return max(0.0, (e * met - speed) / w) if gap < 0.0 else 0.0
     k, c = number[STIFFNESS], number[DAMPING]
     if number[REBOUND] >= 0.0:
