@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.bodies.lvp.accuracy import converged_quadrature, quadrature_error
     from softrobot_dynamics.configuration.controllers import load_controller, LoadedController
     from softrobot_dynamics.description.robot import load_robot
+    from softrobot_dynamics.description.surroundings import surround
     from softrobot_dynamics.description.variation import vary
     from softrobot_dynamics.dynamics.calls import (
         actuation,
@@ -114,6 +115,7 @@ __all__ = [
     'quadrature_error',
     'read_recording',
     'recentred',
+    'surround',
     'torque_regressor',
     'vary',
     'zero_dynamics',
@@ -125,6 +127,7 @@ _NAMES = {
     'bodies.lvp.accuracy': 'converged_quadrature quadrature_error',
     'configuration.controllers': 'load_controller LoadedController',
     'description.robot': 'load_robot',
+    'description.surroundings': 'surround',
     'description.variation': 'vary',
     'dynamics.calls': (
         'actuation damping_force elastic_force forward_dynamics forward_kinematics frame '

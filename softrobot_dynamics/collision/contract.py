@@ -104,7 +104,7 @@ def _damping(a: Shape, b: Shape) -> float:
     if a.damping is None and b.damping is None:
         return float('nan')
     if a.damping is None or b.damping is None:
-        return float(a.damping if b.damping is None else b.damping)
+        return a.damping or b.damping or 0.0
     if a.stiffness is None or b.stiffness is None:
         return 0.5 * (a.damping + b.damping)
     both = a.stiffness + b.stiffness

@@ -10,14 +10,14 @@ does not hide the others, nor show up as a dozen.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, Field, replace
+from dataclasses import dataclass, Field
 from itertools import islice
 from typing import Any
 
 from softrobot_dynamics.actuators.contract import Actuator, ACTUATORS
 from softrobot_dynamics.bodies.contract import BODIES, Body
 from softrobot_dynamics.collision.contract import Shape
-from softrobot_dynamics.description.surroundings import read_shapes
+from softrobot_dynamics.description.collisions import read_shapes
 from softrobot_dynamics.errors import closest, MISSING, Problem
 from softrobot_dynamics.joints.contract import Joint, JOINTS
 from softrobot_dynamics.schema.fields import member, NAME, name, number
@@ -97,14 +97,8 @@ _body = _or_made(member(BODIES), Body)
 _actuator = reader(member(ACTUATORS, ignore=('name',)))
 
 
-def read_modules(
-    value: object, problems: Problems, objects: Sequence[dict[str, Any]] = ()
-) -> tuple[Module, ...]:
-    """
-    Return a Module for each entry of the list `bodies`, and note their names in `problems`.
-
-    Entries of ``objects``, see :func:`~.surroundings.object_rows`, follow.
-    """
+def read_modules(value: object, problems: Problems) -> tuple[Module, ...]:
+    """Return a Module for each entry of the list `bodies`, and note their names in `problems`."""
     if not isinstance(value, (list, tuple)) or not value:
         problems.append(Problem('bodies', value, 'a list, not empty, of bodies'))
         return ()
@@ -114,9 +108,6 @@ def read_modules(
     modules: list[Module] = []
     for i, row in enumerate(value):
         modules.append(_read_module(row, f'bodies[{i}]', modules, problems))
-    for i, row in enumerate(objects):
-        module = _read_module(row, f'objects[{i}]', modules, problems)
-        modules.append(replace(module, is_object=True))
     _refuse_shared_names(modules, problems)
     if all(m.joint and m.body for m in modules) and not _coordinates(modules):
         problems.append(
@@ -146,12 +137,9 @@ def read_actuators(
 
 
 def read_initial(
-    value: object,
-    modules: Sequence[Module],
-    problems: Problems,
-    postures: Mapping[str, float] | None = None,
+    value: object, modules: Sequence[Module], problems: Problems
 ) -> tuple[tuple[str, float, float], ...]:
-    """Return ((coordinate name, value, rate), ...) of `initial`, before it of ``postures``."""
+    """Return ((coordinate name, value, rate), ...) of the mapping `initial`."""
     if value is not None and not isinstance(value, dict):
         words = 'a mapping of coordinate names to numbers, or to [value, rate]'
         problems.append(Problem('initial', value, words))
@@ -163,7 +151,7 @@ def read_initial(
         for name, part in ((m.name, m.body), (m.joint_name, m.joint))
         if not part
     }
-    given = {**(postures or {}), **(value or {})}
+    given = value or {}
     listed = set(known)
     unknown = (k for k in given if k not in listed and str(k).split('/')[0] not in unread)
     for key in islice(unknown if problems.names else (), MANY):

@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from softrobot_dynamics.description.contact_options import Contacts, Obstacle
 from softrobot_dynamics.description.mimics import follow
 from softrobot_dynamics.description.modules import (
+    BASE,
     Module,
     NamedActuator,
     read_actuators,
@@ -22,13 +24,7 @@ from softrobot_dynamics.description.modules import (
     read_modules,
 )
 from softrobot_dynamics.description.shipped import shipped
-from softrobot_dynamics.description.surroundings import (
-    Contacts,
-    object_rows,
-    Obstacle,
-    read_environment,
-    with_surroundings,
-)
+from softrobot_dynamics.description.surroundings import KEYS, read_surroundings
 from softrobot_dynamics.errors import (
     ArgumentError,
     DescriptionError,
@@ -145,31 +141,25 @@ def _spelled(value: object) -> str:
 
 
 def load_robot(
-    source: str | PathLike[str] | dict[str, Any],
-    *,
-    folder: str | PathLike[str] | None = None,
-    surroundings: str | PathLike[str] | dict[str, Any] | None = None,
+    source: str | PathLike[str] | dict[str, Any], *, folder: str | PathLike[str] | None = None
 ) -> RobotDescription:
     """
     Return the RobotDescription of a shipped robot's name, a path to a YAML file, or a dict.
 
     A str that is a plain name (letters, digits, _) is a shipped robot, any other a path. Files
     that the description names are looked for in ``folder``, by default that of the robot file, of
-    a dict the working folder. ``surroundings``, a path or a dict, are added: shapes of the
-    environment and objects that the robot may touch. DescriptionError holds every wrong entry at
-    once; UnknownNameError lists the shipped robots.
+    a dict the working folder. DescriptionError holds every wrong entry at once; UnknownNameError
+    lists the shipped robots.
     """
     if isinstance(source, dict):
-        problems = Problems(folder=folder or '')
-        return _checked(source, problems, 'robot description', surroundings)
+        return _checked(source, Problems(folder=folder or ''), 'robot description')
     if not isinstance(source, (str, PathLike)):
         raise ArgumentError('source', source, 'a shipped name, a path or a dict')
     path = Path(source)
     if isinstance(source, str) and NAME.fullmatch(source):
         path = _shipped_robot(source)
     data, duplicates = read_yaml(path)
-    problems = Problems(duplicates, folder or path.expanduser().parent)
-    return _checked(data, problems, str(path), surroundings)
+    return _checked(data, Problems(duplicates, folder or path.expanduser().parent), str(path))
 
 
 def _shipped_robot(source: str) -> Path:
@@ -189,24 +179,28 @@ class _Header:
     contact: Contacts = nested(Contacts, default=Contacts())
 
 
-_LISTS = 'bodies', 'actuators', 'initial', 'environment', 'objects'
+_LISTS = 'bodies', 'actuators', 'initial', *KEYS
 
 
-def _checked(
-    data: object, problems: Problems, source: str, surroundings: Any = None
-) -> RobotDescription:
+def _checked(data: object, problems: Problems, source: str) -> RobotDescription:
     if isinstance(data, dict):
-        data = with_surroundings(data, surroundings, problems)
         header = parse(_Header, data, '', problems, ignore=_LISTS)
-        rows, postures = object_rows(data.get('objects'), problems)
-        modules = read_modules(data.get('bodies', MISSING), problems, objects=rows)
-        modules = follow(modules, problems)
-        environment = read_environment(data.get('environment'), problems)
+        modules = follow(read_modules(data.get('bodies', MISSING), problems), problems)
         actuators = read_actuators(data.get('actuators'), modules, problems)
-        start = read_initial(data.get('initial'), modules, problems, postures)
+        around = read_surroundings(data, [BASE, *(m.name for m in modules)], problems)
+        everything = *modules, *around.objects
+        start = read_initial(data.get('initial'), everything, problems)
     else:
         problems.append(Problem('file', data, 'a mapping of name, gravity, bodies, ...'))
     if problems:
         raise DescriptionError(tuple(problems), source)
-    head = header.name, header.gravity, header.base
-    return RobotDescription(*head, modules, actuators, start, environment, header.contact)
+    return RobotDescription(
+        name=header.name,
+        gravity=header.gravity,
+        base=header.base,
+        modules=everything,
+        actuators=actuators,
+        start=(*around.start, *start),
+        environment=around.environment,
+        contact=header.contact,
+    )

@@ -5,44 +5,43 @@ What surrounds a robot: shapes that stand still, and objects that may be moved.
 An object is a free rigid body: a module of its own on the base, with a shape.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix
-from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.bodies.rigid import Inertia, Rigid
 from softrobot_dynamics.collision.box import Box
 from softrobot_dynamics.collision.capsule import Capsule
-from softrobot_dynamics.collision.contract import Shape, SHAPES
+from softrobot_dynamics.collision.contract import Shape
 from softrobot_dynamics.collision.sphere import Sphere
-from softrobot_dynamics.errors import MISSING, Problem
+from softrobot_dynamics.description.collisions import read_shape
+from softrobot_dynamics.description.contact_options import Obstacle
+from softrobot_dynamics.description.modules import BASE, Module
+from softrobot_dynamics.errors import DescriptionError, MISSING, Problem
 from softrobot_dynamics.joints.free import Free
-from softrobot_dynamics.schema.fields import member, name, nested, number
+from softrobot_dynamics.schema.fields import name, nested, number
 from softrobot_dynamics.schema.parsing import join, parse, Problems, reader
 from softrobot_dynamics.schema.poses import Pose
 from softrobot_dynamics.schema.yaml_files import read_yaml
 
+if TYPE_CHECKING:
+    from softrobot_dynamics.description.robot import RobotDescription
+
 KEYS = 'environment', 'objects'  # of a robot file, and of a file of surroundings
 
 
-@dataclass(frozen=True)
-class Obstacle:
-    """A shape of the environment, in the base frame, and its name."""
+class Surroundings(NamedTuple):
+    """What a robot may touch."""
 
-    name: str
-    shape: Shape
-
-
-@dataclass(frozen=True)
-class Contacts:
-    """How contact is simulated; entries of ``contact`` at the top of a robot file."""
-
-    slip: float | None = number('m/s', above=0.0, default=None)
-    stiffness: float | None = number('N/m', above=0.0, default=None)
+    environment: tuple[Obstacle, ...]
+    objects: tuple[Module, ...]
+    start: tuple[tuple[str, float, float], ...]  # of the objects, see RobotDescription
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,117 +54,113 @@ class _Object:
     pose: Pose = nested(Pose, default=Pose())
 
 
-_shape = reader(member(SHAPES, ignore=('name',)))
 _name = reader(name())
 
 
-def with_surroundings(
-    data: dict[str, Any], given: str | PathLike[str] | Mapping[str, Any] | None, problems: Problems
-) -> dict[str, Any]:
-    """Return the mapping of a robot with the lists of a file, or mapping, of surroundings added."""
-    if given is None:
-        return data
-    if isinstance(given, (str, PathLike)):
-        found, duplicates = read_yaml(Path(given))
-        problems.extend(duplicates)
-    else:
-        found = dict(given)
-    if not isinstance(found, dict):
-        problems.append(Problem('surroundings', found, f'a mapping of {", ".join(KEYS)}'))
-        return data
-    for key in found:
-        if key not in KEYS:
-            problems.append(Problem(str(key), found[key], f'one of the fields {", ".join(KEYS)}'))
-    both = dict(data)
-    for key in KEYS:
-        if found.get(key) is not None:
-            both[key] = [*_rows(data.get(key)), *_rows(found[key])]
-    return both
-
-
-def _rows(value: object) -> list[Any]:
-    return list(value) if isinstance(value, (list, tuple)) else [] if value is None else [value]
-
-
-def read_environment(value: object, problems: Problems) -> tuple[Obstacle, ...]:
-    """Return an Obstacle for each right entry of the list `environment`."""
-    if value is not None and not isinstance(value, (list, tuple)):
-        problems.append(Problem('environment', value, 'a list of shapes with names'))
-        return ()
-    found: list[Obstacle] = []
-    for i, row in enumerate(value or ()):
-        path = f'environment[{i}]'
-        shape = _shape(row, path, problems)
-        if shape is not None and not shape.fixed:
-            problems.append(Problem(join(path, 'type'), shape.type_name, 'a shape of no body'))
-        if not isinstance(row, dict):
-            continue
-        known = _name(row.get('name', MISSING), f'{path}.name', problems)
-        if known in [o.name for o in found]:
-            problems.append(Problem(f'{path}.name', known, 'a name of its own'))
-        found.append(Obstacle(known, shape))
-    return tuple(found)
-
-
-def read_shapes(
-    value: object, path: str, body: Body | None, problems: Problems
-) -> tuple[Shape, ...]:
-    """Return the shapes of a body that `collision` gives: a mapping, or a list of such."""
-    rows = value if isinstance(value, (list, tuple)) else [] if value is None else [value]
-    found: list[Shape] = []
-    for i, row in enumerate(rows):
-        place = f'{path}[{i}]' if isinstance(value, (list, tuple)) else path
-        shape = row if isinstance(row, Shape) else _shape(row, place, problems)
-        if shape is None:
-            continue
-        if not shape.on_bodies:
-            words = 'a shape that a body can have: sphere, capsule, box, rod'
-            problems.append(Problem(join(place, 'type'), shape.type_name, words))
-            continue
-        if body is not None:
-            wrong = [
-                Problem(join(place, key), of, expected)
-                for key, of, expected in shape.validate_on(body)
-            ]
-            problems.extend(wrong)
-        found.append(shape)
-    return tuple(found)
-
-
-def object_rows(value: object, problems: Problems) -> tuple[list[dict[str, Any]], dict[str, float]]:
+def surround(
+    robot: RobotDescription, given: str | PathLike[str] | Mapping[str, Any]
+) -> RobotDescription:
     """
-    Return entries of `bodies` for the list `objects`, and of `initial`.
+    Return a description with the ``environment`` and ``objects`` of a YAML file or mapping added.
+
+    Places are in the base frame. DescriptionError holds every wrong entry.
+    """
+    problems, source = Problems(), 'surroundings'
+    data: Any = given
+    if isinstance(given, (str, PathLike)):
+        data, duplicates = read_yaml(Path(given))
+        problems.extend(duplicates)
+        source = str(given)
+    if isinstance(data, dict):
+        for key in data:
+            if key not in KEYS:
+                words = f'one of the fields {", ".join(KEYS)}'
+                problems.append(Problem(str(key), data[key], words))
+        taken = [*robot.body_names, *(o.name for o in robot.environment), BASE]
+        found = read_surroundings(data, taken, problems)
+    else:
+        problems.append(Problem('file', data, f'a mapping of {", ".join(KEYS)}'))
+    if problems:
+        raise DescriptionError(tuple(problems), source)
+    return replace(
+        robot,
+        modules=(*robot.modules, *found.objects),
+        environment=(*robot.environment, *found.environment),
+        start=(*robot.start, *found.start),
+    )
+
+
+def read_surroundings(
+    data: Mapping[str, Any], taken: Sequence[str], problems: Problems
+) -> Surroundings:
+    """Return the :class:`Surroundings` of a mapping, whose names must not be ``taken``."""
+    names = list(taken)
+    objects, start = _objects(data.get('objects'), names, problems)
+    return Surroundings(_environment(data.get('environment'), names, problems), objects, start)
+
+
+def _environment(value: object, names: list[str], problems: Problems) -> tuple[Obstacle, ...]:
+    """Return an Obstacle for each right entry of the list `environment`."""
+    found: list[Obstacle] = []
+    for path, row in _rows('environment', value, problems):
+        shape = read_shape(row, path, problems)
+        if shape is not None and not shape.fixed:
+            words = 'a shape that needs no body: plane, sphere, capsule, box, tube'
+            problems.append(Problem(join(path, 'type'), shape.type_name, words))
+        if isinstance(row, dict):
+            known = _name(row.get('name', MISSING), f'{path}.name', problems)
+            _take(known, names, path, problems)
+            found.append(Obstacle(known, shape))
+    return tuple(found)
+
+
+def _objects(
+    value: object, names: list[str], problems: Problems
+) -> tuple[tuple[Module, ...], tuple[tuple[str, float, float], ...]]:
+    """
+    Return a Module for each entry of the list `objects`, and where they start.
 
     An object's frame is that of its shape's centre of mass. Its inertia is by default that of a
     solid of its shape and mass.
     """
-    if value is not None and not isinstance(value, (list, tuple)):
-        problems.append(Problem('objects', value, 'a list of objects'))
-        return [], {}
-    rows: list[dict[str, Any]] = []
-    initial: dict[str, float] = {}
-    for i, row in enumerate(value or ()):
-        path = f'objects[{i}]'
+    found: list[Module] = []
+    start: list[tuple[str, float, float]] = []
+    for path, row in _rows('objects', value, problems):
         known = parse(_Object, row, path, problems, ignore=('shape',))
         if not isinstance(row, dict):
             continue
-        shape = _shape(row.get('shape', MISSING), f'{path}.shape', problems)
+        shape = read_shape(row.get('shape', MISSING), f'{path}.shape', problems)
         if known is None or shape is None:
+            continue
+        if not (shape.on_bodies and shape.fixed):
+            words = 'a shape that an object can have: sphere, capsule, box'
+            problems.append(Problem(join(path, 'shape.type'), shape.type_name, words))
             continue
         inertia = known.inertia or _solid(shape, known.mass)
         if inertia is None:
-            words = 'an inertia, as this shape is not a sphere, capsule or box about its centre'
+            words = 'an inertia, as the shape is not about the origin'
             problems.append(Problem(join(path, 'inertia'), MISSING, words))
             continue
-        rows.append({
-            'name': known.name,
-            'parent': 'base',
-            'joint': Free(),
-            'body': Rigid(mass=known.mass, inertia=inertia),
-            'collision': shape,
-        })  # fmt: skip
-        initial |= _posture(known.name, known.pose.matrix())
-    return rows, initial
+        _take(known.name, names, path, problems)
+        body = Rigid(mass=known.mass, inertia=inertia)
+        found.append(Module(known.name, -1, known.name, Free(), body, (shape,), True))
+        start += [(c, x, 0.0) for c, x in _posture(known.name, known.pose.matrix()).items()]
+    return tuple(found), tuple(start)
+
+
+def _rows(key: str, value: object, problems: Problems) -> list[tuple[str, Any]]:
+    """Return (path, entry) of the entries of a list."""
+    if value is not None and not isinstance(value, (list, tuple)):
+        problems.append(Problem(key, value, 'a list'))
+        return []
+    return [(f'{key}[{i}]', row) for i, row in enumerate(value or ())]
+
+
+def _take(known: Any, names: list[str], path: str, problems: Problems) -> None:
+    """Note a name; report one that another has."""
+    if known is not None and known in names:
+        problems.append(Problem(f'{path}.name', known, 'a name that nothing else has'))
+    names.append(known)
 
 
 def _posture(name: str, T: Matrix) -> dict[str, float]:

@@ -11,7 +11,7 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.model.contacts import contact_of
+from softrobot_dynamics.model.contacts import contact_of, ContactPlan
 from softrobot_dynamics.recursion.contact import touch
 from softrobot_dynamics.recursion.differences import by_fourth_order, CONTACT_STEP
 
@@ -40,10 +40,10 @@ class ContactForces:
     Arguments are contiguous float arrays, unchecked.
     """
 
-    def __init__(self, model: CompiledModel) -> None:
+    def __init__(self, model: CompiledModel, plan: ContactPlan) -> None:
         evaluate = model.evaluator()
         self._model, self._h = model, np.zeros(model.n)
-        self.contact = contact_of(model, evaluate.robot, model.contact_plan)
+        self.contact = contact_of(model, evaluate.robot, plan)
         given = {'evaluate': evaluate.entry, 'contact': self.contact, 'h': self._h}
         self._touch = cached(touch, **given)
 
@@ -77,12 +77,11 @@ class ContactForces:
 
 def contact_forces(model: CompiledModel) -> ContactForces | None:
     """Return the :class:`ContactForces` of a model; None where nothing can touch."""
-    return None if model.contact_plan is None else ContactForces(model)
+    plan = model.contact_plan
+    return None if plan is None else ContactForces(model, plan)
 
 
-def contacts(
-    model: CompiledModel, *, q: ArrayLike, qd: ArrayLike | None = None
-) -> Contacts:
+def contacts(model: CompiledModel, *, q: ArrayLike, qd: ArrayLike | None = None) -> Contacts:
     """
     Return the :class:`Contacts` at q, qd (n,), by default at rest.
 
@@ -95,7 +94,7 @@ def contacts(
     if plan is None:
         none, three = np.zeros(0), np.zeros((0, 3))
         return Contacts((), none, three, three, none, three, np.zeros((0, 3, n)), np.zeros(n))
-    found = ContactForces(model)
+    found = ContactForces(model, plan)
     total, contact = found.force(q, qd), found.contact
     near = contact.candidates[1 : 1 + contact.candidates[0]]
     near = near[contact.gap[near] < contact.reach]

@@ -169,8 +169,8 @@ def forward_dynamics_derivatives(
     Return the :class:`ForwardDynamicsDerivatives` at q, qd (n,) and u (m,).
 
     ``wrenches`` act from outside, as in ``sd.forward_dynamics``: how they turn with a body, or
-    against it, is part of ``by_q``; so is contact. Raises ArgumentError, or SingularMassError where nothing has
-    inertia along a coordinate.
+    against it, is part of ``by_q``; so is contact. Raises ArgumentError, or SingularMassError
+    where nothing has inertia along a coordinate.
     """
     n, loads = model.n, read_wrenches(model, wrenches)
     q, qd, u = checked('q', q, (n,)), checked('qd', qd, (n,)), checked('u', u, (model.m,))

@@ -18,12 +18,7 @@ from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.model.points import cloud_of, pose_of_joint
 from softrobot_dynamics.recursion.frames import point_jacobian
 from softrobot_dynamics.recursion.material_points import place_points
-from softrobot_dynamics.recursion.passes import (
-    BODY_COUNT,
-    BODY_FIRST,
-    BODY_SLAB,
-    Robot,
-)
+from softrobot_dynamics.recursion.passes import BODY_COUNT, BODY_FIRST, BODY_SLAB, Robot
 from softrobot_dynamics.schema.poses import transform
 
 if TYPE_CHECKING:

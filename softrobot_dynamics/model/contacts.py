@@ -43,6 +43,7 @@ from softrobot_dynamics.recursion.contact import (
     SEGMENT_SEGMENT,
 )
 from softrobot_dynamics.recursion.passes import Robot
+from softrobot_dynamics.schema.poses import transform
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -87,9 +88,7 @@ def plan_contacts(model: CompiledModel) -> ContactPlan | None:
     """Return the :class:`ContactPlan` of a model, None where nothing can touch."""
     placed = _placed(model.description)
     couples = [
-        (a, b)
-        for a, b in itertools.combinations(placed, 2)
-        if _may_touch(model.description, a, b)
+        (a, b) for a, b in itertools.combinations(placed, 2) if _may_touch(model.description, a, b)
     ]
     if not couples:
         return None
@@ -212,14 +211,11 @@ class _Nodes:
             rows = grouped[body]
             order[[number for number, _, _ in rows]] = first + np.arange(len(rows))
             first += len(rows)
-            points, axes = np.array([p for _, p, _ in rows]), np.array([a for _, _, a in rows])
+            points, turned = np.array([p for _, p, _ in rows]), np.array([a for _, _, a in rows])
             if body != _STANDING:
-                bodies.append((body, points, axes))
+                bodies.append((body, points, turned))
                 continue
-            for p, a in zip(points, axes):
-                T = np.eye(4)
-                T[:3, :3], T[:3, 3] = a.reshape(3, 3), p
-                standing.append(T.ravel())
+            standing += [transform(a.reshape(3, 3), p).ravel() for p, a in zip(points, turned)]
         return tuple(bodies), np.array(standing).reshape(-1, 16), order
 
 
@@ -328,9 +324,7 @@ def _weight(description: RobotDescription) -> float:
     return mass * (float(np.linalg.norm(description.gravity)) or _GRAVITY)
 
 
-def _without_neighbours(
-    model: CompiledModel, plan: ContactPlan, own: Array
-) -> ContactPlan | None:
+def _without_neighbours(model: CompiledModel, plan: ContactPlan, own: Array) -> ContactPlan | None:
     """Leave out pairs of the robot's own parts that are next to each other at q = 0."""
     if not own.any():
         return plan
@@ -340,7 +334,7 @@ def _without_neighbours(
     contact = contact_of(model, evaluator.robot, plan)
     cached(find_contacts, contact=contact, n=model.n)(zero, zero)
     both = plan.numbers[:, 0] + plan.numbers[:, 1]
-    keep = ~own | (contact.gap > _WINDING * both)
+    keep = np.logical_not(own) | (contact.gap > _WINDING * both)
     if not keep.any():
         return None
     names = tuple(name for name, kept in zip(plan.names, keep) if kept)

@@ -126,7 +126,7 @@ class CompiledModel:
 
     @functools.cached_property
     def contact_plan(self) -> ContactPlan | None:
-        """The :class:`.ContactPlan` of what may touch, None: nothing; made when first asked for."""
+        """The :class:`.ContactPlan` of what may touch, None: nothing; made at first use."""
         return plan_contacts(self)
 
     @functools.cached_property

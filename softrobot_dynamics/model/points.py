@@ -11,6 +11,7 @@ from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.recursion.material_points import Cloud
 from softrobot_dynamics.recursion.passes import BODY_COUNT, BODY_FIRST, JOINT_POSE, Robot, STATE
 
+
 def cloud_of(model: RobotModel, robot: Robot, body: int, points: Matrix) -> Cloud:
     """
     Return the Cloud of material points x (K, 3) [m] of a body, by index, with room of its own.

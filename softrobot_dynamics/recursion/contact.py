@@ -26,7 +26,7 @@ come near (Verlet, 1967).
 import math
 from typing import NamedTuple
 
-from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
+from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import Entry, run
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels.layout import ORIGIN
@@ -272,8 +272,12 @@ def _measure(contact, i):
         gap, n0, n1, n2 = point_tube(x, r, b, number[RADIUS_B], half[2])
     elif kind == SEGMENT_SEGMENT:
         gap, n0, n1, n2, s, t = segment_segment(
-            a[3::4], frames[pair[A_END]][3::4], r, b[3::4], frames[pair[B_END]][3::4],
-            number[RADIUS_B]
+            a[3::4],
+            frames[pair[A_END]][3::4],
+            r,
+            b[3::4],
+            frames[pair[B_END]][3::4],
+            number[RADIUS_B],
         )
     else:
         gap, n0, n1, n2, s = segment_box(a[3::4], frames[pair[A_END]][3::4], r, b, half)

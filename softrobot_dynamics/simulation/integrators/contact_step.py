@@ -17,6 +17,7 @@ have a restitution e part at e times the speed of approach at once (Moreau, 1988
 """
 
 import math
+
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.recursion.contact import (
@@ -179,7 +180,7 @@ def _velocity(contact, i, b, n):
 @inlined
 def _normal_force(contact, i, gap, speed, a, w):
     """
-    Normal force [N] of a pair whose gap [m] and speed [m/s] apart are these without it.
+    Return the normal force [N] of a pair with these gap [m] and speed [m/s] apart without it.
 
     It changes them by a and w for each N.
     """

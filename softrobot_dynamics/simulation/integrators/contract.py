@@ -28,8 +28,8 @@ from softrobot_dynamics.recursion.capstan import add_friction
 from softrobot_dynamics.recursion.contact import Contact, touch
 from softrobot_dynamics.recursion.drives import hold
 from softrobot_dynamics.recursion.joint_friction import drag
-from softrobot_dynamics.recursion.loads import push
 from softrobot_dynamics.recursion.joint_stops import allocate_stops, Stops, watch_stops
+from softrobot_dynamics.recursion.loads import push
 from softrobot_dynamics.recursion.servos import move_by_servos, ServoDrives
 from softrobot_dynamics.schema.registry import Registry, required
 
