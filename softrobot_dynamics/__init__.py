@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.bodies.lvp.accuracy import converged_quadrature, quadrature_error
     from softrobot_dynamics.configuration.controllers import load_controller, LoadedController
     from softrobot_dynamics.description.robot import load_robot
-    from softrobot_dynamics.description.surroundings import surround
+    from softrobot_dynamics.description.surrounding import surround
     from softrobot_dynamics.description.variation import vary
     from softrobot_dynamics.dynamics.calls import (
         actuation,
@@ -127,7 +127,7 @@ _NAMES = {
     'bodies.lvp.accuracy': 'converged_quadrature quadrature_error',
     'configuration.controllers': 'load_controller LoadedController',
     'description.robot': 'load_robot',
-    'description.surroundings': 'surround',
+    'description.surrounding': 'surround',
     'description.variation': 'vary',
     'dynamics.calls': (
         'actuation damping_force elastic_force forward_dynamics forward_kinematics frame '

@@ -5,16 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from softrobot_dynamics.annotations import Complaints
+from softrobot_dynamics.annotations import Complaints, Matrix
 from softrobot_dynamics.bodies.contract import Body
-from softrobot_dynamics.collision.contract import BOX, Element, register, Shape
+from softrobot_dynamics.collision.contract import BOX, CollisionShape, Element, register
 from softrobot_dynamics.schema.fields import nested, vector
 from softrobot_dynamics.schema.poses import Pose
 
 
 @register('box')
 @dataclass(frozen=True, kw_only=True)
-class Box(Shape):
+class Box(CollisionShape):
     """
     A box with edges of ``edges`` along the axes of its ``pose``, about its origin.
 
@@ -40,3 +40,11 @@ class Box(Shape):
         T = self.pose.matrix()
         half = 0.5 * np.array(self.edges)
         return (Element(BOX, T[:3, 3].reshape(1, 3), half=half, axes=T[:3, :3]),)
+
+    def solid_inertia(self, mass: float) -> Matrix | None:
+        """Return m/12 of the squares of edges, if the centre is the origin."""
+        if any(self.pose.xyz):
+            return None
+        squares, R = np.square(self.edges), self.pose.matrix()[:3, :3]
+        found: Matrix = R @ np.diag(mass / 12.0 * (squares.sum() - squares)) @ R.T
+        return found

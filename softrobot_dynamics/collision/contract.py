@@ -42,7 +42,7 @@ class Element(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shape:
+class CollisionShape:
     """
     Base of all shapes: subclass it as a frozen dataclass and ``@register`` a name.
 
@@ -70,12 +70,20 @@ class Shape:
         """Return the elements of the shape on a body; None: in the environment."""
         raise NotImplementedError
 
+    def solid_inertia(self, mass: float) -> Matrix | None:
+        """
+        Return the inertia (3, 3) [kg m^2] of a solid of this shape about its centre of mass.
+
+        None where that is not the origin of the shape's points, or it is no solid.
+        """
+        return None
+
     def wants(self, group: str) -> bool:
         """Tell whether it collides with shapes of a group, of others than its own robot's."""
         return self.collides_with is None or group in self.collides_with
 
 
-class Surface(NamedTuple):
+class ContactSurface(NamedTuple):
     """What two shapes do to each other where they touch."""
 
     stiffness: float  # [N/m]
@@ -84,9 +92,9 @@ class Surface(NamedTuple):
     friction: float
 
 
-def combined(a: Shape, b: Shape, stiffness: float) -> Surface:
+def combined(a: CollisionShape, b: CollisionShape, stiffness: float) -> ContactSurface:
     """
-    Return the :class:`Surface` of two shapes.
+    Return the :class:`ContactSurface` of two shapes.
 
     Stiffnesses are in series; where one has none, the other's counts, or the one given [N/m].
     Damping is weighted by compliance and friction is 2 m_a m_b / (m_a + m_b), as in Drake. The
@@ -96,10 +104,10 @@ def combined(a: Shape, b: Shape, stiffness: float) -> Surface:
     k = 1.0 / sum(1.0 / s for s in known) if known else stiffness
     both = a.friction + b.friction
     friction = 2.0 * a.friction * b.friction / both if both else 0.0
-    return Surface(k, _damping(a, b), min(a.restitution, b.restitution), friction)
+    return ContactSurface(k, _damping(a, b), min(a.restitution, b.restitution), friction)
 
 
-def _damping(a: Shape, b: Shape) -> float:
+def _damping(a: CollisionShape, b: CollisionShape) -> float:
     """Damping [s/m] of two shapes; nan where neither has one."""
     if a.damping is None and b.damping is None:
         return float('nan')

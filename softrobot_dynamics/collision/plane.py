@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from softrobot_dynamics.bodies.contract import Body
-from softrobot_dynamics.collision.contract import Element, PLANE, register, Shape
+from softrobot_dynamics.collision.contract import CollisionShape, Element, PLANE, register
 from softrobot_dynamics.schema.fields import direction, vector
 from softrobot_dynamics.schema.poses import z_onto
 
 
 @register('plane')
 @dataclass(frozen=True, kw_only=True)
-class Plane(Shape):
+class Plane(CollisionShape):
     """A plane through a ``point``; the side that its ``normal`` points to is free."""
 
     point: tuple[float, float, float] = vector('m', 3, default=(0.0, 0.0, 0.0))

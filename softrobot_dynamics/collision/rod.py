@@ -8,7 +8,7 @@ import math
 import numpy as np
 from softrobot_dynamics.annotations import Complaints
 from softrobot_dynamics.bodies.contract import Body
-from softrobot_dynamics.collision.contract import Element, register, SEGMENT, Shape
+from softrobot_dynamics.collision.contract import CollisionShape, Element, register, SEGMENT
 from softrobot_dynamics.schema.fields import number
 
 _BEND = math.pi  # [rad] to which the chain keeps its tolerance
@@ -16,7 +16,7 @@ _BEND = math.pi  # [rad] to which the chain keeps its tolerance
 
 @register('rod')
 @dataclass(frozen=True, kw_only=True)
-class Rod(Shape):
+class Rod(CollisionShape):
     """
     Capsules between points of a body's axis, with the radius of its sections, or its own.
 

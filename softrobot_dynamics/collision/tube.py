@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from softrobot_dynamics.bodies.contract import Body
-from softrobot_dynamics.collision.contract import Element, register, Shape, TUBE
+from softrobot_dynamics.collision.contract import CollisionShape, Element, register, TUBE
 from softrobot_dynamics.schema.fields import number, vector
 from softrobot_dynamics.schema.poses import z_onto
 
 
 @register('tube')
 @dataclass(frozen=True, kw_only=True)
-class Tube(Shape):
+class Tube(CollisionShape):
     """A tube of an inner ``radius`` from ``start`` to ``end``, open at both; solid around it."""
 
     start: tuple[float, float, float] = vector('m', 3)

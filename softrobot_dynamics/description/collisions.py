@@ -2,7 +2,7 @@
 """The collision shapes of a body, as a robot file gives them."""
 
 from softrobot_dynamics.bodies.contract import Body
-from softrobot_dynamics.collision.contract import Shape, SHAPES
+from softrobot_dynamics.collision.contract import CollisionShape, SHAPES
 from softrobot_dynamics.errors import Problem
 from softrobot_dynamics.schema.fields import member
 from softrobot_dynamics.schema.parsing import join, Problems, reader
@@ -13,13 +13,13 @@ read_shape = reader(member(SHAPES, ignore=('name',)))
 
 def read_shapes(
     value: object, path: str, body: Body | None, problems: Problems
-) -> tuple[Shape, ...]:
+) -> tuple[CollisionShape, ...]:
     """Return the shapes of a body that `collision` gives: a mapping, or a list of such."""
     rows = value if isinstance(value, (list, tuple)) else [] if value is None else [value]
-    found: list[Shape] = []
+    found: list[CollisionShape] = []
     for i, row in enumerate(rows):
         place = f'{path}[{i}]' if isinstance(value, (list, tuple)) else path
-        shape = row if isinstance(row, Shape) else read_shape(row, place, problems)
+        shape = row if isinstance(row, CollisionShape) else read_shape(row, place, problems)
         if shape is None:
             continue
         if not shape.on_bodies:

@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 
-from softrobot_dynamics.collision.contract import Shape
+from softrobot_dynamics.collision.contract import CollisionShape
 from softrobot_dynamics.schema.fields import number
 
 
@@ -12,11 +12,11 @@ class Obstacle:
     """A shape of the environment, in the base frame, and its name."""
 
     name: str
-    shape: Shape
+    shape: CollisionShape
 
 
 @dataclass(frozen=True)
-class Contacts:
+class ContactOptions:
     """How contact is simulated; entries of ``contact`` at the top of a robot file."""
 
     slip: float | None = number('m/s', above=0.0, default=None)

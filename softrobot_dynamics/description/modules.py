@@ -16,7 +16,7 @@ from typing import Any
 
 from softrobot_dynamics.actuators.contract import Actuator, ACTUATORS
 from softrobot_dynamics.bodies.contract import BODIES, Body
-from softrobot_dynamics.collision.contract import Shape
+from softrobot_dynamics.collision.contract import CollisionShape
 from softrobot_dynamics.description.collisions import read_shapes
 from softrobot_dynamics.errors import closest, MISSING, Problem
 from softrobot_dynamics.joints.contract import Joint, JOINTS
@@ -46,7 +46,7 @@ class Module:
     joint_name: str
     joint: Joint
     body: Body
-    shapes: tuple[Shape, ...] = ()  # that it collides with
+    shapes: tuple[CollisionShape, ...] = ()  # that it collides with
     is_object: bool = False  # of the surroundings, not of the robot
 
     def coordinate_names(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from softrobot_dynamics.description.contact_options import Contacts, Obstacle
+from softrobot_dynamics.description.contact_options import ContactOptions, Obstacle
 from softrobot_dynamics.description.mimics import follow
 from softrobot_dynamics.description.modules import (
     BASE,
@@ -51,7 +51,7 @@ class RobotDescription:
         tuple[str, float, float], ...
     ] = ()  # of (coordinate name, value, rate); all others start at zero
     environment: tuple[Obstacle, ...] = ()  # shapes that stand still, in the base frame
-    contact: Contacts = Contacts()
+    contact: ContactOptions = ContactOptions()
 
     @property
     def n(self) -> int:
@@ -176,7 +176,7 @@ class _Header:
     name: str = name()
     gravity: tuple[float, float, float] = vector('m/s^2', 3, default=(0.0, 0.0, -9.81))
     base: Pose = nested(Pose, default=Pose())
-    contact: Contacts = nested(Contacts, default=Contacts())
+    contact: ContactOptions = nested(ContactOptions, default=ContactOptions())
 
 
 _LISTS = 'bodies', 'actuators', 'initial', *KEYS

@@ -11,15 +11,15 @@ import numpy as np
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.collision.contract import (
     BOX,
+    CollisionShape,
     combined,
+    ContactSurface,
     Element,
     ENVIRONMENT,
     OBJECT,
     PLANE,
     ROBOT,
     SEGMENT,
-    Shape,
-    Surface,
     TUBE,
 )
 from softrobot_dynamics.compiling.addresses import NOTHING
@@ -29,7 +29,7 @@ from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.points import cloud_of
 from softrobot_dynamics.recursion.contact import (
     B,
-    Contact,
+    ContactWorkspace,
     differentiate_nodes,
     find_contacts,
     HALF,
@@ -63,7 +63,7 @@ class _Placed(NamedTuple):
     """An element and whose it is."""
 
     element: Element
-    shape: Shape
+    shape: CollisionShape
     body: int  # index, or _STANDING
     owner: int  # index of its shape
     name: str  # of the body or obstacle
@@ -124,8 +124,8 @@ def plan_contacts(model: CompiledModel) -> ContactPlan | None:
     return _without_neighbours(model, plan, np.array(own))
 
 
-def contact_of(model: RobotModel, robot: Robot, plan: ContactPlan) -> Contact:
-    """Return the :class:`.Contact` of a plan, which goes by the poses in a robot's workspace."""
+def contact_of(model: RobotModel, robot: Robot, plan: ContactPlan) -> ContactWorkspace:
+    """Return the :class:`.ContactWorkspace` of a plan, which goes by the poses in a robot's workspace."""
     counts = [len(points) for _, points, _ in plan.bodies]
     total, P, n = sum(counts) + len(plan.standing), len(plan.pairs), model.n
     frames, jacobians, needed = np.zeros((total, 16)), np.zeros((total, 6 * n)), np.zeros(total)
@@ -147,7 +147,7 @@ def contact_of(model: RobotModel, robot: Robot, plan: ContactPlan) -> Contact:
         first += len(points)
     vectors = {name: np.zeros(P) for name in ('gap', 'speed', 'force', 'damping', 'onset')}
     triples = {name: np.zeros((P, 3)) for name in ('normal', 'point', 'sliding', 'friction')}
-    return Contact(
+    return ContactWorkspace(
         place=place,
         differentiate=differentiate,
         frames=frames,
@@ -264,7 +264,7 @@ def _may_touch(description: RobotDescription, a: _Placed, b: _Placed) -> bool:
 
 
 def _pairs(
-    a: _Placed, b: _Placed, surface: Surface, nodes: _Nodes
+    a: _Placed, b: _Placed, surface: ContactSurface, nodes: _Nodes
 ) -> list[tuple[list[int], list[float]]]:
     """Return rows of ``pairs`` and ``numbers`` of two elements; each corner of a box is one."""
     if b.element.kind < a.element.kind:  # a segment first, then a box
@@ -280,7 +280,7 @@ def _pairs(
 
 
 def _corners(
-    a: _Placed, b: _Placed, surface: Surface, nodes: _Nodes
+    a: _Placed, b: _Placed, surface: ContactSurface, nodes: _Nodes
 ) -> list[tuple[list[int], list[float]]]:
     """Return rows for the corners of a box a beside another element."""
     e, found = a.element, []
@@ -291,7 +291,7 @@ def _corners(
 
 
 def _row(
-    a: _Placed, b: _Placed, surface: Surface, nodes: _Nodes, ends: list[int]
+    a: _Placed, b: _Placed, surface: ContactSurface, nodes: _Nodes, ends: list[int]
 ) -> tuple[list[int], list[float]]:
     """Return a row of ``pairs`` and of ``numbers`` of a segment between nodes, and an element."""
     other = b.element

@@ -61,7 +61,7 @@ class NodeCloud(NamedTuple):
     needed: Vector  # (K,) 1 or 0
 
 
-class Contact(NamedTuple):
+class ContactWorkspace(NamedTuple):
     """All P pairs of elements of a robot that may touch, and what is known of them at a state."""
 
     place: Entry  # of all frames, by q

@@ -25,7 +25,7 @@ from softrobot_dynamics.model.evaluation import Evaluator
 from softrobot_dynamics.model.routes import capstan_of
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.capstan import add_friction
-from softrobot_dynamics.recursion.contact import Contact, touch
+from softrobot_dynamics.recursion.contact import ContactWorkspace, touch
 from softrobot_dynamics.recursion.drives import hold
 from softrobot_dynamics.recursion.joint_friction import drag
 from softrobot_dynamics.recursion.joint_stops import allocate_stops, Stops, watch_stops
@@ -101,7 +101,7 @@ class ForceEvaluation(NamedTuple):
     capstan: Any  # or None where no route rubs
     dry: Vector | None  # (n,) friction of joints, or None
     servos: ServoDrives | None = None  # drives with a loop of their own; not in the entry
-    contact: Contact | None = None  # None where nothing can touch
+    contact: ContactWorkspace | None = None  # None where nothing can touch
 
 
 def acting(
