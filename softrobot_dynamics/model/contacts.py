@@ -1,11 +1,9 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Plan the contacts of a robot: which elements of which shapes may touch, and where they are."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 import itertools
-from typing import NamedTuple, TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
@@ -45,9 +43,6 @@ from softrobot_dynamics.recursion.contact import (
 from softrobot_dynamics.recursion.passes import Robot
 from softrobot_dynamics.schema.poses import transform
 
-if TYPE_CHECKING:
-    from softrobot_dynamics.model.model import CompiledModel
-
 _GRAVITY = 9.81  # [m/s^2] for the default stiffness where there is none
 _DEPTH = 0.01  # of the smallest radius: how deep the weight of all presses, by default
 _REACH = 0.25  # of the smallest radius: gap at which forces are looked at
@@ -84,7 +79,7 @@ class ContactPlan(NamedTuple):
     depth: float  # [m] of penetration that a posture may have at the start
 
 
-def plan_contacts(model: CompiledModel) -> ContactPlan | None:
+def plan_contacts(model: RobotModel) -> ContactPlan | None:
     """Return the :class:`ContactPlan` of a model, None where nothing can touch."""
     placed = _placed(model.description)
     couples = [
@@ -125,7 +120,7 @@ def plan_contacts(model: CompiledModel) -> ContactPlan | None:
 
 
 def contact_of(model: RobotModel, robot: Robot, plan: ContactPlan) -> ContactWorkspace:
-    """Return the :class:`.ContactWorkspace` of a plan, which goes by the poses in a robot's workspace."""
+    """Return the workspace of a plan that goes by the poses in that of a robot."""
     counts = [len(points) for _, points, _ in plan.bodies]
     total, P, n = sum(counts) + len(plan.standing), len(plan.pairs), model.n
     frames, jacobians, needed = np.zeros((total, 16)), np.zeros((total, 6 * n)), np.zeros(total)
@@ -324,7 +319,7 @@ def _weight(description: RobotDescription) -> float:
     return mass * (float(np.linalg.norm(description.gravity)) or _GRAVITY)
 
 
-def _without_neighbours(model: CompiledModel, plan: ContactPlan, own: Array) -> ContactPlan | None:
+def _without_neighbours(model: RobotModel, plan: ContactPlan, own: Array) -> ContactPlan | None:
     """Leave out pairs of the robot's own parts that are next to each other at q = 0."""
     if not own.any():
         return plan
