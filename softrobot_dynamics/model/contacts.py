@@ -44,7 +44,7 @@ from softrobot_dynamics.recursion.passes import Robot
 from softrobot_dynamics.schema.poses import transform
 
 _GRAVITY = 9.81  # [m/s^2] for the default stiffness where there is none
-_DEPTH = 0.01  # of the smallest radius: how deep the weight of all presses, by default
+_DEPTH = 0.01  # of the smallest radius: how deep weight and softness press, by default
 _REACH = 0.25  # of the smallest radius: gap at which forces are looked at
 _SUNK = 0.1  # of the smallest radius: how deep surfaces may overlap at the start
 _MARGIN = 0.5  # of the smallest radius: how far nodes move before all pairs are measured again
@@ -89,7 +89,8 @@ def plan_contacts(model: RobotModel) -> ContactPlan | None:
         return None
     sizes = [s for p in placed if np.isfinite(s := _size(p.element)) and s > 0.0]
     smallest, contact = min(sizes), model.description.contact
-    stiffness = contact.stiffness or _weight(model.description) / (_DEPTH * smallest)
+    pressing = _pressing(model)
+    stiffness = contact.stiffness or pressing / (_DEPTH * smallest)
     nodes = _Nodes()
     rows, numbers, names, own, restitution = [], [], [], [], []
     for a, b in couples:
@@ -114,7 +115,7 @@ def plan_contacts(model: RobotModel) -> ContactPlan | None:
         reach=_REACH * smallest,
         margin=_MARGIN * smallest,
         slip=contact.slip or _SLIP * scales.length * scales.rate,
-        depth=max(_SUNK * smallest, 3.0 * _weight(model.description) / stiffness),
+        depth=max(_SUNK * smallest, 3.0 * pressing / stiffness),
     )
     return _without_neighbours(model, plan, np.array(own))
 
@@ -313,10 +314,18 @@ def _size(element: Element) -> float:
     return float(min(element.half)) if element.kind == BOX else float('inf')
 
 
-def _weight(description: RobotDescription) -> float:
-    """Return the weight [N] of all bodies and objects, by 9.81 m/s^2 where there is no gravity."""
+def _pressing(model: RobotModel) -> float:
+    """
+    Return a force [N] that surfaces may well be pressed together with.
+
+    The weight of all bodies and objects, by 9.81 m/s^2 where there is no gravity, and what bends
+    the softest part by one unit of its coordinate.
+    """
+    description, scales = model.description, model.scales
     mass = sum(float(m.body.material_points()[1].sum()) for m in description.modules)
-    return mass * (float(np.linalg.norm(description.gravity)) or _GRAVITY)
+    weight = mass * (float(np.linalg.norm(description.gravity)) or _GRAVITY)
+    soft = scales.stiff[scales.stiff > 0.0] / scales.reach[scales.stiff > 0.0]
+    return weight + float(min(soft, default=0.0))
 
 
 def _without_neighbours(model: RobotModel, plan: ContactPlan, own: Array) -> ContactPlan | None:

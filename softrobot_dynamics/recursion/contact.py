@@ -294,10 +294,8 @@ def _move(contact, i, qd, n):
     """Fill the Jacobian of the relative velocity of a pair, and this velocity."""
     pair, J, places = contact.pairs[i], contact.J[i], contact.places[i]
     J[:] = 0.0
-    _add_columns(contact, pair[A], 1.0 - places[0], contact.point[i], J, n)
-    _add_columns(contact, pair[A_END], places[0], contact.point[i], J, n)
-    _add_columns(contact, pair[B], places[1] - 1.0, contact.point[i], J, n)
-    _add_columns(contact, pair[B_END], -places[1], contact.point[i], J, n)
+    _add_side(contact, pair[A], pair[A_END], places[0], 1.0, contact.point[i], J, n)
+    _add_side(contact, pair[B], pair[B_END], places[1], -1.0, contact.point[i], J, n)
     v, N = contact.sliding[i], contact.normal[i]
     for k in range(3):
         v[k] = 0.0
@@ -310,12 +308,24 @@ def _move(contact, i, qd, n):
 
 
 @kernel
-def _add_columns(contact, node, share, p, out, n):
-    """Add a share of the Jacobian (3 n,) of the place p (3,) [m] that moves with a node."""
+def _add_side(contact, start, end, s, sign, p, out, n):
+    """
+    Add the Jacobian (3 n,) of the place p (3,) [m] that moves with an element, times a sign.
+
+    Its point at a share s from one node to the other moves, and turns, by as much of both.
+    """
+    T, S = contact.frames[start], contact.frames[end]
+    r0 = p[0] - (1.0 - s) * T[3] - s * S[3]
+    r1 = p[1] - (1.0 - s) * T[7] - s * S[7]
+    r2 = p[2] - (1.0 - s) * T[11] - s * S[11]
+    _add_columns(contact.jacobians[start], sign * (1.0 - s), r0, r1, r2, out, n)
+    _add_columns(contact.jacobians[end], sign * s, r0, r1, r2, out, n)
+
+
+@inlined
+def _add_columns(J, share, r0, r1, r2, out, n):
     if share == 0.0:
         return
-    T, J = contact.frames[node], contact.jacobians[node]
-    r0, r1, r2 = p[0] - T[3], p[1] - T[7], p[2] - T[11]
     for j in range(n):
         w0, w1, w2 = J[j], J[n + j], J[2 * n + j]
         out[j] += share * (J[3 * n + j] + w1 * r2 - w2 * r1)
