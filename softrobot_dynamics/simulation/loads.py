@@ -11,8 +11,8 @@ import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.addresses import Entry, run
 from softrobot_dynamics.compiling.binding import cached, entry
-from softrobot_dynamics.dynamics.points import cloud_of
 from softrobot_dynamics.dynamics.wrenches import Load
+from softrobot_dynamics.model.points import cloud_of
 from softrobot_dynamics.recursion.loads import (
     carry,
     load_point,

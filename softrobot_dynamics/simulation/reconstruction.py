@@ -67,6 +67,7 @@ class Reconstruction:
         self._taken, self._from = np.array(shared, dtype=int).reshape(-1, 2).T
         self._free = np.setdiff1d(np.arange(model.n), self._taken)
         reach = np.linalg.norm(self._own(model.q0)[1], axis=1).max()
+        self._taken_over = not len(self._free)
         self._weights = np.tile(np.repeat([1.0, 1.0 / reach], 3), sum(counts.values()))
         self.begin()
 
@@ -76,6 +77,8 @@ class Reconstruction:
 
     def __call__(self, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
         """Return new arrays q, qd (n,) of the model for the state (q, qd) of the plant; or nan."""
+        if self._taken_over:
+            return q[self._from], qd[self._from]
         turns, places, jacobian = self._there(q)
         found, rates, free = self._model.q0.copy(), np.zeros(self._model.n), self._free
         if self._last is not None:  # where it has come since then
@@ -83,7 +86,7 @@ class Reconstruction:
             found[free] += to_free @ (jacobian @ (q - before))
         found[self._taken], rates[self._taken] = q[self._from], qd[self._from]
         units = self._model.scales.units[free]
-        for _ in range(MOST if len(free) else 0):
+        for _ in range(MOST):
             R, p, J = self._own(found)
             gaps = np.hstack([_rotation_vectors(turns, R), places - p]).ravel()
             if not np.isfinite(gaps).all():
@@ -95,9 +98,8 @@ class Reconstruction:
             found[free] += step
             if np.abs(step / units).max() < CLOSE:
                 break
-        if len(free):
-            self._last = q.copy(), found.copy(), to_free
-            rates[free] = to_free @ (jacobian @ qd - J[:, self._taken] @ rates[self._taken])
+        self._last = q.copy(), found.copy(), to_free
+        rates[free] = to_free @ (jacobian @ qd - J[:, self._taken] @ rates[self._taken])
         return found, rates
 
 
