@@ -55,7 +55,9 @@ ONLY = {
         'errors', 'schema', 'compiling', 'kernels', 'tracing', 'recursion', 'bodies', 'joints',
         'actuators', 'collision', 'description',
     },
-    'dynamics': {'errors', 'schema', 'compiling', 'kernels', 'recursion', 'model'},
+    'dynamics': {
+        'errors', 'schema', 'compiling', 'kernels', 'recursion', 'description', 'model',
+    },
     'simulation': {
         'errors', 'schema', 'compiling', 'kernels', 'joints', 'recursion', 'model', 'dynamics',
     },

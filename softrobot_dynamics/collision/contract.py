@@ -84,7 +84,7 @@ class CollisionShape:
 
 
 class ContactSurface(NamedTuple):
-    """What two shapes do to each other where they touch."""
+    """Stiffness, damping and friction of two shapes that touch."""
 
     stiffness: float  # [N/m]
     damping: float  # [s/m]; nan: by restitution

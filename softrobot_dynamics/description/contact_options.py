@@ -17,7 +17,7 @@ class Obstacle:
 
 @dataclass(frozen=True)
 class ContactOptions:
-    """How contact is simulated; entries of ``contact`` at the top of a robot file."""
+    """Options of simulated contact: entries of ``contact`` at the top of a robot file."""
 
     slip: float | None = number('m/s', above=0.0, default=None)
     stiffness: float | None = number('N/m', above=0.0, default=None)

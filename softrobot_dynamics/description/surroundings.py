@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What surrounds a robot: shapes that stand still, and objects that may be moved.
+Surroundings of a robot: shapes that stand still, and objects that may be moved.
 
 An object is a free rigid body: a module of its own on the base, with a shape.
 """
@@ -24,7 +24,7 @@ KEYS = 'environment', 'objects'  # of a robot file, and of a file of surrounding
 
 
 class Surroundings(NamedTuple):
-    """What a robot may touch."""
+    """Obstacles and objects that a robot may touch."""
 
     environment: tuple[Obstacle, ...]
     objects: tuple[Module, ...]

@@ -67,7 +67,6 @@ class Reconstruction:
         self._taken, self._from = np.array(shared, dtype=int).reshape(-1, 2).T
         self._free = np.setdiff1d(np.arange(model.n), self._taken)
         reach = np.linalg.norm(self._own(model.q0)[1], axis=1).max()
-        self._taken_over = not len(self._free)
         self._weights = np.tile(np.repeat([1.0, 1.0 / reach], 3), sum(counts.values()))
         self.begin()
 
@@ -77,7 +76,7 @@ class Reconstruction:
 
     def __call__(self, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
         """Return new arrays q, qd (n,) of the model for the state (q, qd) of the plant; or nan."""
-        if self._taken_over:
+        if not len(self._free):
             return q[self._from], qd[self._from]
         turns, places, jacobian = self._there(q)
         found, rates, free = self._model.q0.copy(), np.zeros(self._model.n), self._free

@@ -47,7 +47,7 @@ def test_a_body_has_one_shape_or_a_list_of_them():
     ],
 )
 def test_a_wrong_shape_is_refused_by_its_place(shape, place, words):
-    """What a body cannot have, or no shape has, is reported with its place and what is right."""
+    """A shape that a body cannot have is reported with its place and what is right."""
     text = problems(shape)
     assert place in text
     assert words in text
