@@ -134,6 +134,14 @@ OF_SIMULATION = (
         read_only=True,
     ),
     ParameterSpec(
+        'surroundings',
+        'string',
+        '',
+        'YAML file of an environment and objects that the simulated robot may touch; empty: none'
+        ' but those of the robot file',
+        read_only=True,
+    ),
+    ParameterSpec(
         'payload.body',
         'string',
         '',

@@ -39,7 +39,7 @@ def estimated(arm):
     sd.ShapeFit(arm, own)({}, u=np.ones(arm.m))
 
 
-@pytest.mark.realtime
+@pytest.mark.alone
 def test_the_demo_follows_on_estimates(tmp_path, estimated):
     """Under estimates of a noisy camera the tip follows its circle to 2 mm."""
     command = [sys.executable, '-m', 'softrobot_dynamics.cli', 'demo', '--estimated', '--no-plot']

@@ -17,11 +17,11 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.addresses import Entry, run
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import inlined, kernel
-from softrobot_dynamics.dynamics.points import cloud_of
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 from softrobot_dynamics.kernels.layout import ORIGIN
 from softrobot_dynamics.kernels.spatial import rotate
 from softrobot_dynamics.model.evaluation import Evaluator
+from softrobot_dynamics.model.points import cloud_of
 from softrobot_dynamics.recursion.frames import point_jacobian
 from softrobot_dynamics.recursion.material_points import Cloud, place_points
 from softrobot_dynamics.recursion.passes import JOINT_POSE, STATE, TIP_POSE

@@ -13,6 +13,7 @@ from softrobot_dynamics.kernels.linalg import cholesky, copy, solve_lower, solve
 from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.actuation_hessians import fibre_stiffness
+from softrobot_dynamics.recursion.contact import add_contact_stiffness
 from softrobot_dynamics.recursion.derivative_passes import (
     allocate_tangents,
     DerivativeArrays,
@@ -125,10 +126,13 @@ class RosenbrockIntegrator(Integrator):
         self.advance = self.bind(self.entry)
 
     def _adaptation(self, jacobian: Jacobian) -> Entry:
-        """Return the entry of what adapts a Jacobian to drives that move joints, or NOTHING."""
-        if self.acts.servos is None:
-            return NOTHING
-        return entry(adapt_to_servos, drives=self.acts.servos, K=jacobian.K, D=jacobian.D)
+        """Return the entry of what adapts a Jacobian to contact and to drives, or NOTHING."""
+        found, (K, D) = NOTHING, (jacobian.K, jacobian.D)
+        if self.acts.contact is not None:
+            found = entry(adapt_to_contact, contact=self.acts.contact, K=K, D=D)
+        if self.acts.servos is not None:
+            found = entry(adapt_to_servos, before=found, drives=self.acts.servos, K=K, D=D)
+        return found
 
     def bind(self, evaluate: Entry) -> Callable[..., int]:
         """Return ``advance`` by another entry that evaluates the robot into the same terms."""
@@ -150,6 +154,7 @@ def rosenbrock_steps(work, force, q, qd, duration, once):
     while clock.passed[0] < duration * (1.0 - 1e-12):
         left = duration - clock.passed[0]
         h = left / max(1.0, np.ceil(left / clock.next[0] - 1e-9))
+        changed = not ready
         if not ready:
             run(work.evaluate, q, qd)
             start(work.terms, force, b)
@@ -161,7 +166,8 @@ def rosenbrock_steps(work, force, q, qd, duration, once):
             run(work.stiffen, q, force)
             _subtract(work.tangents, jacobian)
             _keep(clock, jacobian)
-        if work.adapt.address != 0:
+            changed = True
+        if changed and work.adapt.address != 0:
             run(work.adapt, q, qd)
         failed = _step(work.evaluate, work.terms, b, jacobian, force, q, qd, h)
         excess = np.inf if failed != 0 else _excess(b.error, q, work.units, work.tolerance)
@@ -185,8 +191,16 @@ def rosenbrock_steps(work, force, q, qd, duration, once):
 
 
 @kernel
-def adapt_to_servos(drives, K, D, q, qd):
-    """Adapt K and D to the drives as they were in the last evaluation, at (q, qd)."""
+def adapt_to_contact(contact, K, D, q, qd):
+    """Add stiffness and damping of contact as it was in the last evaluation, at (q, qd)."""
+    add_contact_stiffness(contact, K, D)
+
+
+@kernel
+def adapt_to_servos(before, drives, K, D, q, qd):
+    """Adapt K and D to the drives as they were in the last evaluation, after ``before``."""
+    if before.address != 0:
+        run(before, q, qd)
     separate_servos(drives, K, D)
 
 
