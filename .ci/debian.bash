@@ -3,11 +3,12 @@
 # Functions for checks in a bare Debian; other scripts source them. They need root, and Debian's
 # packages debootstrap and, for another processor, qemu-user-static and binfmt-support.
 
-# make_debian FOLDER SUITE [ARCHITECTURE]: install Debian with Python, pip and venv, and no more.
+# make_debian FOLDER SUITE [ARCHITECTURE]: install Debian with Python, pip and venv, and no more but
+# the library that Pinocchio's wheel, which the tests compare with, takes for granted (libgomp1).
 make_debian() {
   [ "${3:-$(dpkg --print-architecture)}" = "$(dpkg --print-architecture)" ] || _emulate "$3"
   if [ ! -e "$1/complete" ]; then
-    debootstrap --variant=minbase ${3:+"--arch=$3"} --include=python3,python3-venv,ca-certificates \
+    DEBIAN_FRONTEND=noninteractive debootstrap --variant=minbase ${3:+"--arch=$3"} --include=python3,python3-venv,libgomp1,ca-certificates \
       "$2" "$1" > "$1.log" 2>&1 || { tail -5 "$1.log"; return 1; }
     touch "$1/complete"
   fi
