@@ -33,11 +33,11 @@ def save(name: str, symbol: str, code: bytes) -> None:
 
 
 def load(name: str) -> int | None:
-    """Return the address of the C function of an emitted module; None if none is kept."""
-    from softrobot_dynamics.compiling.compiler import KEEPS_MACHINE_CODE, register_helpers
+    """
+    Return the address of the C function of an emitted module; None if none is kept.
 
-    if not KEEPS_MACHINE_CODE:
-        return None
+    LLVM must have been told of numba's functions that code may call.
+    """
     own, keys = folder.own_folder(), level_keys()
     content = folder.read(own / file_name(name, own_keys().code)) if own else None
     if content is None and keys:
@@ -45,7 +45,6 @@ def load(name: str) -> int | None:
     if content is None:
         return None
     symbol, _, code = content.partition(b'\n')
-    register_helpers()
     if not all(map(llvm.address_of_symbol, undefined_symbols(code))):
         return None  # LLVM would end the process
     engine = _engine()
@@ -63,7 +62,10 @@ def undefined_symbols(code: bytes) -> set[str]:
     """Return the symbols that an object takes from elsewhere, if it is one of ELF; else none."""
     if not code.startswith(_MAGIC):
         return set()
-    start, (size, count) = struct.unpack_from('<Q', code, 40)[0], struct.unpack_from('<HH', code, 58)
+    (start,), (size, count) = (
+        struct.unpack_from('<Q', code, 40),
+        struct.unpack_from('<HH', code, 58),
+    )
     sections = [_SECTION.unpack_from(code, start + i * size) for i in range(count)]
     found = set()
     for _, kind, _, _, offset, length, link, _, _, _ in sections:

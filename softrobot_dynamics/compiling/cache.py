@@ -2,12 +2,12 @@
 """
 Emitted source becomes a module in a cache folder, so that numba can keep its machine code.
 
-A module is named after the sources that its machine code depends on: the emitted one, and the files
-that it imports from, directly or not (:mod:`~softrobot_dynamics.compiling.sources`). The names of
-files of machine code say besides for which processor, numba and Python it was made
+A module is named after the sources that its machine code depends on: the emitted one, and the
+files that it imports from, directly or not (:mod:`~softrobot_dynamics.compiling.sources`). The
+names of files of machine code say besides for which processor, numba and Python it was made
 (:mod:`~softrobot_dynamics.compiling.targets`). Nothing in the folder is ever edited; it may be
-deleted at any time. What an installed package brings (:mod:`~softrobot_dynamics.compiling.prebuilt`)
-is used where the folder has nothing.
+deleted at any time. What an installed package brings is used where the folder has nothing
+(:mod:`~softrobot_dynamics.compiling.prebuilt`).
 ``SOFTROBOT_CACHE_DIR`` (or ``XDG_CACHE_HOME``) chooses another place. Where no folder can be
 written the module is compiled in memory, and a warning says so; see
 :mod:`~softrobot_dynamics.compiling.folder` for what else may be wrong with it.
@@ -204,7 +204,7 @@ def _load(name: str, source: str) -> None:
     linecache.cache[file] = len(source), None, source.splitlines(True), file  # for inspect
     module.__dict__.update(for_python=compiler.for_python, by_address=compiler.by_address)
     sys.modules[name] = module
-    address = c_functions.load(name) if _BY_ADDRESS in source else None
+    address = _kept_address(name) if _BY_ADDRESS in source else None
     if address is not None:  # all that is in it, without running it
         label = name.removeprefix(PREFIX).rpartition('_')[0]
         setattr(module, label, c_functions.CFunction(address))
@@ -214,6 +214,14 @@ def _load(name: str, source: str) -> None:
     except BaseException:
         del sys.modules[name]
         raise
+
+
+def _kept_address(name: str) -> int | None:
+    """Return the address of the C function of a module, if there is machine code of it."""
+    if not compiler.KEEPS_MACHINE_CODE:
+        return None
+    compiler.register_helpers()
+    return c_functions.load(name)
 
 
 def _bytecode(name: str, source: str, file: str) -> CodeType:

@@ -19,7 +19,7 @@ FOLDER = Path(__file__).parents[1] / 'prebuilt'
 
 def read(name: str | None) -> bytes | None:
     """Return the content of a file, whole; None if it is not there."""
-    return folder.read_installed(FOLDER / name) if name in _files() else None
+    return folder.read_installed(FOLDER / name) if name and name in _files() else None
 
 
 def has(module: str) -> bool:
@@ -31,7 +31,7 @@ def has(module: str) -> bool:
 
 
 @functools.cache
-def _files() -> frozenset[str | None]:
+def _files() -> frozenset[str]:
     """Return the names of all files; none where the user wants none."""
     if os.environ.get('SOFTROBOT_PREBUILT') == '0' or level_keys() is None:
         return frozenset()
@@ -44,7 +44,7 @@ def _files() -> frozenset[str | None]:
 @functools.cache
 def _modules() -> frozenset[str]:
     """Return the names of the modules that files are of, each with a key."""
-    return frozenset('.'.join(name.split('.')[:2]) for name in _files() if name)
+    return frozenset('.'.join(name.split('.')[:2]) for name in _files())
 
 
 def collect(cache: Path, target: Path, level: Level) -> int:

@@ -15,7 +15,8 @@ import re
 import sys
 
 _LOADERS = {
-    f'softrobot_dynamics.compiling.{name}' for name in ('c_functions', 'folder', 'prebuilt', 'targets')
+    f'softrobot_dynamics.compiling.{name}'
+    for name in ('c_functions', 'folder', 'prebuilt', 'targets')
 }
 """Modules that find, keep and load machine code, and have no part in what it is."""
 KNOWN = {'numba', 'numpy', 'llvmlite', 'scipy', *sys.stdlib_module_names}
