@@ -280,6 +280,7 @@ class MachineCode(NullCache):
         if path and not data.library.has_dynamic_globals:  # addresses of this process
             (name, kind, (code, _)), *others = data._reduce()
             others[_ANNOTATION] = ''  # for people, and longer than the code
+            others[-1] = tuple(each for each in others[-1] if each.consts)  # else of no use
             state = name, kind, (code, _names_alone(data.fndesc))
             folder.write(path, dumps((repr(sig), (state, *others))))
 
