@@ -89,17 +89,6 @@ def test_package_xml_says_what_colcon_needs(manifest):
     assert re.fullmatch(r'[-\w.+]+@[-\w]+(\.[-\w]+)+', manifest.find('maintainer').get('email'))
 
 
-def test_every_import_of_ros_is_declared(manifest):
-    """Each ROS package that the nodes and launch files import is a dependency in package.xml."""
-    declared = {entry.text for entry in manifest.iter() if entry.tag.endswith('depend')}
-    files = [*(ROOT / NAME / 'nodes').rglob('*.py'), *(ROOT / 'launch').glob('*.py')]
-    statement = re.compile(r'^\s*(?:from|import) (\w+)', re.MULTILINE)
-    imported = {name for f in files for name in statement.findall(f.read_text(encoding='utf-8'))}
-    ros = {name for name in imported if re.match(r'(rclpy|rosidl|ament|launch|\w+_msgs)', name)}
-    assert ros
-    assert ros <= declared
-
-
 @pytest.mark.parametrize('wheel', ['build_wheel'], indirect=True)
 def test_an_archive_holds_every_module(wheel):
     """Every module of every sub-package is in the wheel, and no test is."""
