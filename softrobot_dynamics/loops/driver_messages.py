@@ -7,11 +7,16 @@ from typing import Any
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Vector
-from softrobot_dynamics.estimation.sensors.message_sources import POSE
+from softrobot_dynamics.estimation.sensors.message_sources import MessageSource, POSE
 from softrobot_dynamics.estimation.sensors.messages import MessageFields, quaternion
 from softrobot_dynamics.loops.realtime import SECOND
 
-_UNSEEN = np.full(3, np.nan)
+#: An item of another body: name, position, orientation.
+_UNSEEN: tuple[str, Vector, MessageFields] = (
+    '',
+    np.full(3, np.nan),
+    {'w': 1.0, 'x': 0.0, 'y': 0.0, 'z': 0.0},
+)
 
 
 def driver_fields(sensor: Any, value: Array, stamp: int) -> MessageFields:
@@ -37,11 +42,12 @@ def driver_fields(sensor: Any, value: Array, stamp: int) -> MessageFields:
     return layout.write(_items(source, placed), header)
 
 
-def _items(source: Any, placed: list[tuple[Vector, MessageFields]]) -> list[tuple[str, Any, Any]]:
+def _items(
+    source: MessageSource, placed: list[tuple[Vector, MessageFields]]
+) -> list[tuple[str, Vector, MessageFields]]:
     """Return (name, position, orientation) of all items in the order of the message."""
     if source.indices:
-        unseen: tuple[str, Any, Any] = ('', _UNSEEN, None)
-        items = [unseen] * (source.size or max(source.indices) + 1)
+        items = [_UNSEEN] * (source.size or max(source.indices) + 1)
         for k, each in zip(source.indices, placed):
             items[k] = ('', *each)
         return items

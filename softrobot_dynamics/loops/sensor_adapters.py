@@ -9,6 +9,7 @@ send zeros, nan, an identity, or the last numbers again. All of these give no va
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 import math
 import time
 from typing import Any, NamedTuple
@@ -35,14 +36,14 @@ _SAME = 1e-12  # of an orientation that is an identity
 _FAR = 1e6  # times the square of the largest distance: no assignment
 
 
-class Measured(NamedTuple):
+class StampedValue(NamedTuple):
     """A value of a sensor in a message, and its stamp [ns] by the clock of the loop."""
 
     stamp: int
     value: ArrayLike | None  # None: the message has none for this sensor
 
 
-UNSEEN = Measured(0, None)
+UNSEEN = StampedValue(0, None)
 
 
 class SensorAdapter:
@@ -60,7 +61,7 @@ class SensorAdapter:
 
     def read(
         self, message: Message, arrival: int, predict: Callable[[str, int], Array]
-    ) -> Measured:
+    ) -> StampedValue:
         """
         Return what was measured in a message that came at an `arrival` [ns, steady clock].
 
@@ -70,7 +71,7 @@ class SensorAdapter:
         """
         if self._items is None:
             stamp = self._stamp(message.header, arrival)
-            return Measured(stamp, read_measurement(self._sensor, message))
+            return StampedValue(stamp, read_measurement(self._sensor, message))
         try:
             return self._read_items(self._items, message, arrival, predict)
         except MessageError:
@@ -86,7 +87,7 @@ class SensorAdapter:
         message: Message,
         arrival: int,
         predict: Callable[[str, int], Array],
-    ) -> Measured:
+    ) -> StampedValue:
         found = items.select(message)
         if found is None:
             return UNSEEN
@@ -103,7 +104,7 @@ class SensorAdapter:
             if np.isnan(value).all():
                 return UNSEEN
         self._sensor.read(value)
-        return Measured(stamp, value)
+        return StampedValue(stamp, value)
 
     def _stamp(self, header: Any, arrival: int) -> int:
         stamp = header.stamp.sec * SECOND + header.stamp.nanosec
@@ -114,7 +115,6 @@ class _DriverClock:
     """Converts stamps of a clock of its own to the system clock of this machine."""
 
     def __init__(self, kind: str) -> None:
-        self._offset = time.time_ns() - now()
         self._stamped = kind != ARRIVAL
         self._clock, self._last = SensorClock(), 0
 
@@ -129,7 +129,7 @@ class _DriverClock:
             self._last = stamp
             self._clock.update(stamp, arrival)
             age = self._clock.age(stamp, arrival)
-        return arrival - age + self._offset
+        return arrival - age + time.time_ns() - now()
 
 
 class _ItemReader:
@@ -140,6 +140,8 @@ class _ItemReader:
         self._layout, self._pose = source.layout(sensor.message_type), sensor.content == POSE
         self._count, self._before = sensor.tracked, np.zeros((0, 0))
         self.assigns = source.assign_within is not None
+        if self.assigns:
+            import_module('scipy.optimize')  # here: it is slow to import, and a loop would wait
         T = source.origin.matrix()
         self._R, self._origin = T[:3, :3], T[:3, 3]
 
@@ -154,6 +156,8 @@ class _ItemReader:
             return None
         there = [each is not None and self._seen(each) for each in items]
         numbers = np.array([_numbers(each) if each else [math.nan] * 7 for each in items])
+        if np.isinf(numbers).any():
+            raise MessageError('not a number: a position or orientation is infinite')
         fresh = self._fresh(numbers) & np.array(there, dtype=bool)
         if not fresh.any():
             return None
@@ -219,7 +223,7 @@ def assigned(points: Matrix, predicted: Matrix, within: float) -> Matrix:
     The sum of squared distances is the least of all assignments; a pair further apart than
     ``within`` [m] is none.
     """
-    from scipy.optimize import linear_sum_assignment  # late: scipy is slow to import
+    from scipy.optimize import linear_sum_assignment  # late: only unordered markers need it
 
     apart = np.linalg.norm(predicted[:, None] - points[None], axis=-1)
     near = apart <= within

@@ -13,7 +13,7 @@ from softrobot_dynamics.estimation.sensors.contract import Sensor
 from softrobot_dynamics.estimation.sensors.messages import Message
 from softrobot_dynamics.loops.contracts import CommandSource, MessageInbox, Stamped
 from softrobot_dynamics.loops.message_fields import read_measurement, SECOND, stamp_of
-from softrobot_dynamics.loops.sensor_adapters import Measured, SensorAdapter
+from softrobot_dynamics.loops.sensor_adapters import SensorAdapter, StampedValue
 
 _PERIODS = 2.5  # of a sensor that it may be silent
 
@@ -36,11 +36,11 @@ class Stream(NamedTuple):
 
     def read(
         self, message: MeasurementMessage, arrival: int, predict: Callable[[str, int], Array]
-    ) -> Measured:
+    ) -> StampedValue:
         """Return what was measured in a message; as :meth:`SensorAdapter.read`."""
         if self.adapter is not None:
             return self.adapter.read(message, arrival, predict)
-        return Measured(stamp_of(message), read_measurement(self.sensor, message))
+        return StampedValue(stamp_of(message), read_measurement(self.sensor, message))
 
     def patience(self, timeout: int) -> int:
         """Return how long the sensor may say nothing [ns], at least a timeout [ns]."""

@@ -8,7 +8,7 @@ A type that is not listed is described in the estimator file by the same fields.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -63,7 +63,7 @@ class MessageLayout:
             yield Item(name, header, (p.x, p.y, p.z), turn(each))
 
     def write(
-        self, items: list[tuple[str, Vector, MessageFields | None]], header: MessageFields
+        self, items: Sequence[tuple[str, Vector, MessageFields]], header: MessageFields
     ) -> MessageFields:
         """Return the fields of a message of items: names, positions (3,), quaternions."""
         made = [self._item(*each) for each in items]
@@ -72,14 +72,14 @@ class MessageLayout:
         common = {} if self.own_headers else {'header': header}
         return {**common, **(_nested(self.items, made) if self.items else made[0])}
 
-    def _item(self, name: str, place: Vector, turn: MessageFields | None) -> dict[str, Any]:
+    def _item(self, name: str, place: Vector, turn: MessageFields) -> dict[str, Any]:
         fields: dict[str, Any] = {}
         if self.name and name:
             paths = self.name.split('/')
             for path, part in zip(paths, name.rsplit('/', len(paths) - 1)):
                 _merge(fields, _nested(path, int(part) if path == 'id' else part))
         _merge(fields, _nested(self.position, point(place)))
-        if self.orientation and turn is not None:
+        if self.orientation:
             _merge(fields, _nested(self.orientation, turn))
         return fields
 
@@ -93,7 +93,7 @@ class CloudLayout(MessageLayout):
             yield Item('', message.header, (x, y, z), None)
 
     def write(
-        self, items: list[tuple[str, Vector, MessageFields | None]], header: MessageFields
+        self, items: Sequence[tuple[str, Vector, MessageFields]], header: MessageFields
     ) -> MessageFields:
         """Return the fields of a cloud of points."""
         places = np.array([place for _, place, _ in items]).reshape(-1, 3)

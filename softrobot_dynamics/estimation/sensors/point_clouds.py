@@ -54,6 +54,7 @@ def cloud_fields(points: Matrix) -> MessageFields:
         'height': 1,
         'width': len(points),
         'fields': fields,
+        'is_bigendian': False,
         'point_step': 12,
         'row_step': 12 * len(points),
         'data': array('B', np.asarray(points, dtype='<f4').tobytes()),
