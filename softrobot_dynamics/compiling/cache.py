@@ -113,7 +113,7 @@ class _NotLoaded(ModuleType):
 
 
 class _StandIn:
-    """What is not compiled: nothing is at its address."""
+    """A stand-in for a kernel that is not compiled yet: nothing is at its address."""
 
     address = 2  # unlike all that stands for an address where there is no kernel
 

@@ -141,7 +141,7 @@ class SampledDataLaw(Controller[D]):
 
     @property
     def memory_size(self) -> int:
-        """How many numbers the law keeps from one tick to the next."""
+        """The number of values the law keeps from one tick to the next."""
         return self.remembers * len(self.controlled)
 
     def tell(self, settings: D, q: Vector | None = None) -> Any:

@@ -35,7 +35,7 @@ from softrobot_dynamics.schema.yaml_files import read_yaml
 @dataclass(frozen=True)
 class Disturbance:
     """
-    What may act from outside, or be wrong in the model: a wrench on the tip of every body.
+    Disturbances and model errors, as a wrench on the tip of every body.
 
     Deviations in the long run, along each axis of the base; it is forgotten within ``fading`` [s].
     """
@@ -61,14 +61,14 @@ class ModelError:
 
     @property
     def deviations(self) -> Vector:
-        """Those of the three shares (3,), or none (0,) if all are 0."""
+        """Standard deviations of the three shares (3,), or none (0,) if all are 0."""
         each = np.array([self.inertia, self.stiffness, self.damping])
         return each if each.any() else np.zeros(0)
 
 
 @dataclass(frozen=True)
 class Initial:
-    """How well the initial state is known: deviations of what a coordinate moves of the robot."""
+    """Deviations of the initial state, of what a coordinate moves of the robot."""
 
     position: float = number('m', above=0.0, default=0.02)
     velocity: float = number('m/s', above=0.0, default=0.1)

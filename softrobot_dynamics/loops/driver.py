@@ -164,16 +164,16 @@ class Driver:
 
     @property
     def sent(self) -> Vector:
-        """What was sent last (m,), not a copy: that, or what drives of joints are told."""
+        """The values sent last (m,), not a copy: the command, or set-points of joint drives."""
         return self.limiter.last if self._setpoints is None else self._setpoints.told
 
     @property
     def sendable(self) -> bool:
-        """Whether it is known what to tell every drive: a position, as soon as a state came."""
+        """Whether there is a value for every drive: positions are known after a first state."""
         return self._setpoints is None or self._setpoints.known
 
     def _take_up(self, orders: Orders, t: float, q: Vector, qd: Vector, anew: bool) -> None:
-        """Tell the law what is new to it."""
+        """Pass new settings and references to the law."""
         taken, self.taken, self.took = self.taken, orders, NOTHING
         if anew or orders.settings is not taken.settings:
             self.law.use(self._told(orders.settings))

@@ -56,7 +56,7 @@ class CommandStream(NamedTuple):
 
 
 class ObservabilityCheck:
-    """Which sensors tell enough: those by which no more coordinates are unobservable."""
+    """Find the coordinates that a set of sensors leaves unobservable, beyond those allowed."""
 
     def __init__(self, estimator: Estimator, allowed: Iterable[str]) -> None:
         self._estimator, self._allowed = estimator, frozenset(allowed)
@@ -87,22 +87,22 @@ def silent(
 
 def complaint(
     missing: Sequence[str],
-    doubted: Sequence[str],
-    ungauged: Sequence[str],
-    misgauged: Sequence[str],
+    rejected_sensors: Sequence[str],
+    missing_efforts: Sequence[str],
+    rejected_efforts: Sequence[str],
 ) -> str:
     """
-    Return in words what is wrong with missing sensors and ungauged efforts, '' if none is.
+    Describe the missing sensors and efforts in words, '' if there are none.
 
-    Of these, `doubted` and `misgauged` speak, but are not believed.
+    Of these, `rejected_sensors` and `rejected_efforts` send, but all measurements are rejected.
     """
-    mute = [name for name in missing if name not in doubted]
-    said = [f'{", ".join(mute)} silent'] if mute else []
-    if doubted:
-        words = 'not believed: they are wrong, or the model is by more than `disturbance` says'
-        said.append(f'{", ".join(doubted)} {words}')
-    mute = [name for name in ungauged if name not in misgauged]
-    for names, what in ((mute, 'silent'), (misgauged, 'not believed')):
+    quiet = [name for name in missing if name not in rejected_sensors]
+    said = [f'{", ".join(quiet)} silent'] if quiet else []
+    if rejected_sensors:
+        words = 'rejected: they are wrong, or the model errs by more than `disturbance` allows'
+        said.append(f'{", ".join(rejected_sensors)} {words}')
+    quiet = [name for name in missing_efforts if name not in rejected_efforts]
+    for names, what in ((quiet, 'silent'), (rejected_efforts, 'rejected')):
         if names:
             said.append(f'{", ".join(names)} {what}: commands count in their place')
     return '; '.join(said)

@@ -91,7 +91,7 @@ class SimulationLoop(Loop):
     def reset(
         self, q: ArrayLike | None = None, qd: ArrayLike | None = None, patience: float = 1.0
     ) -> bool:
-        """Begin anew at a state, by default the initial one, under the safe command."""
+        """Restart at a state, by default the initial one, under the safe command."""
         return self._requests.ask(lambda: self._start_anew(q, qd), patience)
 
     def pause(self, on: bool, patience: float = 1.0) -> bool:

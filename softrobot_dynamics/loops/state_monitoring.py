@@ -26,7 +26,7 @@ _AGAIN, _ONCE = 60 * SECOND, 10**6 * SECOND
 
 
 class LateActuator(Protocol):
-    """What an actuator adds to the time from a command to its force."""
+    """Lag and delay of an actuator from a command to its force."""
 
     @property
     def lag(self) -> float: ...
@@ -36,7 +36,7 @@ class LateActuator(Protocol):
 
 
 class Graph(Protocol):
-    """What a node knows of time and of others, as rclpy's Node says it; it has a log, too."""
+    """The part of rclpy's Node that is used here: clock, log, and publishers on topics."""
 
     def get_clock(self) -> Any: ...
 
@@ -48,7 +48,7 @@ class Graph(Protocol):
 
 
 class Peers(Protocol):
-    """What other nodes say of themselves."""
+    """The status that other nodes report."""
 
     def errors(self, names: Sequence[str]) -> Mapping[str, str]:
         """Return {name: what it reports} of those of some nodes that report an error."""
@@ -194,7 +194,7 @@ def estimation(loop: ControlLoop) -> str:
     if not loop.states.estimated:
         return ''
     names = shortened(', '.join(loop.states.estimated))
-    late = f'{loop.states.lateness * 1e-6:.3g} ms late, which is made up for'
+    late = f'{loop.states.lateness * 1e-6:.3g} ms late, which the law compensates'
     return f'velocities are estimated from positions, {late}: {names}'
 
 
@@ -209,15 +209,15 @@ def wrong_delay(seen: float, known: float, period: float, after: float = 0.0) ->
     if seen > known + LATE * period:
         return (
             f'{leave}, but `delay` is {known * 1e3:.3g} ms:'
-            ' errors fall otherwise than the gains say'
+            ' the closed loop differs from what the gains ask for'
         )
     rest = known - seen - after
     if rest > (LATE + CYCLE) * period:
         return (
             f'{leave} and act {after * 1e3:.3g} ms later by the robot file (lag and delay of'
-            f' actuators), but `delay` is {known * 1e3:.3g} ms: the law looks {rest * 1e3:.3g} ms'
-            ' too far ahead, or that is what commands take to the robot, or wait there for a bus:'
-            ' then let the file say so'
+            f' actuators), but `delay` is {known * 1e3:.3g} ms: the law predicts {rest * 1e3:.3g}'
+            ' ms too far ahead, unless commands take as long to the robot or wait there for a bus:'
+            ' then set this as the delay of actuators in the robot file'
         )
     return ''
 
@@ -234,4 +234,4 @@ def wrong_rate(steps: Window, period: float) -> str:
     )
     if step < period:
         return words
-    return f'{words}: give it `rate` {come}, or let an estimator say the state in between'
+    return f'{words}: set `rate` to {come}, or have an estimator give the states in between'

@@ -18,7 +18,7 @@ from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.loops.contracts import MessageInbox, StateMessage
 from softrobot_dynamics.loops.message_fields import stamp_of, StateReader
 from softrobot_dynamics.loops.sensor_clock import SensorClock
-from softrobot_dynamics.loops.state_validation import ANEW, StateValidator, UNCONFIRMED
+from softrobot_dynamics.loops.state_validation import MOVED, StateValidator, UNCONFIRMED
 from softrobot_dynamics.loops.statistics import Window
 from softrobot_dynamics.loops.velocity_estimation import delay_of, VelocityEstimator
 
@@ -67,7 +67,7 @@ class StateStream:
 
     @property
     def lateness(self) -> int:
-        """How late estimated velocities are [ns]."""
+        """Delay of estimated velocities [ns]."""
         return self.delay
 
     def silent(self, moment: int) -> tuple[str, ...]:
@@ -112,7 +112,7 @@ class StateStream:
             self._clock.update(sent.stamp, arrival)
         if verdict == UNCONFIRMED:
             return False
-        self.moved |= verdict == ANEW
+        self.moved |= verdict == MOVED
         if self._estimator is not None:
             found = self._estimator.believe()
             if found is None:
@@ -228,7 +228,7 @@ class StateParts:
 
     @property
     def lateness(self) -> int:
-        """How late estimated velocities are, of the part with the latest ones [ns]."""
+        """The largest delay of estimated velocities among the parts [ns]."""
         return max(part.stream.delay for part in self.parts)
 
     def silent(self, moment: int) -> tuple[str, ...]:

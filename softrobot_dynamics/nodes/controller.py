@@ -148,7 +148,7 @@ class ControllerNode(LifecycleNode):
             self, names, controlled, parts, quality, self._diagnostics.changed, topics
         )
         for words in self.options.unknown():
-            self.get_logger().warning(f'unknown parameter {words} left out')
+            self.get_logger().warning(f'unknown parameter {words} is ignored')
         self.get_logger().info(
             f'configured in {(realtime.now() - started) * 1e-9:.1f} s:'
             f' {plant.model.n} coordinates, {len(names)} actuators'

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.quick
 
 
 class Inner(NamedTuple):
-    """What another NamedTuple holds."""
+    """A NamedTuple as a field of another one."""
 
     x: np.ndarray
     factor: float

@@ -179,7 +179,7 @@ def test_a_part_that_has_never_come_is_named(monkeypatch):
 
 
 def test_a_wrong_message_of_one_part_leaves_the_other_alone(monkeypatch):
-    """What is wrong with one part is refused with its name; the other part's states count."""
+    """A wrong message of one part is refused with its name; the other part's states count."""
     drivers = Drivers(monkeypatch, tick='arm')
     drivers.run(4 * SETTLED)
     before, words = len(drivers.rows), drivers.control.publisher.words

@@ -128,7 +128,7 @@ def test_missing_velocities_are_said(velocity, observer, start, tmp_path):
         return observer.mode(CONTROLLER) == 'running' and '10 ms late' in log
 
     observer.until(running, 'a running loop, and words', every=0.2 * PERIOD)
-    assert text(observer, 'velocities').endswith('10 ms late, which is made up for: y')
+    assert text(observer, 'velocities').endswith('10 ms late, which the law compensates: y')
 
 
 @pytest.mark.parametrize('clock', ['true', 'false'], ids=['one clock', 'own clocks'])

@@ -15,7 +15,7 @@ from softrobot_dynamics.model.drives import Conversion
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-SWEEPS, SETTLED = 50, 1e-9  # in which laws have to agree on what each pushes with; relative
+SWEEPS, SETTLED = 50, 1e-9  # in which laws have to agree on what each applies; relative
 
 
 class Ensemble:
@@ -46,46 +46,46 @@ class Ensemble:
             return math.nan
 
         def together(q: Vector, u: Vector) -> Answer:
-            pushes = u.copy()
+            applied = u.copy()
             answers = [
-                law(q, u, own.replace(feed_forward=pushes))  # an array that changes in place
+                law(q, u, own.replace(feed_forward=applied))  # an array that changes in place
                 for law, own in zip(laws, settings)
                 if law is not None
             ]
-            return self._answer(answers, q, pushes)
+            return self._answer(answers, q, applied)
 
         return self._sampled.growth(q, u, together, off)
 
-    def _answer(self, answers: list[Callable[..., Any]], q: Vector, pushes: Vector) -> Answer:
-        """Return all answers as one; ``pushes`` (m,) becomes what all do at rest at q (n,)."""
+    def _answer(self, answers: list[Callable[..., Any]], q: Vector, applied: Vector) -> Answer:
+        """Return all answers as one; ``applied`` (m,) becomes what all do at rest at q (n,)."""
         chosen, rest = self._controlled, np.zeros(len(q))
         empty = np.zeros(self._sampled.size)
         for _ in range(SWEEPS):
-            before = pushes.copy()
-            self._round(answers, q, rest, empty, pushes)
-            if not np.abs(pushes - before).max() > SETTLED * np.abs(pushes).max():
+            before = applied.copy()
+            self._round(answers, q, rest, empty, applied)
+            if not np.abs(applied - before).max() > SETTLED * np.abs(applied).max():
                 break
-        settled = pushes.copy()
+        settled = applied.copy()
 
         def answer(q: Vector, qd: Vector, memory: Vector) -> tuple[Any, Vector]:
-            pushes[:] = settled
-            pushes[chosen] += memory[: len(chosen)]
-            kept = self._round(answers, q, qd, memory, pushes)
-            changed = pushes[chosen] - settled[chosen]
-            efforts = self._conversion.efforts(q, pushes)
+            applied[:] = settled
+            applied[chosen] += memory[: len(chosen)]
+            kept = self._round(answers, q, qd, memory, applied)
+            changed = applied[chosen] - settled[chosen]
+            efforts = self._conversion.efforts(q, applied)
             return self._signs[chosen] * efforts[chosen], np.concatenate([changed, *kept])
 
         return answer
 
     def _round(
-        self, answers: Sequence[Answer], q: Vector, qd: Vector, memory: Vector, pushes: Vector
+        self, answers: Sequence[Answer], q: Vector, qd: Vector, memory: Vector, applied: Vector
     ) -> Any:
         """Let every law answer once and push; return what each keeps."""
         kept = []
         for answer, own, part in zip(answers, self._own, np.split(memory, self._ends)[1:]):
             w, after = answer(q, qd, part)
-            efforts = self._conversion.efforts(q, pushes)
+            efforts = self._conversion.efforts(q, applied)
             efforts[own] = self._signs[own] * w
-            pushes[own] = self._conversion.commands(q, efforts)[own]
+            applied[own] = self._conversion.commands(q, efforts)[own]
             kept.append(after)
         return kept

@@ -112,7 +112,7 @@ class SampledLoop:
         there, it says that errors grow, but not how fast.
 
         With a share ``off``, the fastest growth on robots whose stiffness and damping are, each
-        on its own, by that share above or below what the law believes.
+        on its own, by that share above or below those of the law's model.
         """
         with self._lock:
             q, answer = self._rest_at(q, u, law)

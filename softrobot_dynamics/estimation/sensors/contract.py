@@ -52,13 +52,13 @@ class BoundRobot(NamedTuple):
     """The robot that a sensor is bound to."""
 
     model: CompiledModel
-    differentiate: Differentiator  # with the force from outside that is believed in
+    differentiate: Differentiator  # with the estimated force from outside
     u: Vector  # (m,) the command in force, actuator units; whoever binds keeps it up to date
     still: bool = False  # the robot is at rest, whatever holds it there
 
 
 class Observed(NamedTuple):
-    """What an observation fills, for k numbers of z that are independent of each other."""
+    """Results of an observation, for k numbers of z that are independent of each other."""
 
     predicted: Vector  # z as it should be
     residual: Vector  # (k,) what z is more than that; NaN where nothing was seen

@@ -84,19 +84,19 @@ class Markers(Sensor):
     def bind(self, place: BoundRobot) -> Observation:
         """Return the :class:`Observation` on a robot."""
         model, K = place.model, len(self.points)
-        spots, observed = (
+        bound, observed = (
             bind_frames(model, model.evaluator(), self.points),
             allocate(3 * K, model.n),
         )
         observe = cached(
             observe_points,
-            place=spots.place,
-            frames=spots.frames,
-            jacobians=spots.jacobians,
+            place=bound.place,
+            frames=bound.frames,
+            jacobians=bound.jacobians,
             o=observed,
         )
         observe(model.q0, np.zeros(model.n), np.zeros(3 * K))
-        require_frames(spots, self.points)
+        require_frames(bound, self.points)
         return Observation(observe, observed, np.tile(self.noise, K), np.arange(0, 3 * K + 1, 3))
 
 
