@@ -151,7 +151,7 @@ class MotionCapture:
 
     def tf(self, tips, stamp):
         """Publish transforms, beside those of other nodes; a lost body is left out."""
-        for name in 'map', 'camera', 'table':
+        for name in 'map', 'camera':
             other = transform_of(np.eye(4))
             other.child_frame_id, other.header.stamp = name, stamped(stamp)
             self._publish('/tf', TFMessage(transforms=[other]))
