@@ -120,6 +120,17 @@ def test_drives_are_those_of_the_robot():
         assert all(each.find('command_interface').get('name') == 'effort' for each in joints)
 
 
+def test_drives_behind_topics_have_a_state_of_what_is_commanded():
+    """Each commanded interface of the topic-based plugin is a state interface, as 1.1 needs it."""
+    system = ElementTree.fromstring(files_of('hardware.md')['topics.xml'])
+    for joint in system.findall('joint'):
+        commands, states = (
+            {each.get('name') for each in joint.findall(f'{kind}_interface')}
+            for kind in ('command', 'state')
+        )
+        assert commands == {'effort'} and commands <= states
+
+
 def test_drivers_of_the_page_take_all_commands_of_the_hybrid_arm(tmp_path):
     """The three drivers take every actuator once; the winches in the order of the robot file."""
     file, robot = tmp_path / 'three_drivers.yaml', sd.load_robot('hybrid_arm')

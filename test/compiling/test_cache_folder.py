@@ -42,7 +42,7 @@ def fill_disk():
 def test_damaged_cache_files_are_replaced(tmp_path):
     """Damaged cache files are replaced with one warning, on a full disk too."""
     finish(start(BY_ADDRESS, tmp_path))
-    files = [file for file in tmp_path.rglob('*') if file.suffix in ('.nbc', '.code', '.py')]
+    files = [file for file in tmp_path.rglob('*') if file.suffix in ('.nbc', '.o', '.code', '.py')]
     damage(sorted(files, key=lambda file: file.suffix, reverse=True))
     assert len(files) == 5
     out, err = finish(start(BY_ADDRESS, tmp_path))

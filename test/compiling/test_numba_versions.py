@@ -97,7 +97,7 @@ def _root_assigned(node):
         targets.append(node.target)
     called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ''
     if called in ('setattr', 'delattr'):
-        targets.append(ast.Attribute(node.args[0]))
+        targets.append(ast.Attribute(node.args[0], ''))
     roots = set()
     for target in targets:
         attribute = isinstance(target, ast.Attribute)
