@@ -31,6 +31,8 @@ from softrobot_dynamics.references.piecewise import constant, reaching, Referenc
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
+STATE_DELAY = 'state_delay'  # [s], by which records note it when it changes
+
 
 class Driver:
     """
@@ -137,6 +139,12 @@ class Driver:
         if q is not None and self._setpoints is not None:
             self._setpoints.stand(self._setpoints.resting(q))
         return True
+
+    def expect_delay(self, seconds: float) -> None:
+        """Let the law make up for states that are late by that, from the next one on."""
+        self.state_delay = seconds
+        settings = self.taken.settings.replace()  # not the same object: taken up anew
+        self.taken = self.taken._replace(settings=settings)
 
     def stand(self, u: Vector) -> None:
         """Let drives of joints that were told nothing hold what is told in a command u (m,)."""
