@@ -146,6 +146,12 @@ class Driver:
         settings = self.taken.settings.replace()  # not the same object: taken up anew
         self.taken = self.taken._replace(settings=settings)
 
+    def told(self, settings: Any) -> Any:
+        """Return settings with the delay of the states in theirs, if the law makes up for it."""
+        if not self.state_delay or not hasattr(settings, 'delay'):
+            return settings
+        return settings.replace(delay=settings.delay + self.state_delay)
+
     def stand(self, u: Vector) -> None:
         """Let drives of joints that were told nothing hold what is told in a command u (m,)."""
         if self._setpoints is not None:
@@ -184,18 +190,12 @@ class Driver:
         """Tell the law what is new to it."""
         taken, self.taken, self.took = self.taken, orders, NOTHING
         if anew or orders.settings is not taken.settings:
-            self.law.use(self._told(orders.settings))
+            self.law.use(self.told(orders.settings))
             self.took |= TakenOrders.BEGAN | TakenOrders.TUNED if anew else TakenOrders.TUNED
         if anew or orders.reference is not taken.reference:
             self._follow(orders, t, q, qd, anew, taken)
         if anew:
             self.law.start(q, qd, t, self.last_command)
-
-    def _told(self, settings: Any) -> Any:
-        """Return settings with the delay of the states in theirs, if the law makes up for it."""
-        if not self.state_delay or not hasattr(settings, 'delay'):
-            return settings
-        return settings.replace(delay=settings.delay + self.state_delay)
 
     def _follow(
         self, orders: Orders, t: float, q: Vector, qd: Vector, anew: bool, taken: Orders

@@ -24,7 +24,7 @@ PERIODS = 50  # that they are, which a law has to predict in each tick
 FIRST = 8  # ticks, after which the ages of the parts are known
 _TICKS = 200  # of which the median of an age is taken
 _AGAIN = 64  # ticks from one look at the medians to the next
-_BY_RATES = 1.25  # periods by which a part is brought forward by its velocities
+BY_RATES = 1.25  # periods by which a part is brought forward by its velocities
 _HISTORY = 256  # states of a part that are kept
 
 
@@ -77,7 +77,7 @@ class PartAges:
     ``period`` [ns] of the ticks; ``predicts``: whether the law makes up for states that are late.
     Attributes: ``windows``, the ages at the last ticks [ns], one Window a part; ``delay`` [ns], by
     how much whole states are older than the ticks: the median age of the oldest part, if that is
-    more than :data:`_BY_RATES` periods. It changes seldom, as the law has to be told: jitter and
+    more than :data:`BY_RATES` periods. It changes seldom, as the law has to be told: jitter and
     states that are lost do not change a median.
     """
 
@@ -110,7 +110,7 @@ class PartAges:
         wanted = min(max(round(each.median() or 0.0) for each in self.windows), self._most)
         extra = wanted - least
         if self.delay <= least:
-            self.delay = wanted if extra > _BY_RATES * self._period else least
+            self.delay = wanted if extra > BY_RATES * self._period else least
         elif extra <= self._period:
             self.delay = least
         elif abs(wanted - self.delay) > self._period:

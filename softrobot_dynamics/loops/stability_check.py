@@ -50,7 +50,8 @@ class StabilityCheck:
     Asks the law at which rate errors would grow, also if the model were wrong; for one thread.
 
     ``plant`` is the :class:`build.Controlled`, ``period`` [s] that of the loop; ``warn`` is told
-    in words of a running loop that grows.
+    in words of a running loop that grows. Settings are judged with the delay of the states of the
+    loop in theirs: that of estimated velocities, and of parts of the states.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class StabilityCheck:
     ) -> None:
         self._plant, self._period, self._warn = plant, period, warn
         self._grows: float = plant.model.scales.growth
-        self._looked_at: tuple[Orders | None, str] = (None, '')  # orders, phase
+        self._looked_at: tuple[Orders | None, str, float] = (None, '', 0.0)  # orders, phase, delay
         self.last = np.nan  # [1/s] where the loop was looked at last
         self.if_off = np.nan  # [1/s] there, on a robot that is by OFF other than the model
 
@@ -69,12 +70,16 @@ class StabilityCheck:
         q, u = loop.place()
         if q is None or u is None:
             return
-        new, now = (self._plant.growth(q, u, s) for s in (settings, loop.orders.settings))
+        told = map(loop.driver.told, (settings, loop.orders.settings))
+        new, now = (self._plant.growth(q, u, each) for each in told)
         if new > self._grows and not new < now:
             raise UnstableLoopError(new, self._period)
 
-    def along(self, places: Iterable[Sequence[Any]], settings: Settings) -> tuple[str, ...]:
-        """Return in words, a tuple, what is to be said of (q, u) along a reference."""
+    def along(
+        self, places: Iterable[Sequence[Any]], settings: Settings, loop: ControlLoop | None = None
+    ) -> tuple[str, ...]:
+        """Return in words, a tuple, what is to be said of (q, u) along a reference of a loop."""
+        settings = settings if loop is None else loop.driver.told(settings)
         rates = [self._plant.growth(q, u, settings, 0.0, *phase) for q, u, *phase in places]
         worst = max(
             (rate for rate in rates if rate > self._grows), default=np.nan
@@ -84,11 +89,13 @@ class StabilityCheck:
     def look(self, loop: ControlLoop) -> str:
         """Return in words, or '', how a running loop grows: looked at once an order and phase."""
         orders, phase, (q, u) = loop.orders, loop.phase, loop.place()
-        new = orders is not self._looked_at[0] or phase != self._looked_at[1]
+        delay, (before, *others) = loop.driver.state_delay, self._looked_at
+        new = orders is not before or others != [phase, delay]
         if loop.mode == RUNNING and u is not None and new:
-            self._looked_at = orders, phase
+            self._looked_at = orders, phase, delay
+            settings = loop.driver.told(orders.settings)
             self.last, self.if_off = (
-                self._plant.growth(q, u, orders.settings, off) for off in (0.0, OFF)
+                self._plant.growth(q, u, settings, off) for off in (0.0, OFF)
             )
             if (words := self._judgement()) and self._warn is not None:
                 self._warn(words)

@@ -194,13 +194,13 @@ def old_parts(loop: ControlLoop) -> str:
 def moved_back(loop: ControlLoop) -> str:
     """Tell for which part of the states all are of a moment before the ticks, '' for none."""
     states = loop.states
-    parts = getattr(states, 'parts', ())
+    parts, ages = getattr(states, 'parts', ()), getattr(states, 'ages', ())
     if not parts or states.delay <= states.lateness:  # estimated velocities are said elsewhere
         return ''
-    oldest, k = max((each.mean() or 0.0, k) for k, each in enumerate(states.ages))
+    oldest, k = max((each.mean() or 0.0, k) for k, each in enumerate(ages))
     return (
-        f'states of {parts[k].name} are {oldest * 1e-6:.3g} ms older than the ticks: whole states are'
-        f' of {states.delay * 1e-6:.3g} ms before these, which is made up for'
+        f'states of {parts[k].name} are {oldest * 1e-6:.3g} ms older than the ticks: whole states'
+        f' are of {states.delay * 1e-6:.3g} ms before these, which is made up for'
     )
 
 

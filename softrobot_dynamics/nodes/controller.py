@@ -253,7 +253,8 @@ class ControllerNode(LifecycleNode):
         planned = self._plant.reference(values, self._plant.model.q0, job)
         if planned.reference is None:
             return HoldOrder()
-        along = self._growth.along(planned.places, self._plant.settings(values))
+        settings = self._plant.settings(values)
+        along = self._growth.along(planned.places, settings, self._orders.loop)
         for words in planned.remarks + along:
             self.get_logger().warning(words)
         reference = planned.reference

@@ -119,7 +119,7 @@ def test_the_slowest_part_makes_ticks_and_the_other_is_brought_to_its_moment(mon
 
 
 def test_a_named_part_makes_ticks(monkeypatch):
-    """With `tick` the fast part makes ticks; for a law of the present the slow one is brought on."""
+    """With `tick` the fast part makes ticks, and the slow one is brought on for such a law."""
     drivers = Drivers(monkeypatch, tick='arm', predicts=False)
     drivers.run(4 * SETTLED)
     rows = drivers.rows[-8:]
