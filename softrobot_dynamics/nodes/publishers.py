@@ -249,10 +249,11 @@ class SimulationPublisher(LoopLog):
         with_clock: bool = False,
         parts: Sequence[StatePart] = (),
         period: float = 1e-3,
+        tick: str = '',
     ) -> None:
         super().__init__(node, changed)
         self._clock = Clock()
-        states = PartPublishers(node, parts, quality, period)
+        states = PartPublishers(node, parts, quality, period, tick)
         self.state = states.state
         self._publishers = [*states.publishers]
         clocks = [publisher(node, Clock, '/clock', _CLOCK)] if with_clock else []

@@ -77,7 +77,7 @@ def test_the_rate_is_that_of_most_states(step, words):
 def quiet_loop(**given):
     """Return what is looked at of a loop to which nothing has come yet."""
     orders = SimpleNamespace(settings=SimpleNamespace(delay=0.0))
-    states = SimpleNamespace(estimated=(), silent=lambda moment: ())
+    states = SimpleNamespace(estimated=(), silent=lambda moment: (), delay=0, lateness=0)
     known = {'steps': Window(), 'period': PERIOD, 'last_stamp': 0, 'last_valid': None}
     known |= {'soonest': inf, 'mode': RUNNING, 'ignored_names': ()}
     return SimpleNamespace(
