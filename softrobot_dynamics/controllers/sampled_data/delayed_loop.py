@@ -29,7 +29,7 @@ LateAnswer: TypeAlias = Callable[[Vector, Vector, Vector, Vector], tuple[Any, Ve
 
 
 class Lateness(NamedTuple):
-    """How late the states are that a law answers, and how fast a force becomes known."""
+    """Delay of the states that a law answers, and rate at which a force becomes known."""
 
     delay: float  # [s]
     time: float  # [s] of the observer, 0: no force is looked for
@@ -76,7 +76,7 @@ class Motion:
 
 
 class _Flow(NamedTuple):
-    """What a state (q, qd), held forces w and a force f become after a time."""
+    """Maps of a state (q, qd), held forces w and a force f over a time."""
 
     state: Matrix  # (2 n, 2 n)
     w: Matrix  # (2 n, c)
