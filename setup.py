@@ -2,14 +2,48 @@
 """Install the library, the `softrobot` command and what `ros2 launch` and `ros2 run` look for."""
 
 from glob import glob
+import os
 from pathlib import Path
+import shutil
 
 from setuptools import Distribution, find_packages, setup
+from setuptools.command.build_py import build_py
 
 NAME = 'softrobot_dynamics'
+KERNELS = os.environ.get('SOFTROBOT_KERNELS')  # a folder that `softrobot compile --shared` filled
 
 # An editable install asks `has_data` before it installs data files, and nobody defines it.
 Distribution.has_data = Distribution.has_data_files
+
+
+class BuildWithKernels(build_py):
+    """Copy compiled kernels into the package, for a wheel of one kind of machine."""
+
+    def run(self):
+        """Build as without them, then copy."""
+        super().run()
+        shutil.copytree(KERNELS, Path(self.build_lib, NAME, 'prebuilt'), dirs_exist_ok=True)
+
+
+def commands():
+    """Return what is built in another way, if kernels are given."""
+    if not KERNELS:
+        return {}
+    from wheel.bdist_wheel import bdist_wheel  # a wheel without kernels needs none of this
+
+    class PlatformWheel(bdist_wheel):
+        """A wheel of one kind of machine, for every Python, and glibc 2.17 or later."""
+
+        def finalize_options(self):
+            super().finalize_options()
+            self.root_is_pure = False
+
+        def get_tag(self):
+            _, _, platform = super().get_tag()
+            return 'py3', 'none', platform.replace('linux_', 'manylinux_2_17_', 1)
+
+    return {'build_py': BuildWithKernels, 'bdist_wheel': PlatformWheel}
+
 
 PLOT = ['matplotlib>=3.7']
 RECORD = ['mcap>=1.1', 'zstandard']  # to write and read records of the nodes
@@ -102,6 +136,7 @@ setup(
         # Here, not as console scripts: pip would put those in bin/, where launch never looks.
         (f'lib/{NAME}', glob('scripts/*')),
     ],
+    cmdclass=commands(),
     zip_safe=False,
     python_requires='>=3.10',
     install_requires=['numba>=0.61,<0.69', 'numpy>=1.22', 'pyyaml>=5.4', 'scipy>=1.8'],
@@ -123,6 +158,7 @@ setup(
     },
     # Another package adds its own kinds by entry points of these groups, each naming a module
     # that registers them (docs/extending.md): softrobot_dynamics.bodies, .materials, .sections,
-    # .bases, .joints, .actuators, .controllers, .references, .sensors, .integrators.
+    # .bases, .joints, .actuators, .controllers, .references, .sensors, .integrators,
+    # .collision.
     entry_points={'console_scripts': [f'softrobot = {NAME}.cli:main']},
 )

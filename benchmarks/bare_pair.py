@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What a machine makes of a closed loop without ROS: two processes that compute and send datagrams.
+Round trip of a machine without ROS: two processes that compute and send datagrams.
 
 As in the nodes, a thread of each process receives and wakes the one that computes; but there is no
 DDS, no robot and no law. One process sends every millisecond and computes before; the other one

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What a law should be told where the drives take commands at another rate than states come.
+Find the `delay` to set for a law whose drives take commands at another rate than states come.
 
     python benchmarks/bus_rates.py                                   pcc_arm, drives at 100 Hz
     python benchmarks/bus_rates.py trimmed_helicoid --bus 50 --rates 1000 200

@@ -89,7 +89,7 @@ def run_loop(options, folder):
 
 
 def _run_loop(options, folder, ends):
-    """Do the same; what ``ends`` has been told is ended afterwards, however it went."""
+    """Run the loop and return its figures; things to be closed afterwards go into ``ends``."""
 
     def node(name, processor, *parameters):
         arguments = [part for p in parameters for part in ('-p', p)]
@@ -148,7 +148,7 @@ def _run_loop(options, folder, ends):
 
 
 def _waited(*processes):
-    """How long the threads of processes were ready to run while others ran, together [s]."""
+    """Return how long the threads of processes were ready to run while others ran, in all [s]."""
     files = [f for p in processes for f in Path(f'/proc/{p.pid}/task').glob('*/schedstat')]
     return 1e-9 * sum(int(file.read_text().split()[1]) for file in files)
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What the options of `compiling/jit.py` gain: time to compile, and to evaluate.
+Time to compile and to evaluate with and without the options of `compiling/jit.py`.
 
     python benchmarks/compiling.py [robot]
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What single things cost that the nodes go round: the figures that their docstrings name.
+Measure the single operations that the nodes avoid: the figures that their docstrings name.
 
     python benchmarks/costs.py
 

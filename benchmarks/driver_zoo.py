@@ -52,7 +52,7 @@ TURNS = [[0.0, 4.0, 8.0], [0.0, 5.5, -1.5]]  # [s], [rad] of a wrist: through ha
 
 
 class Driver(NamedTuple):
-    """What a row of the table is about; bounds of RMS as a share of the way."""
+    """A row of the table: a driver and its bounds of the RMS error as a share of the way."""
 
     differs: str
     states: dict[str, dict[str, Any]]  # of the proxy's drivers, by part
@@ -195,7 +195,7 @@ ZOO = {
 
 
 class Figures(NamedTuple):
-    """What a run gave: errors of the outputs as shares of their way, of the tip [m]."""
+    """Results of a run: errors of the outputs as shares of their way, of the tip [m]."""
 
     rms: float
     peak: float

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What noise of gauges does to an estimator that knows of it, and to one that does not."""
+"""Errors of an estimator under noise of gauges, with this noise in its model and without it."""
 
 from estimated_runs import ARM, arm, CABLES, PERIOD
 import numpy as np

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""How soon pushes are found, how often such that are none, and where; for `estimation.py`."""
+"""Time until pushes are detected, false alarms, and the places found; for `estimation.py`."""
 
 import time
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What identification takes, and how often its intervals hold the truth.
+Time of an identification, and the share of its intervals that contain the true value.
 
     python benchmarks/identification.py [--runs N] [--motions N]
 

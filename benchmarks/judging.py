@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What judging a state and limiting a command cost a tick, for the shipped robots.
+Time per tick of validating a state and limiting a command, for the shipped robots.
 
     python benchmarks/judging.py [robot ...]
 """

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Whether points and poses for a tip, live, cost ticks: the loop with and without them, in turns.
+Missed ticks with live targets for a tip: the loop with and without them, in turns.
 
     python benchmarks/live_targets.py --runs 3 --duration 20 --rate 100
 

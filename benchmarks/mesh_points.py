@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What a material point of `trimmed_helicoid` costs: of a mesh, and of a rule of sections.
+Time per material point of `trimmed_helicoid`: of a mesh, and of a rule of sections.
 
     python benchmarks/mesh_points.py --operations
 

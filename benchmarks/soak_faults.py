@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What may go wrong with a closed loop, and where it has to be found: for benchmarks/soak.py."""
+"""Faults that benchmarks/soak.py injects into a closed loop, and where each must be reported."""
 
 import signal
 
@@ -31,7 +31,7 @@ COUNTED = {  # by which counter of the controller a spoiled state is accounted f
 
 
 class Faults:
-    """What may go wrong: each method is a fault, and returns once it is accounted for."""
+    """Faults to inject: each method causes one, and returns once it is accounted for."""
 
     def __init__(self, loop, rng):
         self._loop, self._random = loop, rng

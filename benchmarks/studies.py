@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What a run of a study takes, with one process and with one for each core.
+Time of a run of a study, with one process and with one for each core.
 
     python benchmarks/studies.py [robot] [--runs N] [--seconds S]
 

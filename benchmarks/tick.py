@@ -5,6 +5,8 @@ Time of a tick of the control law, with the share of the next linearisation that
     python benchmarks/tick.py                        all shipped robots
     python benchmarks/tick.py pcc_arm --ticks 5000
     python benchmarks/tick.py --against FOLDER       beside another checkout of this repository
+    python benchmarks/tick.py --prebuilt FOLDER      kernels of `softrobot compile --shared FOLDER`
+                                                     beside those compiled for this processor
 
 One thread; the mean without the slowest 2 % (the machine's own), and quantiles, medians over
 ``--runs`` new processes. ``FOLDER`` is measured in turns, and the ratios are formed turn by turn.
@@ -17,10 +19,12 @@ import os
 from pathlib import Path
 import subprocess
 import sys
+import tempfile
 import time
 
 import numpy as np
 import softrobot_dynamics as sd
+from softrobot_dynamics.compiling import prebuilt
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 
 HERE = Path(__file__).resolve().parents[1]
@@ -44,11 +48,17 @@ def times(name, ticks):
     return found[: int(0.98 * ticks)].mean(), *np.quantile(found, [0.5, 0.99])
 
 
-def run(folder, options):
+def run(folder, options, kernels=None):
     """Return the times of all robots (., 3) by a checkout, in a process of its own."""
     command = [sys.executable, __file__, *options.robots, '--json', '--ticks', str(options.ticks)]
     surroundings = {**os.environ, 'PYTHONPATH': str(folder)}
-    done = subprocess.run(command, env=surroundings, stdout=subprocess.PIPE, check=True)
+    with tempfile.TemporaryDirectory() as empty:
+        if kernels is not None:
+            command += ['--kernels', str(kernels)]
+            surroundings['SOFTROBOT_CACHE_DIR'] = empty
+        elif options.prebuilt is not None:
+            surroundings['SOFTROBOT_PREBUILT'] = '0'
+        done = subprocess.run(command, env=surroundings, stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)
 
 
@@ -60,17 +70,25 @@ def main():
     parser.add_argument('--ticks', type=int, default=3000)
     parser.add_argument('--runs', type=int, default=5, help='processes, of each')
     parser.add_argument('--against', metavar='FOLDER', type=Path, help='checkout to compare with')
+    parser.add_argument('--prebuilt', metavar='FOLDER', type=Path, help='kernels for a level')
+    parser.add_argument('--kernels', type=Path, help=argparse.SUPPRESS)
     parser.add_argument('--json', action='store_true', help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.kernels is not None:
+        prebuilt.FOLDER = options.kernels
     if options.json:
         print(json.dumps([times(name, options.ticks) for name in options.robots]))
         return
-    folders = [HERE] if options.against is None else [HERE, options.against.resolve()]
-    found = np.array([[run(f, options) for f in folders] for _ in range(options.runs)])
+    ways = [(HERE, options)]
+    if options.against is not None:
+        ways.append((options.against.resolve(), options))
+    if options.prebuilt is not None:
+        ways.insert(0, (HERE, options, options.prebuilt.resolve()))
+    found = np.array([[run(*way) for way in ways] for _ in range(options.runs)])
     for i, name in enumerate(options.robots):
         mean, p50, p99 = np.median(found[:, 0, i], axis=0)
         line = f'{name:20s} mean {mean:6.1f}  p50 {p50:6.1f}  p99 {p99:6.1f} us'
-        if options.against is not None:
+        if len(ways) > 1:
             ratios = found[:, 0, i] / found[:, 1, i]
             middle, least, most = (f(ratios[:, 0]) for f in (np.median, np.min, np.max))
             line += f'  mean {middle:.2f} ({least:.2f}-{most:.2f}) of the other'

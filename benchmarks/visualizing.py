@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Whether the visualizer costs the loop ticks: the loop with and without it, in turns.
+Missed ticks with the visualizer: the loop with and without it, in turns.
 
     python benchmarks/visualizing.py --runs 5 --duration 10
 

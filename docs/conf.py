@@ -2,9 +2,14 @@
 """
 The documentation as pages: `pip install -e '.[docs]'`, then `sphinx-build -W docs build/docs`.
 
+Made into a folder that is named after the version, as build/docs/0.1.0, they have a list of the
+versions whose pages stand in the folders beside it. What was made before has the new one, too.
+
 Nothing is fetched, neither while they are made nor while they are read.
 """
 
+import json
+from pathlib import Path
 import re
 
 from numpy.typing import ArrayLike
@@ -23,6 +28,7 @@ highlight_language = 'none'
 html_theme = 'furo'
 html_title = 'softrobot_dynamics'
 html_static_path, html_css_files = ['static'], ['pages.css']
+templates_path = ['templates']
 html_copy_source = False
 html_show_sourcelink = False
 
@@ -40,6 +46,26 @@ def setup(app):
     app.connect('autodoc-process-docstring', _escape)
     app.connect('autodoc-process-signature', _shorten)
     app.connect('autodoc-skip-member', _skip)
+    app.connect('builder-inited', _look_beside)
+    app.connect('build-finished', _list_versions)
+
+
+def _look_beside(app):
+    """Tell the template whether these pages are made to stand beside those of other versions."""
+    app.config.html_context['beside_others'] = _is_of_a_version(app)
+
+
+def _list_versions(app, error):
+    """Write down which versions there are, newest first, for the pages of all of them."""
+    if error is None and _is_of_a_version(app):
+        folder = Path(app.outdir).parent
+        found = [page.parent.name for page in folder.glob('*/index.html')]
+        found.sort(key=lambda name: [int(n) for n in re.findall(r'\d+', name)], reverse=True)
+        (folder / 'versions.js').write_text(f'window.versions = {json.dumps(found)};\n')
+
+
+def _is_of_a_version(app):
+    return app.builder.name == 'html' and Path(app.outdir).name == release
 
 
 def _escape(app, what, name, obj, options, lines):

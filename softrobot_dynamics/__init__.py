@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.bodies.lvp.accuracy import converged_quadrature, quadrature_error
     from softrobot_dynamics.configuration.controllers import load_controller, LoadedController
     from softrobot_dynamics.description.robot import load_robot
+    from softrobot_dynamics.description.surrounding import surround
     from softrobot_dynamics.description.variation import vary
     from softrobot_dynamics.dynamics.calls import (
         actuation,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         material_points,
     )
     from softrobot_dynamics.dynamics.commanded import commands, efforts
+    from softrobot_dynamics.dynamics.contacts import Contacts, contacts
     from softrobot_dynamics.dynamics.conversions import generalized_velocities, joint_torques
     from softrobot_dynamics.dynamics.derivatives import (
         forward_dynamics_derivatives,
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     'ClosedLoop',
+    'Contacts',
     'CustomBody',
     'Estimator',
     'Feedback',
@@ -81,6 +84,7 @@ __all__ = [
     'closed_loop',
     'commands',
     'compile_model',
+    'contacts',
     'converged_quadrature',
     'damping_force',
     'efforts',
@@ -111,6 +115,7 @@ __all__ = [
     'quadrature_error',
     'read_recording',
     'recentred',
+    'surround',
     'torque_regressor',
     'vary',
     'zero_dynamics',
@@ -122,12 +127,14 @@ _NAMES = {
     'bodies.lvp.accuracy': 'converged_quadrature quadrature_error',
     'configuration.controllers': 'load_controller LoadedController',
     'description.robot': 'load_robot',
+    'description.surrounding': 'surround',
     'description.variation': 'vary',
     'dynamics.calls': (
         'actuation damping_force elastic_force forward_dynamics forward_kinematics frame '
         'gravity_force jacobian material_points'
     ),
     'dynamics.commanded': 'commands efforts',
+    'dynamics.contacts': 'Contacts contacts',
     'dynamics.conversions': 'generalized_velocities joint_torques',
     'dynamics.derivatives': 'forward_dynamics_derivatives inverse_dynamics_derivatives',
     'dynamics.energies': 'elastic_energy kinetic_energy potential_energy',

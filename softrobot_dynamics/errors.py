@@ -185,7 +185,7 @@ class UnstableZeroDynamicsError(SoftRobotError):
 
 @dataclass(eq=False)
 class SingularMassError(SoftRobotError):
-    """Nothing has inertia along some coordinates, so that no force says how they accelerate."""
+    """The mass matrix is singular: nothing has inertia along some coordinates."""
 
     coordinates: tuple[str, ...]  # their names; or names of some that only together move nothing
 

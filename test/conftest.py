@@ -3,11 +3,18 @@
 Set up every test session: private kernel cache and ROS domain, and turns for tests in real time.
 
 With `-n` several processes (workers) run tests in parallel. They share one folder of compiled
-kernels, and each has its own ROS domain. A test marked `realtime` runs alone: its fixtures, which
-may compile, are set up in parallel with other tests, and then the other workers wait between two
-of their tests. If such a test fails, and :mod:`support.witness` saw the machine stand still during
-the test, it raises MachineStoodStill and is tried again, at most twice (pytest-rerunfailures
-counts a `rerun`). A test that fails while the machine ran fails at once.
+kernels, and each has its own ROS domain. Two marks say that a test depends on time:
+
+- `realtime`: it asks when nodes do something. It runs beside ordinary tests, which take processors
+  that would else be idle, but not beside another of its kind. If it fails or is skipped there,
+  that does not count: it is tried again alone.
+- `alone`: it asks what this machine can do, as which rate it holds. It never runs beside others.
+
+For a test that runs alone fixtures, which may compile, are set up in parallel with other tests,
+and then the other workers wait between two of their tests. If it fails, and
+:mod:`support.witness` saw the machine stand still during the test, it raises MachineStoodStill and
+is tried again, at most twice (pytest-rerunfailures counts a `rerun`). If it fails while the
+machine ran, it fails at once.
 
 `pytest -m quick` selects the tests for the inner loop, less than a minute with compiled kernels.
 Mark a test `quick`, or a file of tests by `pytestmark = pytest.mark.quick`, if it takes tenths of
@@ -26,8 +33,10 @@ import pytest
 from support.witness import TOO_LATE, Witness
 
 _WORKER = os.environ.get('PYTEST_XDIST_WORKER', '')  # gw0, gw1, ...; '' for the first process
+_WORKERS = int(os.environ.get('PYTEST_XDIST_WORKER_COUNT', '1'))
 _DOMAINS = 101  # DDS domains whose ports no system gives away
 _TURN = pytest.StashKey()  # of a test: the lock that says whether others run beside it
+_PACE = pytest.StashKey()  # of a test: the lock that says whether others in real time do
 
 
 def _private(name, value):
@@ -65,47 +74,79 @@ class MachineStoodStill(Exception):
     """A test that needs real time failed, and there was none."""
 
 
+class RanBesideOthers(Exception):
+    """A test that needs real time did not pass beside other tests."""
+
+
+_AGAIN = [MachineStoodStill.__name__, RanBesideOthers.__name__]
+
+
 def pytest_collection_modifyitems(config, items):
-    """Put the tests that need real time last, to be tried again where there was none."""
-    items.sort(key=_alone)
+    """
+    Spread tests that need real time over the session, those that run alone last.
+
+    Each worker begins with a part of the list. Tests in real time are in the middle of the first
+    part: by then most kernels are compiled, and the other workers have ordinary tests to run.
+    """
+    alone = [item for item in items if _marked(item, 'alone')]
+    timed = [item for item in items if _in_real_time(item)]
+    others = [item for item in items if not _marked(item, 'alone', 'realtime')]
+    first = len(others) // (2 * _WORKERS) if _WORKERS > 1 else len(others)
+    items[:] = [*others[:first], *timed, *others[first:], *alone]
     if config.pluginmanager.hasplugin('rerunfailures'):
-        for item in filter(_alone, items):
-            item.add_marker(pytest.mark.flaky(reruns=2, only_rerun=[MachineStoodStill.__name__]))
+        for item in (*timed, *alone):
+            reruns = 3 if item in timed and _WORKERS > 1 else 2
+            item.add_marker(pytest.mark.flaky(reruns=reruns, only_rerun=_AGAIN))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item):
     """Let a test run beside those of other workers."""
-    with open(_session_file('turn'), 'w') as lock:  # given back when it is closed
-        item.stash[_TURN] = lock
-        _wait_for(lock, fcntl.LOCK_SH)
+    # given back when they are closed
+    with open(_session_file('turn'), 'w') as turn, open(_session_file('pace'), 'w') as pace:
+        item.stash[_TURN], item.stash[_PACE] = turn, pace
+        _wait_for(turn, fcntl.LOCK_SH)
         return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item):
-    """Let a test marked `realtime` be alone from here on."""
+    """Let a test that needs real time be alone from here on, or the only one of its kind."""
     yield
-    if _alone(item):
+    if _beside_others(item):
+        fcntl.flock(item.stash[_PACE], fcntl.LOCK_EX)
+    elif _marked(item, 'alone', 'realtime'):
+        fcntl.flock(item.stash[_PACE], fcntl.LOCK_UN)  # who has this lock waits for no other
         _wait_for(item.stash[_TURN], fcntl.LOCK_EX)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
     """Tell a failure of what is tested from one of the machine."""
-    if not _alone(item):
+    if not _marked(item, 'alone', 'realtime'):
         return (yield)
     try:
         with Witness() as witness:
             return (yield)
-    except Exception as error:
-        if witness.late > TOO_LATE:
+    except (Exception, pytest.skip.Exception) as error:
+        if _beside_others(item):
+            raise RanBesideOthers(repr(error)) from error
+        if isinstance(error, Exception) and witness.late > TOO_LATE:
             raise MachineStoodStill(f'for {1e3 * witness.late:.1f} ms') from error
         raise
 
 
-def _alone(item):
-    return item.get_closest_marker('realtime') is not None
+def _beside_others(item):
+    """Tell whether a test in real time is tried beside others: once, if it can be tried again."""
+    return _in_real_time(item) and _WORKERS > 1 and getattr(item, 'execution_count', 2) == 1
+
+
+def _in_real_time(item):
+    return _marked(item, 'realtime') and not _marked(item, 'alone')
+
+
+def _marked(item, *names):
+    return any(item.get_closest_marker(name) for name in names)
 
 
 def _wait_for(lock, way):

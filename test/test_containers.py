@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Dockerfile and pixi file install what setup.py and package.xml say; README has their commands."""
+"""Dockerfile and pixi file install what setup.py and package.xml say, and run README commands."""
 
 from pathlib import Path
 import re

@@ -77,7 +77,7 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page, folder):
 
 
 def test_few_blocks_are_not_run():
-    """Those that need a program or a cluster which is no dependency."""
+    """The blocks that are not run need a program or a cluster which is no dependency."""
     assert len([block for block in BLOCKS if block.note.startswith('not run: ')]) <= 3
 
 

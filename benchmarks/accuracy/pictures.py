@@ -72,7 +72,7 @@ def _shapes(axis):
 
 
 def vibrations(chapters, path):
-    """How errors of the first three frequencies fall."""
+    """Draw how the errors of the first three frequencies fall."""
     titles = [
         'Bending of a thin rod', 'Axial vibrations', 'Torsional vibrations',
         'Bending of a thick rod that shears',

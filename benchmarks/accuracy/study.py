@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What a study of accuracy is: a problem with a known answer, solved by several body models.
+Studies of accuracy: a problem with a known answer, solved by several body models.
 
 Values and references are arrays (cases, quantities). The error of values is the largest, over the
 cases, of the largest difference over the largest entry of the reference in that case.
@@ -19,7 +19,7 @@ ORDER_BAND = 0.25  # an order of convergence may be measured off by this much
 
 
 class Answer(NamedTuple):
-    """What one body model says at one resolution."""
+    """The result of one body model at one resolution."""
 
     values: np.ndarray  # (cases, quantities)
     n: int  # coordinates
@@ -27,7 +27,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Study:
-    """How one body model solves a problem: ``solve(resolution)`` returns an :class:`Answer`."""
+    """A problem solved by one body model: ``solve(resolution)`` returns an :class:`Answer`."""
 
     body: str  # the body model, in words
     solve: Callable
@@ -39,7 +39,7 @@ class Study:
 
 @dataclass(frozen=True)
 class Problem:
-    """What is asked, and the answer: ``find()`` returns the reference (cases, quantities)."""
+    """A problem with its answer: ``find()`` returns the reference (cases, quantities)."""
 
     title: str
     text: str
@@ -72,7 +72,7 @@ class Result(NamedTuple):
 
     @property
     def passed(self):
-        """Whether the errors are, and fall, as the study says."""
+        """Return whether the errors, and their decrease, are those that the study expects."""
         study = self.study
         order = study.converges
         return bool(

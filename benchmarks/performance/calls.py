@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a call from Python costs beyond its work, and how long the slowest of many calls take."""
+"""Overhead of a call from Python, and the time of the slowest of many calls."""
 
 import contextlib
 import os

@@ -45,7 +45,7 @@ class Stressless(Material):
     """No elasticity and no viscosity."""
 
     def energy(self, F, math):
-        """Nothing."""
+        """Return zero."""
         return 0.0 * F[0][0]
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-How fast a robot is simulated, and how well: the Simulator beside two plain methods.
+Speed and accuracy of the simulation: the Simulator beside two plain methods.
 
 The plain ones, the classical explicit method of Runge and Kutta and a linearly implicit step of
 first order, are loops compiled over the same terms; the Simulator is called as users call it.

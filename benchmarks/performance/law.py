@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What it costs a law to know what the robot does while a command is held."""
+"""Time per tick of the response to a held command in a control law."""
 
 import time
 

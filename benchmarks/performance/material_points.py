@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What the places, velocities, frames and Jacobians of material points cost, by their number."""
+"""Time of positions, velocities, frames and Jacobians of material points, by their number."""
 
 import itertools
 

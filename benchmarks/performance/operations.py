@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-How many floating-point operations compiled functions make, and how many the machine could.
+Count floating-point operations of compiled functions, and measure the machine's peak rate.
 
 Run by itself the file prints the speed [1/s] of numpy's matrix product.
 """

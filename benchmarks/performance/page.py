@@ -22,7 +22,7 @@ STYLE = {
 
 
 class Target(NamedTuple):
-    """What was aimed at, what is, and whether that is enough."""
+    """A goal, the figure measured for it, and whether the goal is met."""
 
     work: str
     aim: str

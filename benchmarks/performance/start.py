@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""How long a process takes to start, with nothing compiled and with all, and what it holds."""
+"""Start time and memory of a process, with an empty and with a full kernel cache."""
 
 import importlib.util
 import json

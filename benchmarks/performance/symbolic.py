@@ -87,7 +87,7 @@ def find(folder, chain):
 
 
 def _path(folder, chain, suffix):
-    """Where a chain's equations are kept: in a folder named after what they are made of."""
+    """Return the folder of a chain's equations, which is named after what they are made of."""
     made_of = DERIVATION.read_bytes() + repr((chain[2:], FLAGS, LIMIT)).encode()
     place = Path(folder) / f'planar_chain_{hashlib.sha256(made_of).hexdigest()[:12]}'
     place.mkdir(parents=True, exist_ok=True)

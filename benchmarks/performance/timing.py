@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""How long a call takes, beside others in the same process, and what several processes found."""
+"""Time calls in turns in one process, and combine the results of several processes."""
 
 import time
 from typing import NamedTuple
@@ -11,7 +11,7 @@ TURNS = 9  # measurements of each function, in turns
 
 
 class Spread(NamedTuple):
-    """What several processes found of one figure."""
+    """Values of one figure from several processes."""
 
     median: float
     low: float

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What docs/recordings.md says about the FTDCR, and its figure."""
+"""Write the section of docs/recordings.md about the FTDCR, and its figure."""
 
 from pathlib import Path
 

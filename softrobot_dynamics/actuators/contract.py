@@ -18,7 +18,7 @@ register = ACTUATORS.register
 
 
 class Quantity(NamedTuple):
-    """What a number is, in words and pictures."""
+    """Name and unit of a number in reports and pictures."""
 
     name: str  # as 'tension'
     unit: str  # as 'N'; '' for a number without one
@@ -68,7 +68,7 @@ class LineSegment(NamedTuple):
 
 
 class PointSegment(NamedTuple):
-    """How far a point of a tip frame is along a direction of the base frame, as a part of y."""
+    """Distance of a point of a tip frame along a direction of the base frame, as a part of y."""
 
     body: str
     point: Sequence[float] | Vector  # (3,) [m], in the tip frame
@@ -127,7 +127,7 @@ Stretch: TypeAlias = Line | Curve
 
 
 class RobotParts(Protocol):
-    """What an actuator may ask about a robot's bodies."""
+    """Queries of an actuator about a robot's bodies."""
 
     def body(self, name: str) -> Body:
         """Return a body by name."""
@@ -237,7 +237,7 @@ class Actuator(Imperfections):
 
     @property
     def servo(self) -> Servo | None:
-        """What its drive does with what it is told, if that moves a joint; None for forces."""
+        """Model of a drive that takes positions or velocities of a joint; None for forces."""
         return None
 
     @property

@@ -53,7 +53,7 @@ class JointActuator(Actuator):
 
     @property
     def servo(self) -> Servo | None:
-        """What a drive does that takes positions (two equal poles) or velocities (one)."""
+        """Model of a drive that takes positions (two equal poles) or velocities (one pole)."""
         if self.command == FORCE:
             return None
         rate = 2.0 * pi * self.bandwidth

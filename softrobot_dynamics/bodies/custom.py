@@ -70,7 +70,8 @@ class CustomBody(Body):
       and perhaps a ``viscosity`` [Pa s], default the material's.
     - ``quadrature``: Gauss points of a tendon.
 
-    Raises ArgumentError.
+    The arguments are by name only, one for each method of :class:`~.contract.Body` that a class of
+    its own would have. Raises ArgumentError.
     """
 
     type_name = 'custom'

@@ -47,7 +47,7 @@ def linear_derivatives(P, q, qd, qdd, motion, D, S):
     mix(m, second, speed, V)
     mix(m, second, push, A)
     _fields(motion, B, C)
-    _add_pushes(m, moments, motion, (B, C), N, V, A)
+    _add_forces(m, moments, motion, (B, C), N, V, A)
     _columns(n, moments, (B, C), N, V, A, D)
     _own_forces(n, second, B, C, D)
     _spin(m, speed, N, D[layout.spin_offset(n) :])
@@ -66,7 +66,7 @@ def _fields(motion, B, C):
 
 
 @kernel
-def _add_pushes(m, moments, motion, fields, N, V, A):
+def _add_forces(m, moments, motion, fields, N, V, A):
     """Add to A_k, which begins with the share of J qdd, the others."""
     B, C = fields
     for a in range(3):

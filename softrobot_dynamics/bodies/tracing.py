@@ -17,7 +17,7 @@ T = TypeVar('T')
 
 
 class BodyFormulas(Hashable, Protocol):
-    """What is traced of a body: its formulas, as :class:`.Body` describes them."""
+    """The formulas of a body that are traced, as :class:`.Body` describes them."""
 
     type_name: str
 

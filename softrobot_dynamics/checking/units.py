@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class UsualRange(NamedTuple):
-    """What a field usually is."""
+    """The usual range of a field."""
 
     low: float
     high: float

@@ -25,7 +25,7 @@ def add_to(commands: SubCommands) -> None:
     check.add_argument('--report', action='store_true', help=words)
     words = 'ROS parameters of the controller; default: those shipped for the robot, if any'
     check.add_argument('--controller', metavar='FILE', help=words)
-    words = 'of the loop; default: that of the --controller file, or 1000'
+    words = 'rate of the loop; default: that of the --controller file, or 1000'
     check.add_argument('--rate', type=positive, metavar='HZ', help=words)
     check.add_argument('--json', metavar='FILE', help='write the reports to FILE, too')
 

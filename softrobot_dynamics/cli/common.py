@@ -11,7 +11,7 @@ WRONG_INPUT = 2  # exit status, as argparse has it
 
 
 class SubCommands(Protocol):
-    """What sub-commands are added to: what ``ArgumentParser.add_subparsers`` returns."""
+    """The result of ``ArgumentParser.add_subparsers``, to which sub-commands are added."""
 
     def add_parser(self, name: str, *, help: str, description: str) -> ArgumentParser:  # noqa: A002
         """Return the parser of a new sub-command."""

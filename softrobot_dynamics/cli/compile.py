@@ -2,6 +2,11 @@
 """`softrobot compile`."""
 
 from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+import platform
+import subprocess
+import tempfile
 
 from softrobot_dynamics.cli.common import add, SubCommands
 
@@ -15,6 +20,11 @@ def add_to(commands: SubCommands) -> None:
         metavar='ROBOT',
         help='shipped name or robot file; default: all shipped',
     )
+    compiling.add_argument(
+        '--shared',
+        metavar='FOLDER',
+        help='compile for all processors of a level, into a folder that a wheel may carry',
+    )
 
 
 def run(options: Namespace) -> int:
@@ -25,9 +35,33 @@ def run(options: Namespace) -> int:
     from softrobot_dynamics.description.shipped import shipped
     from softrobot_dynamics.evaluation.terminal import display
 
+    if options.shared:
+        return _share(Path(options.shared), options.robots)
     shown = display()
     for robot in options.robots or shipped('robots'):
         with shown.stage(str(robot)), reporting(shown.say):
             warm(robot)
     shown.say(f'kernels are in {cache_folder()}')
     return 0
+
+
+def _share(folder: Path, robots: Sequence[str]) -> int:
+    """Compile for the level of this kind of machine, in a process that numba tells so."""
+    from softrobot_dynamics.compiling.prebuilt import collect
+    from softrobot_dynamics.compiling.processes import python_command, python_environment
+    from softrobot_dynamics.compiling.targets import LEVELS
+    from softrobot_dynamics.errors import ArgumentError
+    from softrobot_dynamics.evaluation.terminal import display
+
+    machine = platform.machine()
+    if machine not in LEVELS:
+        raise ArgumentError('machine', machine, f'one of {", ".join(LEVELS)}')
+    level = LEVELS[machine]
+    with tempfile.TemporaryDirectory() as cache:
+        own = {'SOFTROBOT_CACHE_DIR': cache, 'SOFTROBOT_PREBUILT': '0', **level.variables()}
+        command = python_command('softrobot_dynamics.cli:main', 'compile', *robots)
+        status = subprocess.run(command, env={**python_environment(), **own}).returncode
+        if status == 0:
+            count = collect(Path(cache), folder, level)
+            display().say(f'{count} files for {level.name} are in {folder}')
+    return status

@@ -31,8 +31,8 @@ def add_to(commands: SubCommands) -> None:
         '--rate',
         type=positive,
         metavar='HZ',
-        help='default: that of the --controller file, or the highest of 1000, 500, 250 and 100'
-        ' that this machine is measured to hold',
+        help='rate of the loop; default: that of the --controller file, or the highest of 1000,'
+        ' 500, 250 and 100 that this machine is measured to hold',
     )
     demo.add_argument(
         '--duration', type=positive, default=10.0, metavar='S', help='seconds; default 10'
@@ -46,7 +46,10 @@ def add_to(commands: SubCommands) -> None:
         ' follows; default 0.04',
     )
     demo.add_argument(
-        '--out', default='softrobot_demo', metavar='FOLDER', help='default softrobot_demo'
+        '--out',
+        default='softrobot_demo',
+        metavar='FOLDER',
+        help='folder for recordings and picture; default softrobot_demo',
     )
     demo.add_argument('--json', metavar='FILE', help='write the figures to FILE')
     demo.add_argument('--view', action='store_true', help='show the robot in a browser')

@@ -9,18 +9,20 @@ from softrobot_dynamics.cli.common import add, positive, refuse, say, SubCommand
 
 def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
-    excite = add(
-        commands, 'excite', run, 'write commands in time that excite what is to be identified'
-    )
+    words = 'write a command sequence that excites the dynamics to be identified'
+    excite = add(commands, 'excite', run, words)
     excite.add_argument('robot', metavar='ROBOT', help='a shipped name, or a robot file')
-    excite.add_argument('--kind', default='sweep', metavar='KIND', help='sweep or multisine')
-    excite.add_argument('--duration', type=positive, default=60.0, metavar='S', help='default 60')
+    words = 'sweep (default) or multisine'
+    excite.add_argument('--kind', default='sweep', metavar='KIND', help=words)
+    words = 'length of the sequence; default 60'
+    excite.add_argument('--duration', type=positive, default=60.0, metavar='S', help=words)
+    words = 'amplitude, as a share of the limits of the commands; default 0.3'
+    excite.add_argument('--share', type=positive, default=0.3, metavar='X', help=words)
+    words = 'lowest and highest frequency of a multisine; default 0.1 2'
     excite.add_argument(
-        '--share', type=positive, default=0.3, metavar='X', help='of the limits; default 0.3'
+        '--band', type=positive, nargs=2, default=(0.1, 2.0), metavar='HZ', help=words
     )
-    words = 'frequencies of a multisine; default 0.1 2'
-    excite.add_argument('--band', type=positive, nargs=2, default=(0.1, 2.0), help=words)
-    words = 'the reference; the parameters of the controller node go beside it, as .yaml'
+    words = 'commands in time; parameters for the controller node are written beside it, as .yaml'
     excite.add_argument('--output', required=True, metavar='FILE.csv', help=words)
 
 
@@ -35,7 +37,7 @@ def run(options: Namespace) -> int:
     path = Path(options.output).expanduser().absolute()
     parameters = path.with_suffix('.yaml')
     for file in (path, parameters):
-        if file.exists() or not file.parent.is_dir() or path.suffix != '.csv':
+        if _exists(file) or not file.parent.is_dir() or path.suffix != '.csv':
             return refuse(f'--output: {file}, expected FILE.csv, which does not exist')
     model = compile_model(load_robot(options.robot))
     low, high = options.band
@@ -54,3 +56,12 @@ def run(options: Namespace) -> int:
         say(f'{name}: {u.min():.4g} to {u.max():.4g} {unit.unit}, {share:.2g} of its limits')
     say(f'{path}: {found.t[-1]:g} s, within all limits in simulation; {parameters}: parameters')
     return 0
+
+
+def _exists(file: Path) -> bool:
+    """Tell whether a file exists; `Path.exists` of Python 3.14 hides that a name is too long."""
+    try:
+        file.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True

@@ -15,21 +15,22 @@ def add_to(commands: SubCommands) -> None:
     fit.add_argument(
         'samples', metavar='FILE', help='.npz archive of x (S, 3), q (S, n), p (S, 3) [m]'
     )
+    words = 'units of each hidden layer; default 16 16'
     fit.add_argument(
-        '--hidden', type=int, nargs='+', default=[16, 16], metavar='UNITS', help='default 16 16'
+        '--hidden', type=int, nargs='+', default=[16, 16], metavar='UNITS', help=words
     )
-    fit.add_argument('--activation', default='tanh', metavar='NAME', help='default tanh')
-    fit.add_argument('--length', type=positive, metavar='M', help='default: the largest x3')
-    fit.add_argument(
-        '--iterations', type=int, default=200, metavar='N', help='at most; default 200'
-    )
-    fit.add_argument(
-        '--decay', type=float, default=1e-6, metavar='D', help='smoothness; default 1e-6'
-    )
-    fit.add_argument(
-        '--seed', type=int, default=0, metavar='N', help='of random starts; default 0'
-    )
-    fit.add_argument('--output', required=True, metavar='FILE', help='what to write (.npz)')
+    words = 'activation function; default tanh'
+    fit.add_argument('--activation', default='tanh', metavar='NAME', help=words)
+    words = 'length of the body at rest; default: the largest x3'
+    fit.add_argument('--length', type=positive, metavar='M', help=words)
+    words = 'largest number of iterations; default 200'
+    fit.add_argument('--iterations', type=int, default=200, metavar='N', help=words)
+    words = 'weight decay, for a smooth network; default 1e-6'
+    fit.add_argument('--decay', type=float, default=1e-6, metavar='D', help=words)
+    words = 'seed of random numbers; default 0'
+    fit.add_argument('--seed', type=int, default=0, metavar='N', help=words)
+    words = 'write the network to FILE, .npz'
+    fit.add_argument('--output', required=True, metavar='FILE', help=words)
 
 
 def run(options: Namespace) -> int:

@@ -62,14 +62,14 @@ def run(options: Namespace) -> int:
     say = _progress()
     given: Any = {'starts': options.starts, 'seed': options.seed, 'loss': options.loss}
     found = identify(description, data, fit, **given, progress=say)
-    judged: Any = {'loss': options.loss, 'folds': options.folds, 'progress': say}
-    choice = choose(found, strains=strains, **judged) if options.choose else None
+    fitted: Any = {'loss': options.loss, 'folds': options.folds, 'progress': say}
+    choice = choose(found, strains=strains, **fitted) if options.choose else None
     if choice and choice.numbers:
         fit = [text for text in fit if text.partition('=')[0].strip() in choice.numbers]
         found = identify(choice.description, data, fit, **given, progress=say)
     validation = None
     if options.cross_validate:
-        validation = cross_validate(found, **judged)
+        validation = cross_validate(found, **fitted)
     say('')
     more = found.suggest(count=options.suggest, seed=options.seed) if options.suggest else None
     summary = summary_of(found, choice, validation, doubts(found))
@@ -77,7 +77,7 @@ def run(options: Namespace) -> int:
         summary['suggested'] = [
             dict(zip(description.actuator_names, map(float, row))) for row in more
         ]
-    print('\n'.join(told(summary)))
+    print('\n'.join(lines_of(summary)))
     _write(options, found, validation, summary)
     return 0
 
@@ -187,7 +187,7 @@ _WORDS = {
 """Who tells, how many they are, and what is left out, of each kind of data."""
 
 
-def told(summary: dict[str, Any]) -> list[str]:
+def lines_of(summary: dict[str, Any]) -> list[str]:
     """Return lines that say what was found."""
     who, do, others = _WORDS[summary['kind']]
     lines = [_line(each, f'{who} {do} not tell') for each in summary['estimates']]
@@ -221,11 +221,11 @@ def told(summary: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _line(each: dict[str, Any], untold: str) -> str:
+def _line(each: dict[str, Any], unknown: str) -> str:
     """Say what was found of one parameter."""
     times = '×' if each['factor'] else ''
     if each['lower'] is None:
-        return f'{each["name"]}: {untold}'
+        return f'{each["name"]}: {unknown}'
     ends = f'{times}{each["lower"]:.5g} to {times}{each["upper"]:.5g}'
     bound = ', at its bound' if each['at_bound'] else ''
     return f'{each["name"]} {times}{each["value"]:.5g}, 95 % {ends}{bound}'
@@ -255,7 +255,7 @@ def _write(
         origin = [
             f'{options.robot} with numbers fitted by softrobot identify to'
             f' {Path(options.recording).name}, {words}:',
-            *(f'  {line}' for line in told(summary)),
+            *(f'  {line}' for line in lines_of(summary)),
         ]
         names = found.parameters.names
         write_fitted(_source(options), Path(options.output), found.robot, names, origin)

@@ -13,22 +13,24 @@ def add_to(commands: SubCommands) -> None:
     parser.add_argument(
         'recording',
         metavar='RECORDING',
-        help='CSV: held postures, or with times a motion, one row each; or what a node recorded',
+        help='CSV file with one posture or one time of a motion in each row; or the .mcap'
+        ' recording of a node',
     )
     parser.add_argument(
-        '--mapping', metavar='FILE', help='YAML: what the columns of a CSV file are'
+        '--mapping', metavar='FILE', help='YAML file that maps the columns of a CSV file'
     )
     parser.add_argument(
         '--fit',
         required=True,
         metavar='NAME[=[A..B][+-D]],...',
-        help='numbers of the robot file; D: standard deviation to which they are known',
+        help='parameters to fit, numbers of the robot file; A..B: bounds of their values; D:'
+        ' standard deviation to which they are known',
     )
     parser.add_argument(
         '--horizon',
         type=positive,
         metavar='S',
-        help='length of the intervals that are predicted each from its own start [s]',
+        help='predict a motion in intervals of this length, each from its own initial state',
     )
     parser.add_argument(
         '--loss',
@@ -36,12 +38,16 @@ def add_to(commands: SubCommands) -> None:
         metavar='NAME',
         help='robust loss of scipy: soft_l1 (default) or linear',
     )
-    parser.add_argument('--starts', type=_count, default=1, metavar='N', help='default 1')
+    parser.add_argument(
+        '--starts', type=_count, default=1, metavar='N', help='starting points; default 1'
+    )
     parser.add_argument(
         '--seed', type=int, default=0, metavar='N', help='seed of random numbers; default 0'
     )
     parser.add_argument(
-        '--choose', action='store_true', help='fit only those that help on what was left out'
+        '--choose',
+        action='store_true',
+        help='fit only those parameters that reduce the error of left-out data',
     )
     parser.add_argument(
         '--cross-validate',
@@ -57,9 +63,9 @@ def add_to(commands: SubCommands) -> None:
     parser.add_argument(
         '--suggest', type=_count, default=0, metavar='N', help='propose N more postures to measure'
     )
-    parser.add_argument('--output', metavar='FILE', help='the fitted robot file to write')
+    parser.add_argument('--output', metavar='FILE', help='write the fitted robot file to FILE')
     parser.add_argument('--json', metavar='FILE', help='write all results to FILE')
-    parser.add_argument('--picture', metavar='FILE', help='residuals by posture, or in time')
+    parser.add_argument('--picture', metavar='FILE', help='draw the residuals to FILE')
 
 
 def _count(text: str) -> int:

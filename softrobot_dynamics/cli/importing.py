@@ -15,15 +15,15 @@ def add_to(commands: SubCommands) -> None:
     importing.add_argument('urdf', metavar='URDF', help='a URDF file')
     words = 'the robot file; default: named as the URDF, beside it'
     importing.add_argument('--out', metavar='FILE', help=words)
-    words = 'joints whose <limit> is left out, so that they have none'
+    words = 'joints to import without their <limit>'
     importing.add_argument('--unlimited', metavar='JOINT', nargs='+', default=(), help=words)
-    words = 'joints that are fixed, each at a value [rad, m]; those that mimic them are, too'
+    words = 'joints to fix, each at a value [rad, m]; joints that mimic them are fixed, too'
     importing.add_argument(
         '--lock', metavar='JOINT=VALUE', nargs='+', type=_locked, default=(), help=words
     )
-    words = 'links that are left out, with all beyond them'
+    words = 'links to leave out, with all links beyond them'
     importing.add_argument('--drop', metavar='LINK', nargs='+', default=(), help=words)
-    words = 'replace an inertia that no body has by the nearest that one has'
+    words = 'replace a physically impossible inertia by the nearest possible one'
     importing.add_argument('--repair', action='store_true', help=words)
 
 

@@ -10,9 +10,9 @@ from softrobot_dynamics.cli.common import add, refuse, say, SubCommands
 def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
     plot = add(commands, 'plot', run, 'draw a recording of the demo or of a node')
-    words = 'what a demo wrote into, or the recording of a node, .mcap'
+    words = 'folder of a demo, or the recording of a node, .mcap'
     plot.add_argument('path', metavar='PATH', help=words)
-    words = 'the picture; default: demo.png in the folder, or beside the recording'
+    words = 'write the picture to FILE; default: demo.png in the folder, or beside the recording'
     plot.add_argument('--out', metavar='FILE', help=words)
     words = 'write the motion of a demo as an animated GIF, instead of a picture'
     plot.add_argument('--animate', metavar='FILE.gif', help=words)

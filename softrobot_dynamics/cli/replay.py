@@ -10,8 +10,8 @@ def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
     words = "recompute the commands in a controller's recording, and compare them"
     replay = add(commands, 'replay', run, words)
-    replay.add_argument('recording', metavar='FILE', help='what the controller recorded, .mcap')
-    words = 'its robot: a shipped name or a robot file; default: as the recording calls it'
+    replay.add_argument('recording', metavar='FILE', help='recording of a controller, .mcap')
+    words = 'shipped name or robot file; default: the name in the recording'
     replay.add_argument('--robot', metavar='ROBOT', help=words)
 
 

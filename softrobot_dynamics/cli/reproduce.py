@@ -11,7 +11,7 @@ def add_to(commands: SubCommands) -> None:
     words = "re-run the papers' examples and check the results"
     reproduce = add(commands, 'reproduce', run, words)
     reproduce.add_argument(
-        'names', nargs='*', metavar='NAME', help='which systems; none: list them'
+        'names', nargs='*', metavar='NAME', help='systems to re-run; without any they are listed'
     )
     reproduce.add_argument('--list', action='store_true', help='list the systems')
     reproduce.add_argument('--json', metavar='FILE', help='write checks and data to FILE')
@@ -20,7 +20,7 @@ def add_to(commands: SubCommands) -> None:
         '--out',
         default='softrobot_reproduce',
         metavar='FOLDER',
-        help='of the figures; default softrobot_reproduce',
+        help='folder for the figures; default softrobot_reproduce',
     )
     reproduce.add_argument('--no-plot', action='store_true', help='draw no figures')
     words = 'write each motion as an animated GIF into FOLDER, too'

@@ -26,7 +26,7 @@ def add_to(commands: SubCommands) -> None:
     view.add_argument(
         '--controller',
         metavar='FILE',
-        help='ROS parameters of the controller, which say the topics and names for --follow',
+        help='ROS parameters of the controller, with the topics and joint names for --follow',
     )
     view.add_argument('--host', default='127.0.0.1', help='default 127.0.0.1: this machine alone')
     view.add_argument('--port', type=int, default=8080, help='default 8080, or the next free one')

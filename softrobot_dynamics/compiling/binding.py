@@ -102,7 +102,7 @@ def _source(function: Any, kinds: tuple[Any, ...], by_address: bool, types: str)
 
 def _body(function: Any) -> list[str]:
     """Return the lines within a function, four spaces deep, comments kept but no docstring."""
-    source = textwrap.dedent(inspect.getsource(function))
+    source = _definition(function)
     definition: Any = ast.parse(source).body[0]
     lines = source.splitlines()
     first, *others = definition.body
@@ -112,6 +112,24 @@ def _body(function: Any) -> list[str]:
     while lines[start - 1].lstrip().startswith('#'):
         start -= 1
     return lines[start : definition.end_lineno]
+
+
+def _definition(function: Any) -> str:
+    """Return what inspect.getsource does, and maybe comments after it, in a tenth of the time."""
+    lines, first = inspect.findsource(function)
+    depth = len(lines[first]) - len(lines[first].lstrip())
+    begin = next(i for i in range(first, len(lines)) if lines[i].lstrip().startswith('def '))
+    ends = (
+        i
+        for i in range(begin + 1, len(lines))
+        if lines[i][: depth + 1].strip() and lines[i].lstrip()[0] not in ')#'
+    )
+    source = textwrap.dedent(''.join(lines[first : next(ends, len(lines))]))
+    try:
+        ast.parse(source)
+    except SyntaxError:  # a text of several lines, or so, that does not keep to the indentation
+        return textwrap.dedent(inspect.getsource(function))
+    return source
 
 
 _HEADER = '''\

@@ -2,9 +2,12 @@
 """
 Emitted source becomes a module in a cache folder, so that numba can keep its machine code.
 
-A module is named after everything its machine code depends on: the emitted source, the files that
-it imports from, directly or not (:mod:`~softrobot_dynamics.compiling.sources`), numba, Python and
-the processor. Nothing in the folder is ever edited; it may be deleted at any time.
+A module is named after the sources that its machine code depends on: the emitted one, and the
+files that it imports from, directly or not (:mod:`~softrobot_dynamics.compiling.sources`). The
+names of files of machine code say besides for which processor, numba and Python it was made
+(:mod:`~softrobot_dynamics.compiling.targets`). Nothing in the folder is ever edited; it may be
+deleted at any time. What an installed package brings is used where the folder has nothing
+(:mod:`~softrobot_dynamics.compiling.prebuilt`).
 ``SOFTROBOT_CACHE_DIR`` (or ``XDG_CACHE_HOME``) chooses another place. Where no folder can be
 written the module is compiled in memory, and a warning says so; see
 :mod:`~softrobot_dynamics.compiling.folder` for what else may be wrong with it.
@@ -19,19 +22,16 @@ import hashlib
 import linecache
 import marshal
 import os
-import platform
 import sys
 import threading
 import types
 from types import CodeType, ModuleType
 from typing import Any
 
-import llvmlite
-import llvmlite.binding
-import numba
-from softrobot_dynamics.compiling import compiler, folder
+from softrobot_dynamics.compiling import c_functions, compiler, folder, prebuilt
 from softrobot_dynamics.compiling.folder import own_folder
 from softrobot_dynamics.compiling.sources import digest_of
+from softrobot_dynamics.compiling.targets import own_keys
 
 try:
     import fcntl
@@ -41,7 +41,8 @@ except ImportError:  # not a POSIX system: every process compiles for itself
 PREFIX = 'softrobot_dynamics_emitted_'
 _COMPILER = threading.RLock()  # one thread at a time, taken before any lock of a file
 _COLLECTED: ContextVar[dict[str, str] | None] = ContextVar('collected', default=None)
-_AT_ONCE = '@by_address(', '@for_python(('  # decorators of what loading a module compiles
+_BY_ADDRESS = '@by_address('
+_AT_ONCE = _BY_ADDRESS, '@for_python(('  # decorators of what loading a module compiles
 _READY: set[str] = set()  # names of modules that are loaded, to their end
 
 
@@ -81,8 +82,11 @@ def load(name: str, source: str, wait: bool = True) -> bool:
 
 def is_kept(name: str) -> bool:
     """Tell whether there is machine code of the module of a name, in this process or the cache."""
-    own = own_folder()
-    return name in _READY or bool(own and next(own.glob(f'{name}.*.nbc'), None))
+    if name in _READY or prebuilt.has(name):
+        return True
+    own, keys = own_folder(), own_keys()
+    patterns = f'{name}.{keys.code}.o', f'{name}.{keys.program}.*.nbc'
+    return own is not None and any(next(own.glob(pattern), None) for pattern in patterns)
 
 
 def source_of(name: str) -> str:
@@ -113,7 +117,7 @@ class _NotLoaded(ModuleType):
 
 
 class _StandIn:
-    """What is not compiled: nothing is at its address."""
+    """A stand-in for a kernel that is not compiled yet: nothing is at its address."""
 
     address = 2  # unlike all that stands for an address where there is no kernel
 
@@ -185,24 +189,13 @@ def import_line(module: str, function: str, alias: str) -> str:
 
 
 @functools.cache
-def _environment() -> bytes:
-    """Digest of what every module depends on besides its own source and what it imports."""
-    digest = hashlib.sha256()
-    cpu = llvmlite.binding.get_host_cpu_name(), llvmlite.binding.get_host_cpu_features().flatten()
-    versions = numba.__version__, llvmlite.__version__, platform.python_version()
-    for fact in (*versions, *cpu):
-        digest.update(fact.encode())
-    return digest.digest()
-
-
-@functools.cache
 def _name(source: str, label: str) -> str:
     return f'{PREFIX}{label}_{_digest(source)}'
 
 
 def _digest(source: str) -> str:
     imported = digest_of(source, PREFIX)
-    return hashlib.sha256(_environment() + imported + source.encode()).hexdigest()[:16]
+    return hashlib.sha256(imported + source.encode()).hexdigest()[:16]
 
 
 def _load(name: str, source: str) -> None:
@@ -211,6 +204,11 @@ def _load(name: str, source: str) -> None:
     linecache.cache[file] = len(source), None, source.splitlines(True), file  # for inspect
     module.__dict__.update(for_python=compiler.for_python, by_address=compiler.by_address)
     sys.modules[name] = module
+    address = _kept_address(name) if _BY_ADDRESS in source else None
+    if address is not None:  # all that is in it, without running it
+        label = name.removeprefix(PREFIX).rpartition('_')[0]
+        setattr(module, label, c_functions.CFunction(address))
+        return
     try:
         exec(_bytecode(name, source, file), module.__dict__)
     except BaseException:
@@ -218,13 +216,22 @@ def _load(name: str, source: str) -> None:
         raise
 
 
+def _kept_address(name: str) -> int | None:
+    """Return the address of the C function of a module, if there is machine code of it."""
+    if not compiler.KEEPS_MACHINE_CODE:
+        return None
+    compiler.register_helpers()
+    return c_functions.load(name)
+
+
 def _bytecode(name: str, source: str, file: str) -> CodeType:
     own = own_folder()
-    kept = own and folder.read(own / f'{name}.code')
+    path = own and own / f'{name}.{sys.implementation.cache_tag}.code'
+    kept = path and folder.read(path)
     if kept:
         return marshal.loads(kept)
     code = compile(source, file, 'exec')
-    if own:
+    if own and path:
         folder.replace(own / f'{name}.py', source.encode())  # to be looked at by people
-        folder.write(own / f'{name}.code', marshal.dumps(code))
+        folder.write(path, marshal.dumps(code))
     return code

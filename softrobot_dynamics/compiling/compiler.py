@@ -23,6 +23,7 @@ if is_tested(numba.__version__):
         for_python,
         inner,
         KEEPS_MACHINE_CODE,
+        register_helpers,
     )
 else:
     from softrobot_dynamics.compiling.numba_public import (
@@ -30,6 +31,7 @@ else:
         for_python,
         inner,
         KEEPS_MACHINE_CODE,
+        register_helpers,
     )
 
     warn_once(
@@ -40,4 +42,4 @@ else:
         'that',
     )
 
-__all__ = ['by_address', 'for_python', 'inner', 'KEEPS_MACHINE_CODE']
+__all__ = ['by_address', 'for_python', 'inner', 'KEEPS_MACHINE_CODE', 'register_helpers']

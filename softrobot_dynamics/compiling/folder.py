@@ -79,6 +79,20 @@ def read(path: Path) -> bytes | None:
     return None
 
 
+def read_installed(path: Path) -> bytes | None:
+    """
+    Return the same of a file that was installed with this package; None if it is not there, whole.
+
+    Whoever may write to it may write to the package, too.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    content = data[hashlib.sha256().digest_size :]
+    return content if data == _sealed(path, content) else None
+
+
 def write(path: Path, content: bytes) -> None:
     """Write bytes for :func:`read` into a file, at once or not at all."""
     replace(path, _sealed(path, content))

@@ -20,6 +20,8 @@ versions only (:mod:`.numba_versions`); :mod:`.numba_public` does the same witho
 - ``NullCache``, ``CompileResult``, ``dumps``: the interface of a cache, what it keeps, and how
   that becomes bytes. :class:`MachineCode` keeps it in the kernel cache, whose files are checked
   when they are read; numba's own block every start once they are damaged, or the disk is full.
+  :class:`ObjectCode` hands the machine code of C functions to :mod:`.c_functions`.
+- ``cpu_target``: :func:`register_helpers` makes it, which tells LLVM of what machine code calls.
 - the option ``_nrt`` of ``njit`` (:data:`softrobot_dynamics.compiling.jit.OPTIONS`), passed on.
 """
 
@@ -32,25 +34,28 @@ import pickle
 from types import CodeType
 from typing import Any
 
+import llvmlite.binding
 from numba import njit
 from numba import types as numba_types
 from numba.core.caching import NullCache
 from numba.core.ccallback import CFunc
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult, DefaultPassBuilder, Flags
-from numba.core.registry import CPUDispatcher
+from numba.core.registry import cpu_target, CPUDispatcher
 from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
 from numba.core.typed_passes import NopythonRewrites
 from numba.core.types.functions import BaseFunction
 from numba.core.untyped_passes import InlineClosureLikes, MakeFunctionToJitFunction
-from softrobot_dynamics.compiling import folder
+from softrobot_dynamics.compiling import c_functions, folder, prebuilt
+from softrobot_dynamics.compiling.targets import Keys, level_keys, own_keys
 
 KEEPS_MACHINE_CODE = True
 _FOR_COMPILED_CALLERS = {'nopython': True, 'no_cpython_wrapper': True, 'no_cfunc_wrapper': True}
 _OF_CLOSURES = {InlineClosureLikes, MakeFunctionToJitFunction}
 _OPERATORS = frozenset(x for x in vars(operator).values() if callable(x))
 _PLAIN = numba_types.Number, numba_types.Boolean, numba_types.Array, numba_types.SliceType
+_ANNOTATION = 5  # place of the types as a text among what CompileResult._rebuild takes, less one
 _MEANINGS: dict[Any, Any] = {}  # signatures of operations
 
 
@@ -238,25 +243,28 @@ class _KeptCFunc(CFunc):
             options=options,
             pipeline_class=_Compiler,
         )
-        self._cache = MachineCode(function)
+        self._cache = ObjectCode(function)
 
 
 class MachineCode(NullCache):
     """
-    Machine code of one function, in a file of the kernel cache for each signature.
+    Machine code of one function for Python, in a file of the kernel cache for each signature.
 
     Numba asks for it before it compiles, and gives it after. The name of a file says of which
     module it is, and so of which sources.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self._name = f'{function.__module__}.{function.__qualname__}'
+        self._module, self._function = function.__module__, function.__qualname__
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return what was saved for a signature; None if there is nothing that can be used."""
-        target_context.refresh()
+        """
+        Return what was saved for a signature; None if there is nothing that can be used.
+
+        The context is not refreshed, which would import scipy: what is loaded needs no types.
+        """
         path = self._path(sig)
-        content = folder.read(path) if path else None
+        content = path and folder.read(path) or prebuilt.read(self._file(sig, level_keys()))
         if content is None:
             return None
         try:
@@ -270,9 +278,50 @@ class MachineCode(NullCache):
         """Save what was compiled for a signature."""
         path = self._path(sig)
         if path and not data.library.has_dynamic_globals:  # addresses of this process
-            folder.write(path, dumps((repr(sig), data._reduce())))
+            (name, kind, (code, _)), *others = data._reduce()
+            others[_ANNOTATION] = ''  # for people, and longer than the code
+            others[-1] = tuple(each for each in others[-1] if each.consts)  # else of no use
+            state = name, kind, (code, _names_alone(data.fndesc))
+            folder.write(path, dumps((repr(sig), (state, *others))))
 
     def _path(self, sig: Any) -> Path | None:
         """Return the file of a signature; None without a folder."""
-        own, digest = folder.own_folder(), hashlib.sha256(repr(sig).encode()).hexdigest()[:16]
-        return own and own / f'{self._name}-{digest}.nbc'
+        own, file = folder.own_folder(), self._file(sig, own_keys())
+        return own / file if own and file else None
+
+    def _file(self, sig: Any, keys: Keys | None) -> str | None:
+        digest = hashlib.sha256(repr(sig).encode()).hexdigest()[:16]
+        return keys and f'{self._module}.{keys.program}.{self._function}-{digest}.nbc'
+
+
+class ObjectCode(NullCache):
+    """
+    Machine code of a C function, which :mod:`.c_functions` keeps, and loads without numba.
+
+    So nothing is looked for here, where numba is about to compile.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._module = function.__module__
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Save what was compiled."""
+        if not data.library.has_dynamic_globals:  # addresses of this process
+            code = data.library._get_compiled_object()
+            c_functions.save(self._module, data.fndesc.llvm_cfunc_wrapper_name, code)
+
+
+def _names_alone(description: Any) -> bytes:
+    """
+    Return the bitcode of a module that only has the names of what Python calls.
+
+    Numba would keep all of it for others to link, which nobody does, and read it at every start.
+    """
+    names = description.llvm_func_name, description.llvm_cpython_wrapper_name
+    text = '\n'.join(f'define void @"{name}"() {{ ret void }}' for name in names)
+    return bytes(llvmlite.binding.parse_assembly(text).as_bitcode())
+
+
+def register_helpers() -> None:
+    """Have LLVM find the functions of numba and Python that machine code may call."""
+    cpu_target.target_context  # noqa: B018 (making it registers them)

@@ -41,5 +41,9 @@ def by_address(signature: Any, **options: Any) -> Callable[[Callable[..., Any]],
     return cfunc(signature, **_public(options))
 
 
+def register_helpers() -> None:
+    """Do nothing: no machine code is kept that would call them."""
+
+
 def _public(options: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if name not in _PRIVATE}

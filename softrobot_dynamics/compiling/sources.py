@@ -5,7 +5,7 @@ Find the files that the machine code of an emitted module depends on, to any dep
 Read from the text of the files, nothing is imported for it. Followed are the packages that the
 emitted source itself names, this one or a user's, but for those of :data:`KNOWN`, whose versions
 stand for them. A package's ``__init__`` counts only where something is imported from it; imports
-for the type checker alone do not count.
+for the type checker alone do not count, nor do modules that load machine code.
 """
 
 import functools
@@ -14,6 +14,11 @@ from pathlib import Path
 import re
 import sys
 
+_LOADERS = {
+    f'softrobot_dynamics.compiling.{name}'
+    for name in ('c_functions', 'folder', 'prebuilt', 'targets')
+}
+"""Modules that find, keep and load machine code, and have no part in what it is."""
 KNOWN = {'numba', 'numpy', 'llvmlite', 'scipy', *sys.stdlib_module_names}
 _FOR_TYPES = re.compile(r'^if TYPE_CHECKING:\n(?:(?:[ \t][^\n]*)?(?:\n|\Z))+', re.MULTILINE)
 _FROM = re.compile(r'^[ \t]*from\s+([\w.]+)\s+import\s+(\([^)]*\)|[^\n]*)', re.MULTILINE)
@@ -64,6 +69,8 @@ def _files(name: str, packages: set[str]) -> tuple[str, ...]:
     """Return the file (0 or 1) that a dotted name of one of the ``packages`` is, or is in."""
     package = name.partition('.')[0]
     if package not in packages:
+        return ()
+    if name in _LOADERS or name.rpartition('.')[0] in _LOADERS:
         return ()
     return _file(name) or _file(name.rpartition('.')[0])
 

@@ -17,6 +17,7 @@ from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.controllers.setpoints import DriveSetpoints
 from softrobot_dynamics.description.robot import load_robot
+from softrobot_dynamics.description.surrounding import surround
 from softrobot_dynamics.description.variation import plant_of
 from softrobot_dynamics.dynamics.statics import Statics
 from softrobot_dynamics.errors import ArgumentError
@@ -185,7 +186,7 @@ def _plan(model: CompiledModel, values: Mapping[str, Any], q: Vector, job: Any) 
 
 
 def _plan_elsewhere(description: RobotDescription, values: Mapping[str, Any], q: Vector) -> Any:
-    """Do what `plan_of` does, in a process of its own."""
+    """Plan as `plan_of` does, in a process of its own."""
     return plan_of(compile_model(description), values, q)
 
 
@@ -200,7 +201,10 @@ def _warm_references(model: CompiledModel) -> None:
 def simulated(values: Mapping[str, Any]) -> Simulated:
     """Return the :class:`Simulated` of parameter `values`, compiled and warmed."""
     robot = load_robot(values['robot'])
-    model, seen = compile_model(plant_of(robot, values['plant'])), None
+    plant, seen = plant_of(robot, values['plant']), None
+    if values['surroundings']:
+        plant = surround(plant, values['surroundings'])
+    model = compile_model(plant)
     require_alike(robot, model)
     if model.coordinate_names != robot.coordinate_names:
         seen = Reconstruction(compile_model(robot), model)

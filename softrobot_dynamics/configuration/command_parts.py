@@ -13,7 +13,7 @@ from math import isnan, nan
 import re
 from typing import Any, NamedTuple, TYPE_CHECKING
 
-from softrobot_dynamics.configuration.node_parameters import COMMAND_TYPES
+from softrobot_dynamics.configuration.common_parameters import COMMAND_TYPES
 from softrobot_dynamics.configuration.parameters import ParameterSpec
 from softrobot_dynamics.configuration.wire_names import wire_names
 from softrobot_dynamics.errors import closest, DescriptionError, Problem
@@ -224,16 +224,16 @@ def _sizes(
     """Return the size of a unit, '' for the SI unit, for each actuator; DescriptionError."""
     if not unit:
         return (1.0,) * len(indices)
-    told = [_told(model, i) for i in indices]
-    for i, own in zip(indices, told):
+    sent_units = [_unit_of(model, i) for i in indices]
+    for i, own in zip(indices, sent_units):
         if unit not in units_of(own):
             words = f'one of {", ".join(units_of(own))} for {model.actuator_names[i]}'
             _refuse([Problem(path, unit, f'{words}, or empty')])
-    return tuple(units_of(own)[unit] for own in told)
+    return tuple(units_of(own)[unit] for own in sent_units)
 
 
-def _told(model: CompiledModel, i: int) -> str:
-    """Return the SI unit of what the drives of an actuator are told."""
+def _unit_of(model: CompiledModel, i: int) -> str:
+    """Return the SI unit of what is sent to the drives of an actuator."""
     field = model.description.wire_fields[i]
     if field == 'effort':
         return str(model.commands[i].unit)

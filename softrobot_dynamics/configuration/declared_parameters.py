@@ -58,7 +58,7 @@ def configured_rows(
     law: Controller | type[Controller], robot: NamedRobot, controlled: Sequence[str] = ()
 ) -> Any:
     """
-    Return the rows that are known once there is a law and a robot: what both may be told.
+    Return the rows that are known once there is a law and a robot: their settings.
 
     `law`: a Controller or its class; `robot`: a RobotDescription or a model; `controlled`: names
     of actuators, none for all. ArgumentError for a name that is taken.
@@ -133,7 +133,7 @@ def _part(name: str) -> Iterator[ParameterSpec]:
 
 
 def _law(part: LawPart, robot: NamedRobot) -> Iterator[ParameterSpec]:
-    """Yield the rows of the law of a part; what is known of the loop is told once, for all."""
+    """Yield the rows of the law of a part; those of the loop are declared once, for all."""
     owners = part.law.owners(robot, part.actuators(robot))
     shared = {p.path for p in Composition.parameters()}
     for p in part.law.parameters():

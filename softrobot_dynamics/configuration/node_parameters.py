@@ -1,102 +1,25 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Parameters that the nodes have by themselves. Rates [Hz], times [s]."""
+"""Parameters of each node, but for those of laws and references. Rates [Hz], times [s]."""
 
+from softrobot_dynamics.configuration.common_parameters import (
+    AUTOSTART,
+    COMMANDS,
+    COMMUNICATION,
+    RATE,
+    RECORD,
+    ROBOT,
+    SAFE,
+    STATE_TOPICS,
+)
 from softrobot_dynamics.configuration.parameters import ParameterSpec
-from softrobot_dynamics.controllers.safe import MODES
 from softrobot_dynamics.loops.command_timing import TIMINGS
 from softrobot_dynamics.loops.guarding import AFTER_LOSS
 from softrobot_dynamics.loops.velocity_estimation import MODES as VELOCITIES
 
 WATCHDOG_PERIODS = 50
-COMMAND_TYPES = 'joint_state', 'multi_array'
-
-_ROBOT = ParameterSpec(
-    'robot',
-    'string',
-    'pcc_arm',
-    'Name of a shipped robot, or path of a description',
-    read_only=True,
-)
-_RECORD = ParameterSpec(
-    'record',
-    'string',
-    '',
-    'File (.mcap) for a record of every tick, numbered if it exists, or a folder for one named'
-    ' after node and time; empty for none',
-    read_only=True,
-)
-_PREFIX = ParameterSpec(
-    'joint_prefix',
-    'string',
-    '',
-    'What stands before the names of coordinates and actuators in states and commands, except'
-    ' those that `joint_names` gives',
-    read_only=True,
-)
-_COMMANDS = (
-    ParameterSpec(
-        'command_type',
-        'string',
-        'joint_state',
-        'Form of the commands: a JointState by name, or a'
-        ' Float64MultiArray in the order of the actuators (topic controller/commands)',
-        choices=COMMAND_TYPES,
-        read_only=True,
-    ),
-    ParameterSpec(
-        'command_topics',
-        'strings',
-        (),
-        'Names of the parts of the commands, each for drives of its own: it has actuators, a topic'
-        ' and a type of messages; empty: one topic',
-        read_only=True,
-    ),
-    _PREFIX,
-)
-STATE_TOPICS = ParameterSpec(
-    'state_topics',
-    'strings',
-    (),
-    'Names of the parts in which states come, each on a topic of its own, see `states`; empty: all'
-    ' coordinates on joint_states',
-    read_only=True,
-)
-_COMMUNICATION = (
-    ParameterSpec(
-        'reliability',
-        'string',
-        'reliable',
-        'Quality of service of what is published; both nodes read as best effort',
-        choices=('reliable', 'best_effort'),
-        read_only=True,
-    ),
-    *_COMMANDS,
-)
-_SAFE = (
-    ParameterSpec(
-        'safe_command',
-        'string',
-        'auto',
-        'What is commanded when nothing better is known; auto:'
-        ' pretension for tendons, gravity torque led to zero for joints; brake: joints stay where'
-        ' they are, as far as their drives can',
-        choices=MODES,
-    ),
-    ParameterSpec(
-        'safe_pretension', 'double', 1.0, 'Pull of a tendon in the safe command [N]', 0.0, 1e6
-    ),
-    ParameterSpec(
-        'safe_ramp',
-        'double',
-        2.0,
-        'Time in which a gravity torque is led to zero [s]',
-        0.0,
-        3600.0,
-    ),
-)
 
 OF_CONTROLLER = (
-    _ROBOT,
+    ROBOT,
     ParameterSpec('controller', 'string', 'pfbl', 'Name of the control law', read_only=True),
     ParameterSpec(
         'controlled',
@@ -113,18 +36,16 @@ OF_CONTROLLER = (
         ' what it follows; empty: one law all the time',
         read_only=True,
     ),
-    ParameterSpec(
-        'rate', 'double', 1000.0, 'Rate of the states [Hz]', 1.0, 10000.0, read_only=True
-    ),
+    RATE,
     ParameterSpec(
         'allow_unstable',
         'bool',
         False,
         'Activate even where holding the outputs leaves a motion that grows',
     ),
-    ParameterSpec('autostart', 'bool', False, 'Configure and activate at once', read_only=True),
-    _RECORD,
-    *_COMMUNICATION,
+    AUTOSTART,
+    RECORD,
+    *COMMUNICATION,
     STATE_TOPICS,
     ParameterSpec(
         'velocities',
@@ -147,11 +68,11 @@ OF_CONTROLLER = (
         'after_loss',
         'string',
         AFTER_LOSS[0],
-        'What is followed when states come back after the watchdog ran out: what is ordered, from'
-        ' its beginning, or a hold where the robot is',
+        'Reference when states come back after the watchdog ran out: the ordered one, from its'
+        ' beginning, or a hold where the robot is',
         choices=AFTER_LOSS,
     ),
-    *_SAFE,
+    *SAFE,
     ParameterSpec(
         'reference.ramp_time',
         'double',
@@ -179,10 +100,8 @@ OF_CONTROLLER = (
 )
 
 OF_SIMULATION = (
-    _ROBOT,
-    ParameterSpec(
-        'rate', 'double', 1000.0, 'Rate of the states [Hz]', 1.0, 10000.0, read_only=True
-    ),
+    ROBOT,
+    RATE,
     ParameterSpec(
         'substep', 'double', 5e-4, 'Longest step of the integrator [s]', 1e-6, 0.1, read_only=True
     ),
@@ -193,8 +112,8 @@ OF_SIMULATION = (
         'Integrator of the equation of motion, by its registered name; one with equal steps',
         read_only=True,
     ),
-    _RECORD,
-    *_COMMUNICATION,
+    RECORD,
+    *COMMUNICATION,
     STATE_TOPICS,
     ParameterSpec(
         'command_timeout_periods',
@@ -208,9 +127,18 @@ OF_SIMULATION = (
         'plant',
         'strings',
         (),
-        'What is otherwise than in the robot file: FIELD=NUMBER, or FIELD=×FACTOR; names before'
-        ' the field, with dots, say of which body, joint or actuator; or YAML files of such; or'
-        ' another robot, of the same bodies and actuators, by its file or shipped name',
+        'Differences of the simulated robot from the robot file: FIELD=NUMBER, or FIELD=×FACTOR;'
+        ' names before the field, with dots, say of which body, joint or actuator; or YAML files'
+        ' of such; or another robot, of the same bodies and actuators, by its file or shipped'
+        ' name',
+        read_only=True,
+    ),
+    ParameterSpec(
+        'surroundings',
+        'string',
+        '',
+        'YAML file of an environment and objects that the simulated robot may touch; empty: none'
+        ' but those of the robot file',
         read_only=True,
     ),
     ParameterSpec(
@@ -220,12 +148,12 @@ OF_SIMULATION = (
         'Body that may carry a payload at its tip; empty: none',
         read_only=True,
     ),
-    ParameterSpec('payload.mass', 'double', 0.0, 'What it carries: a point mass [kg]', 0.0, 1e6),
+    ParameterSpec('payload.mass', 'double', 0.0, 'Mass of the payload, a point [kg]', 0.0, 1e6),
     ParameterSpec(
         'command_timing',
         'string',
         'arrival',
-        'From when on a command acts: from when it arrives, from the next period on, as over a bus'
+        'Time from which a command acts: from its arrival, from the next period on, as over a bus'
         ' with a cycle, or, for repeatable tests, from the instant of the state answered',
         choices=tuple(TIMINGS),
         read_only=True,
@@ -243,8 +171,8 @@ OF_SIMULATION = (
         'estimator',
         'string',
         '',
-        'Name or path of an estimator file, whose sensors then measure the robot, on topics; its'
-        ' own states go to ~/joint_states; empty: none',
+        'Name or path of an estimator file whose sensors are simulated and published; the true'
+        ' states then go to ~/joint_states; empty: none',
         read_only=True,
     ),
     ParameterSpec(
@@ -262,24 +190,22 @@ OF_SIMULATION = (
         ' rates',
         read_only=True,
     ),
-    *_SAFE,
+    *SAFE,
 )
 
 OF_ESTIMATOR = (
-    _ROBOT,
+    ROBOT,
     ParameterSpec(
         'estimator',
         'string',
         '',
-        'Sensors and what is not known: name of a shipped estimator, or path of a file; empty: the'
-        ' one shipped for the robot',
+        'Sensors and uncertainties: name of a shipped estimator, or path of a file; empty: the one'
+        ' shipped for the robot',
         read_only=True,
     ),
-    ParameterSpec(
-        'rate', 'double', 1000.0, 'Rate of the states [Hz]', 1.0, 10000.0, read_only=True
-    ),
-    ParameterSpec('autostart', 'bool', False, 'Configure and activate at once', read_only=True),
-    *_COMMUNICATION,
+    RATE,
+    AUTOSTART,
+    *COMMUNICATION,
     ParameterSpec(
         'timeout',
         'double',
@@ -312,7 +238,8 @@ OF_ESTIMATOR = (
         'allow_unobservable',
         'bool',
         False,
-        'Activate even if sensors do not tell some coordinates, which then are as the model says',
+        'Activate even if the sensors do not observe some coordinates, which then follow the'
+        ' model',
         read_only=True,
     ),
     ParameterSpec(
@@ -344,9 +271,9 @@ OF_ESTIMATOR = (
 )
 
 OF_VISUALIZER = (
-    _ROBOT,
+    ROBOT,
     ParameterSpec(
-        'rate', 'double', 30.0, 'Pictures a second, at most [Hz]', 0.1, 60.0, read_only=True
+        'rate', 'double', 30.0, 'Highest rate of the markers [Hz]', 0.1, 60.0, read_only=True
     ),
     ParameterSpec(
         'discs',
@@ -357,7 +284,7 @@ OF_VISUALIZER = (
         100,
         read_only=True,
     ),
-    ParameterSpec('frame_id', 'string', 'world', 'Frame in which all is', read_only=True),
-    *_COMMANDS,
+    ParameterSpec('frame_id', 'string', 'world', 'Frame of the markers', read_only=True),
+    *COMMANDS,
     STATE_TOPICS,
 )

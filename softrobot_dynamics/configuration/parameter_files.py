@@ -65,8 +65,8 @@ def unused(files: Iterable[Path], own: Mapping[str, Mapping[str, Any]]) -> Itera
     for node, values in own.items():
         given = _given_by(files, node)
         for name, value in values.items():
-            told = node != _NODE and name in first and given.get(name) == first[name]
-            if name in given and not told and not _same(name, given[name], value):
+            repeated = node != _NODE and name in first and given.get(name) == first[name]
+            if name in given and not repeated and not _same(name, given[name], value):
                 words = f'{name}: {given[name]} of the {node} in the parameter file is not used'
                 yield f'{words}: {value} goes before it'
 

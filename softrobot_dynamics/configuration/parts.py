@@ -61,7 +61,7 @@ class LawPart(NamedTuple):
 
     @contextlib.contextmanager
     def named(self) -> Iterator[None]:
-        """Within this context problems with its own parameters are told by their full names."""
+        """Report problems with its own parameters by their full names within this context."""
         try:
             yield
         except DescriptionError as error:

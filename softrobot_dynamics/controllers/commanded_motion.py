@@ -35,7 +35,7 @@ class CommandedMotion(NamedTuple):
 
 
 class ForceResponse(NamedTuple):
-    """What finds the mean accelerations of a robot under a force that is held for a period."""
+    """Arrays to compute the mean accelerations under a force that is held for a period."""
 
     evaluate: Entry
     terms: Terms

@@ -20,9 +20,10 @@ from softrobot_dynamics.controllers.phases import (
     Timetable,
 )
 from softrobot_dynamics.controllers.sampled_data.command import HeldCommand
+from softrobot_dynamics.controllers.sampled_data.delayed_loop import Lateness
 from softrobot_dynamics.controllers.sampled_data.ensemble import Ensemble
 from softrobot_dynamics.controllers.sampled_data.prediction import Prediction
-from softrobot_dynamics.controllers.sampled_data_law import SampledDataSettings
+from softrobot_dynamics.controllers.sampled_data_law import SampledDataLaw, SampledDataSettings
 from softrobot_dynamics.controllers.settings import LIMITS, Settings
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.piecewise import alike, constant, Reference, select
@@ -105,14 +106,16 @@ class Composition(Controller[Composed]):
         self._ensembles = [Ensemble(first, period, [laws[i] for i in p.laws]) for p in phases]
         self._u, self._good, self._unmet = np.zeros((3, m))
         self._desired = np.zeros((3, len(indices)))
-        self._pushes = self._u.view()  # what laws read as their feed-forward: it changes in place
-        self._pushes.flags.writeable = False
+        self._feed_forward = (
+            self._u.view()
+        )  # what laws read as their feed-forward: it changes in place
+        self._feed_forward.flags.writeable = False
         self._free = np.ones(m, dtype=bool)  # actuators without a law
         self._pending = False  # whether a program has begun, but no tick yet
         self._now = Timetable(phases)
         self._change()
         self._course = self._taken = _Course(None, 0.0, 0.0)
-        self._told: Any = None
+        self._handed_on: Any = None
         self._tell()
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -121,7 +124,7 @@ class Composition(Controller[Composed]):
 
     def resume(self) -> None:
         """Hand the settings on, and let each law prepare for its own."""
-        self._told = None
+        self._handed_on = None
         self._tell()
         for law in self.laws:
             law.resume()
@@ -199,8 +202,12 @@ class Composition(Controller[Composed]):
     ) -> float:
         """Return the rate [1/s] at which errors would grow in a phase (default: the present)."""
         place = self._now.place if place is None else place
-        own = [settings.laws[i] for i in self._now.phases[place].laws]
-        return self._ensembles[place].growth(q, u, own, off)
+        at_work = self._now.phases[place].laws
+        own = [settings.laws[i] for i in at_work]
+        pairs = [(self.laws[i], settings.laws[i]) for i in at_work]
+        times = [law.observed(x) for law, x in pairs if isinstance(law, SampledDataLaw)]
+        late = Lateness(settings.delay, max(times, default=0.0))
+        return self._ensembles[place].growth(q, u, own, off, late)
 
     def unstable_zero_dynamics(self, q: Vector) -> tuple[complex, ...]:
         """Return the growing rates that each law sees while the others push as they do."""
@@ -220,10 +227,10 @@ class Composition(Controller[Composed]):
     def _tell(self) -> None:
         """Hand settings on to the laws that others gave since the last tick."""
         settings = self.settings
-        if settings is self._told:
+        if settings is self._handed_on:
             return
-        self._told, shared = settings, {name: getattr(settings, name) for name in LIMITS}
-        shared['feed_forward'] = self._pushes
+        self._handed_on, shared = settings, {name: getattr(settings, name) for name in LIMITS}
+        shared['feed_forward'] = self._feed_forward
         for law, own in zip(self.laws, settings.laws):
             law.use(own.replace(**shared, **({'delay': 0.0} if hasattr(own, 'delay') else {})))
 

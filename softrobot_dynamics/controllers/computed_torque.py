@@ -41,7 +41,7 @@ class ComputedTorqueSettings(AcceleratingSettings):
 
 
 class Posture(NamedTuple):
-    """Where the robot shall be, and what it is found with."""
+    """The desired posture, and the arrays to compute it."""
 
     evaluate: Entry  # of the terms there
     terms: Terms
@@ -60,7 +60,7 @@ ComputedTorqueKernelSettings = kernel_settings(
 
 @kernel
 def tick(fixed, plan, settings, q, qd, t):
-    """One tick, see :class:`HeldLaw`."""
+    """One tick, see :class:`.SampledDataLaw`."""
     terms, b, wanted = fixed.terms, fixed.b, settings.posture
     sample_plan(plan, t, b.desired, b.blend)
     if not _pose(fixed, wanted, q):
@@ -155,7 +155,7 @@ class ComputedTorque(AcceleratingLaw[ComputedTorqueSettings]):
     q'' = q_d'' + d (q_d' - q') + p (q_d - q) for all coordinates of a fully actuated robot.
 
     q_d is the posture whose outputs are y_d, followed from tick to tick by Newton's method; what
-    :mod:`pfbl` does in the outputs happens here in the configuration, with gains for each
+    :mod:`.pfbl` does in the outputs happens here in the configuration, with gains for each
     coordinate. As many outputs have to be controlled as there are coordinates, each independent
     of the others. Commands are held for a period, which is taken into account, and what the model
     has wrong is made up for, as in ``pfbl``. Where y_d has no posture there is no command.

@@ -263,7 +263,7 @@ class Controller(Rebuilt, Generic[S]):
 
     @property
     def memory_size(self) -> int:
-        """How many numbers the law keeps from one tick to the next, see :meth:`law_at_rest`."""
+        """The number of values the law keeps between ticks, see :meth:`law_at_rest`."""
         return 0
 
     def join(self, held: HeldCommand, prediction: Prediction) -> None:

@@ -36,20 +36,22 @@ def output_gains(model: CompiledModel, outputs: Integers) -> OutputGains:
     """
     Return what gains on outputs by index are made of, for the robot at q = 0.
 
-    With the outputs' inertia L = (J M^-1 J')^-1 and the damping B that they meet, an error of
+    With the inertia L and the damping B that they meet, an error of
     L y'' + (B + d L) y' + (p L + sqrt(p) B) y = 0 decays with the rate sqrt(p) or faster if
-    d = 2 sqrt(p), however strongly the robot is damped. Combinations of outputs that cannot move
-    have no inertia.
+    d = 2 sqrt(p), however strongly the robot is damped. L and B are those of the motion that a
+    force along the outputs makes of the robot, if its rates grow as slowly as it moves by itself
+    (sigma = ``model.scales.rate``): q' = (sigma M + D)^-1 J' f. Coordinates that damping holds
+    take no part in it, as light as they may be. Without damping it is the motion of least kinetic
+    energy, and L = (J M^-1 J')^-1. Combinations of outputs that cannot move have no inertia.
     """
     terms = model.per_thread.evaluator(model.q0, np.zeros(model.n))
-    J = terms.J[outputs]
-    moved = np.linalg.solve(terms.M, J.T)
+    J, M, D = terms.J[outputs], terms.M, model.damping
+    moved = np.linalg.solve(M + D / model.scales.rate, J.T)
     mobility = J @ moved
     scale = 1.0 / np.sqrt(np.maximum(np.diag(mobility), np.finfo(float).tiny))
     inverse = np.linalg.pinv(mobility * np.outer(scale, scale), rcond=SINGULAR, hermitian=True)
-    inertia = inverse * np.outer(scale, scale)
-    along = moved @ inertia  # q' of the rates of y, where nothing else pushes
-    return OutputGains(inertia, along.T @ model.damping @ along)
+    along = moved @ (inverse * np.outer(scale, scale))  # q' of the rates of y
+    return OutputGains(along.T @ M @ along, along.T @ D @ along)
 
 
 def _between(gains: Vector) -> Matrix:

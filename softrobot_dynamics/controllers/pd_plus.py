@@ -56,7 +56,7 @@ class PdPlus(SampledDataLaw[PdPlusSettings]):
 
     That is the generalized force g(q) + s(q, 0) (gravity and springs at rest); [P, Sec. 7.2] in
     actuation coordinates. The constant gains are made of p and d by the inertia L and the damping
-    B that outputs meet at q = 0 (:func:`~softrobot_dynamics.controllers.output_gains`),
+    B that outputs meet at q = 0 (:func:`~.output_gains.output_gains`),
     K_P = p L + sqrt(p) B and K_D = d L: with d = 2 sqrt(p) errors there decay with the rate
     sqrt(p); elsewhere as springs and dampers pull, which ask for no model of the motion. Where the
     robot comes to rest, y is y_d. What the actuators cannot hold is left as small as the response

@@ -32,7 +32,7 @@ PfblKernelSettings = kernel_settings('PfblKernelSettings', PfblSettings)
 
 @kernel
 def tick(fixed, plan, settings, q, qd, t):
-    """One tick, see :class:`HeldLaw`."""
+    """One tick, see :class:`.SampledDataLaw`."""
     controlled, b = fixed.controlled, fixed.b
     run(fixed.evaluate, q, qd)
     read_outputs(fixed, qd)

@@ -26,7 +26,7 @@ class Phase(NamedTuple):
 
 class Program(NamedTuple):
     """
-    What each law of a composition follows from when it is first at work, phase after phase.
+    The references of a composition's laws, from when each is first active, phase after phase.
 
     None stands for the outputs as they are then. A ``beginning`` equal to that of the program
     before goes on with the phases: only laws whose reference is another turn to it.
@@ -38,7 +38,7 @@ class Program(NamedTuple):
 
 
 class Timetable:
-    """Which of the ``phases`` is at hand, and until when."""
+    """The active one of the ``phases``, and the time at which it ends."""
 
     def __init__(self, phases: Sequence[Phase]) -> None:
         self.phases, self.place = tuple(phases), 0

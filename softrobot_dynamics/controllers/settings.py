@@ -136,7 +136,7 @@ def make_settings(
     return made
 
 
-def kernel_settings(name: str, settings: type[Settings], *prepared: str) -> Any:
+def kernel_settings(name: str, settings: type[Settings], *prepared: str) -> type[Any]:
     """
     Return the NamedTuple class of what the kernel of a law reads of its settings.
 
@@ -149,12 +149,12 @@ def kernel_settings(name: str, settings: type[Settings], *prepared: str) -> Any:
     return namedtuple(name, list(names), module=settings.__module__)
 
 
-def as_number(value: Any) -> Any:
+def as_number(value: object) -> object:
     """Return a value of settings as kernels read it: a number, or an array (.,) of a list."""
     return np.array(value, dtype=float) if isinstance(value, tuple) else value
 
 
-def _limits(model: CompiledModel, given: dict[str, Any]) -> Any:
+def _limits(model: CompiledModel, given: dict[str, Any]) -> dict[str, Vector]:
     """Take the limits out of ``given``; return all of them, else the description's."""
     limits = {
         name: frozen(np.broadcast_to(np.asarray(given.pop(name, own), dtype=float), (model.m,)))

@@ -84,13 +84,13 @@ def draw_up(
     estimated: str | None = None,
 ) -> DemoPlan:
     """
-    Return the Plan of `robot` at `rate` [Hz], with records to be written into `folder`.
+    Return the :class:`DemoPlan` of `robot` at `rate` [Hz], with records written into `folder`.
 
     `rate` None: that of the parameter file, or the highest there is (`any_rate`). `estimated`:
-    name or path of an estimator that the controller hears, '' for the one shipped for the robot,
-    None if it hears the robot itself. `node` is a function (name, arguments) that returns a rclpy
-    node, which reads the files the way the real one will. Raises SoftRobotError for a wrong robot
-    file or parameter.
+    name or path of an estimator whose states the controller uses, '' for the one shipped for the
+    robot, None for the states of the robot itself. `node` is a function (name, arguments) that
+    returns a rclpy node, which reads the files the way the real one will. Raises SoftRobotError
+    for a wrong robot file or parameter.
     """
     description = load_robot(robot)
     robot = robot if robot in shipped('robots') else str(Path(robot).expanduser().resolve())
@@ -105,23 +105,12 @@ def draw_up(
         node, 'controller', files, declared_parameters.controller_rows(), declare
     )
     read = {x: y for x, y in given_by(values).items() if y != values[x]}
-    ours = {
-        node: {x: y for x, y in each.items() if x != 'autostart'} for node, each in own.items()
-    }
-    ours['controller'] = {
-        x: ours['controller'][x] for x in ('command_type', 'reliability', 'record')
-    }
+    replaced, shared = _replaced(own), _shared(values, estimator is not None)
     own['controller'] |= read
-    shared = _shared(values, estimator is not None)
     for each in own.values():
         each |= shared
     _write(files[-1], own)  # paths of files, as they are from here: the nodes run elsewhere
-    rows = (
-        *declared_parameters.SIMULATION,
-        *declared_parameters.sensor_rows(description),
-        *state_rows({**values, **shared}),
-        *command_rows(values),
-    )
+    rows = _simulation_rows(description, values, shared)
     simulation, also_unknown = _read(node, 'simulation', files, rows)
     _require_same_coordinates(description, simulation['plant'])
     return DemoPlan(
@@ -131,12 +120,33 @@ def draw_up(
         controller={**values, **read, **shared},
         simulation=simulation,
         remarks=(
-            *(f'unknown parameter {words} left out' for words in (*unknown, *also_unknown)),
+            *(f'unknown parameter {words} is ignored' for words in (*unknown, *also_unknown)),
             *filter(None, [choice.remark]),
-            *unused(given, ours),
+            *unused(given, replaced),
         ),
         estimator=estimator,
         any_rate=choice.value is None,
+    )
+
+
+def _replaced(own: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the parameters by node that replace those of the user's files, and are remarked."""
+    names = {'controller': ('command_type', 'reliability', 'record')}
+    return {
+        node: {x: each[x] for x in names.get(node, each) if x != 'autostart'}
+        for node, each in own.items()
+    }
+
+
+def _simulation_rows(
+    robot: RobotDescription, values: Mapping[str, Any], shared: Mapping[str, Any]
+) -> tuple[ParameterSpec, ...]:
+    """Return the parameters of the simulation node, for those of the controller."""
+    return (
+        *declared_parameters.SIMULATION,
+        *declared_parameters.sensor_rows(robot),
+        *state_rows({**values, **shared}),
+        *command_rows(values),
     )
 
 

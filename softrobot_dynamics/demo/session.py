@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A demo from beginning to end: check, start, watch, end, judge."""
+"""A demo from beginning to end: check, start, watch, stop, evaluate."""
 
 from __future__ import annotations
 

@@ -10,15 +10,21 @@ from typing import Any
 from softrobot_dynamics.compiling.processes import python_command, python_environment
 from softrobot_dynamics.configuration import build
 from softrobot_dynamics.controllers.contract import CONTROLLERS
+from softrobot_dynamics.errors import ArgumentError
 
 _RATE, _SUBSTEP = 1000.0, 5e-4
 
 
 def warm(robot: str) -> None:
-    """Compile what simulation, references and every control law need; SoftRobotError if not."""
+    """
+    Compile what simulation, references and every law that can control the robot need.
+
+    Raises SoftRobotError for a robot that cannot be simulated.
+    """
     with simulation_elsewhere(robot):
         for law in CONTROLLERS.names():
-            build.controlled({**_values(robot), 'controller': law})
+            with contextlib.suppress(ArgumentError):  # it takes more actuators, or fewer
+                build.controlled({**_values(robot), 'controller': law})
     build.simulated(_values(robot))
 
 
@@ -49,6 +55,7 @@ def _values(robot: str) -> dict[str, Any]:
     return {
         'robot': robot,
         'plant': (),
+        'surroundings': (),
         'payload.body': '',
         'rate': _RATE,
         'substep': _SUBSTEP,

@@ -16,6 +16,8 @@ from typing import Any
 
 from softrobot_dynamics.actuators.contract import Actuator, ACTUATORS
 from softrobot_dynamics.bodies.contract import BODIES, Body
+from softrobot_dynamics.collision.contract import CollisionShape
+from softrobot_dynamics.description.collisions import read_shapes
 from softrobot_dynamics.errors import closest, MISSING, Problem
 from softrobot_dynamics.joints.contract import Joint, JOINTS
 from softrobot_dynamics.schema.fields import member, NAME, name, number
@@ -44,6 +46,8 @@ class Module:
     joint_name: str
     joint: Joint
     body: Body
+    shapes: tuple[CollisionShape, ...] = ()  # that it collides with
+    is_object: bool = False  # of the surroundings, not of the robot
 
     def coordinate_names(self) -> tuple[str, ...]:
         """Return the names of this module's coordinates on the wire, the joint's first."""
@@ -65,7 +69,7 @@ class NamedActuator:
 
 @dataclass(frozen=True, kw_only=True)
 class _Heading:
-    """What an entry of `bodies` says beside its joint and its body."""
+    """The fields of an entry of `bodies` beside its joint and its body."""
 
     parent: str = name(default=None)
     name: str = name()
@@ -172,7 +176,7 @@ def _read_module(row: object, path: str, above: Sequence[Module], problems: Prob
     if not isinstance(row, dict):
         problems.append(Problem(path, row, 'a mapping of name, joint, body and perhaps parent'))
         return Module(_UNREAD, _UNREAD, _UNREAD, _UNREAD, _UNREAD)
-    parse(_Heading, row, path, problems, ignore=('joint', 'body'))
+    parse(_Heading, row, path, problems, ignore=('joint', 'body', 'collision'))
     joint = row.get('joint', MISSING)
     body_name = joint_name = _text(row.get('name'))
     if isinstance(joint, dict) and 'name' in joint:
@@ -186,6 +190,7 @@ def _read_module(row: object, path: str, above: Sequence[Module], problems: Prob
         joint_name,
         joint if joint_name else _UNREAD,
         body if body_name else _UNREAD,
+        read_shapes(row.get('collision'), f'{path}.collision', body, problems),
     )
 
 
@@ -226,7 +231,7 @@ def _read_actuator(
 
 
 def _named(modules: Sequence[Module]) -> bool:
-    """Tell whether all names can be read, so that references to them can be judged."""
+    """Tell whether all names can be read, so that references to them can be checked."""
     return all(m.name and m.joint_name for m in modules)
 
 

@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from softrobot_dynamics.description.contact_options import ContactOptions, Obstacle
 from softrobot_dynamics.description.mimics import follow
 from softrobot_dynamics.description.modules import (
+    BASE,
     Module,
     NamedActuator,
     read_actuators,
@@ -22,6 +24,7 @@ from softrobot_dynamics.description.modules import (
     read_modules,
 )
 from softrobot_dynamics.description.shipped import shipped
+from softrobot_dynamics.description.surroundings import KEYS, read_surroundings
 from softrobot_dynamics.errors import (
     ArgumentError,
     DescriptionError,
@@ -47,6 +50,8 @@ class RobotDescription:
     start: tuple[
         tuple[str, float, float], ...
     ] = ()  # of (coordinate name, value, rate); all others start at zero
+    environment: tuple[Obstacle, ...] = ()  # shapes that stand still, in the base frame
+    contact: ContactOptions = ContactOptions()
 
     @property
     def n(self) -> int:
@@ -171,16 +176,31 @@ class _Header:
     name: str = name()
     gravity: tuple[float, float, float] = vector('m/s^2', 3, default=(0.0, 0.0, -9.81))
     base: Pose = nested(Pose, default=Pose())
+    contact: ContactOptions = nested(ContactOptions, default=ContactOptions())
+
+
+_LISTS = 'bodies', 'actuators', 'initial', *KEYS
 
 
 def _checked(data: object, problems: Problems, source: str) -> RobotDescription:
     if isinstance(data, dict):
-        header = parse(_Header, data, '', problems, ignore=('bodies', 'actuators', 'initial'))
+        header = parse(_Header, data, '', problems, ignore=_LISTS)
         modules = follow(read_modules(data.get('bodies', MISSING), problems), problems)
         actuators = read_actuators(data.get('actuators'), modules, problems)
-        start = read_initial(data.get('initial'), modules, problems)
+        around = read_surroundings(data, [BASE, *(m.name for m in modules)], problems)
+        everything = *modules, *around.objects
+        start = read_initial(data.get('initial'), everything, problems)
     else:
         problems.append(Problem('file', data, 'a mapping of name, gravity, bodies, ...'))
     if problems:
         raise DescriptionError(tuple(problems), source)
-    return RobotDescription(header.name, header.gravity, header.base, modules, actuators, start)
+    return RobotDescription(
+        name=header.name,
+        gravity=header.gravity,
+        base=header.base,
+        modules=everything,
+        actuators=actuators,
+        start=(*around.start, *start),
+        environment=around.environment,
+        contact=header.contact,
+    )

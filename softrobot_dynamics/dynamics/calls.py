@@ -27,6 +27,7 @@ from softrobot_dynamics.dynamics.arguments import (
     require_finite,
     require_frame,
 )
+from softrobot_dynamics.dynamics.contacts import contact_forces
 from softrobot_dynamics.dynamics.points import FRAMES, MaterialPoints, Placement
 from softrobot_dynamics.dynamics.wrenches import load_force, read_wrenches, Wrenches
 from softrobot_dynamics.model.terms import Terms
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class Actuation(NamedTuple):
-    """How the actuators act: u in actuator units, y their coordinates (tendon: elongation)."""
+    """The actuation at a state: u in actuator units, y the coordinates (tendon: elongation)."""
 
     matrix: Matrix  # (n, m) dnu/du
     coordinates: Vector  # (m,) y [m or rad], zero at q = 0
@@ -160,6 +161,7 @@ def forward_dynamics(
     """
     Acceleration qdd (n,) under actuation u (m,): M qdd = A u + J^T w - (c + g + s).
 
+    Of a model with surroundings, or that may touch itself, contact acts as well (``sd.contacts``).
     Raises SingularMassError, naming coordinates, where nothing has inertia along them.
     """
     q, qd = checked('q', q, (model.n,)), checked('qd', qd, (model.n,))
@@ -168,6 +170,8 @@ def forward_dynamics(
     force = (model.signs * u) @ t.J - t.h
     if loads:
         force += load_force(Placement(model, model.per_thread.evaluator.robot, q), loads)
+    if contact := contact_forces(model):
+        force += contact.force(q, qd)
     return accelerations(model, t.M, force)
 
 

@@ -28,12 +28,13 @@ if TYPE_CHECKING:
 
 class Derivation:
     """
-    What kernels need for the acceleration of a robot and its derivatives by q, qd and u.
+    Kernels and arrays for the acceleration of a robot and its derivatives by q, qd and u.
 
     All in arrays of its own, for one thread: the ``robot``, its ``terms`` at (q, qd), ``tangents``
-    and ``response`` (:class:`~.response.Response`), which the ``parts`` (:class:`ResponseEntries`)
-    fill, in one go or by the ``stages`` (:class:`~.tangents.Stages`). A ``force`` (n,) from
-    outside acts as well, if there is such an array; its numbers may change. If it is
+    and ``response`` (:class:`~.response.AccelerationResponse`), which the ``parts``
+    (:class:`ResponseEntries`) fill, in one go or by the ``stages``
+    (:class:`~.derivative_passes.DerivativeEntries`). A ``force`` (n,) from outside acts as well,
+    if there is such an array; its numbers may change. If it is
     ``commanded``, u is what actuators are told: of those that are positioned the positions, taken
     from ``command`` (m,), by which there are no derivatives; ``drives`` are their cables. If
     ``rough``, what has no closed form is differenced from one side.

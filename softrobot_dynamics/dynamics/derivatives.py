@@ -16,6 +16,7 @@ from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import NOTHING, run_three
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.dynamics.arguments import checked
+from softrobot_dynamics.dynamics.contacts import contact_forces
 from softrobot_dynamics.dynamics.derivation import Derivation
 from softrobot_dynamics.dynamics.jacobians import load_stiffness
 from softrobot_dynamics.dynamics.points import Placement
@@ -168,8 +169,8 @@ def forward_dynamics_derivatives(
     Return the :class:`ForwardDynamicsDerivatives` at q, qd (n,) and u (m,).
 
     ``wrenches`` act from outside, as in ``sd.forward_dynamics``: how they turn with a body, or
-    against it, is part of ``by_q``. Raises ArgumentError, or SingularMassError where nothing has
-    inertia along a coordinate.
+    against it, is part of ``by_q``; so is contact. Raises ArgumentError, or SingularMassError
+    where nothing has inertia along a coordinate.
     """
     n, loads = model.n, read_wrenches(model, wrenches)
     q, qd, u = checked('q', q, (n,)), checked('qd', qd, (n,)), checked('u', u, (model.m,))
@@ -177,12 +178,19 @@ def forward_dynamics_derivatives(
     if loads:
         model.per_thread.evaluator(q, qd)
         force = load_force(Placement(model, model.per_thread.evaluator.robot, q), loads)
+    contact = contact_forces(model)
+    if contact:
+        force = contact.force(q, qd) + (0.0 if force is None else force)
     own = Differentiator(model, force)
     result = own.forward(q, qd, u)
     _finite(q, result.by_q)
     if loads:
         stiffness = load_stiffness(model, own.robot, own.tangents, q, loads)
         result.by_q[:] += accelerations(model, own.M, stiffness.T).T
+    if contact:
+        change = accelerations(model, own.M, contact.derivatives(q, qd).T).T
+        result.by_q[:] += change[:, :n]
+        result.by_qd[:] += change[:, n:]
     return result
 
 

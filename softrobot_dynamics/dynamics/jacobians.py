@@ -57,7 +57,7 @@ class _ChainElement(NamedTuple):
 
 
 class _Frame(NamedTuple):
-    """What there is to differentiate: in the axes of the base, about the last tip."""
+    """A frame whose Jacobian is differentiated: in the axes of the base, about the last tip."""
 
     pose: tuple[Matrix, Vector]  # rotation, and origin [m], of the frame in the base
     motion: Matrix  # (2, 6) its twist and the derivative of that, gravity in it
@@ -66,7 +66,7 @@ class _Frame(NamedTuple):
 
 
 class JacobianDerivatives(NamedTuple):
-    """The Jacobian J of a frame, in its axes, angular rows first, and what it does."""
+    """The Jacobian J of a frame, in its axes, angular rows first, and its derivatives."""
 
     jacobian: Matrix  # (6, n) J
     by_q: Array  # (6, n, n) dJ/dq, the last index being that of q

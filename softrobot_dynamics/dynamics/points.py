@@ -14,18 +14,11 @@ from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
-from softrobot_dynamics.compiling.binding import address, cached
-from softrobot_dynamics.kernels.reductions import BLOCK
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.model.points import cloud_of, pose_of_joint
 from softrobot_dynamics.recursion.frames import point_jacobian
-from softrobot_dynamics.recursion.material_points import Cloud, place_points
-from softrobot_dynamics.recursion.passes import (
-    BODY_COUNT,
-    BODY_FIRST,
-    BODY_SLAB,
-    JOINT_POSE,
-    Robot,
-    STATE,
-)
+from softrobot_dynamics.recursion.material_points import place_points
+from softrobot_dynamics.recursion.passes import BODY_COUNT, BODY_FIRST, BODY_SLAB, Robot
 from softrobot_dynamics.schema.poses import transform
 
 if TYPE_CHECKING:
@@ -91,29 +84,4 @@ class Placement(NamedTuple):
         return J
 
     def _joint_pose(self, body: int) -> Vector:
-        return _pose_of_joint(self.robot, body)
-
-
-def cloud_of(model: CompiledModel, robot: Robot, body: int, points: Matrix) -> Cloud:
-    """
-    Return the Cloud of material points x (K, 3) [m] of a body, by index, with room of its own.
-
-    Its ``q`` and ``jacobian`` are to be filled before the points are placed.
-    """
-    kernel, m = model.points_kernel(body, points.tobytes()), robot.modules[body]
-    count = int(m[BODY_COUNT])
-    return Cloud(
-        address=address(kernel.module, kernel.function, 'P, q, V, S'),
-        numbers=kernel.parameters,
-        q=np.zeros(count),
-        values=np.zeros(-(-len(points) // BLOCK) * 9 * (1 + count) * BLOCK),
-        scratch=np.zeros(kernel.scratch),
-        pose=_pose_of_joint(robot, body),
-        jacobian=np.zeros(6 * model.n),
-        first=int(m[BODY_FIRST]),
-    )
-
-
-def _pose_of_joint(robot: Robot, body: int) -> Vector:
-    first = body * STATE + JOINT_POSE
-    return robot.W[first : first + 12]
+        return pose_of_joint(self.robot, body)

@@ -15,7 +15,7 @@ from softrobot_dynamics.recursion.singular_mass import PIVOT
 
 
 class AccelerationResponse(NamedTuple):
-    """What :func:`respond` fills, and what it needs of a model with n coordinates, m actuators."""
+    """Inputs and results of :func:`respond`, for a model with n coordinates and m actuators."""
 
     qdd: Vector  # (n,)
     change: Matrix  # (n, 2 n + m) its derivatives by q, qd and u

@@ -17,7 +17,7 @@ REPRESENTED = 'a posture that the bodies cannot represent'
 
 
 class Found(NamedTuple):
-    """Where Newton's method ended: balanced or not; ``direct``: no step had to be shortened."""
+    """End of Newton's method: balanced or not; ``direct``: no step had to be shortened."""
 
     q: Vector
     residual: float
@@ -27,7 +27,7 @@ class Found(NamedTuple):
 
 
 class Forces(Protocol):
-    """What is asked here of :class:`softrobot_dynamics.dynamics.statics.Statics`."""
+    """The part of :class:`softrobot_dynamics.dynamics.statics.Statics` that is used here."""
 
     def residual(self, q: Vector, u: Vector) -> tuple[Vector, Vector]:
         """Return the static residual (n,) and the sizes (n,) of the forces in it."""
@@ -55,7 +55,7 @@ class Forces(Protocol):
 
 
 class Settled(NamedTuple):
-    """What Newton's method found at the end, or None and the ``reason``; the steps before."""
+    """Result of Newton's method, or None and the ``reason``; the number of steps before."""
 
     found: Any
     reason: str

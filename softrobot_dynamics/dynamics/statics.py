@@ -18,6 +18,7 @@ from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.commanded import HeldCables
+from softrobot_dynamics.dynamics.contacts import contact_forces
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.dynamics.jacobians import load_stiffness
 from softrobot_dynamics.dynamics.newton import newton
@@ -103,18 +104,20 @@ def equilibrium(
     slow loading reaches, and where they end, at limit points and where it buckles, it settles as
     the robot would if all its motion were damped. No body is turned inside out.
 
+    What touches at q0 or on the way presses, without friction: it is that of motion.
+
     ``wrenches`` as in :mod:`softrobot_dynamics.dynamics.calls`: in the 'base' frame a dead load,
     in the 'body' frame one that follows the body.
 
     Raises ArgumentError, UnknownNameError, or NotConvergedError with the share of the load that
     was balanced, the residual [N, N m] of the full load there, and the reason why it was no more.
     """
-    told = u is None
+    commanded = u is None
     name, given = ('command', command) if u is None else ('u', u)
     if given is None or not (u is None or command is None):
         raise ArgumentError('u', (u, command), 'either u or a command')
     u = checked(name, given, (model.m,))
-    statics = Statics(model, read_wrenches(model, wrenches), commanded=told)
+    statics = Statics(model, read_wrenches(model, wrenches), commanded=commanded)
     statics.slide(read_sliding(model, sliding))
     q0 = checked('q0', model.q0 if q0 is None else q0, (model.n,))
     if obstacle := statics.obstacle(q0):
@@ -155,6 +158,7 @@ class Statics:
         self._cables: HeldCables | None = None
         self._sliding: Sliding | None = None  # made when tendons slide for the first time
         self._friction, self._commanded = False, commanded
+        self._contact = contact_forces(model)
         if held.any() or (model.cable_tables.cables[:, 1] == 2).any():
             self._cables = HeldCables(model, self._evaluate.robot, own, commanded)
 
@@ -180,6 +184,8 @@ class Statics:
             parts = np.vstack([parts, self._load_force(q)])
         if self._sliding and self._friction:
             parts = np.vstack([parts, self._share * self._sliding.force(q, u)])
+        if self._contact:
+            parts = np.vstack([parts, self._contact.force(q, self._zero)])
         size = np.abs(parts).max(axis=0, initial=0.0)
         size = np.maximum(np.maximum(size, np.abs(t.h)), np.abs(elastic))
         return t.h - parts.sum(axis=0), np.maximum(size, self._carried(u))
@@ -210,6 +216,8 @@ class Statics:
             K += self._share * self._cables.stiffness(q, u)
         if self._sliding and self._friction:
             K -= self._share * self._sliding.derivative(q, u)
+        if self._contact:
+            K -= self._contact.derivatives(q, self._zero)[:, :n]
         return K
 
     def stiffness(self, q: Vector, u: Vector, size: Vector) -> tuple[Matrix, Vector]:
@@ -229,7 +237,9 @@ class Statics:
         size = self.residual(q, u)[1]
         M = self._evaluate.terms.M + np.diag(self.model.least_mass)  # none is not solved for
         K, noise = self.stiffness(q, u, size)
-        D = self._derivatives.inverse(q, self._zero, self._zero)[1][:, self.model.n :]
+        D = self._derivatives.inverse(q, self._zero, self._zero)[1][:, self.model.n :].copy()
+        if self._contact:
+            D -= self._contact.derivatives(q, self._zero)[:, self.model.n :]
         return Linearised(K, D, M, noise)
 
     def stands(self, found: Found, u: Vector) -> bool:

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The commands that a robot was given, as far back as somebody may ask."""
+"""History of the commands to a robot."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
@@ -12,10 +12,10 @@ from softrobot_dynamics.dynamics.arguments import ROUNDING
 
 class CommandHistory:
     """
-    What u (m,) was in force when: each from its time [s] on, until the next one.
+    The commands u (m,) over time: each acts from its time [s] on, until the next one.
 
-    Before the first it was the first. Those that ended more than ``kept`` [s] before the last one
-    are forgotten.
+    The first one counts for the time before it, too. Those that ended more than ``kept`` [s]
+    before the last one are forgotten.
     """
 
     def __init__(self, kept: float) -> None:
@@ -45,7 +45,7 @@ class CommandHistory:
         """Return what is in force at a time [s]."""
         return self._values[max(0, bisect_right(self._times, time + ROUNDING) - 1)]
 
-    def told(self, start: float, end: float) -> Vector:
+    def coverage(self, start: float, end: float) -> Vector:
         """Return for what share of a time from start to end [s] there were numbers, (m,)."""
         k = max(0, bisect_right(self._times, start + ROUNDING) - 1)
         ends = [*self._times[k + 1 : bisect_left(self._times, end)], end]
@@ -55,7 +55,7 @@ class CommandHistory:
 
     def between(self, start: float, end: float, longest: float) -> Iterator[tuple[float, Vector]]:
         """
-        Yield (until [s], u (m,)) from start to end: in equal parts, none longer than told [s].
+        Yield (until [s], u (m,)) from start to end: in equal parts, of ``longest`` [s] at most.
 
         Of a part in which the command changes it is the mean, so that no impulse is lost.
         """

@@ -56,14 +56,14 @@ def fit_push(
 
     Moments and forces are compared by the robot's ``length`` [m].
     The covariance P is that after measurements, ``prior`` the factor (n, n) of P0, that without
-    any, and ``still`` (n, n) the covariance N of the force that is believed where none acts.
-    What measurements alone say, without what was believed before, is a likelihood of information
-    P^-1 - P0^-1, and pulls no longer towards zero. That of J^T w, nothing else being at work, is
-    largest at w; by weighted least squares.
+    any, and ``still`` (n, n) the covariance N of the estimated force where none acts. The
+    likelihood of the measurements alone, without the prior, has the information P^-1 - P0^-1, and
+    pulls no longer towards zero. That of J^T w, nothing else being at work, is largest at w; by
+    weighted least squares.
 
-    Whether there is any push is another question, of noise alone. A force f shows in what is
-    believed as M f, M = 1 - P P0^-1, so what tells J^T w from noise best is b = J M^T N^-1 force:
-    where nothing pushes a number of covariance V = J M^T N^-1 M J^T, and b^T V^-1 b chi squared.
+    Whether there is any push is another question, of noise alone. A force f appears in the
+    estimate as M f, M = 1 - P P0^-1, so J^T w is told from noise best by b = J M^T N^-1 force:
+    without a push a number of covariance V = J M^T N^-1 M J^T, and b^T V^-1 b chi squared.
     """
     from scipy.special import gammaincc  # late: scipy is slow to import
 
@@ -88,9 +88,9 @@ def fit_push(
 def _square(weights: Matrix, force: Vector, still: Matrix) -> tuple[float, int]:
     """Return the normalised square of what weights (n, r) make of a force (n,), and its rank."""
     values, vectors = np.linalg.eigh(weights.T @ still @ weights)
-    told = values > _SEEN * max(values.max(initial=0.0), np.finfo(float).tiny)
-    along = (vectors.T @ (weights.T @ force))[told]
-    return float(along @ (along / values[told])), int(told.sum())
+    seen = values > _SEEN * max(values.max(initial=0.0), np.finfo(float).tiny)
+    along = (vectors.T @ (weights.T @ force))[seen]
+    return float(along @ (along / values[seen])), int(seen.sum())
 
 
 def places_along(model: CompiledModel) -> list[MaterialPoint]:

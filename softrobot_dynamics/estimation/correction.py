@@ -16,7 +16,7 @@ from softrobot_dynamics.estimation.noise_covariance import allocate_noise_update
 from softrobot_dynamics.estimation.sensors.contract import BoundRobot, Sensor
 from softrobot_dynamics.estimation.square_root import allocate_update, OUTLIER, TAKEN, update
 
-_COARSER = 1.5  # times more noise, until a measurement is believed
+_COARSER = 1.5  # times more noise, until a measurement is accepted
 _COARSEST = 1e6  # times more noise than said; what is further off is not looked at
 
 
@@ -25,8 +25,8 @@ class Verdict(NamedTuple):
 
     square: float
     numbers: int
-    outliers: int  # parts that were not believed
-    believed: int  # parts that were
+    outliers: int  # parts that were rejected
+    accepted: int  # parts that were
 
 
 class Correction:
@@ -52,7 +52,7 @@ class Correction:
         )
 
     def observe(self, state: FilterState, z: Vector) -> None:
-        """See what is missing of a measurement from what is believed."""
+        """Compute the residual of a measurement at the estimated state."""
         n, seen = self._n, self.observation.observed.H
         self.observation.observe(state.x[:n], state.x[n : 2 * n], z)
         if seen is not self._H:
@@ -82,7 +82,7 @@ class Correction:
                 self._noise[:] = coarse * self.observation.noise
                 drawn = state.copy()
                 verdict = self.take(drawn)
-                if verdict.believed > verdict.outliers:
+                if verdict.accepted > verdict.outliers:
                     return drawn, coarse
         finally:
             self._noise[:] = self.observation.noise

@@ -22,12 +22,12 @@ class GatedEffort(NamedTuple):
 
 
 class _EffortSample(NamedTuple):
-    """Values (K,) of a time [s], and what is believed then."""
+    """Values (K,) of a time [s], and those accepted until then."""
 
     time: float
     values: Vector
     counting: Vector  # in place of commands; NaN: the command counts
-    believed: Vector  # last, whether it counts or not; NaN: none was yet
+    accepted: Vector  # last, whether it counts or not; NaN: none was yet
     since: Vector  # when that was [s]
 
 
@@ -36,7 +36,7 @@ class EffortMeasurements:
     So many values (K,) of an effort as they come, in any order; ``counting`` has what counts.
 
     ``noise``, ``change`` and ``gate`` are those of an :class:`~.efforts.Effort`. An outlier counts
-    as the value before it. A late reading is what those after it are judged by, so they are judged
+    as the value before it. Those after a late measurement are compared with it, so they are gated
     again: what counts does not depend on the order in which they came.
     """
 
@@ -63,28 +63,28 @@ class EffortMeasurements:
             return GatedEffort(0.0, 0, 0)  # older than what is kept
         later = self._all[k:]
         del self._all[k - (time - self._all[k - 1].time < ROUNDING) :]
-        found = self._judge(self._change, time, values)
+        found = self._gate(self._change, time, values)
         for each in later:
-            self._judge(self._change, each.time, each.values)
+            self._gate(self._change, each.time, each.values)
         self._forget()
         return found
 
-    def _judge(self, change: float, time: float, values: Vector) -> GatedEffort:
-        """Believe values by those before them, or leave them out."""
-        _, _, counting, believed, since = self._all[-1]
+    def _gate(self, change: float, time: float, values: Vector) -> GatedEffort:
+        """Accept values that are near those before them, and reject others."""
+        _, _, counting, accepted, since = self._all[-1]
         variance = 2.0 * self._noise**2 + (change * (time - since)) ** 2
-        squares = (values - believed) ** 2 / variance  # NaN where there is nothing to compare
+        squares = (values - accepted) ** 2 / variance  # NaN where there is nothing to compare
         out = squares > self._most
         taken = np.isfinite(values) & ~out
         counting = np.where(out, counting, values)
-        believed, since = np.where(taken, values, believed), np.where(taken, time, since)
-        self._all.append(_EffortSample(time, values, counting, believed, since))
+        accepted, since = np.where(taken, values, accepted), np.where(taken, time, since)
+        self._all.append(_EffortSample(time, values, counting, accepted, since))
         self.counting.add(time, counting)
         square = float(np.nansum(squares[taken]))
         return GatedEffort(square, int(taken.sum()), int(out.sum()))
 
     def _forget(self) -> None:
-        """Keep what those that come may still have to be judged by."""
+        """Keep the values with which later ones may still have to be compared."""
         old = bisect_right(self._all, self._all[-1].time - self._kept, key=_time_of) - 1
         if old > 64:  # now and then
             del self._all[:old]

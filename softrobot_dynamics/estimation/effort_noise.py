@@ -39,7 +39,7 @@ _WHITE = 1.0 / 3.0  # of white noise, the most
 
 
 class EffortNoise(NamedTuple):
-    """What :func:`blur` works with, for p efforts that are measured with noise."""
+    """Work arrays of :func:`blur`, for p efforts that are measured with noise."""
 
     forces: Matrix  # (p, n) that their errors are, along y of each
     steady: Vector  # (p,) deviations of the first columns

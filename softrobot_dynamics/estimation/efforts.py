@@ -77,7 +77,7 @@ class Effort:
                 raise UnknownNameError('actuator', each, tuple(actuators))
         return np.array([actuators.index(each) for each in self.names])
 
-    def readings(self, kept: float) -> EffortMeasurements:
+    def measurements(self, kept: float) -> EffortMeasurements:
         """Return the :class:`~.EffortMeasurements` of them, which are kept for so long [s]."""
         given = {'noise': self.noise, 'gate': self.gate}
         return EffortMeasurements(kept, len(self.names), change=self.change, **given)
@@ -85,48 +85,47 @@ class Effort:
 
 class EffortHistory:
     """
-    What acts on a robot when: commands u (m,), or in their place what was measured of them.
+    The efforts on a robot over time: commands u (m,), or their measurements in place of them.
 
-    As :class:`~.commands.CommandHistory`, which keep each of the two. Of what was measured, that
-    which is believed.
+    Commands and accepted measurements have a :class:`~.commands.CommandHistory` each.
     """
 
     def __init__(
         self, kept: float, efforts: Sequence[Effort] = (), actuators: Sequence[str] = ()
     ) -> None:
-        self._told = CommandHistory(kept)
-        self._measured = {e.name: (e.numbers(actuators), e.readings(kept)) for e in efforts}
+        self._commanded = CommandHistory(kept)
+        self._measured = {e.name: (e.numbers(actuators), e.measurements(kept)) for e in efforts}
 
     def begin(self, u: Vector) -> None:
-        """Forget all; u (m,) has been told for ever, and nothing measured."""
-        self._told.begin(u)
-        for _, readings in self._measured.values():
-            readings.begin()
+        """Forget all; u (m,) is in force, and nothing was measured."""
+        self._commanded.begin(u)
+        for _, measurements in self._measured.values():
+            measurements.begin()
 
     def add(self, time: float, u: Vector) -> None:
-        """Let u (m,) be told from a time [s] on; one at the same time is replaced."""
-        self._told.add(time, u)
+        """Let the command u (m,) count from a time [s] on; one at the same time is replaced."""
+        self._commanded.add(time, u)
 
     def measure(self, time: float, effort: str, values: Vector) -> GatedEffort:
-        """Let values (K,) of an effort count from a time [s] on, those that are believed."""
+        """Let the values (K,) of an effort that are accepted count from a time [s] on."""
         return self._measured[effort][1].add(time, values)
 
     def measured(self, effort: str, start: float, end: float) -> Vector:
         """Return for what share of a time [s] values of an effort, not commands, counted, (K,)."""
-        return self._measured[effort][1].counting.told(start, end)
+        return self._measured[effort][1].counting.coverage(start, end)
 
     def at(self, time: float) -> Vector:
         """Return what acts at a time [s]."""
         series = self._measured.values()
         measured = ((which, each.counting.at(time)) for which, each in series)
-        return _with(self._told.at(time), measured)
+        return _with(self._commanded.at(time), measured)
 
     def between(self, start: float, end: float, longest: float) -> Iterator[tuple[float, Vector]]:
-        """Yield (until [s], u (m,)) as Commands do; where any of a part was not measured, told."""
+        """Yield (until [s], u (m,)) as Commands do; the commands where values are missing."""
         series = [each.counting for _, each in self._measured.values()]
         parts = [each.between(start, end, longest) for each in series]
         which = [numbers for numbers, _ in self._measured.values()]
-        for (until, u), *measured in zip(self._told.between(start, end, longest), *parts):
+        for (until, u), *measured in zip(self._commanded.between(start, end, longest), *parts):
             yield until, _with(u, ((k, values) for k, (_, values) in zip(which, measured)))
 
 

@@ -21,7 +21,7 @@ class Estimate(NamedTuple):
 
 class Innovation(NamedTuple):
     """
-    What became of a measurement.
+    The innovation of a measurement.
 
     ``square`` is the normalised innovation squared of what was taken of it: that of a
     right filter is as chi squared with as many degrees of freedom as ``numbers`` is. That of
@@ -31,11 +31,11 @@ class Innovation(NamedTuple):
     sensor: str
     time: float  # [s] at which it was true
     square: float
-    numbers: int  # 0: nothing was seen, or nothing believed, or it is too old
-    outliers: int  # parts that were not believed
+    numbers: int  # 0: nothing was seen, everything was rejected, or it is too old
+    outliers: int  # parts that were rejected
     too_old: bool  # beyond the history: left out
     late: bool  # others that are newer were there before it
-    coarse: float = 0.0  # times the noise with which it was taken as none were believed; 0: not so
+    coarse: float = 0.0  # factor of the noise by which a rejected one was taken; 0: not so
 
 
 def estimate_of(time: float, x: Vector, n: int, covariance: Matrix | None) -> Estimate:

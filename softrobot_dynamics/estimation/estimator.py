@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
-from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.calls import jacobian
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
@@ -45,7 +45,7 @@ class _Moment(NamedTuple):
     state: FilterState
     sensor: int | None
     z: Vector
-    sound: float  # when most of a measurement was believed last [s]
+    sound: float  # when most of a measurement was accepted last [s]
 
 
 class Estimator(Rebuilt):
@@ -100,7 +100,7 @@ class Estimator(Rebuilt):
         covariance: ArrayLike | None = None,
     ) -> None:
         """
-        Begin anew at a time [s] near q and qd (n,), under u (m,) until another command is told.
+        Restart at a time [s] near q and qd (n,), under u (m,) until another command is given.
 
         By default these are the robot's initial state and the admissible command nearest to zero,
         and the ``covariance`` (N, N) of q, qd, force and the three shares of the model's error, if
@@ -131,12 +131,12 @@ class Estimator(Rebuilt):
 
     def measure(self, time: float, sensor: str, value: ArrayLike) -> Innovation:
         """
-        Take a measurement with a stamp [s]; return what became of it.
+        Take a measurement with a stamp [s]; return its :class:`Innovation`.
 
         It was true the ``delay`` of its sensor before. Commands that act until then must have been
-        told. Of one of the ``efforts`` the values count for commands from then on, those that are
-        believed. Raises UnknownNameError, ArgumentError for a value that the sensor cannot give,
-        and SimulationDivergedError where the state would no longer be a number: begin anew then.
+        given. Of one of the ``efforts`` the accepted values count for commands from then on.
+        Raises UnknownNameError, ArgumentError for a value that the sensor cannot give, and
+        SimulationDivergedError where the state would no longer be a number: call ``begin`` then.
         """
         number = self._numbers.get(sensor)
         if number is None and sensor not in self._efforts:
@@ -144,14 +144,14 @@ class Estimator(Rebuilt):
         own: Any = self._efforts[sensor] if number is None else self._bound[number].sensor
         z, time = own.read(value), _time(time) - own.delay
         place = bisect_right(self._moments, time, key=_time_of)
-        judged = (0.0, 0, 0) if number is not None else self._commands.measure(time, sensor, z)
+        gated = (0.0, 0, 0) if number is not None else self._commands.measure(time, sensor, z)
         if place == 0:
             return Innovation(sensor, time, 0.0, 0, 0, too_old=True, late=True)
         later = self._moments[place:]
         if later or (number is None and self._ahead is not None and time < self._ahead[0]):
             self._ahead = None
         del self._moments[place:]
-        found = Innovation(sensor, time, *judged, too_old=False, late=bool(later))
+        found = Innovation(sensor, time, *gated, too_old=False, late=bool(later))
         if number is not None:
             found = self._take(number, z, time)._replace(late=bool(later))
         for moment in later:
@@ -164,7 +164,7 @@ class Estimator(Rebuilt):
 
     def estimate(self, time: float, *, covariance: bool = False) -> Estimate:
         """
-        Return the :class:`Estimate` at a time [s], of all that was told until now.
+        Return the :class:`Estimate` at a time [s], by all measurements and commands until now.
 
         It rests on measurements that were true until then. Raises ArgumentError for a time before
         what is kept, SimulationDivergedError.
@@ -186,6 +186,28 @@ class Estimator(Rebuilt):
         if newest:
             self._ahead = time, x
         return estimate_of(time, x, n, None)
+
+    def predicted(self, sensor: str, time: float | None = None) -> Array:
+        """
+        Return the value that a sensor should measure at a time [s], None: at the newest state.
+
+        The time is when it is true, a stamp minus the sensor's ``delay``. Raises UnknownNameError,
+        and as :meth:`estimate`.
+        """
+        number = self._numbers.get(sensor)
+        if number is None:
+            raise UnknownNameError('sensor', sensor, tuple(self._numbers))
+        state, n = self._moments[-1].state, self.model.n
+        x, at = state.x, state.time
+        if time is not None:
+            found, at = self.estimate(time), time
+            x = np.concatenate([found.q, found.qd, found.force, found.model_error])
+        bound = self._bound[number]
+        self._mover.take(x)
+        self._mover.u[:] = self._commands.at(at)
+        observed = bound.observation.observed
+        bound.observation.observe(x[:n], x[n : 2 * n], np.zeros(len(observed.predicted)))
+        return bound.sensor.value(observed.predicted)
 
     def push(
         self,
@@ -255,7 +277,7 @@ class Estimator(Rebuilt):
 
     @property
     def time(self) -> float:
-        """When the newest measurement was true [s]."""
+        """The time of the newest measurement [s]."""
         return self._moments[-1].state.time
 
     def _take(self, number: int, z: Vector, time: float) -> Innovation:
@@ -273,7 +295,7 @@ class Estimator(Rebuilt):
         bound.observe(state, z)
         doubted = state.copy() if time - sound > self._patience else None
         verdict, coarse = bound.take(state), 0.0
-        if verdict.believed > verdict.outliers:
+        if verdict.accepted > verdict.outliers:
             sound = time
         elif verdict.outliers and doubted is not None:
             state, coarse = bound.draw(doubted)

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 class FilterState(NamedTuple):
     """
-    What is believed at a time [s]: x = (q, qd, force, shares) (N,), and S (N, N), P = S S^T.
+    Estimate at a time [s]: x = (q, qd, force, shares) (N,), and S (N, N), P = S S^T.
 
-    N (N, N) is the covariance of its errors if nothing pushes, see :mod:`~.stillness`.
+    N (N, N) is the covariance of its errors without disturbances, see :mod:`~.noise_covariance`.
     """
 
     time: float
@@ -90,7 +90,7 @@ class StatePredictor:
         self._gauges = Gauges(noisy, own, work) if noisy else None
 
     def begin(self, q: Vector) -> None:
-        """Begin anew near q (n,)."""
+        """Restart near q (n,)."""
         self._fixed.reset(q)
 
     def move(

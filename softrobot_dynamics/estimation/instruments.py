@@ -54,7 +54,7 @@ class _Instrument:
 
 
 class _Gauge(_Instrument):
-    """What measures efforts of the simulated robot."""
+    """A simulated measurement of the robot's efforts."""
 
     def __init__(self, effort: Effort, place: BoundRobot) -> None:
         self.sensor: Any = effort
@@ -92,7 +92,7 @@ class Instruments:
         self.begin(0.0)
 
     def begin(self, time: float) -> None:
-        """Begin anew at a time [s]."""
+        """Restart at a time [s]."""
         self._random = np.random.default_rng(self._seed)
         self._underway: list[Reading] = []
         for each in self._all:
@@ -133,7 +133,7 @@ class EstimatedSensing:
         delay: float = 0.0,
     ) -> None:
         """
-        Begin anew at time zero near q, qd (n,), None: the initial ones, under u (m,).
+        Restart at time zero near q, qd (n,), None: the initial ones, under u (m,).
 
         Commands act a ``delay`` [s] after they are sent.
         """
@@ -142,7 +142,7 @@ class EstimatedSensing:
         self._instruments.begin(0.0)
 
     def sense(self, time: float, q: Vector, qd: Vector) -> Measured:
-        """Take the robot's state (q, qd); return what is believed of the model's."""
+        """Take the robot's state (q, qd); return the estimated one of the model."""
         for reading in self._instruments.look(time, q, qd, self._acting()):
             self._estimator.measure(*reading)
         found = self._estimator.estimate(time)

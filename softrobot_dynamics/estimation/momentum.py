@@ -69,7 +69,7 @@ class MomentumObserver:
 
     def begin(self, t: float, q: ArrayLike | None = None, qd: ArrayLike | None = None) -> None:
         """
-        Begin anew at a time [s] at q and qd (n,), by default the initial q, at rest.
+        Restart at a time [s] at q and qd (n,), by default the initial q, at rest.
 
         Raises ArgumentError.
         """

@@ -2,14 +2,14 @@
 """
 Covariance of the estimate's errors by noise alone, of a robot that nothing pushes.
 
-The filter's own P allows for forces that may act. Where none does, errors e of what it believes,
+The filter's own P allows for forces that may act. Where none does, errors e of its estimate,
 x = (q, qd, force, shares), are smaller: with the gain K of the filter, and R of the measurements,
 of covariance N with ::
 
     N <- Phi N Phi'                          as the robot moves on
     N <- (1 - K H) N (1 - K H)' + K R K'     as it is measured
 
-So the force that is believed then, which is an error alone, has the covariance of its n rows and
+So the estimated force then, which is an error alone, has the covariance of its n rows and
 columns of N: what is larger than that does not come of noise. Shares by which the model is off
 (:mod:`.model_error`) are as unknown to N as to P.
 """
@@ -26,7 +26,7 @@ from softrobot_dynamics.simulation.integrators.exponential_step import GAMMA, ON
 
 
 class NoisePredictionArrays(NamedTuple):
-    """What :func:`predict_noise` works with, for N numbers; all are (N, N)."""
+    """Work arrays of :func:`predict_noise`, for N numbers; all are (N, N)."""
 
     once: Matrix
     twice: Matrix
@@ -34,7 +34,7 @@ class NoisePredictionArrays(NamedTuple):
 
 
 class NoiseUpdateArrays(NamedTuple):
-    """What :func:`update_noise` works with, for k measured numbers and N uncertain ones."""
+    """Work arrays of :func:`update_noise`, for k measured numbers and N uncertain ones."""
 
     K: Matrix  # (N, k) gain of what is taken
     G: Matrix  # (k, N) the same, row by row

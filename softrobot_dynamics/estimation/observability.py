@@ -21,7 +21,7 @@ _ROUGH = 0.01  # of the reach: a coordinate that is not known better is not obse
 
 class Observability(NamedTuple):
     """
-    What sensors tell of the state at a posture within a time.
+    Observability of the state by sensors, at a posture and within a time.
 
     ``rank`` of the observability Gramian of (q, qd, force), 3 n numbers: of how many directions
     measurements say more than that the robot is within its reach, no faster than that at its
@@ -73,8 +73,8 @@ def observability(
     H, gramian, now = np.concatenate(rows), np.zeros((3 * n, 3 * n)), S
     for _ in range(_STEPS):
         now = step @ now
-        told = H @ now
-        gramian += told.T @ told
+        by_state = H @ now
+        gramian += by_state.T @ by_state
     values, vectors = np.linalg.eigh(gramian)
     left = now @ (vectors / np.sqrt(1.0 + np.maximum(values, 0.0)))
     deviations = np.sqrt((left[:n] ** 2).sum(axis=1))

@@ -20,7 +20,7 @@ _SHARE = 0.05  # of what a coordinate moves of its own body: least that counts a
 
 
 class Extent(NamedTuple):
-    """How a robot moves at a posture: Jacobians of tips, angular then linear rows, base axes."""
+    """Motion of a robot at a posture: Jacobians of tips, angular then linear rows, base axes."""
 
     reach: float  # [m] from the base to the farthest tip; of its matter, where no tip is away
     jacobians: Matrix  # (6 N, n)

@@ -1,13 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Derivatives of a robot some of whose joints are moved by drives that take positions.
+Derivatives of a robot some of whose joints are moved by drives that take positions or velocities.
 
-A drive of the rate w gives its coordinate q_j the acceleration a_j = w^2 (s - q_j) - 2 w q_j'
-(:mod:`softrobot_dynamics.recursion.servos`). So row j of the linearised equation of motion is
-M_jj dq_j'' = -M_jj w^2 dq_j - 2 M_jj w dq_j' + df_j, without any other coordinate; rows of the
-other coordinates stay, the inertial coupling M_ij dq_j'' included. f_j, the force from outside on
-that coordinate, stands for what is wrong with the drive's model: it does as if s were f_j / (M_jj
-w^2) more.
+A drive of the rate w gives its coordinate q_j the acceleration a_j = w^2 (s - q_j) - 2 w q_j', or
+a_j = w (s - q_j') if it takes velocities (:mod:`softrobot_dynamics.recursion.servos`). So row j of
+the linearised equation of motion is M_jj dq_j'' = -M_jj w^2 dq_j - 2 M_jj w dq_j' + df_j, or
+M_jj dq_j'' = -M_jj w dq_j' + df_j, without any other coordinate; rows of the other coordinates
+stay, the inertial coupling M_ij dq_j'' included. f_j, the force from outside on that coordinate,
+stands for what is wrong with the drive's model: it does as if s were f_j / (M_jj w^2) more, or
+f_j / (M_jj w).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 class ServoDifferentiator(Differentiator):
     """
-    A Differentiator of which :meth:`forward` takes positions for the drives that take them.
+    A Differentiator of which :meth:`forward` takes what drives with a loop of their own are told.
 
     ``evaluate`` is an entry that evaluates the robot with its ``drives``, so that they say what
     forces they need. After :meth:`forward` the rows of ``M``, ``by_state`` and ``stiffness`` of
@@ -47,7 +48,7 @@ class ServoDifferentiator(Differentiator):
         self._actuators, self._u = model.servos.actuators, np.zeros(model.m)
 
     def forward(self, q: Vector, qd: Vector, u: Vector) -> ForwardDynamicsDerivatives:
-        """Return the derivatives under u (m,), positions of drives already told; see above."""
+        """Return the derivatives under u (m,), drives being told theirs already; see above."""
         self._evaluate(q, qd)
         self._u[:] = u
         self._u[self._actuators] = self._drives.effort
@@ -67,7 +68,9 @@ class ServoDifferentiator(Differentiator):
         coupling[j] = 0.0
         M[j], self.by_state[j], self.stiffness[j] = 0.0, 0.0, 0.0
         M[j, j] = inertia
-        self.by_state[j, j], self.by_state[j, n + j] = inertia * w * w, 2.0 * inertia * w
+        to_position = drives.positions[own] == 1
+        self.by_state[j, j] = np.where(to_position, inertia * w * w, 0.0)
+        self.by_state[j, n + j] = np.where(to_position, 2.0, 1.0) * inertia * w
         change = r.change
         change[:, : 2 * n], change[:, 2 * n :] = (
             -self.by_state,
@@ -92,28 +95,29 @@ class ServoDifferentiator(Differentiator):
 
 def ahead(drives: ServoDrives, force: Vector) -> Vector:
     """Return how far (k,) drives go beyond what they are told for a force (n,) from outside."""
-    j = drives.coordinates
-    way: Vector = force[j] / (np.maximum(drives.inertia, 1e-12) * drives.rate**2)
+    j, w = drives.coordinates, drives.rate
+    stiffness = np.maximum(drives.inertia, 1e-12) * np.where(drives.positions, w * w, w)
+    way: Vector = force[j] / stiffness
     return way
 
 
 def require_estimable(model: RobotModel, settings: EstimatorSettings) -> None:
     """
-    Raise ArgumentError for drives that take velocities, and for what needs drives of forces.
+    Raise ArgumentError for what needs drives that take forces, where drives take others.
 
-    These are measured efforts of drives that take positions, and shares of the model's error.
+    These are measured efforts of drives that take positions or velocities, and shares of the
+    model's error.
     """
     servos = model.servos
     if not servos.any:
         return
     own = [model.actuator_names[k] for k in servos.actuators]
-    if wrong := [name for name, ok in zip(own, servos.positions) if not ok]:
-        expected = 'drives that take forces or positions, which an estimator needs'
-        raise ArgumentError('model', ', '.join(wrong), expected)
+    takes = 'positions' if servos.positions.all() else 'positions or velocities'
+    takes = takes if servos.positions.any() else 'velocities'
     for effort in settings.efforts:
         if wrong := [name for name in effort.names if name in own]:
-            expected = 'actuators that take forces: these take positions'
+            expected = f'actuators that take forces: these take {takes}'
             raise ArgumentError(f'efforts of {effort.name}', ', '.join(wrong), expected)
     if len(settings.model_error.deviations):
-        expected = f'none, as drives of {", ".join(own)} take positions'
+        expected = f'none, as drives of {", ".join(own)} take {takes}'
         raise ArgumentError('model_error', list(settings.model_error.deviations), expected)

@@ -35,7 +35,7 @@ from softrobot_dynamics.schema.yaml_files import read_yaml
 @dataclass(frozen=True)
 class Disturbance:
     """
-    What may act from outside, or be wrong in the model: a wrench on the tip of every body.
+    Disturbances and model errors, as a wrench on the tip of every body.
 
     Deviations in the long run, along each axis of the base; it is forgotten within ``fading`` [s].
     """
@@ -61,14 +61,14 @@ class ModelError:
 
     @property
     def deviations(self) -> Vector:
-        """Those of the three shares (3,), or none (0,) if all are 0."""
+        """Standard deviations of the three shares (3,), or none (0,) if all are 0."""
         each = np.array([self.inertia, self.stiffness, self.damping])
         return each if each.any() else np.zeros(0)
 
 
 @dataclass(frozen=True)
 class Initial:
-    """How well the initial state is known: deviations of what a coordinate moves of the robot."""
+    """Deviations of the initial state, of what a coordinate moves of the robot."""
 
     position: float = number('m', above=0.0, default=0.02)
     velocity: float = number('m/s', above=0.0, default=0.1)
@@ -93,12 +93,15 @@ class EstimatorSettings:
     history: float = number('s', above=0.0, default=0.5)
 
     def validate(self) -> Complaints:
-        """Yield sensors, or efforts, of the same name, and actuators that are measured twice."""
+        """Yield equal names of sensors or efforts, wrong messages, actuators measured twice."""
         named = [(f'sensors[{i}].name', each.name) for i, each in enumerate(self.sensors)]
         named += [(f'efforts[{i}].name', each.name) for i, each in enumerate(self.efforts)]
         for i, (place, name) in enumerate(named):
             if name in [other for _, other in named[:i]]:
                 yield place, name, 'a name that no other sensor has'
+        for i, sensor in enumerate(self.sensors):
+            for field, value, expected in sensor.complaints():
+                yield f'sensors[{i}].{field}', value, expected
         actuators = [name for effort in self.efforts for name in effort.names]
         for name in sorted({name for name in actuators if actuators.count(name) > 1}):
             yield 'efforts', name, 'each actuator once'

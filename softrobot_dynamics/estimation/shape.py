@@ -47,7 +47,8 @@ class ShapeFit:
 
     What the posture minimises is the sum of squares of what is left of all measurements, each by
     its noise, and of the force that would have to hold the robot there, by what acts from outside
-    according to the settings. So what no sensor shows is as statics have it. ``given`` as for an
+    according to the settings. So what no sensor shows is as statics have it, and joints whose
+    drives take velocities are near q0, to about their unit. ``given`` as for an
     :class:`~softrobot_dynamics.estimation.estimator.Estimator`. Not for several threads.
     """
 
@@ -64,7 +65,9 @@ class ShapeFit:
         servos = model.servos
         self._told, self._driven = servos.actuators, servos.coordinates
         inertia = model.evaluator()(model.q0, self._rest).M.diagonal()[self._driven]
-        self._spring = inertia * servos.rate**2  # of drives that take positions, about
+        to_position = servos.positions == 1
+        self._spring = np.where(to_position, inertia * servos.rate**2, 0.0)  # of drives, about
+        self._moved, self._start = servos.coordinates[~to_position], model.q0  # by velocities
         self._force = force_factor(extent(model, model.q0), self.settings.disturbance)
         self._known = self._weights = np.linalg.inv(self._force)
 
@@ -79,6 +82,7 @@ class ShapeFit:
         """
         u = checked('u', u, (self.model.m,)).copy()
         q = checked('q0', self.model.q0 if q0 is None else q0, (self.model.n,)).copy()
+        self._start = q.copy()
         seen, noise = [], np.zeros(self.model.m)
         for name, value in values.items():
             if name in self._efforts:
@@ -98,7 +102,7 @@ class ShapeFit:
             full = units * np.linalg.lstsq(J * units, r, rcond=None)[0]
             way, square = np.linalg.norm(J @ full), r @ r
             if way < _ENOUGH:
-                numbers = len(r) - self.model.n
+                numbers = len(r) - self.model.n - len(self._moved)
                 return Shape(q, _covariance(J, units), float(square), numbers, k)
             share = 1.0
             for _ in range(_HALVINGS):
@@ -131,6 +135,10 @@ class ShapeFit:
             force[j], tangent[j] = self._spring * (q[j] - u[self._told]), 0.0
             tangent[j, j] = self._spring
         left, gradients = [-self._weights @ force], [self._weights @ tangent]
+        if len(self._moved):  # drives that take velocities stay anywhere
+            units = self.model.scales.units
+            left.append((self._start - q)[self._moved] / units[self._moved])
+            gradients.append((np.eye(n) / units)[self._moved])
         for observation, z in seen:
             observation.observe(q, self._rest, z)
             e, H = observation.observed.residual, observation.observed.H[:, :n]

@@ -31,7 +31,7 @@ UNSEEN, TAKEN, OUTLIER = 0, 1, 2  # what became of a part of a measurement
 
 class PredictionArrays(NamedTuple):
     """
-    What :func:`predict` works with; the first three are those of a Differentiator.
+    Work arrays of :func:`predict`; the first three are those of a Differentiator.
 
     ``shares`` has the deviation of each of k in the long run, and ``fading`` [s].
     """
@@ -53,7 +53,7 @@ class PredictionArrays(NamedTuple):
 
 
 class UpdateArrays(NamedTuple):
-    """What :func:`update` works with for k numbers in G parts; the first two are an Observed's."""
+    """Work arrays of :func:`update` for k numbers in G parts; the first two are an Observed's."""
 
     residual: Vector  # (k,) NaN: not seen
     H: Matrix  # (k, N)
@@ -230,7 +230,7 @@ def update(w, S, x):
     """
     N, count = len(x), 0
     for g in range(len(w.gates)):
-        _judge(w, S, g)
+        _gate(w, S, g)
         if w.verdicts[g] == TAKEN:
             for r in range(w.starts[g], w.starts[g + 1]):
                 w.rows[count] = r
@@ -267,7 +267,7 @@ def update(w, S, x):
 
 
 @inlined
-def _judge(w, S, g):
+def _gate(w, S, g):
     """Fill the rows of T of a part, its normalised square, and the verdict on it."""
     first, end = w.starts[g], w.starts[g + 1]
     size = end - first

@@ -39,12 +39,12 @@ class Run(NamedTuple):
 
     @property
     def ticks(self) -> int:
-        """How many states were to be answered."""
+        """The number of states that were to be answered."""
         return len(self.t) - self.unasked
 
     @property
     def missed(self) -> int:
-        """How many of them had no command in time."""
+        """The number of those that had no command in time."""
         return int(np.isnan(self.round_trip).sum()) - self.unasked
 
 

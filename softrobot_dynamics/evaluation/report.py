@@ -279,5 +279,5 @@ def _of_way(share: float | None) -> str:
 def _two(first: float | None, second: float | None, unit: str) -> str:
     """Return two values of a unit in words."""
     if first is None or second is None:
-        return 'none: nothing followed a reference for long enough to be judged'
+        return 'none: no output followed a reference for long enough to be evaluated'
     return f'{in_words(first, unit)}, {in_words(second, unit)}'

@@ -31,7 +31,7 @@ class Report(NamedTuple):
 
 
 class RunPlan(Protocol):
-    """What was run, as it is written down beside the records."""
+    """The plan of a run, as it is written down beside the records."""
 
     @property
     def robot(self) -> str:

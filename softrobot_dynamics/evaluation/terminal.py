@@ -52,7 +52,7 @@ class Subject(NamedTuple):
 
 
 class Display(Protocol):
-    """Where a demo shows what happens."""
+    """The output of a demo: lines, stages and live figures."""
 
     def say(self, text: str) -> None:
         """Show a line."""

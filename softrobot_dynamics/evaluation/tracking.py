@@ -44,7 +44,7 @@ class Task(NamedTuple):
 
 
 class Tips(NamedTuple):
-    """Where P tips were and should have been, base frame."""
+    """Measured and desired positions of P tips, base frame."""
 
     points: Array  # (T, P, 3) [m]
     wanted: Array  # (T, P, 3) [m]

@@ -22,7 +22,7 @@ WORTH = 0.02  # share by which another name must lower the error on postures not
 
 class Choice(NamedTuple):
     """
-    What was chosen, in the order in which it was taken, and the error [m] up to each.
+    The chosen numbers and strains, in their order, and the error [m] up to each.
 
     ``names`` are numbers of the robot file, and strains with their orders as 'cone.gamma_z=0';
     ``errors`` on postures not seen, the first that of the robot file, each further one with one

@@ -18,7 +18,7 @@ _PART = 0.1  # component of a direction that the data do not show, from which it
 
 class Confidence(NamedTuple):
     """
-    How well x (p,) is known.
+    Confidence intervals of x (p,).
 
     ``half`` (p,) is half a 95 % interval, NaN where the data do not tell; ``unseen`` (k, p) are
     orthonormal directions of x that they do not show.

@@ -51,7 +51,7 @@ class FittedParameter(NamedTuple):
 @dataclass(frozen=True)
 class Identification:
     """
-    What a fit has found.
+    The result of a fit.
 
     Attributes: ``robot``, the RobotDescription with the fitted numbers; ``estimates`` (p,);
     ``unseen``, in words, combinations of the parameters that the data do not show; ``x`` (p,);
@@ -79,7 +79,7 @@ class Identification:
 
     @property
     def placed(self) -> dict[str, Vector]:
-        """Where markers were found beside their points (3,) [m], of those not known exactly."""
+        """Offsets (3,) [m] of markers from their points, of those not known exactly."""
         loose = [self.data.markers[k].name for k in self.data.loose]
         return dict(zip(loose, self.states.reshape(-1, 3))) if loose else {}
 

@@ -44,7 +44,7 @@ TIMES = {'s': 1.0, 'ms': 1e-3, 'us': 1e-6, 'ns': 1e-9}
 
 @dataclass(frozen=True)
 class _Time:
-    """Which column has the time."""
+    """The column with the time."""
 
     column: str = text()
     unit: str = choice(tuple(TIMES), default='s')
@@ -52,7 +52,7 @@ class _Time:
 
 @dataclass(frozen=True)
 class _Command:
-    """Which column has the commands of an actuator."""
+    """The column with the commands of an actuator."""
 
     column: str = text()
     unit: str = choice(tuple(UNITS), default='')
@@ -62,7 +62,7 @@ class _Command:
 
 @dataclass(frozen=True)
 class _Marker:
-    """Which columns have the positions of a material point."""
+    """The columns with the positions of a material point."""
 
     body: str = text()
     point: tuple[float, float, float] = vector('m', 3)
@@ -80,7 +80,7 @@ class _Marker:
 
 @dataclass(frozen=True)
 class _Coordinate:
-    """Which column has a coordinate of the robot, or of an actuator."""
+    """The column with a coordinate of the robot, or of an actuator."""
 
     name: str = text()
     column: str = text()
@@ -98,7 +98,7 @@ def _commands(value: object, path: str, problems: Problems) -> Any:
 @dataclass(frozen=True)
 class Mapping:
     """
-    What the columns of a table are; an actuator without a column is not commanded.
+    The meaning of a table's columns; an actuator without a column is not commanded.
 
     With a ``time`` it is of a motion, which begins as ``start`` says: by default at rest, or free
     where something was measured before the first command.
@@ -184,11 +184,11 @@ def read_motion(
     u = _columns(description, rows, mapping, empty=True)
     markers, positions = _markers(description, rows, mapping)
     values = [rows.numbers(c.column, empty=True) * UNITS[c.unit] for c in mapping.coordinates]
-    told = np.maximum.accumulate(np.isfinite(u), axis=0).all(axis=1)
-    if not told.any():
-        expected = f'each told in {path} at least once'
+    known = np.maximum.accumulate(np.isfinite(u), axis=0).all(axis=1)
+    if not known.any():
+        expected = f'each given in {path} at least once'
         raise ArgumentError('commands', tuple(mapping.commands), expected)
-    first = int(told.argmax())
+    first = int(known.argmax())
     return motion(
         description,
         t[first:] - t[first],
@@ -219,9 +219,9 @@ def _columns(
     u = np.zeros((len(rows.lines), len(description.actuator_names)))
     for name, command in mapping.commands.items():
         k = description.actuator_names.index(name)
-        told = description.commands[k].unit
-        if command.unit and command.unit not in units_of(told):
-            units = ', '.join(units_of(told))
+        sent = description.commands[k].unit
+        if command.unit and command.unit not in units_of(sent):
+            units = ', '.join(units_of(sent))
             raise ArgumentError(f'commands.{name}.unit', command.unit, f'one of {units}')
         u[:, k] = rows.numbers(command.column, empty) * UNITS[command.unit]
     return u

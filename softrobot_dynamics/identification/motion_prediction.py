@@ -5,7 +5,7 @@ Predict the motion of a robot, and its derivatives by the numbers of its file.
 The robot is simulated in steps, each under the mean of what its actuators make of the commands
 meanwhile. By its numbers and the states it starts in, its state changes along with it as a linear
 system does, ``M v' + D v + K x = -dr/dtheta, x' = v``, with the derivatives of the balance of
-forces r half way in each stride, which is some steps from one measurement to the next. That is
+forces r half way in each interval, which is some steps from one measurement to the next. That is
 made by the method of the simulator's own steps
 (:mod:`softrobot_dynamics.simulation.integrators.exponential_step`, of one part). Only dr/dtheta,
 one evaluation at a given state, is a difference.
@@ -61,7 +61,7 @@ class MotionPredictor:
 
     These are (q, qd) at each start but one at rest, as how far they move the robot [m], rates at
     the pace of its :class:`~softrobot_dynamics.model.scales.Scales`, so that they have one
-    unit. ``step`` and ``stride`` [s]: the longest of the simulation, and of what follows by z.
+    unit. ``step`` and ``grid_step`` [s]: the longest of the simulation, and of what follows by z.
     Not for several threads. ArgumentError for a robot whose coordinates are exchanged in motion.
     """
 
@@ -70,14 +70,14 @@ class MotionPredictor:
         parameters: FitParameters,
         motion: Motion,
         step: float = STEP,
-        stride: float = GRID_STEP,
+        grid_step: float = GRID_STEP,
     ) -> None:
         self.parameters, self.motion = parameters, motion
-        for name, value in (('step', step), ('stride', stride)):
+        for name, value in (('step', step), ('grid_step', grid_step)):
             if not 0.0 < value < math.inf:
                 raise ArgumentError(name, value, 'a time > 0 [s]')
         self._steps, self._step = steps_of(motion, step), step
-        self._strides = time_grid_of(motion, self._steps, stride)
+        self._grid = time_grid_of(motion, self._steps, grid_step)
         self._free = motion.starts[int(motion.rest) :]
         self._rest: Vector | None = None
         self._last: tuple[bytes, _SimulatedMotion] | None = None
@@ -133,10 +133,10 @@ class MotionPredictor:
     def derivatives(self, z: Vector) -> Array:
         """Return the derivatives of `points` by z, (T, C, p + 2 n S)."""
         seen, p, n = self._seen(z), self._p, self._n
-        F = len(self._strides.lengths)
+        F = len(self._grid.lengths)
         own, direct = np.zeros((F + 1, n, p)), np.zeros((*seen.points.shape, p))
-        balance, forces = EquationOfMotionDerivatives(seen.model), self._pushes(seen.forces)
-        at = [*_half_way(seen, self._strides, forces), self._at_rest(seen)]
+        balance, forces = EquationOfMotionDerivatives(seen.model), self._mean_forces(seen.forces)
+        at = [*_half_way(seen, self._grid, forces), self._at_rest(seen)]
         before = [balance.residual(*each) for each in at]
         K, D, M = map(np.array, zip(*(self._matrices(balance, each) for each in at)))
         for k in range(p):
@@ -145,7 +145,7 @@ class MotionPredictor:
             u = [*forces, seen.forces[0]]
             if robot.actuators != seen.model.description.actuators:
                 others = self._forces(model)
-                u = [*self._pushes(others), others[0]]
+                u = [*self._mean_forces(others), others[0]]
             other = EquationOfMotion(model)
             for i, (q, qd, qdd, _) in enumerate(at):
                 own[i, :, k] = (before[i] - other.residual(q, qd, qdd, u[i])) / step
@@ -156,23 +156,23 @@ class MotionPredictor:
         derivatives[..., :p] += direct
         return derivatives
 
-    def _pushes(self, forces: Matrix) -> Matrix:
-        """Return the means in each stride (F, m) of forces in each step (E, m)."""
-        h, strides = self._steps.lengths[:, None], self._strides
-        means: Matrix = np.add.reduceat(h * forces, strides.first) / strides.lengths[:, None]
+    def _mean_forces(self, forces: Matrix) -> Matrix:
+        """Return the means in each interval (F, m) of forces in each step (E, m)."""
+        h, grid = self._steps.lengths[:, None], self._grid
+        means: Matrix = np.add.reduceat(h * forces, grid.first) / grid.lengths[:, None]
         return means
 
     def _spread(self, K: Array, D: Array, M: Array, own: Array, rest: Matrix) -> Array:
         """Return the derivatives of q at instants that count by z, (T, n, p + 2 n S)."""
-        strides, g = self._strides, GAMMA * self._strides.lengths[:, None, None]
+        grid, g = self._grid, GAMMA * self._grid.lengths[:, None, None]
         inverse, T = np.linalg.inv(M + g * (D + g * K)), len(self.motion)
         found = np.zeros((T, self._n, self._p + 2 * self._n * len(self._free)))
         ends = [*self.motion.starts[1:], T]
         for s, (start, end) in enumerate(zip(self.motion.starts, ends)):
             columns, x, v = self._beginning(s, rest)
             push = np.zeros_like(x)
-            within = (start <= strides.instants) & (strides.instants < end)
-            rows, places = strides.instants[within], strides.places[within]
+            within = (start <= grid.instants) & (grid.instants < end)
+            rows, places = grid.instants[within], grid.places[within]
             for row, place, following in zip(rows, places, [*places[1:], places[-1]]):
                 found[row][:, columns] = x
                 for i in range(place, following):
@@ -258,11 +258,11 @@ def _first_diverged(model: CompiledModel, fixed: ExponentialIntegrator) -> str:
 
 
 def _half_way(
-    seen: _SimulatedMotion, strides: TimeGrid, forces: Matrix
+    seen: _SimulatedMotion, grid: TimeGrid, forces: Matrix
 ) -> list[tuple[Vector, Vector, Vector, Vector]]:
-    """Return (q, qd, qdd, u) half way in each stride."""
-    begin, end = seen.begin[strides.first], seen.end[strides.last]
-    middle, qdd = 0.5 * (begin + end), (end - begin)[:, 1] / strides.lengths[:, None]
+    """Return (q, qd, qdd, u) half way in each interval."""
+    begin, end = seen.begin[grid.first], seen.end[grid.last]
+    middle, qdd = 0.5 * (begin + end), (end - begin)[:, 1] / grid.lengths[:, None]
     return list(zip(middle[:, 0].copy(), middle[:, 1].copy(), qdd.copy(), forces))
 
 

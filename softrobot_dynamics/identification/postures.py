@@ -107,7 +107,7 @@ def postures(
     """
     Return :class:`Postures` of commands (P, m) and positions (P, K, 3) [m], base frame.
 
-    ``sliding`` is which way tendons slid last, as :func:`.reached.read_ways` takes it.
+    ``sliding`` is which way tendons slid last, as :func:`.sliding_direction.read_ways` takes it.
 
     Raises ArgumentError, and UnknownNameError for a marker on a body that the robot has not.
     """

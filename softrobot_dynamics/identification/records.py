@@ -32,9 +32,9 @@ def read_record(
         if there != own:
             raise ArgumentError(f'{name} in {path}', there, f'those of {description.name}, {own}')
     u, stamp = record['u'], record['stamp']
-    told = np.maximum.accumulate(np.isfinite(u).all(axis=1))
+    commanded = np.maximum.accumulate(np.isfinite(u).all(axis=1))
     later = np.diff(np.maximum.accumulate(stamp), prepend=stamp[:1] - 1) > 0
-    kept = told & later & np.isfinite(record['q']).all(axis=1)
+    kept = commanded & later & np.isfinite(record['q']).all(axis=1)
     if kept.sum() < 2:
         raise ArgumentError(
             'recording', str(path), 'one with commands, and states after the first'

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Time grid of a motion: steps in which it is simulated, and strides of several."""
+"""Time grid of a motion: steps in which it is simulated, and intervals of several."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ class Steps(NamedTuple):
 
     @property
     def starts(self) -> Vector:
-        """When each begins (E,), after the first [s]."""
+        """Times at which each begins (E,), after the first [s]."""
         return np.cumsum(self.lengths) - self.lengths
 
 
 class TimeGrid(NamedTuple):
-    """The same in F strides of whole steps, which begin at all instants that count."""
+    """The same in F intervals of whole steps, which begin at all instants that count."""
 
     lengths: Vector  # (F,) [s]
     first: Integers  # (F,) step with which each begins
     last: Integers  # (F,) and ends
     instants: Integers  # (I,) those instants
-    places: Integers  # (I,) stride that begins at each; of the end F
+    places: Integers  # (I,) interval that begins at each; of the end F
 
 
 def steps_of(motion: Motion, longest: float) -> Steps:

@@ -59,7 +59,7 @@ def cross_validate(
     off, x = np.empty_like(data.measured), np.empty((len(groups), len(found.x)))
     for i, group in enumerate(groups):
         if progress:
-            progress(f'without {_told(data.names, group)}, {i + 1} of {len(groups)}')
+            progress(f'without {_names_of(data.names, group)}, {i + 1} of {len(groups)}')
         others = data.only(sorted(set(range(len(data))) - set(group)))
         trial = fitted(parameters, others, [found.x], loss)
         x[i], alone = trial.x, data.only(group)
@@ -89,7 +89,7 @@ def _groups(names: Sequence[str], folds: int | None) -> list[list[int]]:
     return [[row for row, n in enumerate(names) if turn[n] == k] for k in range(count)]
 
 
-def _told(names: Sequence[str], group: Sequence[int]) -> str:
+def _names_of(names: Sequence[str], group: Sequence[int]) -> str:
     """Return in words what is left out."""
     distinct = list(dict.fromkeys(names[row] for row in group))
     return f'posture {distinct[0]}' + (f' and {len(distinct) - 1} more' * (len(distinct) > 1))

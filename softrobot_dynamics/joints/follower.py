@@ -49,12 +49,12 @@ class Follower(Joint):
 
     @property
     def before(self) -> Matrix:
-        """That of the joint, (4, 4)."""
+        """Transformation before the joint, (4, 4)."""
         return self.joint.before
 
     @property
     def after(self) -> Matrix:
-        """That of the joint, (4, 4)."""
+        """Transformation behind the joint, (4, 4)."""
         return self.joint.after
 
     def coordinates(self) -> tuple[str, ...]:

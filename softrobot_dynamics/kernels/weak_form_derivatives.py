@@ -25,7 +25,7 @@ RATE, STRESS, MODULI, VISCOUS, STRAIN, CHANGE, CHANGES = 9, 18, 27, 72, 81, 87, 
 
 @inlined
 def stress_rows(n):
-    """How many rows a block's scratch has."""
+    """Return the number of rows of a block's scratch."""
     return CHANGES + 15 * n
 
 

@@ -35,7 +35,7 @@ class CommandTiming:
         self.begin(u)
 
     def begin(self, u: Vector) -> None:
-        """Begin anew, the cycles of the bus as well, with u (m,) in force."""
+        """Restart, the cycles of the bus as well, with u (m,) in force."""
         u = u.copy()
         self._held.begin(u)
         self._go_on(u)

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What the loops need of what is around them: messages, inboxes, outputs, records, plants.
+Interfaces of the loops: messages, inboxes, outputs, records, plants.
 
 Protocols: the nodes and tests have classes of their own that fit. Messages are those of ROS 2,
 of which only the fields named here are read.
@@ -85,7 +85,7 @@ class StateMessage(Stamped, Protocol):
 
 
 class Sending(Protocol):
-    """When a message was sent, by the clock of the sender's system [ns], and by whom."""
+    """Sender of a message, and the time by the clock of the sender's system [ns]."""
 
     @property
     def stamp(self) -> int: ...
@@ -145,7 +145,7 @@ class ControlOutput(LoopOutput, Protocol):
         """Say which phase has begun."""
 
     def moved(self) -> object:
-        """Say that the robot was moved by something else, and the law started anew."""
+        """Log that the robot was moved by something else, and the law restarted."""
 
     def waiting(self, passed: int, last_refusal: str, *parts: str) -> object:
         """
@@ -187,7 +187,7 @@ class EstimationOutput(LoopOutput, Protocol):
     def collided(self, body: str, size: float, still: bool) -> object:
         """Have the robot stopped, as a force [N] on a body is too large, ``still`` or now."""
 
-    def doubted(self, sensor: str, coarse: float) -> object:
+    def far_off(self, sensor: str, coarse: float) -> object:
         """Say that a measurement is taken as one with so many times its noise."""
 
     def lost(self, why: str) -> object:
@@ -207,7 +207,7 @@ class CommandSource(Protocol):
 
     @property
     def places(self) -> Sequence[Integers | slice]:
-        """Where the commands of each part are in u (m,)."""
+        """Places of the commands of each part in u (m,)."""
 
     @property
     def part(self) -> int:
@@ -218,14 +218,14 @@ class CommandSource(Protocol):
 
 
 class StateSensing(Protocol):
-    """What is heard of the states of a simulated robot."""
+    """The measured states of a simulated robot."""
 
     @property
     def answered(self) -> bool:
         """Whether commands carry the stamps of these states."""
 
     def begin(self) -> object:
-        """Begin anew."""
+        """Restart."""
 
     def sense(self, stamp: int, q: Vector, qd: Vector) -> Measured | None:
         """Take the robot's next state; return the newest that is there, None if none is new."""
@@ -243,7 +243,7 @@ class TickRecord(Protocol):
 
     @property
     def error(self) -> Exception | None:
-        """What ended the writing."""
+        """The error that ended the writing; None if there was none."""
 
     def __len__(self) -> int: ...
 
@@ -261,7 +261,7 @@ class TickRecord(Protocol):
 
 
 class SimulatedPlant(Protocol):
-    """What a simulation loop needs to know of a robot."""
+    """A robot as a simulation loop uses it."""
 
     @property
     def model(self) -> CompiledModel: ...
@@ -274,7 +274,7 @@ class SimulatedPlant(Protocol):
 
 
 class ControlledPlant(Protocol):
-    """What a control loop, and what looks after it, needs to know of a robot and its law."""
+    """A robot and its law, as a control loop and its monitors use them."""
 
     @property
     def model(self) -> CompiledModel: ...

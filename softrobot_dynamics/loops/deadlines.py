@@ -10,7 +10,7 @@ _AT_ANY_TIME = make_bus({})
 
 
 class Schedule(NamedTuple):
-    """When a simulated robot does what."""
+    """Times of a simulated robot: rate of its states, age of commands, when these act."""
 
     rate: float  # [Hz] of the states, in simulated time
     timeout: float  # [periods] of simulated time after which a command is too old
@@ -21,7 +21,7 @@ class Schedule(NamedTuple):
 
 
 class EstimationSchedule(NamedTuple):
-    """When an estimation loop does what; times in [ns]."""
+    """Periods, time limits and thresholds of an estimation loop; times in [ns]."""
 
     period: int
     timeout: int  # without a measurement, after which a sensor counts as silent

@@ -31,6 +31,8 @@ from softrobot_dynamics.references.piecewise import constant, reaching, Referenc
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
+STATE_DELAY = 'state_delay'  # [s], by which records note it when it changes
+
 
 class Driver:
     """
@@ -138,6 +140,18 @@ class Driver:
             self._setpoints.stand(self._setpoints.resting(q))
         return True
 
+    def expect_delay(self, seconds: float) -> None:
+        """Let the law make up for states that are late by that, from the next one on."""
+        self.state_delay = seconds
+        settings = self.taken.settings.replace()  # not the same object: taken up anew
+        self.taken = self.taken._replace(settings=settings)
+
+    def told(self, settings: Any) -> Any:
+        """Return settings with the delay of the states in theirs, if the law makes up for it."""
+        if not self.state_delay or not hasattr(settings, 'delay'):
+            return settings
+        return settings.replace(delay=settings.delay + self.state_delay)
+
     def stand(self, u: Vector) -> None:
         """Let drives of joints that were told nothing hold what is told in a command u (m,)."""
         if self._setpoints is not None:
@@ -164,30 +178,24 @@ class Driver:
 
     @property
     def sent(self) -> Vector:
-        """What was sent last (m,), not a copy: that, or what drives of joints are told."""
+        """The values sent last (m,), not a copy: the command, or set-points of joint drives."""
         return self.limiter.last if self._setpoints is None else self._setpoints.told
 
     @property
     def sendable(self) -> bool:
-        """Whether it is known what to tell every drive: a position, as soon as a state came."""
+        """Whether there is a value for every drive: positions are known after a first state."""
         return self._setpoints is None or self._setpoints.known
 
     def _take_up(self, orders: Orders, t: float, q: Vector, qd: Vector, anew: bool) -> None:
-        """Tell the law what is new to it."""
+        """Pass new settings and references to the law."""
         taken, self.taken, self.took = self.taken, orders, NOTHING
         if anew or orders.settings is not taken.settings:
-            self.law.use(self._told(orders.settings))
+            self.law.use(self.told(orders.settings))
             self.took |= TakenOrders.BEGAN | TakenOrders.TUNED if anew else TakenOrders.TUNED
         if anew or orders.reference is not taken.reference:
             self._follow(orders, t, q, qd, anew, taken)
         if anew:
             self.law.start(q, qd, t, self.last_command)
-
-    def _told(self, settings: Any) -> Any:
-        """Return settings with the delay of the states in theirs, if the law makes up for it."""
-        if not self.state_delay or not hasattr(settings, 'delay'):
-            return settings
-        return settings.replace(delay=settings.delay + self.state_delay)
 
     def _follow(
         self, orders: Orders, t: float, q: Vector, qd: Vector, anew: bool, taken: Orders

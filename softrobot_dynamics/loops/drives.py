@@ -13,7 +13,7 @@ _NEVER = -(2**63)  # a stamp before all others
 
 class SimulatedDrives:
     """
-    What the drives of a `plant` apply; stamps are in simulated time [ns].
+    The commands that the drives of a `plant` apply; stamps are in simulated time [ns].
 
     `u` (m,) is the last command taken, within the limits of the robot. It may come in parts, whose
     `places` are those in u: then that of each part taken last.

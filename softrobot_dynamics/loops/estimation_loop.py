@@ -10,9 +10,11 @@ is that of the sensors' stamps, see `SensorClock`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+import contextlib
 
 import numpy as np
 from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Array
 from softrobot_dynamics.errors import (
     ArgumentError,
     MessageError,
@@ -25,7 +27,7 @@ from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.estimation.shape import Shape
 from softrobot_dynamics.loops.contracts import EstimationOutput
 from softrobot_dynamics.loops.deadlines import Deadlines, EstimationSchedule
-from softrobot_dynamics.loops.message_fields import read_measurement, SECOND, stamp_of
+from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.realtime import now, sleep_until
 from softrobot_dynamics.loops.sensor_streams import (
     CommandStream,
@@ -44,6 +46,7 @@ MODES = 'waiting for sensors', 'settling', 'estimating'
 _FAR = 20.0  # times its noise: with more, a measurement tells nothing of where the robot is
 _CERTAIN = 1e-6  # chance, at one look, of a push that is none: below, it is believed
 _GONE = 0.5  # of a push that is a collision: below, it has ended
+_MOST = 16  # messages of a topic of many nodes that are looked at in one cycle
 
 
 class EstimationLoop(Loop):
@@ -70,18 +73,20 @@ class EstimationLoop(Loop):
         super().__init__('estimation', commands.inbox, publisher)
         self.statistics, self.lateness, self.update_times = LoopStatistics(), Window(), Window()
         self.mode = WAITING
-        self.missing: tuple[str, ...] = ()  # sensors that told nothing lately
-        self.doubted: tuple[str, ...] = ()  # those of them that speak, but are not believed
-        self.lacking: tuple[str, ...] = ()  # coordinates that the others do not tell
-        self.ungauged: tuple[str, ...] = ()  # efforts of which nothing was believed lately
-        self.misgauged: tuple[str, ...] = ()  # those of them that speak
+        self.missing: tuple[str, ...] = ()  # sensors without an accepted measurement lately
+        self.rejected_sensors: tuple[str, ...] = ()  # those whose measurements are all rejected
+        self.lacking: tuple[str, ...] = ()  # coordinates that the other sensors do not observe
+        self.missing_efforts: tuple[
+            str, ...
+        ] = ()  # efforts without an accepted measurement lately
+        self.rejected_efforts: tuple[str, ...] = ()  # those whose measurements are all rejected
         named = [s.sensor.name for s in streams if getattr(s.sensor, 'change', 1.0) is not None]
         self.squares = {name: np.zeros(2) for name in named}  # sums: squares, numbers
         self._estimator, self._fit = estimator, fit
         efforts = [each.sensor for each in streams if isinstance(each.sensor, Effort)]
-        self._gauged = {each.name: len(each.names) for each in efforts}  # numbers of each
-        self._gauges = [each for each in streams if each.sensor.name in self._gauged]
-        self._streams = [each for each in streams if each.sensor.name not in self._gauged]
+        self._effort_sizes = {each.name: len(each.names) for each in efforts}  # numbers of each
+        self._effort_streams = [each for each in streams if each.sensor.name in self._effort_sizes]
+        self._streams = [each for each in streams if each.sensor.name not in self._effort_sizes]
         self._reader, self._plan, self._sufficient = commands.reader, plan, sufficient
         self._u = commands.initial.copy()
         self._deadlines = Deadlines()
@@ -95,8 +100,8 @@ class EstimationLoop(Loop):
         self._stamps.begin()
         self._clock, self._epoch = self._stamps.clock, 0
         self._first: dict[str, ArrayLike] = {}  # the newest values, until there are enough
-        self._heard: dict[str, int] = {}  # when each sensor was believed last, steady clock [ns]
-        self._came: dict[str, int] = {}  # and when it said anything
+        self._accepted: dict[str, int] = {}  # last accepted measurement, steady clock [ns]
+        self._came: dict[str, int] = {}  # last measurement
         self._since = self._reported = 0
         self._hit = False  # something pushes harder than it may
 
@@ -114,7 +119,7 @@ class EstimationLoop(Loop):
         if self.mode == RUNNING:
             self._say()
         before = self.statistics.counts['measurements']
-        for stream in (*self._gauges, *self._streams):  # what acts counts for what is measured
+        for stream in (*self._effort_streams, *self._streams):  # measurements depend on efforts
             self._listen(stream)
         if self._plan.collision and self.mode == RUNNING:
             if self.statistics.counts['measurements'] > before:
@@ -165,26 +170,43 @@ class EstimationLoop(Loop):
 
     def _listen(self, stream: Stream) -> None:
         """Take in what a sensor has measured since the last time."""
+        for _ in range(_MOST if stream.shared else 1):
+            if not self._hear(stream):
+                return
+
+    def _hear(self, stream: Stream) -> bool:
+        """Take in the next message of a sensor; return whether there was one."""
+        name = stream.sensor.name
         try:
             if (message := stream.inbox.wait(0)) is None:
-                return
-            arrival, stamp = now() - stream.inbox.age(), stamp_of(message)
-            value = read_measurement(stream.sensor, message)
-            self._stamps.check(stream.sensor.name, stamp, arrival)
+                return False
+            arrival = now() - stream.inbox.age()
+            stamp, value = stream.read(message, arrival, self._predicted)
+            if value is None:
+                self.statistics.count('unseen', not stream.shared)
+                return True
+            self._stamps.check(name, stamp, arrival)
         except MessageError as error:
-            self._refuse(error, stream.sensor.name)
-            return
-        name = stream.sensor.name
+            self._refuse(error, name)
+            return True
         self._stamps.accept(name, stamp, arrival)
         self._came[name] = arrival
         if self.mode == WAITING:
             self._first[name] = value
-            self._heard[name] = arrival
+            self._accepted[name] = arrival
         else:
             self._measure(name, stamp, value, arrival)
+        return True
+
+    def _predicted(self, sensor: str, time: int) -> Array:
+        """Return the value that a sensor should measure at a time [ns]."""
+        if self.mode != WAITING:
+            with contextlib.suppress(ArgumentError, SimulationDivergedError, SingularMassError):
+                return self._estimator.predicted(sensor, self._seconds(time))
+        return self._estimator.predicted(sensor)
 
     def _measure(self, name: str, stamp: int, value: ArrayLike, arrival: int) -> None:
-        """Correct what is believed."""
+        """Correct the estimate by a measurement."""
         begin = now()
         try:
             found = self._estimator.measure(self._seconds(stamp), name, value)
@@ -200,24 +222,24 @@ class EstimationLoop(Loop):
         self.statistics.count('late', found.late)
         if found.coarse:
             self.statistics.count('coarse')
-            self._publisher.doubted(name, found.coarse)
+            self._publisher.far_off(name, found.coarse)
         if found.numbers or 0.0 < found.coarse < _FAR:
-            self._heard[name] = arrival
+            self._accepted[name] = arrival
             if name in self.squares:
                 self.squares[name] += found.square, found.numbers
 
     def _check_sensors(self) -> None:
         """See who is there, begin or end accordingly, and report now and then."""
         moment = now()
-        self.missing = silent(self._streams, self._heard, moment, self._plan.timeout)
-        self.doubted = self._speaking(self._streams, self.missing, moment)
-        self._miss_gauges(moment)
+        self.missing = silent(self._streams, self._accepted, moment, self._plan.timeout)
+        self.rejected_sensors = self._speaking(self._streams, self.missing, moment)
+        self._check_efforts(moment)
         if self.mode == WAITING:
             self._try_to_begin(moment)
             return
         there = [s.sensor.name for s in self._streams if s.sensor.name not in self.missing]
         if lacking := self._unobserved(there):
-            self._lose(f'{self.complaint()}: nothing tells of {", ".join(lacking)}')
+            self._lose(f'{self.complaint()}: nothing observes {", ".join(lacking)}')
             self.lacking = lacking
             return
         if self.mode == SETTLING and moment - self._since > self._plan.settling:
@@ -226,26 +248,28 @@ class EstimationLoop(Loop):
             self._reported = moment
             self._publisher.report(self._estimator, self._clock.at(moment), self._epoch)
 
-    def _miss_gauges(self, moment: int) -> None:
-        """Let commands count again for efforts of which nothing is believed any more."""
-        before = self.ungauged
-        self.ungauged = silent(self._gauges, self._heard, moment, self._plan.timeout)
-        self.misgauged = self._speaking(self._gauges, self.ungauged, moment)
+    def _check_efforts(self, moment: int) -> None:
+        """Let commands count again in place of efforts whose measurements are missing."""
+        before = self.missing_efforts
+        self.missing_efforts = silent(
+            self._effort_streams, self._accepted, moment, self._plan.timeout
+        )
+        self.rejected_efforts = self._speaking(self._effort_streams, self.missing_efforts, moment)
         if self.mode == WAITING:
             return
-        for name, count in self._gauged.items():
-            if name in self.ungauged and name not in before:
+        for name, count in self._effort_sizes.items():
+            if name in self.missing_efforts and name not in before:
                 self._measure(name, self._clock.at(moment), np.full(count, np.nan), moment)
 
     def _speaking(
         self, streams: Sequence[Stream], missing: Sequence[str], moment: int
     ) -> tuple[str, ...]:
-        """Return those of the `missing` that said something lately."""
+        """Return those of the `missing` that sent something lately."""
         mute = silent(streams, self._came, moment, self._plan.timeout) if missing else ()
         return tuple(name for name in missing if name not in mute)
 
     def _unobserved(self, there: Sequence[str]) -> tuple[str, ...]:
-        """Return the coordinates that nobody tells of."""
+        """Return the coordinates that these sensors do not observe."""
         if len(there) == len(self._streams):
             return ()  # what all of them do not tell was allowed or refused before
         try:
@@ -263,8 +287,8 @@ class EstimationLoop(Loop):
         self._since = self._since or moment
         if self.missing and moment - self._since < self._plan.settling:
             return  # they may be about to come
-        gauged = [s.sensor.name for s in self._gauges if s.sensor.name not in self.ungauged]
-        values = {name: self._first[name] for name in (*there, *gauged)}
+        efforts = [name for name in self._effort_sizes if name not in self.missing_efforts]
+        values = {name: self._first[name] for name in (*there, *efforts)}
         try:
             q = self._fit(values, u=self._u).q
         except (NotConvergedError, ArgumentError, np.linalg.LinAlgError):
@@ -277,7 +301,7 @@ class EstimationLoop(Loop):
         self._enter(SETTLING)
 
     def _lose(self, why: object) -> None:
-        """Say nothing more until all can begin anew."""
+        """Publish no state until the estimator has restarted."""
         self.statistics.count('losses')
         self._publisher.lost(str(why))
         self._forget()
@@ -285,7 +309,9 @@ class EstimationLoop(Loop):
 
     def complaint(self) -> str:
         """Return what is wrong with sensors and efforts that are missing, '' if none is."""
-        return complaint(self.missing, self.doubted, self.ungauged, self.misgauged)
+        return complaint(
+            self.missing, self.rejected_sensors, self.missing_efforts, self.rejected_efforts
+        )
 
     def _refuse(self, error: MessageError, sensor: str = 'commands') -> None:
         error = MessageError(f'{error.reason} ({sensor})')

@@ -42,11 +42,11 @@ class ExternalWrenches:
 
     def __init__(self, model: CompiledModel) -> None:
         self._bodies = model.body_names
-        self._pushes: dict[tuple[str, ...], tuple[str, Wrench]] = {}
+        self._wrenches: dict[tuple[str, ...], tuple[str, Wrench]] = {}
 
     def clear(self) -> None:
         """Forget all of them."""
-        self._pushes.clear()
+        self._wrenches.clear()
 
     def read(self, message: WrenchMessage) -> Wrenches | None:
         """Return the wrenches in force from now on, None if there are none; or MessageError."""
@@ -56,11 +56,11 @@ class ExternalWrenches:
         value = np.array([moment.x, moment.y, moment.z, force.x, force.y, force.z])
         if not np.isfinite(value).all():
             raise MessageError(f'not a number: {value.tolist()}, expected finite ones')
-        self._pushes.pop(words, None)
+        self._wrenches.pop(words, None)
         if value.any():
-            self._pushes[words] = body, Wrench(value, point, frame)
+            self._wrenches[words] = body, Wrench(value, point, frame)
         wrenches: dict[str, list[Wrench]] = {}
-        for name, wrench in self._pushes.values():
+        for name, wrench in self._wrenches.values():
             wrenches.setdefault(name, []).append(wrench)
         return wrenches or None
 

@@ -47,7 +47,7 @@ def stamp_of(message: Stamped) -> int:
 
 class NameOrder:
     """
-    Where each of our `names` stands in the messages of others.
+    The position of each of our `names` in the messages of others.
 
     With ``others``, names that are not ours are ignored as long as all of ours are there: those
     of a gripper beside an arm. ``ignored`` are those of the last message.

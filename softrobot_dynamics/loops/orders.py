@@ -13,11 +13,11 @@ from softrobot_dynamics.references.piecewise import Reference
 class TakenOrders(IntFlag):
     """Orders that a tick took up, as a record holds them."""
 
-    BEGAN = 1  # the law began anew
+    BEGAN = 1  # the law restarted
     TUNED = 2  # settings
-    FOLLOWS = 4  # what the parameters say
-    HOLDS = 8  # the outputs as they are
-    LED = 16  # what came by message
+    FOLLOWS = 4  # the reference of the parameters
+    HOLDS = 8  # a hold of the present outputs
+    LED = 16  # a reference by message
 
 
 NOTHING = TakenOrders(0)
@@ -35,7 +35,7 @@ class RestTarget(NamedTuple):
 
 
 class OneTimeReference(NamedTuple):
-    """A reference that is followed when the order is taken up; whatever begins anew, holds."""
+    """A reference that is followed once, when the order is taken up; after a restart, a hold."""
 
     reference: Reference | RestTarget
 
@@ -48,6 +48,6 @@ class Orders(NamedTuple):
     """Orders for the loop; replaced whole."""
 
     settings: Settings  # gains and limits, for controller.use
-    reference: Followed  # for controller.follow, Once or not, or a HoldOrder
+    reference: Followed  # for controller.follow, or a HoldOrder
     ramp: float = 0.0  # time to blend it in [s]
     emergency: bool = False  # nothing but the safe command

@@ -13,7 +13,7 @@ _GAP = SECOND // 20  # [ns] that a time without messages counts for at most
 
 class SensorClock:
     """
-    What time it is [ns] by the stamps of messages, which need not be of this machine's clock.
+    The time [ns] on the clock of the sensors' stamps, which need not be this machine's.
 
     As much ahead of the steady clock as the newest of the messages of the last second were: those
     that were under way for the shortest time. A time without messages hardly counts for that

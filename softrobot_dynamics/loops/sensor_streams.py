@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.estimation.efforts import Effort
 from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.estimation.sensors.contract import Sensor
 from softrobot_dynamics.estimation.sensors.messages import Message
 from softrobot_dynamics.loops.contracts import CommandSource, MessageInbox, Stamped
-from softrobot_dynamics.loops.message_fields import SECOND
+from softrobot_dynamics.loops.message_fields import read_measurement, SECOND, stamp_of
+from softrobot_dynamics.loops.sensor_adapters import SensorAdapter, StampedValue
 
 _PERIODS = 2.5  # of a sensor that it may be silent
 
@@ -26,6 +27,20 @@ class Stream(NamedTuple):
 
     sensor: Sensor | Effort
     inbox: MessageInbox[MeasurementMessage]
+    adapter: SensorAdapter | None = None  # of messages that are not those of the sensor's kind
+
+    @property
+    def shared(self) -> bool:
+        """Whether other nodes publish on its topic, of which the newest message is not enough."""
+        return self.adapter is not None and self.adapter.shared
+
+    def read(
+        self, message: MeasurementMessage, arrival: int, predict: Callable[[str, int], Array]
+    ) -> StampedValue:
+        """Return what was measured in a message; as :meth:`SensorAdapter.read`."""
+        if self.adapter is not None:
+            return self.adapter.read(message, arrival, predict)
+        return StampedValue(stamp_of(message), read_measurement(self.sensor, message))
 
     def patience(self, timeout: int) -> int:
         """Return how long the sensor may say nothing [ns], at least a timeout [ns]."""
@@ -41,7 +56,7 @@ class CommandStream(NamedTuple):
 
 
 class ObservabilityCheck:
-    """Which sensors tell enough: those by which no more coordinates are unobservable."""
+    """Find the coordinates that a set of sensors leaves unobservable, beyond those allowed."""
 
     def __init__(self, estimator: Estimator, allowed: Iterable[str]) -> None:
         self._estimator, self._allowed = estimator, frozenset(allowed)
@@ -72,22 +87,22 @@ def silent(
 
 def complaint(
     missing: Sequence[str],
-    doubted: Sequence[str],
-    ungauged: Sequence[str],
-    misgauged: Sequence[str],
+    rejected_sensors: Sequence[str],
+    missing_efforts: Sequence[str],
+    rejected_efforts: Sequence[str],
 ) -> str:
     """
-    Return in words what is wrong with missing sensors and ungauged efforts, '' if none is.
+    Describe the missing sensors and efforts in words, '' if there are none.
 
-    Of these, `doubted` and `misgauged` speak, but are not believed.
+    Of these, `rejected_sensors` and `rejected_efforts` send, but all measurements are rejected.
     """
-    mute = [name for name in missing if name not in doubted]
-    said = [f'{", ".join(mute)} silent'] if mute else []
-    if doubted:
-        words = 'not believed: they are wrong, or the model is by more than `disturbance` says'
-        said.append(f'{", ".join(doubted)} {words}')
-    mute = [name for name in ungauged if name not in misgauged]
-    for names, what in ((mute, 'silent'), (misgauged, 'not believed')):
+    quiet = [name for name in missing if name not in rejected_sensors]
+    said = [f'{", ".join(quiet)} silent'] if quiet else []
+    if rejected_sensors:
+        words = 'rejected: they are wrong, or the model errs by more than `disturbance` allows'
+        said.append(f'{", ".join(rejected_sensors)} {words}')
+    quiet = [name for name in missing_efforts if name not in rejected_efforts]
+    for names, what in ((quiet, 'silent'), (rejected_efforts, 'rejected')):
         if names:
             said.append(f'{", ".join(names)} {what}: commands count in their place')
     return '; '.join(said)

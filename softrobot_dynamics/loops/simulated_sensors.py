@@ -40,7 +40,7 @@ class MeasuredSensing:
         self.begin()
 
     def begin(self) -> None:
-        """Begin anew."""
+        """Restart."""
         self._sensing.begin()
         self._epoch: int | None = None
 

@@ -13,6 +13,7 @@ from softrobot_dynamics.loops.control_loop import ControlLoop
 from softrobot_dynamics.loops.guarding import RUNNING
 from softrobot_dynamics.loops.message_fields import StateReader
 from softrobot_dynamics.loops.orders import Orders
+from softrobot_dynamics.loops.realtime import now, SECOND
 from softrobot_dynamics.loops.state_parts import PartReader
 
 OFF = 0.2  # share by which stiffness and damping of a robot are easily other than the model's
@@ -49,16 +50,29 @@ class StabilityCheck:
     """
     Asks the law at which rate errors would grow, also if the model were wrong; for one thread.
 
-    ``plant`` is the :class:`build.Controlled`, ``period`` [s] that of the loop; ``warn`` is told
-    in words of a running loop that grows.
+    ``plant`` is the :class:`.build.Controlled`, ``period`` [s] that of the loop; ``warn`` is told
+    in words of a running loop that grows. ``clock`` returns the time in ns.
+
+    Settings are judged with the delay of the states of the loop in theirs: that of estimated
+    velocities, and of parts of the states.
+
+    In a running loop a growth counts if it is still there when errors would have grown e-fold: a
+    robot that a new phase sets in motion, as a gripper that gets its pressure, may pass a place
+    where it would not stay.
     """
 
     def __init__(
-        self, plant: ControlledPlant, period: float, warn: Callable[[str], object] | None = None
+        self,
+        plant: ControlledPlant,
+        period: float,
+        warn: Callable[[str], object] | None = None,
+        clock: Callable[[], int] = now,
     ) -> None:
-        self._plant, self._period, self._warn = plant, period, warn
+        self._plant, self._period, self._warn, self._clock = plant, period, warn, clock
         self._grows: float = plant.model.scales.growth
-        self._looked_at: tuple[Orders | None, str] = (None, '')  # orders, phase
+        self._looked_at: tuple[Orders | None, str, float] = (None, '', 0.0)  # orders, phase, delay
+        self._again: float | None = None  # [ns] when a growth that was found has to be confirmed
+        self._words = ''
         self.last = np.nan  # [1/s] where the loop was looked at last
         self.if_off = np.nan  # [1/s] there, on a robot that is by OFF other than the model
 
@@ -69,34 +83,52 @@ class StabilityCheck:
         q, u = loop.place()
         if q is None or u is None:
             return
-        new, now = (self._plant.growth(q, u, s) for s in (settings, loop.orders.settings))
+        told = map(loop.driver.told, (settings, loop.orders.settings))
+        new, now = (self._plant.growth(q, u, each) for each in told)
         if new > self._grows and not new < now:
             raise UnstableLoopError(new, self._period)
 
-    def along(self, places: Iterable[Sequence[Any]], settings: Settings) -> tuple[str, ...]:
-        """Return in words, a tuple, what is to be said of (q, u) along a reference."""
+    def along(
+        self, places: Iterable[Sequence[Any]], settings: Settings, loop: ControlLoop | None = None
+    ) -> tuple[str, ...]:
+        """Return in words, a tuple, what is to be said of (q, u) along a reference of a loop."""
+        settings = settings if loop is None else loop.driver.told(settings)
         rates = [self._plant.growth(q, u, settings, 0.0, *phase) for q, u, *phase in places]
         worst = max(
             (rate for rate in rates if rate > self._grows), default=np.nan
         )  # some may be nan
-        return (f'along the reference, {self._words(worst)}',) if worst > self._grows else ()
+        return (f'along the reference, {self._unstable(worst)}',) if worst > self._grows else ()
 
     def look(self, loop: ControlLoop) -> str:
-        """Return in words, or '', how a running loop grows: looked at once an order and phase."""
-        orders, phase, (q, u) = loop.orders, loop.phase, loop.place()
-        new = orders is not self._looked_at[0] or phase != self._looked_at[1]
-        if loop.mode == RUNNING and u is not None and new:
-            self._looked_at = orders, phase
-            self.last, self.if_off = (
-                self._plant.growth(q, u, orders.settings, off) for off in (0.0, OFF)
-            )
-            if (words := self._judgement()) and self._warn is not None:
-                self._warn(words)
-        return self._judgement()
+        """
+        Return in words, or '', how a running loop grows.
 
-    def _judgement(self) -> str:
+        Looked at once an order and phase, and a second time, later, if it grows.
+        """
+        orders, phase, (q, u) = loop.orders, loop.phase, loop.place()
+        if loop.mode != RUNNING or q is None or u is None:
+            return self._words
+        delay, (before, *others) = loop.driver.state_delay, self._looked_at
+        new = orders is not before or others != [phase, delay]
+        due = self._again is not None and self._clock() >= self._again
+        if not (new or due):
+            return self._words
+        self._looked_at, self._again, self._words = (orders, phase, delay), None, ''
+        settings = loop.driver.told(orders.settings)
+        self.last, self.if_off = (self._plant.growth(q, u, settings, off) for off in (0.0, OFF))
+        words = self._warning()
+        if words and new:
+            fastest = np.nanmax([self.last, self.if_off])
+            self._again = self._clock() + SECOND / float(fastest)
+        elif words:
+            self._words = words
+            if self._warn is not None:
+                self._warn(words)
+        return self._words
+
+    def _warning(self) -> str:
         if self.last > self._grows:
-            return self._words(self.last)
+            return self._unstable(self.last)
         if self.if_off > self._grows:
             return (
                 f'were stiffness or damping of the robot {OFF:.0%} other than those of the model,'
@@ -104,5 +136,5 @@ class StabilityCheck:
             )
         return ''
 
-    def _words(self, growth: float) -> str:
+    def _unstable(self, growth: float) -> str:
         return str(UnstableLoopError(growth, self._period))

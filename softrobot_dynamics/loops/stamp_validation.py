@@ -27,7 +27,7 @@ class StampValidator:
         self.begin()
 
     def begin(self) -> None:
-        """Begin anew, with no stamp accepted."""
+        """Restart, with no stamp accepted."""
         self.clock = SensorClock()
         self._accepted: dict[str, deque[int]] = {x: deque(maxlen=_REMEMBERED) for x in self._names}
 

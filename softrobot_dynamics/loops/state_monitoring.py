@@ -20,13 +20,13 @@ OFFSET = 1.0  # [s] between clocks that is worth a word
 LATE = 0.5  # of a period by which a delay may be longer than the law knows
 CYCLE = 1.0  # periods that a command may wait for a bus behind our sight
 LONGEST = 50  # periods; stamps that are farther behind are those of another clock
-OLD = SECOND // 100  # [ns] over which a part of the states is brought forward, at most
+OLD = SECOND // 100  # [ns] by which a part may be older than the state that is made of it
 LOOKS = 5  # of which a median is taken
 _AGAIN, _ONCE = 60 * SECOND, 10**6 * SECOND
 
 
 class LateActuator(Protocol):
-    """What an actuator adds to the time from a command to its force."""
+    """Lag and delay of an actuator from a command to its force."""
 
     @property
     def lag(self) -> float: ...
@@ -36,7 +36,7 @@ class LateActuator(Protocol):
 
 
 class Graph(Protocol):
-    """What a node knows of time and of others, as rclpy's Node says it; it has a log, too."""
+    """The part of rclpy's Node that is used here: clock, log, and publishers on topics."""
 
     def get_clock(self) -> Any: ...
 
@@ -48,7 +48,7 @@ class Graph(Protocol):
 
 
 class Peers(Protocol):
-    """What other nodes say of themselves."""
+    """The status that other nodes report."""
 
     def errors(self, names: Sequence[str]) -> Mapping[str, str]:
         """Return {name: what it reports} of those of some nodes that report an error."""
@@ -101,6 +101,8 @@ class StateMonitor:
             self._warn('ignored', words, _ONCE)
         if words := estimation(loop):
             self._warn('velocities', words, _ONCE)
+        if words := moved_back(loop):
+            self._warn('moment', words, _ONCE)
         offset = self.offset(loop)
         if abs(offset) > OFFSET:
             words = f'the states are stamped {offset:.4g} s before the time that it is here;'
@@ -180,7 +182,7 @@ def old_parts(loop: ControlLoop) -> str:
     parts, ages = getattr(loop.states, 'parts', ()), getattr(loop.states, 'ages', ())
     for part, each in zip(parts, ages):
         age = each.mean() if each.count >= ENOUGH else None
-        if age is not None and age > OLD:
+        if age is not None and age - loop.states.delay > OLD:
             return (
                 f'states of {part.name} are {age * 1e-6:.3g} ms older than the ticks that use'
                 f' them, and the loop may oscillate: expected states.tick: {part.name}, with its'
@@ -189,12 +191,25 @@ def old_parts(loop: ControlLoop) -> str:
     return ''
 
 
+def moved_back(loop: ControlLoop) -> str:
+    """Tell for which part of the states all are of a moment before the ticks, '' for none."""
+    states = loop.states
+    parts, ages = getattr(states, 'parts', ()), getattr(states, 'ages', ())
+    if not parts or states.delay <= states.lateness:  # estimated velocities are said elsewhere
+        return ''
+    oldest, k = max((each.mean() or 0.0, k) for k, each in enumerate(ages))
+    return (
+        f'states of {parts[k].name} are {oldest * 1e-6:.3g} ms older than the ticks: whole states'
+        f' are of {states.delay * 1e-6:.3g} ms before these, which is made up for'
+    )
+
+
 def estimation(loop: ControlLoop) -> str:
     """Tell in words which velocities of a loop's states are estimated, '' for none."""
     if not loop.states.estimated:
         return ''
     names = shortened(', '.join(loop.states.estimated))
-    late = f'{loop.states.lateness * 1e-6:.3g} ms late, which is made up for'
+    late = f'{loop.states.lateness * 1e-6:.3g} ms late, which the law compensates'
     return f'velocities are estimated from positions, {late}: {names}'
 
 
@@ -209,15 +224,15 @@ def wrong_delay(seen: float, known: float, period: float, after: float = 0.0) ->
     if seen > known + LATE * period:
         return (
             f'{leave}, but `delay` is {known * 1e3:.3g} ms:'
-            ' errors fall otherwise than the gains say'
+            ' the closed loop differs from what the gains ask for'
         )
     rest = known - seen - after
     if rest > (LATE + CYCLE) * period:
         return (
             f'{leave} and act {after * 1e3:.3g} ms later by the robot file (lag and delay of'
-            f' actuators), but `delay` is {known * 1e3:.3g} ms: the law looks {rest * 1e3:.3g} ms'
-            ' too far ahead, or that is what commands take to the robot, or wait there for a bus:'
-            ' then let the file say so'
+            f' actuators), but `delay` is {known * 1e3:.3g} ms: the law predicts {rest * 1e3:.3g}'
+            ' ms too far ahead, unless commands take as long to the robot or wait there for a bus:'
+            ' then set this as the delay of actuators in the robot file'
         )
     return ''
 
@@ -234,4 +249,4 @@ def wrong_rate(steps: Window, period: float) -> str:
     )
     if step < period:
         return words
-    return f'{words}: give it `rate` {come}, or let an estimator say the state in between'
+    return f'{words}: set `rate` to {come}, or have an estimator give the states in between'

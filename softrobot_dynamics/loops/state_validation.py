@@ -26,12 +26,12 @@ from softrobot_dynamics.loops.unwrapping import meet, Unwrapped
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-#: What a judge makes of a state that it does not refuse.
-UNCONFIRMED, FOLLOWS, ANEW = range(3)
+#: Verdicts on a state that is not refused.
+UNCONFIRMED, FOLLOWS, MOVED = range(3)
 
 OVERSPEED = 2.0  # times the joint's `limits.velocity`: no robot does that, a sensor does
 AGREEING = 3  # states in a row at least, and
-SETTLING = 40_000_000  # [ns] for which they have to agree before they are believed
+SETTLING = 40_000_000  # [ns] for which they have to agree before they are accepted
 AHEAD = 100_000_000  # [ns] that a stamp may be ahead of the time that has passed here
 LATE = 10_000_000  # [ns] later than states have been: they may have waited for this process
 CATCHING_UP = 1_000_000  # [ns] of that made up for, and they have
@@ -138,7 +138,7 @@ class _Track:
         if self._lateness - lateness > CATCHING_UP:
             self._began, self._lateness = self.arrival, lateness
 
-    def judged(self, q: Vector, qd: Vector, stamp: int, arrival: int) -> str | None:
+    def refusal(self, q: Vector, qd: Vector, stamp: int, arrival: int) -> str | None:
         """
         Take the state as the next one, or return in words why it is not, changing nothing.
 
@@ -197,61 +197,61 @@ class StateValidator:
 
     What it refuses it does not remember as a state, so that one outlier costs no more than
     itself. States that agree among themselves, :data:`AGREEING` at least and for
-    :data:`SETTLING`, are believed: the first ones, and those of a sender that has been started
-    anew, of a clock that has been set, or of a robot that has been moved. States that waited while
-    this process was stopped come faster than they were made: they agree, and are too old, so that
-    the time counts from the last of them.
+    :data:`SETTLING`, are accepted: the first ones, and those of a sender that has restarted, of a
+    clock that has been set, or of a robot that has been moved. States that waited while this
+    process was stopped come faster than they were made: they agree, and are too old, so that the
+    time counts from the last of them.
     """
 
     def __init__(self, bounds: StateBounds, ahead: int = AHEAD) -> None:
         self.bounds = bounds
         self._names, self._limits = bounds.names, bounds.velocity
         self._too_fast = cached(too_fast, velocity=bounds.velocity)
-        self._believed, self._others = _Track(bounds, ahead), _Track(bounds, ahead)
+        self._accepted, self._others = _Track(bounds, ahead), _Track(bounds, ahead)
         self._unwrapped = Unwrapped(bounds.turns or Turns(np.zeros(len(bounds.names))))
         zero = np.zeros(len(bounds.names))
         self._others.begin(zero, zero, 0, 0)
-        self._others.judged(zero, zero, 0, 1)  # compiles
+        self._others.refusal(zero, zero, 0, 1)  # compiles
         self._too_fast(zero)
         self._others.count, self._forgotten, self._moved = 0, 1, True
-        self._soonest: float = inf  # least lateness of a state that was believed [ns]
+        self._soonest: float = inf  # least lateness of a state that was accepted [ns]
 
     def forget(self) -> None:
-        """Believe none of the states so far; none at all if none has come since the last call."""
-        self._believed.count = 0
+        """Accept none of the states so far; none at all if none has come since the last call."""
+        self._accepted.count = 0
         if self._others.arrival == self._forgotten:
             self._others.count = 0
         self._forgotten = self._others.arrival
 
     def check(self, q: Vector, qd: Vector, stamp: int, arrival: int) -> int:
         """
-        Return FOLLOWS for a state to act on, ANEW if the robot has been moved since the last one.
+        Return FOLLOWS for a state to act on, MOVED if the robot has been moved since the last one.
 
         UNCONFIRMED: it agrees with those before, but not for long enough yet. ``q``, ``qd`` (n,),
         stamp [ns], 0 for none, and steady arrival time [ns]. Raises MessageError.
         """
         self._refuse_speed(qd)
-        reason = self._believed.judged(q, qd, stamp, arrival)
+        reason = self._accepted.refusal(q, qd, stamp, arrival)
         if reason is None:
             self._others.count = 0
             self._soonest = min(self._soonest, arrival - stamp)
             return FOLLOWS
         others = self._others
-        apart = others.judged(q, qd, stamp, arrival)
+        apart = others.refusal(q, qd, stamp, arrival)
         if apart is not None:
             others.begin(q, qd, stamp, arrival)
-            self._moved = self._believed.apart(q)
-        if LATE < arrival - stamp - self._soonest < arrival - self._believed.arrival + LATE:
+            self._moved = self._accepted.apart(q)
+        if LATE < arrival - stamp - self._soonest < arrival - self._accepted.arrival + LATE:
             others.catch_up(arrival - stamp)
         if others.count >= AGREEING and others.lasted() >= SETTLING:
-            return self._believe(q, arrival - stamp)
+            return self._accept(q, arrival - stamp)
         if reason or apart:
             raise MessageError(reason or str(apart))
         return UNCONFIRMED
 
     def unwrapped(self, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
-        """Return the state that was believed last as one without jumps by whole turns."""
-        return self._unwrapped(q, qd, self._believed.turned)
+        """Return the state that was accepted last as one without jumps by whole turns."""
+        return self._unwrapped(q, qd, self._accepted.turned)
 
     def _refuse_speed(self, qd: Vector) -> None:
         wrong = self._too_fast(qd)
@@ -261,8 +261,8 @@ class StateValidator:
                 f' {self._limits[wrong]:.4g} in the robot file; {OVERSPEED:g} times that at most'
             )
 
-    def _believe(self, q: Vector, lateness: int) -> int:
-        self._believed, self._others = self._others, self._believed
-        self._unwrapped.begin(q, self._believed.turned)
+    def _accept(self, q: Vector, lateness: int) -> int:
+        self._accepted, self._others = self._others, self._accepted
+        self._unwrapped.begin(q, self._accepted.turned)
         self._others.count, self._soonest = 0, lateness
-        return ANEW if self._moved else FOLLOWS
+        return MOVED if self._moved else FOLLOWS

@@ -74,11 +74,11 @@ class Loop:
 
 
 def _nothing() -> None:
-    """Do nothing: nobody is to know of the end."""
+    """Do nothing at the end of the thread."""
 
 
 class Requests:
-    """What other threads have a loop do between two of its cycles."""
+    """Actions that other threads ask a loop to carry out between two of its cycles."""
 
     def __init__(self, inbox: MessageInbox[object]) -> None:
         self._inbox = inbox
@@ -102,7 +102,7 @@ class Requests:
         return not self._waiting.empty()
 
     def carry_out(self) -> None:
-        """Do what was asked for, in turn; for the loop's thread."""
+        """Carry out the requests in their order; for the loop's thread."""
         while self:
             self._waiting.get().carry_out()
 

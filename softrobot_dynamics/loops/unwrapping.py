@@ -3,7 +3,7 @@
 Unwrap angles, or rotation vectors, that a sender reports within a turn.
 
 States are judged as they come: what a judge knows of those before is brought to the turn that a
-new one is in. Only the states that are believed are unwrapped, for all that follows.
+new one is in. Only accepted states are unwrapped, for all that follows.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def meet(turns: Turns, q: Vector, reckoned: Vector, velocity: Vector, T: float) 
 
 class Unwrapped:
     """
-    The believed states of one sender, without jumps by whole turns.
+    The accepted states of one sender, without jumps by whole turns.
 
     In a new sequence of states turns are only added to angles of which the sender left some out
     before: another sender, or a robot that was put elsewhere, may count them itself.

@@ -36,3 +36,7 @@ class RobotModel(Model, Protocol):
     @property
     def route_plan(self) -> Any:
         """The :class:`softrobot_dynamics.model.routes.RoutePlan`, made when first asked for."""
+
+    @property
+    def contact_plan(self) -> Any:
+        """The :class:`softrobot_dynamics.model.contacts.ContactPlan`, or None; likewise."""

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The kernels of a robot's derivatives and bends, compiled when somebody asks for derivatives."""
+"""The kernels of a robot's derivatives and Hessians, compiled when derivatives are needed."""
 
 from collections.abc import Sequence
 

@@ -102,7 +102,7 @@ class Recursion:
 
 class PerThread(threading.local):
     """
-    What calls that have nothing of their own use of a model, each thread its own.
+    The evaluator and arrays of a model for calls without ones of their own, for each thread.
 
     Attributes: ``evaluator``, ``conversion`` of commands.
     """

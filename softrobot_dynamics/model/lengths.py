@@ -11,10 +11,10 @@ the curve by as much as half, here and there, and in those about the robot's sta
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+import hashlib
+from typing import NamedTuple
 
 import numpy as np
-from softrobot_dynamics.actuators.contract import FibreSegment
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.bodies.curves import Curve
 from softrobot_dynamics.compiling.calls import invoke
@@ -32,7 +32,7 @@ _NOTHING = 1e-12  # share of the stretch, per unit of a coordinate, that is roun
 
 
 class Sampling(NamedTuple):
-    """How the length of a curve through a body is measured."""
+    """The sampling by which the length of a curve through a body is measured."""
 
     actuator: int
     body: str
@@ -40,23 +40,31 @@ class Sampling(NamedTuple):
     error: float  # estimated, beside twice as many points, as a share of the length
 
 
-class Lengths:
-    """Chooses the points of curves; equal ones, in equal bodies, are looked at once."""
+_KEPT = 1000  # curves that are remembered
+_known: dict[bytes, tuple[int, float]] = {}  # what was chosen, by digests
 
-    def __init__(self) -> None:
-        self._known: dict[Any, tuple[int, float]] = {}
 
-    def choose(self, segment: FibreSegment, address: int, start: Vector) -> tuple[int, float]:
-        """
-        Return how often to double the points of a length, and the error that is then left.
+def choose_points(
+    curve: Curve, parameters: Vector, address: int, start: Vector
+) -> tuple[int, float]:
+    """
+    Return how often to double the points of a length, and the error that is then left.
 
-        ``address`` is that of its kernel, ``start`` (n,) the body's initial coordinates. Raises
-        DescriptionError where too many points would be needed.
-        """
-        key = address, segment.kernel.parameters.tobytes(), start.tobytes()
-        if key not in self._known and segment.curve is not None:
-            self._known[key] = _converged(segment.curve, address, start)
-        return self._known[key]
+    ``parameters`` (.,) are those of the length's kernel, ``address`` is its address, ``start``
+    (n,) the body's initial coordinates. Raises DescriptionError where too many points would be
+    needed. Equal curves in bodies of equal points are looked at once in a process: the robots that
+    a fit or a study goes through differ in stiffness or mass, and have the same curves.
+    """
+    digest = hashlib.sha256(address.to_bytes(8, 'little'))
+    for numbers in (parameters, start, curve.body.material_points()[0]):
+        digest.update(np.int64(np.size(numbers)).tobytes() + np.asarray(numbers).tobytes())
+    key = digest.digest()
+    found = _known.get(key)
+    if found is None:
+        found = _known[key] = _converged(curve, address, start)
+        if len(_known) > _KEPT:
+            _known.pop(next(iter(_known)), None)
+    return found
 
 
 def _converged(curve: Curve, address: int, start: Vector) -> tuple[int, float]:

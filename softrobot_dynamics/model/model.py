@@ -13,6 +13,7 @@ from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.compiling.parallel import compile_in_parallel
 from softrobot_dynamics.description.mimics import leader_limits
 from softrobot_dynamics.description.robot import RobotDescription
+from softrobot_dynamics.model.contacts import ContactPlan, plan_contacts
 from softrobot_dynamics.model.derivative_kernels import derivative_kernels, length_hessians
 from softrobot_dynamics.model.drives import cable_tables
 from softrobot_dynamics.model.evaluation import evaluation_parts, Evaluator, PerThread
@@ -122,6 +123,11 @@ class CompiledModel:
     def route_plan(self) -> RoutePlan:
         """The :class:`.RoutePlan` of what rubs along routes, made when first asked for."""
         return plan_routes(self)
+
+    @functools.cached_property
+    def contact_plan(self) -> ContactPlan | None:
+        """The :class:`.ContactPlan` of what may touch, None: nothing; made at first use."""
+        return plan_contacts(self)
 
     @functools.cached_property
     def _hessians(self) -> Hessians:

@@ -19,7 +19,7 @@ from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.joints.contract import Joint
 from softrobot_dynamics.joints.follower import Follower
 from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.model.lengths import Lengths, Sampling
+from softrobot_dynamics.model.lengths import choose_points, Sampling
 from softrobot_dynamics.recursion.passes import (
     BODY_COLUMN,
     BODY_COUNT,
@@ -113,7 +113,7 @@ class RobotArrays:
         Put the addresses of all kernels where their numbers have been until now.
 
         Then the kernels are there to say at how many points lengths are to be measured, so that
-        :meth:`arrays` are others afterwards. Raises DescriptionError, see :class:`.Lengths`.
+        :meth:`arrays` are others afterwards. Raises DescriptionError, see :mod:`.lengths`.
         """
         self._kernels[:] = addresses[self._kernels]
         fibres = self._segments[:, 1] == FIBRE
@@ -122,14 +122,15 @@ class RobotArrays:
 
     def _measure_curves(self) -> None:
         """Give each length within a body the points that its curve needs; note how many."""
-        lengths, start = Lengths(), self._description.initial
+        start = self._description.initial
         names = self._description.coordinate_names
         q0 = np.array([start.get(name, 0.0) for name in names])
         for i, (row, segment) in enumerate(zip(self._segments, self.segments)):
             if not isinstance(segment, FibreSegment) or segment.curve is None:
                 continue
             curve, own = segment.curve, q0[row[3] : row[3] + row[4]]
-            doublings, error = lengths.choose(segment, int(row[5]), own)
+            numbers = segment.kernel.parameters
+            doublings, error = choose_points(curve, numbers, int(row[5]), own)
             if doublings:
                 self.segments[i] = finer = segment.refined(doublings)
                 row[2] = self._append([finer.factor, *finer.kernel.parameters])
@@ -211,7 +212,7 @@ class RobotArrays:
 
 
 class _Parts:
-    """What actuators may ask about a robot's bodies and joints, by name."""
+    """A robot's bodies and joints by name, for the queries of actuators."""
 
     def __init__(self, description: RobotDescription, modules: Integers) -> None:
         self._modules, self._rows = description.modules, modules

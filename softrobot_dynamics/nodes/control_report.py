@@ -23,7 +23,7 @@ def report_on(loop: ControlLoop | None, watch: StateMonitor, growth: StabilityCh
     age = np.nan if loop.last_valid is None else (now() - loop.last_valid) * 1e-6
     unmet = float(np.abs(loop.command.unmet).max()) if loop.command is not None else 0.0
     odd = [*watch.look(loop, bool(refused)), *filter(None, [growth.look(loop)])]
-    return *_judgement(loop, counts, refused, odd), {
+    return *_status(loop, counts, refused, odd), {
         'mode': MODES[loop.mode],
         **({'phase': loop.phase} if loop.phase else {}),
         'rate [Hz]': counts['ticks'] / seconds,
@@ -55,10 +55,11 @@ def _parts(loop: ControlLoop) -> dict[str, object]:
         step, came = part.steps.median(), part.stream.arrival
         values[f'rate of {part.name} [Hz]'] = SECOND / step if step else np.nan
         values[f'age of {part.name} [ms]'] = (now() - came) * 1e-6 if came else np.nan
+        values['delay of whole states [ms]'] = loop.states.delay * 1e-6
     return values
 
 
-def _judgement(
+def _status(
     loop: ControlLoop, counts: Counter[str], refused: Counter[str], odd: Sequence[str]
 ) -> tuple[bytes, str]:
     if loop.error is not None:

@@ -26,6 +26,7 @@ from softrobot_dynamics.loops import realtime
 from softrobot_dynamics.loops.deadlines import EstimationSchedule
 from softrobot_dynamics.loops.estimation_loop import EstimationLoop, MODES, RUNNING
 from softrobot_dynamics.loops.message_fields import SECOND
+from softrobot_dynamics.loops.sensor_adapters import adapter_of
 from softrobot_dynamics.loops.sensor_streams import CommandStream, ObservabilityCheck, Stream
 from softrobot_dynamics.loops.simulated_sensors import estimator_file
 from softrobot_dynamics.model.model import compile_model
@@ -34,8 +35,8 @@ from softrobot_dynamics.nodes.diagnostics import Report
 from softrobot_dynamics.nodes.lifecycle import LifecycleNode, SUCCESS
 from softrobot_dynamics.nodes.messaging.command_messages import hear_commands
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
-from softrobot_dynamics.nodes.messaging.measurements import message_type_of, TOPIC
-from softrobot_dynamics.nodes.messaging.quality import NEWEST, quality_of
+from softrobot_dynamics.nodes.messaging.measurements import entries_of, message_type_of, topic_of
+from softrobot_dynamics.nodes.messaging.quality import ALL, NEWEST, quality_of
 from softrobot_dynamics.nodes.parameters import NodeParameters
 from softrobot_dynamics.nodes.process import Stop
 from softrobot_dynamics.nodes.publishers import EstimationPublisher
@@ -51,7 +52,8 @@ class EstimatorNode(LifecycleNode):
     - subscribes to `sensors/NAME` for every sensor of the estimator file, of the `message_type`
       that its kind declares: for a `pose` geometry_msgs/PoseStamped, for `markers`
       geometry_msgs/PoseArray, for a `joint` sensor_msgs/JointState, for an `imu` sensor_msgs/Imu,
-      for `efforts` sensor_msgs/JointState; and to the commands, as the controller publishes them
+      for `efforts` sensor_msgs/JointState; or to another topic and type, if the sensor's `message`
+      names those of a driver; and to the commands, as the controller publishes them
     - publishes `joint_states` (sensor_msgs/JointState) at `rate`: all coordinates and their rates,
       of the moment, stamped by the sensors' clock; `~/covariance` (std_msgs/Float64MultiArray) of
       coordinates, rates and forces; `~/push` (geometry_msgs/WrenchStamped), the force on a tip
@@ -86,7 +88,7 @@ class EstimatorNode(LifecycleNode):
         with process.loading(self, values['robot'], self._stop):
             self._load(values)
         for words in self.options.unknown():
-            self.get_logger().warning(f'unknown parameter {words} left out')
+            self.get_logger().warning(f'unknown parameter {words} is ignored')
         names = ', '.join(stream.sensor.name for stream in self._streams)
         self.get_logger().info(
             f'configured in {(realtime.now() - started) * 1e-9:.1f} s: sensors {names}'
@@ -111,7 +113,7 @@ class EstimatorNode(LifecycleNode):
         self._sufficient = self._enough(settings, values['allow_unobservable'])
         self._warm(body)
         self._streams = [
-            Stream(each, self._inbox(kind, TOPIC.format(each.name), each.message_entries()))
+            self._stream(each, kind)
             for each, kind in zip(wire_names.with_wire_names(values, every), types)
         ]
         self._commands, self._reader = hear_commands(self, command_parts(model, values))
@@ -129,24 +131,29 @@ class EstimatorNode(LifecycleNode):
         )
         self._open.append(self._publisher)
 
-    def _inbox(self, message_type: Any, topic: str, entries: int) -> Any:
-        inbox = Inbox(self, message_type, topic, NEWEST, entries)
+    def _stream(self, sensor: Sensor | Effort, message_type: Any) -> Stream:
+        """Return the messages of a sensor, which come from now on."""
+        adapter = adapter_of(sensor)
+        quality = ALL if adapter is not None and adapter.shared else NEWEST
+        inbox = Inbox(self, message_type, topic_of(sensor), quality, entries_of(sensor))
         self._open.append(inbox)
-        return inbox
+        return Stream(sensor, inbox, adapter)
 
     def _enough(self, settings: EstimatorSettings, allow: bool) -> ObservabilityCheck:
         """Return which sensors are enough; ArgumentError if not even all of them are."""
-        untold = self._estimator.observability().unobservable
-        if untold and not allow:
+        unobservable = self._estimator.observability().unobservable
+        if unobservable and not allow:
             given = ', '.join(each.name for each in settings.sensors)
-            expected = f'ones that observe {", ".join(untold)} at rest, or allow_unobservable'
+            expected = (
+                f'ones that observe {", ".join(unobservable)} at rest, or allow_unobservable'
+            )
             raise ArgumentError('sensors', given, expected)
-        if untold:
-            lost = ', '.join(untold)
+        if unobservable:
+            lost = ', '.join(unobservable)
             words = f'no sensor observes {lost}: there the model alone determines the state'
             self.get_logger().warning(words)
         enough, names = (
-            ObservabilityCheck(self._estimator, untold),
+            ObservabilityCheck(self._estimator, unobservable),
             [s.name for s in settings.sensors],
         )
         for name in names:  # so that the loop need not find it out
@@ -205,20 +212,21 @@ class EstimatorNode(LifecycleNode):
             'states': total['ticks'],
             'measurements': total['measurements'],
             'measurements a second': counts['measurements'] / seconds,
+            'messages in which nothing was seen': total['unseen'],
             'outliers': total['outliers'],
             'late measurements': total['late'],
             'measurements far off': total['coarse'],
-            'times begun anew': total['losses'],
+            'restarts': total['losses'],
             'collisions': total['collisions'],
-            'silent sensors': ', '.join(x for x in loop.missing if x not in loop.doubted),
-            'silent efforts': ', '.join(x for x in loop.ungauged if x not in loop.misgauged),
-            'sensors not believed': ', '.join(loop.doubted),
-            'efforts not believed': ', '.join(loop.misgauged),
+            'silent sensors': _without(loop.missing, loop.rejected_sensors),
+            'silent efforts': _without(loop.missing_efforts, loop.rejected_efforts),
+            'sensors rejected': ', '.join(loop.rejected_sensors),
+            'efforts rejected': ', '.join(loop.rejected_efforts),
             **{
-                f'innovation squared of {name}, a number': float(s / k) if k else np.nan
+                f'normalised innovation squared of {name}': float(s / k) if k else np.nan
                 for name, (s, k) in squares.items()
             },
-            'inertia, stiffness, damping are more by': ', '.join(
+            'model error of inertia, stiffness, damping': ', '.join(
                 f'{share:+.1%}' for share in self._publisher.model_error
             ),
             'update p50 / p99 / max [us]': loop.update_times.report(),
@@ -226,23 +234,28 @@ class EstimatorNode(LifecycleNode):
             'last refusal': loop.statistics.last_refusal,
             **loop.statistics.refusals(),
         }
-        return *_judgement(loop, refused, counts['coarse']), values
+        return *_status(loop, refused, counts['coarse']), values
 
 
-def _judgement(loop: EstimationLoop, refused: Counter[str], coarse: int) -> tuple[bytes, str]:
+def _status(loop: EstimationLoop, refused: Counter[str], coarse: int) -> tuple[bytes, str]:
     if loop.error is not None:
         return diagnostics.ERROR, f'the loop ended: {loop.error}'
-    said = [loop.complaint()] if loop.missing or loop.ungauged else []
+    said = [loop.complaint()] if loop.missing or loop.missing_efforts else []
     if loop.lacking and loop.mode != RUNNING:
-        said.append(f'nothing tells of {", ".join(loop.lacking)}')
+        said.append(f'no sensor observes {", ".join(loop.lacking)}')
     if coarse:
-        words = 'measurements far off: sensors or the model, by more than `disturbance` says'
-        said.append(f'{coarse} {words}')
+        words = 'measurements far off: sensors are wrong, or the model errs by more than'
+        said.append(f'{coarse} {words} `disturbance` allows')
     if refused:
         said.append(f'messages refused; the last: {loop.statistics.last_refusal}')
     if loop.mode != RUNNING:
         return diagnostics.ERROR, '; '.join([f'{MODES[loop.mode]}: no states go out', *said])
     return (diagnostics.WARN, '; '.join(said)) if said else (diagnostics.OK, MODES[loop.mode])
+
+
+def _without(names: Sequence[str], others: Sequence[str]) -> str:
+    """Return names in one line, without others."""
+    return ', '.join(name for name in names if name not in others)
 
 
 def _sensors_of(values: dict[str, Any]) -> str:

@@ -48,7 +48,7 @@ class LifecycleNode(LifecycleNodeMixin, Node):
         return self._attempt(self._release)
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Do what deactivate and cleanup do."""
+        """Deactivate and clean up."""
         return self._attempt(self.finish)
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:

@@ -34,10 +34,9 @@ _EACH = QoSProfile(depth=1)  # reliable: a trajectory comes but once
 
 class OnlineReferences:
     """
-    Makes orders of what comes from `~/trajectory`, `~/target`, `~/target_pose`, or says why not.
+    Turns messages on `~/trajectory`, `~/target`, `~/target_pose` into references of the loop.
 
-    Whatever is refused, the loop
-    goes on as before.
+    A message that is refused is logged with the reason, and changes nothing.
     """
 
     def __init__(
@@ -58,14 +57,14 @@ class OnlineReferences:
         ]
 
     def close(self) -> None:
-        """End what listens, and the process for targets."""
+        """End the listeners, and the process for targets."""
         for each in self._listeners:
             each.close()  # its thread may want the lock of the parameters
         with self._options.lock:
             self._targets.close()
 
     def _on_trajectory(self, message: TrajectoryMessage) -> None:
-        """Follow a trajectory from now on, or say why not."""
+        """Follow a trajectory from now on, or log why not."""
         try:
             with self._options.lock, self._orders.planning():
                 self._follow(message)
@@ -86,13 +85,13 @@ class OnlineReferences:
             self._node.get_logger().warning(f'~/trajectory {words}')
 
     def _on_target(self, topic: str, message: PointStamped | PoseStamped) -> None:
-        """Lead a tip to a point, or a pose, from now on, or say why not."""
+        """Lead a tip to a point or a pose from now on, or log why not."""
         remark = ''
         try:
             with self._options.lock, self._orders.planning():
                 loop, values = self._require_led(), self._options.values
                 if not self._plant.controller.follows:
-                    raise MessageError('not now: commands are led, not outputs')
+                    raise MessageError('not now: the law follows commands, not outputs')
                 reference, remark = self._targets.order(message, loop, values)
                 self._orders.change(reference=reference)
         except SoftRobotError as error:
@@ -107,14 +106,14 @@ class OnlineReferences:
         self._warn(topic, cause, self._refused(error))
 
     def _refused(self, error: SoftRobotError) -> str:
-        """Return the words for a refusal; without a loop there is nothing that goes on."""
+        """Return the words for a refusal; without a loop there is no reference to keep."""
         return refusal_of(error, '') if self._orders.refusal() else refusal_of(error)
 
     def _warn(self, topic: str, cause: object, words: str) -> None:
-        """Say something of a topic, at most once a second and cause: they come by the hundred."""
+        """Log a warning about a topic, at most once a second for each cause."""
         held = self._throttle.passes((topic, cause), now())
         if held is not None:
-            more = f'; {held} more like that since the last line' if held else ''
+            more = f'; {held} more since the last line' if held else ''
             self._node.get_logger().warning(f'{topic} {words}{more}')
 
     def _require_led(self) -> ControlLoop:
@@ -127,6 +126,6 @@ class OnlineReferences:
             return loop
         left = [x for x, y in zip(self._controlled, command.desired[0]) if np.isnan(y)]
         if left:
-            words = f'not now: at present {", ".join(left)} follow nothing'
+            words = f'not now: at present {", ".join(left)} have no reference'
             raise MessageError(words)
         return loop

@@ -23,8 +23,8 @@ from rclpy.parameter import Parameter
 from softrobot_dynamics.configuration.parameters import FOREIGN, ParameterSpec, ParameterTable
 from softrobot_dynamics.errors import closest, DescriptionError, Problem, SoftRobotError
 
-AS_BEFORE = 'all parameters are as before'
-_GOES_ON = 'what was followed goes on'
+AS_BEFORE = 'no parameter was changed'
+_GOES_ON = 'the reference stays as it was'
 _LARGEST = 1e300  # a bound that stands for none where a message wants a number
 
 

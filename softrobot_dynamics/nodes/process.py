@@ -44,7 +44,7 @@ class RunnableNode(Protocol):
     parts: Sequence[CallbackThread]  # of it that threads of their own serve
 
     def begin(self) -> bool:
-        """Do what comes before spinning; return whether to go on."""
+        """Prepare the node before it is spun; return whether to go on."""
 
     def finish(self) -> None:
         """Leave the robot safe; called when the node has been spun, also in vain."""

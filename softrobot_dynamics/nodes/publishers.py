@@ -6,7 +6,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 import functools
-import traceback
 from types import MappingProxyType
 from typing import Any, TYPE_CHECKING
 
@@ -21,17 +20,16 @@ from sensor_msgs.msg import JointState
 from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.configuration.command_parts import CommandPart
 from softrobot_dynamics.controllers.contract import Command
-from softrobot_dynamics.errors import MessageError, SoftRobotError
 from softrobot_dynamics.estimation.efforts import Effort
 from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.estimation.sensors.contract import Sensor
-from softrobot_dynamics.loops.message_fields import cause_of, SECOND
+from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.realtime import now
-from softrobot_dynamics.loops.statistics import Throttle
+from softrobot_dynamics.nodes.loop_log import LoopLog
 from softrobot_dynamics.nodes.messaging import messages
 from softrobot_dynamics.nodes.messaging.codec import Encoder
 from softrobot_dynamics.nodes.messaging.command_messages import carries_stamp, said_on, writer_of
-from softrobot_dynamics.nodes.messaging.measurements import MeasurementWriter, TOPIC
+from softrobot_dynamics.nodes.messaging.measurements import MeasurementWriter, topic_of
 from softrobot_dynamics.nodes.messaging.quality import publisher
 from softrobot_dynamics.nodes.messaging.state_messages import PartPublishers
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension, MultiArrayLayout
@@ -49,65 +47,8 @@ _THROTTLE = 1.0  # [s] between two logs from the same line
 _WAITING = 10 * SECOND  # [ns] between two that states are missed
 
 
-class _LogPublisher:
-    """What every loop has to say; `changed` is called when there is more to say of its mode."""
-
-    def __init__(self, node: Node, changed: Callable[[], None]) -> None:
-        self._node, self._logger, self._changed = node, node.get_logger(), changed
-        self._publishers: list[Any] = []
-        self._throttle, self._alarmed = Throttle(), False
-
-    def entered(self, mode: str, before: str, well: bool) -> None:
-        """Say that the loop changed its mode; a warning, unless all is and was well."""
-        warn = self._alarmed or not well
-        self._say((mode, before), f'{mode} (before: {before})', warn=warn)
-        self._alarmed = not well
-        self._changed()
-
-    def refused(self, error: MessageError) -> None:
-        """Say why a message was refused."""
-        self._say(cause_of(error), str(error))
-
-    def _say(
-        self,
-        cause: object,
-        words: str | Callable[[], str],
-        interval: int = SECOND,
-        warn: bool = True,
-    ) -> None:
-        """Log at most once in an interval [ns] and cause; a line costs a loop much."""
-        held = self._throttle.passes(cause, now(), interval)
-        if held is None:
-            return
-        words = words() if callable(words) else words
-        if held:
-            words += f'; {held} more like that since the last line'
-        if warn:  # two lines: rclpy refuses a line that changes its severity
-            self._logger.warning(words)
-        else:
-            self._logger.info(words)
-
-    def failed(self, what: str, error: BaseException) -> None:
-        """Say that something failed, which may happen in every tick."""
-        if (held := self._throttle.passes(('failed', what), now())) is not None:
-            more = f'; {held} more like that since the last line' if held else ''
-            self._logger.error(f'{what}: {_words_of(error)}{more}')
-
-    def ended(self, what: str, error: BaseException) -> None:
-        """Say that a loop has ended, and its node with it; no line before holds that back."""
-        words = f'{what}, and with it this node: {_words_of(error)}'
-        if not isinstance(error, SoftRobotError):  # a fault of the program: say where
-            words += '\n' + ''.join(traceback.format_exception(error))
-        self._logger.fatal(words)
-
-    def close(self) -> None:
-        """Give the publishers back."""
-        for each in self._publishers:
-            self._node.destroy_publisher(each)
-
-
-class ControlPublisher(_LogPublisher):
-    """Where the control loop's commands, reports and words go; commands in `parts`."""
+class ControlPublisher(LoopLog):
+    """Publishes commands (in `parts`) and reports of the control loop, and logs its events."""
 
     def __init__(
         self,
@@ -150,22 +91,22 @@ class ControlPublisher(_LogPublisher):
             publish(encode())
 
     def report(self, stamp: Time, command: Command) -> None:
-        """Publish what a Command says."""
+        """Publish outputs, command and reference of a Command."""
         self._publish_state(self._state.write(command.y, command.velocity, stamp, command.u))
         self._publish_reference(self._reference.write(command.desired, stamp))
 
     def phase(self, name: str) -> None:
-        """Say which phase has begun."""
+        """Log which phase has begun."""
         self._logger.info(f'phase {name}')
         self._changed()
 
     def moved(self) -> None:
-        """Say that the robot was moved by something else, and the law started anew."""
+        """Log that the robot was moved by something else, and the law restarted."""
         self._say('moved', 'the robot was moved: the controller restarts from its new state')
 
     def waiting(self, passed: int, last_refusal: str, *parts: str) -> None:
         """
-        Say that states are missed, `passed` [ns] since the last valid one or the start.
+        Log that states are missing, `passed` [ns] after the last valid one or the start.
 
         Of these `parts`, if they come in parts.
         """
@@ -185,14 +126,14 @@ class ControlPublisher(_LogPublisher):
         return f'{words}, the last refusal: {last_refusal}' if last_refusal else words
 
     def flush(self) -> None:
-        """Wait until readers have the last command, for a while."""
+        """Wait until readers have the last command, for half a second at most."""
         end = now() + _ACKNOWLEDGED
         for each in self._commands:
             each.wait_for_all_acked(Duration(nanoseconds=max(0, end - now())))
 
 
-class EstimationPublisher(_LogPublisher):
-    """Where the estimation loop's states, reports and words go."""
+class EstimationPublisher(LoopLog):
+    """Publishes states and reports of the estimation loop, and logs its events."""
 
     def __init__(
         self,
@@ -227,7 +168,7 @@ class EstimationPublisher(_LogPublisher):
         self._publish(self._encode())
 
     def report(self, estimator: Estimator, stamp: int, epoch: int) -> None:
-        """Publish what an Estimator, whose time began at an epoch [ns], knows beside the state."""
+        """Publish covariance and push of an Estimator whose time began at an epoch [ns]."""
         found = estimator.estimate((stamp - epoch) * 1e-9, covariance=True)
         self.model_error = found.model_error
         assert found.covariance is not None  # it was asked for
@@ -243,9 +184,10 @@ class EstimationPublisher(_LogPublisher):
 
     def collided(self, body: str, size: float, still: bool) -> None:
         """
-        Ask the controller to stop, as a force [N] is too large.
+        Ask the controller for an emergency stop, as a force [N] is too large.
 
-        That is not waited for. If it ``still`` is, what was not answered is asked again.
+        The answer is not waited for. If the force ``still`` is too large, a request without an
+        answer is sent again.
         """
         if still:
             answer, asked = self._asked
@@ -253,36 +195,36 @@ class EstimationPublisher(_LogPublisher):
                 return
             self._stop.remove_pending_request(answer)
         else:
-            self._say('collided', f'{size:.3g} N push {body}: the controller is told to stop')
+            self._say('collided', f'{size:.3g} N push {body}: emergency stop of the controller')
         if not self._stop.service_is_ready():
-            self._say('nobody', f'there is no {self._stop.service_name}: nothing stops the robot')
+            self._say('no service', f'no {self._stop.service_name}: the robot is not stopped')
         self._asked = self._stop.call_async(SetBool.Request(data=True)), now()
 
     def close(self) -> None:
-        """Give publishers and client back."""
+        """Destroy publishers and client."""
         super().close()
         self._node.destroy_client(self._stop)
 
-    def doubted(self, sensor: str, coarse: float) -> None:
-        """Say that a measurement is far off, taken as one with so many times its noise."""
-        words = f'{sensor} is believed only with {coarse:.0f} times its noise: it is wrong, or the'
-        self._say('doubted', f'{words} model is by more than `disturbance` says')
+    def far_off(self, sensor: str, coarse: float) -> None:
+        """Log that a measurement is far off, and used with so many times its noise."""
+        words = f'{sensor} is used with {coarse:.0f} times its noise: it is wrong, or the model'
+        self._say('far off', f'{words} errs by more than `disturbance` allows')
 
     def lost(self, why: str) -> None:
-        """Say why no states go out any more."""
-        self._say('lost', f'no states until the estimator has restarted: {why}')
+        """Log why no states go out any more."""
+        self._say('lost', f'no states go out until the estimator has restarted: {why}')
 
 
 class SensorPublisher:
-    """Where what the sensors of an estimator measure of a simulated robot goes."""
+    """Publishes simulated measurements of an estimator's sensors."""
 
     def __init__(
         self, node: Node, sensors: Iterable[Sensor | Effort], quality: QoSProfile
     ) -> None:
-        writers = {sensor.name: MeasurementWriter(sensor) for sensor in sensors}
+        writers = [(sensor, MeasurementWriter(sensor)) for sensor in sensors]
         self._ways = {
-            name: (writer, publisher(node, writer.message_type, TOPIC.format(name), quality))
-            for name, writer in writers.items()
+            sensor.name: (writer, publisher(node, writer.message_type, topic_of(sensor), quality))
+            for sensor, writer in writers
         }
 
     def send(self, sensor: str, value: Array, stamp: int) -> None:
@@ -291,9 +233,9 @@ class SensorPublisher:
         publishes.publish(writer.write(value, stamp))
 
 
-class SimulationPublisher(_LogPublisher):
+class SimulationPublisher(LoopLog):
     """
-    Where the simulation loop's states and words go.
+    Publishes states of the simulation loop and logs its events.
 
     ``parts`` of the states; ``period`` [s] of the simulation. `state(q, qd, stamp)` publishes what
     is due, and returns whether a command may answer it.
@@ -307,10 +249,11 @@ class SimulationPublisher(_LogPublisher):
         with_clock: bool = False,
         parts: Sequence[StatePart] = (),
         period: float = 1e-3,
+        tick: str = '',
     ) -> None:
         super().__init__(node, changed)
         self._clock = Clock()
-        states = PartPublishers(node, parts, quality, period)
+        states = PartPublishers(node, parts, quality, period, tick)
         self.state = states.state
         self._publishers = [*states.publishers]
         clocks = [publisher(node, Clock, '/clock', _CLOCK)] if with_clock else []
@@ -318,22 +261,17 @@ class SimulationPublisher(_LogPublisher):
         self._publish_clock = [each.publish for each in clocks]
 
     def time(self, stamp: int) -> None:
-        """Publish the time [ns], if anybody counts on it."""
+        """Publish the time [ns], if there is a clock topic."""
         for publish in self._publish_clock:
             self._clock.clock = messages.stamped(stamp)
             publish(self._clock)
 
     def slipped(self, late: int) -> None:
-        """Say that all deadlines have moved by `late` [ns]."""
+        """Log that all deadlines have moved by `late` [ns]."""
         self._logger.warning(
             f'woke {late * 1e-6:.1f} ms late: the simulated time waited',
             throttle_duration_sec=_THROTTLE,
         )
-
-
-def _words_of(error: BaseException) -> str:
-    """Return what an error says; of one that is not ours, its kind too."""
-    return str(error) if isinstance(error, SoftRobotError) else repr(error)
 
 
 def _square(n: int) -> MultiArrayLayout:

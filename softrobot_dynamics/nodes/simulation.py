@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 import sys
@@ -17,11 +16,15 @@ from sensor_msgs.msg import JointState
 from softrobot_dynamics.configuration import build, declared_parameters, wire_names
 from softrobot_dynamics.configuration.command_parts import command_parts, command_rows
 from softrobot_dynamics.configuration.law_settings import bus_of, require_patience
-from softrobot_dynamics.configuration.state_topics import state_parts, state_rows
+from softrobot_dynamics.configuration.state_topics import (
+    require_one_clock,
+    state_parts,
+    state_rows,
+)
 from softrobot_dynamics.errors import ArgumentError, MessageError, SoftRobotError
 from softrobot_dynamics.estimation.instruments import Instruments
 from softrobot_dynamics.estimation.settings import load_estimator
-from softrobot_dynamics.loops import realtime, simulation_loop
+from softrobot_dynamics.loops import realtime
 from softrobot_dynamics.loops.command_timing import said_of
 from softrobot_dynamics.loops.deadlines import Schedule
 from softrobot_dynamics.loops.external_inputs import ExternalWrenches, InitialStateReader
@@ -35,6 +38,7 @@ from softrobot_dynamics.nodes.messaging.command_messages import hear_commands
 from softrobot_dynamics.nodes.messaging.quality import quality_of
 from softrobot_dynamics.nodes.parameters import NodeParameters
 from softrobot_dynamics.nodes.publishers import SensorPublisher, SimulationPublisher
+from softrobot_dynamics.nodes.simulation_report import report_on
 from std_srvs.srv import SetBool, Trigger
 
 if TYPE_CHECKING:
@@ -89,7 +93,7 @@ class SimulationNode(Node):
         self.create_service(SetBool, '~/pause', self._on_pause)
         self.create_service(Trigger, '~/step', self._on_step)
         self._listeners: list[Listener] = []
-        self._pushing = Lock()  # the two that listen and the services all change what pushes
+        self._wrench_lock = Lock()  # the two that listen and the services all change what pushes
 
     def begin(self) -> bool:
         """Load, compile and start; return whether that went well."""
@@ -103,6 +107,7 @@ class SimulationNode(Node):
         self.options.require_known(wire_names.MAP)
         values = self.options.values
         quality = quality_of(values)
+        require_one_clock(values)
         sensing = self._measured(plant, values, quality)
         recording.prepare(values['record'])
         self._plant = plant
@@ -117,8 +122,9 @@ class SimulationNode(Node):
             with_clock=values['publish_clock'],
             parts=self._parts_of(plant, values),
             period=1.0 / values['rate'],
+            tick=values.get('states.tick', ''),
         )
-        self._pushes = ExternalWrenches(plant.model)
+        self._wrenches = ExternalWrenches(plant.model)
         self._place = InitialStateReader(plant.model, plant.trial, 1.0 / values['rate'])
         self._inbox, reader = hear_commands(self, command_parts(plant.model, values))
         process.disable_garbage_collection()
@@ -141,7 +147,7 @@ class SimulationNode(Node):
             record=record,
         )
         for words in self.options.unknown():
-            self.get_logger().warning(f'unknown parameter {words} left out')
+            self.get_logger().warning(f'unknown parameter {words} is ignored')
         process.watch(self._loop, self._stop)
         self._loop.start()
         self._listeners = [
@@ -166,6 +172,7 @@ class SimulationNode(Node):
 
     def _accept(self, values: dict[str, Any], changed: frozenset[str]) -> None:
         """Take changed parameters; SoftRobotError refuses them."""
+        require_one_clock(values)
         if self._loop is not None:
             require_patience(values)
             if 'payload.mass' in changed:
@@ -237,20 +244,20 @@ class SimulationNode(Node):
         return response
 
     def _begin_at(self, q: Vector | None, qd: Vector | None) -> bool:
-        """Begin anew at a state, None for the initial one, without wrenches."""
-        with self._pushing:
-            self._pushes.clear()
+        """Restart at a state, None for the initial one, without wrenches."""
+        with self._wrench_lock:
+            self._wrenches.clear()
             self._loop.wrenches = None
         return self._loop.reset(q, qd)
 
     def _on_set_state(self, message: JointState) -> None:
-        """Begin anew at a state; MessageError if it is none."""
+        """Restart at a state; MessageError if it is none."""
         self._begin_at(*self._place.read(message))
 
     def _on_wrench(self, message: WrenchStamped) -> None:
         """Push the robot from now on; SoftRobotError if not, and all is as before."""
-        with self._pushing:
-            wrenches = self._pushes.read(message)
+        with self._wrench_lock:
+            wrenches = self._wrenches.read(message)
             self._plant.simulator.prepare(wrenches)
             self._loop.wrenches = wrenches
 
@@ -261,50 +268,10 @@ class SimulationNode(Node):
             self.get_logger().warning(f'{topic}: {error}')
 
     def _report(self) -> Report:
-        """Return what /diagnostics says."""
-        loop = self._loop
-        if loop is None:
-            return diagnostics.OK, 'starting', {}
-        seconds, counts, refused = loop.statistics.recent()
-        total, values = loop.statistics.counts, self.options.values
-        return *self._judgement(loop, counts, refused), {
-            'mode': loop.said(),
-            'commands': said_of(values['command_timing'], values['bus.rate']),
-            'rate [Hz]': counts['ticks'] / seconds,
-            'ticks': total['ticks'],
-            'missed ticks': total['missed'],
-            'ticks under the safe command': total['safe'],
-            'slips': total['slips'],
-            'paused': loop.paused,
-            'real-time factor asked for': loop.pace,
-            'slipped [ms]': loop.deadlines.slipped * 1e-6,
-            'round trip p50 / p99 / max [us]': loop.round_trips.report(),
-            'wake-up lateness p50 / p99 / max [us]': loop.lateness.report(),
-            'commands beyond a limit': total['clipped'],
-            'command time-outs': total['timeouts'],
-            'last refusal': loop.statistics.last_refusal,
-            **loop.statistics.refusals(),
-        }
-
-    def _judgement(
-        self, loop: SimulationLoop, counts: Counter[str], refused: Counter[str]
-    ) -> tuple[bytes, str]:
-        mode = loop.said()
-        if loop.mode == simulation_loop.DIVERGED:
-            service = self.resolve_service_name('~/reset')
-            begins = f'ros2 service call {service} std_srvs/srv/Trigger begins anew'
-            return diagnostics.ERROR, f'stopped: {loop.error}; {begins}'
-        if loop.error is not None:
-            return diagnostics.ERROR, f'the loop ended: {loop.error!r}'
-        if loop.mode == simulation_loop.TIMED_OUT:
-            return diagnostics.WARN, mode
-        if refused:
-            return diagnostics.WARN, f'messages refused; the last: {loop.statistics.last_refusal}'
-        if words := recording.words(loop.record):
-            return diagnostics.WARN, words
-        if counts['slips']:
-            return diagnostics.WARN, f'woke more than a period late {counts["slips"]} times'
-        return diagnostics.OK, mode
+        """Return the Report for /diagnostics."""
+        values, reset = self.options.values, self.resolve_service_name('~/reset')
+        acting = said_of(values['command_timing'], values['bus.rate'])
+        return report_on(self._loop, acting, reset)
 
 
 def main(

@@ -24,7 +24,7 @@ _PLAIN = {'command_type': 'joint_state'}
 
 
 class TopicSnapshot(NamedTuple):
-    """What was said last."""
+    """The newest state and command on the topics."""
 
     q: Vector  # (n,)
     u: Vector | None  # (m,), None: no command yet

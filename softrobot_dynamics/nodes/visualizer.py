@@ -99,7 +99,7 @@ class VisualizerNode(Node):
         self._watch = TopicWatch(self, model, values)
         self.create_timer(1.0 / values['rate'], self._look)
         for words in self.options.unknown():
-            self.get_logger().warning(f'unknown parameter {words} left out')
+            self.get_logger().warning(f'unknown parameter {words} is ignored')
         return True
 
     def finish(self) -> None:

@@ -61,7 +61,7 @@ class Law:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Start:
-    """How a closed loop begins; by default at the plant's initial state, without a ramp."""
+    """Start of a closed loop; by default at the plant's initial state, without a ramp."""
 
     q: ArrayLike | None = None
     """Coordinates (n,) of the plant; None: its initial ones."""

@@ -44,7 +44,7 @@ PERIOD = 1e-3  # [s] of a law that is given by name
 
 class ClosedLoop(NamedTuple):
     """
-    What was seen, wanted and sent in K ticks, c outputs being controlled; a row for each tick.
+    States, references and commands of K ticks with c controlled outputs; a row for each tick.
 
     The first tick is at time zero, the last one at the end: its command is no longer acted on.
     """

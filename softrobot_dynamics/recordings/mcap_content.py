@@ -43,7 +43,7 @@ def read(path: str | PathLike[str]) -> 'Content':
 
 class Content:
     """
-    What a file holds, put into order as it comes.
+    The content of a file, sorted by topic while it is read.
 
     `messages`: {number of a topic: [(log time [ns], publish time [ns], bytes)]}; `columns`:
     {number of a topic: {name: (form, offset, shape)}}; `notes`: numbers of topics without columns;

@@ -163,7 +163,7 @@ def _add_line(robot, t, row, force, stiffness):
 
 @inlined
 def _apart(JA, JB, n, j):
-    """How fast two points part along a coordinate."""
+    """Return the derivative of the vector between two points by a coordinate."""
     x, y, z = 3 * n + j, 4 * n + j, 5 * n + j
     return JB[x] - JA[x], JB[y] - JA[y], JB[z] - JA[z]
 

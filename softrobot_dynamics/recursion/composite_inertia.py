@@ -32,7 +32,7 @@ INERTIA, SPIN, MOMENTUM, COMPOSITE = 0, 10, 19, 22  # I; B: to moment, 2 int dp/
 @kernel
 def add_composite_inertia(robot, t, i, qd):
     """Add inertia and B of the body of module i to what is beyond its joint."""
-    m, W, s, Y = robot.modules[i], robot.W, np.uint32(i * STATE), t.matter[i * COMPOSITE :]
+    m, W, s, Y = robot.modules[i], robot.W, np.uint32(i * STATE), t.composite[i * COMPOSITE :]
     f, n, pose = m[BODY_SLAB], m[BODY_COUNT], s + JOINT_POSE
     r0, r1, r2 = between(W, last_tip(robot), pose)
     ten = move_inertia(W, pose, (r0, r1, r2), f + layout.inertia_offset(n))
@@ -50,7 +50,7 @@ def add_composite_inertia(robot, t, i, qd):
 @kernel
 def _add_inner_motion(robot, t, i, qd):
     """Add to B what the matter of the body of module i moves in its frame."""
-    m, W, s, Y = robot.modules[i], robot.W, np.uint32(i * STATE), t.matter[i * COMPOSITE :]
+    m, W, s, Y = robot.modules[i], robot.W, np.uint32(i * STATE), t.composite[i * COMPOSITE :]
     f, n, first, pose = m[BODY_SLAB], m[BODY_COUNT], m[BODY_FIRST], s + JOINT_POSE
     r0, r1, r2 = between(W, last_tip(robot), pose)
     p0 = p1 = p2 = 0.0

@@ -28,7 +28,7 @@ BY_Q, BY_RATE, ALONG, TURNING, ROWS = 18, 24, 30, 36, 39  # C_k by q and qd, I S
 def fill_columns(t, part, y, F):
     """Fill the columns of a part by what is beyond it: its matter and the wrench F."""
     n, first, _ = part
-    X, Y = t.columns, t.matter
+    X, Y = t.columns, t.composite
     b, p = y + np.uint32(SPIN), y + np.uint32(MOMENTUM)
     p0, p1, p2 = Y[p], Y[p + 1], Y[p + 2]
     for j in range(n):

@@ -77,7 +77,7 @@ class DerivativeArrays(NamedTuple):
     force: Vector  # (n,) ID itself
     columns: Matrix  # (ROWS, n_x) of each column
     motions: Vector  # (.,) V and A of all frames
-    matter: Vector  # (.,) I and B of what is beyond each frame
+    composite: Vector  # (.,) I and B of what is beyond each frame
     derivatives: Vector  # (.,) of all parts
     places: Integers  # (N, 2) where those of joint and body are in it; 0: they need none
     turn: Integers  # (2,) modules whose derivatives are filled next, first and last
@@ -110,7 +110,7 @@ def allocate_tangents(robot: Robot, kernels: DerivativeKernels) -> DerivativeArr
         force=np.zeros(n),
         columns=np.zeros((ROWS, columns)),
         motions=np.zeros((2 * N + 2) * MOTION),
-        matter=np.zeros((N + 1) * COMPOSITE),
+        composite=np.zeros((N + 1) * COMPOSITE),
         derivatives=np.zeros(starts[-1]),
         places=np.where(needed, starts[:-1].reshape(N, 2), 0).astype(np.uint32),
         turn=np.array([0, N]),
@@ -167,7 +167,7 @@ def tangents(robot, after, q, qd, qdd):
 
 @kernel
 def differentiate(begin, derivatives, accumulate, t, q, qd, qdd):
-    """Do all :class:`DerivativeEntries` after a forward pass; all its terms are left."""
+    """Run all :class:`DerivativeEntries` after a forward pass, whose terms are kept."""
     t.turn[0], t.turn[1] = 0, len(t.places)
     run_three(begin, q, qd, qdd)
     run_three(derivatives, q, qd, qdd)
@@ -204,7 +204,7 @@ def _accumulate(robot, t, qd):
     """Backward: what is beyond each frame, and the forces along columns."""
     N = len(robot.modules)
     t.full[:] = 0.0  # branches of a tree do not see each other
-    t.matter[:] = 0.0
+    t.composite[:] = 0.0
     for i in range(N - 1, -1, -1):
         m, s, beyond = robot.modules[i], np.uint32(i * STATE), np.uint32(i * COMPOSITE)
         joint, body, before = s + JOINT_POSE, s + TIP_POSE, m[PARENT] * STATE + TIP_POSE
@@ -226,7 +226,7 @@ def _accumulate(robot, t, qd):
             add_springs(robot, t, part, m[JOINT_NUMBERS])
             fill_rows(robot, t, i, part)
         for c in range(COMPOSITE):
-            t.matter[m[PARENT] * COMPOSITE + c] += t.matter[beyond + c]
+            t.composite[m[PARENT] * COMPOSITE + c] += t.composite[beyond + c]
 
 
 @inlined

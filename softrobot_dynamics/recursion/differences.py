@@ -15,6 +15,7 @@ FRAME_STEP      eighth order            frames at material points, once and twic
                                         by how far these move: of their distance, or rad
 ROUGH_STEP      one-sided               the same, where 1e-6 will do
 STATIC_STEP     second order            friction of routes
+CONTACT_STEP    fourth order            forces of contact
 ==============  ======================  ======================================================
 
 What is linear or quadratic is differenced by steps of 1, exactly.
@@ -31,6 +32,7 @@ ELEMENT_STEP = 5e-5  # errors of some 1e-11
 FRAME_STEP = 1e-2  # errors of some 1e-13, twice 1e-11
 ROUGH_STEP = 1e-7  # a third of the evaluations, errors of some 1e-6
 STATIC_STEP = 1e-6
+CONTACT_STEP = 1e-7  # surfaces overlap by little: errors of some 1e-8
 STATIC_NOISE = 2e-9  # of a derivative by it, of the forces at play
 FORMULA_NOISE = 1e-10  # of all other derivatives of forces at rest
 
@@ -83,7 +85,7 @@ def along(function: Callable[[Vector], Vector], x: Vector, way: Vector) -> tuple
 
 @kernel
 def shift(k):
-    """Where the k-th point of a difference lies, in steps."""
+    """Return the place of the k-th point of a difference, in steps."""
     return 1.0 if k == 0 else (-1.0 if k == 1 else (2.0 if k == 2 else -2.0))
 
 

@@ -49,6 +49,25 @@ def place_points(cloud, qd, turn, frames, jacobians, velocities):
             _turn(n, T, J)
 
 
+@kernel
+def place_frames(cloud, frames):
+    """Fill frames (K, 16) of points, as :func:`place_points`; their Jacobians may follow."""
+    call(cloud.address, cloud.numbers, cloud.q, cloud.values, cloud.scratch)
+    size = 9 * (len(cloud.q) + 1) * BLOCK
+    for i in range(len(frames)):
+        first = i // BLOCK * size
+        _frame(cloud.pose, cloud.values[first + i % BLOCK : first + size], frames[i])
+
+
+@kernel
+def point_columns(cloud, i, T, J):
+    """Fill the Jacobian (6 n,) of point i, base axes, after :func:`place_frames` at T (16,)."""
+    size = 9 * (len(cloud.q) + 1) * BLOCK
+    first = i // BLOCK * size
+    U = cloud.values[first + i % BLOCK : first + size]
+    _columns(cloud, U, T, _frame(cloud.pose, U, T), J)
+
+
 @inlined
 def _frame(pose, U, T):
     """

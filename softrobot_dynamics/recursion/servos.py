@@ -7,7 +7,8 @@ velocity s, a = w (s - q'). The force for that is what the equation of motion sa
 all other coordinates included. Where it is beyond the drive's limit, that limit acts instead. In
 between, M and h are changed so that the coordinate moves by a on its own, M_jj q'' = M_jj a, and
 moves all others: ID of those has M_ij a in h. So integrators need not know of drives, but for
-their stiffness M_jj w^2 and damping.
+their stiffness M_jj w^2 and damping. A coordinate that a stop holds has a = 0; its drive presses
+against the stop with the force that would move it by its law there, within its limit.
 """
 
 from typing import NamedTuple
@@ -30,6 +31,7 @@ class ServoDrives(NamedTuple):
     effort: Vector  # (k,) force of each
     at_limit: Vector  # (k,) its sign where that is the limit, else 0
     inertia: Vector  # (k,) M_jj
+    held: Vector  # (n,) inertia that holds coordinates at stops, in M; 0 where none does
     free: Vector  # (n,) 0 where a drive gives the acceleration, else 1
     a: Vector  # (n,) accelerations
     L: Matrix  # (n, n) scratch
@@ -42,10 +44,11 @@ def move_by_servos(evaluate, drives, h, M, J, force, q, qd):
     drives.free[:] = 1.0
     for i in range(len(drives.coordinates)):
         j = drives.coordinates[i]
-        drives.free[j], drives.at_limit[i], drives.inertia[i] = 0.0, 0.0, M[j, j]
+        drives.free[j], drives.at_limit[i] = 0.0, 0.0
+        drives.inertia[i] = M[j, j] - drives.held[j]
     for _ in range(len(drives.coordinates) + 1):
         _accelerate(drives, h, M, J, force, q, qd)
-        if not _exceed(drives, h, M, J, force):
+        if not _exceed(drives, h, M, J, force, q, qd):
             break
     _separate(drives, h, M, J, force)
 
@@ -60,13 +63,11 @@ def _accelerate(drives, h, M, J, force, q, qd):
         for i in range(n):
             a[i] += J[k, i] * force[k]
     for i in range(len(drives.coordinates)):
-        j, w = drives.coordinates[i], drives.rate[i]
+        j = drives.coordinates[i]
         if drives.at_limit[i] != 0.0:
             a[j] += drives.at_limit[i] * drives.limit[i]
-        elif drives.positions[i]:
-            a[j] = w * (w * (drives.told[i] - q[j]) - 2.0 * qd[j])
         else:
-            a[j] = w * (drives.told[i] - qd[j])
+            a[j] = 0.0 if drives.held[j] != 0.0 else _asked(drives, i, q, qd)
     for i in range(n):
         for j in range(n):
             both = free[i] * free[j]
@@ -81,7 +82,16 @@ def _accelerate(drives, h, M, J, force, q, qd):
 
 
 @kernel
-def _exceed(drives, h, M, J, force):
+def _asked(drives, i, q, qd):
+    """Acceleration that the law of drive ``i`` gives its coordinate at (q, qd)."""
+    j, w = drives.coordinates[i], drives.rate[i]
+    if drives.positions[i]:
+        return w * (w * (drives.told[i] - q[j]) - 2.0 * qd[j])
+    return w * (drives.told[i] - qd[j])
+
+
+@kernel
+def _exceed(drives, h, M, J, force, q, qd):
     """Fill the forces of drives; return whether more of them are at their limits than before."""
     more = False
     for i in range(len(drives.coordinates)):
@@ -92,6 +102,10 @@ def _exceed(drives, h, M, J, force):
         effort = h[j] + dot(M[j], drives.a)
         for k in range(len(force)):
             effort -= J[k, j] * force[k]
+        if drives.held[j] != 0.0:
+            effort += drives.inertia[i] * _asked(drives, i, q, qd)
+            drives.effort[i] = min(max(effort, -drives.limit[i]), drives.limit[i])
+            continue
         drives.effort[i] = effort
         if abs(effort) > drives.limit[i]:
             drives.at_limit[i] = 1.0 if effort > 0.0 else -1.0

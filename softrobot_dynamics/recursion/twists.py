@@ -104,5 +104,5 @@ def column_twist(W, f, n, j, poses, r):
 
 @inlined
 def last_tip(robot):
-    """Where the origin of the last tip is in the workspace: the point that all is about."""
+    """Return the place in the workspace of the last tip's origin, the point of reference."""
     return np.uint32((len(robot.modules) - 1) * STATE + TIP_POSE + ORIGIN)

@@ -91,7 +91,7 @@ def tip_circle(
     It closes in q, too; whole turns of a joint that may go on turning are the reference's drift.
 
     Raises ArgumentError, InfeasibleReferenceError, ReferenceJumpError, NotConvergedError (see
-    ``postures``, ``laps``).
+    ``postures``, ``periodic_paths``).
     """
     circle.check(model)
     phases = np.linspace(0.0, 2.0 * np.pi, samples + 1)

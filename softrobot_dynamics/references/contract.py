@@ -112,7 +112,7 @@ class Trajectory:
         raise NotImplementedError
 
     def targets(self) -> Targets | None:
-        """Return what tips follow, which the demo draws and judges; None if it is about others."""
+        """Return the :class:`Targets` of tips, for the demo; None for other outputs."""
         return None
 
 

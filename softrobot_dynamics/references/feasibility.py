@@ -77,9 +77,9 @@ def plan_commands(
         raise ArgumentError(f'{GROUP}.type', wanted.type_name, words)
     motion = wanted.plan(model, controlled, q)
     if motion is None:
-        told = [k for k in controlled if command[k] != 0.0]
-        nothing = np.zeros((1, len(told)))
-        remarks = examine_commands(model, told, np.zeros(1), nothing, command) if told else []
+        given = [k for k in controlled if command[k] != 0.0]
+        nothing = np.zeros((1, len(given)))
+        remarks = examine_commands(model, given, np.zeros(1), nothing, command) if given else []
         return Planned(None, tuple(remarks))
     breaks = motion.reference.breaks
     times = np.linspace(breaks[0], breaks[-1], SAMPLES)

@@ -36,7 +36,7 @@ LENGTH, LEVER = 0.6, 0.1  # [m] what a radian counts as on a robot so long, othe
 
 
 class Goal(NamedTuple):
-    """Where a tip shall be, base frame; ``lever`` [m] is what a radian counts as."""
+    """Desired point or pose of a tip, base frame; ``lever`` [m] is what a radian counts as."""
 
     point: Vector  # (3,) [m]
     lever: float

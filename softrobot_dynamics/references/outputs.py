@@ -148,7 +148,7 @@ class _NewtonSearch:
         return False
 
     def _step(self, y: Vector) -> tuple[float, float, float]:
-        """Do a Newton step; return its size, and the errors before it."""
+        """Take a Newton step; return its size, and the errors before it."""
         statics, chosen, n = self._statics, self._controlled, self._model.n
         tangent = statics.tangent(self.q, self.u)
         r, size = statics.residual(self.q, self.u)

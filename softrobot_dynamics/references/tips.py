@@ -38,7 +38,7 @@ def tip_path(
     frame; splines in between. The last point of a periodic path must be the first. The search for
     postures, ``samples`` + 1 in number (default: eight for each point), begins at ``q0`` (n,), by
     default the initial one. Raises ArgumentError, InfeasibleReferenceError, ReferenceJumpError,
-    NotConvergedError (see ``postures``, ``laps``).
+    NotConvergedError (see ``postures``, ``periodic_paths``).
     """
     times = checked('times', times, (len(times),))
     if len(times) < 3 or times[0] != 0.0 or not (np.diff(times) > 0.0).all():

@@ -14,7 +14,7 @@ Tell: TypeAlias = Callable[[str], AbstractContextManager[object]]
 
 
 class Check(NamedTuple):
-    """How far something found is from what something independent says of it."""
+    """The difference of a result from an independent one."""
 
     what: str
     error: float

@@ -39,12 +39,12 @@ class ActuatorDynamics:
 
     @property
     def direct(self) -> bool:
-        """Whether every force is its command, at once."""
+        """Whether every force equals its command without lag, delay or dead zone."""
         later = self._lag.any() or any(self._delay) or self._supplies.any
         return not (later or self._dead.any() or np.isfinite(self._least).any())
 
     def begin(self, u: Vector | None = None) -> None:
-        """Begin anew under u (m,) as if it had been there for long; None: under the next one."""
+        """Restart under u (m,) as if it had been there for long; None: under the next one."""
         self._now = 0.0
         self._underway: list[deque[tuple[float, float]]] = [deque() for _ in self._delay]
         self._told: Any = None
@@ -130,7 +130,7 @@ class ActuatedSimulator(Simulator):
     @property
     def acting(self) -> Vector:
         """
-        What the actuators made of the commands last (m,), in their units.
+        The forces (m,) that the actuators applied last, in their units.
 
         That of the step before, or what they began under; of drives that are told positions or
         velocities of joints the forces. Not to be written to.

@@ -26,7 +26,7 @@ class Stretch(NamedTuple):
 
 @dataclass(frozen=True)
 class Bus:
-    """How often the drives of a robot take a command, all at once; by default as it arrives."""
+    """Rate at which all drives of a robot take a command at once; by default as it arrives."""
 
     rate: float = parameter(
         number('Hz', at_least=0.0, at_most=_FASTEST, default=0.0),
@@ -57,7 +57,7 @@ def make_bus(given: Mapping[str, Any]) -> Bus:
 
 class HeldOverBus:
     """
-    What the drives of a robot hold, of the commands that reach it over a :class:`Bus`.
+    The commands that the drives of a robot hold, received over a :class:`Bus`.
 
     Its cycles count from :meth:`begin`. ``u`` (m,) is held at first.
     """
@@ -67,7 +67,7 @@ class HeldOverBus:
         self.begin(u)
 
     def begin(self, u: Vector) -> None:
-        """Begin anew with u (m,) held."""
+        """Restart with u (m,) held."""
         if self._cycles is not None:
             self._cycles.begin()
         self.force(u)

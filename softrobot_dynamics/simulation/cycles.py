@@ -19,7 +19,7 @@ class Cycles:
         self.begin()
 
     def begin(self) -> None:
-        """Begin anew."""
+        """Restart."""
         self._left = self._first
 
     def over(self, duration: float) -> list[float]:

@@ -56,7 +56,7 @@ class JointStops:
         self.forces, self.engaged = np.zeros(model.n), False
 
     def begin(self, q: Vector) -> None:
-        """Begin anew at q (n,)."""
+        """Restart at q (n,)."""
         self._stops.held[:] = self.forces[:] = 0.0
         self.engaged = bool(self._reached(q))
 
@@ -143,13 +143,35 @@ class JointStops:
         at = (self._depth(q) >= 0.0) & (qd == 0.0)
         if not at.any():
             return
-        steps.evaluate(q, qd)
-        terms, inverse = self._stepper.terms, self._inverse()
-        free = inverse @ (terms.J.T @ force - terms.h)
-        sign = np.where(q >= self._stops.upper, -1.0, 1.0)[at]
-        pressing = complementary(_between(inverse, at, sign), sign * free[at])
-        self.forces[at] = sign * pressing
+        sign = np.where(q >= self._stops.upper, -1.0, 1.0)
+        steps.evaluate_driven(q, qd)
+        pressed = self._pressed_by_drives(at, sign)
+        if pressed.any():
+            self._weigh_down(pressed)
+            steps.evaluate_driven(q, qd)  # what such coordinates do not do moves no other
+        rest = at & ~pressed
+        if rest.any():
+            terms, inverse = self._stepper.terms, self._inverse()
+            free = inverse @ (terms.J.T @ force - terms.h)
+            A = _between(inverse, rest, sign[rest])
+            self.forces[rest] = sign[rest] * complementary(A, sign[rest] * free[rest])
         self._weigh_down(self.forces != 0.0)
+
+    def _pressed_by_drives(self, at: Some, sign: Vector) -> Some:
+        """
+        Return which coordinates (n,) ``at`` stops their drives press against them, with forces.
+
+        What is at its stop has rates of ``sign`` (n,) that lead away. After an evaluation with the
+        drives; fills the forces of these stops.
+        """
+        found, drives = np.zeros(len(at), dtype=bool), self._stepper.acts.servos
+        if drives is None:
+            return found
+        j = drives.coordinates
+        into = at[j] & (drives.at_limit == 0.0) & (sign[j] * drives.a[j] < 0.0)
+        found[j[into]] = True
+        self.forces[j[into]] = -(drives.inertia * drives.a[j])[into]
+        return found
 
     def _fix(self, steps: LoadedSteps, pressed: Some, q: Vector, qd: Vector) -> None:
         """Stop the coordinates ``pressed`` (n,) at once, by impulses, and hold them as well."""
@@ -162,10 +184,11 @@ class JointStops:
         self._weigh_down(both)
 
     def _weigh_down(self, which: Some) -> None:
-        """Hold coordinates (n,), by the mass matrix that was evaluated."""
+        """Hold coordinates (n,), and no others, by the mass matrix that was evaluated."""
         held, model, h = self._stops.held, self._model, self._stepper.substep
         heavy = self._stepper.terms.M + h * (model.damping + h * model.stiffness)
-        held[:] = np.where(which, _HEAVY * np.abs(np.diag(heavy)), 0.0)
+        new = which & (held == 0.0)  # of what is held, M has the inertia already
+        held[:] = np.where(new, _HEAVY * np.abs(np.diag(heavy)), np.where(which, held, 0.0))
 
     def _inverse(self) -> Matrix:
         """Return the inverse of the mass matrix (n, n) that was evaluated."""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.dynamics.contacts import contact_forces
 from softrobot_dynamics.dynamics.derivatives import (
     forward_dynamics_derivatives,
     ForwardDynamicsDerivatives,
@@ -52,7 +53,8 @@ def linearise(
     the continuous one (Van Loan 1978), or with a ``substep`` [s] by as many steps as
     :class:`~softrobot_dynamics.simulation.simulator.Simulator` makes of the period. Away from rest
     all describe how motions differ from the one through this state. ``wrenches`` act from outside
-    all the time, as in ``sd.forward_dynamics``. Raises ArgumentError, SingularMassError.
+    all the time, as in ``sd.forward_dynamics``; so does contact, in whose presence a ``substep``
+    is not looked at: steps solve for its forces. Raises ArgumentError, SingularMassError.
     """
     for name, value in (('dt', dt), ('substep', substep)):
         if value is not None and not 0.0 < value < np.inf:
@@ -60,7 +62,7 @@ def linearise(
     if substep is not None and dt is None:
         raise ArgumentError('substep', substep, 'None, unless there is a dt')
     found = forward_dynamics_derivatives(model, q=q, qd=qd, u=u, wrenches=wrenches)
-    if dt is not None and substep is not None:
+    if dt is not None and substep is not None and not _touches(model, q, qd):
         count = max(1, math.ceil(dt / substep - 1e-9))
         step = _Step(model, np.asarray(q, dtype=float), found, dt / count, substep)
         return _repeated(step.change(), count)
@@ -73,6 +75,14 @@ def linearise(
 
         rates = expm(dt * rates)
     return StateSpace(rates[: 2 * n, : 2 * n].copy(), rates[: 2 * n, 2 * n :].copy())
+
+
+def _touches(model: CompiledModel, q: ArrayLike, qd: ArrayLike) -> bool:
+    """Tell whether forces of contact act at q, qd (n,), checked."""
+    contact = contact_forces(model)
+    return contact is not None and bool(
+        contact.force(np.asarray(q, dtype=float), np.asarray(qd, dtype=float)).any()
+    )
 
 
 class _Step:

@@ -11,8 +11,8 @@ import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.addresses import Entry, run
 from softrobot_dynamics.compiling.binding import cached, entry
-from softrobot_dynamics.dynamics.points import cloud_of
 from softrobot_dynamics.dynamics.wrenches import Load
+from softrobot_dynamics.model.points import cloud_of
 from softrobot_dynamics.recursion.loads import (
     carry,
     load_point,
@@ -34,6 +34,7 @@ class LoadedSteps(NamedTuple):
 
     advance: Callable[..., int]  # as :meth:`.Integrator.bind` returns it
     evaluate: Callable[[Vector, Vector], None]  # the robot at (q, qd), into the terms
+    evaluate_driven: Callable[[Vector, Vector], None]  # with drives of joints, as in a step
 
 
 class LoadedStepper:
@@ -79,7 +80,10 @@ class LoadedStepper:
             values.append(np.zeros(6))
             given = {'body': body, 'turns': int(frame == 'body'), 'wrench': values[-1]}
             evaluate = self._loaded(evaluate, point, given)
-        return LoadedSteps(self._stepper.bind(evaluate), cached(run, entry=evaluate)), values
+        plain = cached(run, entry=evaluate)
+        driven = self._stepper.driven(evaluate)
+        own = plain if driven is evaluate else cached(run, entry=driven)
+        return LoadedSteps(self._stepper.bind(evaluate), plain, own), values
 
     def _carried(self, body: int) -> Entry:
         """Return the entry of an evaluation with the payload at a body's tip."""

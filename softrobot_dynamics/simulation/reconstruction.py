@@ -43,7 +43,7 @@ class Named(Protocol):
 
     @property
     def wire_fields(self) -> tuple[str, ...]:
-        """What the actuators take: effort, position or velocity."""
+        """The quantity each actuator takes as its command: effort, position or velocity."""
 
 
 class Reconstruction:
@@ -71,11 +71,13 @@ class Reconstruction:
         self.begin()
 
     def begin(self) -> None:
-        """Begin anew, from the model's initial state on."""
+        """Restart, from the model's initial state on."""
         self._last: tuple[Vector, Vector, Matrix] | None = None  # q of both, and the map below
 
     def __call__(self, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
         """Return new arrays q, qd (n,) of the model for the state (q, qd) of the plant; or nan."""
+        if not len(self._free):
+            return q[self._from], qd[self._from]
         turns, places, jacobian = self._there(q)
         found, rates, free = self._model.q0.copy(), np.zeros(self._model.n), self._free
         if self._last is not None:  # where it has come since then
@@ -83,7 +85,7 @@ class Reconstruction:
             found[free] += to_free @ (jacobian @ (q - before))
         found[self._taken], rates[self._taken] = q[self._from], qd[self._from]
         units = self._model.scales.units[free]
-        for _ in range(MOST if len(free) else 0):
+        for _ in range(MOST):
             R, p, J = self._own(found)
             gaps = np.hstack([_rotation_vectors(turns, R), places - p]).ravel()
             if not np.isfinite(gaps).all():
@@ -95,9 +97,8 @@ class Reconstruction:
             found[free] += step
             if np.abs(step / units).max() < CLOSE:
                 break
-        if len(free):
-            self._last = q.copy(), found.copy(), to_free
-            rates[free] = to_free @ (jacobian @ qd - J[:, self._taken] @ rates[self._taken])
+        self._last = q.copy(), found.copy(), to_free
+        rates[free] = to_free @ (jacobian @ qd - J[:, self._taken] @ rates[self._taken])
         return found, rates
 
 

@@ -34,7 +34,7 @@ def _one(field: Field[Any], words: str) -> Any:
 
 @dataclass(frozen=True)
 class Sensors:
-    """What the sensors of a robot do to its states; by default nothing. Arrays are (n,)."""
+    """Errors of the sensors of a robot's states; by default none. Arrays are (n,)."""
 
     noise: Vector = _amount(_UNIT, 'Standard deviation of the noise of a position')
     velocity_noise: Vector = _amount(_RATE, 'Standard deviation of the noise of a rate')
@@ -111,7 +111,7 @@ class Sensing:
         self.begin()
 
     def begin(self) -> None:
-        """Begin anew, with nothing under way, as at first."""
+        """Restart, with nothing under way, as at first."""
         self._random = np.random.default_rng(self.sensors.seed)
         self._underway: list[_Underway] = []
         self._tick = 0

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.cache import compiling
 from softrobot_dynamics.dynamics.arguments import body_index, checked, finite, out_of_range
+from softrobot_dynamics.dynamics.contacts import require_apart
 from softrobot_dynamics.dynamics.wrenches import read_wrenches, Wrenches
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, SingularMassError
 from softrobot_dynamics.model.rebuilding import Rebuilt
@@ -43,7 +44,8 @@ class Simulator(Rebuilt):
     :class:`~softrobot_dynamics.simulation.actuation.ActuatedSimulator`'s. Coordinates without
     inertia are followed if they have stiffness or damping, and are a SingularMassError in the
     beginning if they have none. Position limits of joints are stops: rigid, without friction or
-    restitution (:mod:`.joint_stops`).
+    restitution (:mod:`.joint_stops`). Shapes that collide push each other apart
+    (:mod:`softrobot_dynamics.recursion.contact`).
     """
 
     has_friction = False  # whether tendons rub along their routes, and joints
@@ -97,8 +99,8 @@ class Simulator(Rebuilt):
         Return to time zero at q (n,), by default the description's initial state.
 
         ``qd`` (n,) is by default that of the initial state too, zero at another q. Raises
-        ArgumentError, also beyond the joints' position limits, and SingularMassError, with nothing
-        changed.
+        ArgumentError, also beyond the joints' position limits and where surfaces overlap, and
+        SingularMassError, with nothing changed.
         """
         n = self.model.n
         rates = self.model.qd0 if q is None else np.zeros(n)
@@ -106,9 +108,13 @@ class Simulator(Rebuilt):
         qd = rates if qd is None else checked('qd', qd, (n,))
         require_within(self.model, q)
         self._require_inertia(q, qd)
+        require_apart(self.model, q)
         self.q[:], self.qd[:] = q, qd
         self.time, self.substeps = 0.0, 0
         self._stepper.reset(self.q)
+        if (contact := self._stepper.acts.contact) is not None:
+            for each in (contact.onset, contact.applied, contact.pushes, contact.lasting):
+                each[:] = 0.0
         if self._stops is not None:
             self._stops.begin(self.q)
 

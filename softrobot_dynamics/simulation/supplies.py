@@ -32,7 +32,7 @@ class Supplies:
         self.begin()
 
     def begin(self) -> None:
-        """Begin anew, with pressures that have been there for long."""
+        """Restart, with pressures that have been there for long."""
         self._air: Vector | None = None  # [J], pressure times volume
 
     def fill(self, held: Vector, wanted: Vector, q: Vector, h: float) -> Vector:

@@ -90,14 +90,14 @@ class _Pace:
     def __init__(self) -> None:
         self.done = 0
         self._terminal = sys.stderr.isatty()
-        self._began = self._told = time.monotonic()
+        self._began = self._reported = time.monotonic()
 
     def __call__(self, before: int, state: Integers) -> None:
         """Take note of a run; `state` (N,) as :func:`run_study` gives it."""
         self.done, now = int((state >= 0).sum()), time.monotonic()
-        if now < self._told + _EVERY[self._terminal] and self.done < len(state):
+        if now < self._reported + _EVERY[self._terminal] and self.done < len(state):
             return
-        self._told = now
+        self._reported = now
         left = (now - self._began) / (self.done - before) * (len(state) - self.done)
         words = f'{self.done} of {len(state)} runs, {int((state == FAILED).sum())} failed'
         words += f', {_duration(left)} left' if self.done < len(state) else ''

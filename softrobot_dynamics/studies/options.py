@@ -21,32 +21,44 @@ def add_options(parser: ArgumentParser, positive: Callable[[str], float]) -> Non
         action='append',
         default=[],
         metavar='NAME|FILE|FIELD=CHANGE',
-        help="another simulated robot than the law's, or what it differs in in every run",
+        help="robot to simulate if it is not the law's model: another one, or changed fields",
     )
     parser.add_argument(
         '--controller', metavar='FILE', help='ROS parameters; default: those shipped for the robot'
     )
-    parser.add_argument('--runs', type=int, metavar='N', help='default 100, or all of a grid')
-    parser.add_argument('--seed', type=int, default=0, metavar='N', help='default 0')
+    parser.add_argument(
+        '--runs', type=int, metavar='N', help='number of runs; default 100, or all of a grid'
+    )
+    parser.add_argument(
+        '--seed', type=int, default=0, metavar='N', help='seed of random numbers; default 0'
+    )
     parser.add_argument(
         '--design',
         metavar='NAME',
-        help='sobol, latin, random or grid; default: grid if all have values, else sobol',
+        help='sampling: sobol, latin, random or grid; default: grid if all --vary list values,'
+        ' else sobol',
     )
     parser.add_argument(
-        '--seconds', type=positive, default=10.0, metavar='S', help='of each run; default 10'
+        '--seconds',
+        type=positive,
+        default=10.0,
+        metavar='S',
+        help='length of each run; default 10',
     )
     parser.add_argument(
         '--tolerance',
         type=positive,
         default=0.04,
         metavar='SHARE',
-        help='up to which the robot follows, as for the demo; default 0.04',
+        help='RMS error as a share of the way, up to which the robot follows; default 0.04',
     )
-    parser.add_argument('--jobs', type=int, default=-1, metavar='N', help='default: all cores')
+    parser.add_argument(
+        '--jobs', type=int, default=-1, metavar='N', help='processes; default: one for each core'
+    )
     parser.add_argument(
         '--output',
         default='softrobot_study',
         metavar='FOLDER',
-        help='the same command goes on in there; default softrobot_study',
+        help='folder of the results, where the same command resumes an interrupted study;'
+        ' default softrobot_study',
     )

@@ -97,7 +97,7 @@ def plan_study(
     ``gains.p``.
 
     ``runs`` (default: 100) with values by ``design`` ('sobol', 'latin', 'random', 'grid') and
-    ``seed``. Each takes ``seconds`` [s]; ``tolerance`` is what a demo judges by.
+    ``seed``. Each takes ``seconds`` [s]; ``tolerance`` is that of a demo.
 
     Raises our errors for whatever is wrong, references that the robot cannot follow included.
     """

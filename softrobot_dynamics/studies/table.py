@@ -34,7 +34,7 @@ class RunTable:
         self.done[number] = outcome
         if self._file is not None:
             values = self._experiment.values[number]
-            self._file.write(_line([number, *map(float, values), *_told(outcome)]))
+            self._file.write(_line([number, *map(float, values), *_values_of(outcome)]))
             self._file.flush()
 
 
@@ -135,7 +135,7 @@ def _outcome(row: dict[str, str]) -> Outcome:
     return Outcome(state=STATES.index(row['state']), **numbers, reason=row['reason'])
 
 
-def _told(outcome: Outcome) -> list[Any]:
+def _values_of(outcome: Outcome) -> list[Any]:
     return [STATES[outcome.state], *outcome[1:]]
 
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""One run of a study: a robot, a loop and a law with some numbers otherwise, judged as a demo."""
+"""One run of a study: a robot, a loop and a law with varied numbers, evaluated as a demo."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ STATES = 'followed', 'degraded', 'failed'
 FOLLOWED, DEGRADED, FAILED = range(3)
 LOST = 1.0  # RMS error, as a share of the way, beyond which to stand still would be as good
 _SHORT = 'the run ended before the reference was blended in'
-_EVERY = 5  # one tick of so many is judged: the shares are the same, and kinematics takes its time
+_EVERY = (
+    5  # one tick of so many is evaluated: the shares are the same, and kinematics takes its time
+)
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def run_trial(experiment: Experiment, values: Sequence[float]) -> Outcome:
         task = task_of(model, parameters, experiment.tolerance)
         sensors = {**experiment.given.sensors, **experiment.changes(values, 'sensors')}
         measured = sensors.get('rate', 0.0)
-        return _judge(loop, plant, task, parameters, measured)
+        return _evaluate(loop, plant, task, parameters, measured)
     except SoftRobotError as error:
         words = ' '.join(f'{type(error).__name__}: {error}'.split())
         return Outcome(
@@ -114,7 +116,7 @@ def _close(
     )
 
 
-def _judge(
+def _evaluate(
     loop: ClosedLoop,
     plant: CompiledModel,
     task: tracking.Task,

@@ -37,7 +37,7 @@ _BINARY = {'add': '+', 'sub': '-', 'mul': '*', 'div': '/'}
 
 class TracedTables(NamedTuple):
     """
-    What one traced formula computes once per body, before any kernel runs.
+    Numbers of one traced formula that are computed once per body, before any kernel runs.
 
     ``scalars`` are the nodes of the offline numbers, ``rows`` those of the table rows.
     """

@@ -54,7 +54,7 @@ def animate(film: Film, path: str | PathLike[str], *, title: str = '', pace: flo
 
 
 class _Paths(NamedTuple):
-    """Where the tips at the ends of a robot have been."""
+    """Paths of the tips at the ends of a robot."""
 
     t: Vector  # (K,) [s]
     points: Array  # (K, tips, 3) [m], world frame

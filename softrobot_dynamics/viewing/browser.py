@@ -63,7 +63,7 @@ class Browser:
 
     @property
     def address(self) -> str:
-        """Where a browser finds it."""
+        """The URL of the view."""
         return f'http://{self.server.get_host()}:{self.server.get_port()}'
 
     def show(self, q: Vector, u: Vector | None = None) -> None:

@@ -9,6 +9,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.checking.units import questions
 from softrobot_dynamics.dynamics.derivatives import forward_dynamics_derivatives
 from softrobot_dynamics.errors import DescriptionError
+from softrobot_dynamics.model import lengths as lengths_of_curves
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 from support.differences import gradient
 from support.robots import compiled
@@ -201,6 +202,22 @@ def test_a_straight_route_at_a_rounded_angle_is_measured_as_any_other(kind, phas
     }
     rounded, usual = (s.points for s in model_of(BODIES[kind][0], offsets).samplings[:2])
     assert rounded <= 2 * usual
+
+
+def test_routes_are_looked_at_once_for_robots_that_differ_in_stiffness(monkeypatch):
+    """Robots of another stiffness have the same points at once; one of another length has not."""
+    looked_at, converged = [], lengths_of_curves._converged
+    monkeypatch.setattr(lengths_of_curves, '_known', {})
+    monkeypatch.setattr(
+        lengths_of_curves, '_converged', lambda *given: looked_at.append(1) or converged(*given)
+    )
+    body, offsets = BODIES['pcc'][0], {'four': OFFSETS['four']}
+    first = model_of(body, offsets).samplings
+    count = len(looked_at)
+    assert model_of({**body, 'young_modulus': 1e6}, offsets).samplings == first
+    assert len(looked_at) == count > 0
+    model_of({**body, 'length': 1.1 * L}, offsets)
+    assert len(looked_at) > count
 
 
 def test_a_route_that_no_rule_can_measure_is_refused():

@@ -48,7 +48,7 @@ def random_states(body, count, seed, size=1.0):
 
 
 def body_reaches(body, size=1.0):
-    """How far the coordinates of a body may go (n,)."""
+    """Return the ranges (n,) of a body's coordinates."""
     return reaches([f'/{name}' for name in body.coordinates()], size)
 
 

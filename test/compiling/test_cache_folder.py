@@ -42,7 +42,7 @@ def fill_disk():
 def test_damaged_cache_files_are_replaced(tmp_path):
     """Damaged cache files are replaced with one warning, on a full disk too."""
     finish(start(BY_ADDRESS, tmp_path))
-    files = [file for file in tmp_path.rglob('*') if file.suffix in ('.nbc', '.code', '.py')]
+    files = [file for file in tmp_path.rglob('*') if file.suffix in ('.nbc', '.o', '.code', '.py')]
     damage(sorted(files, key=lambda file: file.suffix, reverse=True))
     assert len(files) == 5
     out, err = finish(start(BY_ADDRESS, tmp_path))
@@ -116,7 +116,7 @@ def test_a_new_folder_is_for_its_owner_alone(tmp_path, monkeypatch, umask):
 @pytest.mark.quick
 @pytest.mark.parametrize('mode', [0o777, 0o775, 0o1777, 0o722], ids=oct)
 def test_a_folder_that_others_may_write_to_is_refused(own, mode):
-    """Nothing is loaded from it or put into it; the error names it and the remedy."""
+    """A folder that others may write to is neither read nor written; the error says the remedy."""
     own.chmod(mode)
     with pytest.raises(CacheError) as caught:
         cache.load_module(f'x = {mode}\n', 'test_open')
@@ -158,7 +158,7 @@ def test_a_folder_of_root_is_used(own, monkeypatch):
 
 
 class Bomb:
-    """What runs when it is unpickled."""
+    """An object that runs code when it is unpickled."""
 
     def __reduce__(self):
         return exec, ('raise AssertionError("this ran")',)
@@ -189,7 +189,7 @@ def test_many_modules_make_one_warning(own, monkeypatch):
 
 
 def test_without_a_home_kernels_are_kept_in_a_folder_for_temporary_files(tmp_path, monkeypatch):
-    """As of a user whom the system does not know, in a container; it is checked as any other."""
+    """Without a home, as in a container, a folder for temporary files is used and checked."""
 
     def fail():
         raise RuntimeError('Could not determine home directory.')

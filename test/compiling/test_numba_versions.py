@@ -97,7 +97,7 @@ def _root_assigned(node):
         targets.append(node.target)
     called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ''
     if called in ('setattr', 'delattr'):
-        targets.append(ast.Attribute(node.args[0]))
+        targets.append(ast.Attribute(node.args[0], ''))
     roots = set()
     for target in targets:
         attribute = isinstance(target, ast.Attribute)
@@ -123,7 +123,7 @@ def test_other_versions_are_not_tested_ones(version):
 
 @pytest.mark.quick
 def test_setup_allows_the_tested_range():
-    """What pip installs is in the range for which internals are used."""
+    """The numba versions that setup.py allows are those for which internals are used."""
     setup = Path(__file__).parents[2] / 'setup.py'
     assert repr(TESTED_RANGE) in setup.read_text()
 

@@ -41,7 +41,7 @@ BUILD = textwrap.dedent("""
 TOGETHER = """
 import functools
 found = parallel.compile_in_parallel(*(functools.partial(build, i) for i in (3, 4, 5)))
-print([float(value(place)) for place in found], made.count('.nbc'))
+print([float(value(place)) for place in found], made.count('.o'))
 """
 
 WAITING = """
@@ -73,7 +73,7 @@ def several(monkeypatch):
 
 def kept(place):
     """Names of the machine code in a folder."""
-    return {path.name for path in place.glob('*.nbc')}
+    return {path.name for path in place.glob('*.o')}
 
 
 def test_helpers_compile_what_this_process_then_takes(tmp_path, several):

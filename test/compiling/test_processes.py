@@ -118,7 +118,7 @@ def test_paths_of_the_user_are_kept(tmp_path, monkeypatch):
 
 
 def test_a_job_finds_modules_of_the_user(tmp_path, monkeypatch):
-    """Those of a folder on the import path, as kinds of bodies and laws are."""
+    """A job imports modules of a folder on the import path, as kinds of bodies and laws are."""
     planning = pytest.importorskip('softrobot_dynamics.loops.planning')
     (tmp_path / 'kinds_of_mine.py').write_text('def twice(x):\n    return 2 * x\n')
     monkeypatch.syspath_prepend(tmp_path)

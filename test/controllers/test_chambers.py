@@ -63,8 +63,9 @@ def test_the_unmet_acceleration_is_that_of_the_simulation(arm):
 
 
 @pytest.mark.parametrize('weak', [
-    pytest.param(False, id='strong', marks=pytest.mark.realtime),
-    pytest.param(True, id='weak'),  # what does not follow does so at no pace
+    pytest.param(False, id='strong', marks=pytest.mark.alone),
+    # what does not follow does so at no pace
+    pytest.param(True, id='weak', marks=pytest.mark.realtime),
 ])  # fmt: skip
 def test_the_demo_says_whether_the_tip_follows(tmp_path, weak):
     """The demo's report says that the tip follows to 0.5 mm, and not with weak gains."""

@@ -118,7 +118,7 @@ class Joint:
 
 
 def test_a_joint_that_is_held_fast_winds_nothing_up():
-    """What is told stays near the joint, and once that is free it comes to its aim as ever."""
+    """The set-point stays near a blocked joint; once free, the joint comes to its aim as ever."""
     model = robot('position', 10.0)
     joint, w = Joint(model, constant([1.0])), model.servos.rate[0]
     told = [joint.told() for _ in range(1000)]
@@ -137,7 +137,7 @@ def test_a_joint_that_is_held_fast_winds_nothing_up():
 
 
 def test_a_change_of_gains_makes_no_jump():
-    """What is told changes by no more than the greatest speed allows in a period."""
+    """The set-point changes by no more than the greatest speed allows in a period."""
     model = robot('position', 10.0)
     kind = law(model)
     stiff = kind.settings.replace(p=np.full(1, 900.0), d=np.full(1, 60.0))

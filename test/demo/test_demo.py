@@ -17,8 +17,6 @@ from support.held_rates import held_rate
 
 pytest.importorskip('rclpy')
 
-pytestmark = pytest.mark.realtime
-
 COMMAND = [sys.executable, '-m', 'softrobot_dynamics.cli', 'demo']
 ENVIRONMENT = {**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))}  # as here
 LIMIT = 900.0  # [s] with nothing compiled, on a slow and busy machine
@@ -37,6 +35,7 @@ def demo(folder, *given):
     return run.stdout, content
 
 
+@pytest.mark.alone
 def test_the_demo_holds_and_tracks_its_circle(tmp_path):
     """The loop holds, the tip is within a millimetre, and all that was promised is written."""
     rate = held_rate(2)
@@ -54,6 +53,7 @@ def test_the_demo_holds_and_tracks_its_circle(tmp_path):
     assert 'tip error, RMS and peak' in said
 
 
+@pytest.mark.alone
 def test_a_demo_chooses_a_rate_that_the_machine_holds_and_says_so(tmp_path):
     """Without `--rate` a demo picks a rate that the machine holds, and reports an overload."""
     said, content = demo(tmp_path, '--no-plot')
@@ -65,6 +65,7 @@ def test_a_demo_chooses_a_rate_that_the_machine_holds_and_says_so(tmp_path):
         assert f'this machine did not keep up with {rate:g} Hz' in content['lapses'][0], said
 
 
+@pytest.mark.realtime
 def test_ctrl_c_ends_both_processes_and_keeps_the_record(tmp_path):
     """Ctrl-C ends with a safe command, status 130 and a complete record."""
     folder = tmp_path / 'out'

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a robot file says of joints that follow others."""
+"""Joints that follow others, in robot files."""
 
 import numpy as np
 import pytest

@@ -29,7 +29,7 @@ def robot(*joints, **more):
 
 
 def test_angles_that_may_go_round_are_found_by_their_limits():
-    """Those of joints without limits, or with wider ones than a turn; no lengths, no screws."""
+    """Angles that go round are of joints with limits wider than a turn; no lengths, no screws."""
     found = turns_of(
         robot(
             {'type': 'revolute'},

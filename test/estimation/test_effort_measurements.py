@@ -21,7 +21,7 @@ GAUGES = {'name': 'gauges', 'names': CABLES, 'noise': 0.02, 'change': 20.0}
 def readings(kept=10.0, **given):
     """Return Readings of two efforts, begun."""
     effort = Effort(name='g', names=('a', 'b'), **{'noise': 0.1, 'change': 5.0, **given})
-    own = effort.readings(kept)
+    own = effort.measurements(kept)
     own.begin()
     return own
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Estimators of robots some of whose joints are moved by drives that take positions."""
+"""Estimators of robots some of whose joints have drives that take positions or velocities."""
 
 import numpy as np
 import pytest
@@ -20,16 +20,19 @@ HIP = {'name': 'hip', 'type': 'joint', 'names': ['hip'], 'noise': 1e-4}
 PERIOD = 0.01  # [s]
 
 
-@pytest.fixture(scope='module')
-def hybrid():
-    """Return the hybrid arm, the joints of which are told positions."""
-    return sd.compile_model(sd.load_robot(with_joint_drives('hybrid_arm')))
+@pytest.fixture(scope='module', params=['position', 'velocity'])
+def hybrid(request):
+    """Return the hybrid arm, the joints of which are told positions or velocities."""
+    return sd.compile_model(sd.load_robot(with_joint_drives('hybrid_arm', request.param)))
 
 
 def told(model, t):
     """Return a command (m,): the rigid arm sways and the soft arm is bent slowly."""
     u = np.zeros(model.m)
-    u[:6] = 0.4 * np.sin(2.0 * t + np.arange(6)) - 0.4 * np.sin(np.arange(6))
+    if model.servos.positions.all():
+        u[:6] = 0.4 * np.sin(2.0 * t + np.arange(6)) - 0.4 * np.sin(np.arange(6))
+    else:
+        u[:6] = 0.8 * np.cos(2.0 * t + np.arange(6))
     u[6:9] = 6.0 + 4.0 * np.sin(3.0 * t + np.array([0.0, 2.1, 4.2]))
     return u
 
@@ -63,7 +66,7 @@ def test_a_soft_arm_on_a_moving_rigid_arm_is_estimated(hybrid):
 
 
 def test_derivatives_are_those_of_the_simulated_motion(hybrid):
-    """How the acceleration changes with the state is as differences say, drives included."""
+    """Derivatives of the acceleration by the state equal differences, drives included."""
     from softrobot_dynamics.estimation.filter_state import StatePredictor
     from softrobot_dynamics.estimation.settings import load_estimator
 
@@ -73,6 +76,8 @@ def test_derivatives_are_those_of_the_simulated_motion(hybrid):
     rng = np.random.default_rng(2)
     q, qd = hybrid.q0.copy(), np.zeros(n)
     q[:6], qd[:6] = told(hybrid, 0.1)[:6] + 1e-3 * rng.standard_normal(6), 0.01
+    if not hybrid.servos.positions.all():  # or the forces that they need are beyond their limits
+        qd[:6] += told(hybrid, 0.1)[:6]
     q[6:8], qd[6:9] = [0.3, -0.2], [0.1, 0.2, -0.01]
 
     def look(q, qd):
@@ -82,7 +87,9 @@ def test_derivatives_are_those_of_the_simulated_motion(hybrid):
 
     found = look(q, qd)
     w = hybrid.servos.rate
-    due = w * (w * (told(hybrid, 0.1)[:6] - q[:6]) - 2.0 * qd[:6])
+    u = told(hybrid, 0.1)[:6]
+    to_position = w * (w * (u - q[:6]) - 2.0 * qd[:6])
+    due = to_position if hybrid.servos.positions.all() else w * (u - qd[:6])
     assert found[:6] == pytest.approx(due, rel=1e-6)
     change = mover.differentiate.response.change[:, : 2 * n].copy()
     h = 1e-6
@@ -94,9 +101,10 @@ def test_derivatives_are_those_of_the_simulated_motion(hybrid):
         assert change[:, i] == pytest.approx(slope, abs=1e-4 * scale, rel=1e-4)
 
 
-def test_a_drive_of_another_bandwidth_is_followed():
+@pytest.mark.parametrize('command', ['position', 'velocity'])
+def test_a_drive_of_another_bandwidth_is_followed(command):
     """Where the true drive is half as quick, the estimate is as near as the encoder is."""
-    model, true = compiled(), compiled('position', 5.0)
+    model, true = compiled(command), compiled(command, 5.0)
     given = {'sensors': [HIP], 'disturbance': {'force': 20.0, 'moment': 20.0, 'fading': 0.1}}
     estimator, robot = sd.Estimator(model, given), ActuatedSimulator(true)
     estimator.begin(0.0)
@@ -111,22 +119,51 @@ def test_a_drive_of_another_bandwidth_is_followed():
 
 
 def test_the_posture_at_rest_is_that_of_the_drives(hybrid):
-    """Without any measurement joints stand where their drives were told."""
-    u = told(hybrid, 0.3)
-    found = sd.ShapeFit(hybrid, {'sensors': [ENCODERS], 'disturbance': SMALL})({}, u=u)
-    assert found.q[:6] == pytest.approx(u[:6], abs=1e-6)
+    """
+    Without any measurement joints stand where drives were told to be, or where they began.
+
+    The latter where drives take velocities: they are known to about a radian then.
+    """
+    u, to_position = told(hybrid, 0.3), hybrid.servos.positions.all()
+    fit = sd.ShapeFit(hybrid, {'sensors': [ENCODERS], 'disturbance': SMALL})
+    found = fit({}, u=u)
+    due = u[:6] if to_position else hybrid.q0[:6]
+    assert found.q[:6] == pytest.approx(due, abs=1e-6)
+    deviation = np.sqrt(np.diag(found.covariance)[:6])
+    assert np.isfinite(found.covariance).all()
+    assert (deviation > 0.3).all() == (not to_position)
+
+
+def test_encoders_give_the_posture_at_rest_of_joints_with_velocity_drives():
+    """The fit stands where the encoder says, whatever the drive is told and wherever it began."""
+    fit = sd.ShapeFit(compiled('velocity'), {'sensors': [HIP]})
+    assert fit({'hip': [0.7]}, u=[0.3], q0=[-0.4]).q == pytest.approx([0.7], abs=1e-6)
+
+
+def test_a_joint_whose_velocity_drive_slips_is_found_by_its_encoder():
+    """A force from outside that stands for the drive's error makes the rate the measured one."""
+    model = compiled('velocity')
+    given = {'sensors': [HIP], 'disturbance': {'force': 20.0, 'moment': 20.0, 'fading': 0.5}}
+    estimator = sd.Estimator(model, given)
+    u, rate = np.array([0.5]), 0.4  # [rad/s] told, and what the joint does
+    estimator.begin(0.0, u=u)
+    for k in range(1, 151):
+        estimator.measure(k * PERIOD, 'hip', [rate * k * PERIOD])
+        found = estimator.estimate(k * PERIOD)
+    assert found.qd[0] == pytest.approx(rate, abs=0.01)
 
 
 @pytest.mark.parametrize(
     ('command', 'more', 'place'),
     [
-        ('velocity', {}, 'model'),
+        ('velocity', {'efforts': [{'name': 'cell', 'names': ['hip']}]}, 'efforts'),
+        ('velocity', {'model_error': {'inertia': 0.1}}, 'model_error'),
         ('position', {'efforts': [{'name': 'cell', 'names': ['hip']}]}, 'efforts'),
         ('position', {'model_error': {'inertia': 0.1}}, 'model_error'),
     ],
 )
 def test_what_needs_drives_of_forces_is_refused_in_words(command, more, place):
-    """Velocity drives, measured efforts of position drives and model errors are refused."""
+    """Measured efforts of drives with a loop of their own, and model errors, are refused."""
     model = sd.compile_model(sd.load_robot(link(command)))
     with pytest.raises(ArgumentError, match=place):
         sd.Estimator(model, {'sensors': [HIP], **more})

@@ -8,7 +8,7 @@ import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics import cli
 from softrobot_dynamics.cli import identification_report
-from softrobot_dynamics.cli.identification_report import told
+from softrobot_dynamics.cli.identification_report import lines_of
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
 from softrobot_dynamics.identification.mapping import read_mapping, read_postures
@@ -107,7 +107,7 @@ def test_a_fit_is_reported():
         },
         'suggested': [{'t1': 2.0, 't2': 0.0}],
     }
-    assert told(summary) == [
+    assert lines_of(summary) == [
         'density ×1.2, 95 % ×1.1 to ×1.3, at its bound',
         'damping: these postures do not tell',
         'not shown by these postures: damping',
@@ -118,7 +118,7 @@ def test_a_fit_is_reported():
         'hold next: t1 2, t2 0',
     ]
     more = {'kind': 'motion', 'rms_of_markers': {}, 'rms_of_coordinates': {'elbow': (0.1, 0.2)}}
-    lines = told({**summary, **more})
+    lines = lines_of({**summary, **more})
     assert 'damping: this motion does not tell' in lines
     assert 'elbow is off by 0.1 rms, 0.2 with the robot file' in lines
     assert 'on blocks of time not seen: 0.0025 rms; by them' in lines
@@ -138,7 +138,7 @@ def test_wrong_tables_are_refused(files, old, new, words):
 
 @pytest.mark.parametrize('text', ['', 'a,b\n', '\x00', '"'], ids=repr)
 def test_no_table_is_refused(files, text):
-    """Nothing, names alone, or no text."""
+    """An empty table, one of names alone and one that is no text are refused."""
     table, mapping = files
     table.write_text(text, encoding='utf-8')
     with pytest.raises(ArgumentError, match='held.csv|column'):

@@ -82,7 +82,7 @@ def test_the_first_command_knows_no_last_one():
 
 
 def test_a_reference_that_is_given_once_is_held_after_a_new_begin():
-    """What came by message leads until the law fails; then the outputs are held where they are."""
+    """A reference by message is followed until the law fails; then the outputs are held."""
     made, orders = driver()
     answer(made, orders, STILL, 0.0)
     led = orders._replace(reference=OneTimeReference(np.full(2, 2.0)))

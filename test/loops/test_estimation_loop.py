@@ -96,7 +96,7 @@ class Outlet:
     def lost(self, why):
         self.words.append(why)
 
-    def doubted(self, sensor, coarse):
+    def far_off(self, sensor, coarse):
         self.doubts.append((sensor, coarse))
 
     def collided(self, body, size, still):
@@ -232,7 +232,9 @@ def test_outliers_are_counted_not_believed(rig):
     assert rig.loop.statistics.counts['outliers'] >= before + 5
     assert np.abs(rig.publisher.states[-1][0] - rig.q).max() < 0.1
     rig.go(100)
-    assert rig.loop.mode == RUNNING and rig.loop.missing == rig.loop.doubted == ('camera',)
+    assert rig.loop.mode == RUNNING and rig.loop.missing == rig.loop.rejected_sensors == (
+        'camera',
+    )
     rig.spoil = {}
     rig.go(20)
     assert not rig.loop.missing
@@ -263,7 +265,7 @@ def test_sensors_that_are_not_believed_are_not_called_silent(rig):
     rig.spoil = {'camera': far, 'cables': long}
     rig.until(WAITING)
     words = ' '.join(rig.publisher.words)
-    assert 'camera, cables not believed' in words and 'silent' not in words
+    assert 'camera, cables rejected' in words and 'silent' not in words
 
 
 @pytest.mark.parametrize('size, pushed', [(0.6, False), (1.5, True)])
@@ -320,7 +322,7 @@ def test_one_sensor_may_be_sufficient(rig):
     rig.go(300)
     assert rig.loop.mode == (WAITING if lacking else RUNNING)
     assert rig.loop.lacking == lacking
-    assert not lacking or any('nothing tells of' in words for words in rig.publisher.words)
+    assert not lacking or any('nothing observes' in words for words in rig.publisher.words)
 
 
 def test_commands_count_from_when_they_come(rig):
@@ -405,16 +407,19 @@ def test_efforts_count_for_commands_while_they_come(monkeypatch):
     rig.until(RUNNING)
     rig.go(300)
     estimator = rig.loop._estimator
-    assert not rig.loop.ungauged and rig.loop.complaint() == ''
+    assert not rig.loop.missing_efforts and rig.loop.complaint() == ''
     assert estimator._commands.at(estimator.time) == pytest.approx(rig.acting)
     rig.silent = {'gauges'}
     rig.go(300)
     assert rig.loop.mode == RUNNING and rig.loop.statistics.counts['losses'] == 0
-    assert rig.loop.ungauged == ('gauges',) and 'gauges silent: commands' in rig.loop.complaint()
+    assert (
+        rig.loop.missing_efforts == ('gauges',)
+        and 'gauges silent: commands' in rig.loop.complaint()
+    )
     assert estimator._commands.at(estimator.time) == pytest.approx(U)
     rig.silent = set()
     rig.go(100)
-    assert not rig.loop.ungauged
+    assert not rig.loop.missing_efforts
 
 
 def test_spikes_of_gauges_are_counted_and_gauges_that_are_wrong_not_believed(monkeypatch):
@@ -442,13 +447,17 @@ def test_spikes_of_gauges_are_counted_and_gauges_that_are_wrong_not_believed(mon
     rig.spoil = {'gauges': wrong}
     rig.go(300)
     assert rig.loop.mode == RUNNING and statistics.counts['losses'] == 0
-    assert rig.loop.ungauged == rig.loop.misgauged == ('gauges',)
-    assert 'gauges not believed: commands count' in rig.loop.complaint()
+    assert rig.loop.missing_efforts == rig.loop.rejected_efforts == ('gauges',)
+    assert 'gauges rejected: commands count' in rig.loop.complaint()
     assert 'silent' not in rig.loop.complaint()
     assert np.array_equal(estimator._commands.at(estimator.time), U)
     rig.spoil = {}
     rig.go(100)
-    assert not rig.loop.ungauged and not rig.loop.misgauged and rig.loop.complaint() == ''
+    assert (
+        not rig.loop.missing_efforts
+        and not rig.loop.rejected_efforts
+        and rig.loop.complaint() == ''
+    )
 
 
 def test_gauges_without_a_gate_have_no_statistic(monkeypatch):
@@ -456,4 +465,4 @@ def test_gauges_without_a_gate_have_no_statistic(monkeypatch):
     rig = Rig(monkeypatch, gauged=True)
     rig.until(RUNNING)
     rig.go(50)
-    assert set(rig.loop.squares) == {'camera', 'cables'} and not rig.loop.ungauged
+    assert set(rig.loop.squares) == {'camera', 'cables'} and not rig.loop.missing_efforts

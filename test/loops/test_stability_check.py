@@ -33,11 +33,17 @@ def settings(p, d=1.0):
     return Tuned(*np.zeros((4, 1)), np.array([p]), np.array([d]))
 
 
-def loop(p, q=1.0, mode=RUNNING):
-    """Return a loop at q that runs with a gain."""
+def loop(p, q=1.0, mode=RUNNING, delay=0.0):
+    """Return a loop at q that runs with a gain, on states with a delay, which adds to it."""
     place = np.array([q]), np.array([0.0])
+    driver = SimpleNamespace(state_delay=delay)
+    driver.told = lambda own: own.replace(p=own.p + driver.state_delay)
     return SimpleNamespace(
-        phase='', orders=SimpleNamespace(settings=settings(p)), mode=mode, place=lambda: place
+        phase='',
+        orders=SimpleNamespace(settings=settings(p)),
+        mode=mode,
+        place=lambda: place,
+        driver=driver,
     )
 
 
@@ -63,19 +69,43 @@ def test_the_worst_place_along_a_reference_is_reported(unknown):
     assert growth.along(places, settings(-1.0)) == () == growth.along([], settings(1.0))
 
 
-def test_a_running_loop_is_checked_once_per_order():
-    """A running loop is checked and warned of once per order, and not while it waits."""
+def watched(said):
+    """Return a check that tells ``said``, and a list with the time [s] that it has."""
+    time = [0.0]
+    return StabilityCheck(PLANT, PERIOD, said.append, lambda: int(time[0] * 1e9)), time
+
+
+def test_a_growth_counts_when_errors_would_have_grown_e_fold():
+    """A running loop is warned of once per order, by a second look, and not while it waits."""
     said = []
-    growth, running = StabilityCheck(PLANT, PERIOD, said.append), loop(2.0)
-    assert growth.look(loop(2.0, mode=WAITING)) == '' and not said
+    (growth, time), running = watched(said), loop(2.0)
+    assert growth.look(loop(2.0, mode=WAITING)) == ''
+    assert growth.look(running) == '' and growth.last == 2.0
+    time[0] = 0.2  # with a model that is off, errors would grow e-fold in 0.25 s
+    assert growth.look(running) == '' and not said
+    time[0] = 0.3
     assert all('1.00200' in growth.look(running) for _ in range(3)) and len(said) == 1
     assert growth.look(loop(-3.0)) == '' and growth.last == -3.0 and len(said) == 1
+
+
+def test_a_growth_that_is_over_when_it_would_count_is_not_told_of():
+    """A robot that passes a place where errors would grow makes no words."""
+    said = []
+    (growth, time), running = watched(said), loop(2.0)
+    assert growth.look(running) == ''
+    running.place = lambda: (np.array([-2.0]), np.array([0.0]))
+    time[0] = 1.0
+    assert growth.look(running) == '' and growth.last == -4.0
+    time[0] = 9.0
+    assert growth.look(running) == '' and not said
 
 
 def test_a_loop_sensitive_to_model_errors_is_reported():
     """Growth with a model off by a fifth is reported once, with its time constant."""
     said = []
-    growth, running = StabilityCheck(PLANT, PERIOD, said.append), loop(-1.5)
+    (growth, time), running = watched(said), loop(-1.5)
+    assert growth.look(running) == ''
+    time[0] = 2.1
     assert all('20% other' in growth.look(running) for _ in range(3))
     assert growth.last == -1.5 and growth.if_off == pytest.approx(0.5)
     assert len(said) == 1 and 'e-fold in 2 s' in said[0]
@@ -104,3 +134,20 @@ def test_an_unstable_order_is_refused_at_the_present_state():
     assert 'allow_unstable' in inside('a state', 1.0, allowed=True)[0]
     assert inside('a state', 2.0) == inside('a state', np.nan) == ()
     assert inside(None, 1.0) == inside('bad', 1.0) == ()
+
+
+def test_a_loop_is_judged_with_the_delay_of_its_states():
+    """Settings are judged with the delay that states have, again once that is another one."""
+    said = []
+    growth, running = StabilityCheck(PLANT, PERIOD, said.append), loop(-10.0, delay=1.0)
+    growth.look(running)
+    assert growth.last == -9.0 and not said
+    running.driver.state_delay = 12.0
+    growth.look(running)
+    assert growth.last == 2.0 and len(said) == 1
+    with pytest.raises(UnstableLoopError):
+        growth.check(running, settings(-9.0))
+    places = [(np.ones(1), np.zeros(1))]
+    assert growth.along(places, settings(-9.0), running) and not growth.along(
+        places, settings(-9.0)
+    )

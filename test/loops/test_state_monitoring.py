@@ -15,7 +15,7 @@ from softrobot_dynamics.loops.guarding import FAILED, RUNNING, STOPPED  # noqa: 
 from softrobot_dynamics.loops.message_fields import SECOND  # noqa: E402
 from softrobot_dynamics.loops.state_monitoring import StateMonitor, wrong_rate  # noqa: E402
 from softrobot_dynamics.loops.statistics import LoopStatistics, Throttle, Window  # noqa: E402
-from softrobot_dynamics.nodes import diagnostics, publishers  # noqa: E402
+from softrobot_dynamics.nodes import diagnostics, loop_log  # noqa: E402
 from softrobot_dynamics.nodes.control_report import report_on  # noqa: E402
 from softrobot_dynamics.nodes.diagnostics import ERROR, OK, WARN  # noqa: E402
 
@@ -43,11 +43,11 @@ def test_one_line_per_second_and_cause():
 def test_the_end_of_a_mode_is_logged_like_its_start(monkeypatch):
     """The end of a mode is logged like its start; frequent changes once a second."""
     clock = SimpleNamespace(time=0)
-    monkeypatch.setattr(publishers, 'now', lambda: clock.time)
+    monkeypatch.setattr(loop_log, 'now', lambda: clock.time)
     logger = Logger()
     told = []
     node = SimpleNamespace(get_logger=lambda: logger)
-    words = publishers._LogPublisher(node, lambda: told.append(clock.time))
+    words = loop_log.LoopLog(node, lambda: told.append(clock.time))
     words.entered('running', 'waiting', True)
     assert logger.infos == ['running (before: waiting)'] and logger.warnings == []
     for _ in range(500):
@@ -56,7 +56,7 @@ def test_the_end_of_a_mode_is_logged_like_its_start(monkeypatch):
     assert logger.warnings == ['failed (before: running)', 'running (before: failed)']
     clock.time += SECOND
     words.entered('failed', 'running', False)
-    assert logger.warnings[-1].endswith('; 499 more like that since the last line')
+    assert logger.warnings[-1].endswith('; 499 more since the last line')
     assert told == 1001 * [0] + [SECOND]  # of every change
 
 
@@ -71,13 +71,13 @@ def test_the_rate_is_that_of_most_states(step, words):
     found = wrong_rate(window, PERIOD)
     assert words in found and bool(words) == bool(found)
     assert not words or '`rate` is 1000 Hz' in found
-    assert ('give it `rate` 250' in found) is (step == 4.0)
+    assert ('set `rate` to 250' in found) is (step == 4.0)
 
 
 def quiet_loop(**given):
     """Return what is looked at of a loop to which nothing has come yet."""
     orders = SimpleNamespace(settings=SimpleNamespace(delay=0.0))
-    states = SimpleNamespace(estimated=(), silent=lambda moment: ())
+    states = SimpleNamespace(estimated=(), silent=lambda moment: (), delay=0, lateness=0)
     known = {'steps': Window(), 'period': PERIOD, 'last_stamp': 0, 'last_valid': None}
     known |= {'soonest': inf, 'mode': RUNNING, 'ignored_names': ()}
     return SimpleNamespace(
@@ -92,7 +92,7 @@ def quiet_loop(**given):
         (2.0, 0.0, 'commands leave 2.3 ms after the stamps'),
         (2.0, 2.0, ''),
         (2.0, 1.0, '`delay` is 1 ms'),
-        (0.2, 4.5, 'the law looks 2 ms too far ahead'),  # the actuators have 2 ms
+        (0.2, 4.5, 'the law predicts 2 ms too far ahead'),  # the actuators have 2 ms
         (0.2, 3.5, ''),  # a bus with a cycle
         (80.0, 0.0, ''),  # the stamps of another clock
         (-5.0, 0.0, ''),

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Which states are accepted, which refused, and after which time a change is accepted."""
+"""Acceptance and refusal of states, and the time after which a change is accepted."""
 
 import numpy as np
 import pytest
@@ -10,9 +10,9 @@ import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.errors import MessageError  # noqa: E402
 from softrobot_dynamics.loops.message_fields import cause_of, CAUSES  # noqa: E402
 from softrobot_dynamics.loops.state_validation import (  # noqa: E402
-    ANEW,
     bounds_of,
     FOLLOWS,
+    MOVED,
     StateBounds,
     StateValidator,
     UNCONFIRMED,
@@ -81,7 +81,7 @@ def test_the_first_states_have_to_agree_for_a_while():
     """The first states are not acted on until they agree with each other for a while."""
     sender = Sender()
     verdicts = [sender.send() for _ in range(45)]
-    assert verdicts == [UNCONFIRMED] * 40 + [ANEW] + [FOLLOWS] * 4
+    assert verdicts == [UNCONFIRMED] * 40 + [MOVED] + [FOLLOWS] * 4
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_a_joint_twice_as_fast_as_its_limit_is_refused(speed, allowed):
     sender = Sender()
     sender.state = lambda: (np.array([0.0, speed * sender.k * 1e-3]), np.array([0.0, speed]))
     verdicts = {sender.send() for _ in range(100)}
-    assert verdicts == ({UNCONFIRMED, ANEW, FOLLOWS} if allowed else {'too fast'})
+    assert verdicts == ({UNCONFIRMED, MOVED, FOLLOWS} if allowed else {'too fast'})
     if not allowed:
         assert 'stretch' in sender.words and 'limits.velocity 2' in sender.words
 
@@ -174,7 +174,7 @@ def test_an_outlier_among_the_stamps_costs_itself_only(sender, ahead):
 def test_a_clock_that_is_set_is_believed_after_a_while(sender, ahead):
     """After a set clock the states of an unmoved robot are accepted again, and it goes on."""
     verdicts = [sender.send(ahead=ahead) for _ in range(60)]
-    assert verdicts[40:] == [FOLLOWS] * 20 and not {FOLLOWS, ANEW} & set(verdicts[:40])
+    assert verdicts[40:] == [FOLLOWS] * 20 and not {FOLLOWS, MOVED} & set(verdicts[:40])
 
 
 @pytest.mark.parametrize('offset', [PERIOD, START - 3600 * SECOND, -START])
@@ -190,7 +190,7 @@ def test_a_robot_that_was_moved_is_believed_after_a_while(sender):
     sender.state = lambda: (np.array([2.0, 0.1]), np.zeros(2))
     verdicts = [sender.send() for _ in range(60)]
     assert verdicts[:40] == ['contradiction'] * 40
-    assert verdicts[40:] == [ANEW] + [FOLLOWS] * 19
+    assert verdicts[40:] == [MOVED] + [FOLLOWS] * 19
 
 
 def test_of_two_senders_that_contradict_each_other_one_is_followed(sender):
@@ -249,7 +249,7 @@ def test_states_queued_by_a_stopped_process_are_refused(sender, faster):
         arrival += round(PERIOD / faster)
         assert sender.validator.check(q, qd, START + sender.k * PERIOD, arrival) == UNCONFIRMED
     answers = [sender.send() for _ in range(60)]
-    assert 30 <= answers.index(FOLLOWS if FOLLOWS in answers else ANEW) <= 42
+    assert 30 <= answers.index(FOLLOWS if FOLLOWS in answers else MOVED) <= 42
 
 
 @pytest.mark.parametrize('speed', [0.1, 10.0])

@@ -18,9 +18,9 @@ from softrobot_dynamics.loops.control_loop import ControlLoop  # noqa: E402
 from softrobot_dynamics.loops.message_fields import StateReader  # noqa: E402
 from softrobot_dynamics.loops.orders import Orders  # noqa: E402
 from softrobot_dynamics.loops.state_validation import (  # noqa: E402
-    ANEW,
     bounds_of,
     FOLLOWS,
+    MOVED,
     StateBounds,
     StateValidator,
     UNCONFIRMED,
@@ -94,7 +94,7 @@ def test_a_jump_by_no_whole_turn_is_refused(jump):
     while verdict is None or verdict == UNCONFIRMED:
         verdict, found, _ = sent.send(0.2 + jump, 0.0)
         assert sent.k < 100
-    assert verdict == ANEW and found[0] == pytest.approx(0.2 + jump)
+    assert verdict == MOVED and found[0] == pytest.approx(0.2 + jump)
 
 
 @pytest.mark.quick

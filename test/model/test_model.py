@@ -34,7 +34,7 @@ def test_named_values_are_at_their_coordinates():
     copy.copy, copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model)),
 ], ids=['copy', 'deepcopy', 'pickle'])  # fmt: skip
 def test_a_model_that_was_copied_or_pickled_is_another_of_the_same_robot(copied):
-    """As joblib and multiprocessing send it: by its description, compiled from the cache."""
+    """A copied or pickled model is compiled anew from its description, by the cache."""
     model = compiled('double_pendulum')
     other = copied(model)
     assert other is not model and other.description == model.description

@@ -145,7 +145,7 @@ SENT += ['law feed_forward', 'law pd_plus']
 
 
 def test_in_another_process_everything_goes_on_as_here(tmp_path):
-    """What is pickled for another process does there what it does here, bit for bit."""
+    """An object pickled for another process gives the same there as here, bit for bit."""
     file, made = tmp_path / 'sent', {case: CASES[case][0]() for case in SENT}
     file.write_bytes(pickle.dumps(made))
     paths = [str(Path(__file__).parent), *sys.path]

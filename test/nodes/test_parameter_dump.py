@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What `ros2 param dump` writes of a node can be loaded into another one, with all values."""
+"""The output of `ros2 param dump` of a node can be loaded into another one, with all values."""
 
 import contextlib
 

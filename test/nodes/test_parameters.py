@@ -33,7 +33,7 @@ DEFAULTS = {row.name: row.default for row in ROWS}
 
 
 class Node:
-    """As much of a rclpy node as parameters need, without a graph."""
+    """The part of a rclpy node that parameters need, without a graph."""
 
     def __init__(self, **overrides):
         self._parameter_overrides = {

@@ -79,7 +79,7 @@ def test_phases_follow_each_other_and_stop_when_they_are_told_to(observer, tmp_p
         assert phase(observer) == 'one' and led(observer) == ['t1', 't2', 't3']
     log = (tmp_path / 'controller.log').read_text(encoding='utf-8')
     assert log.count(': phase one') == 2 and log.count(': phase both') == 1
-    assert '~/trajectory refused: not now: at present t4, t5, t6 follow nothing' in log
+    assert '~/trajectory refused: not now: at present t4, t5, t6 have no reference' in log
     recording = read_recording(record)
     found = replay(recording)
     assert found.difference is None and found.led is None

@@ -73,7 +73,7 @@ def test_random_wrenches():
             assert each.point is None or np.isfinite(each.point).all()
         zero = WrenchStamped(header=Header(frame_id=frame))
         pushes.read(zero)
-        assert len(pushes._pushes) == 0
+        assert len(pushes._wrenches) == 0
 
     taken, refused = outcomes([known(trial)] * 1000)
     assert taken > 200 and refused > 200

@@ -106,7 +106,7 @@ def test_a_change_of_anything_else_is_noticed():
 
 
 def test_numbers_whose_place_is_not_certain_are_read_the_ordinary_way():
-    """As other bytes of the message look like the values by which they are looked for."""
+    """A message whose other bytes look like the values searched for is read the ordinary way."""
     size, stride = struct.unpack('=II', struct.pack('=d', -3.141e59))
     message = Float64MultiArray(data=[2.5])
     message.layout.dim = [MultiArrayDimension(size=size, stride=stride)]

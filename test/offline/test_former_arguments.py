@@ -92,7 +92,7 @@ def test_former_arguments_of_several_groups_go_together():
 
 
 def test_a_former_argument_beside_its_group_is_refused():
-    """As it would not be known which of the two counts; what nobody knows is a TypeError."""
+    """A former argument beside its group is refused, and an unknown one is a TypeError."""
     with pytest.raises(ArgumentError, match='argument delay: 0.001, .* beside plant'):
         sd.closed_loop(*task(), plant=sd.Plant(substep=1e-3), delay=1e-3)
     with pytest.raises(TypeError, match="unexpected keyword argument 'ramps'"):

@@ -37,7 +37,7 @@ def twice(x, y):
 
 
 def test_operations_are_counted(count):
-    """Those of functions that are called, too; nothing is written."""
+    """Operations of called functions are counted, too; nothing is written."""
     x, y = np.array([2.0, 4.0]), np.zeros(1)
     assert (count(formula, x, y), count(twice, x, y), y[0]) == (5, 10, 0.0)
 

@@ -61,7 +61,7 @@ def test_tip_frames_and_jacobians_equal_pinocchio(pair):
 
 
 def test_derivatives_equal_pinocchio(pair):
-    """Those of ID equal computeRNEADerivatives and those of FD computeABADerivatives, to 1e-11."""
+    """Derivatives of ID and FD equal computeRNEADerivatives and computeABADerivatives to 1e-11."""
     model, other, data, *_ = pair
     own = Differentiator(model)
     for q, qd, qdd in states(model, 20, seed=4, size=3.0):

@@ -114,7 +114,7 @@ def held():
 
 @pytest.mark.parametrize('substep, bound', [(PERIOD, 0.1), (0.5 * PERIOD, 0.004)])
 def test_rates_are_right_when_a_command_has_just_changed(held, substep, bound):
-    """Those of the outputs, which a law feeds back; their parts that damp in 5 us included."""
+    """Rates of the outputs are right after a step of the command, parts that damp in 5 us too."""
     model, start, commands, states = held
     robot = sd.Simulator(model, q=start[0], substep=substep)
     errors, sizes = [], []

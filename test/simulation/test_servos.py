@@ -160,7 +160,7 @@ def test_fields_that_do_not_go_with_such_a_drive_are_refused(changes, words):
 
 
 def test_such_a_drive_needs_a_limit_of_the_velocity():
-    """How fast it may move bounds what it is told."""
+    """A position drive without a limit of the velocity is refused: it bounds the set-points."""
     wrong = link()
     del wrong['bodies'][0]['joint']['limits']['velocity']
     with pytest.raises(DescriptionError, match='a limits.velocity of hip'):

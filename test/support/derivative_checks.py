@@ -4,6 +4,7 @@
 import mpmath
 import numpy as np
 from oracles import derivatives
+from oracles.known import known
 from oracles.precise import PRECISE
 from softrobot_dynamics.kernels import layout
 from support.kernel_calls import call
@@ -34,9 +35,39 @@ def assert_body_derivatives(body, points):
         def tip(q):
             return body.tip_frame(list(q), PRECISE)
 
-        wanted = [derivatives.twist_derivatives(tip, q, qd, qdd)]
-        wanted += [derivatives.body_derivatives(body, points, q, qd, qdd, motion)]
-    assert_kinds(found, np.concatenate(wanted).astype(float), n, size)
+        def computed():
+            twists = derivatives.twist_derivatives(tip, q, qd, qdd)
+            sums = derivatives.body_derivatives(body, points, q, qd, qdd, motion)
+            return np.concatenate([twists, sums]).astype(float)
+
+        # the least of them are always computed, so that the oracle is
+        given = _given(body, points, q, qd, qdd, motion)
+        wanted = computed() if n < 2 else known(given, computed)
+    assert_kinds(found, wanted, n, size)
+
+
+def _given(body, points, q, qd, qdd, motion):
+    """Return what derivatives of a body depend on, formulas as their values in two postures."""
+    formulas = []
+    for posture in (q, 0.7 * q + 0.1 * qd):
+        formulas.append(body.tip_frame(list(posture), PRECISE))
+        for x, _ in points:
+            formulas.append(body.position(x, list(posture), PRECISE))
+            formulas.append(_stretched(body, x, posture))
+    numbers = body.stiffness(), body.damping_matrix(), getattr(body, 'density', None)
+    return [body.type_name, points, q, qd, qdd, motion, formulas, numbers, body.viscosity()]
+
+
+def _stretched(body, x, q):
+    """Return the strain energy at a point, None where a body has none."""
+    if body.energy(np.eye(3).tolist(), PRECISE) is None:
+        return None
+
+    def place(x):
+        return np.array(body.position(x, list(q), PRECISE), dtype=object)
+
+    F = derivatives.gradient(place, x).T
+    return body.energy(F.tolist(), PRECISE)
 
 
 def assert_kinds(found, wanted, n, size):

@@ -34,7 +34,7 @@ BOUNDS = StateBounds(COORDINATES, np.full(2, np.inf), np.ones(2))
 
 
 class Description(NamedTuple):
-    """What the nodes ask of a RobotDescription."""
+    """A stand-in for a RobotDescription."""
 
     digest: str = 'two masses'
     actuators: tuple = ()
@@ -42,7 +42,7 @@ class Description(NamedTuple):
 
 
 class Model(NamedTuple):
-    """What the nodes ask of a compiled model."""
+    """A stand-in for a compiled model."""
 
     description: Description = Description()
     n: int = 2

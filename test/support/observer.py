@@ -24,7 +24,7 @@ CONTROLLER, SIMULATION = '/controller: control loop', '/simulation: simulated ro
 
 
 class _TakenByUs(MutuallyExclusiveCallbackGroup):
-    """What the executor, which takes half a core for 2000 messages a second, keeps off."""
+    """Keeps the executor off, which takes half a core for 2000 messages a second."""
 
     def can_execute(self, entity):
         return False

@@ -55,7 +55,7 @@ def possible(body, q):
 
 
 def reaches(names, size=1.0):
-    """How far coordinates of these names may go (n,): ``size``, but less far for metres."""
+    """Return the ranges (n,) of coordinates of these names: ``size``, but less for metres."""
     known = METRES.items()
     return np.array([min([far for word, far in known if word in n], default=size) for n in names])
 

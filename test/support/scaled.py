@@ -14,7 +14,7 @@ from softrobot_dynamics.controllers.contract import CONTROLLERS
 
 
 class Scale(NamedTuple):
-    """What lengths, moduli and densities are multiplied by."""
+    """Factors of lengths, moduli and densities."""
 
     length: float = 1.0
     modulus: float = 1.0

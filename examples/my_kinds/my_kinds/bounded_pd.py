@@ -18,7 +18,7 @@ from softrobot_dynamics.schema.parameters import parameter
 
 @dataclass(frozen=True)
 class Bounds(SampledDataSettings):
-    """What may be tuned, for each of c controlled outputs."""
+    """Settings of the law, for each of c controlled outputs."""
 
     stiffness: np.ndarray = parameter(
         number('unit of u per unit of y', above=0.0, default=100.0), 'Spring', each='output'
@@ -34,7 +34,7 @@ class Bounds(SampledDataSettings):
 
 
 class KernelBounds(NamedTuple):
-    """What the kernel reads of the settings, by their names."""
+    """The settings that the kernel reads, by their names."""
 
     stiffness: np.ndarray  # (c,)
     damping: np.ndarray  # (c,)

@@ -20,7 +20,7 @@ from softrobot_dynamics.simulation.integrators.forces import acceleration
 
 
 class Work(NamedTuple):
-    """What steps work with."""
+    """Work arrays of a step."""
 
     evaluate: Entry
     terms: Terms
@@ -51,8 +51,8 @@ def euler_steps(work, force, q, qd, duration, once):
 class Euler(Integrator):
     """qd += h qdd(q, qd), then q += h qd; too coarse for stiff bodies."""
 
-    def __init__(self, model, substep, *rest):
-        super().__init__(model, substep, *rest)
+    def prepare(self, model):
+        """Allocate the array of the kernel, and bind it."""
         self.a = np.zeros(model.n)
         self.advance = self.bind(self.entry)
 

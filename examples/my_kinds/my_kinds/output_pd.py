@@ -11,7 +11,7 @@ from softrobot_dynamics.schema.parameters import parameter
 
 @dataclass(frozen=True)
 class Tuning(Settings):
-    """What may be tuned: c controlled outputs."""
+    """Settings of the law, for c controlled outputs."""
 
     stiffness: np.ndarray = parameter(
         number('unit of u per unit of y', at_least=0.0, default=100.0),

@@ -13,7 +13,7 @@ from my_kinds.output_pd import OutputPd, Tuning
 
 @dataclass(frozen=True)
 class Adaptation(Tuning):
-    """What may be tuned beside."""
+    """Settings of the adaptation, beside those of output_pd."""
 
     adaptation: float = parameter(
         number('kg/(J s)', at_least=0.0, default=5.0), 'Mass learned per work on the error'

@@ -138,7 +138,7 @@ def accumulate(n, steps, carry, twists):
 
 @inlined
 def _place(c):
-    """Where the image of strain c begins in a map: a curvature turns, a shear shifts."""
+    """Return the row at which the image of strain c begins: a curvature turns, a shear shifts."""
     return (9 * c + 3) * B if c < 3 else 9 * (c - 3) * B
 
 

@@ -70,7 +70,7 @@ def rod_derivatives(P, q, qd, qdd, motion, D, S):
         C, K = table[block * size : (block + 1) * size], kept[block * last : (block + 1) * last]
         count = min(B, steps - block * B)
         strain_moments(n, strain, varies, C, q, qd, S)
-        _strain_pushes(n, strain, C[15 * B :], qdd, S)
+        _strain_forces(n, strain, C[15 * B :], qdd, S)
         evaluate_derivatives(count, varying, carry[:24], S, K)
         _fill_columns(rod, count, C[15 * B :], carry[_TIP:], columns, S, K)
         total = carry[_INERTIA : _INERTIA + 10]
@@ -84,7 +84,7 @@ def rod_derivatives(P, q, qd, qdd, motion, D, S):
 
 
 @kernel
-def _strain_pushes(n, strain, C, qdd, S):
+def _strain_forces(n, strain, C, qdd, S):
     """Second derivatives by time of the moments, by the accelerations of coordinates."""
     A, D = S[PUSHES : PUSHES + 6 * B], S[PUSHES + 6 * B : PUSHES + 12 * B]
     for k in range(6 * B):

@@ -26,7 +26,7 @@ _damping: Any = reader(number('s', at_least=0.0))
 
 @dataclass(frozen=True)
 class Coefficients:
-    """What stands beside a basis where it is not multiplied by coordinates."""
+    """Given coefficients of a basis, where these are not coordinates."""
 
     coefficients: tuple[float, ...] = items(number('1/m or -'))
 

@@ -18,7 +18,7 @@ B = BLOCK
 
 @inlined
 def pairs(n):
-    """How many pairs j <= k there are of n coordinates."""
+    """Return the number of pairs j <= k of n coordinates."""
     return n * (n + 1) // 2
 
 

@@ -13,7 +13,7 @@ from softrobot_dynamics.schema.parsing import Problems
 
 
 class Samples(NamedTuple):
-    """Where material points are: p = f(x, q), S times."""
+    """S samples of the position of a material point, p = f(x, q)."""
 
     x: Matrix  # (S, 3) material points, their places at rest [m]
     q: Matrix  # (S, n) coordinates

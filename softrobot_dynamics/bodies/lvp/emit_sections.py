@@ -149,7 +149,7 @@ def _inertial_moments(
 
 
 def _force_moments(mass: Node, forces: Sequence[Node], row: int) -> dict[int, Node]:
-    """Those on the strains from ``row`` on, then those on the derivatives of the growing ones."""
+    """Return forces on the strains from ``row`` on, then on derivatives of the growing ones."""
     on_derivatives = [forces[DERIVATIVES + i] for i in rows.GROWING]
     return {row + i: mass * force for i, force in enumerate([*forces[:STRAINS], *on_derivatives])}
 

@@ -30,7 +30,7 @@ EACH = WORK + WORK_ROWS
 
 @inlined
 def fibre_rows(n):
-    """How many rows of scratch :func:`add_length_hessians` has."""
+    """Return the number of rows of scratch of :func:`add_length_hessians`."""
     return EACH + 22 * n
 
 

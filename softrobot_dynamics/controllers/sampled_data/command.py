@@ -225,7 +225,7 @@ def _work_a_share(held):
 
 @kernel
 def _do(held, what, first, last):
-    """Do the work of a row of the schedule."""
+    """Carry out one row of the schedule."""
     x, new = held.response, held.new
     if what == EVALUATE:
         _evaluate(held)

@@ -9,13 +9,14 @@ from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.controllers.sampled_data.loop_stability import Answer, SampledLoop
+from softrobot_dynamics.controllers.sampled_data.loop_stability import Answer, AT_ONCE, SampledLoop
 from softrobot_dynamics.model.drives import Conversion
 
 if TYPE_CHECKING:
+    from softrobot_dynamics.controllers.sampled_data.delayed_loop import Lateness
     from softrobot_dynamics.model.model import CompiledModel
 
-SWEEPS, SETTLED = 50, 1e-9  # in which laws have to agree on what each pushes with; relative
+SWEEPS, SETTLED = 50, 1e-9  # in which laws have to agree on what each applies; relative
 
 
 class Ensemble:
@@ -28,6 +29,7 @@ class Ensemble:
 
     def __init__(self, model: CompiledModel, period: float, laws: Sequence[Any]) -> None:
         self._signs, self._own = model.signs, [law.controlled for law in laws]
+        self._predicting = [hasattr(law, 'observed') for law in laws]
         self._controlled = np.concatenate(self._own)
         sizes = [len(self._controlled), *(law.memory_size for law in laws)]
         self._conversion = Conversion(model)
@@ -35,57 +37,69 @@ class Ensemble:
         self._sampled = SampledLoop(model, period, self._controlled, sum(sizes))
         self._laws = [law.law_at_rest(self._sampled.lines) for law in laws]
 
-    def growth(self, q: Vector, u: Vector, settings: Sequence[Any], off: float) -> float:
+    def growth(
+        self, q: Vector, u: Vector, settings: Sequence[Any], off: float, late: Lateness = AT_ONCE
+    ) -> float:
         """
         Return the rate [1/s] at which errors would grow, see :meth:`Controller.growth`.
 
-        ``settings`` are those of each law. nan if one of them cannot say.
+        ``settings`` are those of each law, ``late`` as of :meth:`SampledLoop.growth`. nan if one
+        of the laws cannot say.
         """
         laws = self._laws
         if None in laws:
             return math.nan
 
         def together(q: Vector, u: Vector) -> Answer:
-            pushes = u.copy()
+            applied = u.copy()
             answers = [
-                law(q, u, own.replace(feed_forward=pushes))  # an array that changes in place
+                law(q, u, own.replace(feed_forward=applied))  # an array that changes in place
                 for law, own in zip(laws, settings)
                 if law is not None
             ]
-            return self._answer(answers, q, pushes)
+            return self._answer(answers, q, applied)
 
-        return self._sampled.growth(q, u, together, off)
+        return self._sampled.growth(q, u, together, off, late)
 
-    def _answer(self, answers: list[Callable[..., Any]], q: Vector, pushes: Vector) -> Answer:
-        """Return all answers as one; ``pushes`` (m,) becomes what all do at rest at q (n,)."""
+    def _answer(self, answers: list[Callable[..., Any]], q: Vector, applied: Vector) -> Answer:
+        """Return all answers as one; ``applied`` (m,) becomes what all do at rest at q (n,)."""
         chosen, rest = self._controlled, np.zeros(len(q))
         empty = np.zeros(self._sampled.size)
         for _ in range(SWEEPS):
-            before = pushes.copy()
-            self._round(answers, q, rest, empty, pushes)
-            if not np.abs(pushes - before).max() > SETTLED * np.abs(pushes).max():
+            before = applied.copy()
+            self._round(answers, q, rest, empty, applied)
+            if not np.abs(applied - before).max() > SETTLED * np.abs(applied).max():
                 break
-        settled = pushes.copy()
+        settled = applied.copy()
 
-        def answer(q: Vector, qd: Vector, memory: Vector) -> tuple[Any, Vector]:
-            pushes[:] = settled
-            pushes[chosen] += memory[: len(chosen)]
-            kept = self._round(answers, q, qd, memory, pushes)
-            changed = pushes[chosen] - settled[chosen]
-            efforts = self._conversion.efforts(q, pushes)
+        def answer(
+            q: Vector, qd: Vector, memory: Vector, reached: Vector | None = None
+        ) -> tuple[Any, Vector]:
+            applied[:] = settled
+            applied[chosen] += memory[: len(chosen)]
+            kept = self._round(answers, q, qd, memory, applied, reached)
+            changed = applied[chosen] - settled[chosen]
+            efforts = self._conversion.efforts(q, applied)
             return self._signs[chosen] * efforts[chosen], np.concatenate([changed, *kept])
 
         return answer
 
     def _round(
-        self, answers: Sequence[Answer], q: Vector, qd: Vector, memory: Vector, pushes: Vector
+        self,
+        answers: Sequence[Answer],
+        q: Vector,
+        qd: Vector,
+        memory: Vector,
+        applied: Vector,
+        reached: Vector | None = None,
     ) -> Any:
         """Let every law answer once and push; return what each keeps."""
         kept = []
-        for answer, own, part in zip(answers, self._own, np.split(memory, self._ends)[1:]):
-            w, after = answer(q, qd, part)
-            efforts = self._conversion.efforts(q, pushes)
+        parts = np.split(memory, self._ends)[1:]
+        for answer, own, part, hears in zip(answers, self._own, parts, self._predicting):
+            w, after = answer(q, qd, part, reached) if hears else answer(q, qd, part)
+            efforts = self._conversion.efforts(q, applied)
             efforts[own] = self._signs[own] * w
-            pushes[own] = self._conversion.commands(q, efforts)[own]
+            applied[own] = self._conversion.commands(q, efforts)[own]
             kept.append(after)
         return kept

@@ -62,7 +62,7 @@ class Prediction:
         self.begin(model.q0)
 
     def begin(self, q: Vector) -> None:
-        """Begin anew at q (n,)."""
+        """Restart at q (n,)."""
         self._forget()
         self._stepper.reset(q)
 

@@ -67,7 +67,7 @@ _UNMEASURED = -1.0  # the first number of the covariance of what an IMU does not
 
 
 class _Mounted(NamedTuple):
-    """Where an IMU sits on a robot with n coordinates."""
+    """Mounting of an IMU on a robot with n coordinates."""
 
     body: int  # on the tip of this one
     before: Integers  # coordinates that move it
@@ -86,7 +86,7 @@ class Imu(Sensor):
     Both are in the frame's own axes; at rest the force is what holds it against gravity, upwards.
     A value is of two rows (2, 3), these, or of five (5, 3): before them the three of the rotation
     in the base, as filters within the unit find it; NaN for what was not measured. Each of the
-    three is judged alone, and left out where its deviation is None. Errors that stay, as a gyro's
+    three is gated alone, and left out where its deviation is None. Errors that stay, as a gyro's
     bias, are not looked for: take them off, or allow for them.
     """
 

@@ -31,9 +31,9 @@ class JointSensor(Sensor):
     """
     Coordinates (K,) by name: of the robot, q, or of its actuators, y; NaN for one that is missing.
 
-    y is as everywhere: of a tendon its elongation [m], zero at q = 0. Each is judged alone. An
+    y is as everywhere: of a tendon its elongation [m], zero at q = 0. Each is gated alone. An
     angle that may go round (:mod:`softrobot_dynamics.dynamics.turns`) may be measured within a
-    turn: what is nearest to where it is believed to be counts, but for a robot of which only
+    turn: what is nearest to the estimate counts, but for a robot of which only
     one posture is asked for.
     """
 

@@ -22,6 +22,7 @@ from softrobot_dynamics.estimation.sensors.contract import (
     Sensor,
 )
 from softrobot_dynamics.estimation.sensors.frames import bind_frames, require_frames, SensorFrame
+from softrobot_dynamics.estimation.sensors.message_sources import POINTS
 from softrobot_dynamics.estimation.sensors.messages import Message, MessageFields, point
 from softrobot_dynamics.schema.fields import items, nested
 
@@ -36,9 +37,15 @@ class Markers(Sensor):
     """
 
     message_type: ClassVar[str] = 'geometry_msgs/PoseArray'
+    content: ClassVar[str] = POINTS
 
     points: tuple[SensorFrame, ...] = items(nested(SensorFrame))
     noise: tuple[float, ...] = deviation('m', 3, 1e-3)
+
+    @property
+    def tracked(self) -> int:
+        """The number of points."""
+        return len(self.points)
 
     def read(self, value: ArrayLike) -> Vector:
         """Return z of positions (K, 3) [m]."""
@@ -77,19 +84,19 @@ class Markers(Sensor):
     def bind(self, place: BoundRobot) -> Observation:
         """Return the :class:`Observation` on a robot."""
         model, K = place.model, len(self.points)
-        spots, observed = (
+        bound, observed = (
             bind_frames(model, model.evaluator(), self.points),
             allocate(3 * K, model.n),
         )
         observe = cached(
             observe_points,
-            place=spots.place,
-            frames=spots.frames,
-            jacobians=spots.jacobians,
+            place=bound.place,
+            frames=bound.frames,
+            jacobians=bound.jacobians,
             o=observed,
         )
         observe(model.q0, np.zeros(model.n), np.zeros(3 * K))
-        require_frames(spots, self.points)
+        require_frames(bound, self.points)
         return Observation(observe, observed, np.tile(self.noise, K), np.arange(0, 3 * K + 1, 3))
 
 

@@ -24,6 +24,7 @@ from softrobot_dynamics.estimation.sensors.contract import (
     Sensor,
 )
 from softrobot_dynamics.estimation.sensors.frames import bind_frames, require_frames, SensorFrame
+from softrobot_dynamics.estimation.sensors.message_sources import POSE
 from softrobot_dynamics.estimation.sensors.messages import (
     finite_numbers,
     Message,
@@ -51,6 +52,7 @@ class PoseSensor(Sensor):
     """
 
     message_type: ClassVar[str] = 'geometry_msgs/PoseStamped'
+    content: ClassVar[str] = POSE
 
     body: str = text()
     point: tuple[float, float, float] | None = vector('m', 3, default=None)
@@ -89,16 +91,16 @@ class PoseSensor(Sensor):
     def bind(self, place: BoundRobot) -> Observation:
         """Return the :class:`Observation` on a robot."""
         model, given = place.model, [SensorFrame(self.body, self.point, self.mount)]
-        spots, observed = (bind_frames(model, model.evaluator(), given), allocate(6, model.n, 12))
+        bound, observed = (bind_frames(model, model.evaluator(), given), allocate(6, model.n, 12))
         observe = cached(
             observe_pose,
-            place=spots.place,
-            frame=spots.frames[0],
-            J=spots.jacobians[0],
+            place=bound.place,
+            frame=bound.frames[0],
+            J=bound.jacobians[0],
             o=observed,
         )
         observe(model.q0, np.zeros(model.n), flat(np.eye(4)))
-        require_frames(spots, given)
+        require_frames(bound, given)
         noise = np.array([*self.orientation_noise, *self.position_noise])
         return Observation(observe, observed, noise, np.array([0, 6]))
 

@@ -33,7 +33,7 @@ _LONGEST_REST = 5_000_000  # [ns]: where work took longer, the machine was busy 
 
 
 class Entity(Protocol):
-    """What a callback group of rclpy holds: a subscription, a timer, a service."""
+    """A member of a callback group of rclpy: a subscription, a timer or a service."""
 
     callback_group: CallbackGroup | None
 
@@ -52,7 +52,7 @@ class _ServedElsewhere(MutuallyExclusiveCallbackGroup):
 
 
 class Sent(NamedTuple):
-    """When a message was sent, and by whom."""
+    """The sender of a message, and the time of sending."""
 
     stamp: int  # by the clock of the sender's system [ns], 0 if it is not known
     sender: bytes

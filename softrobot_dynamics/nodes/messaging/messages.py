@@ -72,7 +72,7 @@ class CommandFields:
 
 
 class WholeCommand:
-    """What a reader of commands on one topic says of its parts: there is one, of no name."""
+    """The parts of a reader of commands on one topic: a single one without a name."""
 
     part, names, places = 0, ('',), (slice(None),)
 

@@ -24,7 +24,7 @@ _now = time.monotonic_ns
 
 
 class _SeveralInboxes:
-    """What both ways of waiting have in common: turns, and rests."""
+    """Turns and rests of several inboxes, common to both ways of waiting."""
 
     _members: Sequence[WaitSetInbox | ExecutorInbox]
     _last = _ready_at = _taken_at = 0

@@ -43,7 +43,7 @@ class GeneratedMessage(Protocol):
 
 
 class Slot(NamedTuple):
-    """Where the numbers of a field lie in the bytes of a message."""
+    """Place and format of the numbers of a field in the bytes of a message."""
 
     form: str  # of numpy, in the byte order of this machine: <f8, <f4, <i4
     offset: int

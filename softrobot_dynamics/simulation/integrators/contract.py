@@ -18,15 +18,19 @@ from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.addresses import Entry
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.model.contacts import contact_of
 from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.drives import drives_of
 from softrobot_dynamics.model.evaluation import Evaluator
 from softrobot_dynamics.model.routes import capstan_of
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.capstan import add_friction
+from softrobot_dynamics.recursion.contact import ContactWorkspace, touch
 from softrobot_dynamics.recursion.drives import hold
 from softrobot_dynamics.recursion.joint_friction import drag
 from softrobot_dynamics.recursion.joint_stops import allocate_stops, Stops, watch_stops
+from softrobot_dynamics.recursion.loads import push
 from softrobot_dynamics.recursion.servos import move_by_servos, ServoDrives
 from softrobot_dynamics.schema.registry import Registry, required
 
@@ -40,7 +44,7 @@ register = INTEGRATORS.register
 
 
 class Clock(NamedTuple):
-    """What a call has done, and what the next one may know; one number each."""
+    """Time and steps of a call, kept for the next one; one number each."""
 
     passed: Vector  # [s] by the last call
     steps: Vector  # in the last call
@@ -58,7 +62,7 @@ def new_clock() -> Clock:
 
 class Inputs:
     """
-    What acts on a robot in a simulation: ``force`` (m,) along y.
+    The inputs of a simulated robot: ``force`` (m,) along y.
 
     If ``commanded``, actuators that are positioned have instead a ``command`` (m,) to hold, and
     no force but that of their cables, which is part of an evaluation; else ``command`` is None.
@@ -98,25 +102,41 @@ class ForceEvaluation(NamedTuple):
     capstan: Any  # or None where no route rubs
     dry: Vector | None  # (n,) friction of joints, or None
     servos: ServoDrives | None = None  # drives with a loop of their own; not in the entry
+    contact: ContactWorkspace | None = None  # None where nothing can touch
 
 
 def acting(
-    model: RobotModel, evaluate: Evaluator, inputs: Inputs, has_friction: bool
+    model: RobotModel,
+    evaluate: Evaluator,
+    inputs: Inputs,
+    has_friction: bool,
+    solves_contact: bool = False,
 ) -> ForceEvaluation:
-    """Return the :class:`ForceEvaluation` of an Evaluator, with friction if there is any."""
+    """
+    Return the :class:`ForceEvaluation` of an Evaluator, with friction if there is any.
+
+    Of contact it has the forces at a state, or, where the steps solve for them, those applied.
+    """
     found, h, along = evaluate.entry, evaluate.terms.h, inputs.force
     drives = None
     if inputs.command is not None:
         drives, along = drives_of(model, evaluate.robot), inputs.force.copy()
         given = {'drives': drives, 'command': inputs.command, 'h': h}
         found = entry(hold, evaluate=found, **given, force=inputs.force, along=along)
+    contact = None
+    if model.contact_plan is not None:
+        contact = contact_of(model, evaluate.robot, model.contact_plan)
+        if solves_contact:
+            found = entry(push, evaluate=found, h=h, force=contact.applied)
+        else:
+            found = entry(touch, evaluate=found, contact=contact, h=h)
     capstan = capstan_of(model, evaluate.robot, along) if has_friction else None
     if capstan is not None:
         found = entry(add_friction, evaluate=found, capstan=capstan, h=h)
     dry = model.joint_friction if has_friction and model.joint_friction.any() else None
     if dry is not None:
         found = entry(drag, evaluate=found, friction=dry, h=h)
-    return ForceEvaluation(found, drives, capstan, dry, _servos(model, inputs))
+    return ForceEvaluation(found, drives, capstan, dry, _servos(model, inputs), contact)
 
 
 def _servos(model: RobotModel, inputs: Inputs) -> ServoDrives | None:
@@ -131,6 +151,7 @@ def _servos(model: RobotModel, inputs: Inputs) -> ServoDrives | None:
         limit=own.effort,
         told=inputs.told,
         **{name: np.zeros(k) for name in ('effort', 'at_limit', 'inertia')},
+        held=np.zeros(n) if inputs.stops is None else inputs.stops.held,
         free=np.zeros(n),
         a=np.zeros(n),
         L=np.zeros((n, n)),
@@ -142,14 +163,18 @@ class Integrator:
     Base of all integrators: subclass it and ``@register`` a name.
 
     Made with the longest step ``substep`` [s], the :class:`Inputs` whose ``force`` the steps are
-    made under, whether routes and joints rub (``has_friction``), and a ``tolerance``: None where
-    ``keeps_tolerance`` is False. ``__init__`` of a subclass calls this one, allocates what its
-    kernel works with, and ends with ``self.advance = self.bind(self.acts.entry)``.
+    made under, whether routes and joints have friction (``has_friction``), and a ``tolerance``:
+    None where ``keeps_tolerance`` is False, else ArgumentError without one. The constructor ends
+    with :meth:`prepare`, in which a subclass allocates the arrays of its kernel and sets
+    ``advance``.
     """
 
     type_name: ClassVar[str]
     keeps_tolerance: ClassVar[bool] = False
     """True: steps are as short as a tolerance asks for, which has to be given then."""
+
+    solves_contact: ClassVar[bool] = False
+    """True: steps find the forces of contact themselves; False: they are those at a state."""
 
     advance: Callable[..., int]
     """As :meth:`bind` returns it, with what acts on the robot by itself alone."""
@@ -162,16 +187,23 @@ class Integrator:
         has_friction: bool = False,
         tolerance: float | None = None,
     ) -> None:
+        if self.keeps_tolerance and tolerance is None:
+            raise ArgumentError('tolerance', None, 'a number > 0')
         self.substep, self.tolerance = substep, tolerance
         self.evaluate: Evaluator = model.evaluator()
         self.terms: Terms = self.evaluate.terms  # of the last evaluation
         self.clock = new_clock()  # how much the last call of `advance` has done
         self.tried: Vector = np.zeros(model.n)  # posture of the last evaluation of a step
-        self.acts = acting(model, self.evaluate, inputs, has_friction)
+        own = self.solves_contact
+        self.acts = acting(model, self.evaluate, inputs, has_friction, own)
         if inputs.stops is not None:
             given = {'evaluate': self.acts.entry, 'stops': inputs.stops, 'M': self.terms.M}
             self.acts = self.acts._replace(entry=entry(watch_stops, **given))
         self._inputs = inputs
+        self.prepare(model)
+
+    def prepare(self, model: RobotModel) -> None:
+        """Allocate the arrays of the kernel; end with ``self.advance = self.bind(self.entry)``."""
 
     @property
     def entry(self) -> Entry:
@@ -200,7 +232,7 @@ class Integrator:
         return entry(move_by_servos, evaluate=evaluate, drives=self.acts.servos, **given)
 
     def reset(self, q: Vector) -> None:
-        """Begin anew at q (n,)."""
+        """Restart at q (n,)."""
 
 
 @kernel

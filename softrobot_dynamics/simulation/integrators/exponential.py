@@ -4,11 +4,12 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.compiling.addresses import Entry, run
+from softrobot_dynamics.compiling.addresses import Entry, NOTHING, run
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.kernels.linalg import copy
+from softrobot_dynamics.kernels.linalg import all_finite, copy
 from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.capstan import resist
@@ -16,11 +17,11 @@ from softrobot_dynamics.recursion.drives import stiffen
 from softrobot_dynamics.recursion.joint_friction import brake
 from softrobot_dynamics.recursion.linearisation import Linearisation
 from softrobot_dynamics.recursion.servos import stiffen_servos
+from softrobot_dynamics.simulation.integrators.contact_step import begin_contact, end_contact
 from softrobot_dynamics.simulation.integrators.contract import (
     begin_steps,
     Clock,
     count_step,
-    Inputs,
     Integrator,
     register,
 )
@@ -35,7 +36,7 @@ from softrobot_dynamics.simulation.integrators.forces import start
 
 
 class ExponentialWork(NamedTuple):
-    """What steps of equal length work with."""
+    """Work arrays of steps of equal length."""
 
     evaluate: Entry  # of the robot, into the terms
     terms: Terms
@@ -43,6 +44,9 @@ class ExponentialWork(NamedTuple):
     K: Matrix  # (n, n) of the linearisation
     D: Matrix  # (n, n)
     motion: ExponentialWorkspace
+    begin_contact: Entry  # at the start of a step, or NOTHING
+    end_contact: Entry  # at the end of one
+    span: Vector  # (1,) [s] of the step, for that
     clock: Clock
     substep: float  # [s]
 
@@ -51,17 +55,13 @@ class ExponentialWork(NamedTuple):
 class ExponentialIntegrator(Integrator):
     """Steps of an exponential method, all as long as ``substep`` [s] or a little shorter."""
 
-    def __init__(
-        self,
-        model: RobotModel,
-        substep: float,
-        inputs: Inputs,
-        has_friction: bool = False,
-        tolerance: float | None = None,
-    ) -> None:
-        super().__init__(model, substep, inputs, has_friction, tolerance)
+    solves_contact = True
+
+    def prepare(self, model: RobotModel) -> None:
+        """Allocate the arrays of the kernel, and bind it."""
+        substep = self.substep
         self._linearisation = near = Linearisation(model)
-        _, drives, capstan, dry, servos = self.acts
+        _, drives, capstan, dry, servos, contact = self.acts
         follow, parts = near.follow, parts_of_step(model, substep)
         K, D = near.stiffness, near.damping
         if drives is not None:
@@ -80,13 +80,21 @@ class ExponentialIntegrator(Integrator):
             own = {'K': K, 'D': D, 'stiffness': K.copy(), 'damping': D.copy()}
             follow = entry(stiffen_servos, follow=follow, drives=servos, **own)
             K, D = own['stiffness'], own['damping']
+        motion, span = allocate_motion(model.n, parts), np.zeros(1)
+        before, after = NOTHING, NOTHING
+        if contact is not None:
+            before = entry(begin_contact, contact=contact, h=self.terms.h)
+            after = entry(end_contact, contact=contact, K=K, b=motion)
         self._work = ExponentialWork(
             evaluate=self.entry,
             terms=self.terms,
             follow=follow,
             K=K,
             D=D,
-            motion=allocate_motion(model.n, parts),
+            motion=motion,
+            begin_contact=before,
+            end_contact=after,
+            span=span,
             clock=self.clock,
             substep=substep,
         )
@@ -111,6 +119,8 @@ def exponential_steps(work, force, q, qd, duration, once):
     h = duration / steps
     for _ in range(1 if once else steps):
         run(work.evaluate, q, qd)
+        if work.begin_contact.address != 0:
+            run(work.begin_contact, q, qd)
         start(terms, force, b)
         if work.follow.address != 0:
             run(work.follow, q, qd)
@@ -119,6 +129,11 @@ def exponential_steps(work, force, q, qd, duration, once):
         run(work.evaluate, b.q, b.qd)
         if correct(terms, K, D, force, q, h, b) != 0:
             return 1
+        if work.end_contact.address != 0:
+            work.span[0] = h
+            run(work.end_contact, q, work.span)
+            if not (all_finite(b.q) and all_finite(b.qd)):
+                return 1
         copy(b.q, q)
         copy(b.qd, qd)
         count_step(clock, duration, steps)

@@ -37,7 +37,7 @@ TWICE, ONCE = 1.0 + 2.0**0.5, -(2.0**0.5)  # weights of two steps of g, and of o
 
 
 class ExponentialWorkspace(NamedTuple):
-    """What a step holds, for n coordinates; states are (x, v), (2, n)."""
+    """Arrays of a step, for n coordinates; states are (x, v), (2, n)."""
 
     M: Matrix  # (n, n) mass matrix at the start
     F: Vector  # (n,) force - ID(q, qd, 0) at the start; then with D qd added
@@ -115,6 +115,23 @@ def correct(terms, K, D, force, q, h, b):
     for i in range(n):
         b.q[i], b.qd[i] = q[i] + x[i], v[i]
     return 0 if all_finite(b.q) and all_finite(b.qd) else 1
+
+
+@kernel
+def respond(K, h, force, x, v, b):
+    """
+    Fill x, v (n,) with what a constant ``force`` (n,) does to q and qd in a step of h [s].
+
+    To the linear robot, after :func:`correct`, whose b.q and b.qd are left as they are.
+    """
+    n, g = len(b.q), GAMMA * h / b.parts
+    for i in range(n):
+        b.F[i] = force[i]
+    b.state[:] = 0.0
+    for part in range(b.parts):
+        _move(K, g, part, 1.0, 0.0, b.state, b)
+    for i in range(n):
+        x[i], v[i] = b.state[0, i], b.state[1, i]
 
 
 @inlined

@@ -9,11 +9,11 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.addresses import Entry, NOTHING, run, run_three
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.kernels.linalg import cholesky, copy, solve_lower, solve_lower_transposed
 from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.actuation_hessians import fibre_stiffness
+from softrobot_dynamics.recursion.contact import add_contact_stiffness
 from softrobot_dynamics.recursion.derivative_passes import (
     allocate_tangents,
     DerivativeArrays,
@@ -21,7 +21,7 @@ from softrobot_dynamics.recursion.derivative_passes import (
 )
 from softrobot_dynamics.recursion.drives import add_cable_stiffness
 from softrobot_dynamics.recursion.servos import separate_servos
-from softrobot_dynamics.simulation.integrators.contract import Clock, Inputs, Integrator, register
+from softrobot_dynamics.simulation.integrators.contract import Clock, Integrator, register
 from softrobot_dynamics.simulation.integrators.forces import start
 from softrobot_dynamics.simulation.integrators.rosenbrock_stages import (
     allocate_stages,
@@ -58,7 +58,7 @@ def _jacobian(n: int) -> Jacobian:
 
 
 class RosenbrockWork(NamedTuple):
-    """What steps within a tolerance work with."""
+    """Work arrays of steps within a tolerance."""
 
     evaluate: Entry  # of the robot, into the terms
     terms: Terms
@@ -88,17 +88,9 @@ class RosenbrockIntegrator(Integrator):
 
     keeps_tolerance = True
 
-    def __init__(
-        self,
-        model: RobotModel,
-        substep: float,
-        inputs: Inputs,
-        has_friction: bool = False,
-        tolerance: float | None = None,
-    ) -> None:
-        if tolerance is None:
-            raise ArgumentError('tolerance', None, 'a number > 0')
-        super().__init__(model, substep, inputs, has_friction, tolerance)
+    def prepare(self, model: RobotModel) -> None:
+        """Allocate the arrays of the kernel, and bind it."""
+        assert self.tolerance is not None  # refused before
         n, robot, drives = model.n, self.evaluate.robot, self.acts.drives
         t = allocate_tangents(robot, model.derivatives())
         jacobian = _jacobian(n)
@@ -126,18 +118,21 @@ class RosenbrockIntegrator(Integrator):
             stages=allocate_stages(ROS34PW2, n),
             clock=self.clock,
             adapt=self._adaptation(jacobian),
-            longest=substep,
-            tolerance=tolerance,
+            longest=self.substep,
+            tolerance=self.tolerance,
             units=model.scales.units,
         )
         self.tried = self._work.stages.q
         self.advance = self.bind(self.entry)
 
     def _adaptation(self, jacobian: Jacobian) -> Entry:
-        """Return the entry of what adapts a Jacobian to drives that move joints, or NOTHING."""
-        if self.acts.servos is None:
-            return NOTHING
-        return entry(adapt_to_servos, drives=self.acts.servos, K=jacobian.K, D=jacobian.D)
+        """Return the entry of what adapts a Jacobian to contact and to drives, or NOTHING."""
+        found, (K, D) = NOTHING, (jacobian.K, jacobian.D)
+        if self.acts.contact is not None:
+            found = entry(adapt_to_contact, contact=self.acts.contact, K=K, D=D)
+        if self.acts.servos is not None:
+            found = entry(adapt_to_servos, before=found, drives=self.acts.servos, K=K, D=D)
+        return found
 
     def bind(self, evaluate: Entry) -> Callable[..., int]:
         """Return ``advance`` by another entry that evaluates the robot into the same terms."""
@@ -145,7 +140,7 @@ class RosenbrockIntegrator(Integrator):
         return cached(rosenbrock_steps, work=work)
 
     def reset(self, q: Vector) -> None:
-        """Begin anew."""
+        """Restart."""
         clock = self.clock
         clock.next[0], clock.age[0], clock.since[0] = self._work.longest, AGE, 0.0
 
@@ -159,6 +154,7 @@ def rosenbrock_steps(work, force, q, qd, duration, once):
     while clock.passed[0] < duration * (1.0 - 1e-12):
         left = duration - clock.passed[0]
         h = left / max(1.0, np.ceil(left / clock.next[0] - 1e-9))
+        changed = not ready
         if not ready:
             run(work.evaluate, q, qd)
             start(work.terms, force, b)
@@ -170,7 +166,8 @@ def rosenbrock_steps(work, force, q, qd, duration, once):
             run(work.stiffen, q, force)
             _subtract(work.tangents, jacobian)
             _keep(clock, jacobian)
-        if work.adapt.address != 0:
+            changed = True
+        if changed and work.adapt.address != 0:
             run(work.adapt, q, qd)
         failed = _step(work.evaluate, work.terms, b, jacobian, force, q, qd, h)
         excess = np.inf if failed != 0 else _excess(b.error, q, work.units, work.tolerance)
@@ -194,8 +191,16 @@ def rosenbrock_steps(work, force, q, qd, duration, once):
 
 
 @kernel
-def adapt_to_servos(drives, K, D, q, qd):
-    """Adapt K and D to the drives as they were in the last evaluation, at (q, qd)."""
+def adapt_to_contact(contact, K, D, q, qd):
+    """Add stiffness and damping of contact as it was in the last evaluation, at (q, qd)."""
+    add_contact_stiffness(contact, K, D)
+
+
+@kernel
+def adapt_to_servos(before, drives, K, D, q, qd):
+    """Adapt K and D to the drives as they were in the last evaluation, after ``before``."""
+    if before.address != 0:
+        run(before, q, qd)
     separate_servos(drives, K, D)
 
 

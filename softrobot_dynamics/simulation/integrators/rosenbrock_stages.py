@@ -82,7 +82,7 @@ ROS34PW2 = method(
 
 
 class StageWorkspace(NamedTuple):
-    """What a step by a method of s stages holds, for n coordinates."""
+    """Arrays of a step by a method of s stages, for n coordinates."""
 
     method: Method
     M: Matrix  # (n, n) mass matrix at the start

@@ -175,7 +175,7 @@ def test_torsion_of_a_square():
 
 @pytest.mark.parametrize('name', GIVEN)
 def test_rigidities_stand_for_any_shape(name):
-    """Those of a rod of that shape and matter, from base to tip, and its mass per length."""
+    """Rigidities give the stiffness of a rod of that shape, from base to tip, and its mass."""
     matter = Matter(1070.0, 6e5, 0.4, 0.85)
     none = Matter(None, None, 0.5, 1.0)
     for sigma in (0.0, 1.0):

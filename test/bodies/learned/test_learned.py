@@ -283,7 +283,7 @@ def test_a_file_that_is_no_archive_is_refused(tmp_path, content):
 
 
 def test_pickled_objects_are_refused(tmp_path, arrays):
-    """Nothing in a file of weights is ever executed."""
+    """A file of weights with a pickled object is refused, and nothing in it is executed."""
     arrays['W1'] = np.array([print], dtype=object)
     found, problems = read(tmp_path, arrays)
     assert found is None and 'allow_pickle=False' in problems[0].expected

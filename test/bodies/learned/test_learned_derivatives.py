@@ -33,13 +33,13 @@ class Few(Learned):
     (3, (4, 7, 5), 'silu', {'material': RUBBER}),
     (2, (9, 4), 'tanh', {'material': NeoHookean(young_modulus=2e5, poisson_ratio=0.4)}),
     (4, (6, 5), 'tanh', {}),
-    (2, (4,), 'sin', {'material': RUBBER}),
-    (1, (6, 3), 'softplus', {'material': RUBBER}),
-    (2, (5, 4), 'silu', {}),
-], ids=['sin', 'softplus', 'silu-elastic', 'tanh-elastic', 'tanh', 'sin-elastic',
-        'softplus-elastic', 'silu'])  # fmt: skip
+], ids=['sin', 'softplus', 'silu-elastic', 'tanh-elastic', 'tanh'])  # fmt: skip
 def test_derivatives_of_networks(n, hidden, activation, fields):
-    """Kernel derivatives are exact for networks of any size, activation and elasticity."""
+    """
+    Kernel derivatives are exact for networks of any size, activation and elasticity.
+
+    Each activation once: with any elasticity all go through one routine for a unit.
+    """
     body = Few(network(n, hidden, activation), radius=(0.02, 0.016), density=1070.0, **fields)
     points, masses = (part[BLOCK:] for part in body.material_points())
     assert_body_derivatives(body, [(derivatives.vector(x), m) for x, m in zip(points, masses)])

@@ -44,7 +44,7 @@ class LineMass(NamedTuple):
 
 class CrossSection:
     """
-    What a rod asks of its section, whose principal axes x and y meet on the backbone.
+    A cross-section of a rod, whose principal axes x and y meet on the backbone.
 
     Members of the registry are subclasses of :class:`Section`, or of this where there is no shape.
     """

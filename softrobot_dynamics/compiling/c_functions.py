@@ -1,0 +1,88 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Machine code of C functions as relocatable objects, kept in files and loaded through llvmlite.
+
+A file holds the function's symbol, a newline, and the object as LLVM has emitted it. It can be
+loaded by another Python and another numba than have made it, if all that it calls is there: a few
+functions of the C library, of Python, and of numba where an error is to be told.
+"""
+
+import functools
+import struct
+from typing import Any, NamedTuple
+
+import llvmlite.binding as llvm
+from softrobot_dynamics.compiling import folder, prebuilt
+from softrobot_dynamics.compiling.targets import level_keys, own_keys
+
+_MAGIC = b'\x7fELF\x02\x01'  # 64 bit, little endian
+_SYMBOL_TABLE, _SECTION, _SYMBOL = 2, struct.Struct('<IIQQQQIIQQ'), struct.Struct('<IBBHQQ')
+
+
+class CFunction(NamedTuple):
+    """A C function that is loaded."""
+
+    address: int
+
+
+def save(name: str, symbol: str, code: bytes) -> None:
+    """Keep the object of the C function of an emitted module in the kernel cache."""
+    own = folder.own_folder()
+    if own:
+        folder.write(own / file_name(name, own_keys().code), symbol.encode() + b'\n' + code)
+
+
+def load(name: str) -> int | None:
+    """
+    Return the address of the C function of an emitted module; None if none is kept.
+
+    LLVM must have been told of numba's functions that code may call.
+    """
+    own, keys = folder.own_folder(), level_keys()
+    content = folder.read(own / file_name(name, own_keys().code)) if own else None
+    if content is None and keys:
+        content = prebuilt.read(file_name(name, keys.code))
+    if content is None:
+        return None
+    symbol, _, code = content.partition(b'\n')
+    if not all(map(llvm.address_of_symbol, undefined_symbols(code))):
+        return None  # LLVM would end the process
+    engine = _engine()
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    return int(engine.get_function_address(symbol.decode())) or None
+
+
+def file_name(name: str, key: str) -> str:
+    """Return the name of the file of an emitted module, for a processor that a key names."""
+    return f'{name}.{key}.o'
+
+
+def undefined_symbols(code: bytes) -> set[str]:
+    """Return the symbols that an object takes from elsewhere, if it is one of ELF; else none."""
+    if not code.startswith(_MAGIC):
+        return set()
+    (start,), (size, count) = (
+        struct.unpack_from('<Q', code, 40),
+        struct.unpack_from('<HH', code, 58),
+    )
+    sections = [_SECTION.unpack_from(code, start + i * size) for i in range(count)]
+    found = set()
+    for _, kind, _, _, offset, length, link, _, _, _ in sections:
+        if kind != _SYMBOL_TABLE:
+            continue
+        names = sections[link][4]
+        for place in range(offset + _SYMBOL.size, offset + length, _SYMBOL.size):  # but the first
+            name, _, _, section, _, _ = _SYMBOL.unpack_from(code, place)
+            if not section:
+                found.add(code[names + name : code.index(b'\0', names + name)].decode())
+    return found
+
+
+@functools.cache
+def _engine() -> Any:
+    """Return what links objects into this process; it lasts as long as that."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    machine = llvm.Target.from_default_triple().create_target_machine(jit=True)
+    return llvm.create_mcjit_compiler(llvm.parse_assembly(''), machine)

@@ -1,0 +1,36 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The collision shapes of a body, as a robot file gives them."""
+
+from softrobot_dynamics.bodies.contract import Body
+from softrobot_dynamics.collision.contract import CollisionShape, SHAPES
+from softrobot_dynamics.errors import Problem
+from softrobot_dynamics.schema.fields import member
+from softrobot_dynamics.schema.parsing import join, Problems, reader
+
+read_shape = reader(member(SHAPES, ignore=('name',)))
+"""Reads one shape; a key ``name`` is left to the caller."""
+
+
+def read_shapes(
+    value: object, path: str, body: Body | None, problems: Problems
+) -> tuple[CollisionShape, ...]:
+    """Return the shapes of a body that `collision` gives: a mapping, or a list of such."""
+    rows = value if isinstance(value, (list, tuple)) else [] if value is None else [value]
+    found: list[CollisionShape] = []
+    for i, row in enumerate(rows):
+        place = f'{path}[{i}]' if isinstance(value, (list, tuple)) else path
+        shape = row if isinstance(row, CollisionShape) else read_shape(row, place, problems)
+        if shape is None:
+            continue
+        if not shape.on_bodies:
+            words = 'a shape that a body can have: sphere, capsule, box, rod'
+            problems.append(Problem(join(place, 'type'), shape.type_name, words))
+            continue
+        if body is not None:
+            wrong = [
+                Problem(join(place, key), of, expected)
+                for key, of, expected in shape.validate_on(body)
+            ]
+            problems.extend(wrong)
+        found.append(shape)
+    return tuple(found)

@@ -1,0 +1,140 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Surroundings of a robot: shapes that stand still, and objects that may be moved.
+
+An object is a free rigid body: a module of its own on the base, with a shape.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from softrobot_dynamics.annotations import Matrix
+from softrobot_dynamics.bodies.contract import BODIES
+from softrobot_dynamics.description.collisions import read_shape
+from softrobot_dynamics.description.contact_options import Obstacle
+from softrobot_dynamics.description.modules import Module
+from softrobot_dynamics.errors import MISSING, Problem
+from softrobot_dynamics.joints.contract import JOINTS
+from softrobot_dynamics.schema.fields import name, nested, number
+from softrobot_dynamics.schema.parsing import custom, join, parse, Problems, reader
+from softrobot_dynamics.schema.poses import Pose
+
+KEYS = 'environment', 'objects'  # of a robot file, and of a file of surroundings
+
+
+class Surroundings(NamedTuple):
+    """Obstacles and objects that a robot may touch."""
+
+    environment: tuple[Obstacle, ...]
+    objects: tuple[Module, ...]
+    start: tuple[tuple[str, float, float], ...]  # of the objects, see RobotDescription
+
+
+def _mapping(value: Any, path: str, problems: Problems) -> Any:
+    """Return what is left to the body to read."""
+    return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Object:
+    """An entry of `objects` beside its shape."""
+
+    name: str = name()
+    mass: float = number('kg', above=0.0)
+    inertia: dict[str, Any] | None = custom(_mapping, expected='an inertia', default=None)
+    pose: Pose = nested(Pose, default=Pose())
+
+
+_name = reader(name())
+
+
+def read_surroundings(
+    data: Mapping[str, Any], taken: Sequence[str], problems: Problems
+) -> Surroundings:
+    """Return the :class:`Surroundings` of a mapping, whose names must not be ``taken``."""
+    names = list(taken)
+    objects, start = _objects(data.get('objects'), names, problems)
+    return Surroundings(_environment(data.get('environment'), names, problems), objects, start)
+
+
+def _environment(value: object, names: list[str], problems: Problems) -> tuple[Obstacle, ...]:
+    """Return an Obstacle for each right entry of the list `environment`."""
+    found: list[Obstacle] = []
+    for path, row in _rows('environment', value, problems):
+        shape = read_shape(row, path, problems)
+        if shape is not None and not shape.fixed:
+            words = 'a shape that needs no body: plane, sphere, capsule, box, tube'
+            problems.append(Problem(join(path, 'type'), shape.type_name, words))
+        if isinstance(row, dict):
+            known = _name(row.get('name', MISSING), f'{path}.name', problems)
+            _take(known, names, path, problems)
+            found.append(Obstacle(known, shape))
+    return tuple(found)
+
+
+def _objects(
+    value: object, names: list[str], problems: Problems
+) -> tuple[tuple[Module, ...], tuple[tuple[str, float, float], ...]]:
+    """
+    Return a Module for each entry of the list `objects`, and where they start.
+
+    An object's frame is that of its shape's centre of mass. Its inertia is by default that of a
+    solid of its shape and mass.
+    """
+    found: list[Module] = []
+    start: list[tuple[str, float, float]] = []
+    for path, row in _rows('objects', value, problems):
+        known = parse(_Object, row, path, problems, ignore=('shape',))
+        if not isinstance(row, dict):
+            continue
+        shape = read_shape(row.get('shape', MISSING), f'{path}.shape', problems)
+        if known is None or shape is None:
+            continue
+        if not (shape.on_bodies and shape.fixed):
+            words = 'a shape that an object can have: sphere, capsule, box'
+            problems.append(Problem(join(path, 'shape.type'), shape.type_name, words))
+            continue
+        solid = shape.solid_inertia(known.mass)
+        given = known.inertia if solid is None else known.inertia or _inertia(solid)
+        if given is None:
+            words = 'an inertia, as the shape is not about the origin'
+            problems.append(Problem(join(path, 'inertia'), MISSING, words))
+            continue
+        body = parse(BODIES.get('rigid'), {'mass': known.mass, 'inertia': given}, path, problems)
+        if body is None:
+            continue
+        _take(known.name, names, path, problems)
+        joint = JOINTS.get('free')()
+        found.append(Module(known.name, -1, known.name, joint, body, (shape,), True))
+        coordinates = [f'{known.name}/{c}' for c in joint.coordinates()]
+        start += [(c, x, 0.0) for c, x in zip(coordinates, _posture(known.pose.matrix())) if x]
+    return tuple(found), tuple(start)
+
+
+def _rows(key: str, value: object, problems: Problems) -> list[tuple[str, Any]]:
+    """Return (path, entry) of the entries of a list."""
+    if value is not None and not isinstance(value, (list, tuple)):
+        problems.append(Problem(key, value, 'a list'))
+        return []
+    return [(f'{key}[{i}]', row) for i, row in enumerate(value or ())]
+
+
+def _take(known: Any, names: list[str], path: str, problems: Problems) -> None:
+    """Note a name; report one that another has."""
+    if known is not None and known in names:
+        problems.append(Problem(f'{path}.name', known, 'a name that nothing else has'))
+    names.append(known)
+
+
+def _posture(T: Matrix) -> list[float]:
+    """Return the six coordinates of a free joint at a transform (4, 4)."""
+    from scipy.spatial.transform import Rotation  # here: it takes time to import
+
+    return [*map(float, T[:3, 3]), *map(float, Rotation.from_matrix(T[:3, :3]).as_rotvec())]
+
+
+def _inertia(tensor: Matrix) -> Any:
+    """Return the entries of a body's inertia (3, 3), by name."""
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = tensor.tolist()
+    return {'ixx': xx, 'iyy': yy, 'izz': zz, 'ixy': xy, 'ixz': xz, 'iyz': yz}

@@ -1,0 +1,123 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Contacts of a robot with its surroundings and with itself at a state."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.dynamics.arguments import checked
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.model.contacts import contact_of, ContactPlan
+from softrobot_dynamics.recursion.contact import touch
+from softrobot_dynamics.recursion.differences import by_fourth_order, CONTACT_STEP
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+
+class Contacts(NamedTuple):
+    """Pairs of surfaces that are near each other or touch, C of them, nearest first."""
+
+    bodies: tuple[tuple[str, str], ...]  # (C,) names of bodies, objects or shapes of environment
+    gap: Vector  # (C,) [m] < 0 where they overlap
+    points: Matrix  # (C, 3) [m] in the middle between the surfaces, base frame
+    normals: Matrix  # (C, 3) from the second to the first, base frame
+    force: Vector  # (C,) [N] that pushes them apart
+    friction: Matrix  # (C, 3) [N] on the first, base frame
+    jacobians: Matrix  # (C, 3, n) of the velocity of the first past the second, base frame
+    generalized_force: Vector  # (n,) of all of them
+
+
+class ContactForces:
+    """
+    Generalized forces of contact of a model in which something may touch; one for each thread.
+
+    Surfaces that overlap are taken to have met at their present speed (for their restitution).
+    Arguments are contiguous float arrays, unchecked.
+    """
+
+    def __init__(self, model: CompiledModel, plan: ContactPlan) -> None:
+        evaluate = model.evaluator()
+        self._model, self._h = model, np.zeros(model.n)
+        self.contact = contact_of(model, evaluate.robot, plan)
+        given = {'evaluate': evaluate.entry, 'contact': self.contact, 'h': self._h}
+        self._touch = cached(touch, **given)
+
+    def force(self, q: Vector, qd: Vector) -> Vector:
+        """Return the generalized force (n,)."""
+        self.contact.onset[:] = 0.0
+        return self._found(q, qd)
+
+    def derivatives(self, q: Vector, qd: Vector) -> Matrix:
+        """
+        Return the derivatives (n, 2 n) of the force by q and qd.
+
+        By differences of fourth order: where surfaces just meet or part there is none, and half of
+        what it is on one side is returned.
+        """
+        n, units = len(q), self._model.scales.units
+        if not self.force(q, qd).any():
+            return np.zeros((n, 2 * n))
+        steps = CONTACT_STEP * np.concatenate([units, units * self._model.scales.rate])
+
+        def of_state(x: Vector) -> Vector:
+            return self._found(x[:n].copy(), x[n:].copy())
+
+        return by_fourth_order(of_state, np.concatenate([q, qd]), steps, range(2 * n))
+
+    def _found(self, q: Vector, qd: Vector) -> Vector:
+        self._h[:] = 0.0
+        self._touch(q, qd)
+        return -self._h
+
+
+def contact_forces(model: CompiledModel) -> ContactForces | None:
+    """Return the :class:`ContactForces` of a model; None where nothing can touch."""
+    plan = model.contact_plan
+    return None if plan is None else ContactForces(model, plan)
+
+
+def contacts(model: CompiledModel, *, q: ArrayLike, qd: ArrayLike | None = None) -> Contacts:
+    """
+    Return the :class:`Contacts` at q, qd (n,), by default at rest.
+
+    Those whose gap is below a tenth of the smallest radius of a shape. Surfaces that overlap are
+    taken to have met at their present speed. Raises ArgumentError.
+    """
+    q = checked('q', q, (model.n,))
+    qd = np.zeros(model.n) if qd is None else checked('qd', qd, (model.n,))
+    plan, n = model.contact_plan, model.n
+    if plan is None:
+        none, three = np.zeros(0), np.zeros((0, 3))
+        return Contacts((), none, three, three, none, three, np.zeros((0, 3, n)), np.zeros(n))
+    found = ContactForces(model, plan)
+    total, contact = found.force(q, qd), found.contact
+    near = contact.candidates[1 : 1 + contact.candidates[0]]
+    near = near[contact.gap[near] < contact.reach]
+    near = near[np.argsort(contact.gap[near], kind='stable')]
+    jacobians = contact.J[near].reshape(-1, 3, n)
+    return Contacts(
+        bodies=tuple(plan.names[i] for i in near),
+        gap=contact.gap[near],
+        points=contact.point[near],
+        normals=contact.normal[near],
+        force=contact.force[near],
+        friction=np.where(contact.force[near, None] > 0.0, contact.friction[near], 0.0),
+        jacobians=jacobians,
+        generalized_force=total,
+    )
+
+
+def require_apart(model: CompiledModel, q: Vector) -> None:
+    """Raise ArgumentError by name where surfaces overlap deeper at q (n,) than they may rest."""
+    if model.contact_plan is None:
+        return
+    found = contacts(model, q=q)
+    for (a, b), gap in zip(found.bodies, found.gap):
+        if -gap > model.contact_plan.depth:
+            words = f'a posture where {a} and {b} do not overlap, as they do by {-gap:.3g} m'
+            raise ArgumentError('q', q.tolist() if len(q) <= 12 else 'the initial posture', words)

@@ -1,0 +1,201 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Contact in simulations: impacts, friction, rest, energy; both integrators."""
+
+import numpy as np
+import pytest
+import softrobot_dynamics as sd
+from softrobot_dynamics.errors import ArgumentError
+from support.contacts import arm, GRAVITY, thing, world
+
+STEPS = [{}, {'tolerance': 1e-6}]
+both = pytest.mark.parametrize('options', STEPS, ids=['equal steps', 'tolerance'])
+FLOOR = {'name': 'floor', 'type': 'plane'}
+
+
+def run(simulator, duration, u=(), dt=1e-3):
+    """Return q and qd (T, n) each at the ends of periods."""
+    states = []
+    for _ in range(round(duration / dt)):
+        simulator.step(u, dt)
+        states.append(np.concatenate([simulator.q, simulator.qd]))
+    return np.split(np.array(states), 2, axis=1)
+
+
+@both
+@pytest.mark.parametrize('restitution', [0.0, 0.5, 1.0])
+def test_a_sphere_rebounds_at_the_share_of_its_speed_that_restitution_is(options, restitution):
+    """A sphere of 1 kg that falls 1 m parts from the floor at e times its speed of approach."""
+    shape = {'type': 'sphere', 'radius': 0.1, 'restitution': restitution, 'stiffness': 1e6}
+    floor = {**FLOOR, 'restitution': restitution}
+    simulator = sd.Simulator(world([thing('ball', shape, (0, 0, 1.1))], [floor]), **options)
+    z, v = (states[:, 3] for states in run(simulator, 0.7))
+    hit = np.sqrt(2.0 * GRAVITY)
+    assert -v.min() == pytest.approx(hit, rel=3e-3)
+    assert v.max() == pytest.approx(restitution * hit, abs=0.015 * hit)
+    assert z.min() > 0.1 - 0.01  # not through the floor
+    assert np.isfinite(z).all()
+
+
+@both
+@pytest.mark.parametrize('share', [0.9, 1.1, 2.0])
+def test_a_block_sticks_below_the_angle_of_friction_and_slides_above(options, share):
+    """On an incline of tan(angle) = share mu a block rests, or accelerates as Coulomb has it."""
+    mu = 0.5
+    angle = np.arctan(share * mu)
+    gravity = (GRAVITY * np.sin(angle), 0.0, -GRAVITY * np.cos(angle))
+    block = {'type': 'box', 'edges': [0.2, 0.2, 0.1], 'friction': mu}
+    model = world([thing('block', block, (0, 0, 0.05))], [{**FLOOR, 'friction': mu}], gravity)
+    simulator = sd.Simulator(model, **options)
+    q, qd = run(simulator, 1.0)
+    expected = max(0.0, GRAVITY * (np.sin(angle) - mu * np.cos(angle)))
+    creep = 0.0 if not options else 3.0 * model.contact_plan.slip
+    assert qd[-1, 1] == pytest.approx(expected, abs=1e-3 + creep)
+    assert np.abs(q[-1, 4:7]).max() < 1e-3  # it does not tip over
+
+
+def test_what_friction_holds_does_not_creep_in_equal_steps():
+    """A block that sticks to an incline has come to rest, to rounding."""
+    gravity = (GRAVITY * np.sin(0.3), 0.0, -GRAVITY * np.cos(0.3))
+    block = {'type': 'box', 'edges': [0.2, 0.2, 0.1]}
+    simulator = sd.Simulator(world([thing('b', block, (0, 0, 0.05))], [FLOOR], gravity))
+    q, qd = run(simulator, 6.0)
+    assert np.abs(qd[-1, 1:]).max() < 1e-6  # the slide falls
+    assert np.abs(q[-1, 1:] - q[-1000, 1:]).max() < 1e-6
+
+
+@both
+def test_a_sphere_rolls_down_an_incline(options):
+    """Friction lets a sphere roll without sliding: it accelerates at 5/7 g sin(angle)."""
+    gravity = (GRAVITY * np.sin(0.2), 0.0, -GRAVITY * np.cos(0.2))
+    model = world([thing('o', {'type': 'sphere', 'radius': 0.05}, (0, 0, 0.05))], [FLOOR], gravity)
+    _, qd = run(sd.Simulator(model, **options), 1.0)
+    assert qd[-1, 1] == pytest.approx(5.0 / 7.0 * GRAVITY * np.sin(0.2), rel=3e-3)
+    omega = qd[-1, 5]
+    assert omega * 0.05 == pytest.approx(qd[-1, 1], rel=5e-3)
+
+
+def test_newtons_cradle_of_three_passes_the_motion_on():
+    """Of three equal spheres in a row the last one leaves at the speed of the first."""
+    sphere = {'type': 'sphere', 'radius': 0.05, 'restitution': 1.0, 'friction': 0.0}
+    spheres = [thing(f'o{i}', sphere, (x, 0, 0)) for i, x in enumerate((-0.3, 0.0, 0.1002))]
+    model = world(spheres, gravity=(0.0, 0.0, 0.0), initial={'o0/x': [-0.3, 1.0]})
+    _, qd = run(sd.Simulator(model), 0.5)
+    np.testing.assert_allclose(qd[-1, [1, 7, 13]], [0.0, 0.0, 1.0], atol=1e-9)
+
+
+def test_a_stack_stands():
+    """A sphere on a box on a larger box stay where they are."""
+    boxes = [
+        thing('a', {'type': 'box', 'edges': [0.2, 0.2, 0.1]}, (0, 0, 0.05)),
+        thing('b', {'type': 'box', 'edges': [0.1, 0.1, 0.1]}, (0, 0, 0.15), 0.5),
+        thing('c', {'type': 'sphere', 'radius': 0.05}, (0.0, 0.0, 0.25), 0.5),
+    ]
+    q, qd = run(sd.Simulator(world(boxes, [FLOOR])), 1.0)
+    np.testing.assert_allclose(q[-1, [3, 9, 15]], [0.05, 0.15, 0.25], atol=1e-3)
+    assert np.abs(q[-1, [1, 2, 7, 8]]).max() < 1e-4
+    assert np.abs(qd[-1]).max() < 1e-2
+
+
+def test_a_body_in_a_tube_stays_in_it():
+    """A sphere that is thrown in a tube bounces, and never gets farther than its wall."""
+    tube = {'name': 'tube', 'type': 'tube', 'start': [0, 0, -9], 'end': [0, 0, 9], 'radius': 0.2}
+    sphere = {'type': 'sphere', 'radius': 0.05, 'restitution': 0.8}
+    model = world(
+        [thing('o', sphere)], [{**tube, 'restitution': 0.8}], initial={'o/x': [0.0, 2.0]}
+    )
+    q, qd = run(sd.Simulator(model), 1.0)
+    assert np.hypot(q[:, 1], q[:, 2]).max() < 0.15 + 2e-3
+    assert (np.diff(np.sign(qd[:, 1])) != 0).sum() == 4  # at 2, 1.6, 1.28, ... m/s on 0.3 m each
+    assert qd[-1, 1] == pytest.approx(2.0 * 0.8**4, rel=1e-3)
+
+
+@pytest.mark.parametrize('friction', [0.0, 0.8])
+def test_an_arm_that_hits_a_wall_never_gains_energy(friction):
+    """The energy of an arm that swings against a wall falls, in every period."""
+    wall = {'name': 'wall', 'type': 'plane', 'point': [-0.03, 0, 0], 'normal': [1, 0, 0]}
+    model = arm([{**wall, 'friction': friction}], friction=friction)
+    simulator = sd.Simulator(model, q=np.tile([0.5, 0.0, 0.0], 3))
+    energies = []
+    for _ in range(1500):
+        simulator.step([0.0], 1e-3)
+        q, qd = simulator.q, simulator.qd
+        parts = sd.potential_energy(model, q=q), sd.elastic_energy(model, q=q)
+        energies.append(sum(parts) + sd.kinetic_energy(model, q=q, qd=qd))
+    energies = np.array(energies)
+    assert np.diff(energies).max() < 1e-3 * (energies[0] - energies[-1])
+    assert np.abs(simulator.qd).max() < 0.3
+
+
+def test_an_arm_pressed_on_a_wall_rests_where_statics_has_it():
+    """Without friction a pulled arm comes to rest at the equilibrium, with the same force."""
+    wall = {'name': 'wall', 'type': 'plane', 'point': [0.06, 0, 0], 'normal': [-1, 0, 0]}
+    model = arm([{**wall, 'friction': 0.0}])
+    found = sd.equilibrium(model, u=[15.0])
+    simulator = sd.Simulator(model, q=sd.equilibrium(model, u=[0.1]).q)
+    run(simulator, 6.0, [15.0])
+    assert np.abs(simulator.qd).max() < 1e-5
+    np.testing.assert_allclose(simulator.q, found.q, atol=1e-5)
+    pressing = sd.contacts(model, q=found.q).force.sum()
+    assert pressing > 0.05
+    assert sd.contacts(model, q=simulator.q).force.sum() == pytest.approx(pressing, rel=1e-3)
+
+
+@pytest.mark.parametrize('scale', [1e-2, 0.1, 1.0])
+def test_contact_does_not_depend_on_the_unit_of_length(scale):
+    """An arm 100 times smaller, or 10 times, touches a wall as one of 0.6 m does."""
+    wall = {'name': 'w', 'type': 'plane', 'point': [0.06 * scale, 0, 0], 'normal': [-1, 0, 0]}
+    model = arm([wall], scale=scale)
+    light = sd.equilibrium(model, u=[15.0 * scale**2])
+    found = sd.contacts(model, q=light.q)
+    assert light.stable
+    assert found.bodies[0][1] == 'w'
+    assert 0.0 < -found.gap[0] < 0.03 * 0.02 * scale
+    tip = sd.forward_kinematics(model, q=light.q)[-1][0, 3]
+    assert tip == pytest.approx(0.04 * scale, abs=0.01 * scale)
+
+
+def test_a_start_where_surfaces_overlap_is_refused_by_their_names():
+    """The posture is refused with the names of what overlaps and by how much; a reset too."""
+    ball = {'type': 'sphere', 'radius': 0.05}
+    with pytest.raises(ArgumentError, match=r'o and floor do not overlap, as they do by 0\.03 m'):
+        sd.Simulator(world([thing('o', ball, (0, 0, 0.02))], [FLOOR]))
+
+
+def test_deep_penetration_does_not_explode():
+    """A body that a state puts deep into another one leaves it slowly, at bounded speed."""
+    simulator = sd.Simulator(
+        world([thing('o', {'type': 'sphere', 'radius': 0.05}, (0, 0, 0.1))], [FLOOR])
+    )
+    simulator.q[3] = 0.0
+    _, qd = run(simulator, 1.0)
+    assert np.abs(qd).max() < 1.0
+
+
+def test_an_arm_touches_itself_only_if_it_says_so():
+    """Parts next to each other never touch; others do where both groups are named."""
+    assert arm().contact_plan is None
+    model = arm(self_contact=True)
+    assert model.contact_plan is not None
+    rolled = np.tile([3.2, 0.0, 0.0], 3)  # more than one turn and a half
+    found = sd.contacts(model, q=rolled)
+    assert ('s0', 's2') in found.bodies
+    assert not sd.contacts(model, q=np.tile([0.5, 0.0, 0.0], 3)).bodies
+
+
+def test_robots_that_touch_nothing_move_as_before_bit_by_bit():
+    """Surroundings that are far away change nothing."""
+    far = {'name': 'wall', 'type': 'plane', 'point': [9.0, 0, 0], 'normal': [-1, 0, 0]}
+    paths = []
+    for environment in ([], [far]):
+        simulator = sd.Simulator(arm(environment, segments=2))
+        paths.append(run(simulator, 0.3, [3.0])[0])
+    np.testing.assert_allclose(paths[0], paths[1], rtol=0.0, atol=1e-9)
+
+
+def test_equal_inputs_give_equal_states_with_contact():
+    """A simulation with impacts is the same again, bit by bit, after a reset too."""
+    wall = {'name': 'wall', 'type': 'plane', 'point': [0.03, 0, 0], 'normal': [-1, 0, 0]}
+    simulator = sd.Simulator(arm([wall]))
+    first = run(simulator, 0.5, [4.0])[0]
+    simulator.reset()
+    np.testing.assert_array_equal(run(simulator, 0.5, [4.0])[0], first)
