@@ -75,7 +75,7 @@ def test_the_image_has_everything_that_is_built():
 
 
 def test_the_image_runs_the_command_of_the_readme():
-    """What the image runs by default is the first launch command of the README."""
+    """The image runs by default the first launch command of the README."""
     (command,) = [words for name, words in instructions() if name == 'CMD']
     assert re.findall(r'"([^"]*)"', command) == LAUNCH.split()
     assert LAUNCH in read('README.md')
