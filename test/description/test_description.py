@@ -200,7 +200,7 @@ WRONG = [
         (*SEGMENT, 'colour'),
         'red',
         'bodies[1].colour',
-        'fields joint, body, collision, parent, name',
+        'fields joint, body, collision, parent',
     ),
     (
         (*SEGMENT, 'joint'),
