@@ -44,7 +44,7 @@ WAITING, SETTLING, RUNNING = range(3)
 MODES = 'waiting for sensors', 'settling', 'estimating'
 
 _FAR = 20.0  # times its noise: with more, a measurement tells nothing of where the robot is
-_CERTAIN = 1e-6  # chance, at one look, of a push that is none: below, it is believed
+_CERTAIN = 1e-6  # chance, at one look, of a push that is none: below, it is reported
 _GONE = 0.5  # of a push that is a collision: below, it has ended
 _MOST = 32  # messages of a topic of many nodes that are looked at in one cycle
 

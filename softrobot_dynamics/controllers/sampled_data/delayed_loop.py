@@ -122,7 +122,7 @@ def late_growth(
     """
     Return the logarithm of the largest eigenvalue of the loop's period; nan if it has none.
 
-    Of a robot with so many times the stiffness and damping that the law believes.
+    Of a robot with so many times the stiffness and damping that the law assumes.
     """
     closed = _closed_loop(motion, responses, period, lateness, stiffness, damping)
     return _log_spectral_radius(closed) if np.isfinite(closed).all() else math.nan
