@@ -70,7 +70,8 @@ def compile_all(robot, law):
 
         values = {'robot': robot, 'rate': 1000.0, 'payload.body': '', 'controlled': ()}
         build.controlled({**values, 'controller': law})
-        build.simulated({**values, 'plant': (), 'substep': 5e-4, 'integrator': 'exponential'})
+        values |= {'plant': (), 'surroundings': (), 'substep': 5e-4}
+        build.simulated({**values, 'integrator': 'exponential'})
     else:
         sd.forward_dynamics_derivatives(model, q=model.q0, qd=zero, u=np.zeros(model.m))
 

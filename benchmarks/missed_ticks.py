@@ -7,7 +7,7 @@ simulation and controller run all the time, and are stopped (SIGSTOP) while the 
 `bare_pair.py` has its turn. Both have FIFO priority and compute about as long.
 
     python benchmarks/missed_ticks.py --turns 20                 # beside whatever else is running
-    python benchmarks/missed_ticks.py --turns 20 --load 4        # beside processes that start, write
+    python benchmarks/missed_ticks.py --turns 20 --load 4        # beside a load
     python benchmarks/missed_ticks.py --turns 20 --priority 0    # without FIFO
 """
 

@@ -188,10 +188,12 @@ def _pythons(text):
 
 
 def _required():
-    """Return what setup.py requires: {package: (oldest version, first that is too new or None)}."""
+    """Return what setup.py requires: {package: (oldest version, first too new or None)}."""
     setup = (ROOT / 'setup.py').read_text(encoding='utf-8')
     (line,) = re.findall(r'install_requires=(\[.*?\])', setup, re.DOTALL)
-    found = [re.fullmatch(r'(\w+)>=([\d.]+)(?:,<([\d.]+))?', each) for each in ast.literal_eval(line)]
+    found = [
+        re.fullmatch(r'(\w+)>=([\d.]+)(?:,<([\d.]+))?', each) for each in ast.literal_eval(line)
+    ]
     return {each[1]: (each[2], each[3]) for each in found}
 
 
@@ -218,7 +220,7 @@ def test_pages_name_the_pythons_that_setup_names(page):
 
 
 def test_every_python_that_is_claimed_was_run():
-    """Every Python that the README claims has a row in the table of platforms, and no other has."""
+    """The Pythons that the README claims are those in the table of platforms."""
     run = {_numbers(row['Python'])[1] for row in _platforms()}
     assert run == set(_pythons((ROOT / 'README.md').read_text(encoding='utf-8')))
 
@@ -231,7 +233,7 @@ def test_the_oldest_version_required_was_run(package):
 
 
 def test_the_newest_numba_allowed_was_run():
-    """The last version before the one that setup.py refuses is in the table; the README says it."""
+    """The last numba before the one that setup.py refuses is in the table of platforms."""
     first, too_new = (_numbers(version) for version in _required()['numba'])
     assert (first, too_new) == TESTED
     last = max(_numbers(row['numba']) for row in _platforms())
@@ -250,7 +252,7 @@ def test_the_readme_marks_the_commands_that_a_release_is_checked_by(name):
 
 @pytest.mark.parametrize('path', sorted((ROOT / '.ci').iterdir()), ids=lambda path: path.name)
 def test_the_scripts_of_the_gate_can_be_run(path):
-    """bash can read every script in .ci, and those that are not for sourcing are executable."""
+    """Bash can read every script in .ci, and those that are not for sourcing are executable."""
     done = subprocess.run(['bash', '-n', path], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert os.access(path, os.X_OK) == (path.suffix != '.bash')

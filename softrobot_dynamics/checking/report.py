@@ -19,6 +19,7 @@ from softrobot_dynamics.checking.omitted import worst_omitted
 from softrobot_dynamics.checking.orders import orders
 from softrobot_dynamics.checking.units import questions
 from softrobot_dynamics.configuration import build
+from softrobot_dynamics.configuration.state_topics import expected_delay
 from softrobot_dynamics.dynamics import inverse
 from softrobot_dynamics.dynamics.statics import Equilibrium, equilibrium
 from softrobot_dynamics.errors import SoftRobotError
@@ -196,9 +197,13 @@ class _Robot:
         left = max((rate.real for rate in law.unstable_zero_dynamics(self._q)), default=0.0)
         words = 'a motion that no output shows would grow' if left > 0.0 else ''
         yield Finding('fastest growth while outputs are held', left, '1/s', words)
+        settings, late = law.settings, expected_delay(self._values or {}, period)
+        if late := late if hasattr(settings, 'delay') else 0.0:
+            settings = settings.replace(delay=settings.delay + late)
+        said = f', states {1e3 * late:.3g} ms late' if late else ''
         for words, off in (('', 0.0), (f', stiffness and damping {OFF:.0%} off', OFF)):
-            rate = law.growth(self._q, self._u, law.settings, off)
-            name = f'largest eigenvalue of a period of {1e3 * period:g} ms{words}'
+            rate = law.growth(self._q, self._u, settings, off)
+            name = f'largest eigenvalue of a period of {1e3 * period:g} ms{words}{said}'
             if not np.isfinite(rate):
                 yield Finding(name, None, '', '')
                 continue

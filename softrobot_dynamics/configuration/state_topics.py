@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 
 from softrobot_dynamics.configuration.parameters import ParameterSpec
 from softrobot_dynamics.configuration.wire_names import wire_names
-from softrobot_dynamics.errors import closest, DescriptionError, Problem
+from softrobot_dynamics.errors import ArgumentError, closest, DescriptionError, Problem
+from softrobot_dynamics.loops.part_ages import BY_RATES
+from softrobot_dynamics.loops.velocity_estimation import delay_of
 
 GROUP = 'states'  # of the parameters of parts
 TOPIC = 'joint_states'
@@ -83,6 +85,38 @@ def state_parts(values: Mapping[str, Any], coordinates: Sequence[str]) -> tuple[
     made = tuple(_part(values, part, coordinates, found[part]) for part in parts)
     _refuse([*_same_topics(made), *_no_tick(values)])
     return made
+
+
+def expected_delay(values: Mapping[str, Any], period: float) -> float:
+    """
+    Return by how much states will be late by `values`, in a loop with a period, both in s.
+
+    That of estimated velocities, or half a period of the slowest part where another one makes the
+    ticks. Latencies are known only while the loop runs.
+    """
+    parts = values.get('state_topics') or ()
+    rates = [values.get(f'{GROUP}.{part}.rate') or 1.0 / period for part in parts]
+    estimated = values.get('velocities') == 'differentiated' or any(
+        not values.get(f'{GROUP}.{part}.velocities', True) for part in parts
+    )
+    late = delay_of(round(1e9 * period)) * 1e-9 if estimated else 0.0
+    age = 0.5 / min(rates) if rates and values.get(f'{GROUP}.tick') else 0.0
+    return max(late, age if age > BY_RATES * period else 0.0)
+
+
+def require_one_clock(values: Mapping[str, Any]) -> None:
+    """
+    Raise ArgumentError if parts of a simulated robot's `values` cannot be put together.
+
+    As fast as answers come, simulated time has no rate: only stamps of one clock say how old a
+    part is.
+    """
+    if len(values.get('state_topics') or ()) < 2 or values[f'{GROUP}.shared_clock']:
+        return
+    pace = values['real_time_factor']
+    if pace == 0.0:
+        expected = f'more than 0, or {GROUP}.shared_clock: true, as states come in parts'
+        raise ArgumentError('real_time_factor', pace, expected)
 
 
 def _part(

@@ -70,9 +70,10 @@ class AcceleratingLaw(SampledDataLaw[A]):
     def _choose(self) -> float:
         """Return the longest time [s] with which a robot off the model is stable at q0."""
         q, u, scales = self.model.q0, self.settings.feed_forward, self.model.scales
+        here = self.settings.replace(delay=0.0)  # whatever is late, which may change
         times = [count * self.period for count in TIMES]
         for time in (each for each in times if each <= SLOWEST / scales.rate):
-            growth = self.growth(q, u, self.settings.replace(observer=time), DESIGN_OFF)
+            growth = self.growth(q, u, here.replace(observer=time), DESIGN_OFF)
             if growth < scales.growth:
                 return time
             if math.isnan(growth):  # it cannot be there

@@ -20,9 +20,10 @@ from softrobot_dynamics.controllers.phases import (
     Timetable,
 )
 from softrobot_dynamics.controllers.sampled_data.command import HeldCommand
+from softrobot_dynamics.controllers.sampled_data.delayed_loop import Lateness
 from softrobot_dynamics.controllers.sampled_data.ensemble import Ensemble
 from softrobot_dynamics.controllers.sampled_data.prediction import Prediction
-from softrobot_dynamics.controllers.sampled_data_law import SampledDataSettings
+from softrobot_dynamics.controllers.sampled_data_law import SampledDataLaw, SampledDataSettings
 from softrobot_dynamics.controllers.settings import LIMITS, Settings
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.piecewise import alike, constant, Reference, select
@@ -201,8 +202,12 @@ class Composition(Controller[Composed]):
     ) -> float:
         """Return the rate [1/s] at which errors would grow in a phase (default: the present)."""
         place = self._now.place if place is None else place
-        own = [settings.laws[i] for i in self._now.phases[place].laws]
-        return self._ensembles[place].growth(q, u, own, off)
+        at_work = self._now.phases[place].laws
+        own = [settings.laws[i] for i in at_work]
+        pairs = [(self.laws[i], settings.laws[i]) for i in at_work]
+        times = [law.observed(x) for law, x in pairs if isinstance(law, SampledDataLaw)]
+        late = Lateness(settings.delay, max(times, default=0.0))
+        return self._ensembles[place].growth(q, u, own, off, late)
 
     def unstable_zero_dynamics(self, q: Vector) -> tuple[complex, ...]:
         """Return the growing rates that each law sees while the others push as they do."""

@@ -16,6 +16,7 @@ from softrobot_dynamics.compiling.parallel import compile_in_parallel
 from softrobot_dynamics.controllers.buffers import allocate_buffers, Buffers
 from softrobot_dynamics.controllers.contract import BlendedReference, Command, Controller
 from softrobot_dynamics.controllers.sampled_data.command import HeldCommand, Lines
+from softrobot_dynamics.controllers.sampled_data.delayed_loop import Lateness
 from softrobot_dynamics.controllers.sampled_data.friction_compensation import FrictionCompensation
 from softrobot_dynamics.controllers.sampled_data.loop_stability import Answer, SampledLoop
 from softrobot_dynamics.controllers.sampled_data.prediction import Prediction
@@ -196,7 +197,14 @@ class SampledDataLaw(Controller[D]):
 
     def growth(self, q: Vector, u: Vector, settings: D, off: float = 0.0) -> float:
         """Return the rate [1/s] at which errors would grow, see :meth:`Controller.growth`."""
-        return self._sampled.growth(q, u, lambda q, u: self._law_at_rest(q, u, settings), off)
+        late = Lateness(settings.delay, self.observed(settings))
+        return self._sampled.growth(
+            q, u, lambda q, u: self._law_at_rest(q, u, settings), off, late
+        )
+
+    def observed(self, settings: D) -> float:
+        """Return what ``observes`` is with other settings [s]."""
+        return float(getattr(self.tell(settings), 'observer', 0.0))
 
     def law_at_rest(self, lines: Lines) -> Callable[..., Answer]:
         """Return the law at rest beside the loop, see :meth:`Controller.law_at_rest`."""
@@ -210,8 +218,11 @@ class SampledDataLaw(Controller[D]):
         told = self.tell(settings.replace(lower=-free, upper=free, rate=free), place)
         tick = self._bind(fixed, BlendedReference(stay, stay, 0.0, 0.0), told)
 
-        def answer(q: Vector, qd: Vector, memory: Vector) -> tuple[Any, Vector]:
+        def answer(
+            q: Vector, qd: Vector, memory: Vector, reached: Vector | None = None
+        ) -> tuple[Any, Vector]:
             fixed.last[:], fixed.b.asked[:] = u, -self.period
+            fixed.reached[:] = np.nan if reached is None else reached
             fixed.b.memory.ravel()[:] = memory
             found = fixed.b.w.copy() if tick(q, qd, 0.0) >= 0 else np.nan
             return found, fixed.b.memory.flatten()

@@ -55,6 +55,7 @@ def _values(robot: str) -> dict[str, Any]:
     return {
         'robot': robot,
         'plant': (),
+        'surroundings': (),
         'payload.body': '',
         'rate': _RATE,
         'substep': _SUBSTEP,

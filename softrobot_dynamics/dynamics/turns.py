@@ -11,13 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import hypot, pi
-from typing import NamedTuple, TYPE_CHECKING
+from typing import Any, NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
-
-if TYPE_CHECKING:
-    from softrobot_dynamics.description.robot import RobotDescription
 
 TURN = 2.0 * pi
 _SLIGHT = 1e-6  # [rad] by which limits may exceed a turn and still be those of one
@@ -38,7 +35,7 @@ class Turns(NamedTuple):
     vectors: tuple[RotationVectors, ...] = ()
 
 
-def turns_of(description: RobotDescription) -> Turns:
+def turns_of(description: Any) -> Turns:
     """
     Return the :class:`Turns` of a RobotDescription.
 

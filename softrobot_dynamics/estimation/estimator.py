@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
-from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.calls import jacobian
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
@@ -186,6 +186,28 @@ class Estimator(Rebuilt):
         if newest:
             self._ahead = time, x
         return estimate_of(time, x, n, None)
+
+    def predicted(self, sensor: str, time: float | None = None) -> Array:
+        """
+        Return the value that a sensor should measure at a time [s], None: at the newest state.
+
+        The time is when it is true, a stamp minus the sensor's ``delay``. Raises UnknownNameError,
+        and as :meth:`estimate`.
+        """
+        number = self._numbers.get(sensor)
+        if number is None:
+            raise UnknownNameError('sensor', sensor, tuple(self._numbers))
+        state, n = self._moments[-1].state, self.model.n
+        x, at = state.x, state.time
+        if time is not None:
+            found, at = self.estimate(time), time
+            x = np.concatenate([found.q, found.qd, found.force, found.model_error])
+        bound = self._bound[number]
+        self._mover.take(x)
+        self._mover.u[:] = self._commands.at(at)
+        observed = bound.observation.observed
+        bound.observation.observe(x[:n], x[n : 2 * n], np.zeros(len(observed.predicted)))
+        return bound.sensor.value(observed.predicted)
 
     def push(
         self,

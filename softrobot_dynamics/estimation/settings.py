@@ -93,12 +93,15 @@ class EstimatorSettings:
     history: float = number('s', above=0.0, default=0.5)
 
     def validate(self) -> Complaints:
-        """Yield sensors, or efforts, of the same name, and actuators that are measured twice."""
+        """Yield equal names of sensors or efforts, wrong messages, actuators measured twice."""
         named = [(f'sensors[{i}].name', each.name) for i, each in enumerate(self.sensors)]
         named += [(f'efforts[{i}].name', each.name) for i, each in enumerate(self.efforts)]
         for i, (place, name) in enumerate(named):
             if name in [other for _, other in named[:i]]:
                 yield place, name, 'a name that no other sensor has'
+        for i, sensor in enumerate(self.sensors):
+            for field, value, expected in sensor.complaints():
+                yield f'sensors[{i}].{field}', value, expected
         actuators = [name for effort in self.efforts for name in effort.names]
         for name in sorted({name for name in actuators if actuators.count(name) > 1}):
             yield 'efforts', name, 'each actuator once'

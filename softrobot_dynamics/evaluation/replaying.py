@@ -20,7 +20,7 @@ from softrobot_dynamics.controllers.phases import Program
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.loops.driver import Driver
+from softrobot_dynamics.loops.driver import Driver, STATE_DELAY
 from softrobot_dynamics.loops.orders import HoldOrder, Orders, TakenOrders
 from softrobot_dynamics.model.model import compile_model, CompiledModel
 from softrobot_dynamics.recordings.reading import Recording
@@ -132,6 +132,7 @@ class _Player:
         self._read_changes(k)
         began = bool(took & TakenOrders.BEGAN)
         if took & TakenOrders.TUNED:
+            self._driver.state_delay = self._values.get(STATE_DELAY, 0.0)
             settings = build.settings_for(self._model, self._values)
             self._orders = self._orders._replace(settings=settings)
         if took & (TakenOrders.FOLLOWS | TakenOrders.HOLDS | TakenOrders.LED):
@@ -163,7 +164,8 @@ class _Player:
         end = times[k + 1] if k + 1 < len(times) else np.inf
         while self._changes and self._changes[0][0] < end:
             _, changed = self._changes.pop(0)
-            self._plan = None
+            if set(changed) != {STATE_DELAY}:
+                self._plan = None
             self._values |= {name: _number(value) for name, value in changed.items()}
 
 

@@ -20,6 +20,7 @@ from softrobot_dynamics.loops.contracts import (
     Stamp,
     TickRecord,
 )
+from softrobot_dynamics.loops.driver import STATE_DELAY
 from softrobot_dynamics.loops.guarding import FAILED, GuardedLoop, RUNNING, STOPPED
 from softrobot_dynamics.loops.message_fields import SECOND, StateReader
 from softrobot_dynamics.loops.orders import NOTHING, Orders
@@ -72,7 +73,8 @@ class ControlLoop(GuardedLoop):
             reader, plant.validator(), period
         )
         self._arrival = self._expires = 0  # of the last valid state, and when it is too old [ns]
-        self._time, self._delay = ReferenceTime(watchdog), 0  # of estimated velocities [ns]
+        self._time = ReferenceTime(watchdog)
+        self._delay = self._estimated = 0  # [ns] of states; of estimated velocities
         self._moved = self._delay_changed = False
         self._before = np.full(plant.model.m, nan)  # the command before a tick, for the record
         self._next_report = 0
@@ -128,12 +130,20 @@ class ControlLoop(GuardedLoop):
         self.steps.add(step)
         self.statistics.count('missed', max(0, round(step / self.period) - 1))
         if states.delay != self._delay:
-            self._delay = states.delay
-            self.driver.state_delay, self._delay_changed = states.delay * 1e-9, True
+            self._expect_delay(states.delay, states.lateness)
         self._tick(states.header.stamp, t - self.driver.state_delay, q, qd, arrival)
         if arrival - self._arrival < self.period // 2:  # others would never have their turn
             self._inbox.rest()
         self._arrival = arrival
+
+    def _expect_delay(self, delay: int, estimated: int) -> None:
+        """Have the law make up for a delay of the states [ns], and of estimated velocities."""
+        self._delay, seconds = delay, delay * 1e-9
+        self.driver.expect_delay(seconds)
+        if estimated != self._estimated:
+            self._estimated, self._delay_changed = estimated, True
+        if self.record is not None:
+            self.record.note({STATE_DELAY: seconds})
 
     def _forget_what_was(self, arrival: int) -> None:
         """Discard all states from before the watchdog ran out, if it did."""

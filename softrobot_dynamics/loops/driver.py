@@ -31,6 +31,8 @@ from softrobot_dynamics.references.piecewise import constant, reaching, Referenc
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
+STATE_DELAY = 'state_delay'  # [s], by which records note it when it changes
+
 
 class Driver:
     """
@@ -138,6 +140,18 @@ class Driver:
             self._setpoints.stand(self._setpoints.resting(q))
         return True
 
+    def expect_delay(self, seconds: float) -> None:
+        """Let the law make up for states that are late by that, from the next one on."""
+        self.state_delay = seconds
+        settings = self.taken.settings.replace()  # not the same object: taken up anew
+        self.taken = self.taken._replace(settings=settings)
+
+    def told(self, settings: Any) -> Any:
+        """Return settings with the delay of the states in theirs, if the law makes up for it."""
+        if not self.state_delay or not hasattr(settings, 'delay'):
+            return settings
+        return settings.replace(delay=settings.delay + self.state_delay)
+
     def stand(self, u: Vector) -> None:
         """Let drives of joints that were told nothing hold what is told in a command u (m,)."""
         if self._setpoints is not None:
@@ -176,18 +190,12 @@ class Driver:
         """Pass new settings and references to the law."""
         taken, self.taken, self.took = self.taken, orders, NOTHING
         if anew or orders.settings is not taken.settings:
-            self.law.use(self._told(orders.settings))
+            self.law.use(self.told(orders.settings))
             self.took |= TakenOrders.BEGAN | TakenOrders.TUNED if anew else TakenOrders.TUNED
         if anew or orders.reference is not taken.reference:
             self._follow(orders, t, q, qd, anew, taken)
         if anew:
             self.law.start(q, qd, t, self.last_command)
-
-    def _told(self, settings: Any) -> Any:
-        """Return settings with the delay of the states in theirs, if the law makes up for it."""
-        if not self.state_delay or not hasattr(settings, 'delay'):
-            return settings
-        return settings.replace(delay=settings.delay + self.state_delay)
 
     def _follow(
         self, orders: Orders, t: float, q: Vector, qd: Vector, anew: bool, taken: Orders

@@ -10,9 +10,11 @@ is that of the sensors' stamps, see `SensorClock`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+import contextlib
 
 import numpy as np
 from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Array
 from softrobot_dynamics.errors import (
     ArgumentError,
     MessageError,
@@ -25,7 +27,7 @@ from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.estimation.shape import Shape
 from softrobot_dynamics.loops.contracts import EstimationOutput
 from softrobot_dynamics.loops.deadlines import Deadlines, EstimationSchedule
-from softrobot_dynamics.loops.message_fields import read_measurement, SECOND, stamp_of
+from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.realtime import now, sleep_until
 from softrobot_dynamics.loops.sensor_streams import (
     CommandStream,
@@ -44,6 +46,7 @@ MODES = 'waiting for sensors', 'settling', 'estimating'
 _FAR = 20.0  # times its noise: with more, a measurement tells nothing of where the robot is
 _CERTAIN = 1e-6  # chance, at one look, of a push that is none: below, it is believed
 _GONE = 0.5  # of a push that is a collision: below, it has ended
+_MOST = 16  # messages of a topic of many nodes that are looked at in one cycle
 
 
 class EstimationLoop(Loop):
@@ -167,16 +170,25 @@ class EstimationLoop(Loop):
 
     def _listen(self, stream: Stream) -> None:
         """Take in what a sensor has measured since the last time."""
+        for _ in range(_MOST if stream.shared else 1):
+            if not self._hear(stream):
+                return
+
+    def _hear(self, stream: Stream) -> bool:
+        """Take in the next message of a sensor; return whether there was one."""
+        name = stream.sensor.name
         try:
             if (message := stream.inbox.wait(0)) is None:
-                return
-            arrival, stamp = now() - stream.inbox.age(), stamp_of(message)
-            value = read_measurement(stream.sensor, message)
-            self._stamps.check(stream.sensor.name, stamp, arrival)
+                return False
+            arrival = now() - stream.inbox.age()
+            stamp, value = stream.read(message, arrival, self._predicted)
+            if value is None:
+                self.statistics.count('unseen', not stream.shared)
+                return True
+            self._stamps.check(name, stamp, arrival)
         except MessageError as error:
-            self._refuse(error, stream.sensor.name)
-            return
-        name = stream.sensor.name
+            self._refuse(error, name)
+            return True
         self._stamps.accept(name, stamp, arrival)
         self._came[name] = arrival
         if self.mode == WAITING:
@@ -184,6 +196,14 @@ class EstimationLoop(Loop):
             self._accepted[name] = arrival
         else:
             self._measure(name, stamp, value, arrival)
+        return True
+
+    def _predicted(self, sensor: str, time: int) -> Array:
+        """Return the value that a sensor should measure at a time [ns]."""
+        if self.mode != WAITING:
+            with contextlib.suppress(ArgumentError, SimulationDivergedError, SingularMassError):
+                return self._estimator.predicted(sensor, self._seconds(time))
+        return self._estimator.predicted(sensor)
 
     def _measure(self, name: str, stamp: int, value: ArrayLike, arrival: int) -> None:
         """Correct the estimate by a measurement."""

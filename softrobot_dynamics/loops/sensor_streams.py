@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.estimation.efforts import Effort
 from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.estimation.sensors.contract import Sensor
 from softrobot_dynamics.estimation.sensors.messages import Message
 from softrobot_dynamics.loops.contracts import CommandSource, MessageInbox, Stamped
-from softrobot_dynamics.loops.message_fields import SECOND
+from softrobot_dynamics.loops.message_fields import read_measurement, SECOND, stamp_of
+from softrobot_dynamics.loops.sensor_adapters import SensorAdapter, StampedValue
 
 _PERIODS = 2.5  # of a sensor that it may be silent
 
@@ -26,6 +27,20 @@ class Stream(NamedTuple):
 
     sensor: Sensor | Effort
     inbox: MessageInbox[MeasurementMessage]
+    adapter: SensorAdapter | None = None  # of messages that are not those of the sensor's kind
+
+    @property
+    def shared(self) -> bool:
+        """Whether other nodes publish on its topic, of which the newest message is not enough."""
+        return self.adapter is not None and self.adapter.shared
+
+    def read(
+        self, message: MeasurementMessage, arrival: int, predict: Callable[[str, int], Array]
+    ) -> StampedValue:
+        """Return what was measured in a message; as :meth:`SensorAdapter.read`."""
+        if self.adapter is not None:
+            return self.adapter.read(message, arrival, predict)
+        return StampedValue(stamp_of(message), read_measurement(self.sensor, message))
 
     def patience(self, timeout: int) -> int:
         """Return how long the sensor may say nothing [ns], at least a timeout [ns]."""

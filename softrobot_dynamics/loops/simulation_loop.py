@@ -293,7 +293,7 @@ class SimulationLoop(Loop):
             if state is not None:
                 if self._publisher.state(state.q, state.qd, state.stamp) is False:
                     self._heard = None  # of a part that no command answers
-            elif self.pace == 0.0:  # nothing to wait for
+            if self._heard is None and self.pace == 0.0:  # nothing to wait for
                 self.deadlines.next = self._published
 
     def _enter(self, mode: int) -> None:

@@ -53,6 +53,9 @@ class StabilityCheck:
     ``plant`` is the :class:`.build.Controlled`, ``period`` [s] that of the loop; ``warn`` is told
     in words of a running loop that grows. ``clock`` returns the time in ns.
 
+    Settings are judged with the delay of the states of the loop in theirs: that of estimated
+    velocities, and of parts of the states.
+
     In a running loop a growth counts if it is still there when errors would have grown e-fold: a
     robot that a new phase sets in motion, as a gripper that gets its pressure, may pass a place
     where it would not stay.
@@ -67,7 +70,7 @@ class StabilityCheck:
     ) -> None:
         self._plant, self._period, self._warn, self._clock = plant, period, warn, clock
         self._grows: float = plant.model.scales.growth
-        self._looked_at: tuple[Orders | None, str] = (None, '')  # orders, phase
+        self._looked_at: tuple[Orders | None, str, float] = (None, '', 0.0)  # orders, phase, delay
         self._again: float | None = None  # [ns] when a growth that was found has to be confirmed
         self._words = ''
         self.last = np.nan  # [1/s] where the loop was looked at last
@@ -80,12 +83,16 @@ class StabilityCheck:
         q, u = loop.place()
         if q is None or u is None:
             return
-        new, now = (self._plant.growth(q, u, s) for s in (settings, loop.orders.settings))
+        told = map(loop.driver.told, (settings, loop.orders.settings))
+        new, now = (self._plant.growth(q, u, each) for each in told)
         if new > self._grows and not new < now:
             raise UnstableLoopError(new, self._period)
 
-    def along(self, places: Iterable[Sequence[Any]], settings: Settings) -> tuple[str, ...]:
-        """Return in words, a tuple, what is to be said of (q, u) along a reference."""
+    def along(
+        self, places: Iterable[Sequence[Any]], settings: Settings, loop: ControlLoop | None = None
+    ) -> tuple[str, ...]:
+        """Return in words, a tuple, what is to be said of (q, u) along a reference of a loop."""
+        settings = settings if loop is None else loop.driver.told(settings)
         rates = [self._plant.growth(q, u, settings, 0.0, *phase) for q, u, *phase in places]
         worst = max(
             (rate for rate in rates if rate > self._grows), default=np.nan
@@ -101,14 +108,14 @@ class StabilityCheck:
         orders, phase, (q, u) = loop.orders, loop.phase, loop.place()
         if loop.mode != RUNNING or q is None or u is None:
             return self._words
-        new = orders is not self._looked_at[0] or phase != self._looked_at[1]
+        delay, (before, *others) = loop.driver.state_delay, self._looked_at
+        new = orders is not before or others != [phase, delay]
         due = self._again is not None and self._clock() >= self._again
         if not (new or due):
             return self._words
-        self._looked_at, self._again, self._words = (orders, phase), None, ''
-        self.last, self.if_off = (
-            self._plant.growth(q, u, orders.settings, off) for off in (0.0, OFF)
-        )
+        self._looked_at, self._again, self._words = (orders, phase, delay), None, ''
+        settings = loop.driver.told(orders.settings)
+        self.last, self.if_off = (self._plant.growth(q, u, settings, off) for off in (0.0, OFF))
         words = self._warning()
         if words and new:
             fastest = np.nanmax([self.last, self.if_off])

@@ -20,7 +20,7 @@ OFFSET = 1.0  # [s] between clocks that is worth a word
 LATE = 0.5  # of a period by which a delay may be longer than the law knows
 CYCLE = 1.0  # periods that a command may wait for a bus behind our sight
 LONGEST = 50  # periods; stamps that are farther behind are those of another clock
-OLD = SECOND // 100  # [ns] over which a part of the states is brought forward, at most
+OLD = SECOND // 100  # [ns] by which a part may be older than the state that is made of it
 LOOKS = 5  # of which a median is taken
 _AGAIN, _ONCE = 60 * SECOND, 10**6 * SECOND
 
@@ -101,6 +101,8 @@ class StateMonitor:
             self._warn('ignored', words, _ONCE)
         if words := estimation(loop):
             self._warn('velocities', words, _ONCE)
+        if words := moved_back(loop):
+            self._warn('moment', words, _ONCE)
         offset = self.offset(loop)
         if abs(offset) > OFFSET:
             words = f'the states are stamped {offset:.4g} s before the time that it is here;'
@@ -180,13 +182,26 @@ def old_parts(loop: ControlLoop) -> str:
     parts, ages = getattr(loop.states, 'parts', ()), getattr(loop.states, 'ages', ())
     for part, each in zip(parts, ages):
         age = each.mean() if each.count >= ENOUGH else None
-        if age is not None and age > OLD:
+        if age is not None and age - loop.states.delay > OLD:
             return (
                 f'states of {part.name} are {age * 1e-6:.3g} ms older than the ticks that use'
                 f' them, and the loop may oscillate: expected states.tick: {part.name}, with its'
                 ' rate and `delay`, or a time constant of the observer above that age'
             )
     return ''
+
+
+def moved_back(loop: ControlLoop) -> str:
+    """Tell for which part of the states all are of a moment before the ticks, '' for none."""
+    states = loop.states
+    parts, ages = getattr(states, 'parts', ()), getattr(states, 'ages', ())
+    if not parts or states.delay <= states.lateness:  # estimated velocities are said elsewhere
+        return ''
+    oldest, k = max((each.mean() or 0.0, k) for k, each in enumerate(ages))
+    return (
+        f'states of {parts[k].name} are {oldest * 1e-6:.3g} ms older than the ticks: whole states'
+        f' are of {states.delay * 1e-6:.3g} ms before these, which is made up for'
+    )
 
 
 def estimation(loop: ControlLoop) -> str:

@@ -4,7 +4,7 @@ States as they come on one topic, or in parts on several, as whole states to act
 
 Each topic has a sender, a clock and a rate of its own, so each part is dated, validated and
 unwrapped by itself. One of the parts makes a tick; the others are brought to its moment by their
-velocities.
+velocities, or all to an earlier one if some part is older (:mod:`~.loops.part_ages`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.loops.contracts import MessageInbox, StateMessage
 from softrobot_dynamics.loops.message_fields import stamp_of, StateReader
+from softrobot_dynamics.loops.part_ages import PartAges, StateHistory
 from softrobot_dynamics.loops.sensor_clock import SensorClock
 from softrobot_dynamics.loops.state_validation import MOVED, StateValidator, UNCONFIRMED
 from softrobot_dynamics.loops.statistics import Window
@@ -24,7 +25,6 @@ from softrobot_dynamics.loops.velocity_estimation import delay_of, VelocityEstim
 
 _FLOOD = 32  # messages of a part in a period of the ticks, beyond which the thread rests
 _LACKING = 3  # messages in a row without velocities that may be a fault
-_AGES = 200  # ticks, of which the ages of the parts are kept
 _STEPS = 3  # of each part, before the slowest is known
 STALE = 'stale: it may have been sent before the watchdog ran out'
 
@@ -198,10 +198,18 @@ class StateParts:
     velocities, and ages count by stamps: those of ``shared_clock`` as they are, those of clocks of
     their own as if the fastest message of the last second had taken no time. A part that is silent
     for longer than the watchdog ends all.
+
+    If a part is older at the ticks than velocities make up for, and the law ``predicts`` states
+    that are late, whole states are of a moment ``delay`` [ns] before the ticks, see
+    :class:`PartAges`.
     """
 
     def __init__(
-        self, parts: Sequence[SourcePart], tick: str = '', shared_clock: bool = False
+        self,
+        parts: Sequence[SourcePart],
+        tick: str = '',
+        shared_clock: bool = False,
+        predicts: bool = True,
     ) -> None:
         self.parts = tuple(parts)
         self.stamp = self.arrival = self.expires = self.delay = 0
@@ -212,7 +220,8 @@ class StateParts:
         self._tick: SourcePart | None = self._wanted
         self._stamps = [SensorClock() for _ in self.parts]  # by stamps of their headers
         self._moments = [0] * len(self.parts)  # of the last states, by one clock [ns]
-        self.ages = [Window(_AGES) for _ in self.parts]  # at the ticks, as far as known [ns]
+        self._ages = PartAges(len(self.parts), self.parts[0].stream.period, predicts)
+        self._histories = [StateHistory() for _ in self.parts]
         self._indices = [np.array(part.indices) for part in self.parts]
         self._q, self._qd = np.zeros((2, sum(len(part.indices) for part in self.parts)))
 
@@ -227,6 +236,11 @@ class StateParts:
         return tuple(name for part in self.parts for name in part.stream.estimated)
 
     @property
+    def ages(self) -> Sequence[Window]:
+        """The ages of the parts at the last ticks, as far as known [ns]."""
+        return self._ages.windows
+
+    @property
     def lateness(self) -> int:
         """The largest delay of estimated velocities among the parts [ns]."""
         return max(part.stream.delay for part in self.parts)
@@ -237,9 +251,10 @@ class StateParts:
 
     def forget(self, moment: int) -> None:
         """Believe none of the states of the parts that are silent at a moment [ns]."""
-        for part in self.parts:
+        for index, part in enumerate(self.parts):
             if part.stream.expires <= moment:
                 part.stream.forget(moment)
+                self._histories[index].clear()
                 self._tick = self._wanted
 
     def take(
@@ -261,7 +276,7 @@ class StateParts:
                 return False
             if before:
                 part.steps.add(arrival - before)
-            self._date(index, arrival)
+            self._date(index, arrival, watchdog)
         except MessageError as error:
             raise MessageError(f'{error.reason} (part {part.name})') from None
         self.expires = min(each.stream.expires for each in self.parts)
@@ -274,32 +289,41 @@ class StateParts:
         if part is not self._tick:
             return False
         stream = part.stream
-        self.stamp, self.arrival, self.delay = stream.stamp, arrival, stream.delay
+        self.stamp, self.arrival = stream.stamp, arrival
         self.header = message.header
         if not self._shared and max(self._moments) - min(self._moments) > watchdog:
             self._count_anew()  # a clock was set, or stood still
-        self._assemble(self._moments[index] + stream.late - stream.delay, watchdog)
-        return True
+        return self._assemble(self._moments[index] + stream.late, stream.delay, watchdog)
 
     def _count_anew(self) -> None:
         """Take the arrivals for the moments of the states, whatever their stamps have been."""
         self._stamps = [SensorClock() for _ in self.parts]
-        self._moments = [part.stream.arrival - part.stream.late for part in self.parts]
+        for index, part in enumerate(self.parts):
+            self._histories[index].clear()
+            self._keep(index, part.stream.arrival - part.stream.late)
 
-    def _date(self, index: int, arrival: int) -> None:
+    def _date(self, index: int, arrival: int, watchdog: int) -> None:
         """Note the moment of the state of a part that was believed."""
         stream, clock = self.parts[index].stream, self._stamps[index]
         stamp = stream.stamp
         if self._shared and stamp:
-            self._moments[index] = stamp - stream.late
-            return
-        if stamp:
+            arrival = stamp
+        elif stamp:
             clock.update(stamp, arrival)
             arrival -= clock.age(stamp, arrival)
-        self._moments[index] = arrival - stream.late
+        moment = arrival - stream.late
+        if stream.moved or abs(moment - self._moments[index]) > watchdog:
+            self._histories[index].clear()  # nobody knows what was in between
+        self._keep(index, moment)
 
-    def _assemble(self, moment: int, watchdog: int) -> None:
-        """Bring all parts to a moment."""
+    def _keep(self, index: int, moment: int) -> None:
+        """Keep the newest state of a part, of a moment."""
+        stream = self.parts[index].stream
+        self._histories[index].add(stream.q.copy(), stream.qd.copy(), moment)
+        self._moments[index] = moment
+
+    def _assemble(self, moment: int, least: int, watchdog: int) -> bool:
+        """Put the state of a tick at a moment together, ``least`` before it or more; if known."""
         for part, there in zip(self.parts, self._moments):
             if self._shared and abs(moment - there) > watchdog:
                 behind = f'{(moment - there) * 1e-9:.3g} s before that of the tick'
@@ -307,14 +331,17 @@ class StateParts:
                     f'stale: part {part.name} is stamped {behind}: expected stamps of one clock,'
                     ' or states.shared_clock: false'
                 )
+        self._ages.add([moment - there for there in self._moments], least)
+        if not self._ages.known:
+            return False
+        self.delay = self._ages.delay
         q, qd = np.empty_like(self._q), np.empty_like(self._q)
-        for part, own, there, ages in zip(self.parts, self._indices, self._moments, self.ages):
-            ahead = moment - there
-            ages.add(ahead)
-            q[own], qd[own] = part.stream.at(ahead)
+        for part, own, history in zip(self.parts, self._indices, self._histories):
+            q[own], qd[own] = history.at(moment - self.delay)
             self.moved |= part.stream.moved
             part.stream.moved = False
         self._q, self._qd = q, qd
+        return True
 
     def state(self) -> tuple[Vector, Vector]:
         """Return (q, qd) at the stamp, or ``delay`` before it."""

@@ -55,6 +55,7 @@ def _parts(loop: ControlLoop) -> dict[str, object]:
         step, came = part.steps.median(), part.stream.arrival
         values[f'rate of {part.name} [Hz]'] = SECOND / step if step else np.nan
         values[f'age of {part.name} [ms]'] = (now() - came) * 1e-6 if came else np.nan
+        values['delay of whole states [ms]'] = loop.states.delay * 1e-6
     return values
 
 

@@ -186,12 +186,13 @@ class ControllerNode(LifecycleNode):
 
     def _make_loop(self, values: dict[str, Any], reference: FollowOrder) -> ControlLoop:
         plant, period = self._plant, round(SECOND / values['rate'])
+        settings = plant.settings(values)
         return ControlLoop(
             plant,
             self._inbox,
             StateReader(self._states[0].names, values['velocities']),
             self._publisher,
-            Orders(plant.settings(values), reference, values['reference.ramp_time']),
+            Orders(settings, reference, values['reference.ramp_time']),
             period=period,
             watchdog=_watchdog(values),
             record=recording.of_controller(self, plant, values),
@@ -202,6 +203,7 @@ class ControllerNode(LifecycleNode):
                 period,
                 tick=values.get('states.tick', ''),
                 shared_clock=values.get('states.shared_clock', False),
+                predicts=hasattr(settings, 'delay'),
             ),
             before=self._before,
         )
@@ -251,7 +253,8 @@ class ControllerNode(LifecycleNode):
         planned = self._plant.reference(values, self._plant.model.q0, job)
         if planned.reference is None:
             return HoldOrder()
-        along = self._growth.along(planned.places, self._plant.settings(values))
+        settings = self._plant.settings(values)
+        along = self._growth.along(planned.places, settings, self._orders.loop)
         for words in planned.remarks + along:
             self.get_logger().warning(words)
         reference = planned.reference

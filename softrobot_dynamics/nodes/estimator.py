@@ -26,6 +26,7 @@ from softrobot_dynamics.loops import realtime
 from softrobot_dynamics.loops.deadlines import EstimationSchedule
 from softrobot_dynamics.loops.estimation_loop import EstimationLoop, MODES, RUNNING
 from softrobot_dynamics.loops.message_fields import SECOND
+from softrobot_dynamics.loops.sensor_adapters import adapter_of
 from softrobot_dynamics.loops.sensor_streams import CommandStream, ObservabilityCheck, Stream
 from softrobot_dynamics.loops.simulated_sensors import estimator_file
 from softrobot_dynamics.model.model import compile_model
@@ -34,8 +35,8 @@ from softrobot_dynamics.nodes.diagnostics import Report
 from softrobot_dynamics.nodes.lifecycle import LifecycleNode, SUCCESS
 from softrobot_dynamics.nodes.messaging.command_messages import hear_commands
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
-from softrobot_dynamics.nodes.messaging.measurements import message_type_of, TOPIC
-from softrobot_dynamics.nodes.messaging.quality import NEWEST, quality_of
+from softrobot_dynamics.nodes.messaging.measurements import entries_of, message_type_of, topic_of
+from softrobot_dynamics.nodes.messaging.quality import ALL, NEWEST, quality_of
 from softrobot_dynamics.nodes.parameters import NodeParameters
 from softrobot_dynamics.nodes.process import Stop
 from softrobot_dynamics.nodes.publishers import EstimationPublisher
@@ -51,7 +52,8 @@ class EstimatorNode(LifecycleNode):
     - subscribes to `sensors/NAME` for every sensor of the estimator file, of the `message_type`
       that its kind declares: for a `pose` geometry_msgs/PoseStamped, for `markers`
       geometry_msgs/PoseArray, for a `joint` sensor_msgs/JointState, for an `imu` sensor_msgs/Imu,
-      for `efforts` sensor_msgs/JointState; and to the commands, as the controller publishes them
+      for `efforts` sensor_msgs/JointState; or to another topic and type, if the sensor's `message`
+      names those of a driver; and to the commands, as the controller publishes them
     - publishes `joint_states` (sensor_msgs/JointState) at `rate`: all coordinates and their rates,
       of the moment, stamped by the sensors' clock; `~/covariance` (std_msgs/Float64MultiArray) of
       coordinates, rates and forces; `~/push` (geometry_msgs/WrenchStamped), the force on a tip
@@ -111,7 +113,7 @@ class EstimatorNode(LifecycleNode):
         self._sufficient = self._enough(settings, values['allow_unobservable'])
         self._warm(body)
         self._streams = [
-            Stream(each, self._inbox(kind, TOPIC.format(each.name), each.message_entries()))
+            self._stream(each, kind)
             for each, kind in zip(wire_names.with_wire_names(values, every), types)
         ]
         self._commands, self._reader = hear_commands(self, command_parts(model, values))
@@ -129,10 +131,13 @@ class EstimatorNode(LifecycleNode):
         )
         self._open.append(self._publisher)
 
-    def _inbox(self, message_type: Any, topic: str, entries: int) -> Any:
-        inbox = Inbox(self, message_type, topic, NEWEST, entries)
+    def _stream(self, sensor: Sensor | Effort, message_type: Any) -> Stream:
+        """Return the messages of a sensor, which come from now on."""
+        adapter = adapter_of(sensor)
+        quality = ALL if adapter is not None and adapter.shared else NEWEST
+        inbox = Inbox(self, message_type, topic_of(sensor), quality, entries_of(sensor))
         self._open.append(inbox)
-        return inbox
+        return Stream(sensor, inbox, adapter)
 
     def _enough(self, settings: EstimatorSettings, allow: bool) -> ObservabilityCheck:
         """Return which sensors are enough; ArgumentError if not even all of them are."""
@@ -207,6 +212,7 @@ class EstimatorNode(LifecycleNode):
             'states': total['ticks'],
             'measurements': total['measurements'],
             'measurements a second': counts['measurements'] / seconds,
+            'messages in which nothing was seen': total['unseen'],
             'outliers': total['outliers'],
             'late measurements': total['late'],
             'measurements far off': total['coarse'],

@@ -29,7 +29,7 @@ from softrobot_dynamics.nodes.loop_log import LoopLog
 from softrobot_dynamics.nodes.messaging import messages
 from softrobot_dynamics.nodes.messaging.codec import Encoder
 from softrobot_dynamics.nodes.messaging.command_messages import carries_stamp, said_on, writer_of
-from softrobot_dynamics.nodes.messaging.measurements import MeasurementWriter, TOPIC
+from softrobot_dynamics.nodes.messaging.measurements import MeasurementWriter, topic_of
 from softrobot_dynamics.nodes.messaging.quality import publisher
 from softrobot_dynamics.nodes.messaging.state_messages import PartPublishers
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension, MultiArrayLayout
@@ -221,10 +221,10 @@ class SensorPublisher:
     def __init__(
         self, node: Node, sensors: Iterable[Sensor | Effort], quality: QoSProfile
     ) -> None:
-        writers = {sensor.name: MeasurementWriter(sensor) for sensor in sensors}
+        writers = [(sensor, MeasurementWriter(sensor)) for sensor in sensors]
         self._ways = {
-            name: (writer, publisher(node, writer.message_type, TOPIC.format(name), quality))
-            for name, writer in writers.items()
+            sensor.name: (writer, publisher(node, writer.message_type, topic_of(sensor), quality))
+            for sensor, writer in writers
         }
 
     def send(self, sensor: str, value: Array, stamp: int) -> None:
@@ -249,10 +249,11 @@ class SimulationPublisher(LoopLog):
         with_clock: bool = False,
         parts: Sequence[StatePart] = (),
         period: float = 1e-3,
+        tick: str = '',
     ) -> None:
         super().__init__(node, changed)
         self._clock = Clock()
-        states = PartPublishers(node, parts, quality, period)
+        states = PartPublishers(node, parts, quality, period, tick)
         self.state = states.state
         self._publishers = [*states.publishers]
         clocks = [publisher(node, Clock, '/clock', _CLOCK)] if with_clock else []

@@ -16,7 +16,11 @@ from sensor_msgs.msg import JointState
 from softrobot_dynamics.configuration import build, declared_parameters, wire_names
 from softrobot_dynamics.configuration.command_parts import command_parts, command_rows
 from softrobot_dynamics.configuration.law_settings import bus_of, require_patience
-from softrobot_dynamics.configuration.state_topics import state_parts, state_rows
+from softrobot_dynamics.configuration.state_topics import (
+    require_one_clock,
+    state_parts,
+    state_rows,
+)
 from softrobot_dynamics.errors import ArgumentError, MessageError, SoftRobotError
 from softrobot_dynamics.estimation.instruments import Instruments
 from softrobot_dynamics.estimation.settings import load_estimator
@@ -103,6 +107,7 @@ class SimulationNode(Node):
         self.options.require_known(wire_names.MAP)
         values = self.options.values
         quality = quality_of(values)
+        require_one_clock(values)
         sensing = self._measured(plant, values, quality)
         recording.prepare(values['record'])
         self._plant = plant
@@ -117,6 +122,7 @@ class SimulationNode(Node):
             with_clock=values['publish_clock'],
             parts=self._parts_of(plant, values),
             period=1.0 / values['rate'],
+            tick=values.get('states.tick', ''),
         )
         self._wrenches = ExternalWrenches(plant.model)
         self._place = InitialStateReader(plant.model, plant.trial, 1.0 / values['rate'])
@@ -166,6 +172,7 @@ class SimulationNode(Node):
 
     def _accept(self, values: dict[str, Any], changed: frozenset[str]) -> None:
         """Take changed parameters; SoftRobotError refuses them."""
+        require_one_clock(values)
         if self._loop is not None:
             require_patience(values)
             if 'payload.mass' in changed:

@@ -93,6 +93,21 @@ def test_the_rate_of_a_parameter_file_is_that_of_the_verdict(
     assert 'gians.p (did you mean gains.p?)' in said
 
 
+@pytest.mark.parametrize('text, late', [
+    ('velocities: differentiated', '4'),
+    ('state_topics: [a, b], states: {tick: a, a: {names: [$0]}, b: {rate: 100.0}}', '5'),
+    ('state_topics: [a, b], states: {a: {names: [$0]}, b: {rate: 100.0}}', None),
+], ids=['estimated', 'an old part', 'a slow tick'])  # fmt: skip
+def test_the_verdict_is_that_of_states_as_late_as_they_will_be(text, late, tmp_path, capsys):
+    """The eigenvalue is that with the delay of estimated velocities, or of the slowest part."""
+    file = tmp_path / 'late.yaml'
+    text = text.replace('$0', sd.load_robot(NAME).coordinate_names[0])
+    file.write_text(f'/**: {{ros__parameters: {{rate: 1000.0, {text}}}}}', encoding='utf-8')
+    assert cli.main(['check', NAME, '--report', '--controller', str(file)]) == 0
+    said = capsys.readouterr().out
+    assert (f', states {late} ms late' in said) if late else (' ms late' not in said)
+
+
 def test_a_robot_without_a_parameter_file_is_reported_on(tmp_path, capsys):
     """A robot without a parameter file is reported under the default law, if it has actuators."""
     robot = read_yaml(shipped('robots')[NAME])[0] | {'name': 'mine'}

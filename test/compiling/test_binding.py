@@ -1,15 +1,21 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Arguments bound to a compiled program give the same results as a call with all of them."""
 
+import ast
 import gc
+import importlib.util
+import inspect
 import sys
+import textwrap
 import types
 from typing import NamedTuple
 
 from numba.core.codegen import JITCodeLibrary
 from numba.core.errors import TypingError
+from numba.extending import is_jitted
 import numpy as np
 import pytest
+from softrobot_dynamics.compiling import binding
 from softrobot_dynamics.compiling.addresses import call, Entry, run
 from softrobot_dynamics.compiling.binding import address, cached, entry
 from softrobot_dynamics.compiling.jit import kernel
@@ -209,3 +215,28 @@ def test_only_called_functions_get_machine_code(monkeypatch):
     assert x[0] == 4.0
     assert double.signatures and any('quadruple' in name for name in made)
     assert not any('double' in name for name in made)
+
+
+@pytest.mark.parametrize('module', [
+    'controllers.allocation', 'kernels.linalg', 'recursion.passes',
+    'simulation.integrators.exponential_step', 'estimation.filter_state',
+])  # fmt: skip
+def test_definitions_are_found_as_by_python(module):
+    """The lines of a kernel are those that Python's own inspection finds."""
+    found = importlib.import_module(f'softrobot_dynamics.{module}')
+    kernels = [x.py_func for x in vars(found).values() if is_jitted(x)]
+    assert kernels
+    for each in kernels:
+        own, theirs = binding._definition(each), textwrap.dedent(inspect.getsource(each))
+        last = ast.parse(theirs).body[0].end_lineno
+        assert own.splitlines()[:last] == theirs.splitlines()[:last]
+
+
+def test_a_text_that_breaks_the_indentation_is_kept_whole(tmp_path):
+    """A definition with lines of text at its left edge ends where Python says."""
+    file = tmp_path / 'left_edge.py'
+    file.write_text('def f(x):\n    """One\nTwo."""\n    return x\n\n\ny = 1\n')
+    spec = importlib.util.spec_from_file_location('left_edge', file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert binding._definition(module.f) == inspect.getsource(module.f)

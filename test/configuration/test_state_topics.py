@@ -4,8 +4,12 @@
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.configuration.parameter_files import controller_values
-from softrobot_dynamics.configuration.state_topics import state_parts, state_rows
-from softrobot_dynamics.errors import DescriptionError
+from softrobot_dynamics.configuration.state_topics import (
+    require_one_clock,
+    state_parts,
+    state_rows,
+)
+from softrobot_dynamics.errors import ArgumentError, DescriptionError
 
 pytestmark = pytest.mark.quick
 
@@ -79,3 +83,14 @@ def test_a_parameter_file_may_have_parts(tmp_path):
     assert found['states.shared_clock'] is False
     arm, soft = state_parts(found, robot.coordinate_names)
     assert {*arm.indices, *soft.indices} == set(range(robot.n)) and soft.indices
+
+
+def test_parts_without_real_time_need_one_clock():
+    """As fast as answers come, parts with clocks of their own are refused, in words."""
+    two = {'state_topics': ('arm', 'soft'), 'states.shared_clock': False}
+    with pytest.raises(ArgumentError, match='states.shared_clock: true'):
+        require_one_clock(two | {'real_time_factor': 0.0})
+    require_one_clock(two | {'real_time_factor': 0.5})
+    require_one_clock(two | {'real_time_factor': 0.0, 'states.shared_clock': True})
+    require_one_clock({'state_topics': ('all',), 'real_time_factor': 0.0})
+    require_one_clock({'real_time_factor': 0.0})

@@ -97,3 +97,48 @@ def test_growth_is_nan_where_there_is_no_posture():
     made, q, u = law('pcc_arm', 1e-3, 100.0, 20.0)
     q[2] = np.nan
     assert math.isnan(growth(made, q, u))
+
+
+def _decays(made, plant, q, u, delay):
+    """Return the rate of a small error [1/s], simulated, of a loop with a delay of periods."""
+    runs = []
+    for error in (0.0, 1e-7):
+        made.follow(constant(made.outputs(q, 0.0 * q)[0]), 0.0, 0.0)
+        simulator = Simulator(plant, q=q, tolerance=1e-11)
+        made.start(q, 0.0 * q, 0.0, u)
+        sent, states = [u] * delay, []
+        for k in range(220):
+            if k == 60:
+                simulator.reset(simulator.q + error, simulator.qd)
+            sent.append(made.compute(k * made.period, simulator.q, simulator.qd).u.copy())
+            states.append(simulator.q.copy())
+            simulator.step(sent.pop(0), made.period)
+        runs.append(np.array(states[60:]))
+    apart = np.abs(runs[1] - runs[0]).max(axis=1)
+    envelope = np.log([apart[k : k + 15].max() for k in range(60, len(apart) - 15)])
+    return np.polyfit(np.arange(len(envelope)) * made.period, envelope, 1)[0]
+
+
+def test_growth_of_late_states_is_that_of_the_simulated_loop():
+    """With states of 8 periods ago, predicted, errors decay as slowly as growth says it."""
+    off, delay = 0.3, 8
+    made, q, u = law('pcc_arm', 2e-3, 1e4, 200.0)
+    made.use(made.settings.replace(delay=delay * made.period, observer=made.period))
+    exact = made.settings.replace(delay=0.0)
+    assert growth(made, q, u) == pytest.approx(made.growth(q, u, exact), rel=0.02)
+    rate = made.growth(q, u, made.settings, off)
+    soft = sd.vary(made.model.description, {'young_modulus': '×0.7', 'damping': '×1.857'})
+    plants = [soft, sd.vary(soft, {'young_modulus': '×1.857', 'damping': '×0.2899'})]
+    found = max(_decays(made, sd.compile_model(plant), q, u, delay) for plant in plants)
+    assert found == pytest.approx(rate, rel=0.25)
+    assert made.growth(q, u, exact, off) < 2.0 * rate  # it would decay faster
+
+
+def test_growth_of_late_states_may_be_by_any_part_of_a_period():
+    """With four and a half periods of delay, growth is between those with four and five."""
+    made, q, u = law('pcc_arm', 2e-3, 1e4, 200.0)
+    rates = [
+        made.growth(q, u, made.settings.replace(delay=part * made.period, observer=2e-3), 0.3)
+        for part in (4.0, 4.5, 5.0)
+    ]
+    assert np.isfinite(rates).all() and rates[0] < rates[1] < rates[2]

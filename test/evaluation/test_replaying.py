@@ -4,8 +4,12 @@
 import numpy as np
 import pytest
 import softrobot_dynamics as sd
+from softrobot_dynamics.configuration import build
 from softrobot_dynamics.controllers.limiting import Limiter
+from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.evaluation.replaying import replay
+from softrobot_dynamics.loops.driver import Driver, STATE_DELAY
+from softrobot_dynamics.loops.orders import HoldOrder, Orders
 from softrobot_dynamics.loops.orders import TakenOrders as T
 from softrobot_dynamics.recordings.reading import Recording
 from softrobot_dynamics.references.piecewise import constant
@@ -70,6 +74,39 @@ def test_a_replay_takes_up_what_the_loop_took_up(recording):
     found = replay(recording)
     assert found.difference is None
     assert (found.ticks, found.safe, found.compared, found.led) == (130, 10, 80, 60 * PERIOD)
+
+
+def test_a_replay_is_told_the_delay_of_states(recording):
+    """Where states became 6 ms older on the way, the law is told so in the replay, too."""
+    model = compiled('double_pendulum')
+    values = recording.parameters[0][1]
+    law, robot, states = build.law_of(model, values), Simulator(model), []
+    law.warm()
+    driver = Driver(model, law, SafeCommand.of_model(model), Orders(law.settings, HoldOrder()))
+    orders = driver.taken._replace(reference=build.plan_of(model, values, model.q0).reference)
+    orders = orders._replace(ramp=values['reference.ramp_time'])
+    for k in range(130):
+        states.append((robot.q.copy(), robot.qd.copy()))
+        if k == 30:
+            driver.expect_delay(6e-3)
+        t, (q, qd) = k * PERIOD - driver.state_delay, states[k - 3 * (k >= 30)]
+        before = driver.last_command
+        recording['u_before'][k] = np.nan if before is None else before
+        command = driver.compute(orders, t, q, qd, anew=k == 0)
+        driver.limit(driver.choose(command, q, t), PERIOD)
+        row = {'t': t, 'q': q, 'qd': qd, 'u': driver.last_command, 'mode': 1}
+        for name, value in (row | {'orders': int(driver.took)}).items():
+            recording[name][k] = value
+        robot.step(driver.last_command, PERIOD)
+
+    def found(*told):
+        """Return the Replay with what is told by the way."""
+        told = (recording.parameters[0], *told)
+        return replay(Recording(recording.columns, recording.facts, told, True))
+
+    same = found((61_000_000, {STATE_DELAY: 6e-3}))
+    assert same.difference is None and same.compared == 130
+    assert found().difference.tick == 30
 
 
 @pytest.mark.parametrize('row', [0, 25, 45, 110, 112])

@@ -445,6 +445,24 @@ def test_lost_states_are_no_missed_ticks_and_do_not_stop_a_robot_without_pace(mo
     assert simulation.loop.mode == DRIVEN and counts['ticks'] == 200
 
 
+def test_states_of_a_part_that_no_command_answers_do_not_stop_a_robot_without_pace(monkeypatch):
+    """Without real time, states that nobody answers, of a faster part, are not waited for."""
+    simulation, publish = Simulation(monkeypatch, pace=0.0), Outlet.state
+    monkeypatch.setattr(
+        simulation.publisher,
+        'state',
+        lambda *state: (
+            publish(simulation.publisher, *state) or len(simulation.publisher.states) % 4 == 1
+        ),
+    )
+    begin = simulation.clock.time
+    for k in range(80):
+        simulation.go((2.0, 0.0) if k % 4 == 0 else None, after=1000)
+    assert simulation.clock.time - begin == 1000 * 20
+    counts = simulation.loop.statistics.counts
+    assert counts['answered'] == 20 and counts['ticks'] == 80 and counts['missed'] == 0
+
+
 def test_a_robot_is_pushed_and_put_elsewhere(simulation):
     """Wrenches act from the next period; a set state starts at rest and safe."""
     simulation.go(ONE)

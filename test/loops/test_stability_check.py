@@ -33,11 +33,17 @@ def settings(p, d=1.0):
     return Tuned(*np.zeros((4, 1)), np.array([p]), np.array([d]))
 
 
-def loop(p, q=1.0, mode=RUNNING):
-    """Return a loop at q that runs with a gain."""
+def loop(p, q=1.0, mode=RUNNING, delay=0.0):
+    """Return a loop at q that runs with a gain, on states with a delay, which adds to it."""
     place = np.array([q]), np.array([0.0])
+    driver = SimpleNamespace(state_delay=delay)
+    driver.told = lambda own: own.replace(p=own.p + driver.state_delay)
     return SimpleNamespace(
-        phase='', orders=SimpleNamespace(settings=settings(p)), mode=mode, place=lambda: place
+        phase='',
+        orders=SimpleNamespace(settings=settings(p)),
+        mode=mode,
+        place=lambda: place,
+        driver=driver,
     )
 
 
@@ -128,3 +134,20 @@ def test_an_unstable_order_is_refused_at_the_present_state():
     assert 'allow_unstable' in inside('a state', 1.0, allowed=True)[0]
     assert inside('a state', 2.0) == inside('a state', np.nan) == ()
     assert inside(None, 1.0) == inside('bad', 1.0) == ()
+
+
+def test_a_loop_is_judged_with_the_delay_of_its_states():
+    """Settings are judged with the delay that states have, again once that is another one."""
+    said = []
+    growth, running = StabilityCheck(PLANT, PERIOD, said.append), loop(-10.0, delay=1.0)
+    growth.look(running)
+    assert growth.last == -9.0 and not said
+    running.driver.state_delay = 12.0
+    growth.look(running)
+    assert growth.last == 2.0 and len(said) == 1
+    with pytest.raises(UnstableLoopError):
+        growth.check(running, settings(-9.0))
+    places = [(np.ones(1), np.zeros(1))]
+    assert growth.along(places, settings(-9.0), running) and not growth.along(
+        places, settings(-9.0)
+    )

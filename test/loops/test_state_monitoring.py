@@ -77,7 +77,7 @@ def test_the_rate_is_that_of_most_states(step, words):
 def quiet_loop(**given):
     """Return what is looked at of a loop to which nothing has come yet."""
     orders = SimpleNamespace(settings=SimpleNamespace(delay=0.0))
-    states = SimpleNamespace(estimated=(), silent=lambda moment: ())
+    states = SimpleNamespace(estimated=(), silent=lambda moment: (), delay=0, lateness=0)
     known = {'steps': Window(), 'period': PERIOD, 'last_stamp': 0, 'last_valid': None}
     known |= {'soonest': inf, 'mode': RUNNING, 'ignored_names': ()}
     return SimpleNamespace(
@@ -92,7 +92,7 @@ def quiet_loop(**given):
         (2.0, 0.0, 'commands leave 2.3 ms after the stamps'),
         (2.0, 2.0, ''),
         (2.0, 1.0, '`delay` is 1 ms'),
-        (0.2, 4.5, 'the law looks 2 ms too far ahead'),  # the actuators have 2 ms
+        (0.2, 4.5, 'the law predicts 2 ms too far ahead'),  # the actuators have 2 ms
         (0.2, 3.5, ''),  # a bus with a cycle
         (80.0, 0.0, ''),  # the stamps of another clock
         (-5.0, 0.0, ''),

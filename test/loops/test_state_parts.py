@@ -12,6 +12,7 @@ from softrobot_dynamics.dynamics.turns import RotationVectors, Turns  # noqa: E4
 from softrobot_dynamics.errors import ArgumentError  # noqa: E402
 from softrobot_dynamics.loops.guarding import RUNNING, TIMED_OUT, WAITING  # noqa: E402
 from softrobot_dynamics.loops.message_fields import StateReader  # noqa: E402
+from softrobot_dynamics.loops.part_ages import StateHistory  # noqa: E402
 from softrobot_dynamics.loops.state_parts import PartReader, SourcePart, StateParts, StateStream  # noqa: E402
 from softrobot_dynamics.loops.state_validation import part_of, StateBounds, StateValidator  # noqa: E402
 from softrobot_dynamics.loops.statistics import Window  # noqa: E402
@@ -52,6 +53,7 @@ class Drivers:
         self.control = Control(monkeypatch, parts=parts(**options))
         self.rates, self.every, self.offsets, self.late = (0.5, -0.25), every, offsets, late
         self.begin, self.k, self.silent = self.control.clock.time, 0, ()
+        self.jitter, self.lost, self.under_way = None, 0.0, []
 
     def message(self, part, k, velocity=True):
         """Return the state of a part in a period."""
@@ -78,6 +80,24 @@ class Drivers:
                 self.control.clock.sleep_until(end)
                 self.control.loop._keep_safe(self.control.clock.time)
 
+    def run_late(self, periods):
+        """Let so many periods pass; what is under way for several of them comes in its turn."""
+        for _ in range(periods):
+            self.k += 1
+            for part, every in enumerate(self.every):
+                if self.k % every == 0:
+                    due = self.begin + self.k * PERIOD + self.late[part] + part * 1000
+                    if part and self.jitter is not None:
+                        due += int(self.jitter.integers(0, PERIOD))
+                        if self.jitter.random() < self.lost:
+                            continue
+                    self.under_way.append((due, self.message(part, self.k)))
+            self.under_way.sort(key=lambda each: each[0])
+            end = self.begin + self.k * PERIOD + PERIOD // 2
+            while self.under_way and self.under_way[0][0] < end:
+                due, message = self.under_way.pop(0)
+                self.control.go(message, due - self.control.clock.time)
+
     @property
     def rows(self):
         """Return (time, stamp, q, qd) of the ticks."""
@@ -99,8 +119,8 @@ def test_the_slowest_part_makes_ticks_and_the_other_is_brought_to_its_moment(mon
 
 
 def test_a_named_part_makes_ticks(monkeypatch):
-    """With `tick` the fast part makes ticks, and the slow one is brought forward."""
-    drivers = Drivers(monkeypatch, tick='arm')
+    """With `tick` the fast part makes ticks, and the slow one is brought on for such a law."""
+    drivers = Drivers(monkeypatch, tick='arm', predicts=False)
     drivers.run(4 * SETTLED)
     rows = drivers.rows[-8:]
     assert np.diff([row[0] for row in rows]).tolist() == [PERIOD] * 7
@@ -112,13 +132,18 @@ def test_a_named_part_makes_ticks(monkeypatch):
 @pytest.mark.parametrize('shared', [False, True])
 def test_clocks_of_their_own_and_a_shared_clock(shared, monkeypatch):
     """
-    A part that always arrives 3 ms late is brought forward by them if it shares the clock.
+    A part that always arrives 0.3 ms late is brought forward by them if it shares the clock.
 
     With clocks of their own nobody knows that it is late: offsets between the clocks do not count.
     """
     offsets = (0, 0) if shared else (0, 7_000_000_000)
     drivers = Drivers(
-        monkeypatch, late=(0, 3 * PERIOD // 10), offsets=offsets, tick='arm', shared_clock=shared
+        monkeypatch,
+        late=(0, 3 * PERIOD // 10),
+        offsets=offsets,
+        tick='arm',
+        shared_clock=shared,
+        predicts=False,
     )
     drivers.run(4 * SETTLED)
     moment, _, q, _ = drivers.rows[-1]
@@ -243,3 +268,70 @@ def test_positions_of_parts_are_put_together():
     message = state((1.0,), names=COORDINATES[1:])
     message.velocity = []
     assert reader.read((1, message))[0].tolist() == [7.0, 1.0]
+
+
+@pytest.mark.parametrize('predicts', [True, False], ids=['predicts', 'does not'])
+def test_whole_states_are_of_the_moment_at_which_the_oldest_part_is_known(predicts, monkeypatch):
+    """
+    With a part that is 7 to 10 periods old, states are of the median age, and the law is told.
+
+    Of a law that does not predict, all parts are brought to the tick by their velocities.
+    """
+    late = (0, 6 * PERIOD)
+    drivers = Drivers(monkeypatch, late=late, tick='arm', shared_clock=True, predicts=predicts)
+    drivers.run_late(4 * SETTLED)
+    loop, (_, stamp, q, _) = drivers.control.loop, drivers.rows[-1]
+    assert loop.mode == RUNNING
+    delay = round(8.5 * PERIOD) if predicts else 0
+    assert loop.states.delay == delay and loop.driver.state_delay == delay * 1e-9
+    assert drivers.control.loop.record.notes == [{'state_delay': delay * 1e-9}] * predicts
+    t = (stamp - 5_000_000_000 - delay) * 1e-9
+    np.testing.assert_allclose(q, [0.5 * t, -0.25 * t], atol=1e-9)
+    begun = loop.driver.law.calls.count('start')
+    drivers.run_late(4 * SETTLED)
+    assert loop.driver.law.calls.count('start') == begun and loop.states.delay == delay
+
+
+def test_jitter_and_lost_states_do_not_change_the_moment(monkeypatch):
+    """While a late part jitters by a period and a tenth of it is lost, the law is told once."""
+    drivers = Drivers(monkeypatch, late=(0, 6 * PERIOD), tick='arm', shared_clock=True)
+    drivers.jitter, drivers.lost = np.random.default_rng(3), 0.1
+    drivers.run_late(10 * SETTLED)
+    loop = drivers.control.loop
+    assert loop.mode == RUNNING and loop.statistics.counts['timeouts'] == 0
+    assert len(loop.record.notes) == 1
+    assert loop.states.delay == pytest.approx(8 * PERIOD, abs=1.5 * PERIOD)
+
+
+def test_a_part_that_becomes_late_is_told_to_a_law_that_goes_on(monkeypatch):
+    """Where a part becomes 6 periods older, and newer again, the law goes on with that delay."""
+    drivers = Drivers(monkeypatch, tick='arm', every=(1, 1), shared_clock=True)
+    drivers.run_late(4 * SETTLED)
+    loop, begun = drivers.control.loop, drivers.control.loop.driver.law.calls.count('start')
+    assert loop.states.delay == 0
+    drivers.late = (0, 6 * PERIOD)
+    drivers.run_late(6 * SETTLED)
+    assert loop.states.delay == pytest.approx(6 * PERIOD, abs=PERIOD)
+    moments = np.diff([row[1] for row in drivers.rows])
+    assert (moments == PERIOD).all()  # no tick was left out
+    drivers.late = (0, 0)
+    drivers.run_late(6 * SETTLED)
+    assert loop.states.delay == 0 and loop.mode == RUNNING
+    assert loop.driver.law.calls.count('start') == begun
+
+
+def test_states_between_those_of_a_history():
+    """Between two states a motion of third order is met, beyond them it goes on by its rate."""
+    history = StateHistory()
+    for t in (0.0, 0.1, 0.3):
+        history.add(np.array([t**3 - t]), np.array([3 * t**2 - 1]), round(t * 1e9))
+    for t in (0.03, 0.1, 0.25):
+        q, qd = history.at(round(t * 1e9))
+        np.testing.assert_allclose([q[0], qd[0]], [t**3 - t, 3 * t**2 - 1], atol=1e-12)
+    q, qd = history.at(400_000_000)
+    np.testing.assert_allclose([q[0], qd[0]], [0.3**3 - 0.3 - 0.073, -0.73])
+    q, qd = history.at(-100_000_000)
+    np.testing.assert_allclose([q[0], qd[0]], [0.1, -1.0])
+    history.add(np.zeros(1), np.ones(1), 100_000_000)  # those that were later are no more
+    q, _ = history.at(200_000_000)
+    np.testing.assert_allclose(q, [0.1])

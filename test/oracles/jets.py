@@ -67,7 +67,7 @@ def jet(value):
 def stumpff(k, z):
     """c_k(z) of real or complex z: by its series for |z| < 4, by sine and cosine beyond."""
     z = np.asarray(z) + 0.0
-    total = sum((-z) ** j / math.factorial(k + 2 * j) for j in range(20))
+    total = sum((-z) ** j / float(math.factorial(k + 2 * j)) for j in range(20))
     far = np.where(np.abs(z) < 4.0, 5.0, z) + 0j
     root = np.sqrt(far)
     value = np.cos(root) if k % 2 == 0 else np.sin(root) / root

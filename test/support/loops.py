@@ -101,10 +101,13 @@ class Record:
     """Keeps the rows that are added: moment, stamp and the columns."""
 
     def __init__(self):
-        self.rows = []
+        self.rows, self.notes = [], []
 
     def add(self, *values):
         self.rows.append(copy.deepcopy(values))
+
+    def note(self, parameters):
+        self.notes.append(parameters)
 
     def columns(self, *names):
         """Return {name: one value a row}."""

@@ -9,10 +9,11 @@ from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.controllers.sampled_data.loop_stability import Answer, SampledLoop
+from softrobot_dynamics.controllers.sampled_data.loop_stability import Answer, AT_ONCE, SampledLoop
 from softrobot_dynamics.model.drives import Conversion
 
 if TYPE_CHECKING:
+    from softrobot_dynamics.controllers.sampled_data.delayed_loop import Lateness
     from softrobot_dynamics.model.model import CompiledModel
 
 SWEEPS, SETTLED = 50, 1e-9  # in which laws have to agree on what each applies; relative
@@ -28,6 +29,7 @@ class Ensemble:
 
     def __init__(self, model: CompiledModel, period: float, laws: Sequence[Any]) -> None:
         self._signs, self._own = model.signs, [law.controlled for law in laws]
+        self._predicting = [hasattr(law, 'observed') for law in laws]
         self._controlled = np.concatenate(self._own)
         sizes = [len(self._controlled), *(law.memory_size for law in laws)]
         self._conversion = Conversion(model)
@@ -35,11 +37,14 @@ class Ensemble:
         self._sampled = SampledLoop(model, period, self._controlled, sum(sizes))
         self._laws = [law.law_at_rest(self._sampled.lines) for law in laws]
 
-    def growth(self, q: Vector, u: Vector, settings: Sequence[Any], off: float) -> float:
+    def growth(
+        self, q: Vector, u: Vector, settings: Sequence[Any], off: float, late: Lateness = AT_ONCE
+    ) -> float:
         """
         Return the rate [1/s] at which errors would grow, see :meth:`Controller.growth`.
 
-        ``settings`` are those of each law. nan if one of them cannot say.
+        ``settings`` are those of each law, ``late`` as of :meth:`SampledLoop.growth`. nan if one
+        of the laws cannot say.
         """
         laws = self._laws
         if None in laws:
@@ -54,7 +59,7 @@ class Ensemble:
             ]
             return self._answer(answers, q, applied)
 
-        return self._sampled.growth(q, u, together, off)
+        return self._sampled.growth(q, u, together, off, late)
 
     def _answer(self, answers: list[Callable[..., Any]], q: Vector, applied: Vector) -> Answer:
         """Return all answers as one; ``applied`` (m,) becomes what all do at rest at q (n,)."""
@@ -67,10 +72,12 @@ class Ensemble:
                 break
         settled = applied.copy()
 
-        def answer(q: Vector, qd: Vector, memory: Vector) -> tuple[Any, Vector]:
+        def answer(
+            q: Vector, qd: Vector, memory: Vector, reached: Vector | None = None
+        ) -> tuple[Any, Vector]:
             applied[:] = settled
             applied[chosen] += memory[: len(chosen)]
-            kept = self._round(answers, q, qd, memory, applied)
+            kept = self._round(answers, q, qd, memory, applied, reached)
             changed = applied[chosen] - settled[chosen]
             efforts = self._conversion.efforts(q, applied)
             return self._signs[chosen] * efforts[chosen], np.concatenate([changed, *kept])
@@ -78,12 +85,19 @@ class Ensemble:
         return answer
 
     def _round(
-        self, answers: Sequence[Answer], q: Vector, qd: Vector, memory: Vector, applied: Vector
+        self,
+        answers: Sequence[Answer],
+        q: Vector,
+        qd: Vector,
+        memory: Vector,
+        applied: Vector,
+        reached: Vector | None = None,
     ) -> Any:
         """Let every law answer once and push; return what each keeps."""
         kept = []
-        for answer, own, part in zip(answers, self._own, np.split(memory, self._ends)[1:]):
-            w, after = answer(q, qd, part)
+        parts = np.split(memory, self._ends)[1:]
+        for answer, own, part, hears in zip(answers, self._own, parts, self._predicting):
+            w, after = answer(q, qd, part, reached) if hears else answer(q, qd, part)
             efforts = self._conversion.efforts(q, applied)
             efforts[own] = self._signs[own] * w
             applied[own] = self._conversion.commands(q, efforts)[own]

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+import functools
 import itertools
 import math
 import threading
@@ -13,7 +14,9 @@ import numpy as np
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.controllers.sampled_data import delayed_loop
 from softrobot_dynamics.controllers.sampled_data.command import HeldCommand
+from softrobot_dynamics.controllers.sampled_data.delayed_loop import Lateness, Motion
 from softrobot_dynamics.controllers.sampled_data.matrix_exponentials import (
     exponential,
     log_spectral_radius,
@@ -26,9 +29,10 @@ from softrobot_dynamics.model.evaluation import Evaluator
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-Answer: TypeAlias = Callable[[Vector, Vector, Vector], tuple[Any, Vector]]
+Answer: TypeAlias = Callable[..., tuple[Any, Vector]]
 Law: TypeAlias = Callable[[Vector, Vector], Answer]
 
+AT_ONCE = Lateness(0.0, 0.0)
 STEP = 1e-6  # of differences of a law, of the sizes of what it depends on
 
 
@@ -99,7 +103,9 @@ class SampledLoop:
         self._room = allocate_workspace(model.n, len(controlled), size)
         self._growth = cached(loop_growth, response=self._held.response, room=self._room)
 
-    def growth(self, q: Vector, u: Vector, law: Law, off: float = 0.0) -> float:
+    def growth(
+        self, q: Vector, u: Vector, law: Law, off: float = 0.0, late: Lateness = AT_ONCE
+    ) -> float:
         """
         Return the rate [1/s] at which the fastest motion about rest at q (n,) grows.
 
@@ -112,19 +118,34 @@ class SampledLoop:
         there, it says that errors grow, but not how fast.
 
         With a share ``off``, the fastest growth on robots whose stiffness and damping are, each
-        on its own, by that share above or below those of the law's model.
+        on its own, by that share above or below those of the law's model. States that are ``late``
+        are predicted by the law, whose answer takes the rates (n,) that the last command has
+        reached as a fourth argument (:mod:`~.delayed_loop`).
         """
         with self._lock:
             q, answer = self._rest_at(q, u, law)
             if answer is None:
                 return math.nan
-            self._measure(q, answer)
             robots = itertools.product({1.0 - off, 1.0 + off}, repeat=2)
+            if late.delay > 0.0:
+                return max(self._late_growths(q, answer, robots, late)) / self._period
+            self._measure(q, answer)
             return max(self._growth(self._period, *robot) for robot in robots) / self._period
+
+    def _late_growths(
+        self, q: Vector, answer: Answer, robots: Iterable[tuple[float, ...]], late: Lateness
+    ) -> list[float]:
+        """Return what `late_growth` does of robots (stiffness, damping) at q (n,)."""
+        room, found = self._room, self._held.response
+        by = delayed_loop.measure(answer, q, STEP * self._sizes, len(self._controlled))
+        self._take_up_cables(by.w)
+        motion = Motion.of(found.M, found.D, found.K, room.cables, room.J)
+        growth = functools.partial(delayed_loop.late_growth, motion, by, self._period, late)
+        return [growth(*robot) for robot in robots]
 
     def _measure(self, q: Vector, answer: Answer) -> None:
         """Fill the changes of a law's answer by those of q (n,), the rates, and its memory."""
-        room, n, rest, drives = self._room, len(q), np.zeros(len(q)), self._held.drives
+        room, n, rest = self._room, len(q), np.zeros(len(q))
         sizes = STEP * self._sizes
         for j in range(len(room.feedback)):
             step = sizes[j]
@@ -135,13 +156,18 @@ class SampledLoop:
             w_back, before = answer(q - by_q, rest - by_qd, -by_memory)
             room.feedback[j] = (w - w_back) / (2.0 * step)
             room.kept[j] = (after - before) / (2.0 * step)
+        self._take_up_cables(room.feedback)
+
+    def _take_up_cables(self, feedback: Matrix) -> None:
+        """Fill the stiffness of cables that are held; take their part from changes of w by q."""
+        room, drives, n = self._room, self._held.drives, len(self._held.response.M)
         # w is that of the tick; cables, whose stiffness is in the flow, then change it
         taut = np.where(drives.tension > 0.0, drives.stiffness, 0.0)
         room.cables[:] = drives.J.T @ (taut[:, None] * drives.J)
         for i, k in enumerate(self._controlled):
             first, count = drives.cables[k]
             for s, way in zip(range(first, first + count), (1.0, -1.0)):
-                room.feedback[:n, i] -= self._signs[k] * way * taut[s] * drives.J[s]
+                feedback[:n, i] -= self._signs[k] * way * taut[s] * drives.J[s]
 
     def zero_dynamics(self, q: Vector, u: Vector, law: Law) -> Any:
         """

@@ -17,11 +17,12 @@ from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
+from softrobot_dynamics.annotations import Array, Complaints, Integers, Matrix, Vector
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import Problem
+from softrobot_dynamics.estimation.sensors.message_sources import MessageSource
 from softrobot_dynamics.estimation.sensors.messages import Message, MessageFields
-from softrobot_dynamics.schema.fields import name, number
+from softrobot_dynamics.schema.fields import name, nested, number
 from softrobot_dynamics.schema.parsing import custom, Problems
 from softrobot_dynamics.schema.registry import needed, Registry, require_methods, required
 
@@ -112,15 +113,33 @@ class Sensor:
     'geometry_msgs/PoseStamped': a type with a header, whose stamp is the time of the measurement.
     :meth:`from_message` and :meth:`to_message` read and write their fields; no module of a sensor
     imports ROS. A kind without a ``message_type`` can be used from Python only.
+
+    ``message`` says in which other topic, type and frame a driver publishes the value, see
+    :class:`~.message_sources.MessageSource`. A kind whose value is a pose or points says so by
+    its ``content``; of the others a message may have another topic and clock.
     """
 
     type_name: ClassVar[str]
     message_type: ClassVar[str] = ''
+    content: ClassVar[str] = ''
 
     name: str = name()
     delay: float = number('s', at_least=0.0, at_most=10.0, default=0.0)
     gate: float = number('-', above=0.0, at_most=1.0, default=1.0 - 1e-9)
     rate: float = number('Hz', above=0.0, default=100.0)
+    message: MessageSource | None = nested(MessageSource, default=None)
+
+    @property
+    def tracked(self) -> int:
+        """The number of bodies or markers that a value is about."""
+        return 1
+
+    def complaints(self) -> Complaints:
+        """Yield (field, value, expected) for what is wrong with the ``message``."""
+        if self.message is not None:
+            given = self.content, self.tracked, self.message_type
+            for field, value, expected in self.message.complaints(*given):
+                yield f'message.{field}', value, expected
 
     @required
     def read(self, value: ArrayLike) -> Vector:

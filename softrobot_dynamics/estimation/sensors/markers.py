@@ -22,6 +22,7 @@ from softrobot_dynamics.estimation.sensors.contract import (
     Sensor,
 )
 from softrobot_dynamics.estimation.sensors.frames import bind_frames, require_frames, SensorFrame
+from softrobot_dynamics.estimation.sensors.message_sources import POINTS
 from softrobot_dynamics.estimation.sensors.messages import Message, MessageFields, point
 from softrobot_dynamics.schema.fields import items, nested
 
@@ -36,9 +37,15 @@ class Markers(Sensor):
     """
 
     message_type: ClassVar[str] = 'geometry_msgs/PoseArray'
+    content: ClassVar[str] = POINTS
 
     points: tuple[SensorFrame, ...] = items(nested(SensorFrame))
     noise: tuple[float, ...] = deviation('m', 3, 1e-3)
+
+    @property
+    def tracked(self) -> int:
+        """The number of points."""
+        return len(self.points)
 
     def read(self, value: ArrayLike) -> Vector:
         """Return z of positions (K, 3) [m]."""

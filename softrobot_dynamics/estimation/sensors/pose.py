@@ -24,6 +24,7 @@ from softrobot_dynamics.estimation.sensors.contract import (
     Sensor,
 )
 from softrobot_dynamics.estimation.sensors.frames import bind_frames, require_frames, SensorFrame
+from softrobot_dynamics.estimation.sensors.message_sources import POSE
 from softrobot_dynamics.estimation.sensors.messages import (
     finite_numbers,
     Message,
@@ -51,6 +52,7 @@ class PoseSensor(Sensor):
     """
 
     message_type: ClassVar[str] = 'geometry_msgs/PoseStamped'
+    content: ClassVar[str] = POSE
 
     body: str = text()
     point: tuple[float, float, float] | None = vector('m', 3, default=None)

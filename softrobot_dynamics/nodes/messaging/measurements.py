@@ -14,7 +14,10 @@ from typing import Any, Protocol
 
 from softrobot_dynamics.annotations import Array
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem
+from softrobot_dynamics.estimation.sensors.message_layouts import MessageLayout, most_items
+from softrobot_dynamics.estimation.sensors.message_sources import MessageSource
 from softrobot_dynamics.estimation.sensors.messages import MessageFields
+from softrobot_dynamics.loops.driver_messages import driver_fields
 from softrobot_dynamics.nodes.messaging.messages import stamped
 
 TOPIC = 'sensors/{}'  # of a sensor by its name
@@ -44,14 +47,44 @@ class Measurement(Protocol):
     def to_message(self, value: Array) -> MessageFields:
         """Return the fields of the message of a value."""
 
+    def message_entries(self) -> int:
+        """Return how many entries the arrays of a message have."""
+
+
+def adapter_settings(source: Measurement) -> MessageSource | None:
+    """Return where the value stands in the messages of a driver, None: as its kind declares."""
+    found: MessageSource | None = getattr(source, 'message', None)
+    return found
+
+
+def topic_of(source: Measurement) -> str:
+    """Return the topic of a sensor, or of measured efforts."""
+    settings = adapter_settings(source)
+    return settings.topic_of(source.name) if settings else TOPIC.format(source.name)
+
+
+def layout_of(source: Measurement) -> MessageLayout | None:
+    """Return the layout of a driver's messages, None: the kind reads its own."""
+    settings = adapter_settings(source)
+    if settings is None or not getattr(source, 'content', ''):
+        return None
+    return settings.layout(source.message_type)
+
+
+def entries_of(source: Measurement) -> int:
+    """Return how many entries a message may have, as :meth:`Sensor.message_entries`."""
+    layout = layout_of(source)
+    return source.message_entries() if layout is None else most_items(layout)
+
 
 def message_type_of(source: Measurement) -> type[RosMessage]:
     """
-    Return the message type that a sensor declares, as rclpy has it.
+    Return the message type that a sensor declares, or that its driver publishes, as rclpy has it.
 
     DescriptionError if there is none, it cannot be imported, or it has no header.
     """
-    declared = source.message_type
+    settings, layout = adapter_settings(source), layout_of(source)
+    declared = (settings.type if settings else '') or source.message_type
     package, _, rest = declared.partition('/')
     kind = getattr(source, 'type_name', 'effort')
     place = f'{source.name}: message_type of {kind}'
@@ -68,7 +101,8 @@ def message_type_of(source: Measurement) -> type[RosMessage]:
         raise _undeclared(place, declared, f'{words}: {error}') from error
     except AttributeError as error:
         raise _undeclared(place, declared, f'a message of the package {package}') from error
-    if 'header' not in found.get_fields_and_field_types():
+    own_headers = layout is not None and layout.own_headers
+    if not own_headers and 'header' not in found.get_fields_and_field_types():
         words = 'a message with a header, whose stamp is the time of the measurement'
         raise _undeclared(place, declared, words)
     return found
@@ -83,18 +117,19 @@ class MeasurementWriter:
 
     def __init__(self, source: Measurement) -> None:
         self.message_type = message_type_of(source)
-        self._source = source
+        self._source, self._adapted = source, layout_of(source) is not None
 
     def write(self, value: Array, stamp: int) -> RosMessage:
         """Return a new message of a value with its stamp [ns]; ArgumentError if it has no such."""
-        message = self.message_type()
-        fields = self._source.to_message(value)
+        message, source = self.message_type(), self._source
+        fields = driver_fields(source, value, stamp) if self._adapted else source.to_message(value)
         try:
             fill(message, fields)
         except (AttributeError, AssertionError, TypeError, KeyError) as error:
-            expected = f'fields of {self._source.message_type}: {error}'
-            raise ArgumentError(f'to_message of {self._source.name}', fields, expected) from error
-        message.header.stamp = stamped(stamp)
+            expected = f'fields of {source.message_type}: {error}'
+            raise ArgumentError(f'to_message of {source.name}', fields, expected) from error
+        if not self._adapted:
+            message.header.stamp = stamped(stamp)
         return message
 
 

@@ -23,6 +23,8 @@ PREFIX = 'qos_overrides.'
 #: How both loops read, from whatever publisher: an old message is not worth sending again, and
 #: acknowledging each of them wakes the publisher's threads twice per tick.
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+#: The same of a topic on which many nodes publish, each about something else.
+ALL = QoSProfile(depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
 def quality_of(values: Mapping[str, Any]) -> QoSProfile:

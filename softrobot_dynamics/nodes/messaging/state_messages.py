@@ -98,15 +98,21 @@ class PartPublishers:
     """
     Publishes the states of a simulated robot in parts, each at its rate, with their stamps.
 
-    ``period`` [s] of the simulation.
+    ``period`` [s] of the simulation; ``tick``: the part that commands answer, '' for the slowest.
     """
 
     def __init__(
-        self, node: Node, parts: Sequence[StatePart], quality: QoSProfile, period: float
+        self,
+        node: Node,
+        parts: Sequence[StatePart],
+        quality: QoSProfile,
+        period: float,
+        tick: str = '',
     ) -> None:
         self._parts = [_PartPublisher(node, part, quality, period) for part in parts]
         rates = [part.rate or 1.0 / period for part in parts]
-        self._slowest = rates.index(min(rates))
+        names = [part.name for part in parts]
+        self._answered = names.index(tick) if tick else rates.index(min(rates))
         self.publishers = [part.publisher for part in self._parts]
         if len(parts) == 1:
             self.state = self._parts[0].state  # type: ignore[method-assign]
@@ -114,4 +120,4 @@ class PartPublishers:
     def state(self, q: Vector, qd: Vector, stamp: int) -> bool:
         """Publish what is due of (q, qd), (n,) each; return whether a command may answer it."""
         said = [part.state(q, qd, stamp) for part in self._parts]
-        return said[self._slowest]
+        return said[self._answered]

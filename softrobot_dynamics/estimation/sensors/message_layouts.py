@@ -1,0 +1,165 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Where tracked bodies and markers stand in the messages that drivers publish.
+
+A :class:`MessageLayout` is a set of field names, so a type of message is one row of `LAYOUTS`.
+A type that is not listed is described in the estimator file by the same fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.estimation.sensors.messages import Message, MessageFields, point
+from softrobot_dynamics.estimation.sensors.point_clouds import cloud_fields, cloud_points
+from softrobot_dynamics.schema.fields import flag, text
+
+POINT_CLOUD = 'sensor_msgs/PointCloud2'  # the type whose items are read from bytes
+_MOST_ITEMS = 256  # bodies or markers of others in one message, beside ours
+
+
+class Item(NamedTuple):
+    """A body or a marker in a message."""
+
+    name: str  # '' where the type has none
+    header: Any  # a std_msgs/Header: stamp and frame of its driver
+    position: tuple[float, float, float]  # in the unit and the frame of the driver
+    orientation: Any  # a geometry_msgs/Quaternion, None for a marker
+
+
+@dataclass(frozen=True)
+class MessageLayout:
+    """
+    Names of the fields, or paths like ``pose.position``, of what is tracked in a message.
+
+    ``items`` is the list in the message, empty if the message is about one body or marker. The
+    other paths begin at an item: ``name`` (several names of fields with a slash between them are
+    read as one name, as ``ns/id``), ``position`` (a Point or Vector3; empty: the item itself),
+    ``orientation`` (a Quaternion; empty: a marker has none). With ``own_headers`` each item has a
+    header, otherwise the message has one.
+    """
+
+    items: str = text(default='')
+    name: str = text(default='')
+    position: str = text(default='')
+    orientation: str = text(default='')
+    own_headers: bool = flag(default=False)
+
+    def read(self, message: Message) -> Iterator[Item]:
+        """Yield the items of a message; AttributeError where it lacks a field."""
+        every = attrgetter(self.items)(message) if self.items else (message,)
+        names = [attrgetter(path) for path in self.name.split('/')] if self.name else []
+        place = attrgetter(self.position) if self.position else _itself
+        turn = attrgetter(self.orientation) if self.orientation else _nothing
+        common = None if self.own_headers else message.header
+        for each in every:
+            name = '/'.join(str(part(each)) for part in names)
+            header, p = each.header if common is None else common, place(each)
+            yield Item(name, header, (p.x, p.y, p.z), turn(each))
+
+    def write(
+        self, items: Sequence[tuple[str, Vector, MessageFields]], header: MessageFields
+    ) -> MessageFields:
+        """Return the fields of a message of items: names, positions (3,), quaternions."""
+        made = [self._item(*each) for each in items]
+        if self.own_headers:
+            made = [{**each, 'header': header} for each in made]
+        common = {} if self.own_headers else {'header': header}
+        return {**common, **(_nested(self.items, made) if self.items else made[0])}
+
+    def _item(self, name: str, place: Vector, turn: MessageFields) -> dict[str, Any]:
+        fields: dict[str, Any] = {}
+        if self.name and name:
+            paths = self.name.split('/')
+            for path, part in zip(paths, name.rsplit('/', len(paths) - 1)):
+                _merge(fields, _nested(path, int(part) if path == 'id' else part))
+        _merge(fields, _nested(self.position, point(place)))
+        if self.orientation:
+            _merge(fields, _nested(self.orientation, turn))
+        return fields
+
+
+class CloudLayout(MessageLayout):
+    """The points of a sensor_msgs/PointCloud2, which are bytes; nothing else of it is read."""
+
+    def read(self, message: Message) -> Iterator[Item]:
+        """Yield the points of a cloud; MessageError where it has no x, y, z."""
+        for x, y, z in cloud_points(message).tolist():
+            yield Item('', message.header, (x, y, z), None)
+
+    def write(
+        self, items: Sequence[tuple[str, Vector, MessageFields]], header: MessageFields
+    ) -> MessageFields:
+        """Return the fields of a cloud of points."""
+        places = np.array([place for _, place, _ in items]).reshape(-1, 3)
+        return {'header': header, **cloud_fields(places)}
+
+
+def _poses(
+    items: str = '', name: str = '', pose: str = 'pose', own_headers: bool = False
+) -> MessageLayout:
+    """Return the layout of items with a Pose at a path."""
+    position, orientation = (f'{pose}.{each}'.strip('.') for each in ('position', 'orientation'))
+    return MessageLayout(items, name, position, orientation, own_headers)
+
+
+def _transforms(items: str = '', own_headers: bool = False) -> MessageLayout:
+    """Return the layout of geometry_msgs/TransformStamped."""
+    place = 'transform.translation', 'transform.rotation'
+    return MessageLayout(items, 'child_frame_id', *place, own_headers)
+
+
+#: Types of messages by their names: what drivers of motion capture and cameras publish.
+LAYOUTS: Mapping[str, MessageLayout] = {
+    'geometry_msgs/PoseStamped': _poses(),
+    'geometry_msgs/PoseWithCovarianceStamped': _poses(pose='pose.pose'),
+    'geometry_msgs/TransformStamped': _transforms(),
+    'nav_msgs/Odometry': _poses(name='child_frame_id', pose='pose.pose'),
+    'geometry_msgs/PoseArray': _poses('poses', pose=''),
+    'tf2_msgs/TFMessage': _transforms('transforms', own_headers=True),
+    'motion_capture_tracking_interfaces/NamedPoseArray': _poses('poses', 'name'),
+    'mocap4r2_msgs/RigidBodies': _poses('rigidbodies', 'rigid_body_name'),
+    'visualization_msgs/MarkerArray': _poses('markers', 'ns/id', own_headers=True),
+    'mocap4r2_msgs/Markers': MessageLayout('markers', 'marker_name', 'translation'),
+    'geometry_msgs/PointStamped': MessageLayout(position='point'),
+    'sensor_msgs/PointCloud': MessageLayout('points'),
+    POINT_CLOUD: CloudLayout('data'),
+}
+
+#: Topics that are the same on every robot, where many nodes publish.
+SHARED_TOPICS = {'tf2_msgs/TFMessage': '/tf'}
+
+
+def most_items(layout: MessageLayout) -> int:
+    """Return how many entries a message of a layout may have, 0 if it has one of fixed size."""
+    return _MOST_ITEMS if layout.items else 0
+
+
+def _itself(item: Any) -> Any:
+    return item
+
+
+def _nothing(item: Any) -> None:
+    return None
+
+
+def _nested(path: str, value: Any) -> dict[str, Any]:
+    """Return a value as the fields at the end of a path; '' for fields themselves."""
+    for name in reversed(path.split('.') if path else []):
+        value = {name: value}
+    found: dict[str, Any] = value
+    return found
+
+
+def _merge(fields: dict[str, Any], more: Mapping[str, Any]) -> None:
+    """Add fields to others, also within messages that both have."""
+    for name, value in more.items():
+        if isinstance(value, dict) and isinstance(fields.get(name), dict):
+            _merge(fields[name], value)
+        else:
+            fields[name] = value
