@@ -8,7 +8,8 @@ The example of three drivers in closed loop, beside the same task in a single si
 Simulation 2 of the paper, three phases: `hybrid_arm` with drives of forces and with drives of
 positions, each a simulation that answers every state (`lockstep`), and the processes of
 examples/hybrid_drivers in real time, or slower (`--pace`): simulated hardware, estimator,
-regulator, controller. Needs rclpy.
+regulator, controller. All have the same laws, gains and rate, and begin as the hardware does:
+joints at zero, the soft arm hanging at rest. Needs rclpy.
 
 By phase, of true states: largest and RMS distance of the tip from that of the simulation with
 drives of forces at the same time after the first tick; largest and RMS error of the six joints
@@ -27,10 +28,13 @@ import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.demo.processes import keep_to_this_machine
 from softrobot_dynamics.recordings.reading import read_recording
+from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+import yaml
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / 'examples' / 'hybrid_drivers'
 LAWS = ROOT / 'config' / 'controllers' / 'hybrid_arm.yaml'
+FORCE = ROOT / 'config' / 'robots' / 'hybrid_arm.yaml'
 POSITION = EXAMPLE / 'hybrid_arm_position.yaml'
 PHASES = {'reach': (0.0, 3.0), 'bend': (3.0, 5.0), 'grip': (5.0, 8.0)}  # [s]
 TIP = 'soft_arm'
@@ -87,9 +91,24 @@ def _end(process):
         process.kill()
 
 
+def hanging(robot, folder):
+    """Return a robot file like that of a ``robot`` which begins where its soft bodies hang."""
+    description = yaml.safe_load(Path(robot).read_text('utf-8'))
+    still = ActuatedSimulator(sd.compile_model(sd.load_robot(POSITION)))
+    still.reset(np.zeros(still.model.n))
+    for _ in range(500):
+        still.step(np.zeros(still.model.m), 0.01)
+    names = still.model.coordinate_names
+    description['initial'] = {name: float(x) for name, x in zip(names, still.q)}
+    path = folder / 'robot.yaml'
+    path.write_text(yaml.safe_dump(description), 'utf-8')
+    return path
+
+
 def alone(folder, robot, seconds):
     """Return the records (controller, simulation) of a single simulation in lockstep."""
     run = Processes(folder)
+    robot = hanging(robot, folder)
     try:
         common = {'robot': robot, **LOCKSTEP}
         pace = {'command_timeout_periods': 10_000, 'record': folder / 'simulation.mcap'}
@@ -198,7 +217,7 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     keep_to_this_machine(folder)
     runs = {
-        'force drives': alone(folder / 'force', 'hybrid_arm', options.seconds),
+        'force drives': alone(folder / 'force', FORCE, options.seconds),
         'position drives': alone(folder / 'position', POSITION, options.seconds),
         'three drivers': drivers(folder / 'drivers', options.seconds, options.pace),
     }

@@ -31,6 +31,7 @@ from softrobot_dynamics.viewing.ranges import coordinate_ranges
 from softrobot_dynamics.viewing.shapes import reach_of
 
 if TYPE_CHECKING:
+    from softrobot_dynamics.controllers.contract import Controller
     from softrobot_dynamics.model.model import CompiledModel
 
 SEED, STATES, SHARE = 0, 3, 0.5  # of the states: how many, how far of what bodies can do
@@ -201,14 +202,13 @@ class _Robot:
         if late := late if hasattr(settings, 'delay') else 0.0:
             settings = settings.replace(delay=settings.delay + late)
         said = f', states {1e3 * late:.3g} ms late' if late else ''
-        for words, off in (('', 0.0), (f', stiffness and damping {OFF:.0%} off', OFF)):
-            rate = law.growth(self._q, self._u, settings, off)
+        for words, growth in self._growths(law, settings):
             name = f'largest eigenvalue of a period of {1e3 * period:g} ms{words}{said}'
-            if not np.isfinite(rate):
+            if not np.isfinite(growth):
                 yield Finding(name, None, '', '')
                 continue
-            asked = 'errors would grow' if rate > model.scales.growth else ''
-            yield Finding(name, float(np.exp(rate * period)), '', asked)
+            asked = 'errors would grow' if growth > model.scales.growth else ''
+            yield Finding(name, float(np.exp(growth * period)), '', asked)
         zero = np.zeros(model.n)
         law.start(self._q, zero, 0.0, None)
         took = _times(lambda: law.compute(0.0, self._q, zero))
@@ -222,6 +222,14 @@ class _Robot:
             'Hz',
             words,
         )
+
+    def _growths(self, law: Controller, settings: Any) -> Iterator[tuple[str, float]]:
+        """Yield the growth [1/s] of errors with words for it, in each phase if there are more."""
+        phases = getattr(law, 'phases', ())
+        own = [({'place': k}, f', phase {each.name}') for k, each in enumerate(phases)]
+        for given, phase in own if len(own) > 1 else [({}, '')]:
+            for words, off in (('', 0.0), (f', stiffness and damping {OFF:.0%} off', OFF)):
+                yield phase + words, law.growth(self._q, self._u, settings, off, **given)
 
 
 def _tried(name: str, part: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:

@@ -30,6 +30,7 @@ from softrobot_dynamics.cli.common import refuse
 from softrobot_dynamics.compiling import jit  # noqa: F401 (numba; it fails here in one line)
 from softrobot_dynamics.compiling.programs import (
     CLOSED,
+    escape_what_cannot_be_shown,
     FAILED,
     give_up_output,
     INTERRUPTED,
@@ -45,6 +46,7 @@ COMMANDS = (
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line `argv` (default: the process's own); return the exit status."""
+    escape_what_cannot_be_shown()
     try:
         with running():
             return _run(argv)

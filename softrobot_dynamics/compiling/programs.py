@@ -66,6 +66,13 @@ def started() -> None:
     sys.excepthook = sys.__excepthook__
 
 
+def escape_what_cannot_be_shown() -> None:
+    """Have standard output write a character that its encoding has not as Python escapes it."""
+    with contextlib.suppress(AttributeError, ValueError):  # something else stands in its place
+        if sys.stdout.errors == 'strict':
+            sys.stdout.reconfigure(errors='backslashreplace')  # type: ignore[union-attr]
+
+
 def give_up_output() -> None:
     """Write no more to standard output, which takes nothing: nor does Python at its end."""
     with contextlib.suppress(OSError, ValueError, AttributeError):

@@ -120,7 +120,7 @@ class Composition(Controller[Composed]):
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return what makes another composition, of copies of its laws."""
-        return (self.laws, self.settings, self._now.phases), {}
+        return (self.laws, self.settings, self.phases), {}
 
     def resume(self) -> None:
         """Hand the settings on, and let each law prepare for its own."""
@@ -128,6 +128,11 @@ class Composition(Controller[Composed]):
         self._tell()
         for law in self.laws:
             law.resume()
+
+    @property
+    def phases(self) -> tuple[Phase, ...]:
+        """All phases, in their order."""
+        return self._now.phases
 
     @property
     def phase(self) -> str:

@@ -42,7 +42,9 @@ class JointStops:
     Makes the steps of an integrator within the joints' position limits.
 
     ``engaged``: whether a coordinate is at a stop now. ``forces`` (n,): the generalized forces of
-    the stops at the beginning of the last step, >= 0 at a lower one.
+    the stops at the beginning of the last step, >= 0 at a lower one. ``keep(q, qd)`` keeps the
+    state that a period begins at, for :meth:`restore`; ``met(q)`` tells whether a stop was met
+    since then, or is by now. Both are kernels, called in each period.
     """
 
     def __init__(self, model: CompiledModel, stepper: Integrator, stops: Stops) -> None:
@@ -51,22 +53,14 @@ class JointStops:
         finite = [np.where(np.isfinite(x), np.abs(x), 0.0) for x in (model.q_lower, model.q_upper)]
         self._slack = _AT * (model.scales.units + np.maximum(*finite))
         self._kept = np.zeros(2 * model.n + len(stepper.clock))
-        self._keep = cached(keep_state, stops=stops, clock=stepper.clock, kept=self._kept)
-        self._met = cached(met, stops=stops)
+        self.keep = cached(keep_state, stops=stops, clock=stepper.clock, kept=self._kept)
+        self.met = cached(met, stops=stops)
         self.forces, self.engaged = np.zeros(model.n), False
 
     def begin(self, q: Vector) -> None:
         """Restart at q (n,)."""
         self._stops.held[:] = self.forces[:] = 0.0
         self.engaged = bool(self._reached(q))
-
-    def keep(self, q: Vector, qd: Vector) -> None:
-        """Keep the state that a period begins at, for :meth:`restore`."""
-        self._keep(q, qd)
-
-    def met(self, q: Vector) -> bool:
-        """Tell whether a stop was met since :meth:`keep`, or is by now, at q (n,)."""
-        return bool(self._met(q))
 
     def restore(self, q: Vector, qd: Vector) -> None:
         """Go back to the state that was kept."""

@@ -108,6 +108,25 @@ def test_the_verdict_is_that_of_states_as_late_as_they_will_be(text, late, tmp_p
     assert (f', states {late} ms late' in said) if late else (' ms late' not in said)
 
 
+def test_every_phase_has_a_verdict(tmp_path, capsys):
+    """Gains that let errors grow in the second phase only are found there."""
+    file, told = tmp_path / 'phases.yaml', tmp_path / 'report.json'
+    file.write_text(
+        """/**: {ros__parameters: {phases: [one, two], one: {duration: 1.0, parts: [soft]},
+        two: {duration: 1.0, parts: [hard]}, soft: {controller: pfbl, gains: {p: 25.0, d: 10.0}},
+        hard: {controller: pfbl, gains: {p: 1.0e+5, d: 1.0}}}}""",
+        encoding='utf-8',
+    )
+    options = '--controller', str(file), '--rate', '100', '--json', str(told)
+    assert cli.main(['check', NAME, *options]) == 0
+    found = {each['name']: each for each in json.loads(told.read_text())[NAME]}
+    asked = {
+        phase: found[f'largest eigenvalue of a period of 10 ms, phase {phase}']['question']
+        for phase in ('one', 'two')
+    }
+    assert asked == {'one': '', 'two': 'errors would grow'}
+
+
 def test_a_robot_without_a_parameter_file_is_reported_on(tmp_path, capsys):
     """A robot without a parameter file is reported under the default law, if it has actuators."""
     robot = read_yaml(shipped('robots')[NAME])[0] | {'name': 'mine'}

@@ -155,6 +155,49 @@ def test_in_another_process_everything_goes_on_as_here(tmp_path):
         np.testing.assert_array_equal(CASES[case][1](made[case]), found, err_msg=case)
 
 
+POOL = """
+import concurrent.futures, multiprocessing
+import numpy as np
+import softrobot_dynamics as sd
+from softrobot_dynamics.controllers.composition import Composition
+from softrobot_dynamics.controllers.contract import CONTROLLERS
+
+def go_on(made):
+    model = made.model
+    if hasattr(made, 'compute'):
+        return made.compute(0.002, model.q0, np.zeros(model.n)).u
+    if hasattr(made, 'step'):
+        made.step(np.zeros(model.m), 0.01)
+        return np.concatenate([made.q, made.qd])
+    return made.estimate(0.2).q
+
+def objects():
+    model = sd.compile_model(sd.load_robot('double_pendulum'))
+    law, other = (CONTROLLERS.get('pfbl')(model, period=2e-3) for _ in range(2))
+    laws = [law, Composition([other])]
+    for each in laws:
+        each.start(model.q0, np.zeros(model.n), 0.0)
+    encoder = {'name': 'e', 'type': 'joint', 'names': [model.coordinate_names[0]], 'noise': 1e-3}
+    estimator = sd.Estimator(model, {'sensors': [encoder]})
+    estimator.begin(0.0)
+    return [*laws, estimator, sd.Simulator(model)]
+
+if __name__ == '__main__':
+    context = multiprocessing.get_context('spawn')
+    with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
+        found = list(pool.map(go_on, objects()))
+    for own, there in zip(map(go_on, objects()), found, strict=True):
+        assert np.array_equal(own, there)
+"""
+
+
+def test_objects_go_through_a_pool_of_new_processes(tmp_path):
+    """What a ProcessPoolExecutor's new processes compute is what is computed here, bit for bit."""
+    script = tmp_path / 'script.py'
+    script.write_text(POOL, encoding='utf-8')
+    subprocess.run([sys.executable, str(script)], check=True, timeout=600)
+
+
 def test_settings_and_reference_go_with_a_law():
     """A copied law has the settings and the reference in force, also those given while it ran."""
     original = law('pfbl')

@@ -113,3 +113,39 @@ def test_dry_friction_of_followers_acts_on_their_leader():
     simulator.step(np.zeros(0), 0.5)
     braked = (2.0 + 2.0 * 3.0) / (1.0 + 4.0)
     assert simulator.qd[0] == pytest.approx(2.0 - 0.5 * braked, rel=1e-3)
+
+
+def sliding(own, follower, ratio, multiplier):
+    """Return two blocks on rails, the second of which a chain of two joints ties to the first."""
+    block = {'type': 'rigid', 'mass': 1.0}
+    rail = {'type': 'prismatic', 'axis': [1.0, 0.0, 0.0]}
+    given = [
+        ('one', own, None),
+        ('two', 0.0, {'joint': 'one', 'multiplier': ratio}),
+        ('three', follower, {'joint': 'two', 'multiplier': multiplier}),
+    ]
+    bodies = []
+    for name, friction, mimic in given:
+        joint = {**rail, 'name': name, 'coulomb_friction': friction}
+        joint.update({} if mimic is None else {'mimic': mimic})
+        bodies.append({'name': f'{name}_block', 'parent': 'base', 'joint': joint, 'body': block})
+    motor = {'name': 'motor', 'type': 'joint', 'joint': 'one'}
+    robot = {'name': 'blocks', 'bodies': bodies, 'actuators': [motor]}
+    return sd.compile_model(sd.load_robot(robot))
+
+
+@pytest.mark.parametrize('push', [0.0, 8.9, 12.0])
+def test_friction_of_a_follower_is_that_of_its_leader_by_the_ratio_of_their_speeds(push):
+    """
+    A chain of ratios -2 and 1.5 with 3 N at its end moves as with 9 N at its first joint.
+
+    It sticks under less, and slides under more.
+    """
+    ends = []
+    for model in (sliding(0.5, 3.0, -2.0, 1.5), sliding(9.5, 0.0, -2.0, 1.5)):
+        robot = ActuatedSimulator(model, q=[0.0], qd=[0.05])
+        for _ in range(400):
+            robot.step([push], 5e-3)
+        ends.append([*robot.q, *robot.qd])
+    assert ends[0] == pytest.approx(ends[1], rel=1e-12)
+    assert (abs(ends[0][1]) < 1.1e-2) == (push < 9.5)
