@@ -192,7 +192,7 @@ if __name__ == '__main__':
 
 
 def test_objects_go_through_a_pool_of_new_processes(tmp_path):
-    """What a ProcessPoolExecutor's new processes compute is what is computed here, bit for bit."""
+    """New processes of a ProcessPoolExecutor compute what is computed here, bit for bit."""
     script = tmp_path / 'script.py'
     script.write_text(POOL, encoding='utf-8')
     subprocess.run([sys.executable, str(script)], check=True, timeout=600)
