@@ -28,6 +28,32 @@ def problems(*arguments, **named):
     return str(found.value)
 
 
+FIELDS = {
+    'box': {'edges': [0.1, 0.2, 0.3]},
+    'capsule': {'end': [0.0, 0.0, 0.1], 'radius': 0.1},
+    'tube': {'start': [0.0, 0.0, 0.0], 'end': [0.0, 0.0, 1.0], 'radius': 0.1},
+    'plane': {},
+    'rod': {},
+}
+
+
+@pytest.mark.parametrize('kind', SHAPES.names())
+def test_every_shape_has_elements_of_finite_size(kind):
+    """Each registered shape is read, and gives elements with points, axes and a radius >= 0."""
+    body = {'type': 'pcc', 'length': 0.2, 'radius': 0.02, 'density': 1e3, 'young_modulus': 1e6}
+    given = {'type': kind, **FIELDS.get(kind, {'radius': 0.1})}
+    if not SHAPES.get(kind).on_bodies:
+        shape, own = robot(environment=[{'name': 'x', **given}]).environment[0].shape, None
+    else:
+        rigid = {'type': 'rigid', 'mass': 1.0}
+        module = robot(given, body if not SHAPES.get(kind).fixed else rigid).modules[0]
+        shape, own = module.shapes[0], module.body
+    for element in shape.elements(own):
+        assert element.points.shape in ((1, 3), (2, 3)) and np.isfinite(element.points).all()
+        assert 0.0 <= element.radius < np.inf and (element.half >= 0.0).all()
+        np.testing.assert_allclose(element.axes.T @ element.axes, np.eye(3), atol=1e-12)
+
+
 def test_a_body_has_one_shape_or_a_list_of_them():
     """`collision` may be a mapping or a list of mappings, and nothing by default."""
     assert robot().modules[0].shapes == ()
