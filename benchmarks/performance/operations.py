@@ -5,6 +5,7 @@ Count floating-point operations of compiled functions, and measure the machine's
 Run by itself the file prints the speed [1/s] of numpy's matrix product.
 """
 
+import linecache
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from numba.core.ccallback import CFunc
 from numba.extending import is_jitted
 import numpy as np
 from softrobot_dynamics.compiling.addresses import array_at, call
+from softrobot_dynamics.compiling.c_functions import CFunction
 from softrobot_dynamics.compiling.cache import PREFIX
 
 
@@ -72,10 +74,21 @@ def _plain(source):
 
 def _call(address, *arrays):
     """Call by its address the kernel that an emitted module has made a C function of."""
-    modules = [module for name, module in sys.modules.items() if name.startswith(PREFIX)]
-    functions = [value for module in modules for value in vars(module).values()]
-    found = (f for f in functions if isinstance(f, CFunc) and f.address == address)
-    _plain(next(found).__wrapped__)(*arrays)
+    for name, module in list(sys.modules.items()):
+        for label, value in list(vars(module).items()) if name.startswith(PREFIX) else ():
+            if isinstance(value, (CFunc, CFunction)) and value.address == address:
+                _plain(_source(name, label, value))(*arrays)
+                return
+    raise LookupError(f'no C function at {address}')
+
+
+def _source(name, label, function):
+    """Return the Python function of which a C function was made, or loaded from the cache."""
+    if isinstance(function, CFunc):
+        return function.__wrapped__
+    namespace = {'by_address': lambda signature, **options: lambda source: source}
+    exec(''.join(linecache.getlines(f'<{name}>')), namespace)
+    return namespace[label]
 
 
 def _as_it_is(array):
