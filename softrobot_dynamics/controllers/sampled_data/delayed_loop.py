@@ -36,7 +36,7 @@ class Lateness(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class LinearMotion:
     """
     M x'' + D x' + K x = Jᵀ w + f about rest, of n coordinates with c forces along outputs.
 
@@ -52,7 +52,7 @@ class Motion:
     root: Vector
 
     @classmethod
-    def of(cls, M: Matrix, D: Matrix, K: Matrix, cables: Matrix, J: Matrix) -> Motion:
+    def of(cls, M: Matrix, D: Matrix, K: Matrix, cables: Matrix, J: Matrix) -> LinearMotion:
         """Return that of matrices in the coordinates of the robot."""
         root = np.sqrt(np.diag(M))
         both = np.outer(root, root)
@@ -112,7 +112,7 @@ def measure(answer: LateAnswer, q: Vector, sizes: Vector, c: int) -> Responses:
 
 
 def late_growth(
-    motion: Motion,
+    motion: LinearMotion,
     responses: Responses,
     period: float,
     lateness: Lateness,
@@ -129,7 +129,7 @@ def late_growth(
 
 
 def _closed_loop(
-    motion: Motion,
+    motion: LinearMotion,
     responses: Responses,
     period: float,
     lateness: Lateness,
