@@ -137,7 +137,7 @@ def test_what_is_optional_is_an_extra_of_pip():
 
 
 def test_what_builds_is_declared():
-    """What setup.py imports is the buildtool_depend keys."""
+    """The packages that setup.py imports are the buildtool_depend keys."""
     assert keys_of(imported('setup.py')) == declared('buildtool_depend')
 
 

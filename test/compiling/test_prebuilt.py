@@ -71,7 +71,7 @@ def test_a_user_may_do_without(tmp_path, installed, monkeypatch):
 
 
 def test_the_users_cache_comes_first(tmp_path, installed):
-    """What is in the kernel cache is for this processor, and is taken before the package's."""
+    """The kernel cache is for this processor, and is taken before the package's kernels."""
     noting = """
     asked, read = [], prebuilt.read
     prebuilt.read = lambda name: asked.append(name) or read(name)

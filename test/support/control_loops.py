@@ -36,8 +36,8 @@ class Believing(StateValidator):
 
     def check(self, q, qd, stamp, arrival):
         """As StateValidator.check."""
-        if not self._believed.count:
-            self._believed.begin(q, qd, stamp, arrival)
+        if not self._accepted.count:
+            self._accepted.begin(q, qd, stamp, arrival)
             return FOLLOWS
         return super().check(q, qd, stamp, arrival)
 

@@ -29,14 +29,14 @@ LateAnswer: TypeAlias = Callable[[Vector, Vector, Vector, Vector], tuple[Any, Ve
 
 
 class Lateness(NamedTuple):
-    """How late the states are that a law answers, and how fast a force becomes known."""
+    """Delay of the states that a law answers, and rate at which a force becomes known."""
 
     delay: float  # [s]
     time: float  # [s] of the observer, 0: no force is looked for
 
 
 @dataclass(frozen=True, eq=False)
-class LinearMotion:
+class DelayedMotion:
     """
     M x'' + D x' + K x = Jᵀ w + f about rest, of n coordinates with c forces along outputs.
 
@@ -52,7 +52,7 @@ class LinearMotion:
     root: Vector
 
     @classmethod
-    def of(cls, M: Matrix, D: Matrix, K: Matrix, cables: Matrix, J: Matrix) -> LinearMotion:
+    def of(cls, M: Matrix, D: Matrix, K: Matrix, cables: Matrix, J: Matrix) -> DelayedMotion:
         """Return that of matrices in the coordinates of the robot."""
         root = np.sqrt(np.diag(M))
         both = np.outer(root, root)
@@ -76,7 +76,7 @@ class LinearMotion:
 
 
 class _Flow(NamedTuple):
-    """What a state (q, qd), held forces w and a force f become after a time."""
+    """Maps of a state (q, qd), held forces w and a force f over a time."""
 
     state: Matrix  # (2 n, 2 n)
     w: Matrix  # (2 n, c)
@@ -112,7 +112,7 @@ def measure(answer: LateAnswer, q: Vector, sizes: Vector, c: int) -> Responses:
 
 
 def late_growth(
-    motion: LinearMotion,
+    motion: DelayedMotion,
     responses: Responses,
     period: float,
     lateness: Lateness,
@@ -129,7 +129,7 @@ def late_growth(
 
 
 def _closed_loop(
-    motion: LinearMotion,
+    motion: DelayedMotion,
     responses: Responses,
     period: float,
     lateness: Lateness,
