@@ -169,7 +169,7 @@ ZOO = {
     ),
     'late, fast ticks': Driver(
         'the same with one clock, the fast part makes ticks', two(late=0.008),
-        TWO | {'states.shared_clock': True, 'states.tick': 'arm'}, most=0.3,
+        TWO | {'states.shared_clock': True, 'states.tick': 'arm'}, most=0.02,
     ),
     'late, slow observer': Driver(
         'the same with `pfbl.observer: 0.02`', two(late=0.008),

@@ -6,7 +6,7 @@ A part that is brought forward by its velocities brings these as they were. For 
 disturbance observer that is an unknown delay of some states, and from about two periods on its
 loop oscillates. So the whole state is taken at the moment at which the oldest part usually is: a
 part whose newer states are known is interpolated, and the law, which is told how late the state
-is, predicts all of it with its model (`benchmarks/part_ages.py`).
+is, predicts all of it with its model (`late, fast ticks` of `benchmarks/driver_zoo.py`).
 """
 
 from __future__ import annotations
