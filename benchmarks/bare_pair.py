@@ -26,6 +26,7 @@ from softrobot_dynamics.loops.realtime import (
     now,
     PRIORITY,
     sleep_until,
+    two_processors,
 )
 
 FORKS = multiprocessing.get_context('fork')
@@ -61,9 +62,9 @@ class Inbox:
             return int.from_bytes(os.read(self._read, 1000 * BYTES)[-BYTES:], 'little')
 
 
-def answer(own, other, duration, priority):
+def answer(own, other, duration, priority, processor=None):
     """Answer each number by itself, once it has computed."""
-    ask_for_priority(priority)
+    ask_for_priority(priority, processor)
     inbox = Inbox(own)
     while True:
         number = inbox.wait()
@@ -92,37 +93,41 @@ def main():
     parser.add_argument('--compute', type=int, nargs='+', default=[0, 100, 150, 200], help='[us]')
     parser.add_argument('--priority', type=int, default=PRIORITY, help='FIFO, 0 for none')
     parser.add_argument('--hogs', type=int, default=0, help='busy processes beside the pair')
+    parser.add_argument('--spread', action='store_true', help='each keeps to a processor')
     options = parser.parse_args()
     found = {each: [] for each in options.compute}
     with hogs(options.hogs):
         for _ in range(options.runs):
             for each, shares in found.items():
-                shares.append(_run(each * 1000, options))
+                shares.append(run(each * 1000, options))
     print(f'{options.hogs} hogs, priority {options.priority}; missed, median (range):')
     for each, shares in found.items():
         median, low, high = (100 * f(shares) for f in (np.median, min, max))
         print(f'computing {each} us each: {median:.3f} % ({low:.3f}-{high:.3f})')
 
 
-def _run(duration, options):
+def run(duration, options):
+    """Return the share of ticks that a new pair misses, each computing for a duration [ns]."""
+    first, second = two_processors() if options.spread else (None, None)
     own, other = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2))
     for each in (own, other):
         each.bind(('127.0.0.1', 0))
-    arguments = other, own.getsockname(), duration, options.priority
+    arguments = other, own.getsockname(), duration, options.priority, second
     partner = FORKS.Process(target=answer, args=arguments)
     partner.start()
     try:
         ticks = round(options.duration * 1e9) // PERIOD
         with FORKS.Pool(1) as pool:  # a new process: priority cannot be given back
-            return pool.apply(_measure, (own, other.getsockname(), duration, ticks, options))
+            arguments = own, other.getsockname(), duration, ticks, options.priority, first
+            return pool.apply(_measure, arguments)
     finally:
         partner.kill()
         partner.join()
 
 
-def _measure(own, other, duration, ticks, options):
-    ask_for_priority(options.priority)
-    if options.priority:
+def _measure(own, other, duration, ticks, priority, processor):
+    ask_for_priority(priority, processor)
+    if priority:
         keep_awake()
     return missed(own, other, duration, ticks)
 

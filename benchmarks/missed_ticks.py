@@ -6,9 +6,9 @@ A busy machine changes from second to second, so runs one after the other cannot
 simulation and controller run all the time, and are stopped (SIGSTOP) while the bare pair of
 `bare_pair.py` has its turn. Both have FIFO priority and compute about as long.
 
-    python benchmarks/missed_ticks.py --turns 20                 # beside whatever else is running
-    python benchmarks/missed_ticks.py --turns 20 --load 4        # beside a load
-    python benchmarks/missed_ticks.py --turns 20 --priority 0    # without FIFO
+    python benchmarks/missed_ticks.py --turns 20               # beside whatever else runs
+    python benchmarks/missed_ticks.py --turns 20 --load 4      # beside processes that start
+    python benchmarks/missed_ticks.py --turns 20 --priority 0  # without FIFO
 """
 
 import argparse
@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 
-from bare_pair import _run as bare_pair
+from bare_pair import run as bare_pair
 from closed_loop import _wait_for, DRIVEN
 import numpy as np
 import softrobot_dynamics as sd
@@ -56,6 +56,7 @@ def main():
     parser.add_argument(
         '--compute', type=int, default=150, help='of each process of the pair [us]'
     )
+    parser.add_argument('--spread', action='store_true', help='each of the pair on a processor')
     parser.add_argument('--processors', nargs=2, default=['own', 'own'], help='of the two nodes')
     parser.add_argument('--robot', default='pcc_arm')
     options = parser.parse_args()

@@ -18,7 +18,6 @@ import zipfile
 
 import pytest
 import softrobot_dynamics as sd
-from softrobot_dynamics.compiling.numba_versions import TESTED
 import yaml
 
 ROOT = Path(__file__).parents[1]
@@ -187,28 +186,6 @@ def _pythons(text):
     return list(range(int(first), int(last) + 1))
 
 
-def _required():
-    """Return what setup.py requires: {package: (oldest version, first too new or None)}."""
-    setup = (ROOT / 'setup.py').read_text(encoding='utf-8')
-    (line,) = re.findall(r'install_requires=(\[.*?\])', setup, re.DOTALL)
-    found = [
-        re.fullmatch(r'(\w+)>=([\d.]+)(?:,<([\d.]+))?', each) for each in ast.literal_eval(line)
-    ]
-    return {each[1]: (each[2], each[3]) for each in found}
-
-
-def _platforms():
-    """Return the rows of the table of platforms that were tested: [{column: text}]."""
-    text = (ROOT / 'docs/figures_platforms.md').read_text(encoding='utf-8')
-    rows = [line.strip('|').split('|') for line in text.splitlines() if line.startswith('|')]
-    names, _, *rows = [[cell.strip() for cell in row] for row in rows]
-    return [dict(zip(names, row)) for row in rows if len(row) == len(names)]
-
-
-def _numbers(version):
-    return tuple(map(int, version.split('.')))
-
-
 @pytest.mark.parametrize('page', ['README.md', 'docs/first_loop.md'])
 def test_pages_name_the_pythons_that_setup_names(page):
     """The pages and the classifiers of setup.py name one range of Pythons, from the oldest on."""
@@ -217,29 +194,6 @@ def test_pages_name_the_pythons_that_setup_names(page):
     claimed = _pythons((ROOT / page).read_text(encoding='utf-8'))
     assert claimed == list(ast.literal_eval(minors))
     assert f"python_requires='>=3.{claimed[0]}'" in setup
-
-
-def test_every_python_that_is_claimed_was_run():
-    """The Pythons that the README claims are those in the table of platforms."""
-    run = {_numbers(row['Python'])[1] for row in _platforms()}
-    assert run == set(_pythons((ROOT / 'README.md').read_text(encoding='utf-8')))
-
-
-@pytest.mark.parametrize('package', ['numba', 'numpy', 'scipy'])
-def test_the_oldest_version_required_was_run(package):
-    """The oldest version that setup.py allows is the oldest in the table of platforms."""
-    oldest = _numbers(_required()[package][0])
-    assert min(_numbers(row[package]) for row in _platforms())[: len(oldest)] == oldest
-
-
-def test_the_newest_numba_allowed_was_run():
-    """The last numba before the one that setup.py refuses is in the table of platforms."""
-    first, too_new = (_numbers(version) for version in _required()['numba'])
-    assert (first, too_new) == TESTED
-    last = max(_numbers(row['numba']) for row in _platforms())
-    assert last[:2] == (too_new[0], too_new[1] - 1)
-    readme = (ROOT / 'README.md').read_text(encoding='utf-8')
-    assert 'numba ({}.{} to {}.{};'.format(*first, *last) in readme
 
 
 @pytest.mark.parametrize('name', ['demo-command', 'test-command'])

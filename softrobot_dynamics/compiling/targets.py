@@ -22,7 +22,7 @@ _OPTIONS = 'OPT', 'LOOP_VECTORIZE', 'SLP_VECTORIZE', 'ENABLE_AVX', 'USING_SVML',
 
 
 class Level(NamedTuple):
-    """What a set of processors have in common."""
+    """Instruction sets that a group of processors has in common."""
 
     name: str  # in file names
     cpu: str  # as NUMBA_CPU_NAME has it

@@ -32,7 +32,7 @@ class Effort:
     change from one value to the next, as a wrong zero, is.
 
     ``change`` [unit/s] is the standard deviation by which an effort changes within a second, None:
-    of anything. A value that differs from the last believed one, so many seconds old, by more than
+    of anything. A value that differs from the last accepted one, so many seconds old, by more than
     2 noise^2 + (change seconds)^2 makes likely is an outlier, and that one counts on. ``gate`` is
     the probability with which a right value passes, as that of a sensor.
     """

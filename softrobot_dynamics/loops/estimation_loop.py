@@ -44,9 +44,9 @@ WAITING, SETTLING, RUNNING = range(3)
 MODES = 'waiting for sensors', 'settling', 'estimating'
 
 _FAR = 20.0  # times its noise: with more, a measurement tells nothing of where the robot is
-_CERTAIN = 1e-6  # chance, at one look, of a push that is none: below, it is believed
+_CERTAIN = 1e-6  # chance, at one look, of a push that is none: below, it is reported
 _GONE = 0.5  # of a push that is a collision: below, it has ended
-_MOST = 16  # messages of a topic of many nodes that are looked at in one cycle
+_MOST = 32  # messages of a topic of many nodes that are looked at in one cycle
 
 
 class EstimationLoop(Loop):
@@ -169,26 +169,30 @@ class EstimationLoop(Loop):
             self._hit = False
 
     def _listen(self, stream: Stream) -> None:
-        """Take in what a sensor has measured since the last time."""
+        """Take in what a sensor has measured last, of what has come since the last time."""
+        newest = None
         for _ in range(_MOST if stream.shared else 1):
-            if not self._hear(stream):
-                return
+            try:
+                if (message := stream.inbox.wait(0)) is None:
+                    break
+                arrival = now() - stream.inbox.age()
+                stamp, value = stream.read(message, arrival, self._predicted)
+                if value is not None:
+                    newest = stamp, value, arrival
+                else:
+                    self.statistics.count('unseen', not stream.shared)
+            except MessageError as error:
+                self._refuse(error, stream.sensor.name)
+        if newest is not None:
+            self._take_in(stream.sensor.name, *newest)
 
-    def _hear(self, stream: Stream) -> bool:
-        """Take in the next message of a sensor; return whether there was one."""
-        name = stream.sensor.name
+    def _take_in(self, name: str, stamp: int, value: ArrayLike, arrival: int) -> None:
+        """Take in a value with a stamp [ns] that came at an arrival [ns, steady clock]."""
         try:
-            if (message := stream.inbox.wait(0)) is None:
-                return False
-            arrival = now() - stream.inbox.age()
-            stamp, value = stream.read(message, arrival, self._predicted)
-            if value is None:
-                self.statistics.count('unseen', not stream.shared)
-                return True
             self._stamps.check(name, stamp, arrival)
         except MessageError as error:
             self._refuse(error, name)
-            return True
+            return
         self._stamps.accept(name, stamp, arrival)
         self._came[name] = arrival
         if self.mode == WAITING:
@@ -196,7 +200,6 @@ class EstimationLoop(Loop):
             self._accepted[name] = arrival
         else:
             self._measure(name, stamp, value, arrival)
-        return True
 
     def _predicted(self, sensor: str, time: int) -> Array:
         """Return the value that a sensor should measure at a time [ns]."""

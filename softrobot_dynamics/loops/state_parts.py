@@ -34,7 +34,7 @@ class StateStream:
     The states on one topic, of all coordinates of a robot or of some: (k,) of them.
 
     ``period`` [ns]: the expected one, by which the delay of estimated velocities is stated.
-    Attributes of the state that was believed last: ``q``, ``qd`` (k,), its ``stamp`` and
+    Attributes of the state that was accepted last: ``q``, ``qd`` (k,), its ``stamp`` and
     ``arrival`` [ns], ``expires``, when the watchdog runs out, ``late`` [ns], by how much the state
     is older than the stamp, and ``moved``, whether the robot was moved since the one before.
     """
@@ -75,7 +75,7 @@ class StateStream:
         return ()
 
     def forget(self, moment: int) -> None:
-        """Believe none of the states so far, as :meth:`StateValidator.forget`."""
+        """Accept none of the states so far, as :meth:`StateValidator.forget`."""
         self._validator.forget()
 
     def take(
@@ -114,7 +114,7 @@ class StateStream:
             return False
         self.moved |= verdict == MOVED
         if self._estimator is not None:
-            found = self._estimator.believe()
+            found = self._estimator.accept()
             if found is None:
                 return False
             q, qd, self.late = found
@@ -168,7 +168,7 @@ class SourcePart(NamedTuple):
     name: str
     indices: tuple[int, ...]  # of its coordinates (k,)
     stream: StateStream
-    steps: Window  # from one state that was believed to the next, by arrivals [ns]
+    steps: Window  # from one state that was accepted to the next, by arrivals [ns]
 
 
 class PartReader:
@@ -250,7 +250,7 @@ class StateParts:
         return tuple(part.name for part in self.parts if part.stream.expires <= moment)
 
     def forget(self, moment: int) -> None:
-        """Believe none of the states of the parts that are silent at a moment [ns]."""
+        """Accept none of the states of the parts that are silent at a moment [ns]."""
         for index, part in enumerate(self.parts):
             if part.stream.expires <= moment:
                 part.stream.forget(moment)
@@ -303,7 +303,7 @@ class StateParts:
             self._keep(index, part.stream.arrival - part.stream.late)
 
     def _date(self, index: int, arrival: int, watchdog: int) -> None:
-        """Note the moment of the state of a part that was believed."""
+        """Note the moment of the state of a part that was accepted."""
         stream, clock = self.parts[index].stream, self._stamps[index]
         stamp = stream.stamp
         if self._shared and stamp:

@@ -126,12 +126,12 @@ class VelocityEstimator:
 
     def __init__(self, unit: Vector, turn: Vector) -> None:
         self._unit, self._turn = unit, turn
-        self._believed, self._others = _Window(len(unit)), _Window(len(unit))
+        self._accepted, self._others = _Window(len(unit)), _Window(len(unit))
         self._used = self._others
 
     def propose(self, q: Vector, qd: Vector, time: int) -> Vector:
         """Return the velocities (n,) at a new state of a time [ns], for the validation of it."""
-        for window in (self._believed, self._others):
+        for window in (self._accepted, self._others):
             there = window.ahead(time)
             if there is None:
                 continue
@@ -149,12 +149,12 @@ class VelocityEstimator:
 
     def refuse(self) -> None:
         """Forget the state that was proposed last, unless it may be one of another motion."""
-        if self._used is self._believed:
-            self._believed.drop()
+        if self._used is self._accepted:
+            self._accepted.drop()
 
-    def believe(self) -> EstimatedState | None:
+    def accept(self) -> EstimatedState | None:
         """Return the state at the centre of the window of the last one, None: too few yet."""
         if self._used is self._others:
-            self._believed, self._others = self._others, self._believed
+            self._accepted, self._others = self._others, self._accepted
             self._others.clear()
         return self._used.centre() if self._used.full else None

@@ -12,6 +12,7 @@ import llvmlite.binding as llvm
 import numpy as np
 import pytest
 from softrobot_dynamics.compiling import c_functions, cache, folder, prebuilt
+from softrobot_dynamics.compiling.compiler import register_helpers
 from softrobot_dynamics.compiling.targets import level_keys, LEVELS
 from support.programs import BY_ADDRESS, finish, PACKAGE, SMALL, start
 
@@ -71,7 +72,7 @@ def test_a_user_may_do_without(tmp_path, installed, monkeypatch):
 
 
 def test_the_users_cache_comes_first(tmp_path, installed):
-    """What is in the kernel cache is for this processor, and is taken before the package's."""
+    """The kernel cache is for this processor, and is taken before the package's kernels."""
     noting = """
     asked, read = [], prebuilt.read
     prebuilt.read = lambda name: asked.append(name) or read(name)
@@ -116,6 +117,7 @@ def test_a_package_without_kernels_brings_none(tmp_path, monkeypatch):
 @pytest.fixture
 def shipped(tmp_path, monkeypatch):
     """Return a function that brings an object under the name of an emitted module."""
+    register_helpers()
     monkeypatch.setattr(prebuilt, 'FOLDER', tmp_path)
 
     def bring(name, symbol, code):

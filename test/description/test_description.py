@@ -196,7 +196,7 @@ WRONG = [
     ),
     ((*SEGMENT, 'parent'), 'thumb', 'bodies[1].parent', 'base, shoulder'),
     ((*SEGMENT, 'parent'), 0, 'bodies[1].parent', NAMES),
-    ((*SEGMENT, 'colour'), 'red', 'bodies[1].colour', 'fields joint, body, parent, name'),
+    ((*SEGMENT, 'colour'), 'red', 'bodies[1].colour', 'fields joint, body, collision, parent'),
     (
         (*SEGMENT, 'joint'),
         MISSING,

@@ -2,12 +2,14 @@
 """The estimation loop in simulated time: when it publishes a state, and what it refuses."""
 
 import functools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 pytest.importorskip('rclpy')
 
+from geometry_msgs.msg import PoseArray  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.configuration.command_parts import CommandPart  # noqa: E402
 from softrobot_dynamics.estimation.instruments import Instruments  # noqa: E402
@@ -15,11 +17,13 @@ from softrobot_dynamics.loops import estimation_loop  # noqa: E402
 from softrobot_dynamics.loops.deadlines import EstimationSchedule  # noqa: E402
 from softrobot_dynamics.loops.estimation_loop import EstimationLoop, RUNNING, SETTLING, WAITING  # noqa: E402
 from softrobot_dynamics.loops.message_fields import SECOND, stamp_of  # noqa: E402
+from softrobot_dynamics.loops.sensor_adapters import adapter_of  # noqa: E402
 from softrobot_dynamics.loops.sensor_clock import SensorClock  # noqa: E402
 from softrobot_dynamics.loops.sensor_streams import CommandStream, ObservabilityCheck, Stream  # noqa: E402
 from softrobot_dynamics.nodes.messaging.command_messages import PartsReader  # noqa: E402
 from softrobot_dynamics.nodes.messaging.measurements import MeasurementWriter  # noqa: E402
 from softrobot_dynamics.nodes.messaging.messages import CommandReader, stamped  # noqa: E402
+from softrobot_dynamics.nodes.visualizer import poses_of, transforms_of  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
 from support.robots import compiled  # noqa: E402
 
@@ -466,3 +470,31 @@ def test_gauges_without_a_gate_have_no_statistic(monkeypatch):
     rig.until(RUNNING)
     rig.go(50)
     assert set(rig.loop.squares) == {'camera', 'cables'} and not rig.loop.missing_efforts
+
+
+def test_of_what_has_piled_up_on_a_shared_topic_the_newest_counts(rig):
+    """After a stall one measurement of a topic of many nodes is taken in, not all that waited."""
+    camera = next(each for each in rig.loop._streams if each.sensor.name == 'camera')
+    source = {'type': 'tf2_msgs/TFMessage', 'names': 'tip'}
+    given = {**GIVEN['sensors'][0], 'message': source}
+    (sensor,) = sd.load_estimator({'sensors': [given]}).sensors
+    waiting = []
+
+    class Queue(Box):
+        def wait(self, timeout):
+            return waiting.pop(0) if waiting else None
+
+    stream = camera._replace(inbox=Queue(), adapter=adapter_of(sensor))
+    rig.loop._streams = [each for each in rig.loop._streams if each is not camera] + [stream]
+    tip = sd.forward_kinematics(parts()[0], q=rig.q)[-1]
+    rig.silent = {'cables'}
+    before = rig.loop.statistics.counts['measurements']
+    for k in range(20, -1, -1):
+        for name in ('tip', 'lamp'):
+            each = transforms_of(PoseArray(poses=poses_of(tip[None])), [name])[0]
+            each.header.stamp = stamped(rig.present - k * MS)
+            each.transform.translation.x += 1e-6 * k
+            waiting.append(SimpleNamespace(transforms=[each]))
+    rig.go(2)
+    assert not waiting and rig.loop.statistics.counts['measurements'] == before + 2
+    assert not sum(rig.loop.statistics.refused.values())

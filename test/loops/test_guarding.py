@@ -13,7 +13,7 @@ from softrobot_dynamics.loops.guarding import RUNNING, STOPPED, TIMED_OUT  # noq
 from softrobot_dynamics.loops.message_fields import SECOND, StateReader  # noqa: E402
 from softrobot_dynamics.loops.orders import HoldOrder, Orders  # noqa: E402
 from softrobot_dynamics.nodes.messaging.inbox import Sent  # noqa: E402
-from support.control_loops import Believing, Control, state, VALUES, WATCHDOG  # noqa: E402
+from support.control_loops import Accepting, Control, state, VALUES, WATCHDOG  # noqa: E402
 from support.linear_plant import controlled, COORDINATES  # noqa: E402
 from support.loops import Outlet, PERIOD, SAFE  # noqa: E402
 
@@ -96,7 +96,7 @@ class Stuck:
     """An inbox with one state, and a law that waits for the test."""
 
     def __init__(self):
-        self.plant = controlled(VALUES)._replace(validator=Believing)
+        self.plant = controlled(VALUES)._replace(validator=Accepting)
         self._message, self._woken = state((0.05, 0.05), 1), threading.Event()
         self.computing, self.free = threading.Event(), threading.Event()
         self._compute = self.plant.controller.compute

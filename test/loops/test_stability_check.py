@@ -139,15 +139,12 @@ def test_an_unstable_order_is_refused_at_the_present_state():
 def test_a_loop_is_judged_with_the_delay_of_its_states():
     """Settings are judged with the delay that states have, again once that is another one."""
     said = []
-    growth, running = StabilityCheck(PLANT, PERIOD, said.append), loop(-10.0, delay=1.0)
+    (growth, time), running = watched(said), loop(-10.0, delay=1.0)
     growth.look(running)
     assert growth.last == -9.0 and not said
     running.driver.state_delay = 12.0
     growth.look(running)
+    assert growth.last == 2.0 and not said
+    time[0] = 10.0
+    growth.look(running)
     assert growth.last == 2.0 and len(said) == 1
-    with pytest.raises(UnstableLoopError):
-        growth.check(running, settings(-9.0))
-    places = [(np.ones(1), np.zeros(1))]
-    assert growth.along(places, settings(-9.0), running) and not growth.along(
-        places, settings(-9.0)
-    )

@@ -20,7 +20,7 @@ def estimate(states, times, turn=(0.0, 0.0)):
     estimator = VelocityEstimator(np.ones(2), np.array(turn))
     for (q, qd), time in zip(states, times):
         estimator.propose(np.array(q), np.array(qd), time)
-        found = estimator.believe()
+        found = estimator.accept()
     return found
 
 
@@ -65,7 +65,7 @@ def test_an_outlier_that_is_refused_spoils_nothing():
         if wrong:
             estimator.refuse()
         else:
-            found = estimator.believe()
+            found = estimator.accept()
             assert k < 2 or proposed[0] == pytest.approx(1.0)
     np.testing.assert_allclose(found.qd, [1.0, 0.0], atol=1e-9)
 
@@ -75,13 +75,13 @@ def test_a_robot_that_was_moved_has_a_window_of_its_own():
     estimator = VelocityEstimator(np.ones(2), np.zeros(2))
     for k in range(6):
         estimator.propose(np.zeros(2), UNKNOWN, k * MS)
-        estimator.believe()
+        estimator.accept()
     for k in range(6, 12):
         proposed = estimator.propose(np.array([1.0 + 2e-3 * k, 0.0]), UNKNOWN, k * MS)
         assert proposed[0] == pytest.approx(2.0 if k > 6 else 0.0)
         estimator.refuse()
     estimator.propose(np.array([1.024, 0.0]), UNKNOWN, 12 * MS)
-    np.testing.assert_allclose(estimator.believe().qd, [2.0, 0.0], atol=1e-9)
+    np.testing.assert_allclose(estimator.accept().qd, [2.0, 0.0], atol=1e-9)
 
 
 def test_an_angle_within_a_turn_has_no_jump_of_its_velocity():

@@ -127,8 +127,8 @@ def test_the_estimate_follows_what_a_driver_publishes(observer, start_arm, arm, 
     following, error = follow(observer, start_arm, arm, tmp_path, form)
     print(f'{form}: the tip is off by {1e3 * error:.2f} mm')
     assert error < 2e-3
-    assert observer.value(ESTIMATOR, 'restarts') == 0
-    following.until(lambda: observer.value(ESTIMATOR, 'outliers') > 0, 'a jump')
+    if form != 'unlabelled':  # where a jump is a reflection: no point is near it
+        following.until(lambda: observer.value(ESTIMATOR, 'outliers') > 0, 'a jump')
     if form not in ('own', 'tf', 'unlabelled'):  # of these a lost body is no message of its own
         key = 'messages in which nothing was seen'
         following.until(lambda: observer.value(ESTIMATOR, key) > 0, 'a lost body')

@@ -28,16 +28,16 @@ def state(q=(0.0, 0.0), stamp=0, names=COORDINATES):
     return message
 
 
-class Believing(StateValidator):
-    """Believes the first state, and of later ones all that are in order: they may jump."""
+class Accepting(StateValidator):
+    """Accepts the first state, and of later ones all that are in order: they may jump."""
 
     def __init__(self):
         super().__init__(BOUNDS._replace(unit=np.full(2, 1e-300)))
 
     def check(self, q, qd, stamp, arrival):
         """As StateValidator.check."""
-        if not self._believed.count:
-            self._believed.begin(q, qd, stamp, arrival)
+        if not self._accepted.count:
+            self._accepted.begin(q, qd, stamp, arrival)
             return FOLLOWS
         return super().check(q, qd, stamp, arrival)
 
@@ -45,7 +45,7 @@ class Believing(StateValidator):
 class Control:
     """A control loop, driven by the test."""
 
-    def __init__(self, monkeypatch, validator=Believing, rate_limit=None, parts=None, **changes):
+    def __init__(self, monkeypatch, validator=Accepting, rate_limit=None, parts=None, **changes):
         self.clock, self.publisher = Clock(monkeypatch), Outlet()
         self.plant = controlled(VALUES)._replace(validator=validator)
         if rate_limit is not None:

@@ -29,14 +29,14 @@ LateAnswer: TypeAlias = Callable[[Vector, Vector, Vector, Vector], tuple[Any, Ve
 
 
 class Lateness(NamedTuple):
-    """How late the states are that a law answers, and how fast a force becomes known."""
+    """Delay of the states that a law answers, and rate at which a force becomes known."""
 
     delay: float  # [s]
     time: float  # [s] of the observer, 0: no force is looked for
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class DelayedMotion:
     """
     M x'' + D x' + K x = Jᵀ w + f about rest, of n coordinates with c forces along outputs.
 
@@ -52,7 +52,7 @@ class Motion:
     root: Vector
 
     @classmethod
-    def of(cls, M: Matrix, D: Matrix, K: Matrix, cables: Matrix, J: Matrix) -> Motion:
+    def of(cls, M: Matrix, D: Matrix, K: Matrix, cables: Matrix, J: Matrix) -> DelayedMotion:
         """Return that of matrices in the coordinates of the robot."""
         root = np.sqrt(np.diag(M))
         both = np.outer(root, root)
@@ -76,7 +76,7 @@ class Motion:
 
 
 class _Flow(NamedTuple):
-    """What a state (q, qd), held forces w and a force f become after a time."""
+    """Maps of a state (q, qd), held forces w and a force f over a time."""
 
     state: Matrix  # (2 n, 2 n)
     w: Matrix  # (2 n, c)
@@ -112,7 +112,7 @@ def measure(answer: LateAnswer, q: Vector, sizes: Vector, c: int) -> Responses:
 
 
 def late_growth(
-    motion: Motion,
+    motion: DelayedMotion,
     responses: Responses,
     period: float,
     lateness: Lateness,
@@ -122,14 +122,14 @@ def late_growth(
     """
     Return the logarithm of the largest eigenvalue of the loop's period; nan if it has none.
 
-    Of a robot with so many times the stiffness and damping that the law believes.
+    Of a robot with so many times the stiffness and damping that the law assumes.
     """
     closed = _closed_loop(motion, responses, period, lateness, stiffness, damping)
     return _log_spectral_radius(closed) if np.isfinite(closed).all() else math.nan
 
 
 def _closed_loop(
-    motion: Motion,
+    motion: DelayedMotion,
     responses: Responses,
     period: float,
     lateness: Lateness,

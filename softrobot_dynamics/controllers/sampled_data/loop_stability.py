@@ -16,7 +16,7 @@ from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.sampled_data import delayed_loop
 from softrobot_dynamics.controllers.sampled_data.command import HeldCommand
-from softrobot_dynamics.controllers.sampled_data.delayed_loop import Lateness, Motion
+from softrobot_dynamics.controllers.sampled_data.delayed_loop import DelayedMotion, Lateness
 from softrobot_dynamics.controllers.sampled_data.matrix_exponentials import (
     exponential,
     log_spectral_radius,
@@ -139,7 +139,7 @@ class SampledLoop:
         room, found = self._room, self._held.response
         by = delayed_loop.measure(answer, q, STEP * self._sizes, len(self._controlled))
         self._take_up_cables(by.w)
-        motion = Motion.of(found.M, found.D, found.K, room.cables, room.J)
+        motion = DelayedMotion.of(found.M, found.D, found.K, room.cables, room.J)
         growth = functools.partial(delayed_loop.late_growth, motion, by, self._period, late)
         return [growth(*robot) for robot in robots]
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Where tracked bodies and markers stand in the messages that drivers publish.
+Layouts of tracked bodies and markers in the messages that drivers publish.
 
 A :class:`MessageLayout` is a set of field names, so a type of message is one row of `LAYOUTS`.
 A type that is not listed is described in the estimator file by the same fields.

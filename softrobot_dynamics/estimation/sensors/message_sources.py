@@ -39,7 +39,7 @@ def _one_or_more(one: type, expected: str) -> Any:
 @dataclass(frozen=True)
 class MessageSource:
     """
-    Where the value of a sensor stands in the messages of its driver.
+    Place of a sensor's value in the messages of its driver.
 
     - ``topic``: empty for ``sensors/NAME``, or ``/tf`` if the type is tf2_msgs/TFMessage
     - ``type``: of the messages, one of :data:`~.message_layouts.LAYOUTS`, or any other whose
