@@ -119,7 +119,7 @@ setup(
         'Intended Audience :: Science/Research',
         'Operating System :: POSIX :: Linux',
         'Programming Language :: Python :: 3 :: Only',
-        *(f'Programming Language :: Python :: 3.{minor}' for minor in (10, 11, 12, 13)),
+        *(f'Programming Language :: Python :: 3.{minor}' for minor in (10, 11, 12, 13, 14)),
         'Topic :: Scientific/Engineering :: Physics',
     ],
     packages=find_packages(exclude=['test', 'test.*']),
@@ -139,7 +139,7 @@ setup(
     cmdclass=commands(),
     zip_safe=False,
     python_requires='>=3.10',
-    install_requires=['numba>=0.61,<0.69', 'numpy>=1.22', 'pyyaml>=5.4', 'scipy>=1.8'],
+    install_requires=['numba>=0.61,<0.69', 'numpy>=1.24', 'pyyaml>=5.4', 'scipy>=1.8'],
     extras_require={
         'ros': ROS,
         'ros-jazzy': ROS_JAZZY,

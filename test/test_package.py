@@ -18,6 +18,7 @@ import zipfile
 
 import pytest
 import softrobot_dynamics as sd
+from softrobot_dynamics.compiling.numba_versions import TESTED
 import yaml
 
 ROOT = Path(__file__).parents[1]
@@ -194,6 +195,43 @@ def test_pages_name_the_pythons_that_setup_names(page):
     claimed = _pythons((ROOT / page).read_text(encoding='utf-8'))
     assert claimed == list(ast.literal_eval(minors))
     assert f"python_requires='>=3.{claimed[0]}'" in setup
+
+
+def _platforms():
+    """Return the rows of the table of platforms that were run: [{column: text}]."""
+    text = (ROOT / 'docs/platforms.md').read_text(encoding='utf-8')
+    lines = [line.strip('|').split('|') for line in text.splitlines() if line.startswith('|')]
+    names, _, *rows = [[cell.strip() for cell in line] for line in lines]
+    return [dict(zip(names, row)) for row in rows]
+
+
+def _numbers(version):
+    return tuple(map(int, version.split('.')))
+
+
+def test_the_oldest_and_the_newest_python_were_run():
+    """The ends of the README's range of Pythons are those of the table of platforms."""
+    claimed = _pythons((ROOT / 'README.md').read_text(encoding='utf-8'))
+    run = sorted(_numbers(row['Python'])[1] for row in _platforms())
+    assert (run[0], run[-1]) == (claimed[0], claimed[-1])
+
+
+@pytest.mark.parametrize('package', ['numba', 'numpy', 'scipy'])
+def test_the_oldest_version_required_was_run(package):
+    """The oldest version that setup.py allows is the oldest in the table of platforms."""
+    setup = (ROOT / 'setup.py').read_text(encoding='utf-8')
+    (required,) = re.findall(rf"'{package}>=([\d.]+)[,']", setup)
+    oldest = min(_numbers(row[package]) for row in _platforms())
+    assert oldest[: required.count('.') + 1] == _numbers(required)
+
+
+def test_the_range_of_numba_is_named_and_its_newest_was_run():
+    """The README names the range of numba of `numba_versions`, and its newest is in the table."""
+    first, too_new = TESTED
+    last = max(_numbers(row['numba']) for row in _platforms())[:2]
+    assert last == (too_new[0], too_new[1] - 1)
+    readme = (ROOT / 'README.md').read_text(encoding='utf-8')
+    assert 'numba ({}.{} to {}.{};'.format(*first, *last) in readme
 
 
 @pytest.mark.parametrize('name', ['demo-command', 'test-command'])

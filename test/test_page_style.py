@@ -53,7 +53,7 @@ def test_every_figures_page_names_its_commands():
     """Every page of figures names a command that measures them."""
     for name in FIGURES | GENERATED:
         text = (DOCS / name).read_text('utf-8')
-        assert re.search(r'`(python |softrobot |benchmarks/)', text), name
+        assert re.search(r'`(python |softrobot |benchmarks/|\.ci/)', text), name
 
 
 def test_the_tables_of_the_performance_page_are_those_of_its_figures(monkeypatch):
