@@ -9,6 +9,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Complaints
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.collision.contract import CollisionShape, Element, register, SEGMENT
+from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.schema.fields import number
 
 _BEND = math.pi  # [rad] to which the chain keeps its tolerance
@@ -37,7 +38,8 @@ class Rod(CollisionShape):
 
     def elements(self, body: Body | None) -> Sequence[Element]:
         """Return segments, the next of which begins where the one before ends."""
-        assert body is not None
+        if body is None:
+            raise ArgumentError('body', None, 'a body with sections, along which a rod lies')
         length = float(body.length)
         least = min(self._radius(body, sigma) for sigma in (0.25, 0.75))
         off = self.tolerance or 0.05 * least

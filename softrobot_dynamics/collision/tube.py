@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from softrobot_dynamics.annotations import Complaints
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.collision.contract import CollisionShape, Element, register, TUBE
 from softrobot_dynamics.schema.fields import number, vector
@@ -21,6 +22,11 @@ class Tube(CollisionShape):
     radius: float = number('m', above=0.0)
 
     on_bodies = False
+
+    def validate(self) -> Complaints:
+        """Refuse a tube of no length."""
+        if self.start == self.end:
+            yield 'end', list(self.end), 'a place other than the start: a tube has a length'
 
     def elements(self, body: Body | None) -> Sequence[Element]:
         """Return one tube."""

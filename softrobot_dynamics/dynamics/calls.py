@@ -170,7 +170,7 @@ def forward_dynamics(
     force = (model.signs * u) @ t.J - t.h
     if loads:
         force += load_force(Placement(model, model.per_thread.evaluator.robot, q), loads)
-    if contact := contact_forces(model):
+    if contact := model.per_thread.made(contact_forces):
         force += contact.force(q, qd)
     return accelerations(model, t.M, force)
 

@@ -76,7 +76,7 @@ class ContactForces:
 
 
 def contact_forces(model: CompiledModel) -> ContactForces | None:
-    """Return the :class:`ContactForces` of a model; None where nothing can touch."""
+    """Return new :class:`ContactForces` of a model; None where nothing can touch."""
     plan = model.contact_plan
     return None if plan is None else ContactForces(model, plan)
 
@@ -91,10 +91,10 @@ def contacts(model: CompiledModel, *, q: ArrayLike, qd: ArrayLike | None = None)
     q = checked('q', q, (model.n,))
     qd = np.zeros(model.n) if qd is None else checked('qd', qd, (model.n,))
     plan, n = model.contact_plan, model.n
-    if plan is None:
+    found = model.per_thread.made(contact_forces)
+    if plan is None or found is None:
         none, three = np.zeros(0), np.zeros((0, 3))
         return Contacts((), none, three, three, none, three, np.zeros((0, 3, n)), np.zeros(n))
-    found = ContactForces(model, plan)
     total, contact = found.force(q, qd), found.contact
     near = contact.candidates[1 : 1 + contact.candidates[0]]
     near = near[contact.gap[near] < contact.reach]

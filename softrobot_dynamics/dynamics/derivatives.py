@@ -178,7 +178,7 @@ def forward_dynamics_derivatives(
     if loads:
         model.per_thread.evaluator(q, qd)
         force = load_force(Placement(model, model.per_thread.evaluator.robot, q), loads)
-    contact = contact_forces(model)
+    contact = model.per_thread.made(contact_forces)
     if contact:
         force = contact.force(q, qd) + (0.0 if force is None else force)
     own = Differentiator(model, force)

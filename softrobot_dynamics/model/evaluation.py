@@ -4,6 +4,7 @@
 from collections.abc import Callable
 import functools
 import threading
+from typing import Any
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
@@ -104,13 +105,19 @@ class PerThread(threading.local):
     """
     The evaluator and arrays of a model for calls without ones of their own, for each thread.
 
-    Attributes: ``evaluator``, ``conversion`` of commands.
+    Attributes: ``evaluator``, ``conversion`` of commands; ``made``, a function that returns what
+    a function makes of the model, once.
     """
 
     def __init__(self, model: RobotModel) -> None:
         self.conversion = Conversion(model)
         self.evaluator, self.recursion = model.evaluator(), functools.cache(self._recursion)
         self._model = model
+        self.made = functools.cache(self._made)
+
+    def _made(self, make: Callable[[Any], Any]) -> Any:
+        """Return what a function makes of the model."""
+        return make(self._model)
 
     def _recursion(self, mode: int, with_mass: bool) -> Recursion:
         """Return the :class:`Recursion` of these options."""

@@ -79,7 +79,7 @@ def linearise(
 
 def _touches(model: CompiledModel, q: ArrayLike, qd: ArrayLike) -> bool:
     """Tell whether forces of contact act at q, qd (n,), checked."""
-    contact = contact_forces(model)
+    contact = model.per_thread.made(contact_forces)
     return contact is not None and bool(
         contact.force(np.asarray(q, dtype=float), np.asarray(qd, dtype=float)).any()
     )

@@ -112,9 +112,7 @@ class Simulator(Rebuilt):
         self.q[:], self.qd[:] = q, qd
         self.time, self.substeps = 0.0, 0
         self._stepper.reset(self.q)
-        if (contact := self._stepper.acts.contact) is not None:
-            for each in (contact.onset, contact.applied, contact.pushes, contact.lasting):
-                each[:] = 0.0
+        self._forget_contact()
         if self._stops is not None:
             self._stops.begin(self.q)
 
@@ -161,6 +159,7 @@ class Simulator(Rebuilt):
                 if not stops.met(self.q):
                     return
             stops.restore(self.q, self.qd)
+            self._forget_contact()
             self.time, self.substeps = time, substeps
         left, clock = dt, self._stepper.clock
         while left > dt * 1e-12:
@@ -169,6 +168,12 @@ class Simulator(Rebuilt):
             if failed:
                 raise self._diverged()
             recentre(self._recentring, self.q, self.qd)
+
+    def _forget_contact(self) -> None:
+        """Forget the forces of contact of the step before: those to come are found without."""
+        if (contact := self._stepper.acts.contact) is not None:
+            for each in (contact.onset, contact.applied, contact.pushes, contact.lasting):
+                each[:] = 0.0
 
     def _count(self, passed: float, steps: float) -> float:
         """Count steps, and the time [s] that they took; return this."""

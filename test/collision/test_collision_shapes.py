@@ -92,6 +92,20 @@ def test_a_box_on_a_body_that_deforms_is_refused():
         ({'environment': [{'name': 'b', 'type': 'plane'}]}, 'environment[0].name'),
         ({'environment': [{'name': 'x', 'type': 'rod'}]}, 'environment[0].type'),
         ({'environment': {'name': 'x'}}, 'environment'),
+        (
+            {
+                'environment': [
+                    {
+                        'name': 'x',
+                        'type': 'tube',
+                        'start': [0, 0, 1],
+                        'end': [0, 0, 1],
+                        'radius': 1.0,
+                    }
+                ]
+            },
+            'environment[0].end',
+        ),
         ({'objects': [{'name': 'o', 'mass': 1.0}]}, 'objects[0].shape'),
         ({'objects': [{'name': 'o', 'mass': 0.0, 'shape': SPHERE}]}, 'objects[0].mass'),
         (
