@@ -1,0 +1,115 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Time simulated steps with contact, and compare the two ways in which they are made.
+
+    python benchmarks/contact.py
+
+A soft arm of three rods hangs beside nothing, beside two walls, pressed on one of them, and with
+contact of its own parts. Printed are the pairs of elements, those that touch, the median time of a
+sub-step of 0.5 ms, and the real-time factor. Then the same arm, pulled against a wall, is followed
+for 2 s in steps of equal length and within a tolerance: how fast it still moves, how far both are
+apart, and the force on the wall beside statics.
+"""
+
+import statistics
+import time
+
+import numpy as np
+import softrobot_dynamics as sd
+
+GRAVITY, SUBSTEP, PERIOD = 9.81, 5e-4, 1e-3
+TURNS, STEPS = 7, 400
+
+
+def arm(environment=(), own=False, friction=0.5):
+    """Return the model of an arm of three pcc segments with a tendon, along +z."""
+    shape = {'type': 'rod', 'friction': friction}
+    if own:
+        shape['collides_with'] = ['robot', 'environment', 'object']
+    body = {
+        'type': 'pcc', 'length': 0.2, 'radius': 0.02, 'density': 1070.0, 'young_modulus': 6e5,
+        'poisson_ratio': 0.5, 'damping': 0.08,
+    }  # fmt: skip
+    names = [f'segment{i}' for i in range(3)]
+    bodies = [
+        {'name': name, 'joint': {'type': 'fixed'}, 'body': body, 'collision': shape}
+        for name in names
+    ]
+    path = [{'body': name, 'offset': {'radius': 0.015, 'phase': 0.0}} for name in names]
+    robot = {'name': 'arm', 'gravity': [0.0, 0.0, GRAVITY], 'bodies': bodies}
+    robot['actuators'] = [{'name': 't', 'type': 'tendon', 'path': path}]
+    robot['environment'] = list(environment)
+    return sd.compile_model(sd.load_robot(robot))
+
+
+def wall(x, side=1.0, friction=0.5):
+    """Return a wall at x [m], which the arm is on the inner side of."""
+    return {
+        'name': 'right' if side > 0.0 else 'left', 'type': 'plane', 'point': [side * x, 0.0, 0.0],
+        'normal': [-side, 0.0, 0.0], 'friction': friction,
+    }  # fmt: skip
+
+
+def timed(model, u):
+    """Return the median time [s] of a sub-step after the arm has come to rest."""
+    simulator = sd.Simulator(model, substep=SUBSTEP)
+    for _ in range(1500):
+        simulator.step([u], PERIOD)
+    times = []
+    for _ in range(TURNS):
+        before, start = simulator.substeps, time.perf_counter()
+        for _ in range(STEPS):
+            simulator.step([u], PERIOD)
+        times.append((time.perf_counter() - start) / (simulator.substeps - before))
+    return statistics.median(times), sd.contacts(model, q=simulator.q, qd=simulator.qd)
+
+
+def followed(model, u, **options):
+    """Return the simulator after 2 s, and the time [s] that it took."""
+    simulator, start = sd.Simulator(model, **options), time.perf_counter()
+    for _ in range(2000):
+        simulator.step([u], PERIOD)
+    return simulator, time.perf_counter() - start
+
+
+def head(*names):
+    """Print the head of a table."""
+    print('|', ' | '.join(names), '|')
+    print('|', ' | '.join('---' for _ in names), '|')
+
+
+def main():
+    """Print both tables."""
+    between = [wall(0.06), wall(0.06, -1.0)]
+    head('arm', 'pairs', 'touching', 'sub-step [us]', 'real-time factor')
+    for words, model, u in (
+        ('beside nothing', arm(), 15.0),
+        ('between walls it does not reach', arm(between), 1.0),
+        ('pressed on a wall', arm(between), 15.0),
+        ('between walls, with itself', arm(between, own=True), 1.0),
+        ('pressed on a wall, with itself', arm(between, own=True), 15.0),
+    ):
+        plan = model.contact_plan
+        seconds, found = timed(model, u)
+        pairs, touching = 0 if plan is None else len(plan.pairs), int((found.gap < 0.0).sum())
+        factor = SUBSTEP / seconds
+        print(f'| {words} | {pairs} | {touching} | {1e6 * seconds:.1f} | {factor:.0f} |')
+    model = arm([wall(0.06, friction=0.0)], friction=0.0)
+    rest = sd.equilibrium(model, u=[15.0])
+    force = sd.contacts(model, q=rest.q).force.sum()
+    print()
+    head('steps', 'time for 2 s [s]', 'sub-steps', 'off statics', 'force, of statics')
+    for words, options in (
+        ('equal, 0.5 ms', {'substep': 5e-4}),
+        ('equal, 0.1 ms', {'substep': 1e-4}),
+        ('tolerance 1e-4', {'tolerance': 1e-4}),
+        ('tolerance 1e-6', {'tolerance': 1e-6}),
+    ):
+        simulator, seconds = followed(model, 15.0, **options)
+        off = np.abs(simulator.q - rest.q).max()
+        share = sd.contacts(model, q=simulator.q).force.sum() / force
+        print(f'| {words} | {seconds:.2f} | {simulator.substeps} | {off:.1e} | {share:.4f} |')
+
+
+if __name__ == '__main__':
+    main()
