@@ -166,7 +166,6 @@ def contact_of(model: RobotModel, robot: Robot, plan: ContactPlan) -> ContactWor
         lasting=np.zeros(P),
         restitution=plan.restitution,
         pushes=np.zeros((P, 3)),
-        before=np.zeros((P, 3)),
         by_q=np.zeros((P, 3 * n)),
         by_qd=np.zeros((P, 3 * n)),
         change=np.zeros((2, n)),

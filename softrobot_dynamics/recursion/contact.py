@@ -95,7 +95,6 @@ class ContactWorkspace(NamedTuple):
     lasting: Vector  # (P,) 1 where there was a force in the step before, too
     restitution: Vector  # (P,) of pairs whose damping is not given, else 0
     pushes: Matrix  # (P, 3) [N] on the first, in a step of equal length
-    before: Matrix  # (P, 3) [N] those of it that the step was begun with
     by_q: Matrix  # (P, 3 n) change of q by forces during a step, of pairs that push
     by_qd: Matrix  # (P, 3 n) of qd
     change: Matrix  # (2, n) of q and qd by all changes of forces
@@ -220,7 +219,8 @@ def _choose(contact):
             count += 1
             contact.candidates[count] = i
         else:
-            contact.onset[i] = 0.0
+            contact.onset[i] = contact.lasting[i] = 0.0
+            contact.pushes[i, :] = 0.0
     contact.candidates[0] = count
     for i in range(len(contact.frames)):
         copy(contact.frames[i], contact.placed[i])

@@ -47,16 +47,15 @@ def begin_contact(contact, h, q, qd):
         contact.applied[j] = 0.0
     for c in range(contact.candidates[0]):
         i = contact.candidates[1 + c]
-        f, before = contact.pushes[i], contact.before[i]
+        f = contact.pushes[i]
         if contact.gap[i] >= contact.reach:
             f[:] = 0.0
         keeps = f[0] != 0.0 or f[1] != 0.0 or f[2] != 0.0
         if not keeps:
             contact.lasting[i] = 0.0
-        for k in range(3):
-            before[k] = f[k] * contact.lasting[i]
-            f[k] = before[k]
-        if contact.lasting[i] != 0.0:
+        if contact.lasting[i] == 0.0:
+            f[:] = 0.0
+        else:
             J = contact.J[i]
             for j in range(n):
                 contact.applied[j] += J[j] * f[0] + J[n + j] * f[1] + J[2 * n + j] * f[2]
