@@ -12,9 +12,11 @@ from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.cache import compiling
 from softrobot_dynamics.dynamics.arguments import body_index, checked, finite, out_of_range
+from softrobot_dynamics.dynamics.closures import assemble, require_closed
 from softrobot_dynamics.dynamics.contacts import require_apart
 from softrobot_dynamics.dynamics.wrenches import read_wrenches, Wrenches
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, SingularMassError
+from softrobot_dynamics.model.closures import require_tree
 from softrobot_dynamics.model.rebuilding import Rebuilt
 from softrobot_dynamics.recursion.singular_mass import without_inertia
 from softrobot_dynamics.simulation.integrators.contract import Inputs, Integrator, INTEGRATORS
@@ -45,7 +47,9 @@ class Simulator(Rebuilt):
     inertia are followed if they have stiffness or damping, and are a SingularMassError in the
     beginning if they have none. Position limits of joints are stops: rigid, without friction or
     restitution (:mod:`.joint_stops`). Shapes that collide push each other apart
-    (:mod:`softrobot_dynamics.recursion.contact`).
+    (:mod:`softrobot_dynamics.recursion.contact`). Closed loops stay closed: residuals and rates
+    are rounding after each step. Together with position limits of joints, contact, drives of
+    joints or a ``tolerance`` they are an ArgumentError.
     """
 
     has_friction = False  # whether tendons rub along their routes, and joints
@@ -68,6 +72,7 @@ class Simulator(Rebuilt):
         self.substep = _positive('substep', substep, 'a time > 0 [s]')
         self.tolerance = tolerance and _positive('tolerance', tolerance, 'a number > 0 or None')
         self.q, self.qd = np.zeros(model.n), np.zeros(model.n)
+        _require_loops(model, integrator, self.tolerance)
         self._inputs = Inputs(model, self.commanded, stopped=True, servos=self.has_servos)
         self._recentring = recentring(model)
         self._stepper = _integrator(integrator, self.tolerance)(
@@ -99,14 +104,17 @@ class Simulator(Rebuilt):
         Return to time zero at q (n,), by default the description's initial state.
 
         ``qd`` (n,) is by default that of the initial state too, zero at another q. Raises
-        ArgumentError, also beyond the joints' position limits and where surfaces overlap, and
-        SingularMassError, with nothing changed.
+        ArgumentError, also beyond the joints' position limits, where surfaces overlap and where
+        loops are open (``sd.assemble`` closes them), and SingularMassError, with nothing changed.
         """
         n = self.model.n
         rates = self.model.qd0 if q is None else np.zeros(n)
         q = self.model.q0 if q is None else checked('q', q, (n,))
         qd = rates if qd is None else checked('qd', qd, (n,))
         require_within(self.model, q)
+        if self.model.closure_plan is not None:
+            require_closed(self.model, q, qd)
+            q, qd = assemble(self.model, q=q, qd=qd)
         self._require_inertia(q, qd)
         require_apart(self.model, q)
         self.q[:], self.qd[:] = q, qd
@@ -234,6 +242,20 @@ def _integrator(name: str | None, tolerance: float | None) -> type[Integrator]:
     if tolerance is not None and not found.keeps_tolerance:
         raise ArgumentError('tolerance', tolerance, f'None, as steps of {name} are equally long')
     return found
+
+
+def _require_loops(model: CompiledModel, name: str | None, tolerance: float | None) -> None:
+    """Raise ArgumentError for what steps of a robot with closed loops do not know of."""
+    if model.closure_plan is None:
+        return
+    if not _integrator(name, tolerance).closes_loops:
+        require_tree(model, 'steps within a tolerance, and this integrator, are')
+    if np.isfinite([model.q_lower, model.q_upper]).any():
+        require_tree(model, 'limits.position of joints, which are stops in simulation, are')
+    if model.contact_plan is not None:
+        require_tree(model, 'contact is')
+    if model.servos.any:
+        require_tree(model, 'drives of joints that take positions or velocities are')
 
 
 def _positive(name: str, value: object, expected: str) -> float:

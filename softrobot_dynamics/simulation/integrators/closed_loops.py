@@ -1,0 +1,55 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Closed loops in steps in time: each step is made in the coordinates that the loops leave.
+
+An integrator makes its step for the terms of :mod:`softrobot_dynamics.recursion.closed_motion`
+as for those of any robot, so that its order and its energy are the same. Loops are closed to
+rounding at each evaluation and at the end of each step.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from softrobot_dynamics.annotations import Matrix
+from softrobot_dynamics.compiling.addresses import Entry
+from softrobot_dynamics.compiling.binding import entry
+from softrobot_dynamics.model.closures import closures_of
+from softrobot_dynamics.model.contract import RobotModel
+from softrobot_dynamics.model.evaluation import Evaluator
+from softrobot_dynamics.model.terms import allocate_terms, Terms
+from softrobot_dynamics.recursion.closed_motion import (
+    allocate_closed_motion,
+    ClosedMotion,
+    evaluate_closed,
+    reduce_near,
+)
+
+
+class ClosedLoops:
+    """
+    The closed loops of a robot in a simulation, by the evaluator whose terms an entry fills.
+
+    Attributes: ``terms``, the reduced :class:`Terms` of f freedoms; ``motion``, the
+    :class:`ClosedMotion`; ``state`` (2, f), room for z and its rates.
+    """
+
+    def __init__(self, model: RobotModel, evaluate: Evaluator) -> None:
+        plan, own = model.closure_plan, evaluate.terms
+        kept = plan.kept
+        rows = closures_of(model, evaluate, plan, plan.rows[kept])
+        given = plan.weights[kept], model.scales.units, (own.h, own.M, own.J)
+        self.motion: ClosedMotion = allocate_closed_motion(evaluate.entry, rows, *given)
+        self.terms: Terms = allocate_terms(model.n - len(kept), model.m)
+        self.state = np.zeros((2, model.n - len(kept)))
+
+    def by(self, evaluate: Entry) -> tuple[ClosedMotion, Entry]:
+        """Return the motion by another entry of the robot, and the entry of its terms at z, zd."""
+        motion, t = self.motion._replace(evaluate=evaluate), self.terms
+        return motion, entry(evaluate_closed, closed=motion, h=t.h, M=t.M, J=t.J)
+
+    def reduced(self, follow: Entry, K: Matrix, D: Matrix) -> tuple[Entry, Matrix, Matrix]:
+        """Return an entry that fills stiffness and damping (f, f) of z, and these."""
+        f = len(self.terms.h)
+        given = {'closed': self.motion, 'K': K, 'D': D}
+        own = {'stiffness': np.zeros((f, f)), 'damping': np.zeros((f, f))}
+        return entry(reduce_near, follow=follow, **given, **own), own['stiffness'], own['damping']
