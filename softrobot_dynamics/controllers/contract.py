@@ -19,6 +19,7 @@ from softrobot_dynamics.controllers.settings import (
     Settings,
 )
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.model.closures import require_tree
 from softrobot_dynamics.model.rebuilding import Rebuilt
 from softrobot_dynamics.model.servos import require_forces
 from softrobot_dynamics.model.terms import Terms
@@ -116,6 +117,7 @@ class Controller(Rebuilt, Generic[S]):
         controlled: Iterable[str] | None = None,
         settings: S | None = None,
     ) -> None:
+        require_tree(model, 'control laws are')
         names = controlled_names(model, controlled)
         if not period > 0.0:
             raise ArgumentError('period', period, 'a time > 0 [s]')

@@ -44,7 +44,9 @@ def _pair(value: object, path: str, problems: Problems) -> Any:
         problems.append(Problem(path, value, _FRAMES))
         return None
     return tuple(
-        each if isinstance(each, ClosureFrame) else parse(ClosureFrame, each, f'{path}[{i}]', problems)
+        each
+        if isinstance(each, ClosureFrame)
+        else parse(ClosureFrame, each, f'{path}[{i}]', problems)
         for i, each in enumerate(value)
     )
 

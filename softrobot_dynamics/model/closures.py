@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Plan the closures of a robot: assemble it, and find which of their directions are independent."""
+"""Plan the closures of a robot: assemble it, and find which directions are independent."""
 
 from __future__ import annotations
 
@@ -114,9 +114,9 @@ def plan_closures(model: RobotModel) -> ClosurePlan:
             q = assembled(model, plan, found, q0 + _FAR * units * way)
         except OpenLoopError:
             continue
-        rows = _scaled(found(q), plan, model)
-        if (rank := _rank(rows)) > best_rank:
-            best, best_rank = rows, rank
+        there = _scaled(found(q), plan, model)
+        if (rank := _rank(there)) > best_rank:
+            best, best_rank = there, rank
     kept = _independent(best, best_rank)
     if best_rank > _rank(here):
         name = plan.names[_independent(here, _rank(here), kept)]
@@ -167,7 +167,7 @@ def open_loop(model: RobotModel, plan: ClosurePlan, e: Vector, expected: str) ->
 
 
 def require_tree(model: Any, what: str) -> None:
-    """Raise ArgumentError by the names of closures that ``what`` does not know of yet."""
+    """Raise ArgumentError by the names of a model's closures, which ``what`` knows nothing of."""
     if model.description.closures:
         names = [each.name for each in model.description.closures]
         words = f'a robot without closures: {what} not there yet for closed loops'
@@ -177,7 +177,7 @@ def require_tree(model: Any, what: str) -> None:
 def closures_of(
     model: RobotModel, evaluate: Evaluator, plan: ClosurePlan, rows: Integers
 ) -> ClosureRows:
-    """Return :class:`ClosureRows` for ``rows`` of a plan, by poses in the evaluator's workspace."""
+    """Return :class:`ClosureRows` of a plan, for ``rows``, by the poses of an evaluator."""
     closures = model.description.closures
     frames = np.zeros((2 * len(closures), FRAME))
     jacobians, place = np.zeros((2 * len(closures), 6 * model.n)), NOTHING
@@ -200,7 +200,7 @@ def _placed(
     J: Vector,
 ) -> Entry:
     """Return an entry that fills a frame and its Jacobian, after another entry."""
-    robot, n = evaluate.robot, model.n
+    robot = evaluate.robot
     common = {'before': before, 'robot': robot}
     if given.body == BASE:
         rigid = RigidFrame(len(robot.modules), 1, flat(offset), frame, J)

@@ -123,7 +123,7 @@ def place_material(before, robot, at, q, qd):
 
 @kernel
 def _vary(at, q, qd):
-    """Fill ``moving`` with the twist of the point in S_J, its body being at q, qd (m,), and rate."""
+    """Fill ``moving`` with the twist of the point in S_J, and its rate, its body at q, qd."""
     x, m, pace = at.moving, len(at.units), 0.0
     for c in range(6, 12):
         x[c] = 0.0
