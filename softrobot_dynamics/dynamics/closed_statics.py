@@ -64,7 +64,7 @@ class ClosedStatics:
         plan = model.closure_plan
         assert plan is not None
         self._statics, kept = statics, plan.kept
-        self._weights, self._units = plan.weights[kept], model.scales.units
+        self._weights, self._units = plan.weights[kept], plan.units
         self._found = found = ClosureEvaluator(model, plan, plan.rows[kept])
         self.freedoms, t = model.n - len(kept), found.evaluate.terms
         given = found.closures, self._weights, self._units, (t.h, t.M, t.J)

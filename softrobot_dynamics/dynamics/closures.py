@@ -91,7 +91,7 @@ def closures(
     force, M = _force(model, found, q, qd, u, wrenches), found.evaluate.terms.M
     rows, J = found.closures, found.closures.J
     forces = _multipliers(model, plan, found, force)[0]
-    basis = _basis(model, plan, J)
+    basis = _basis(plan, J)
     return Closures(
         names=plan.names,
         redundant=plan.redundant,
@@ -116,7 +116,7 @@ def assemble(model: CompiledModel, *, q: ArrayLike, qd: ArrayLike | None = None)
     qd = np.zeros(model.n) if qd is None else checked('qd', qd, (model.n,))
     found = _made(model)
     closed = assembled(model, plan, found, q)
-    basis, units = _basis(model, plan, found(closed).J), model.scales.units
+    basis, units = _basis(plan, found(closed).J), plan.units
     return ClosedState(closed, basis @ ((basis / units[:, None]).T @ (qd / units)))
 
 
@@ -137,7 +137,7 @@ def closed_inverse_dynamics(
     """
     plan = _plan(model)
     q, qd = checked('q', q, (model.n,)), checked('qd', qd, (model.n,))
-    qdd, units = checked('qdd', qdd, (model.n,)), model.scales.units
+    qdd, units = checked('qdd', qdd, (model.n,)), plan.units
     require_closed(model, q, qd)
     found = _evaluated(model, q, qd)
     terms, J = found.evaluate.terms, found.closures.J[plan.kept]
@@ -145,7 +145,7 @@ def closed_inverse_dynamics(
     lack = J @ qdd + found.closures.bias[plan.kept]
     qdd = qdd - units * (np.linalg.pinv(scaled) @ lack)
     needed = terms.M @ qdd - _force(model, found, q, qd, np.zeros(model.m), wrenches)
-    basis, A = _basis(model, plan, found.closures.J), terms.J.T * model.signs
+    basis, A = _basis(plan, found.closures.J), terms.J.T * model.signs
     u = np.linalg.pinv(basis.T @ A) @ (basis.T @ needed)
     left = units * (needed - A @ u)  # energies by units of coordinates
     forces = np.zeros(len(plan.rows))
@@ -173,7 +173,7 @@ def require_closed(model: CompiledModel, q: Vector, qd: Vector) -> None:
         words = f'a posture whose loops are closed ({open_loop(model, plan, e, "none")})'
         raise ArgumentError('q', q, words.replace('; expected none', ''))
     speeds = plan.weights * (rows.J @ qd)
-    fast = float(np.abs(qd / model.scales.units).max(initial=0.0))
+    fast = float(np.abs(qd / plan.units).max(initial=0.0))
     if not np.abs(speeds).max(initial=0.0) <= 10.0 * SLACK * fast:
         name = plan.names[int(np.argmax(np.abs(speeds)))]
         raise ArgumentError('qd', qd, f'rates that keep loops closed: they open {name}')
@@ -234,9 +234,9 @@ def _multipliers(
     return forces, free + scaled_forces @ by_forces
 
 
-def _basis(model: CompiledModel, plan: ClosurePlan, J: Matrix) -> Matrix:
+def _basis(plan: ClosurePlan, J: Matrix) -> Matrix:
     """Return the motions (n, f) that rows (r, n) of closures leave."""
-    units, kept = model.scales.units, plan.kept
+    units, kept = plan.units, plan.kept
     rows = plan.weights[kept, None] * J[kept] * units
     full = np.linalg.qr(rows.T, mode='complete')[0]
     found: Matrix = units[:, None] * full[:, len(kept) :]

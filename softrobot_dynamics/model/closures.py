@@ -36,6 +36,7 @@ from softrobot_dynamics.recursion.passes import BODY_COUNT, BODY_FIRST
 from softrobot_dynamics.schema.poses import flat, z_onto
 
 _DEPENDENT = 1e-8  # singular value of rows [1 per unit of q], of the largest: there is none
+_STIFFEST = 1e-3  # of its unit: the least that a stiff coordinate counts
 _STEPS = 200  # of Newton's method to assemble a robot
 _LONGEST = 0.3  # step [units of coordinates]
 _FAR = 0.05  # [units] from the initial posture: where rows are looked at once more
@@ -50,6 +51,7 @@ class ClosurePlan(NamedTuple):
     rows: Integers  # (r, 2) closure and direction
     names: tuple[str, ...]  # (r,) such as loop/rx
     weights: Vector  # (r,) of residuals: 1, or 1 / length
+    units: Vector  # (n,) of coordinates, less where they are stiff
     kept: Integers  # (k,) which rows are independent
     q0: Vector  # (n,) initial posture, its loops closed
     qd0: Vector  # (n,)
@@ -98,6 +100,7 @@ def plan_closures(model: RobotModel) -> ClosurePlan:
         rows=np.array(rows, dtype=np.int64).reshape(-1, 2),
         names=tuple(f'{closures[c].name}/{DIRECTIONS[k]}' for c, k in rows),
         weights=np.array([1.0 if k < TURNS else lengths for _, k in rows]),
+        units=_soft_units(model),
         kept=np.zeros(0, dtype=np.int64),
         q0=model.q0,
         qd0=model.qd0,
@@ -105,7 +108,7 @@ def plan_closures(model: RobotModel) -> ClosurePlan:
     )
     found = ClosureEvaluator(model, plan, plan.rows)
     q0 = assembled(model, plan, found, model.q0)
-    here, units = _scaled(found(q0), plan, model), model.scales.units
+    here, units = _scaled(found(q0), plan), plan.units
     best, best_rank = here, _rank(here)
     free = np.linalg.svd(here)[2][best_rank:]
     for seed in (1, 2):  # near by, where rows that are dependent only at q0 are not
@@ -114,7 +117,7 @@ def plan_closures(model: RobotModel) -> ClosurePlan:
             q = assembled(model, plan, found, q0 + _FAR * units * way)
         except OpenLoopError:
             continue
-        there = _scaled(found(q), plan, model)
+        there = _scaled(found(q), plan)
         if (rank := _rank(there)) > best_rank:
             best, best_rank = there, rank
     kept = _independent(best, best_rank)
@@ -135,10 +138,11 @@ def assembled(model: RobotModel, plan: ClosurePlan, found: ClosureEvaluator, q: 
     """
     Return the posture (n,) near q (n,) where all loops are closed, by Newton's method.
 
-    Each step is the least in units of coordinates. Raises OpenLoopError.
+    Each step is the least in units of coordinates, those that are stiff counting more. Raises
+    OpenLoopError.
     """
-    units, q = model.scales.units, q.copy()
-    e, J, far = _residual(model, plan, found, q)
+    units, q = plan.units, q.copy()
+    e, J, far = _residual(plan, found, q)
     for _ in range(_STEPS):
         if far <= 0.1 * CLOSED or not np.isfinite(far):
             break
@@ -146,7 +150,7 @@ def assembled(model: RobotModel, plan: ClosurePlan, found: ClosureEvaluator, q: 
         step *= min(1.0, _LONGEST / max(float(np.abs(step).max()), 1e-300))
         for share in 0.5 ** np.arange(12):
             better = q + share * units * step
-            trial = _residual(model, plan, found, better)
+            trial = _residual(plan, found, better)
             if trial[2] < far:
                 break
         else:
@@ -243,18 +247,27 @@ def _turns(closure: Closure) -> tuple[int, int]:
     return (ALL, 2) if closed else (FREE, 2)
 
 
+def _soft_units(model: RobotModel) -> Vector:
+    """Return the changes (n,) of coordinates that loops are closed by: those that cost little."""
+    stiff = model.scales.stiff
+    softest = stiff[stiff > 0.0].min(initial=np.inf)
+    shares = np.sqrt(np.divide(softest, stiff, out=np.ones(model.n), where=stiff > 0.0))
+    found: Vector = model.scales.units * np.maximum(shares, _STIFFEST)
+    return found
+
+
 def _residual(
-    model: RobotModel, plan: ClosurePlan, found: ClosureEvaluator, q: Vector
+    plan: ClosurePlan, found: ClosureEvaluator, q: Vector
 ) -> tuple[Vector, Matrix, float]:
     """Return weighted residual (r,), Jacobian (r, n) by coordinates in units, and its size."""
     rows = found(q)
     e = plan.weights * rows.residual
-    return e, _scaled(rows, plan, model), float(np.linalg.norm(e))
+    return e, _scaled(rows, plan), float(np.linalg.norm(e))
 
 
-def _scaled(rows: ClosureRows, plan: ClosurePlan, model: RobotModel) -> Matrix:
+def _scaled(rows: ClosureRows, plan: ClosurePlan) -> Matrix:
     """Return the Jacobian (r, n) of weighted residuals by coordinates in their units."""
-    found: Matrix = plan.weights[:, None] * rows.J * model.scales.units
+    found: Matrix = plan.weights[:, None] * rows.J * plan.units
     return found
 
 

@@ -45,7 +45,7 @@ def closed_rates(
     move, contact = cached(run, entry=reduced), model.per_thread.made(contact_forces)
     start = np.zeros((2, f))
     cached(begin_chart, closed=closed)(q, qd, *start)
-    along = closed.Q[:, n - f :].T / model.scales.units
+    along = closed.Q[:, n - f :].T / closed.units
 
     def rates(x: Vector) -> Vector:
         move(*np.ascontiguousarray(x.reshape(2, f)))

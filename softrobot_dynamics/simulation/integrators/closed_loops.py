@@ -37,7 +37,7 @@ class ClosedLoops:
         plan, own = model.closure_plan, evaluate.terms
         kept = plan.kept
         rows = closures_of(model, evaluate, plan, plan.rows[kept])
-        given = plan.weights[kept], model.scales.units, (own.h, own.M, own.J)
+        given = plan.weights[kept], plan.units, (own.h, own.M, own.J)
         self.motion: ClosedMotion = allocate_closed_motion(evaluate.entry, rows, *given)
         self.terms: Terms = allocate_terms(model.n - len(kept), model.m)
         self.state = np.zeros((2, model.n - len(kept)))
