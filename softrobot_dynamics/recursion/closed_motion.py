@@ -52,6 +52,7 @@ class ClosedMotion(NamedTuple):
     T: Matrix  # (n, f)
     a: Vector  # (n,)
     rest: Vector  # (n,) zeros
+    fresh: Vector  # (1,) 1: terms are those at the start of the chart, which is asked for next
     R: Matrix  # (n, k) scratch
     rows: Matrix  # (k, n) scratch
     across: Matrix  # (k, k) scratch
@@ -87,6 +88,7 @@ def allocate_closed_motion(
         across=np.zeros((k, k)),
         answer=np.zeros((k, f + 1)),
         MT=np.zeros((n, f + 1)),
+        fresh=np.zeros(1),
         **vectors,
     )
 
@@ -100,12 +102,16 @@ def begin_chart(closed, q, qd, z, zd):
     """
     n, k, u = len(closed.q), len(closed.y), closed.units
     for i in range(n):
-        closed.start[i] = q[i]
+        closed.start[i] = closed.q[i] = q[i]
+        closed.qd[i] = qd[i]
     closed.y[:] = 0.0
-    run(closed.evaluate, q, closed.rest)
-    close_rows(closed.closures, q, closed.rest)
+    run(closed.evaluate, closed.q, closed.qd)
+    close_rows(closed.closures, closed.q, closed.qd)
     _scaled_rows(closed)
     split_space(closed.rows, closed.Q, closed.R)
+    for i in range(n):
+        for j in range(n - k):
+            closed.T[i, j] = u[i] * closed.Q[i, k + j]
     for j in range(n - k):
         total = 0.0
         for i in range(n):
@@ -214,15 +220,17 @@ def _rates(closed, zd):
 def evaluate_closed(closed, h, M, J, z, zd):
     """Fill the reduced terms h (f,), M (f, f), J (m, f) at z, zd; NaN where there are none."""
     n, f, k, u, S = len(closed.q), len(h), len(closed.y), closed.units, closed.closures
-    if close_posture(closed, z) != 0:
-        for c in range(f):
-            h[c] = np.nan
-            for d in range(f):
-                M[c, d] = np.nan
-        return
-    _rates(closed, zd)
-    run(closed.evaluate, closed.q, closed.qd)
-    close_rows(S, closed.q, closed.qd)
+    if closed.fresh[0] == 0.0:
+        if close_posture(closed, z) != 0:
+            for c in range(f):
+                h[c] = np.nan
+                for d in range(f):
+                    M[c, d] = np.nan
+            return
+        _rates(closed, zd)
+        run(closed.evaluate, closed.q, closed.qd)
+        close_rows(S, closed.q, closed.qd)
+    closed.fresh[0] = 0.0
     A, B, T = closed.across, closed.answer, closed.T
     _scaled_rows(closed)
     for r in range(k):

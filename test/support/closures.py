@@ -78,7 +78,7 @@ WIDTH = 0.1
 PLATE = 0.2
 
 
-def parallel_rods(order=4):
+def parallel_rods(order=4, damping=0.02):
     """Return the description of two rods 0.2 m apart that carry a plate."""
     plate = {'type': 'rigid', 'mass': PLATE, 'com': [WIDTH, 0.0, 0.0],
              'inertia': {'ixx': 1e-4, 'iyy': 6e-4, 'izz': 6e-4},
@@ -88,9 +88,9 @@ def parallel_rods(order=4):
     return {
         'name': 'parallel_rods',
         'bodies': [
-            {'name': 'left', 'joint': fixed, 'body': rod_body(order)},
+            {'name': 'left', 'joint': fixed, 'body': rod_body(order, damping)},
             {'name': 'plate', 'joint': fixed, 'body': plate},
-            {'name': 'right', 'parent': 'base', 'joint': foot, 'body': rod_body(order)},
+            {'name': 'right', 'parent': 'base', 'joint': foot, 'body': rod_body(order, damping)},
         ],
         'closures': [
             {'name': 'loop', 'type': 'weld', 'frames': [{'body': 'plate'}, {'body': 'right'}]}

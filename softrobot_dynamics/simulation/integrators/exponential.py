@@ -162,6 +162,7 @@ def closed_steps(work, closed, clock, state, force, q, qd, duration, once):
     for _ in range(1 if once else steps):
         if begin_chart(closed, q, qd, z, zd) != 0:
             return 1
+        closed.fresh[0] = 1.0
         if exponential_steps(work, force, z, zd, h, True) != 0:
             return 1
         if move_to(closed, z, zd, q, qd) != 0:
