@@ -46,8 +46,7 @@ def closed_equilibrium(
     found = None if ramp else newton(own, start, u, MAX_ITERATIONS)
     if not (found and (found.balanced and found.direct or own.stands(found, u))):
         found = ramped(own, start, u, found.iterations if found else 0)
-    own = ClosedStatics(model, statics, own.posture(found.q)[0])  # orthonormal coordinates there
-    last = newton(own, start, u, MAX_ITERATIONS)
+    last = newton(own, own.begin_at(found.q), u, MAX_ITERATIONS)  # in orthonormal coordinates
     q, steps = own.posture(last.q)[0], found.iterations + last.iterations
     stability = own.linearised(last.q, u).stability()
     return ClosedEquilibrium(q, last.residual, steps, stability)
@@ -70,9 +69,9 @@ class ClosedStatics:
         given = found.closures, self._weights, self._units, (t.h, t.M, t.J)
         self._motion = allocate_closed_motion(found.evaluate.entry, *given)
         self._move = cached(move_to, closed=self._motion)
-        z, rest = np.zeros((2, self.freedoms))
-        cached(begin_chart, closed=self._motion)(q, np.zeros(model.n), z, rest)
-        self._rest = rest
+        self._begin = cached(begin_chart, closed=self._motion)
+        self._rest = np.zeros(self.freedoms)
+        self._start(q)
 
     def posture(self, z: Vector) -> tuple[Vector, Matrix]:
         """Return q (n,) at z, and T (n, f), its derivative."""
@@ -80,6 +79,15 @@ class ClosedStatics:
         if self._move(np.ascontiguousarray(z), self._rest, q, rates) != 0:
             q[:] = np.nan
         return q, self._motion.T.copy()
+
+    def begin_at(self, z: Vector) -> Vector:
+        """Let coordinates begin at zero in the posture at z, and return them."""
+        self._start(self.posture(z)[0])
+        return np.zeros(self.freedoms)
+
+    def _start(self, q: Vector) -> None:
+        """Let coordinates begin at q (n,)."""
+        self._begin(q, np.zeros(len(q)), *np.zeros((2, self.freedoms)))
 
     def residual(self, z: Vector, u: Vector) -> tuple[Vector, Vector]:
         """Return the residual (f,) along z and the sizes (f,) of the forces in it."""

@@ -261,6 +261,10 @@ class Statics:
         """Tell whether a :class:`Found` is balanced, and nothing pushes the robot out of it."""
         return found.balanced and self.linearised(found.q, u).stability().stands
 
+    def begin_at(self, q: Vector) -> Vector:
+        """Return q (n,): coordinates of a tree are the same everywhere."""
+        return q
+
     def obstacle(self, q: Vector) -> str:
         """Return in words what makes q (n,) no posture to rest in: a body inside out; or ''."""
         first = 0

@@ -109,7 +109,13 @@ def test_a_five_bar_equals_free_links_with_pins():
     hands = [end(angles, lengths, middles, i, 1) for i in (1, 3)]
     np.testing.assert_allclose(*hands, atol=1e-12)
     np.testing.assert_allclose(sd.frame(robot, q=q)[[0, 2], 3], hands[0], atol=1e-12)
-    pins = [((0, -1), None), ((1, -1), (0, 1)), ((2, -1), None), ((3, -1), (2, 1)), ((1, 1), (3, 1))]
+    pins = [
+        ((0, -1), None),
+        ((1, -1), (0, 1)),
+        ((2, -1), None),
+        ((3, -1), (2, 1)),
+        ((1, 1), (3, 1)),
+    ]
     torques = np.array([0.8, 0.0, -0.4, 0.0])
     expected, forces = solved(lengths, np.ones(4), angles, rates, pins, torques)
     found = sd.forward_dynamics(robot, q=q, qd=qd, u=[0.8, -0.4])
@@ -154,7 +160,9 @@ def test_a_loop_in_space_equals_pinocchio(kind):
     placed = pinocchio.SE3(T[:3, :3], T[:3, 3])
     place = ids[-1], tips[-1], 0, placed, pinocchio.ReferenceFrame.LOCAL
     row = pinocchio.RigidConstraintModel(types[kind], theirs, *place)
-    rows, rows_data = (getattr(pinocchio, f'StdVec_RigidConstraint{x}')() for x in ('Model', 'Data'))
+    rows, rows_data = (
+        getattr(pinocchio, f'StdVec_RigidConstraint{each}')() for each in ('Model', 'Data')
+    )
     rows.append(row)
     rows_data.append(row.createData())
     data = theirs.createData()
@@ -196,8 +204,9 @@ SOFT = {
     'directions', [['rz', 'x'], ['rx', 'rz', 'y'], ['rx', 'ry', 'rz', 'x', 'y', 'z']]
 )
 def test_jacobian_and_bias_are_derivatives_of_the_residual(directions):
-    """At closed states of soft bodies J is the residual's derivative, and the bias that of J qd."""
-    point = {'body': 'b', 'point': [0.01, 0.0, 0.2], 'pose': {'xyz': [0, 0.1, 0], 'rpy': [1, 0, 0]}}
+    """At closed states of soft bodies J is the residual's derivative; so is the bias of J qd."""
+    pose = {'xyz': [0, 0.1, 0], 'rpy': [1, 0, 0]}
+    point = {'body': 'b', 'point': [0.01, 0.0, 0.2], 'pose': pose}
     frames = [point, {'body': 'c', 'point': [0.1, 0.2, 0.3]}]
     robot = {**SOFT, 'closures': [{'name': 'k', 'directions': directions, 'frames': frames}]}
     own = sd.compile_model(sd.load_robot(robot))
@@ -284,7 +293,7 @@ def test_redundant_directions_are_named():
 
 
 def test_stability_is_that_along_what_loops_leave():
-    """Rates of a linearised four-bar at rest are those of its equilibrium; forbidden ones are 0."""
+    """Rates of a linearised four-bar at rest are those of its equilibrium; others are 0."""
     robot = model(four_bar, damping=0.3)
     rest = sd.equilibrium(robot, u=[-3.0])
     assert not rest.stable
@@ -326,7 +335,7 @@ def closed(**more):
 
 
 @pytest.mark.parametrize('robot, words', [
-    (closed(frames=[{'body': 'rocker'}, {'body': 'base', 'pose': {'xyz': [3.0, 0, 0]}}]), 'open by'),
+    (closed(frames=[{'body': 'rocker'}, {'body': 'base', 'pose': {'xyz': [3, 0, 0]}}]), 'open by'),
     (closed(frames=[{'body': 'rocker'}, {'body': 'base', 'pose': {'xyz': [1, 0.1, 0]}}]), '0.1 m'),
     (closed(type='weld', axis=None), 'leave none of 3 coordinates'),
     ({**closed(), 'initial': {'coupler': np.pi, 'rocker': np.pi}}, 'singular'),

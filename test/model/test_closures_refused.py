@@ -24,8 +24,12 @@ CALLS = {
     'control laws': lambda robot: CONTROLLERS.get('computed_torque')(robot, period=1e-3),
     'PD+': lambda robot: CONTROLLERS.get('pd_plus')(robot, period=1e-3),
     'estimators': lambda robot: sd.Estimator(
-        robot, {'sensors': [{'name': 'j', 'type': 'joint', 'names': ['crank'], 'rate': 100.0,
-                                'noise': 1e-3}]}
+        robot,
+        {
+            'sensors': [
+                {'name': 'j', 'type': 'joint', 'names': ['crank'], 'rate': 100.0, 'noise': 1e-3}
+            ]
+        },
     ),
     'observers of momentum': sd.MomentumObserver,
     'zero dynamics': lambda robot: sd.zero_dynamics(robot, q=ZERO),

@@ -54,7 +54,13 @@ def test_loops_stay_closed_after_every_step():
 def test_a_five_bar_moves_as_free_links_with_pins():
     """After 0.5 s both cranks are where links in absolute coordinates take them, to 1e-5 rad."""
     robot, lengths, u = model(five_bar), np.array([0.5, 0.6, 0.45, 0.65]), np.array([2.0, -1.0])
-    pins = [((0, -1), None), ((1, -1), (0, 1)), ((2, -1), None), ((3, -1), (2, 1)), ((1, 1), (3, 1))]
+    pins = [
+        ((0, -1), None),
+        ((1, -1), (0, 1)),
+        ((2, -1), None),
+        ((3, -1), (2, 1)),
+        ((1, 1), (3, 1)),
+    ]
     torques = np.array([u[0], 0.0, u[1], 0.0])
 
     def slope(t, x):
