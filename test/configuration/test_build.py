@@ -36,7 +36,7 @@ def test_the_simulated_robot_may_be_another():
 
 
 def test_robots_with_closed_loops_are_simulated_and_not_controlled(tmp_path):
-    """Its simulator begins with loops closed, and refuses open states; a law is refused by name."""
+    """The simulator begins with loops closed and refuses open states; a law is refused."""
     file = tmp_path / 'four_bar.yaml'
     file.write_text(json.dumps(four_bar()))
     plant = build.simulated({**VALUES, 'robot': str(file)})
