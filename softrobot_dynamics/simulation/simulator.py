@@ -48,8 +48,8 @@ class Simulator(Rebuilt):
     beginning if they have none. Position limits of joints are stops: rigid, without friction or
     restitution (:mod:`.joint_stops`). Shapes that collide push each other apart
     (:mod:`softrobot_dynamics.recursion.contact`). Closed loops stay closed: residuals and rates
-    are rounding after each step. Together with position limits of joints, contact, drives of
-    joints or a ``tolerance`` they are an ArgumentError.
+    are rounding after each step. Together with contact, drives of joints or a ``tolerance`` they
+    are an ArgumentError.
     """
 
     has_friction = False  # whether tendons rub along their routes, and joints
@@ -252,8 +252,6 @@ def _require_loops(model: CompiledModel, name: str | None, tolerance: float | No
         return
     if not _integrator(name, tolerance).closes_loops:
         require_tree(model, 'steps within a tolerance, and this integrator, are')
-    if np.isfinite([model.q_lower, model.q_upper]).any():
-        require_tree(model, 'limits.position of joints, which are stops in simulation, are')
     if model.contact_plan is not None:
         require_tree(model, 'contact is')
     if model.servos.any:

@@ -10,9 +10,9 @@ rounding at each evaluation and at the end of each step.
 from __future__ import annotations
 
 import numpy as np
-from softrobot_dynamics.annotations import Matrix
+from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.addresses import Entry
-from softrobot_dynamics.compiling.binding import entry
+from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.model.closures import closures_of
 from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.evaluation import Evaluator
@@ -23,6 +23,7 @@ from softrobot_dynamics.recursion.closed_motion import (
     evaluate_closed,
     reduce_near,
 )
+from softrobot_dynamics.recursion.closures import close_rows
 
 
 class ClosedLoops:
@@ -41,11 +42,27 @@ class ClosedLoops:
         self.motion: ClosedMotion = allocate_closed_motion(evaluate.entry, rows, *given)
         self.terms: Terms = allocate_terms(model.n - len(kept), model.m)
         self.state = np.zeros((2, model.n - len(kept)))
+        self._weights, self._close = plan.weights[kept], cached(close_rows, closures=rows)
 
     def by(self, evaluate: Entry) -> tuple[ClosedMotion, Entry]:
         """Return the motion by another entry of the robot, and the entry of its terms at z, zd."""
         motion, t = self.motion._replace(evaluate=evaluate), self.terms
         return motion, entry(evaluate_closed, closed=motion, h=t.h, M=t.M, J=t.J)
+
+    def constrain(self, inverse: Matrix, q: Vector, qd: Vector) -> tuple[Matrix, Vector]:
+        """
+        Return an inverse mass matrix (n, n) whose accelerations keep loops closed, and a (n,).
+
+        ``inverse`` is that without loops, after an evaluation of the robot at q, qd (n,): under a
+        force F it accelerates as inverse F + a. Rates qd are changed, the least by inertia, to
+        ones that keep loops closed.
+        """
+        self._close(q, qd)
+        rows = self.motion.closures
+        J = self._weights[:, None] * rows.J
+        by_force = np.linalg.solve(J @ inverse @ J.T, J @ inverse)
+        qd -= by_force.T @ (J @ qd)
+        return inverse - inverse @ J.T @ by_force, -by_force.T @ (self._weights * rows.bias)
 
     def reduced(self, follow: Entry, K: Matrix, D: Matrix) -> tuple[Entry, Matrix, Matrix]:
         """Return an entry that fills stiffness and damping (f, f) of z, and these."""

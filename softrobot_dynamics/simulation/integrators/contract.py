@@ -186,6 +186,9 @@ class Integrator:
     closes_loops: ClassVar[bool] = False
     """True: steps keep closed loops closed; False: a robot with closures is refused."""
 
+    loops: Any = None
+    """The :class:`.ClosedLoops` of a robot with closures, by whose terms steps are made."""
+
     advance: Callable[..., int]
     """As :meth:`bind` returns it, with what acts on the robot by itself alone."""
 

@@ -85,10 +85,10 @@ class ExponentialIntegrator(Integrator):
             follow = entry(stiffen_servos, follow=follow, drives=servos, **own)
             K, D = own['stiffness'], own['damping']
         terms, n = self.terms, model.n
-        self._loops = None if model.closure_plan is None else ClosedLoops(model, self.evaluate)
-        if self._loops is not None:
-            follow, K, D = self._loops.reduced(follow, K, D)
-            terms, n = self._loops.terms, len(K)
+        if model.closure_plan is not None:
+            self.loops = ClosedLoops(model, self.evaluate)
+            follow, K, D = self.loops.reduced(follow, K, D)
+            terms, n = self.loops.terms, len(K)
         motion, span = allocate_motion(n, parts), np.zeros(1)
         before, after = NOTHING, NOTHING
         if contact is not None:
@@ -107,16 +107,16 @@ class ExponentialIntegrator(Integrator):
             clock=self.clock,
             substep=substep,
         )
-        self.tried = motion.q if self._loops is None else self._loops.motion.q
+        self.tried = motion.q if self.loops is None else self.loops.motion.q
         self.advance = self.bind(self.entry)
 
     def bind(self, evaluate: Entry) -> Callable[..., int]:
         """Return ``advance`` by another entry that evaluates the robot into the same terms."""
         evaluate = self.driven(evaluate)
-        if self._loops is not None:
-            closed, evaluate = self._loops.by(evaluate)
+        if self.loops is not None:
+            closed, evaluate = self.loops.by(evaluate)
             work = self._work._replace(evaluate=evaluate, clock=new_clock())
-            given = {'closed': closed, 'clock': self.clock, 'state': self._loops.state}
+            given = {'closed': closed, 'clock': self.clock, 'state': self.loops.state}
             return cached(closed_steps, work=work, **given)
         return cached(exponential_steps, work=self._work._replace(evaluate=evaluate))
 
