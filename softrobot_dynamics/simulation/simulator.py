@@ -48,8 +48,8 @@ class Simulator(Rebuilt):
     beginning if they have none. Position limits of joints are stops: rigid, without friction or
     restitution (:mod:`.joint_stops`). Shapes that collide push each other apart
     (:mod:`softrobot_dynamics.recursion.contact`). Closed loops stay closed: residuals and rates
-    are rounding after each step. Together with contact, drives of joints or a ``tolerance`` they
-    are an ArgumentError.
+    are rounding after each step. Together with drives of joints or a ``tolerance`` they are an
+    ArgumentError.
     """
 
     has_friction = False  # whether tendons rub along their routes, and joints
@@ -72,7 +72,7 @@ class Simulator(Rebuilt):
         self.substep = _positive('substep', substep, 'a time > 0 [s]')
         self.tolerance = tolerance and _positive('tolerance', tolerance, 'a number > 0 or None')
         self.q, self.qd = np.zeros(model.n), np.zeros(model.n)
-        _require_loops(model, integrator, self.tolerance)
+        self._require_loops()
         self._inputs = Inputs(
             model, self.commanded, stopped=True, servos=self.has_servos, touching=True
         )
@@ -218,6 +218,15 @@ class Simulator(Rebuilt):
         if loads := read_wrenches(self.model, wrenches):
             self._loaded.prepare(loads)
 
+    def _require_loops(self) -> None:
+        """Raise ArgumentError for what steps of a robot with closed loops do not know of."""
+        if self.model.closure_plan is None:
+            return
+        if not _integrator(self._integrator, self.tolerance).closes_loops:
+            require_tree(self.model, 'steps within a tolerance, and this integrator, are')
+        if self.has_servos and self.model.servos.any:
+            require_tree(self.model, 'drives of joints that take positions or velocities are')
+
     def _require_inertia(self, q: Vector, qd: Vector) -> None:
         """Raise SingularMassError where a step would be no more than rounding."""
         model = self.model
@@ -244,18 +253,6 @@ def _integrator(name: str | None, tolerance: float | None) -> type[Integrator]:
     if tolerance is not None and not found.keeps_tolerance:
         raise ArgumentError('tolerance', tolerance, f'None, as steps of {name} are equally long')
     return found
-
-
-def _require_loops(model: CompiledModel, name: str | None, tolerance: float | None) -> None:
-    """Raise ArgumentError for what steps of a robot with closed loops do not know of."""
-    if model.closure_plan is None:
-        return
-    if not _integrator(name, tolerance).closes_loops:
-        require_tree(model, 'steps within a tolerance, and this integrator, are')
-    if model.contact_plan is not None:
-        require_tree(model, 'contact is')
-    if model.servos.any:
-        require_tree(model, 'drives of joints that take positions or velocities are')
 
 
 def _positive(name: str, value: object, expected: str) -> float:

@@ -133,6 +133,31 @@ def test_robots_without_closures_make_the_steps_that_they_did():
     assert names == ['exponential_steps', 'closed_steps']
 
 
+def test_a_linkage_that_falls_on_a_floor_rests_as_statics_have_it():
+    """A ball on the coupler hits the floor; posture and force at rest are those of statics."""
+    robot = four_bar(damping=0.05)
+    ball = {'type': 'sphere', 'centre': [0, 0, 0.6], 'radius': 0.05, 'friction': 0.0}
+    robot['bodies'][1]['collision'] = ball
+    robot['environment'] = [{'name': 'floor', 'type': 'plane', 'point': [0, 0, 0.1]}]
+    own = sd.compile_model(sd.load_robot(robot))
+    simulator, total = sd.Simulator(own), []
+    for _ in range(1500):
+        simulator.step([0.0], 1e-3)
+        total.append(energy(simulator))
+    assert np.abs(simulator.qd).max() < 1e-6
+    assert np.abs(sd.closures(own, q=simulator.q).residual).max() < 1e-9
+    assert max(total) <= total[0]
+    rest = sd.equilibrium(own, u=[0.0], q0=simulator.q)
+    assert rest.stable
+    np.testing.assert_allclose(simulator.q, rest.q, atol=1e-7)
+    touch = sd.contacts(own, q=simulator.q)
+    assert touch.bodies == (('coupler', 'floor'),)
+    # moments of the force and of all weights along the one motion that is left
+    basis = sd.closures(own, q=rest.q).basis[:, 0]
+    weight = basis @ sd.gravity_force(own, q=rest.q)
+    assert basis @ touch.generalized_force == pytest.approx(weight, rel=1e-5)
+
+
 @pytest.mark.parametrize('joint', [0, 2])
 def test_a_stop_of_one_joint_holds_the_whole_linkage(joint):
     """A four-bar that falls on a stop rests there, bears its load, and is let go by a torque."""
@@ -174,17 +199,18 @@ def test_a_start_with_open_loops_is_refused():
     simulator.reset(*sd.assemble(robot, q=robot.q0 + 0.1, qd=[1.0, 0.0, 0.0]))
 
 
-TOUCHING = {**four_bar(), 'environment': [{'name': 'floor', 'type': 'plane'}]}
-TOUCHING['bodies'][0]['collision'] = {'type': 'sphere', 'radius': 0.01}
+DRIVEN = four_bar()
+DRIVEN['actuators'][0] |= {'command': 'position', 'bandwidth': 20.0}
+DRIVEN['bodies'][0]['joint']['limits'] = {'velocity': 3.0}
 
 
 @pytest.mark.parametrize('robot, options, words', [
     (four_bar(), {'tolerance': 1e-6}, 'steps within a tolerance'),
-    (TOUCHING, {}, 'contact'),
-], ids=['tolerance', 'contact'])  # fmt: skip
+    (DRIVEN, {}, 'drives of joints'),
+], ids=['tolerance', 'drives'])  # fmt: skip
 def test_a_simulator_refuses_what_it_does_not_know_of_with_loops(robot, options, words):
-    """Steps within a tolerance and contact are refused, with the closure's name."""
+    """Steps within a tolerance and drives of joints are refused, with the closure's name."""
     own = sd.compile_model(sd.load_robot(robot))
     with pytest.raises(ArgumentError, match=words) as caught:
-        sd.Simulator(own, **options)
+        ActuatedSimulator(own, **options)
     assert 'loop' in str(caught.value)

@@ -13,6 +13,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.addresses import Entry
 from softrobot_dynamics.compiling.binding import cached, entry
+from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.model.closures import closures_of
 from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.evaluation import Evaluator
@@ -24,6 +25,9 @@ from softrobot_dynamics.recursion.closed_motion import (
     reduce_near,
 )
 from softrobot_dynamics.recursion.closures import close_rows
+from softrobot_dynamics.recursion.contact import ContactWorkspace, find_contacts
+from softrobot_dynamics.recursion.loads import push
+from softrobot_dynamics.simulation.integrators.contact_step import apply_lasting
 
 
 class ClosedLoops:
@@ -42,12 +46,25 @@ class ClosedLoops:
         self.motion: ClosedMotion = allocate_closed_motion(evaluate.entry, rows, *given)
         self.terms: Terms = allocate_terms(model.n - len(kept), model.m)
         self.state = np.zeros((2, model.n - len(kept)))
+        self._contact: ContactWorkspace | None = None
         self._weights, self._close = plan.weights[kept], cached(close_rows, closures=rows)
 
     def by(self, evaluate: Entry) -> tuple[ClosedMotion, Entry]:
         """Return the motion by another entry of the robot, and the entry of its terms at z, zd."""
         motion, t = self.motion._replace(evaluate=evaluate), self.terms
-        return motion, entry(evaluate_closed, closed=motion, h=t.h, M=t.M, J=t.J)
+        found = entry(evaluate_closed, closed=motion, h=t.h, M=t.M, J=t.J)
+        if self._contact is not None:
+            found = entry(push, evaluate=found, h=t.h, force=self._contact.applied)
+        return motion, found
+
+    def touching(self, contact: ContactWorkspace) -> tuple[Entry, ContactWorkspace]:
+        """Return an entry that begins contact in a step, and the contact along z that it fills."""
+        P, f = len(contact.gap), len(self.terms.h)
+        along = {name: np.zeros((P, 3 * f)) for name in ('J', 'by_q', 'by_qd')}
+        reduced = contact._replace(**along, applied=np.zeros(f), change=np.zeros((2, f)))
+        self._contact = reduced
+        given = {'closed': self.motion, 'contact': contact, 'reduced': reduced}
+        return entry(begin_closed_contact, **given, h=self.terms.h), reduced
 
     def constrain(self, inverse: Matrix, q: Vector, qd: Vector) -> tuple[Matrix, Vector]:
         """
@@ -70,3 +87,21 @@ class ClosedLoops:
         given = {'closed': self.motion, 'K': K, 'D': D}
         own = {'stiffness': np.zeros((f, f)), 'damping': np.zeros((f, f))}
         return entry(reduce_near, follow=follow, **given, **own), own['stiffness'], own['damping']
+
+
+@kernel
+def begin_closed_contact(closed, contact, reduced, h, z, zd):
+    """Find what is near after an evaluation at z, zd, and apply the forces that last, along z."""
+    n, f = closed.T.shape
+    find_contacts(contact, closed.q, closed.qd, n)
+    for c in range(contact.candidates[0]):
+        i = contact.candidates[1 + c]
+        if contact.gap[i] >= contact.reach:
+            continue
+        for k in range(3):
+            for a in range(f):
+                total = 0.0
+                for j in range(n):
+                    total += contact.J[i, k * n + j] * closed.T[j, a]
+                reduced.J[i, k * f + a] = total
+    apply_lasting(reduced, h)

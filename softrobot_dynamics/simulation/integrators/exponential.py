@@ -93,6 +93,9 @@ class ExponentialIntegrator(Integrator):
         before, after = NOTHING, NOTHING
         if contact is not None:
             before = entry(begin_contact, contact=contact, h=self.terms.h)
+            if self.loops is not None:
+                before, contact = self.loops.touching(contact)
+                self.acts = self.acts._replace(contact=contact)
             after = entry(end_contact, contact=contact, K=K, b=motion)
         self._work = ExponentialWork(
             evaluate=self.entry,
