@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TYPE_CHECKING
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
@@ -60,8 +60,7 @@ class ClosedStatics:
     """
 
     def __init__(self, model: CompiledModel, statics: Forces, q: Vector) -> None:
-        plan = model.closure_plan
-        assert plan is not None
+        plan: Any = model.closure_plan
         self._statics, kept = statics, plan.kept
         self._weights, self._units = plan.weights[kept], plan.units
         self._found = found = ClosureEvaluator(model, plan, plan.rows[kept])
