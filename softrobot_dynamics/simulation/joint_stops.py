@@ -86,6 +86,10 @@ class JointStops:
                 break
             fixed = self._stops.held > 0.0
             q[fixed], qd[fixed] = start[0][fixed], 0.0
+            if self._stepper.loops is not None and fixed.any():
+                steps.evaluate(q, qd)
+                self._inverse(q, qd)  # all others, too, as loops have it
+                qd[fixed] = 0.0
             deep = self._depth(q) > self._slack
             if not deep.any() or not left:
                 break
