@@ -199,9 +199,10 @@ class JointStops:
         """
         M, model, h = self._stepper.terms.M, self._model, self._stepper.substep
         try:
-            inverse: Matrix = np.linalg.inv(M)
+            inverse = np.asarray(np.linalg.inv(M), dtype=float)
         except np.linalg.LinAlgError:  # coordinates that stiffness or damping holds alone
-            inverse = np.linalg.inv(M + h * (model.damping + h * model.stiffness))
+            held = M + h * (model.damping + h * model.stiffness)
+            inverse = np.asarray(np.linalg.inv(held), dtype=float)
         if self._stepper.loops is None:
             return inverse, np.zeros(len(q))
         constrained, drift = self._stepper.loops.constrain(inverse, q, qd)

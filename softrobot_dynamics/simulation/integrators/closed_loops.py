@@ -60,8 +60,9 @@ class ClosedLoops:
     def touching(self, contact: ContactWorkspace) -> tuple[Entry, ContactWorkspace]:
         """Return an entry that begins contact in a step, and the contact along z that it fills."""
         P, f = len(contact.gap), len(self.terms.h)
-        along = {name: np.zeros((P, 3 * f)) for name in ('J', 'by_q', 'by_qd')}
-        reduced = contact._replace(**along, applied=np.zeros(f), change=np.zeros((2, f)))
+        J, by_q, by_qd = np.zeros((3, P, 3 * f))
+        reduced = contact._replace(J=J, by_q=by_q, by_qd=by_qd)
+        reduced = reduced._replace(applied=np.zeros(f), change=np.zeros((2, f)))
         self._contact = reduced
         given = {'closed': self.motion, 'contact': contact, 'reduced': reduced}
         return entry(begin_closed_contact, **given, h=self.terms.h), reduced
