@@ -52,8 +52,8 @@ def generate_launch_description():
     nodes = [IncludeLaunchDescription(str(folder / f'{node}.launch.py')) for node in NODES]
     wanted = "'true' in ('", LaunchConfiguration('visualize'), "'.lower(), '"
     wanted = PythonExpression([*wanted, LaunchConfiguration('use_rviz'), "'.lower())"])
+    sensors = DeclareLaunchArgument('estimator', default_value='', description=ESTIMATOR)
     estimated = [
-        DeclareLaunchArgument('estimator', default_value='', description=ESTIMATOR),
         DeclareLaunchArgument('estimator_processor', default_value='own', description=words),
         IncludeLaunchDescription(
             str(folder / 'estimator.launch.py'),
@@ -67,4 +67,4 @@ def generate_launch_description():
             str(folder / 'visualizer.launch.py'), condition=IfCondition(wanted)
         ),
     ]
-    return LaunchDescription([*places, *estimated, waiting, *nodes, *shown])
+    return LaunchDescription([sensors, *places, *estimated, waiting, *nodes, *shown])

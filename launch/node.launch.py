@@ -79,12 +79,7 @@ def _nodes(context):
             name=name,
             namespace=LaunchConfiguration('namespace'),
             parameters=[*_parameter_files(given), _parameters(name, given)],
-            arguments=[
-                *place,
-                '--ros-args',
-                '--log-level',
-                LaunchConfiguration('log_level'),
-            ],
+            arguments=[*place, '--ros-args', '--log-level', LaunchConfiguration('log_level')],
             output='screen',
         )
     ]

@@ -137,9 +137,7 @@ def _prepare(ros: Ros, options: Namespace, folder: Path, shown: Display) -> tupl
 def _work_of(ros: Ros, compiled: CompiledNodes, period: float) -> tuple[float, ...]:
     """Return what each node computes in a tick of a `period` [s], see `rates.py`."""
     message = used(ros.message(compiled.model.n), time.process_time_ns)
-    return work_of(
-        compiled.law, compiled.simulator, compiled.estimator, _WAYS * message, period
-    )
+    return work_of(compiled.law, compiled.simulator, compiled.estimator, _WAYS * message, period)
 
 
 @contextlib.contextmanager

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from softrobot_dynamics.loops import realtime
 from softrobot_dynamics.loops.simulation_loop import DRIVEN, SimulationLoop
 
-FULL = 0.7  # share of a period up to which the work of both is given one processor
+FULL = 0.7  # share of a period up to which what both compute is given one processor
+LONGEST = 0.85  # share of a period that the whole chain may take on it, messages included
 _TICKS = 200  # that show how long the work takes
 
 
@@ -46,7 +47,7 @@ class SharedProcessor:
         period = loop.period / loop.pace
         work = loop.work.median() or period
         measured = f'{work * 1e-6:.2f} of {period * 1e-6:g} ms from a state to the next one'
-        if missed <= answered and fit_on_one([work], period):
+        if missed <= answered and work <= LONGEST * period:
             if self._said:
                 return None
             self._said = True

@@ -28,7 +28,7 @@ from softrobot_dynamics.compiling.programs import started
 from softrobot_dynamics.compiling.progress import reporting
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.loops import realtime
-from softrobot_dynamics.loops.placement import FULL
+from softrobot_dynamics.loops.placement import LONGEST
 from softrobot_dynamics.loops.thread import Loop
 from softrobot_dynamics.nodes.messaging.transport import choose_transport
 from softrobot_dynamics.nodes.serving import CallbackThread, served
@@ -196,7 +196,7 @@ def _arguments(argv: Sequence[str] | None, priority: int) -> argparse.Namespace:
         '--shared',
         action='store_true',
         help='a controller has the same processor: the simulation changes to one of its own if'
-        f' the work of both takes more than {FULL:.0%} of a period',
+        f' the way from a state to the next one takes more than {LONGEST:.0%} of a period',
     )
     parser.add_argument(
         '--may-sleep',

@@ -30,26 +30,28 @@ def driven(work, answered=300, missed=0, pace=1.0, mode=DRIVEN):
         window.add(work)
     counts = Counter(answered=answered, missed=missed)
     statistics = SimpleNamespace(counts=counts)
-    return SimpleNamespace(
-        statistics=statistics, work=window, mode=mode, pace=pace, period=PERIOD
-    )
+    return SimpleNamespace(statistics=statistics, work=window, mode=mode, pace=pace, period=PERIOD)
 
 
-def test_a_simulation_stays_where_the_work_of_both_takes_half_a_period(moves):
-    """With 0.5 ms of work in 1 ms both stay on one processor, which is said once."""
+def test_a_simulation_stays_where_the_work_of_both_fits_into_a_period(moves):
+    """With 0.8 ms of 1 ms both stay on one processor, which is said once."""
     shared = SharedProcessor(3)
-    words = shared.decide(driven(500_000))
-    assert 'share processor 3: 0.50 of 1 ms' in words
-    assert shared.decide(driven(500_000)) is None and moves == []
+    words = shared.decide(driven(800_000))
+    assert 'share processor 3: 0.80 of 1 ms' in words
+    assert shared.decide(driven(800_000)) is None and moves == []
 
 
 @pytest.mark.parametrize(
     'loop',
-    [driven(710_000), driven(500_000, answered=100, missed=101), driven(0, answered=0, missed=300)],
+    [
+        driven(860_000),
+        driven(500_000, answered=100, missed=101),
+        driven(0, answered=0, missed=300),
+    ],
     ids=['work', 'missed', 'no answer'],
 )
 def test_a_simulation_leaves_a_processor_that_the_work_of_both_fills(moves, loop):
-    """With 71 % of a period, or more ticks missed than answered, it leaves, which is said once."""
+    """With 86 % of a period, or more ticks missed than answered, it leaves, which is said once."""
     shared = SharedProcessor(3)
     assert 'a processor each' in shared.decide(loop)
     assert shared.decide(loop) is None and moves == [7]

@@ -4,6 +4,7 @@
 from pathlib import Path
 
 import pytest
+from softrobot_dynamics.loops import realtime
 import yaml
 
 launch = pytest.importorskip('launch')
@@ -154,9 +155,7 @@ def test_processors_of_the_nodes(spied):
 def test_simulation_and_controller_share_a_processor(spied):
     """Both get the same processor and know it; each gets its own with an estimator."""
     assert _run('closed_loop') == 0
-    places = [
-        (spied / node).read_text().splitlines()[:3] for node in ('simulation', 'controller')
-    ]
+    places = [(spied / node).read_text().splitlines()[:3] for node in ('simulation', 'controller')]
     assert places[0] == places[1] and places[0][1].isdecimal() and places[0][2] == '--shared'
     assert _run('closed_loop', estimator='pcc_arm') == 0
     for node in ('simulation', 'controller', 'estimator'):
