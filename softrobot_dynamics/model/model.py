@@ -81,6 +81,7 @@ class CompiledModel:
             for given in (description.initial, description.initial_rates)
         )
         self.q_lower, self.q_upper = _position_limits(description)
+        self.restitution = _restitutions(description)
         self.qd_limit = _speed_limits(description)
         self._limit_leaders()
         self._read_actuators()
@@ -241,6 +242,16 @@ def _position_limits(description: RobotDescription) -> Matrix:
         for pair in [*m.joint.position_limits(), *[free] * len(m.body.coordinates())]
     ]
     return np.array(pairs, dtype=float).reshape(-1, 2).T.copy()
+
+
+def _restitutions(description: RobotDescription) -> Vector:
+    """Restitution at the position limits of each coordinate; bodies have none."""
+    found = [
+        each
+        for m in description.modules
+        for each in [*m.joint.restitutions(), *[0.0] * len(m.body.coordinates())]
+    ]
+    return np.array(found)
 
 
 def _speed_limits(description: RobotDescription) -> Vector:
