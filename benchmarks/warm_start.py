@@ -94,7 +94,9 @@ def main():
         print(f'{folder.name}: {parts}, {spread}')
     if len(totals) == 2:
         print(f'ratio, median of the turns: {np.median(totals[0] / totals[1]):.3f}')
-    print(f'computeRNEADerivatives by Pinocchio, six joints: {run(PINOCCHIO) or float("nan"):.1f} us')
+    print(
+        f'computeRNEADerivatives by Pinocchio, six joints: {run(PINOCCHIO) or float("nan"):.1f} us'
+    )
 
 
 if __name__ == '__main__':

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
+from softrobot_dynamics.compiling.garbage import rarely_collected
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.compiling.parallel import compile_in_parallel
 from softrobot_dynamics.description.mimics import leader_limits
@@ -40,7 +41,8 @@ def compile_model(description: RobotDescription) -> CompiledModel:
     Kernels are compiled on first use; a robot made of body and joint types seen before is loaded
     from the cache.
     """
-    return CompiledModel(description)
+    with rarely_collected():
+        return CompiledModel(description)
 
 
 class CompiledModel:
