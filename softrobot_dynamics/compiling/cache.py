@@ -81,11 +81,13 @@ def load(name: str, source: str, wait: bool = True) -> bool:
 
 
 def _loads(name: str, source: str) -> bool:
-    """Tell whether a module is loaded; of a C function that is kept, load it."""
+    """Tell whether a module is loaded; load it if its machine code is kept."""
     if name in _READY:
         return True
+    if _BY_ADDRESS not in source:
+        return is_kept(name) and load(name, source, wait=False)
     with _COMPILER:
-        if name not in _READY and _BY_ADDRESS in source and _load_kept(name, source):
+        if name not in _READY and _load_kept(name, source):
             _READY.add(name)
     return name in _READY
 

@@ -8,7 +8,7 @@ import gc
 
 @contextlib.contextmanager
 def rarely_collected() -> Iterator[None]:
-    """Let Python look for unused objects less often: it takes an eighth of a start or compilation."""
+    """Let Python look for unused objects less often, which takes an eighth of a start."""
     before = gc.get_threshold()
     gc.set_threshold(100_000, 50, 50)
     try:

@@ -8,9 +8,9 @@ no rate into one is left: the kinetic energy is as small as rates from there all
 never grows (Moreau, 1988). With a restitution e of `limits.restitution` rates into stops become e
 times as fast away from them (Newton's law). Of stops that are met at once the smallest e counts,
 and 0 where another coordinate is just leaving its stop, so that energy does not grow then either.
-Flights shorter than a sub-step end at once. Whatever presses against its stop is held there during the next
-step; what acceleration leads away is free. Both are linear complementarity problems with the mass
-matrix. No stiffness stands for the stop, which would have to be chosen for each robot and step.
+Flights shorter than a sub-step end at once. Whatever presses against its stop is held there during
+the next step; what acceleration leads away is free. Both are linear complementarity problems with
+the mass matrix. No stiffness stands for the stop, which would have to be chosen for each robot and step.
 
 Steps that meet no stop are those of the integrator alone, bit for bit: it makes all steps of a
 period first, and only if one was at a stop are they made again, one by one.
