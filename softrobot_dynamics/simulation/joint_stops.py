@@ -10,7 +10,8 @@ times as fast away from them (Newton's law). Of stops that are met at once the s
 and 0 where another coordinate is just leaving its stop, so that energy does not grow then either.
 Flights shorter than a sub-step end at once. Whatever presses against its stop is held there during
 the next step; what acceleration leads away is free. Both are linear complementarity problems with
-the mass matrix. No stiffness stands for the stop, which would have to be chosen for each robot and step.
+the mass matrix. No stiffness stands for the stop, which would have to be chosen for each robot and
+step.
 
 Steps that meet no stop are those of the integrator alone, bit for bit: it makes all steps of a
 period first, and only if one was at a stop are they made again, one by one.
