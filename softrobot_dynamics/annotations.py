@@ -23,7 +23,7 @@ Function: TypeAlias = Callable[[Value], Value]
 FrameFormula: TypeAlias = tuple[Values, Values]  # rotation (9), row-major, and origin (3) [m]
 
 Complaints: TypeAlias = Iterator[tuple[str, object, str]]
-"""What ``validate`` yields: the path of a field, its value, and in words what would be right."""
+"""Faults that ``validate`` yields: path of a field, its value, and what would be right."""
 
 
 class Math(Protocol):

@@ -68,7 +68,9 @@ class Simulator(Rebuilt):
         self.substep = _positive('substep', substep, 'a time > 0 [s]')
         self.tolerance = tolerance and _positive('tolerance', tolerance, 'a number > 0 or None')
         self.q, self.qd = np.zeros(model.n), np.zeros(model.n)
-        self._inputs = Inputs(model, self.commanded, stopped=True, servos=self.has_servos)
+        self._inputs = Inputs(
+            model, self.commanded, stopped=True, servos=self.has_servos, touching=True
+        )
         self._recentring = recentring(model)
         self._stepper = _integrator(integrator, self.tolerance)(
             model, self.substep, self._inputs, self.has_friction, self.tolerance
