@@ -4,7 +4,7 @@
 from collections.abc import Callable, Sequence
 import functools
 from importlib import import_module
-from importlib.metadata import entry_points, EntryPoint, EntryPoints
+from importlib.metadata import entry_points, EntryPoint
 import pkgutil
 import re
 import threading
@@ -136,9 +136,9 @@ class Registry:
 
 
 @functools.cache
-def _entry_points() -> EntryPoints:
-    """Return those of all installed packages, which are looked through once."""
-    return entry_points()
+def _entry_points() -> Any:
+    """Return those of all installed packages, which are looked through once, to select from."""
+    return entry_points()  # of a type that differs between versions of Python
 
 
 def read_member(
