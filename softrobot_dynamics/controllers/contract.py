@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.controllers.sampled_data.loop_stability import Answer
     from softrobot_dynamics.controllers.sampled_data.prediction import Prediction
     from softrobot_dynamics.model.model import CompiledModel
+    from softrobot_dynamics.references.led_tips import TipOrder
 
 CONTROLLERS = Registry(
     'controller', 'softrobot_dynamics.controllers', 'softrobot_dynamics.controllers'
@@ -182,6 +183,15 @@ class Controller(Rebuilt, Generic[S]):
         """Turn to another reference, whose time zero is now, t [s], within ``ramp`` [s]."""
         state = self.desired(t)
         self.plan = BlendedReference(braking(state, 0.0, ramp), reference, float(t), float(ramp))
+
+    @property
+    def led_tip(self) -> str:
+        """The body whose tip a law leads itself by :meth:`lead`; '': it leads none."""
+        return ''
+
+    def lead(self, order: TipOrder, t: float) -> None:
+        """Turn the led tip to a live target or twist, now, t [s]. ArgumentError."""
+        raise ArgumentError('order', order, f'nothing: {self.type_name} leads no tip')
 
     def desired(self, t: float) -> Matrix:
         """y_d, its rate and acceleration, (3, controlled), at time t [s]."""
