@@ -18,6 +18,7 @@ from softrobot_dynamics.references.feasibility import Planned
 from softrobot_dynamics.references.outputs import hold_through
 from softrobot_dynamics.references.piecewise import constant, Reference, stands, values_at
 from softrobot_dynamics.references.postures import actuation_coordinates, PathPostures
+from softrobot_dynamics.references.tips import with_tip_path
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -81,7 +82,10 @@ class _Planner:
                 return
             motion = wanted.plan(self._model, own, self._q)
         y = actuation_coordinates(self._model, self._q)[own]
-        self.references[i] = motion and motion.reference
+        body = part.law.tip_of(self._settings(i), self._model)
+        self.references[i] = motion and with_tip_path(
+            self._model, motion.reference, wanted, body
+        )
         self._led[i] = motion.reference if motion else constant(y)
 
     def _plan_commands(self, i: int, wanted: Trajectory) -> None:

@@ -22,6 +22,7 @@ from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.model.rebuilding import Rebuilt
 from softrobot_dynamics.model.servos import require_forces
 from softrobot_dynamics.model.terms import Terms
+from softrobot_dynamics.references.led_tips import LedReference, TipOrder
 from softrobot_dynamics.references.piecewise import braking, constant, Reference, sample
 from softrobot_dynamics.schema.parameters import Parameter
 from softrobot_dynamics.schema.registry import Registry, required
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from softrobot_dynamics.controllers.sampled_data.loop_stability import Answer
     from softrobot_dynamics.controllers.sampled_data.prediction import Prediction
     from softrobot_dynamics.model.model import CompiledModel
-    from softrobot_dynamics.references.led_tips import TipOrder
 
 CONTROLLERS = Registry(
     'controller', 'softrobot_dynamics.controllers', 'softrobot_dynamics.controllers'
@@ -179,14 +179,26 @@ class Controller(Rebuilt, Generic[S]):
         )
         self.last[:] = np.nan if u is None else u
 
-    def follow(self, reference: Reference, t: float, ramp: float) -> None:
+    def follow(self, reference: Reference | LedReference, t: float, ramp: float) -> None:
         """Turn to another reference, whose time zero is now, t [s], within ``ramp`` [s]."""
+        if isinstance(reference, LedReference):
+            reference = reference.outputs
         state = self.desired(t)
         self.plan = BlendedReference(braking(state, 0.0, ramp), reference, float(t), float(ramp))
 
     @property
     def led_tip(self) -> str:
         """The body whose tip a law leads itself by :meth:`lead`; '': it leads none."""
+        return ''
+
+    @property
+    def relaxed(self) -> dict[str, float]:
+        """By how much limits had to be exceeded in the last tick, by name; {}: none."""
+        return {}
+
+    @classmethod
+    def tip_of(cls, settings: Any, model: CompiledModel) -> str:
+        """Return what :attr:`led_tip` is of a law with such settings."""
         return ''
 
     def lead(self, order: TipOrder, t: float) -> None:

@@ -141,8 +141,8 @@ def tick(fixed, plan, settings, q, qd, t):
             b.r[i] = dot(b.H[i], b.w)
         saturated = take_forces(fixed, settings)
     b.asked[0] = t if saturated >= 0 else math.nan
-    for i in range(n):
-        aim[i] = work.v[i]
+    for i in range(n):  # what the model says that the command brings
+        aim[i] = work.v[i] - period * missed[i]
     for i in range(c):
         for j in range(n):
             aim[j] += b.w[i] * b.X[i, j]
@@ -230,7 +230,7 @@ class TaskLaw(AcceleratingLaw[TaskSettings]):
         self._work: TaskWorkspace
         self._spans: list[tuple[str, int, int]] = []
         super().__init__(model, **options)
-        self._target = self.position.target
+        self._target = _position(self.settings).target
 
     @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:
@@ -259,14 +259,14 @@ class TaskLaw(AcceleratingLaw[TaskSettings]):
         return settings
 
     @property
-    def position(self) -> Any:
-        """The task by which the tip is led."""
-        return next(each for each in self.settings.tasks if each.type_name == 'position')
-
-    @property
     def led_tip(self) -> str:
         """The body whose tip is led by orders, see :attr:`Controller.led_tip`."""
-        body: str = self.position.body or self.model.body_names[-1]
+        return self.tip_of(self.settings, self.model)
+
+    @classmethod
+    def tip_of(cls, settings: TaskSettings, model: CompiledModel) -> str:
+        """Return the body whose tip is led, see :meth:`Controller.tip_of`."""
+        body: str = _position(settings).body or model.body_names[-1]
         return body
 
     @property
@@ -303,7 +303,7 @@ class TaskLaw(AcceleratingLaw[TaskSettings]):
     def compute(self, t: float, q: Vector, qd: Vector) -> Command:
         """Return the :class:`Command` for the state (q, qd) at time t [s]."""
         self._see(q, qd)
-        if self.position.target != self._target:
+        if _position(self.settings).target != self._target:
             self._follow_target(t, self.plan.ramp)
         return super().compute(t, q, qd)
 
@@ -345,7 +345,7 @@ class TaskLaw(AcceleratingLaw[TaskSettings]):
 
     def _follow_target(self, t: float, ramp: float) -> None:
         """Lead the tip to the target of the settings, or nowhere without one."""
-        self._target = target = self.position.target
+        self._target = target = _position(self.settings).target
         if target:
             self._course.follow(constant(target), t, ramp, self._tip())
         else:
@@ -411,6 +411,11 @@ def _after(first: Entry, second: Entry) -> Entry:
     if not (first.address and second.address):
         return first if first.address else second
     return entry(in_turn, first=first, second=second)
+
+
+def _position(settings: TaskSettings) -> Any:
+    """Return the task by which the tip is led."""
+    return next(each for each in settings.tasks if each.type_name == 'position')
 
 
 def kinds() -> tuple[Any, ...]:
