@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-import math
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Integers
@@ -26,6 +25,9 @@ from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import parameter
 
 
+FAR = 1e6  # a limit that is none
+
+
 @kernel
 def keep_coordinates(rows, lower, upper, approach, q, qd, t):
     """Fill -approach (q - lower) <= q'(T) <= approach (upper - q) (n,)."""
@@ -41,13 +43,13 @@ class Coordinates(Bound):
 
     order: int = order(1)
     lower: Array = parameter(
-        number('rad or m', infinite=True, default=-math.inf),
-        'Least value, beside that of the robot file',
+        number('rad or m', default=-FAR),
+        'Least value, where it is above that of the robot file',
         each='coordinate',
     )
     upper: Array = parameter(
-        number('rad or m', infinite=True, default=math.inf),
-        'Greatest value, beside that of the robot file',
+        number('rad or m', default=FAR),
+        'Greatest value, where it is below that of the robot file',
         each='coordinate',
     )
     approach: float = approach()

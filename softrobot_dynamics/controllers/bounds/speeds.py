@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-import math
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Integers
@@ -21,6 +20,8 @@ from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import parameter
 
+FAST = 1e6  # a limit that is none
+
 
 @register('speeds')
 @dataclass(frozen=True)
@@ -29,8 +30,8 @@ class Speeds(Bound):
 
     order: int = order(2)
     most: Array = parameter(
-        number('rad/s or m/s', above=0.0, infinite=True, default=math.inf),
-        'Greatest speed, beside that of the robot file',
+        number('rad/s or m/s', above=0.0, default=FAST),
+        'Greatest speed, where it is below that of the robot file',
         each='coordinate',
     )
 

@@ -31,7 +31,7 @@ def keep_tip_speed(state, rows, tip, most, q, qd, t):
     """Fill the row: the velocity along its present direction is ``most`` [m/s] or less."""
     n, row = rows.J.shape[1], rows.J[0]
     row[:], rows.most[0] = 0.0, math.inf
-    if most == math.inf:
+    if not most < math.inf:
         return
     measure_tip(state.robot, tip)
     v = tip.origin  # zero again when it has been used
@@ -56,7 +56,7 @@ class TipSpeed(Bound):
     order: int = order(3)
     body: str = parameter(text(default=''), 'Body whose tip it is; empty: the last one')
     most: float = parameter(
-        number('m/s', above=0.0, infinite=True, default=math.inf), 'Greatest speed of the tip'
+        number('m/s', above=0.0, default=math.nan), 'Greatest speed of the tip; not set: any'
     )
 
     def count(self, model: CompiledModel, controlled: Integers) -> int:
