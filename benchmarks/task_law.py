@@ -25,7 +25,6 @@ from softrobot_dynamics.references.led_tips import TipTarget
 from softrobot_dynamics.references.piecewise import constant
 
 PERIOD, TICKS, CLEARANCE = 1e-3, 20_000, 2e-3
-ARM = {'pcc_arm': (0.12, 0.12, 0.45), 'ur10e': (-0.6, -0.3, 0.5)}  # where their tips may go
 
 
 def law(model, kind, **given):
@@ -38,7 +37,7 @@ def spheres(count, rng):
     """Return surroundings of small spheres beside the arm pcc_arm."""
     found = []
     while len(found) < count:
-        place = np.append(rng.uniform(-0.25, 0.25, 2), rng.uniform(0.25, 0.6))
+        place = np.append(rng.uniform(-0.2, 0.2, 2), rng.uniform(0.3, 0.6))
         if np.hypot(*place[:2]) > 0.08 and all(
             np.linalg.norm(place - other['centre']) > 0.06 for other in found
         ):
@@ -50,11 +49,7 @@ def spheres(count, rng):
 
 def among(count, seed):
     """Return the model of pcc_arm among obstacles, of which its rods know."""
-    description = sd.load_robot('pcc_arm')
-    data = {'robot': description}
-    del data
-    robot = with_rods()
-    return sd.compile_model(sd.surround(robot, spheres(count, np.random.default_rng(seed))))
+    return sd.compile_model(sd.surround(with_rods(), spheres(count, np.random.default_rng(seed))))
 
 
 def with_rods():
@@ -89,7 +84,7 @@ def run(count, seed, duration=2.5):
     model, rng = among(count, seed), np.random.default_rng([seed, 1])
     plant = sd.Simulator(sd.compile_model(sd.load_robot('pcc_arm')))
     gaps = Gaps(model)
-    tip_speed = 0.6
+    tip_speed = 0.4
     made = law(
         model,
         'task',
@@ -103,8 +98,8 @@ def run(count, seed, duration=2.5):
     for k in range(round(duration / PERIOD)):
         q, qd = plant.q.copy(), plant.qd.copy()
         if k % 500 == 0:
-            goal = np.append(rng.uniform(-0.25, 0.25, 2), rng.uniform(0.4, 0.6))
-            made.lead(TipTarget('', goal, None, 0.1, 0.6), k * PERIOD)
+            goal = np.append(rng.uniform(-0.15, 0.15, 2), rng.uniform(0.5, 0.6))
+            made.lead(TipTarget('', goal, None, 0.1, 0.4), k * PERIOD)
         command = made.compute(k * PERIOD, q, qd)
         failed += not command.ok
         step = np.abs(command.u - u) - model.rate_limit * PERIOD * (1.0 + 1e-9)
@@ -164,8 +159,70 @@ def tick(*names):
 
 
 def pink(states=100):
-    """Print the greatest difference of rates from those of Pink, for the same tasks."""
-    raise NotImplementedError
+    """
+    Print the greatest difference of rates from those of Pink, for the same tasks on ur10e.
+
+    Pink's differential inverse kinematics asks for J v T = gain error of tip and posture, by
+    costs. Here v(T) are the unknowns of the same rows, weights and limits of the speeds.
+    """
+    import pinocchio as pin
+    from pink import Configuration, solve_ik
+    from pink.limits import VelocityLimit
+    from pink.tasks import FrameTask, PostureTask
+
+    robot = pinocchio_model(sd.load_robot('ur10e'))
+    model = sd.compile_model(sd.load_robot('ur10e'))
+    tip, rng, period, worst, active = model.body_names[-1], np.random.default_rng(0), 0.01, 0.0, 0
+    problem = allocate_levels(6, 12, 6)
+    problem.level[:], problem.C[:], problem.softness[:] = 1, np.eye(6), softness(0)
+    solve, v = cached(solve_levels, p=problem), np.zeros(6)
+    for _ in range(states):
+        q = rng.uniform(-2.0, 2.0, 6)
+        goal = sd.forward_kinematics(model, q=q + rng.uniform(-0.2, 0.2, 6))[-1]
+        frame = FrameTask('tip', position_cost=1.0, orientation_cost=0.5, gain=0.4)
+        frame.set_target(pin.SE3(goal))
+        posture = PostureTask(cost=1e-2, gain=0.4)
+        posture.set_target(np.zeros(6))
+        place = Configuration(robot, robot.createData(), q)
+        theirs = solve_ik(
+            place,
+            [frame, posture],
+            period,
+            solver='daqp',
+            damping=0.0,
+            limits=[VelocityLimit(robot)],
+            safety_break=False,
+        )
+        J = sd.jacobian(model, q=q, body=tip)  # in the tip's axes, as theirs
+        T = sd.forward_kinematics(model, q=q)[-1]
+        error = pin.log(pin.SE3(np.linalg.inv(T) @ goal)).vector
+        turn = pin.Jlog6(pin.SE3(np.linalg.inv(goal) @ T))
+        own = -np.vstack([J[3:], J[:3]])
+        weights = np.repeat([1.0, 0.5], 3)
+        problem.A[:6] = weights[:, None] * (turn @ own) * -period
+        problem.b[:6] = weights * 0.4 * error
+        problem.A[6:], problem.b[6:] = 1e-2 * np.eye(6) * period, -1e-2 * 0.4 * q
+        problem.lower[:], problem.upper[:] = -model.qd_limit, model.qd_limit
+        active += solve(v) > 0
+        worst = max(worst, float(np.abs(v - theirs).max()))
+    print(f'{states} states, {active} at limits: rates differ by {worst:.1e} rad/s at most')
+
+
+def pinocchio_model(description):
+    """Return Pinocchio's model of ur10e by its Denavit-Hartenberg rows, with a frame `tip`."""
+    import pinocchio as pin
+
+    robot, parent, before = pin.Model(), 0, pin.SE3.Identity()
+    for module in description.modules:
+        joint = module.joint
+        index = robot.addJoint(parent, pin.JointModelRZ(), before, module.name)
+        alpha, a, d, theta = joint.dh
+        across = pin.SE3(pin.rpy.rpyToMatrix(alpha, 0.0, 0.0), np.array([a, 0.0, d]))
+        assert theta == 0.0
+        before, parent = across, index
+        robot.velocityLimit[index - 1] = joint.limits.velocity
+    robot.addFrame(pin.Frame('tip', parent, 0, before, pin.FrameType.OP_FRAME))
+    return robot
 
 
 def main():

@@ -41,10 +41,10 @@ def order(default: int) -> Any:
     return parameter(integer(at_least=0, at_most=ORDERS, default=default), words)
 
 
-def approach() -> Any:
+def approach(default: float) -> Any:
     """Return the parameter of the rate at which a bound may be approached."""
-    words = 'Greatest speed towards it, per distance from it'
-    return parameter(number('1/s', above=0.0, at_most=1e4, default=20.0), words)
+    words = 'Greatest speed towards it, per distance from it; slow actuators need less'
+    return parameter(number('1/s', above=0.0, at_most=1e4, default=default), words)
 
 
 @dataclass(frozen=True)

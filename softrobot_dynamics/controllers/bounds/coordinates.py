@@ -52,7 +52,7 @@ class Coordinates(Bound):
         'Greatest value, where it is below that of the robot file',
         each='coordinate',
     )
-    approach: float = approach()
+    approach: float = approach(10.0)
 
     def validate(self) -> Iterable[tuple[str, object, str]]:
         """Yield what does not fit together, as (name of the field, value, expected)."""

@@ -61,7 +61,7 @@ class Distances(Bound):
 
     order: int = order(1)
     clearance: float = parameter(number('m', at_least=0.0, default=0.0), 'Least distance')
-    approach: float = approach()
+    approach: float = approach(5.0)
     reach: float = parameter(
         number('m', above=0.0, default=0.1), 'Distance at which pairs of surfaces are looked at'
     )
