@@ -83,9 +83,7 @@ class _Planner:
             motion = wanted.plan(self._model, own, self._q)
         y = actuation_coordinates(self._model, self._q)[own]
         body = part.law.tip_of(self._settings(i), self._model)
-        self.references[i] = motion and with_tip_path(
-            self._model, motion.reference, wanted, body
-        )
+        self.references[i] = motion and with_tip_path(self._model, motion.reference, wanted, body)
         self._led[i] = motion.reference if motion else constant(y)
 
     def _plan_commands(self, i: int, wanted: Trajectory) -> None:

@@ -23,7 +23,12 @@ from softrobot_dynamics.controllers.commanding import (
     read_outputs,
     take_forces,
 )
-from softrobot_dynamics.controllers.contract import BlendedReference, Command, register, sample_plan
+from softrobot_dynamics.controllers.contract import (
+    BlendedReference,
+    Command,
+    register,
+    sample_plan,
+)
 from softrobot_dynamics.controllers.levels import (
     allocate_levels,
     LevelsWorkspace,
@@ -38,7 +43,7 @@ from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem
 from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.references.led_tips import LedReference, TipOrder
-from softrobot_dynamics.references.piecewise import constant, Reference
+from softrobot_dynamics.references.piecewise import braking, constant, Reference
 from softrobot_dynamics.schema.parameters import Parameter
 
 if TYPE_CHECKING:
@@ -285,6 +290,11 @@ class TaskLaw(AcceleratingLaw[TaskSettings]):
 
     def follow(self, reference: Reference | LedReference, t: float, ramp: float) -> None:
         """Turn to another reference; a led one leads the tip, too, if it is the law's."""
+        if self._course.live:  # outputs did not follow the plan
+            y, velocity = self.outputs(*self._seen)
+            state = np.array([y, velocity, 0.0 * y])[:, self.controlled]
+            stay = braking(state, 0.0, ramp)
+            self.plan = BlendedReference(stay, stay, float(t), 0.0)
         if isinstance(reference, LedReference):
             super().follow(reference.outputs, t, ramp)
             if reference.body in (self.led_tip, ''):
@@ -334,7 +344,7 @@ class TaskLaw(AcceleratingLaw[TaskSettings]):
 
     def _tip(self, q: Vector | None = None, qd: Vector | None = None) -> TipState:
         """Return the led tip in a state, by default that of the last tick."""
-        q, qd = (self._seen if q is None or qd is None else (q, qd))
+        q, qd = self._seen if q is None or qd is None else (q, qd)
         index = self.model.body_names.index(self.led_tip)
         T = forward_kinematics(self.model, q=q)[index]
         J = jacobian(self.model, q=q, body=self.led_tip, frame='base')

@@ -16,13 +16,7 @@ from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.contract import BlendedReference, sample_plan
 from softrobot_dynamics.references.led_tips import TipTarget, TipTwist
-from softrobot_dynamics.references.piecewise import (
-    braking,
-    constant,
-    hermite,
-    Reference,
-    sample,
-)
+from softrobot_dynamics.references.piecewise import braking, constant, hermite, Reference, sample
 from softrobot_dynamics.references.rotations import between, turned
 
 NONE, PATH, LIVE = 0.0, 1.0, 2.0
@@ -90,6 +84,11 @@ class TipCourse:
         """Whether there is anything for the tip to follow."""
         return bool(self.arrays.mode.any())
 
+    @property
+    def live(self) -> bool:
+        """Whether messages lead the tip."""
+        return bool((self.arrays.mode == LIVE).any())
+
     def stop(self) -> None:
         """Lead the tip nowhere."""
         self.arrays.mode[:] = NONE
@@ -125,7 +124,9 @@ class TipCourse:
     def resting(self, now: TipState) -> CourseArrays:
         """Return the arrays of a course that leads as much of the tip, and stays where it is."""
         other = TipCourse(self._lever)
-        other.lead(TipTwist('', np.zeros(3), np.zeros(3), 1.0), 0.0, now._replace(twist=np.zeros(6)))
+        other.lead(
+            TipTwist('', np.zeros(3), np.zeros(3), 1.0), 0.0, now._replace(twist=np.zeros(6))
+        )
         other.arrays.mode[:] = np.where(self.arrays.mode == NONE, NONE, LIVE)
         return other.arrays
 
@@ -133,7 +134,9 @@ class TipCourse:
         """Return how a target is reached: one piece, and rest."""
         turn = np.zeros(3) if order.rotation is None else between(rotation, order.rotation)
         end = np.concatenate([order.point, turn])
-        way = float(np.hypot(*(np.linalg.norm(x) for x in (end[:3] - state[0, :3], self._lever * turn))))
+        way = float(
+            np.hypot(*(np.linalg.norm(x) for x in (end[:3] - state[0, :3], self._lever * turn)))
+        )
         duration = max(order.time, PEAK * way / order.speed)
         rest = np.zeros(6)
         times = duration * np.arange(4.0)

@@ -118,8 +118,8 @@ def test_a_target_on_the_way_changes_the_velocity_without_a_jump():
     goal = tip(model, q + 0.3)[0]
     made.lead(TipTarget('', goal, None, 0.4, 1e3), 0.0)
     first, before = closed(made, plant, 0.2)
-    made.lead(TipTarget('', tip(model, q - 0.2)[0], None, 0.4, 1e3), 0.2)
-    second, after = closed(made, plant, 0.8, t0=0.2)
+    made.lead(TipTarget('', tip(model, q - 0.2)[0], None, 0.6, 1e3), 0.2)
+    second, after = closed(made, plant, 1.5, t0=0.2)
     steps = np.diff(np.concatenate([first, second]), axis=0) / PERIOD
     assert np.abs(steps).max() > 0.5  # it is under way
     assert np.abs(np.diff(steps, axis=0)).max() < 0.05
@@ -138,7 +138,7 @@ def test_a_twist_moves_the_tip_until_it_is_out_of_date():
         made.lead(TipTwist('', velocity, np.zeros(3), 0.2), 0.05 * k)
         seen.append(closed(made, plant, 0.05, t0=0.05 * k)[0])
     seen = np.concatenate(seen)
-    assert (seen[-1] - seen[-101]) / 0.1 == pytest.approx(velocity, abs=1e-4)
+    assert (seen[-1] - seen[-101]) / 0.1 == pytest.approx(velocity, abs=5e-4)
     later = closed(made, plant, 1.0, t0=0.5)[0]
     assert later[-1] == pytest.approx(later[-300], abs=1e-5)
     gone = later[-1] - seen[-1]
@@ -178,7 +178,7 @@ def test_a_tip_keeps_its_speed_limit():
     model = compiled('pcc_arm')
     made, plant = law(model, **{'tip_speed.most': 0.1}, rate=1e6), Simulator(model)
     begin(made, model.q0)
-    goal = tip(model, model.q0)[0] + np.array([0.06, 0.0, -0.01])
+    goal = tip(model, model.q0)[0] + np.array([0.05, -0.02, -0.015])
     made.lead(TipTarget('', goal, None, 0.1, 1e3), 0.0)
     seen = closed(made, plant, 1.5)[0]
     speeds = np.linalg.norm(np.diff(seen, axis=0), axis=1) / PERIOD
@@ -196,22 +196,22 @@ def beside(*obstacles):
 
 @pytest.mark.parametrize('seed', range(3))
 def test_distances_from_obstacles_are_kept(seed):
-    """Led to random targets behind obstacles, the arm keeps its clearance to 0.1 mm."""
+    """Led to targets within obstacles, the arm keeps its clearance to 0.1 mm."""
     rng, around = np.random.default_rng(seed), 2.0 * np.pi * (np.arange(3) + 0.2 * seed) / 3
     model = beside(
         *({'name': f's{i}', 'type': 'sphere', 'radius': 0.025,
-           'centre': [0.1 * np.cos(a), 0.1 * np.sin(a), 0.52]} for i, a in enumerate(around))
+           'centre': [0.1 * np.cos(a), 0.1 * np.sin(a), 0.56]} for i, a in enumerate(around))
     )  # fmt: skip
     made = law(model, **{'distances.clearance': 2e-3, 'tip_speed.most': 0.4})
     plant, gaps = Simulator(compiled('pcc_arm')), []
     begin(made, model.q0)
     for k in range(4):
         a = around[k % 3]
-        goal = np.array([0.15 * np.cos(a), 0.15 * np.sin(a), rng.uniform(0.52, 0.57)])
+        goal = np.array([0.1 * np.cos(a), 0.1 * np.sin(a), rng.uniform(0.55, 0.57)])
         made.lead(TipTarget('', goal, None, 0.1, 0.4), 0.6 * k)
         found, commands = closed(made, plant, 0.6, 0.6 * k, lambda q, qd: nearest(model, q))
         gaps.append(found.min())
-    assert -1e-4 < min(gaps) - 2e-3 < 2e-3  # kept, and needed
+    assert -1e-4 < min(gaps) - 2e-3 < 3e-3  # kept, and needed
 
 
 def nearest(model, q):
@@ -270,3 +270,17 @@ def test_only_the_led_tip_takes_orders():
         law(model).lead(order, 0.0)
     with pytest.raises(ArgumentError, match='pfbl leads no tip'):
         law(model, 'pfbl').lead(order, 0.0)
+
+
+def test_a_hold_after_messages_begins_where_the_outputs_are():
+    """After a live target the outputs are held where they are, without a jump of the command."""
+    model = compiled('pcc_arm')
+    made, plant = law(model), Simulator(model)
+    begin(made, model.q0)
+    made.lead(TipTarget('', tip(model, model.q0)[0] + [0.05, 0.0, -0.01], None, 0.3, 1.0), 0.0)
+    _, before = closed(made, plant, 1.0)
+    y = made.outputs(plant.q, plant.qd)[0]
+    made.follow(constant(y), 1.0, 0.5)
+    _, after = closed(made, plant, 1.5, t0=1.0)
+    assert np.abs(after[0] - before[-1]).max() <= 0.4 + 1e-9  # the rate limit
+    assert np.abs(made.outputs(plant.q, plant.qd)[0] - y).max() < 1e-3

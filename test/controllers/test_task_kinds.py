@@ -45,7 +45,7 @@ def test_a_task_alone_is_done_within_a_period(kind):
     model = compiled('double_pendulum')
     q, qd = np.array([0.4, -0.7]), np.array([0.8, -0.5])
     made = begun(model, q, qd, **{f'{kind}.level': 1})
-    command = made.compute(0.0, q, qd)
+    command = made.compute(0.03, q, qd)
     work, plant = rows(made), Simulator(model, q=q, qd=qd, tolerance=1e-9)
     assert command.ok and len(work.aim) > 0 and (work.levels.level == 1).any()
     plant.step(command.u.copy(), PERIOD)

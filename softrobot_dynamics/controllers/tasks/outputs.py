@@ -19,17 +19,24 @@ from softrobot_dynamics.controllers.tasks.contract import (
     TaskContext,
     TickState,
 )
+from softrobot_dynamics.controllers.tip_course import LIVE
 from softrobot_dynamics.model.model import CompiledModel
 
 
 @kernel
-def follow_outputs(state, rows, scale, p, d, q, qd, t):
-    """Fill the rows of y'' = y_d'' + d (y_d' - y') + p (y_d - y) (c,), by a ``scale`` (c,)."""
+def follow_outputs(state, rows, mode, scale, p, d, q, qd, t):
+    """
+    Fill the rows of y'' = y_d'' + d (y_d' - y') + p (y_d - y) (c,), by a ``scale`` (c,).
+
+    Where the tip is led by messages that is y'' = -d y'.
+    """
     wanted, terms, n = state.desired, state.terms, rows.J.shape[1]
+    led = mode[0] == LIVE
     for i in range(len(state.controlled)):
         k, row = state.controlled[i], rows.J[i]
-        a = wanted[2, i] + d[i] * (wanted[1, i] - state.velocity[k])
-        a += p[i] * (wanted[0, i] - state.y[k]) - terms.bias[k]
+        a = -terms.bias[k] - d[i] * state.velocity[k]
+        if not led:
+            a += wanted[2, i] + d[i] * wanted[1, i] + p[i] * (wanted[0, i] - state.y[k])
         rows.aim[i] = scale[i] * (state.velocity[k] + state.period * a)
         for j in range(n):
             row[j] = scale[i] * terms.J[k, j]
@@ -41,7 +48,8 @@ class Outputs(Task):
     """
     The coordinates y of the controlled actuators follow the reference, as in ``pfbl``.
 
-    Errors are shares of how far y goes by one unit of the coordinate that moves it most.
+    While the tip is led by messages, which say nothing of the rest of the robot, outputs that the
+    tip leaves free are damped only. Errors are shares of how far y goes by one unit of the coordinate that moves it most.
     """
 
     level: int = level(2)
@@ -58,4 +66,5 @@ class Outputs(Task):
         rows.level[:] = self.level
         scale = 1.0 / np.where(ways > 0.0, ways, 1.0)
         gains = {'p': np.array(self.p), 'd': np.array(self.d)}
-        return entry(follow_outputs, state=state, rows=rows, scale=scale, **gains)
+        mode = context.course.mode
+        return entry(follow_outputs, state=state, rows=rows, mode=mode, scale=scale, **gains)

@@ -9,11 +9,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.spatial import rotate
-from softrobot_dynamics.recursion.frames import (
-    point_acceleration,
-    point_jacobian,
-    point_position,
-)
+from softrobot_dynamics.recursion.frames import point_acceleration, point_jacobian, point_position
 from softrobot_dynamics.recursion.passes import AT_TIP, STATE, TIP_POSE
 
 if TYPE_CHECKING:
