@@ -54,8 +54,8 @@ def among(count, seed):
 
 def with_rods():
     """Return the description of pcc_arm with collision shapes."""
-    import yaml
     from softrobot_dynamics.description.shipped import shipped
+    import yaml
 
     data = yaml.safe_load(shipped('robots')['pcc_arm'].read_text())
     for body in data['bodies']:
@@ -165,10 +165,10 @@ def pink(states=100):
     Pink's differential inverse kinematics asks for J v T = gain error of tip and posture, by
     costs. Here v(T) are the unknowns of the same rows, weights and limits of the speeds.
     """
-    import pinocchio as pin
     from pink import Configuration, solve_ik
     from pink.limits import VelocityLimit
     from pink.tasks import FrameTask, PostureTask
+    import pinocchio as pin
 
     robot = pinocchio_model(sd.load_robot('ur10e'))
     model = sd.compile_model(sd.load_robot('ur10e'))

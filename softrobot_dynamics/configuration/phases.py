@@ -15,6 +15,7 @@ from softrobot_dynamics.controllers.phases import Phase, Program
 from softrobot_dynamics.references import feasibility
 from softrobot_dynamics.references.contract import Trajectory
 from softrobot_dynamics.references.feasibility import Planned
+from softrobot_dynamics.references.led_tips import LedReference
 from softrobot_dynamics.references.outputs import hold_through
 from softrobot_dynamics.references.piecewise import constant, Reference, stands, values_at
 from softrobot_dynamics.references.postures import actuation_coordinates, PathPostures
@@ -48,7 +49,7 @@ class _Planner:
     def __init__(self, model: CompiledModel, parts: tuple[LawPart, ...], q: Vector) -> None:
         self.parts, self._model, self._q, self._t = parts, model, q, 0.0
         self._own = [indices_of(model, part) for part in parts]
-        self.references: dict[int, Reference | None] = {}
+        self.references: dict[int, Reference | LedReference | None] = {}
         self._led: dict[int, Reference] = {}  # holding included
         self._commanded: dict[int, Vector] = {}
         self._began: dict[int, float] = {}

@@ -26,7 +26,7 @@ from softrobot_dynamics.controllers.sampled_data.prediction import Prediction
 from softrobot_dynamics.controllers.sampled_data_law import SampledDataLaw, SampledDataSettings
 from softrobot_dynamics.controllers.settings import LIMITS, Settings
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.references.led_tips import TipOrder
+from softrobot_dynamics.references.led_tips import LedReference, TipOrder
 from softrobot_dynamics.references.piecewise import alike, constant, Reference, select
 
 
@@ -158,11 +158,13 @@ class Composition(Controller[Composed]):
             raise ArgumentError('settings.laws', len(settings.laws), words)
         self.settings = settings
 
-    def follow(self, reference: Reference | Program, t: float, ramp: float) -> None:
+    def follow(self, reference: Reference | LedReference | Program, t: float, ramp: float) -> None:
         """Turn to a Program, or let the laws at work turn to a Reference; ``t`` is now [s]."""
         if isinstance(reference, Program) and len(reference.references) != len(self.laws):
             words = f'references of {len(self.laws)} laws'
             raise ArgumentError('reference', len(reference.references), words)
+        if isinstance(reference, LedReference):  # of all outputs: no law's own
+            reference = reference.outputs
         self._course = _Course(reference, float(t), float(ramp))
 
     def start(self, q: Vector, qd: Vector, t: float, u: Vector | None = None) -> None:

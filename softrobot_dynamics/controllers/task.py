@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 import functools
 import math
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import Any, cast, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
@@ -82,7 +82,7 @@ class TaskSettings(AcceleratingSettings):
             and same(self.observer, other.observer)
             and all(
                 type(a) is type(b)
-                and all(same(getattr(a, f.name), getattr(b, f.name)) for f in fields(a))
+                and all(same(getattr(a, f.name), getattr(b, f.name)) for f in fields(cast(Any, a)))
                 for a, b in own
             )
         )
@@ -214,9 +214,9 @@ class TaskLaw(AcceleratingLaw[TaskSettings]):
     to v(T) = v_0 + G J' w (:mod:`~softrobot_dynamics.controllers.sampled_data.command`). Each
     :mod:`task <softrobot_dynamics.controllers.tasks.contract>` asks for some J_k v(T), each
     :mod:`bound <softrobot_dynamics.controllers.bounds.contract>` limits some; actuators have their
-    limits and rate limits. Of all w within the limits those are chosen that do the tasks of level 1
-    best, by their weights; of these those that do level 2 best; what is then still free changes as
-    little as it can (:mod:`~softrobot_dynamics.controllers.levels`).
+    limits and rate limits. Of all w within the limits those are chosen that do the tasks of level
+    1 best, by their weights; of these those that do level 2 best; what is then still free changes
+    as little as it can (:mod:`~softrobot_dynamics.controllers.levels`).
 
     Bounds that contradict each other, or the limits of actuators, are relaxed in their order by as
     little as it takes: :attr:`relaxed` says which. With an ``observer`` the accelerations that the

@@ -8,6 +8,7 @@ and have always as many pieces: arrays of kernels change in place.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -134,9 +135,7 @@ class TipCourse:
         """Return how a target is reached: one piece, and rest."""
         turn = np.zeros(3) if order.rotation is None else between(rotation, order.rotation)
         end = np.concatenate([order.point, turn])
-        way = float(
-            np.hypot(*(np.linalg.norm(x) for x in (end[:3] - state[0, :3], self._lever * turn)))
-        )
+        way = math.hypot(*(end[:3] - state[0, :3]), *(self._lever * turn))
         duration = max(order.time, PEAK * way / order.speed)
         rest = np.zeros(6)
         times = duration * np.arange(4.0)

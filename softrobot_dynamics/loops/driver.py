@@ -15,10 +15,10 @@ from typing import Any, cast, TYPE_CHECKING
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.controllers.contract import Command, Controller
 from softrobot_dynamics.controllers.limiting import Limiter
-from softrobot_dynamics.controllers.phases import Program
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.controllers.setpoints import DriveSetpoints
 from softrobot_dynamics.loops.orders import (
+    Followed,
     HoldOrder,
     NOTHING,
     OneTimeReference,
@@ -26,7 +26,7 @@ from softrobot_dynamics.loops.orders import (
     RestTarget,
     TakenOrders,
 )
-from softrobot_dynamics.references.led_tips import TipTarget, TipTwist
+from softrobot_dynamics.references.led_tips import TipOrder, TipTarget, TipTwist
 from softrobot_dynamics.references.piecewise import constant, reaching, Reference, turn
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ class Driver:
         self, orders: Orders, t: float, q: Vector, qd: Vector, anew: bool, taken: Orders
     ) -> None:
         """Have the law follow the reference of orders."""
-        reference: Any = orders.reference
+        reference: Followed | RestTarget | TipOrder = orders.reference
         ramp = orders.ramp
         led = isinstance(reference, OneTimeReference) and reference is not taken.reference
         if isinstance(reference, OneTimeReference) and led:
@@ -222,9 +222,7 @@ class Driver:
             ramp = orders.ramp if anew else 0.0
         self.law.follow(cast(Reference, reference), t, ramp)  # a Program for laws that take one
 
-    def _lead(
-        self, order: TipTarget | TipTwist, t: float, q: Vector, qd: Vector, anew: bool
-    ) -> None:
+    def _lead(self, order: TipOrder, t: float, q: Vector, qd: Vector, anew: bool) -> None:
         """Have the law lead its tip; one that begins anew holds all outputs beside."""
         if anew:
             self.law.follow(self._hold(q, qd), t, 0.0)

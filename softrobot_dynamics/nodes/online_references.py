@@ -34,7 +34,7 @@ _EACH = QoSProfile(depth=1)  # reliable: a trajectory comes but once
 
 class OnlineReferences:
     """
-    Turns messages on `~/trajectory`, `~/target`, `~/target_pose`, `~/target_twist` into references.
+    Turns `~/trajectory`, `~/target`, `~/target_pose`, `~/target_twist` into references.
 
     A message that is refused is logged with the reason, and changes nothing.
     """

@@ -24,7 +24,6 @@ from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import parameter
 
-
 FAR = 1e6  # a limit that is none
 
 

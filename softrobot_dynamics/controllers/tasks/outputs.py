@@ -49,7 +49,8 @@ class Outputs(Task):
     The coordinates y of the controlled actuators follow the reference, as in ``pfbl``.
 
     While the tip is led by messages, which say nothing of the rest of the robot, outputs that the
-    tip leaves free are damped only. Errors are shares of how far y goes by one unit of the coordinate that moves it most.
+    tip leaves free are damped only. Errors are shares of how far y goes by one unit of the
+    coordinate that moves it most.
     """
 
     level: int = level(2)
