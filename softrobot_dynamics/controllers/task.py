@@ -36,7 +36,8 @@ from softrobot_dynamics.controllers.levels import (
     solve_levels,
 )
 from softrobot_dynamics.controllers.sampled_data_law import LawWorkspace
-from softrobot_dynamics.controllers.tasks.contract import Rows, Task, TaskContext, TASKS, TickState
+from softrobot_dynamics.controllers.task_kinds import TaskContext, TickState
+from softrobot_dynamics.controllers.tasks.contract import Rows, Task, TASKS
 from softrobot_dynamics.controllers.tip_course import TipCourse, TipState
 from softrobot_dynamics.dynamics.calls import forward_kinematics, jacobian
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import Entry
-from softrobot_dynamics.controllers.tasks.contract import Configured, TaskContext, TickState
+from softrobot_dynamics.controllers.task_kinds import Configured, TaskContext, TickState
 from softrobot_dynamics.schema.fields import integer, number
 from softrobot_dynamics.schema.parameters import parameter
 from softrobot_dynamics.schema.registry import Registry, required

@@ -19,7 +19,7 @@ from softrobot_dynamics.controllers.bounds.contract import (
     TaskContext,
     TickState,
 )
-from softrobot_dynamics.controllers.tasks.tips import allocate_tip, measure_tip
+from softrobot_dynamics.controllers.tip_kinematics import allocate_tip, measure_tip
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.schema.fields import number, text

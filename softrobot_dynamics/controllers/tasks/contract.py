@@ -7,38 +7,22 @@ v(T) are the rates of the coordinates when the command of this tick has been hel
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import Entry
-from softrobot_dynamics.recursion.passes import Robot
+from softrobot_dynamics.controllers.task_kinds import Configured, TaskContext, TickState
 from softrobot_dynamics.schema.fields import integer, number
-from softrobot_dynamics.schema.parameters import Parameter, parameter, parameters_of
+from softrobot_dynamics.schema.parameters import parameter
 from softrobot_dynamics.schema.registry import Registry, required
 
 if TYPE_CHECKING:
-    from softrobot_dynamics.controllers.tip_course import CourseArrays
     from softrobot_dynamics.model.model import CompiledModel
-    from softrobot_dynamics.model.terms import Terms
 
 TASKS = Registry('task', 'softrobot_dynamics.controllers.tasks', 'softrobot_dynamics.tasks')
 register = TASKS.register
-GROUP = 'task'  # begins the names of all parameters
 LEVELS = 9  # at most
-
-
-class TickState(NamedTuple):
-    """The robot at the state of a tick, for the kernels of tasks and bounds."""
-
-    robot: Robot  # whose workspace has the frames, moving with no acceleration but gravity's
-    terms: Terms
-    controlled: Integers  # (c,)
-    y: Vector  # (m,) relative to q = 0
-    velocity: Vector  # (m,)
-    desired: Matrix  # (3, c) what the reference says of the controlled outputs
-    period: float
 
 
 class Rows(NamedTuple):
@@ -47,15 +31,6 @@ class Rows(NamedTuple):
     J: Matrix  # (k, n) of a rate of the task by those of the coordinates
     aim: Vector  # (k,) that rate at the end of the period
     level: Integers  # (k,) of each row; 0: it does not count
-
-
-class TaskContext(NamedTuple):
-    """What a task or a bound may know of its law when it is bound."""
-
-    model: CompiledModel
-    controlled: Integers  # (c,)
-    home: Vector  # (n,) the posture in which the law began; changes in place
-    course: CourseArrays  # of the tip that the law leads
 
 
 def level(default: int) -> Any:
@@ -68,28 +43,6 @@ def weight() -> Any:
     """Return the parameter of a task's weight beside others of its level."""
     words = 'Weight beside other tasks of its level'
     return parameter(number('-', above=0.0, at_most=1e6, default=1.0), words)
-
-
-class Configured:
-    """What tasks and bounds have in common: frozen dataclasses whose fields are parameters."""
-
-    type_name: ClassVar[str]
-
-    @classmethod
-    def parameters(cls) -> tuple[Parameter, ...]:
-        """Return the :class:`.Parameter` s, by names with the kind: ``position.weight``."""
-        found = parameters_of(cls, f'{GROUP}.{cls.type_name}')
-        return tuple(p._replace(name=f'{cls.type_name}.{p.name}') for p in found)
-
-    def validate(self) -> Iterable[tuple[str, object, str]]:
-        """Yield what does not fit together, as (name of the field, value, expected)."""
-        return ()
-
-    def examine(self, model: CompiledModel) -> Iterable[tuple[str, object, str]]:
-        """Yield what does not fit to a model, as (name of the field, value, expected)."""
-        body = getattr(self, 'body', '')
-        if body and body not in model.body_names:
-            yield 'body', body, f'one of {", ".join(model.body_names)}'
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from softrobot_dynamics.controllers.tasks.contract import (
     TickState,
 )
 from softrobot_dynamics.controllers.tasks.rotations import rotation_error, turn_matrix, turn_rate
-from softrobot_dynamics.controllers.tasks.tips import allocate_tip, measure_tip
 from softrobot_dynamics.controllers.tip_course import sample_course
+from softrobot_dynamics.controllers.tip_kinematics import allocate_tip, measure_tip
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.recursion.passes import STATE, TIP_POSE

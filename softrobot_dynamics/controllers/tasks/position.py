@@ -19,8 +19,8 @@ from softrobot_dynamics.controllers.tasks.contract import (
     TaskContext,
     TickState,
 )
-from softrobot_dynamics.controllers.tasks.tips import allocate_tip, measure_tip
 from softrobot_dynamics.controllers.tip_course import sample_course
+from softrobot_dynamics.controllers.tip_kinematics import allocate_tip, measure_tip
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.schema.fields import items, number, text

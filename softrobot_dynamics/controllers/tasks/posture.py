@@ -48,7 +48,7 @@ class Posture(Task):
 
     def examine(self, model: CompiledModel) -> Iterable[tuple[str, object, str]]:
         """Yield what does not fit to a model, as (name of the field, value, expected)."""
-        if len(self.target) not in (0, model.n):
+        if self.target and len(self.target) != model.n:
             yield 'target', self.target, f'{model.n} numbers, or none'
 
     def count(self, model: CompiledModel, controlled: Integers) -> int:

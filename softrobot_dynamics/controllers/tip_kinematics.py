@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 
-class TipState(NamedTuple):
+class TipKinematics(NamedTuple):
     """A tip in the base frame, filled by :func:`measure_tip`."""
 
     body: int  # its index
@@ -26,16 +26,16 @@ class TipState(NamedTuple):
     bias: Vector  # (6,) (dJ/dt) qd
 
 
-def allocate_tip(model: CompiledModel, body: str) -> TipState:
-    """Return the :class:`TipState` of a body by name, '': the last one."""
+def allocate_tip(model: CompiledModel, body: str) -> TipKinematics:
+    """Return the :class:`TipKinematics` of a body by name, '': the last one."""
     names = model.body_names
     zeros = {'origin': np.zeros(3), 'point': np.zeros(3), 'bias': np.zeros(6)}
-    return TipState(body=names.index(body or names[-1]), J=np.zeros(6 * model.n), **zeros)
+    return TipKinematics(body=names.index(body or names[-1]), J=np.zeros(6 * model.n), **zeros)
 
 
 @kernel
 def measure_tip(robot, tip):
-    """Fill a :class:`TipState` after an evaluation with poses and no acceleration."""
+    """Fill a :class:`TipKinematics` after an evaluation with poses and no acceleration."""
     point_position(robot, tip.body, True, tip.origin, tip.point)
     point_jacobian(robot, tip.body, True, tip.point, tip.J)
     point_acceleration(robot, tip.body, True, tip.origin, tip.bias[3:])
