@@ -3,10 +3,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TYPE_CHECKING, TypeAlias
 
+import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.references.piecewise import Reference
+from softrobot_dynamics.dynamics.arguments import body_index
+from softrobot_dynamics.references.piecewise import Reference, spline
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+    from softrobot_dynamics.references.contract import Trajectory
+
+PATH_SAMPLES = 513  # points of the path of a tip that a law leads
 
 
 class TipTarget(NamedTuple):
@@ -38,3 +46,22 @@ class LedReference(NamedTuple):
 
 TipOrder: TypeAlias = TipTarget | TipTwist
 """What comes by messages."""
+
+
+def with_tip_path(
+    model: CompiledModel, reference: Reference | None, wanted: Trajectory, body: str
+) -> Reference | LedReference | None:
+    """Return the reference of outputs, with the path of the tip of a ``body`` that it leads."""
+    targets = wanted.targets() if body and reference is not None else None
+    if targets is None or reference is None:
+        return reference
+    own = body_index(model, body)
+    led = [i for i, name in enumerate(targets.bodies) if body_index(model, name) == own]
+    if not led:
+        return reference
+    times = np.linspace(0.0, targets.duration, PATH_SAMPLES)
+    points = targets.points(times)[:, led[0]].copy()
+    periodic = reference.period > 0.0
+    if periodic:
+        points[-1] = points[0]
+    return LedReference(reference, body, spline(times, points, periodic=periodic))

@@ -9,18 +9,16 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Vector
-from softrobot_dynamics.dynamics.arguments import body_index, checked
+from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.references.contract import OutputMotion, Targets, Trajectory
-from softrobot_dynamics.references.led_tips import LedReference
+from softrobot_dynamics.references.contract import OutputMotion, Targets
 from softrobot_dynamics.references.periodic_paths import hold_periodic_path
-from softrobot_dynamics.references.piecewise import cubic_spline, Reference, spline
+from softrobot_dynamics.references.piecewise import cubic_spline, spline
 from softrobot_dynamics.references.postures import hold_points
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-PATH_SAMPLES = 513  # points of the path of a tip that a law leads
 LAP_SAMPLES = 128  # postures along a lap, and the least along a path
 
 
@@ -54,25 +52,6 @@ def tip_path(
         return lap(model, bodies, fine, np.concatenate([between(fine[:-1]), points[:1]]), q0)
     postures = hold_points(model, bodies=bodies, times=fine, points=between(fine), q0=q0)
     return OutputMotion(spline(fine, postures.y), postures)
-
-
-def with_tip_path(
-    model: CompiledModel, reference: Reference | None, wanted: Trajectory, body: str
-) -> Reference | LedReference | None:
-    """Return the reference of outputs, with the path of the tip of a ``body`` that it leads."""
-    targets = wanted.targets() if body and reference is not None else None
-    if targets is None or reference is None:
-        return reference
-    own = body_index(model, body)
-    led = [i for i, name in enumerate(targets.bodies) if body_index(model, name) == own]
-    if not led:
-        return reference
-    times = np.linspace(0.0, targets.duration, PATH_SAMPLES)
-    points = targets.points(times)[:, led[0]].copy()
-    periodic = reference.period > 0.0
-    if periodic:
-        points[-1] = points[0]
-    return LedReference(reference, body, spline(times, points, periodic=periodic))
 
 
 def path_targets(

@@ -6,7 +6,7 @@ import math
 
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.tasks.contract import level, register, Task
+from softrobot_dynamics.controllers.tasks.contract import ControlTask, level, register_task
 from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import parameter
 
@@ -21,9 +21,9 @@ def brake(state, rows, left, q, qd, t):
             rows.J[i, j] = state.terms.J[k, j]
 
 
-@register('brake')
+@register_task('brake')
 @dataclass(frozen=True)
-class Brake(Task):
+class Brake(ControlTask):
     """The rates of the controlled outputs decay."""
 
     level: int = level(0)

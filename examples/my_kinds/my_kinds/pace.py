@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.bounds.contract import Bound, order, register
+from softrobot_dynamics.controllers.tasks.contract import Bound, order, register_bound
 from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import parameter
 
@@ -21,7 +21,7 @@ def keep_pace(state, rows, most, q, qd, t):
             rows.J[i, j] = state.terms.J[k, j]
 
 
-@register('pace')
+@register_bound('pace')
 @dataclass(frozen=True)
 class Pace(Bound):
     """Rates of the controlled outputs are limited."""

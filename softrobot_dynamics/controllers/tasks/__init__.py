@@ -1,2 +1,4 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Tasks of the law `task`, one file for each kind."""
+"""The law `task`, and its tasks and bounds, one file for each kind."""
+
+from softrobot_dynamics.controllers.tasks import law  # noqa: F401  it registers

@@ -13,10 +13,10 @@ from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.gains import rate_gain
 from softrobot_dynamics.controllers.tasks.contract import (
+    ControlTask,
     level,
-    register,
+    register_task,
     Rows,
-    Task,
     TaskContext,
     TickState,
 )
@@ -39,9 +39,9 @@ def damp_momentum(state, rows, L, level, scale, left, q, qd, t):
         rows.aim[i] = left * dot(row, qd[:n])
 
 
-@register('momentum')
+@register_task('momentum')
 @dataclass(frozen=True)
-class Momentum(Task):
+class Momentum(ControlTask):
     """
     The momentum M q' decays; errors are measured by their kinetic energy.
 

@@ -12,16 +12,16 @@ from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.gains import gain, rate_gain
 from softrobot_dynamics.controllers.tasks.contract import (
+    ControlTask,
     level,
-    register,
+    register_task,
     Rows,
-    Task,
     TaskContext,
     TickState,
 )
 from softrobot_dynamics.controllers.tasks.rotations import rotation_error, turn_matrix, turn_rate
-from softrobot_dynamics.controllers.tip_course import sample_course
-from softrobot_dynamics.controllers.tip_kinematics import allocate_tip, measure_tip
+from softrobot_dynamics.controllers.tasks.tip_course import sample_course
+from softrobot_dynamics.controllers.tasks.tip_kinematics import allocate_tip, measure_tip
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.recursion.passes import STATE, TIP_POSE
@@ -57,9 +57,9 @@ def orient_tip(state, rows, tip, course, turn, level, p, d, q, qd, t):
             row[j] = J[j]
 
 
-@register('orientation')
+@register_task('orientation')
 @dataclass(frozen=True)
-class TipOrientation(Task):
+class TipOrientation(ControlTask):
     """
     The tip's axes are as the last live pose or twist says; without one it does not count.
 

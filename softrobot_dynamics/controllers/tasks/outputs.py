@@ -12,14 +12,14 @@ from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.gains import gain, rate_gain
 from softrobot_dynamics.controllers.tasks.contract import (
+    ControlTask,
     level,
-    register,
+    register_task,
     Rows,
-    Task,
     TaskContext,
     TickState,
 )
-from softrobot_dynamics.controllers.tip_course import LIVE
+from softrobot_dynamics.controllers.tasks.tip_course import LIVE
 from softrobot_dynamics.model.model import CompiledModel
 
 
@@ -42,9 +42,9 @@ def follow_outputs(state, rows, mode, scale, p, d, q, qd, t):
             row[j] = scale[i] * terms.J[k, j]
 
 
-@register('outputs')
+@register_task('outputs')
 @dataclass(frozen=True)
-class Outputs(Task):
+class Outputs(ControlTask):
     """
     The coordinates y of the controlled actuators follow the reference, as in ``pfbl``.
 

@@ -12,15 +12,15 @@ from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.gains import gain, rate_gain
 from softrobot_dynamics.controllers.tasks.contract import (
+    ControlTask,
     level,
-    register,
+    register_task,
     Rows,
-    Task,
     TaskContext,
     TickState,
 )
-from softrobot_dynamics.controllers.tip_course import sample_course
-from softrobot_dynamics.controllers.tip_kinematics import allocate_tip, measure_tip
+from softrobot_dynamics.controllers.tasks.tip_course import sample_course
+from softrobot_dynamics.controllers.tasks.tip_kinematics import allocate_tip, measure_tip
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.schema.fields import items, number, text
@@ -46,9 +46,9 @@ def place_tip(state, rows, tip, course, level, scale, p, d, q, qd, t):
             row[j] = scale * J[j]
 
 
-@register('position')
+@register_task('position')
 @dataclass(frozen=True)
-class TipPosition(Task):
+class TipPosition(ControlTask):
     """
     The tip of a body is where a live target, the reference, or ``target`` says, base frame.
 

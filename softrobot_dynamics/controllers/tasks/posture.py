@@ -13,10 +13,10 @@ from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.gains import gain, rate_gain
 from softrobot_dynamics.controllers.tasks.contract import (
+    ControlTask,
     level,
-    register,
+    register_task,
     Rows,
-    Task,
     TaskContext,
     TickState,
 )
@@ -33,9 +33,9 @@ def hold_posture(state, rows, target, units, p, d, q, qd, t):
         rows.aim[i] = (qd[i] + state.period * a) / units[i]
 
 
-@register('posture')
+@register_task('posture')
 @dataclass(frozen=True)
-class Posture(Task):
+class PostureTask(ControlTask):
     """Every coordinate is kept at a target. Errors are in units of the coordinates' sizes."""
 
     level: int = level(0)

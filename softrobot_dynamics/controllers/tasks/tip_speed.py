@@ -11,15 +11,15 @@ from softrobot_dynamics.annotations import Integers
 from softrobot_dynamics.compiling.addresses import Entry
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.bounds.contract import (
+from softrobot_dynamics.controllers.tasks.contract import (
     Bound,
     BoundRows,
     order,
-    register,
+    register_bound,
     TaskContext,
     TickState,
 )
-from softrobot_dynamics.controllers.tip_kinematics import allocate_tip, measure_tip
+from softrobot_dynamics.controllers.tasks.tip_kinematics import allocate_tip, measure_tip
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.schema.fields import number, text
@@ -48,7 +48,7 @@ def keep_tip_speed(state, rows, tip, most, q, qd, t):
     v[:] = 0.0
 
 
-@register('tip_speed')
+@register_bound('tip_speed')
 @dataclass(frozen=True)
 class TipSpeed(Bound):
     """The tip of a body is no faster than some speed."""

@@ -11,12 +11,12 @@ from softrobot_dynamics.annotations import Array, Integers
 from softrobot_dynamics.compiling.addresses import Entry
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.bounds.contract import (
+from softrobot_dynamics.controllers.tasks.contract import (
     approach,
     Bound,
     BoundRows,
     order,
-    register,
+    register_bound,
     TaskContext,
     TickState,
 )
@@ -35,7 +35,7 @@ def keep_coordinates(rows, lower, upper, approach, q, qd, t):
         rows.most[i] = approach * (upper[i] - q[i])
 
 
-@register('coordinates')
+@register_bound('coordinates')
 @dataclass(frozen=True)
 class Coordinates(Bound):
     """Coordinates stay within the limits of the robot file's joints, or narrower ones."""

@@ -11,12 +11,12 @@ from softrobot_dynamics.annotations import Integers
 from softrobot_dynamics.compiling.addresses import Entry, NOTHING
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.bounds.contract import (
+from softrobot_dynamics.controllers.tasks.contract import (
     approach,
     Bound,
     BoundRows,
     order,
-    register,
+    register_bound,
     TaskContext,
     TickState,
 )
@@ -49,7 +49,7 @@ def keep_distances(rows, contact, clearance, approach, q, qd, t):
             row[j] = normal[0] * J[j] + normal[1] * J[n + j] + normal[2] * J[2 * n + j]
 
 
-@register('distances')
+@register_bound('distances')
 @dataclass(frozen=True)
 class Distances(Bound):
     """

@@ -16,7 +16,6 @@ from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers import settings as of_settings
 from softrobot_dynamics.controllers.accelerating import AcceleratingLaw, AcceleratingSettings
-from softrobot_dynamics.controllers.bounds.contract import Bound, BoundRows, BOUNDS, ORDERS
 from softrobot_dynamics.controllers.commanding import (
     conclude,
     prepare_forces,
@@ -36,9 +35,18 @@ from softrobot_dynamics.controllers.levels import (
     solve_levels,
 )
 from softrobot_dynamics.controllers.sampled_data_law import LawWorkspace
-from softrobot_dynamics.controllers.task_kinds import TaskContext, TickState
-from softrobot_dynamics.controllers.tasks.contract import Rows, Task, TASKS
-from softrobot_dynamics.controllers.tip_course import TipCourse, TipState
+from softrobot_dynamics.controllers.tasks.contract import (
+    Bound,
+    BoundRows,
+    BOUNDS,
+    ControlTask,
+    ORDERS,
+    Rows,
+    TaskContext,
+    TASKS,
+    TickState,
+)
+from softrobot_dynamics.controllers.tasks.tip_course import TipCourse, TipState
 from softrobot_dynamics.dynamics.calls import forward_kinematics, jacobian
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem
 from softrobot_dynamics.kernels.linalg import copy
@@ -57,7 +65,7 @@ SMALLEST = 1e-6  # share of a bound by which it is exceeded that is not worth a 
 class TaskSettings(AcceleratingSettings):
     """Settings: one task and one bound of each kind there is."""
 
-    tasks: tuple[Task, ...] = ()
+    tasks: tuple[ControlTask, ...] = ()
     bounds: tuple[Bound, ...] = ()
 
     def validate(self) -> Iterable[tuple[str, object, str]]:
@@ -213,8 +221,8 @@ class TaskLaw(AcceleratingLaw[TaskSettings]):
 
     A command w (forces along the outputs) held for the period T brings the robot from its rates v
     to v(T) = v_0 + G J' w (:mod:`~softrobot_dynamics.controllers.sampled_data.command`). Each
-    :mod:`task <softrobot_dynamics.controllers.tasks.contract>` asks for some J_k v(T), each
-    :mod:`bound <softrobot_dynamics.controllers.bounds.contract>` limits some; actuators have their
+    :class:`task <.ControlTask>` asks for some J_k v(T), each
+    :class:`bound <.Bound>` limits some; actuators have their
     limits and rate limits. Of all w within the limits those are chosen that do the tasks of level
     1 best, by their weights; of these those that do level 2 best; what is then still free changes
     as little as it can (:mod:`~softrobot_dynamics.controllers.levels`).
@@ -364,7 +372,10 @@ class TaskLaw(AcceleratingLaw[TaskSettings]):
 
 
 def bind_tasks(
-    fixed: LawWorkspace, context: TaskContext, tasks: Iterable[Task], bounds: Iterable[Bound]
+    fixed: LawWorkspace,
+    context: TaskContext,
+    tasks: Iterable[ControlTask],
+    bounds: Iterable[Bound],
 ) -> tuple[TaskWorkspace, list[tuple[str, int, int]]]:
     """Return a :class:`TaskWorkspace`, and (kind, first row, end) of all its bounds."""
     model, own, c = context.model, context.controlled, len(context.controlled)
@@ -443,5 +454,5 @@ def _assemble(make: Any, **given: Any) -> Any:
         if field:
             parts.setdefault(kind, {})[field] = value
     made = [kind(**parts[kind.type_name]) for kind in kinds()]
-    tasks = tuple(each for each in made if isinstance(each, Task))
+    tasks = tuple(each for each in made if isinstance(each, ControlTask))
     return make(**own, tasks=tasks, bounds=tuple(x for x in made if isinstance(x, Bound)))

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from softrobot_dynamics.annotations import Array, Integers
 from softrobot_dynamics.compiling.addresses import Entry, NOTHING
-from softrobot_dynamics.controllers.bounds.contract import (
+from softrobot_dynamics.controllers.tasks.contract import (
     Bound,
     BoundRows,
     order,
-    register,
+    register_bound,
     TaskContext,
     TickState,
 )
@@ -23,7 +23,7 @@ from softrobot_dynamics.schema.parameters import parameter
 FAST = 1e6  # a limit that is none
 
 
-@register('speeds')
+@register_bound('speeds')
 @dataclass(frozen=True)
 class Speeds(Bound):
     """Coordinates change no faster than the robot file's joints may, or slower."""
