@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a law that leads a tip itself is told: a point, a pose, a twist, or a path of the tip."""
+"""Orders for a law that leads a tip itself: a point, a pose, a twist, or a path of the tip."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class LedReference(NamedTuple):
 
 
 TipOrder: TypeAlias = TipTarget | TipTwist
-"""What comes by messages."""
+"""Orders that come by messages."""
 
 
 def with_tip_path(

@@ -164,5 +164,5 @@ class Bound(Configured):
 
     @required
     def bind(self, state: TickState, rows: BoundRows, context: TaskContext) -> Entry:
-        """Return the Entry of a kernel of (q, qd, t) that fills ``rows``; see :meth:`ControlTask.bind`."""
+        """Return the Entry of a kernel of (q, qd, t) that fills ``rows``, as of a task."""
         raise NotImplementedError

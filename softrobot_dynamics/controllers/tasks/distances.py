@@ -53,7 +53,7 @@ def keep_distances(rows, contact, clearance, approach, q, qd, t):
 @dataclass(frozen=True)
 class Distances(Bound):
     """
-    What has a collision shape keeps clear of the environment, and of parts that collide with it.
+    Collision shapes keep clear of the environment, and of parts that they collide with.
 
     By distances between surfaces, and their control barrier functions. A robot that cannot touch
     anything has no such rows.

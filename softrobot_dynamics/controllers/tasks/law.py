@@ -115,7 +115,7 @@ class TaskWorkspace(NamedTuple):
 
 
 class TaskKernelSettings(NamedTuple):
-    """What the kernel reads of the settings."""
+    """Values that the kernel reads of the settings."""
 
     lower: Vector
     upper: Vector

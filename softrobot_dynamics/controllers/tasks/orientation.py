@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Where the axes of a tip point."""
+"""Lead the axes of a tip."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Where a tip is."""
+"""Lead a tip to places."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Where the coordinates are."""
+"""Keep the coordinates at a posture."""
 
 from __future__ import annotations
 

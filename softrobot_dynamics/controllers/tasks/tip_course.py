@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Where the tip that a law leads is to be in time: along a path, to live targets, or by twists.
+The course of the tip that a law leads: along a path, to live targets, or by twists.
 
 Live targets and twists begin where the tip is to be at the moment, without a jump of the velocity,
 and have always as many pieces: arrays of kernels change in place.
