@@ -284,3 +284,14 @@ def test_a_hold_after_messages_begins_where_the_outputs_are():
     _, after = closed(made, plant, 1.5, t0=1.0)
     assert np.abs(after[0] - before[-1]).max() <= 0.4 + 1e-9  # the rate limit
     assert np.abs(made.outputs(plant.q, plant.qd)[0] - y).max() < 1e-3
+
+
+def test_the_same_states_and_orders_give_the_same_commands():
+    """Two laws that hear the same states and orders send the same bits."""
+    model, found = compiled('double_pendulum'), []
+    for _ in range(2):
+        made, plant = law(model), Simulator(model, q=np.array([0.3, 0.5]))
+        begin(made, plant.q)
+        made.lead(TipTarget('', tip(model, np.array([0.5, 0.4]))[0], None, 0.2, 5.0), 0.0)
+        found.append(closed(made, plant, 0.3)[1])
+    assert np.array_equal(*found)
