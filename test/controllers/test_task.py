@@ -8,7 +8,7 @@ import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.contract import CONTROLLERS
-from softrobot_dynamics.controllers.tasks.law import kinds
+from softrobot_dynamics.controllers.tasks.settings import kinds
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
 from softrobot_dynamics.references.led_tips import LedReference, TipTarget, TipTwist

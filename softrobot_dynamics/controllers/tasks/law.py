@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 import functools
 import math
-from typing import Any, cast, NamedTuple, TYPE_CHECKING
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
@@ -15,7 +15,7 @@ from softrobot_dynamics.compiling.addresses import Entry, NOTHING, run, run_thre
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers import settings as of_settings
-from softrobot_dynamics.controllers.accelerating import AcceleratingLaw, AcceleratingSettings
+from softrobot_dynamics.controllers.accelerating import AcceleratingLaw
 from softrobot_dynamics.controllers.commanding import (
     conclude,
     prepare_forces,
@@ -38,13 +38,17 @@ from softrobot_dynamics.controllers.sampled_data_law import LawWorkspace
 from softrobot_dynamics.controllers.tasks.contract import (
     Bound,
     BoundRows,
-    BOUNDS,
     ControlTask,
     ORDERS,
     Rows,
     TaskContext,
-    TASKS,
     TickState,
+)
+from softrobot_dynamics.controllers.tasks.settings import (
+    assemble,
+    kinds,
+    position_of,
+    TaskSettings,
 )
 from softrobot_dynamics.controllers.tasks.tip_course import TipCourse, TipState
 from softrobot_dynamics.dynamics.calls import forward_kinematics, jacobian
@@ -59,42 +63,6 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 SMALLEST = 1e-6  # share of a bound by which it is exceeded that is not worth a word
-
-
-@dataclass(frozen=True)
-class TaskSettings(AcceleratingSettings):
-    """Settings: one task and one bound of each kind there is."""
-
-    tasks: tuple[ControlTask, ...] = ()
-    bounds: tuple[Bound, ...] = ()
-
-    def validate(self) -> Iterable[tuple[str, object, str]]:
-        """Yield what does not fit together, as (name of the field, value, expected)."""
-        for each in (*self.tasks, *self.bounds):
-            for name, value, expected in each.validate():
-                yield f'{each.type_name}.{name}', value, expected
-
-    def examine(self, model: CompiledModel) -> Iterable[tuple[str, object, str]]:
-        """Yield what does not fit to a model, likewise."""
-        for each in (*self.tasks, *self.bounds):
-            for name, value, expected in each.examine(model):
-                yield f'{each.type_name}.{name}', value, expected
-
-    def tuned_alike(self, other: of_settings.Settings) -> bool:
-        """Tell whether all of the law's own parameters are the same, limits aside."""
-        if not isinstance(other, TaskSettings):
-            return False
-        same = of_settings.equal_values
-        own = zip((*self.tasks, *self.bounds), (*other.tasks, *other.bounds), strict=True)
-        return (
-            same(self.delay, other.delay)
-            and same(self.observer, other.observer)
-            and all(
-                type(a) is type(b)
-                and all(same(getattr(a, f.name), getattr(b, f.name)) for f in fields(cast(Any, a)))
-                for a, b in own
-            )
-        )
 
 
 class TaskWorkspace(NamedTuple):
@@ -244,7 +212,7 @@ class TaskLaw(AcceleratingLaw[TaskSettings]):
         self._work: TaskWorkspace
         self._spans: list[tuple[str, int, int]] = []
         super().__init__(model, **options)
-        self._target = _position(self.settings).target
+        self._target = position_of(self.settings).target
 
     @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:
@@ -261,7 +229,7 @@ class TaskLaw(AcceleratingLaw[TaskSettings]):
 
         Parameters of tasks and bounds are given by names as ``'position.weight'``.
         """
-        make: Any = functools.partial(_assemble, cls.Settings)
+        make: Any = functools.partial(assemble, cls.Settings)
         known, name = cls.parameters(), cls.type_name
         settings = of_settings.make_settings(make, known, name, model, controlled, given)
         problems = [
@@ -280,7 +248,7 @@ class TaskLaw(AcceleratingLaw[TaskSettings]):
     @classmethod
     def tip_of(cls, settings: TaskSettings, model: CompiledModel) -> str:
         """Return the body whose tip is led, see :meth:`Controller.tip_of`."""
-        body: str = _position(settings).body or model.body_names[-1]
+        body: str = position_of(settings).body or model.body_names[-1]
         return body
 
     @property
@@ -322,7 +290,7 @@ class TaskLaw(AcceleratingLaw[TaskSettings]):
     def compute(self, t: float, q: Vector, qd: Vector) -> Command:
         """Return the :class:`Command` for the state (q, qd) at time t [s]."""
         self._see(q, qd)
-        if _position(self.settings).target != self._target:
+        if position_of(self.settings).target != self._target:
             self._follow_target(t, self.plan.ramp)
         return super().compute(t, q, qd)
 
@@ -364,7 +332,7 @@ class TaskLaw(AcceleratingLaw[TaskSettings]):
 
     def _follow_target(self, t: float, ramp: float) -> None:
         """Lead the tip to the target of the settings, or nowhere without one."""
-        self._target = target = _position(self.settings).target
+        self._target = target = position_of(self.settings).target
         if target:
             self._course.follow(constant(target), t, ramp, self._tip())
         else:
@@ -433,26 +401,3 @@ def _after(first: Entry, second: Entry) -> Entry:
     if not (first.address and second.address):
         return first if first.address else second
     return entry(in_turn, first=first, second=second)
-
-
-def _position(settings: TaskSettings) -> Any:
-    """Return the task by which the tip is led."""
-    return next(each for each in settings.tasks if each.type_name == 'position')
-
-
-def kinds() -> tuple[Any, ...]:
-    """Return the classes of all tasks and bounds."""
-    return tuple(kind for known in (TASKS, BOUNDS) for kind in map(known.get, known.names()))
-
-
-def _assemble(make: Any, **given: Any) -> Any:
-    """Return settings from values by names, those of tasks and bounds with their kinds'."""
-    own = {name: value for name, value in given.items() if '.' not in name}
-    parts: dict[str, dict[str, Any]] = {}
-    for name, value in given.items():
-        kind, _, field = name.partition('.')
-        if field:
-            parts.setdefault(kind, {})[field] = value
-    made = [kind(**parts[kind.type_name]) for kind in kinds()]
-    tasks = tuple(each for each in made if isinstance(each, ControlTask))
-    return make(**own, tasks=tasks, bounds=tuple(x for x in made if isinstance(x, Bound)))
