@@ -267,7 +267,8 @@ def test_only_commands_and_papers_import_members_of_kinds():
         'controllers.composition', 'controllers.limiting', 'controllers.phases',
         'controllers.safe', 'controllers.setpoints', 'controllers.settings', 'bodies.curves',
         'bodies.skins', 'joints.follower',
-        'references.feasibility', 'references.following', 'references.outputs',
+        'references.feasibility', 'references.following', 'references.led_tips',
+        'references.outputs', 'references.rotations',
         'references.piecewise', 'references.postures',
     }  # fmt: skip
     concrete = [

@@ -30,6 +30,7 @@ from softrobot_dynamics.loops.state_validation import (
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.references import feasibility
 from softrobot_dynamics.references.feasibility import Planned
+from softrobot_dynamics.references.led_tips import with_tip_path
 from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
 from softrobot_dynamics.simulation.reconstruction import Reconstruction, require_alike
@@ -149,7 +150,10 @@ def plan_of(model: CompiledModel, values: Mapping[str, Any], q: Vector) -> Plann
     if not part.law.follows:
         command = part.law.pushes(settings_for(model, values))
         return feasibility.plan_commands(model, own, part.wanted, command, q)
-    return feasibility.plan(model, own, part.wanted, q)
+    planned = feasibility.plan(model, own, part.wanted, q)
+    body = part.law.tip_of(settings_for(model, values), model)
+    reference = with_tip_path(model, planned.reference, part.wanted, body)
+    return planned._replace(reference=reference)
 
 
 def reference_of(law: Controller, values: Mapping[str, Any], q: Vector) -> Any:
