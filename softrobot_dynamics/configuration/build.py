@@ -75,6 +75,7 @@ class Simulated(NamedTuple):
     heard: RobotDescription  # the robot whose coordinates are published
     trial: ActuatedSimulator  # another, in which states are tried before the robot is put there
     seen: Reconstruction | None = None  # of these coordinates, None: they are the model's
+    touches: bool = False  # whether there are objects, or something that may touch something
 
     def sensing(self, values: Mapping[str, Any]) -> Sensing:
         """Return the Sensing that parameter `values` describe; or SoftRobotError."""
@@ -221,4 +222,5 @@ def simulated(values: Mapping[str, Any]) -> Simulated:
     if seen is not None:
         seen(simulator.q, simulator.qd)
     trial = ActuatedSimulator(model, **steps)
-    return Simulated(model, simulator, SafeCommand.of_model(model), robot, trial, seen)
+    touches = simulator.contact is not None or any(m.is_object for m in plant.modules)
+    return Simulated(model, simulator, SafeCommand.of_model(model), robot, trial, seen, touches)
