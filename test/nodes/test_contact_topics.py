@@ -45,7 +45,6 @@ def force(message):
 
 def test_bodies_and_objects_have_a_wrench_of_contact_in_the_frame_of_their_tip(observer, press):
     """A foot off its axis and a ball are carried by the floor, with the moment about the tip."""
-
     weights = {'foot': 9.81 * MASS - LIFTED, 'ball': 9.81 * BALL}
 
     def carried(body):
@@ -73,3 +72,62 @@ def test_objects_are_published_by_coordinate_and_are_put_elsewhere_by_set_state(
     states.publish(JointState(name=['ball/x', 'ball/z'], position=[-0.4, 0.2]))
     observer.until(lambda: press['objects'].position[0] < -0.39, 'the ball elsewhere')
     assert press['objects'].position[1] == pytest.approx(0.1, abs=1e-3)
+
+
+def test_the_visualizer_shows_objects_environment_and_forces(observer, tmp_path):
+    """Markers have the ball where ~/objects says, the floor, and an arrow for each contact."""
+    pytest.importorskip('visualization_msgs')
+    from visualization_msgs.msg import Marker, MarkerArray
+
+    robot, around = write_press(tmp_path)
+    model = sd.compile_model(sd.surround(sd.load_robot(robot), around))
+    heard = {}
+    for topic in ('markers', 'contacts'):
+        observer.node.create_subscription(
+            MarkerArray, f'visualizer/{topic}', lambda m, topic=topic: heard.update({topic: m}), 1
+        )
+    tell = {
+        topic: observer.node.create_publisher(kind, topic, 1)
+        for topic, kind in (
+            ('joint_states', JointState),
+            ('simulation/objects', JointState),
+            ('simulation/contact_points', Float64MultiArray),
+        )
+    }
+    ball = [0.2, 0.3, 0.5, 0.0, 0.0, 0.0]
+    said = {
+        'joint_states': JointState(name=['slide'], position=[0.1], velocity=[0.0]),
+        'simulation/objects': JointState(name=model.coordinate_names[1:], position=ball),
+        'simulation/contact_points': Float64MultiArray(data=[0.1, 0.2, 0.3, 0.0, 0.0, 5.0]),
+    }
+
+    def middle(ns, number):
+        points = [
+            [p.x, p.y, p.z]
+            for m in heard['markers'].markers
+            if (m.ns, m.id) == (ns, number)
+            for p in m.points
+        ]
+        return np.mean([np.min(points, axis=0), np.max(points, axis=0)], axis=0)
+
+    def shown():
+        for topic, message in said.items():
+            tell[topic].publish(message)
+        return len(heard) == 2 and abs(middle('bodies', 1)[0] - 0.2) < 1e-3
+
+    with starting(tmp_path, NODES, (), robot=robot, surroundings=around, rate=30.0) as start:
+        start('visualizer')
+        observer.until(shown, 'the ball in its place', every=0.1)
+        assert middle('bodies', 1) == pytest.approx(ball[:3], abs=2e-3)
+        assert middle('environment', 0)[2] == pytest.approx(-0.05)
+        (arrow,) = heard['contacts'].markers
+        assert arrow.type == Marker.ARROW
+        begin, end = ([p.x, p.y, p.z] for p in arrow.points)
+        assert begin == pytest.approx([0.1, 0.2, 0.3])
+        assert end[:2] == pytest.approx([0.1, 0.2]) and end[2] > 0.31
+        said['simulation/contact_points'] = Float64MultiArray()
+        observer.until(
+            lambda: shown() and heard['contacts'].markers[0].action == Marker.DELETE,
+            'no arrow any more',
+            every=0.1,
+        )
