@@ -82,15 +82,17 @@ def draw_up(
     rate: float | None,
     folder: Path,
     estimated: str | None = None,
+    surroundings: str | None = None,
 ) -> DemoPlan:
     """
     Return the :class:`DemoPlan` of `robot` at `rate` [Hz], with records written into `folder`.
 
     `rate` None: that of the parameter file, or the highest there is (`any_rate`). `estimated`:
     name or path of an estimator whose states the controller uses, '' for the one shipped for the
-    robot, None for the states of the robot itself. `node` is a function (name, arguments) that
-    returns a rclpy node, which reads the files the way the real one will. Raises SoftRobotError
-    for a wrong robot file or parameter.
+    robot, None for the states of the robot itself. `surroundings`: path of what the simulated
+    robot may touch, None for what the parameter file says. `node` is a function (name, arguments)
+    that returns a rclpy node, which reads the files the way the real one will. Raises
+    SoftRobotError for a wrong robot file or parameter.
     """
     description = load_robot(robot)
     robot = robot if robot in shipped('robots') else str(Path(robot).expanduser().resolve())
@@ -98,7 +100,7 @@ def draw_up(
     choice = chosen('rate', rate, f'--rate {rate}', given)
     files = (*given, folder / OWN_FILE)
     estimator = None if estimated is None else _estimator_file(estimated, robot)
-    own = _own(robot, float(choice.value or RATES[0]), folder, estimator)
+    own = _own(robot, float(choice.value or RATES[0]), folder, estimator, surroundings)
     _write(files[-1], own)
     declare = functools.partial(declared_parameters.declare_chosen, description)
     values, unknown = _read(
@@ -218,7 +220,9 @@ def reference_of(plan: DemoPlan, model: CompiledModel) -> Reference | None:
     return build.plan_of(model, plan.controller, model.q0).reference
 
 
-def _own(robot: str, rate: float, folder: Path, estimator: str | None) -> dict[str, Any]:
+def _own(
+    robot: str, rate: float, folder: Path, estimator: str | None, surroundings: str | None
+) -> dict[str, Any]:
     """Return the demo's own parameters by node."""
     common = {
         'robot': robot,
@@ -231,6 +235,8 @@ def _own(robot: str, rate: float, folder: Path, estimator: str | None) -> dict[s
         for name in ('controller', 'simulation')
     }
     nodes['controller']['autostart'] = False
+    if surroundings is not None:
+        nodes['simulation']['surroundings'] = str(Path(surroundings).expanduser().resolve())
     if estimator:
         nodes['simulation']['estimator'] = estimator
         nodes['estimator'] = {**common, 'estimator': estimator, 'autostart': True}
