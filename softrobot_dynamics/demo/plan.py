@@ -26,7 +26,8 @@ from softrobot_dynamics.demo.rates import RATES
 from softrobot_dynamics.demo.warming import simulation_elsewhere
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
-from softrobot_dynamics.description.variation import plant_of
+from softrobot_dynamics.description.surrounding import surround
+from softrobot_dynamics.description.variation import AROUND, plant_of
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.estimation.shape import ShapeFit
@@ -114,7 +115,7 @@ def draw_up(
     _write(files[-1], own)  # paths of files, as they are from here: the nodes run elsewhere
     rows = _simulation_rows(description, values, shared)
     simulation, also_unknown = _read(node, 'simulation', files, rows)
-    _require_same_coordinates(description, simulation['plant'])
+    _require_same_coordinates(description, simulation)
     return DemoPlan(
         robot=robot,
         description=description,
@@ -185,9 +186,12 @@ def _topic_within(topic: str) -> str:
     return f'controller/{topic[2:]}' if topic.startswith('~/') else topic.lstrip('/')
 
 
-def _require_same_coordinates(robot: RobotDescription, plant: Sequence[str]) -> None:
+def _require_same_coordinates(robot: RobotDescription, simulation: Mapping[str, Any]) -> None:
     """Raise our errors for a wrong plant, and for one whose record the demo could not draw."""
-    if plant_of(robot, plant).coordinate_names != robot.coordinate_names:
+    plant, around = simulation['plant'], simulation['surroundings']
+    drawn = surround(robot, around) if around else robot
+    texts = [*plant, f'{AROUND}={around}'] if around else plant
+    if plant_of(robot, texts).coordinate_names != drawn.coordinate_names:
         expected = 'a robot of the same coordinates: a demo draws its record by the robot file'
         raise ArgumentError('plant', list(plant), expected)
 
