@@ -29,7 +29,7 @@ from softrobot_dynamics.viewing.space import (
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-SIZE, DPI, COLOURS = (4.4, 4.4), 90, 48  # [inch], [1/inch], of the GIF
+SIZE, DPI, COLOURS = (4.4, 4.4), 90, 64  # [inch], [1/inch], of the GIF
 PACE = 12.5  # [1/s] frames; players round to hundredths of a second
 _SWATCH = 8  # rows of a colour that a palette must have
 FINER = 8  # points of a tip's path for a frame, if the motion has them
