@@ -10,7 +10,6 @@ import re
 from typing import Any, cast, NamedTuple, SupportsFloat, TypeGuard
 
 import numpy as np
-from softrobot_dynamics.bodies.rigid import Inertia, Rigid
 from softrobot_dynamics.collision.contract import CollisionShape
 from softrobot_dynamics.description.mimics import follow
 from softrobot_dynamics.description.modules import Module
@@ -228,7 +227,8 @@ def _moved(description: RobotDescription, work: _Work) -> tuple[tuple[str, float
 
 def _solid(before: Module, after: Module) -> Module:
     """Return an object after changes, with the inertia of a solid if it had that."""
-    old, new = cast(Rigid, before.body), cast(Rigid, after.body)
+    old: Any = before.body  # both are rigid
+    new: Any = after.body
     own = before.shapes[0].solid_inertia(old.mass)
     tensor = after.shapes[0].solid_inertia(new.mass)
     given = old.inertia  # which a change may have replaced: then it stays
@@ -236,7 +236,7 @@ def _solid(before: Module, after: Module) -> Module:
         return after
     if before == after or not np.allclose(own, given.matrix(), rtol=1e-9):
         return after
-    return replace(after, body=replace(new, inertia=Inertia(**inertia_entries(tensor))))
+    return replace(after, body=replace(new, inertia=replace(given, **inertia_entries(tensor))))
 
 
 class _Work:
