@@ -10,7 +10,7 @@ from softrobot_dynamics.errors import UnknownNameError
 _ROBOT, _SURROUNDINGS = '.robot', '.surroundings'  # behind the name of a scene
 
 
-class Scene(NamedTuple):
+class SceneFiles(NamedTuple):
     """The files of a scene."""
 
     controller: Path  # parameters of the nodes
@@ -18,10 +18,10 @@ class Scene(NamedTuple):
     robot: Path | None  # None: the parameters name a shipped one
 
 
-def scene_of(name: str) -> Scene:
-    """Return the Scene of a name; UnknownNameError."""
+def scene_of(name: str) -> SceneFiles:
+    """Return the SceneFiles of a name; UnknownNameError."""
     files = shipped('scenes')
     known = [each for each in files if not each.endswith((_ROBOT, _SURROUNDINGS))]
     if name not in known:
         raise UnknownNameError('scene', name, tuple(known))
-    return Scene(files[name], files[name + _SURROUNDINGS], files.get(name + _ROBOT))
+    return SceneFiles(files[name], files[name + _SURROUNDINGS], files.get(name + _ROBOT))
