@@ -131,6 +131,7 @@ setup(
         (f'share/{NAME}/config/robots', glob('config/robots/*.yaml')),
         (f'share/{NAME}/config/controllers', glob('config/controllers/*.yaml')),
         (f'share/{NAME}/config/estimators', glob('config/estimators/*.yaml')),
+        (f'share/{NAME}/config/scenes', glob('config/scenes/*.yaml')),
         (f'share/{NAME}/config/viewing', glob('config/viewing/*')),
         (f'share/{NAME}/config/security', glob('config/security/*.xml')),
         # Here, not as console scripts: pip would put those in bin/, where launch never looks.

@@ -66,7 +66,7 @@ ONLY = {
         'errors', 'schema', 'compiling', 'kernels', 'recursion', 'model', 'dynamics',
         'simulation', 'references',
     },
-    'viewing': {'errors', 'bodies', 'actuators', 'model', 'dynamics'},
+    'viewing': {'errors', 'bodies', 'actuators', 'collision', 'description', 'model', 'dynamics'},
     'identification': {
         'errors', 'schema', 'compiling', 'recursion', 'recordings', 'description', 'model',
         'dynamics', 'simulation', 'estimation',

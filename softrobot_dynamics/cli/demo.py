@@ -20,6 +20,16 @@ def add_to(commands: SubCommands) -> None:
         help='ROS parameters of the controller; default: those shipped for the robot',
     )
     demo.add_argument(
+        '--surroundings',
+        metavar='FILE',
+        help='environment and objects that the simulated robot may touch',
+    )
+    demo.add_argument(
+        '--scene',
+        metavar='NAME',
+        help='robot, surroundings and controller of a shipped scene, as lift_ball',
+    )
+    demo.add_argument(
         '--estimated',
         nargs='?',
         const='',

@@ -28,6 +28,9 @@ def add_to(commands: SubCommands) -> None:
         metavar='FILE',
         help='ROS parameters of the controller, with the topics and joint names for --follow',
     )
+    view.add_argument(
+        '--surroundings', metavar='FILE', help='environment and objects beside the robot'
+    )
     view.add_argument('--host', default='127.0.0.1', help='default 127.0.0.1: this machine alone')
     view.add_argument('--port', type=int, default=8080, help='default 8080, or the next free one')
 
@@ -35,12 +38,14 @@ def add_to(commands: SubCommands) -> None:
 def run(options: Namespace) -> int:
     """Show a robot until Ctrl-C."""
     from softrobot_dynamics.description.robot import load_robot
+    from softrobot_dynamics.description.surrounding import surround
     from softrobot_dynamics.model.model import compile_model
     from softrobot_dynamics.viewing.browser import Browser
     from softrobot_dynamics.viewing.shapes import RobotShape
 
     say(f'compiling {options.robot}, if that is new')
-    model = compile_model(load_robot(options.robot))
+    robot = load_robot(options.robot)
+    model = compile_model(surround(robot, options.surroundings) if options.surroundings else robot)
     browser = Browser(RobotShape(model), options.host, options.port)
     try:
         source = _source(options, browser)
@@ -55,6 +60,7 @@ def run(options: Namespace) -> int:
 
 def _source(options: Namespace, browser: Any) -> Any:
     """Return what says where the robot is."""
+    from softrobot_dynamics.description.robot import load_robot
     from softrobot_dynamics.viewing.sources import Player, Sliders
 
     model = browser.shape.model
@@ -71,7 +77,9 @@ def _source(options: Namespace, browser: Any) -> Any:
             words = f'--follow needs ROS 2, and there is no {error.name}: source an installation'
             raise SoftRobotError(f"{words}, or pip install 'softrobot_dynamics[ros]'") from error
         os.nice(10)  # the loop comes first
-        return Spectator(model, options.namespace, _parameters(options.controller, model))
+        objects = model.coordinate_names[load_robot(options.robot).n :]
+        values = _parameters(options.controller, model)
+        return Spectator(model, options.namespace, values, objects)
     return Sliders(browser)
 
 

@@ -17,8 +17,7 @@ from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.controllers.setpoints import DriveSetpoints
 from softrobot_dynamics.description.robot import load_robot
-from softrobot_dynamics.description.surrounding import surround
-from softrobot_dynamics.description.variation import plant_of
+from softrobot_dynamics.description.variation import AROUND, plant_of
 from softrobot_dynamics.dynamics.statics import Statics
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.loops.state_validation import (
@@ -76,6 +75,7 @@ class Simulated(NamedTuple):
     heard: RobotDescription  # the robot whose coordinates are published
     trial: ActuatedSimulator  # another, in which states are tried before the robot is put there
     seen: Reconstruction | None = None  # of these coordinates, None: they are the model's
+    touches: bool = False  # whether there are objects, or something that may touch something
 
     def sensing(self, values: Mapping[str, Any]) -> Sensing:
         """Return the Sensing that parameter `values` describe; or SoftRobotError."""
@@ -205,9 +205,8 @@ def _warm_references(model: CompiledModel) -> None:
 def simulated(values: Mapping[str, Any]) -> Simulated:
     """Return the :class:`Simulated` of parameter `values`, compiled and warmed."""
     robot = load_robot(values['robot'])
-    plant, seen = plant_of(robot, values['plant']), None
-    if values['surroundings']:
-        plant = surround(plant, values['surroundings'])
+    around = [f'{AROUND}={values["surroundings"]}'] if values['surroundings'] else []
+    plant, seen = plant_of(robot, [*around, *values['plant']]), None
     model = compile_model(plant)
     require_alike(robot, model)
     if model.coordinate_names != robot.coordinate_names:
@@ -225,4 +224,5 @@ def simulated(values: Mapping[str, Any]) -> Simulated:
     if seen is not None:
         seen(simulator.q, simulator.qd)
     trial = ActuatedSimulator(model, **steps)
-    return Simulated(model, simulator, SafeCommand.of_model(model), robot, trial, seen)
+    touches = simulator.contact is not None or any(m.is_object for m in plant.modules)
+    return Simulated(model, simulator, SafeCommand.of_model(model), robot, trial, seen, touches)

@@ -150,6 +150,15 @@ OF_SIMULATION = (
         read_only=True,
     ),
     ParameterSpec(
+        'contact_rate',
+        'double',
+        30.0,
+        'Rate of ~/objects, ~/contacts/BODY and ~/contact_points [Hz]; 0: they are not published',
+        0.0,
+        1000.0,
+        read_only=True,
+    ),
+    ParameterSpec(
         'payload.body',
         'string',
         '',
@@ -293,6 +302,14 @@ OF_VISUALIZER = (
         read_only=True,
     ),
     ParameterSpec('frame_id', 'string', 'world', 'Frame of the markers', read_only=True),
+    ParameterSpec(
+        'surroundings',
+        'string',
+        '',
+        'YAML file of an environment and objects to show, as the simulation has it; empty: none'
+        ' but those of the robot file',
+        read_only=True,
+    ),
     *COMMANDS,
     STATE_TOPICS,
 )

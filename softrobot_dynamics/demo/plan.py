@@ -26,7 +26,8 @@ from softrobot_dynamics.demo.rates import RATES
 from softrobot_dynamics.demo.warming import simulation_elsewhere
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
-from softrobot_dynamics.description.variation import plant_of
+from softrobot_dynamics.description.surrounding import surround
+from softrobot_dynamics.description.variation import AROUND, plant_of
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.estimation.shape import ShapeFit
@@ -83,15 +84,17 @@ def draw_up(
     rate: float | None,
     folder: Path,
     estimated: str | None = None,
+    surroundings: str | None = None,
 ) -> DemoPlan:
     """
     Return the :class:`DemoPlan` of `robot` at `rate` [Hz], with records written into `folder`.
 
     `rate` None: that of the parameter file, or the highest there is (`any_rate`). `estimated`:
     name or path of an estimator whose states the controller uses, '' for the one shipped for the
-    robot, None for the states of the robot itself. `node` is a function (name, arguments) that
-    returns a rclpy node, which reads the files the way the real one will. Raises SoftRobotError
-    for a wrong robot file or parameter.
+    robot, None for the states of the robot itself. `surroundings`: path of what the simulated
+    robot may touch, None for what the parameter file says. `node` is a function (name, arguments)
+    that returns a rclpy node, which reads the files the way the real one will. Raises
+    SoftRobotError for a wrong robot file or parameter.
     """
     description = load_robot(robot)
     robot = robot if robot in shipped('robots') else str(Path(robot).expanduser().resolve())
@@ -99,7 +102,7 @@ def draw_up(
     choice = chosen('rate', rate, f'--rate {rate}', given)
     files = (*given, folder / OWN_FILE)
     estimator = None if estimated is None else _estimator_file(estimated, robot)
-    own = _own(robot, float(choice.value or RATES[0]), folder, estimator)
+    own = _own(robot, float(choice.value or RATES[0]), folder, estimator, surroundings)
     _write(files[-1], own)
     declare = functools.partial(declared_parameters.declare_chosen, description)
     values, unknown = _read(
@@ -113,7 +116,7 @@ def draw_up(
     _write(files[-1], own)  # paths of files, as they are from here: the nodes run elsewhere
     rows = _simulation_rows(description, values, shared)
     simulation, also_unknown = _read(node, 'simulation', files, rows)
-    _require_same_coordinates(description, simulation['plant'])
+    _require_same_coordinates(description, simulation)
     return DemoPlan(
         robot=robot,
         description=description,
@@ -184,9 +187,12 @@ def _topic_within(topic: str) -> str:
     return f'controller/{topic[2:]}' if topic.startswith('~/') else topic.lstrip('/')
 
 
-def _require_same_coordinates(robot: RobotDescription, plant: Sequence[str]) -> None:
+def _require_same_coordinates(robot: RobotDescription, simulation: Mapping[str, Any]) -> None:
     """Raise our errors for a wrong plant, and for one whose record the demo could not draw."""
-    if plant_of(robot, plant).coordinate_names != robot.coordinate_names:
+    plant, around = simulation['plant'], simulation['surroundings']
+    drawn = surround(robot, around) if around else robot
+    texts = [*plant, f'{AROUND}={around}'] if around else plant
+    if plant_of(robot, texts).coordinate_names != drawn.coordinate_names:
         expected = 'a robot of the same coordinates: a demo draws its record by the robot file'
         raise ArgumentError('plant', list(plant), expected)
 
@@ -219,7 +225,9 @@ def reference_of(plan: DemoPlan, model: CompiledModel) -> Reference | None:
     return build.plan_of(model, plan.controller, model.q0).reference
 
 
-def _own(robot: str, rate: float, folder: Path, estimator: str | None) -> dict[str, Any]:
+def _own(
+    robot: str, rate: float, folder: Path, estimator: str | None, surroundings: str | None
+) -> dict[str, Any]:
     """Return the demo's own parameters by node."""
     common = {
         'robot': robot,
@@ -232,6 +240,8 @@ def _own(robot: str, rate: float, folder: Path, estimator: str | None) -> dict[s
         for name in ('controller', 'simulation')
     }
     nodes['controller']['autostart'] = False
+    if surroundings is not None:
+        nodes['simulation']['surroundings'] = str(Path(surroundings).expanduser().resolve())
     if estimator:
         nodes['simulation']['estimator'] = estimator
         nodes['estimator'] = {**common, 'estimator': estimator, 'autostart': True}

@@ -29,6 +29,7 @@ from softrobot_dynamics.demo.plan import (
 )
 from softrobot_dynamics.demo.processes import Child, keep_to_this_machine, ProcessDiedError
 from softrobot_dynamics.demo.rates import held, RATES, share_one, used, work_of
+from softrobot_dynamics.demo.scenes import scene_of
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.evaluation import report
 from softrobot_dynamics.evaluation.targets import targets_of
@@ -51,8 +52,9 @@ def run(options: Namespace) -> int:
     Run a demo; return the exit status: 0 if all went well, 1 if not, 130 after Ctrl-C.
 
     Well: the loop held, and tips and outputs followed within the tolerance. `options`: robot,
-    controller, estimated, rate [Hz] (None: that of the parameter file, or the highest of RATES
-    that this machine holds), duration [s], tolerance [-], out (folder), json, no_plot, view.
+    controller, surroundings, scene, estimated, rate [Hz] (None: that of the parameter file, or the
+    highest of RATES that this machine holds), duration [s], tolerance [-], out (folder), json,
+    no_plot, view.
     Raises SoftRobotError for whatever is wrong before anything moves.
     """
     shown, folder = display(), report.prepare_folder(options.out)
@@ -65,7 +67,7 @@ def run(options: Namespace) -> int:
         with _Signals() as signals:
             plan, model, reference = _prepare(ros, options, folder, shown)
             session = _Session(ros, plan, model, reference, folder, shown, signals)
-            with _view(plan.robot, folder, shown) if options.view else contextlib.nullcontext():
+            with _view(plan, folder, shown) if options.view else contextlib.nullcontext():
                 interrupted = session.carry_out(options.duration)
     except KeyboardInterrupt:
         shown.say('interrupted before anything moved')
@@ -75,6 +77,7 @@ def run(options: Namespace) -> int:
     if interrupted:
         shown.say('interrupted')
     expected = 0 if interrupted else round(options.duration * plan.controller['rate'])
+    model = report.surrounded(plan.description, plan.simulation['surroundings'], model)
     task = report.task_of(model, plan.controller, options.tolerance)
     try:
         result = report.make(
@@ -105,11 +108,11 @@ def run(options: Namespace) -> int:
 
 def _prepare(ros: Ros, options: Namespace, folder: Path, shown: Display) -> tuple[Any, ...]:
     """Return (Plan, model, Reference or None) once all is compiled and known to be good."""
-    robot, remark = robot_of(options.robot, options.controller)
+    robot, remark, controller, around = _chosen(options)
 
     def plan_at(rate: float | None) -> Any:
         """Return the Plan at a rate [Hz], None: as the file says."""
-        return draw_up(ros.node, robot, options.controller, rate, folder, options.estimated)
+        return draw_up(ros.node, robot, controller, rate, folder, options.estimated, around)
 
     plan = plan_at(options.rate)
     for words in (*filter(None, [remark]), *plan.remarks):
@@ -134,6 +137,23 @@ def _prepare(ros: Ros, options: Namespace, folder: Path, shown: Display) -> tupl
     return plan, compiled.model, reference
 
 
+def _chosen(options: Namespace) -> tuple[str, str, str | None, str | None]:
+    """Return robot, a remark on it, parameter file and surroundings, by flags; SoftRobotError."""
+    if options.scene is None:
+        return (
+            *robot_of(options.robot, options.controller),
+            options.controller,
+            options.surroundings,
+        )
+    for flag in ('robot', 'controller'):
+        if (given := getattr(options, flag)) is not None:
+            raise ArgumentError(f'--{flag}', given, f'none beside --scene {options.scene}')
+    scene = scene_of(options.scene)
+    controller, around = str(scene.controller), options.surroundings or str(scene.surroundings)
+    own = None if scene.robot is None else str(scene.robot)
+    return *robot_of(own, controller), controller, around
+
+
 def _work_of(ros: Ros, compiled: CompiledNodes, period: float) -> tuple[float, ...]:
     """Return what each node computes in a tick of a `period` [s], see `rates.py`."""
     message = used(ros.message(compiled.model.n), time.process_time_ns)
@@ -141,12 +161,14 @@ def _work_of(ros: Ros, compiled: CompiledNodes, period: float) -> tuple[float, .
 
 
 @contextlib.contextmanager
-def _view(robot: str, folder: Path, shown: Display) -> Iterator[None]:
+def _view(plan: DemoPlan, folder: Path, shown: Display) -> Iterator[None]:
     """Within this context a browser can see the loop."""
     with socket.socket() as free:
         free.bind(('127.0.0.1', 0))
         port = free.getsockname()[1]
+    robot, around = plan.robot, plan.simulation['surroundings']
     wanted = [robot if not Path(robot).exists() else str(Path(robot).resolve()), '--follow']
+    wanted += ['--surroundings', around] if around else []
     wanted += ['--namespace', NAMESPACE, '--port', str(port)]
     view = Child('cli', ['view', *wanted], folder / 'view.log')
     shown.say(f'to be seen at http://127.0.0.1:{port}')

@@ -15,10 +15,11 @@ PACKAGE = 'softrobot_dynamics'
 
 def shipped(kind: str) -> dict[str, Path]:
     """
-    Return {name: path} of shipped files: `kind` is 'robots', 'controllers' or 'estimators'.
+    Return {name: path} of shipped files.
 
-    Looked for in the ament share folder, in the files of the installed distribution, and in the
-    source tree; the first place that has any is the one.
+    `kind` is 'robots', 'controllers', 'estimators' or 'scenes'. They are looked for in the ament
+    share folder, in the files of the installed distribution, and in the source tree; the first
+    place that has any is the one.
     """
     for place in (_ament, _distribution, _source_tree):
         files = {path.stem: path for path in sorted(place(kind)) if path.is_file()}

@@ -96,7 +96,7 @@ def _objects(
             problems.append(Problem(join(path, 'shape.type'), shape.type_name, words))
             continue
         solid = shape.solid_inertia(known.mass)
-        given = known.inertia if solid is None else known.inertia or _inertia(solid)
+        given = known.inertia if solid is None else known.inertia or inertia_entries(solid)
         if given is None:
             words = 'an inertia, as the shape is not about the origin'
             problems.append(Problem(join(path, 'inertia'), MISSING, words))
@@ -134,7 +134,7 @@ def _posture(T: Matrix) -> list[float]:
     return [*map(float, T[:3, 3]), *map(float, Rotation.from_matrix(T[:3, :3]).as_rotvec())]
 
 
-def _inertia(tensor: Matrix) -> Any:
+def inertia_entries(tensor: Matrix) -> dict[str, float]:
     """Return the entries of a body's inertia (3, 3), by name."""
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = tensor.tolist()
     return {'ixx': xx, 'iyy': yy, 'izz': zz, 'ixy': xy, 'ixz': xz, 'iyz': yz}

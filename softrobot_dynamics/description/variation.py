@@ -4,20 +4,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 import re
 from typing import Any, cast, NamedTuple, SupportsFloat, TypeGuard
 
+import numpy as np
+from softrobot_dynamics.collision.contract import CollisionShape
 from softrobot_dynamics.description.mimics import follow
+from softrobot_dynamics.description.modules import Module
 from softrobot_dynamics.description.naming import FieldName, FieldPath
 from softrobot_dynamics.description.robot import load_robot, RobotDescription
 from softrobot_dynamics.description.shipped import shipped
+from softrobot_dynamics.description.surrounding import surround
+from softrobot_dynamics.description.surroundings import inertia_entries
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem, UnknownNameError
+from softrobot_dynamics.schema.fields import vector
 from softrobot_dynamics.schema.parsing import Parser, Problems, validated
 from softrobot_dynamics.schema.yaml_files import read_yaml
 
 _YAML = '.yaml', '.yml'
+AROUND = 'surroundings'  # what a text of plant_of begins with that names a file of them
 _TIMES, _PLUS = re.compile(r'[×x*]\s*(.+)'), re.compile(r'\+=\s*(.+)')
 
 
@@ -32,6 +39,13 @@ class _Change(NamedTuple):
         if self.how == '+=':
             return self.number + value
         return self.number * value if self.how else self.number
+
+
+@dataclass(frozen=True)
+class _Place:
+    """The initial place of an object."""
+
+    xyz: tuple[float, ...] = vector('m', 3)
 
 
 class _Unchanged:
@@ -57,7 +71,10 @@ def vary(description: RobotDescription, changes: Mapping[str, float | str]) -> R
     joint or an actuator, 'material.damping', 't4/t5.offset' of two actuators. Numbers of a
     tendon's `path` are meant by names that say so, the body it runs through being one of them:
     'path.radius', 't1.path.segment2.phase'; of an `offset` [x, y] these are 'path.x', 'path.y'. A
-    whole number after a field is a place in its list, from 0: 'segment1.radius.1'. Raises
+    whole number after a field is a place in its list, from 0: 'segment1.radius.1'. Shapes are
+    meant by names that say so: 'collision.friction' of all bodies, 'segment1.collision.radius',
+    'ball.shape.radius' of an object, whose place is 'ball.xyz' [m], and 'table.friction' of the
+    environment. An object with the inertia of a solid keeps that of a solid. Raises
     UnknownNameError for a field that no part has, DescriptionError for numbers that cannot be,
     ArgumentError.
     """
@@ -78,6 +95,7 @@ def plant_of(description: RobotDescription, texts: Sequence[str]) -> RobotDescri
     Return the robot that texts make of one: changes as :func:`read_changes` has them, or another.
 
     One text may be a robot file or a shipped name: that robot takes its place, with the changes.
+    Another may be surroundings=FILE, with what :func:`surround` adds before the changes.
     Raises what ``load_robot``, ``read_changes`` and :func:`vary` do.
     """
     robots = [text for text in texts if _names_a_robot(text.strip())]
@@ -85,7 +103,11 @@ def plant_of(description: RobotDescription, texts: Sequence[str]) -> RobotDescri
         raise ArgumentError('plant', robots[1], f'one robot at most, beside {robots[0]}')
     for text in robots:
         description = load_robot(text.strip())
-    return vary(description, read_changes([text for text in texts if text not in robots]))
+    around = [text for text in texts if text.partition('=')[0].strip() == AROUND]
+    for text in around:
+        description = surround(description, text.partition('=')[2].strip())
+    others = [text for text in texts if text not in robots and text not in around]
+    return vary(description, read_changes(others))
 
 
 def _names_a_robot(text: str) -> bool:
@@ -163,9 +185,15 @@ def _varied(
             module,
             joint=work.on(module.joint.described, FieldPath((module.joint_name,))),
             body=work.on(module.body, FieldPath((module.name,))),
+            shapes=work.shapes(module),
         )
         for module in description.modules
     )
+    environment = tuple(
+        replace(each, shape=work.on(each.shape, FieldPath((each.name,), (each.name,))))
+        for each in description.environment
+    )
+    start = _moved(description, work)
     actuators = tuple(
         replace(entry, actuator=work.on(entry.actuator, FieldPath((entry.name,))))
         for entry in description.actuators
@@ -176,7 +204,39 @@ def _varied(
     modules = follow(modules, work.problems)
     if work.problems:
         raise DescriptionError(tuple(work.problems), 'varied robot')
-    return replace(description, modules=modules, actuators=actuators)
+    pairs = zip(description.modules, modules)
+    modules = tuple(_solid(before, after) if after.is_object else after for before, after in pairs)
+    return replace(
+        description, modules=modules, actuators=actuators, environment=environment, start=start
+    )
+
+
+def _moved(description: RobotDescription, work: _Work) -> tuple[tuple[str, float, float], ...]:
+    """Return the initial state with objects at other places."""
+    start = {name: (q, qd) for name, q, qd in description.start}
+    for module in description.modules:
+        if module.is_object:
+            names = module.coordinate_names()[:3]
+            places = _Place(tuple(start.get(name, (0.0, 0.0))[0] for name in names))
+            found = work.on(places, FieldPath((module.name,), (module.name,)))
+            for name, x in zip(names, found.xyz):
+                if (x, 0.0) != start.get(name, (0.0, 0.0)):
+                    start[name] = x, start.get(name, (0.0, 0.0))[1]
+    return tuple((name, q, qd) for name, (q, qd) in start.items())
+
+
+def _solid(before: Module, after: Module) -> Module:
+    """Return an object after changes, with the inertia of a solid if it had that."""
+    old: Any = before.body  # both are rigid
+    new: Any = after.body
+    own = before.shapes[0].solid_inertia(old.mass)
+    tensor = after.shapes[0].solid_inertia(new.mass)
+    given = old.inertia  # which a change may have replaced: then it stays
+    if own is None or tensor is None or given is None or new.inertia != given:
+        return after
+    if before == after or not np.allclose(own, given.matrix(), rtol=1e-9):
+        return after
+    return replace(after, body=replace(new, inertia=replace(given, **inertia_entries(tensor))))
 
 
 class _Work:
@@ -186,6 +246,12 @@ class _Work:
         self._changes = [(path, FieldName(path), change) for path, change in changes.items()]
         self.problems, self.done = Problems(), set[str]()
         self.known: set[str] = set()  # names of fields that hold numbers
+
+    def shapes(self, module: Module) -> tuple[CollisionShape, ...]:
+        """Return the shapes of a body, or of an object, with their fields changed."""
+        said = 'shape' if module.is_object else 'collision'
+        trail = FieldPath((module.name, said), (said,))
+        return tuple(self.on(shape, trail) for shape in module.shapes)
 
     def on(self, part: object, trail: FieldPath) -> Any:
         """Return a part, a dataclass at the end of a trail of names, with its fields changed."""

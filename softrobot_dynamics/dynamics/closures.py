@@ -49,7 +49,7 @@ class Closures(NamedTuple):
 
     @property
     def mobility(self) -> int:
-        """How many freedoms the loops leave, f = n - rank J."""
+        """Number of freedoms that the loops leave, f = n - rank J."""
         return int(self.basis.shape[1])
 
 

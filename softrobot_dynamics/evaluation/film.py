@@ -1,5 +1,9 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The motion of a demo as a film: one turn of what tips follow, or all after the blending in."""
+"""
+The motion of a demo as a film: one turn of what tips follow, or all after the blending in.
+
+With objects around the robot it is all of the motion.
+"""
 
 from typing import Any
 
@@ -13,6 +17,8 @@ def film_of(report: Report) -> Film:
     run, targets = report.run, report.targets
     free = max(run.t[-1] - report.ramp, 0.0) or run.t[-1]
     span = min(free, targets.duration) if targets else free
+    if any(module.is_object for module in report.model.description.modules):
+        span = float(run.t[-1])  # what is grasped is so from the beginning
     rows = run.t >= run.t[-1] - span
     wanted: tuple[Any, ...] = ()
     if report.tips is not None:

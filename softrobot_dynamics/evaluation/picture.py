@@ -11,19 +11,23 @@ from matplotlib.image import imsave
 from mpl_toolkits.mplot3d.axes3d import Axes3D
 import numpy as np
 from numpy.typing import NDArray
-from softrobot_dynamics.annotations import Integers, Matrix, Vector
+from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.evaluation.curves import draw_curves, step_of
 from softrobot_dynamics.evaluation.report_contents import Report
 from softrobot_dynamics.evaluation.tracking import Figures, Tips
 from softrobot_dynamics.evaluation.units import in_words
 from softrobot_dynamics.loops.command_timing import said_of
+from softrobot_dynamics.viewing.arrows import ForceArrows
+from softrobot_dynamics.viewing.colours import size_of
 from softrobot_dynamics.viewing.shapes import RobotShape
 from softrobot_dynamics.viewing.space import (
+    add_environment,
+    add_forces,
     add_surfaces,
-    BodySurface,
     FAINT,
     frame_space,
     INK,
+    parts_of,
     TIP,
 )
 
@@ -59,9 +63,12 @@ def _draw_space(axes: Axes3D, report: Report) -> None:
     """Draw the robot at several times, the path of its tip, and the path wanted."""
     to_world = report.model.description.base.matrix()
     run, shape = report.run, RobotShape(report.model)
-    postures = [shape.at(run.q[row]).surfaces for row in shape_rows(run.t, _span(report))]
-    _draw_shapes(axes, postures, shape.triangles)
-    points = [surface for posture in postures for surface in posture]
+    looks = [shape.at(run.q[row]) for row in shape_rows(run.t, _span(report))]
+    postures = [look.surfaces for look in looks]
+    points = add_environment(axes, shape)
+    _draw_shapes(axes, postures, shape)
+    add_forces(axes, ForceArrows(report.model, size_of(looks[-1])).at(run.q[-1]))
+    points += [surface for posture in postures for surface in posture]
     if report.tips is not None:
         points += _draw_paths(axes, report, report.tips, to_world)
     frame_space(axes, np.concatenate(points))
@@ -80,21 +87,19 @@ def _span(report: Report) -> float:
     return min(free, report.targets.duration) if report.targets else free
 
 
-def _draw_shapes(
-    axes: Axes3D, postures: Sequence[Sequence[Matrix]], triangles: Sequence[Integers]
-) -> Any:
+def _draw_shapes(axes: Axes3D, postures: Sequence[Sequence[Matrix]], shape: RobotShape) -> None:
     """Draw the surfaces of several postures: the last one on top, earlier ones ever paler."""
     *earlier, last = postures
     ghosts = []
     for i, posture in enumerate(earlier):
         paleness = 0.5 + 0.25 * (1.0 - (i + 1) / len(postures))
         ghosts += [
-            BodySurface(surface, triangles[body], body, paleness)
-            for body, surface in enumerate(posture)
-            if not np.allclose(surface, last[body], atol=1e-3)
+            part._replace(paleness=paleness)
+            for part, final in zip(parts_of(shape, posture), last)
+            if not np.allclose(part.points, final, atol=1e-3)
         ]
     add_surfaces(axes, ghosts, 1)
-    add_surfaces(axes, [BodySurface(x, triangles[body], body) for body, x in enumerate(last)], 3)
+    add_surfaces(axes, parts_of(shape, last), 3)
 
 
 def _draw_paths(axes: Axes3D, report: Report, tips: Tips, to_world: Matrix) -> list[Matrix]:

@@ -15,8 +15,10 @@ from softrobot_dynamics.configuration.law_settings import limits_of
 from softrobot_dynamics.configuration.parts import blended_in, controlled_of
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
+from softrobot_dynamics.description.surrounding import surround
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.evaluation import records, tracking
+from softrobot_dynamics.evaluation.objects import fates
 from softrobot_dynamics.evaluation.overload import OVERLOADED
 from softrobot_dynamics.evaluation.report_contents import Report, RunPlan
 from softrobot_dynamics.evaluation.targets import targets_of
@@ -27,9 +29,11 @@ from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.viewing.shapes import reach_of
 
 if TYPE_CHECKING:
+    from softrobot_dynamics.description.robot import RobotDescription
     from softrobot_dynamics.model.model import CompiledModel
 
 FACTS, ROBOT, PICTURE, TICKS = 'demo.json', 'robot.yaml', 'demo.png', 'demo.csv'
+AROUND = 'surroundings.yaml'
 _SERIOUS, _LAST = ('[WARN]', '[ERROR]', '[FATAL]'), 3  # lines of a log, how many are shown
 LOGS = ('simulation.log', 'estimator.log', 'controller.log')
 INSTALL_MATPLOTLIB = "no picture: that needs matplotlib: pip install 'softrobot_dynamics[demo]'"
@@ -64,6 +68,8 @@ def save_facts(folder: Path, plan: RunPlan, tolerance: float, duration: float | 
     """Write down what is run, so that it can be drawn again: the robot and all parameters."""
     source = Path(shipped('robots').get(plan.robot, plan.robot)).resolve()
     shutil.copyfile(source, folder / ROBOT)
+    if plan.simulation['surroundings']:
+        shutil.copyfile(plan.simulation['surroundings'], folder / AROUND)
     values = {name: value for name, value in plan.controller.items() if value == value}
     facts = {
         'robot': plan.robot,
@@ -88,10 +94,20 @@ def load(folder: str | PathLike[str]) -> Report:
         words = f'a folder that `softrobot demo` has written to ({error})'
         raise ArgumentError('folder', str(folder), words) from error
     robot = load_robot(folder / ROBOT, folder=facts.get('folder'))
-    model = compile_model(robot)
+    around = folder / AROUND
+    model = surrounded(robot, around if around.is_file() else '', None)
     task = task_of(model, values, facts.get('tolerance'))
     report = make(folder, model, task, values, duration=facts.get('duration', np.inf))
     return report._replace(plant=facts.get('plant', ''), estimated=facts.get('estimated', False))
+
+
+def surrounded(
+    robot: RobotDescription, around: str | PathLike[str], own: CompiledModel | None
+) -> CompiledModel:
+    """Return the model of a robot in surroundings; with '' for none its ``own`` if it is given."""
+    if around:
+        return compile_model(surround(robot, around))
+    return compile_model(robot) if own is None else own
 
 
 def plant_in_words(values: Mapping[str, Any]) -> str:
@@ -189,6 +205,9 @@ def conclude(
     lapses = [words for words in figures.lapses if words not in causes]
     for words in (*lapses, *([] if figures.held else log_ends(folder))):
         shown.say(words)
+    if report is not None:
+        for words in fates(report.model, report.run.q):
+            shown.say(words)
     if written:
         shown.say(f'in {folder}: {", ".join(written)}')
     return figures.held

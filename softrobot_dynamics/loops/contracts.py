@@ -260,6 +260,15 @@ class TickRecord(Protocol):
 # Plants
 
 
+class StepSnapshot(Protocol):
+    """Copies what another thread wants to know of a simulation after a step."""
+
+    wanted: bool
+
+    def take(self, stamp: int) -> None:
+        """Copy it, of a state with this stamp [ns]."""
+
+
 class SimulatedPlant(Protocol):
     """A robot as a simulation loop uses it."""
 

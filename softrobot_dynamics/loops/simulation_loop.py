@@ -48,6 +48,7 @@ class SimulationLoop(Loop):
     are stamped with the simulated time that has passed since; what passes until `run` begins, and
     what the loop has slipped, as soon as nobody drives the robot, is added. `wrenches` of the
     attribute act from outside, as `Simulator.step` takes them, which has to be prepared for them.
+    The attribute `snapshot` copies what another thread has asked it for, after a step.
     A robot that waits for commands sets out at its initial rates when one answers it.
     """
 
@@ -70,6 +71,7 @@ class SimulationLoop(Loop):
         self.mode, self.paused = IDLE, False
         self.timeout, self.pace = schedule.timeout, schedule.pace
         self.wrenches: Wrenches | None = None
+        self.snapshot: contracts.StepSnapshot | None = None
         self._waits = self._waits_first = schedule.waits
         self._row: tuple[Any, ...] | None = None
         self._asked = 1  # whether a state left in the tick of that row
@@ -300,6 +302,8 @@ class SimulationLoop(Loop):
             if state is not None:
                 if self._publisher.state(state.q, state.qd, state.stamp) is False:
                     self._heard = None  # of a part that no command answers
+            if self.snapshot is not None and self.snapshot.wanted:
+                self.snapshot.take(self._stamp)
             if self._heard is None and self.pace == 0.0:  # nothing to wait for
                 self.deadlines.next = self._published
 

@@ -3,7 +3,7 @@
 
 from collections import defaultdict
 import itertools
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
@@ -52,6 +52,9 @@ _SLOW = 50.0  # times the slip: speed of approach that restitution goes by at le
 _WINDING = 0.6  # of both radii: gap at rest below which parts of one rod cannot touch
 _STANDING = -1  # in place of a body
 
+_Row: TypeAlias = tuple[list[int], list[float], tuple[str, str]]
+"""Rows of ``pairs`` and ``numbers``, and the names of whose elements they are, in that order."""
+
 
 class _Placed(NamedTuple):
     """An element and whose it is."""
@@ -94,10 +97,10 @@ def plan_contacts(model: RobotModel) -> ContactPlan | None:
     rows, numbers, names, own, restitution = [], [], [], [], []
     for a, b in couples:
         surface = combined(a.shape, b.shape, stiffness)
-        for row, number in _pairs(a, b, surface, nodes):
+        for row, number, both in _pairs(a, b, surface, nodes):
             rows.append(row)
             numbers.append(number)
-            names.append((a.name, b.name))
+            names.append(both)
             restitution.append(surface.restitution if np.isnan(surface.damping) else 0.0)
             own.append(_of_one_robot(model.description, a, b))
     bodies, standing, order = nodes.arrays()
@@ -257,9 +260,7 @@ def _may_touch(description: RobotDescription, a: _Placed, b: _Placed) -> bool:
     return a.shape.wants(_group(description, b)) and b.shape.wants(_group(description, a))
 
 
-def _pairs(
-    a: _Placed, b: _Placed, surface: ContactSurface, nodes: _Nodes
-) -> list[tuple[list[int], list[float]]]:
+def _pairs(a: _Placed, b: _Placed, surface: ContactSurface, nodes: _Nodes) -> list[_Row]:
     """Return rows of ``pairs`` and ``numbers`` of two elements; each corner of a box is one."""
     if b.element.kind < a.element.kind:  # a segment first, then a box
         a, b = b, a
@@ -273,9 +274,7 @@ def _pairs(
     return [_row(a, b, surface, nodes, [ends[0], ends[-1]])]
 
 
-def _corners(
-    a: _Placed, b: _Placed, surface: ContactSurface, nodes: _Nodes
-) -> list[tuple[list[int], list[float]]]:
+def _corners(a: _Placed, b: _Placed, surface: ContactSurface, nodes: _Nodes) -> list[_Row]:
     """Return rows for the corners of a box a beside another element."""
     e, found = a.element, []
     for signs in itertools.product((-1.0, 1.0), repeat=3):
@@ -284,10 +283,8 @@ def _corners(
     return found
 
 
-def _row(
-    a: _Placed, b: _Placed, surface: ContactSurface, nodes: _Nodes, ends: list[int]
-) -> tuple[list[int], list[float]]:
-    """Return a row of ``pairs`` and of ``numbers`` of a segment between nodes, and an element."""
+def _row(a: _Placed, b: _Placed, surface: ContactSurface, nodes: _Nodes, ends: list[int]) -> _Row:
+    """Return the rows of a segment between nodes, and an element, with the names of both."""
     other = b.element
     kind = {PLANE: POINT_PLANE, TUBE: POINT_TUBE, SEGMENT: SEGMENT_SEGMENT, BOX: SEGMENT_BOX}
     turned = None if other.kind == SEGMENT else other.axes
@@ -302,7 +299,7 @@ def _row(
         -1.0 if by_damping else rebound(surface.restitution),
         surface.friction,
     ]
-    return [kind[other.kind], *ends, those[0], those[-1]], number
+    return [kind[other.kind], *ends, those[0], those[-1]], number, (a.name, b.name)
 
 
 def _size(element: Element) -> float:

@@ -34,12 +34,14 @@ from softrobot_dynamics.loops.simulated_sensors import estimator_file, MeasuredS
 from softrobot_dynamics.loops.simulation_loop import SimulationLoop
 from softrobot_dynamics.loops.statistics import Throttle
 from softrobot_dynamics.nodes import diagnostics, process, recording
+from softrobot_dynamics.nodes.contact_publisher import ContactPublisher
 from softrobot_dynamics.nodes.listening import Listener
 from softrobot_dynamics.nodes.messaging.command_messages import hear_commands
 from softrobot_dynamics.nodes.messaging.quality import quality_of
 from softrobot_dynamics.nodes.parameters import NodeParameters
 from softrobot_dynamics.nodes.publishers import SensorPublisher, SimulationPublisher
 from softrobot_dynamics.nodes.simulation_report import report_on
+from softrobot_dynamics.simulation.contact_snapshot import ContactSnapshot
 from std_srvs.srv import SetBool, Trigger
 
 if TYPE_CHECKING:
@@ -63,7 +65,8 @@ class SimulationNode(Node):
     - publishes `joint_states` (sensor_msgs/JointState): coordinates by name, stamped with the
       simulated time since the start, or in parts (`state_topics`); with an `estimator`
       `~/joint_states`, and what its sensors measure, as it hears that; `/clock`
-      (rosgraph_msgs/Clock) with the same, if `publish_clock` says so; `/diagnostics` at 1 Hz
+      (rosgraph_msgs/Clock) with the same, if `publish_clock` says so; `/diagnostics` at 1 Hz; of
+      a robot that may touch something what :class:`ContactPublisher` does, at `contact_rate`
     - subscribes to `joint_commands` (sensor_msgs/JointState): u in effort, by actuator; or
       `controller/commands` (std_msgs/Float64MultiArray), see `command_type`; or to the topics of
       parts, see `command_topics`
@@ -95,6 +98,7 @@ class SimulationNode(Node):
         self.create_service(SetBool, '~/pause', self._on_pause)
         self.create_service(Trigger, '~/step', self._on_step)
         self._listeners: list[Listener] = []
+        self._contacts: ContactPublisher | None = None
         self._wrench_lock = Lock()  # the two that listen and the services all change what pushes
 
     def begin(self) -> bool:
@@ -150,6 +154,9 @@ class SimulationNode(Node):
         )
         for words in self.options.unknown():
             self.get_logger().warning(f'unknown parameter {words} is ignored')
+        if plant.touches and values['contact_rate'] > 0.0:
+            snapshot = self._loop.snapshot = ContactSnapshot(plant.simulator)
+            self._contacts = ContactPublisher(self, plant.model, snapshot, values['contact_rate'])
         process.watch(self._loop, self._stop)
         self._loop.start()
         self._listeners = [
@@ -167,6 +174,8 @@ class SimulationNode(Node):
             return
         for each in self._listeners:
             each.close()
+        if self._contacts is not None:
+            self._contacts.close()
         self._diagnostics.close()
         self._loop.finish()
         self._inbox.close()

@@ -3,23 +3,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 from builtin_interfaces.msg import Time
 import numpy as np
 from rclpy.context import Context
 from rclpy.node import Node
+from sensor_msgs.msg import JointState
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.configuration.command_parts import command_parts
 from softrobot_dynamics.configuration.state_topics import state_parts
 from softrobot_dynamics.errors import MessageError
+from softrobot_dynamics.loops.message_fields import StateReader
 from softrobot_dynamics.nodes.messaging.command_messages import hear_commands
+from softrobot_dynamics.nodes.messaging.inbox import Inbox
+from softrobot_dynamics.nodes.messaging.quality import NEWEST
 from softrobot_dynamics.nodes.messaging.state_messages import hear_states, position_reader
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
+OBJECTS = 'simulation/objects'  # of the simulation node in the same namespace
 _PLAIN = {'command_type': 'joint_state'}
 
 
@@ -36,14 +41,24 @@ class TopicWatch:
     Hears, for a node, the newest state and command on the topics of a model's loop.
 
     ``values``: parameters that say how states and commands come, and names; by default whole.
+    ``objects``: the last of the model's coordinates, if those come from the simulation's topic of
+    objects and not with the robot's own.
     """
 
     def __init__(
-        self, node: Node, model: CompiledModel, values: Mapping[str, Any] = _PLAIN
+        self,
+        node: Node,
+        model: CompiledModel,
+        values: Mapping[str, Any] = _PLAIN,
+        objects: Sequence[str] = (),
     ) -> None:
-        parts = state_parts(values, model.coordinate_names)
+        own = len(model.coordinate_names) - len(objects)
+        parts = state_parts(values, model.coordinate_names[:own])
         self._states, self._state_count = hear_states(node, parts), len(parts)
-        self._state_reader = position_reader(parts, model.q0)
+        self._state_reader = position_reader(parts, model.q0[:own])
+        self._placed = model.q0[own:].copy()  # of the objects, as last heard
+        self._object_reader = StateReader(objects, 'differentiated') if objects else None
+        self._objects = Inbox(node, JointState, OBJECTS, NEWEST, len(objects)) if objects else None
         self._commands, self._reader = hear_commands(node, command_parts(model, values))
         self._commanded = np.full(model.m, np.nan)  # nan: not yet
 
@@ -54,25 +69,32 @@ class TopicWatch:
                 break
             values, _ = self._reader.read(command)
             self._commanded[self._reader.places[self._reader.part]] = values
+        if self._objects and self._object_reader and (heard := self._objects.wait(0)) is not None:
+            self._placed = self._object_reader.read(heard)[0].copy()
         q, stamp = None, None
         for _ in range(self._state_count):
             if (state := self._states.wait(0)) is not None:
                 q = self._state_reader.read(state)[0]
                 stamp = (state[1] if isinstance(state, tuple) else state).header.stamp
         u = None if np.isnan(self._commanded).any() else self._commanded.copy()
-        return None if q is None else TopicSnapshot(q.copy(), u, stamp)
+        return None if q is None else TopicSnapshot(np.concatenate([q, self._placed]), u, stamp)
 
     def close(self) -> None:
         """Give the topics back."""
-        for inbox in (self._states, self._commands):
-            inbox.close()
+        for inbox in (self._states, self._commands, self._objects):
+            if inbox is not None:
+                inbox.close()
 
 
 class Spectator:
-    """A :class:`TopicWatch` in a namespace, with a node of its own; ``values`` as there."""
+    """A :class:`TopicWatch` in a namespace, with a node of its own; the rest as there."""
 
     def __init__(
-        self, model: CompiledModel, namespace: str = '', values: Mapping[str, Any] = _PLAIN
+        self,
+        model: CompiledModel,
+        namespace: str = '',
+        values: Mapping[str, Any] = _PLAIN,
+        objects: Sequence[str] = (),
     ) -> None:
         import rclpy
 
@@ -82,7 +104,7 @@ class Spectator:
             'view', namespace=namespace, context=self._context, enable_rosout=False,
             start_parameter_services=False, use_global_arguments=False,
         )  # fmt: skip
-        self._watch = TopicWatch(self._node, model, values)
+        self._watch = TopicWatch(self._node, model, values, objects)
 
     def look(self) -> tuple[Vector, Vector | None] | None:
         """Return (q (n,), u (m,) or None) if a state has come since the last look."""

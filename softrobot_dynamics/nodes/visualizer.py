@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
 import os
 import sys
 
-from builtin_interfaces.msg import Time
 from geometry_msgs.msg import (
     Point,
     Pose,
@@ -22,33 +20,34 @@ import numpy as np
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.annotations import Array
 from softrobot_dynamics.configuration.command_parts import command_rows
 from softrobot_dynamics.configuration.node_parameters import OF_VISUALIZER
 from softrobot_dynamics.configuration.state_topics import state_rows
 from softrobot_dynamics.configuration.wire_names import MAP, wire_name_rows
 from softrobot_dynamics.description.robot import load_robot
+from softrobot_dynamics.description.surrounding import surround
 from softrobot_dynamics.errors import SoftRobotError
-from softrobot_dynamics.model.model import compile_model, CompiledModel
+from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.nodes import process
-from softrobot_dynamics.nodes.marker_bytes import MarkerBytes, Outline
+from softrobot_dynamics.nodes.markers import Scene
+from softrobot_dynamics.nodes.messaging.quality import NEWEST
 from softrobot_dynamics.nodes.parameters import NodeParameters
 from softrobot_dynamics.nodes.process import Stop
 from softrobot_dynamics.nodes.spectator import TopicWatch
 from softrobot_dynamics.viewing import colours
 from softrobot_dynamics.viewing.discs import Discs
-from softrobot_dynamics.viewing.shapes import Appearance, leaves, RobotShape
 from softrobot_dynamics.viewing.urdf import robot_description
-from std_msgs.msg import Header, String
-from visualization_msgs.msg import Marker, MarkerArray
+from std_msgs.msg import Float64MultiArray, Header, String
+from visualization_msgs.msg import MarkerArray
 
 try:
     from tf2_msgs.msg import TFMessage
 except ImportError:  # no wheel has them: then there are `~/frames` alone
     TFMessage = None
 
-_KEPT = 300  # places of a tip's path
 _NICE = 10  # the loop comes first
+POINTS = 'simulation/contact_points'  # of the simulation node in the same namespace
 
 
 class VisualizerNode(Node):
@@ -61,7 +60,9 @@ class VisualizerNode(Node):
       chambers by colour, the paths of the tips; `~/frames` (geometry_msgs/PoseArray): the tips of
       the bodies, in their order, and then the discs along soft ones; the same by name on `/tf`
       (tf2_msgs/TFMessage), where tf2_msgs is; `robot_description` (std_msgs/String, latched): the
-      URDF of the links that these frames carry, also a parameter of that name
+      URDF of the links that these frames carry, also a parameter of that name; with an
+      environment or objects `~/contacts` (visualization_msgs/MarkerArray): an arrow for each
+      row of the simulation's `contact_points`, to which it subscribes, as to its `objects`
     - parameters: `node_parameters.OF_VISUALIZER`
 
     All is in the frame `frame_id`, the world of the robot file's `base`.
@@ -80,8 +81,11 @@ class VisualizerNode(Node):
         os.nice(_NICE)
         values = self.options.values
         with process.interrupting(self._stop):
-            model = compile_model(load_robot(values['robot']))
-            self._scene = _Scene(model, values['frame_id'])
+            robot = around = load_robot(values['robot'])
+            if values['surroundings']:
+                around = surround(robot, values['surroundings'])
+            model = compile_model(around)
+            self._scene = Scene(model, values['frame_id'])
             self._discs = Discs(model, values['discs'])
         self._frame = values['frame_id']
         prefix = f'{self.get_namespace()}/'.lstrip('/')
@@ -93,10 +97,13 @@ class VisualizerNode(Node):
         self._describe(
             robot_description(self._scene.shape, self._discs.discs, self._frame, prefix)
         )
-        rows = [*wire_name_rows(model), *state_rows(values), *command_rows(values)]
+        rows = [*wire_name_rows(robot), *state_rows(values), *command_rows(values)]
         values = self.options.declare(rows)
         self.options.require_known(MAP)
-        self._watch = TopicWatch(self, model, values)
+        self._watch = TopicWatch(self, model, values, around.coordinate_names[robot.n :])
+        if model.contact_plan is not None:
+            self._forces = self.create_publisher(MarkerArray, '~/contacts', 1)
+            self.create_subscription(Float64MultiArray, POINTS, self._show_contacts, NEWEST)
         self.create_timer(1.0 / values['rate'], self._look)
         for words in self.options.unknown():
             self.get_logger().warning(f'unknown parameter {words} is ignored')
@@ -114,6 +121,12 @@ class VisualizerNode(Node):
         self._description.publish(String(data=text))
         what = ParameterDescriptor(description='URDF of the links that are shown', read_only=True)
         self.declare_parameter('robot_description', text, what, ignore_override=True)
+
+    def _show_contacts(self, message: Float64MultiArray) -> None:
+        """Show the forces of contact that the simulation says."""
+        rows = np.array(message.data).reshape(-1, 6)
+        stamp = self.get_clock().now().to_msg()
+        self._forces.publish(self._scene.forces(rows[:, :3], rows[:, 3:], stamp))
 
     def _look(self) -> None:
         """Show the newest state, if there is one."""
@@ -151,50 +164,6 @@ def transforms_of(poses: PoseArray, names: Sequence[str]) -> list[TransformStamp
         moved = Transform(translation=Vector3(x=p.x, y=p.y, z=p.z), rotation=pose.orientation)
         found.append(TransformStamped(header=poses.header, child_frame_id=name, transform=moved))
     return found
-
-
-class _Scene:
-    """The markers of a robot: bodies, actuators along curves, paths of tips."""
-
-    def __init__(self, model: CompiledModel, frame: str) -> None:
-        self.shape = shape = RobotShape(model)
-        self._palette = colours.Palette(shape)
-        look, self._leaves = shape.at(model.q0), leaves(model)
-        self._paths: list[deque[Vector]] = [deque(maxlen=_KEPT) for _ in self._leaves]
-        size = colours.size_of(look)
-        bodies = [
-            Outline('bodies', i, Marker.TRIANGLE_LIST, 3 * len(triangles))
-            for i, triangles in enumerate(shape.triangles)
-        ]
-        curves = [
-            Outline('actuators', k, Marker.LINE_STRIP, len(c), self._palette.thickness(k, size))
-            for k, c in zip(shape.routed, look.curves)
-        ]
-        paths = [
-            Outline('paths', i, Marker.LINE_STRIP, _KEPT, colours.PATH_SHARE * size)
-            for i in self._leaves
-        ]
-        self._bytes = MarkerBytes(frame, [*bodies, *curves, *paths])
-
-    def at(self, q: Vector, u: Vector | None, stamp: Time) -> tuple[Appearance, bytes]:
-        """Return the Look at q (n,), and the markers under the commands u (m,); ArgumentError."""
-        look, palette = self.shape.at(q), self._palette
-        for path, body in zip(self._paths, self._leaves):
-            path.append(look.frames[body, :3, 3])
-        skins = [x[t].reshape(-1, 3) for x, t in zip(look.surfaces, self.shape.triangles)]
-        points = [*skins, *look.curves, *map(_filled, self._paths)]
-        clear = [colours.CLEARNESS if i in self.shape.passed else 1.0 for i in range(len(skins))]
-        seen = [
-            *([*c, a] for c, a in zip(palette.bodies(u) / 255.0, clear)),
-            *([*c, 1.0] for c in palette.curves(u) / 255.0),
-            *[[*colours.PATH / 255.0, 1.0]] * len(self._paths),
-        ]
-        return look, self._bytes.write(stamp, points, seen)
-
-
-def _filled(path: Sequence[Vector]) -> Matrix:
-    """Return the places of a path, the first one as often as there are too few."""
-    return np.array([path[0]] * (_KEPT - len(path)) + list(path))
 
 
 def main(argv: Sequence[str] | None = None) -> int:

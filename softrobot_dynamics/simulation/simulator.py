@@ -18,6 +18,7 @@ from softrobot_dynamics.dynamics.wrenches import read_wrenches, Wrenches
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, SingularMassError
 from softrobot_dynamics.model.closures import require_tree
 from softrobot_dynamics.model.rebuilding import Rebuilt
+from softrobot_dynamics.recursion.contact import ContactWorkspace
 from softrobot_dynamics.recursion.singular_mass import without_inertia
 from softrobot_dynamics.simulation.integrators.contract import Inputs, Integrator, INTEGRATORS
 from softrobot_dynamics.simulation.joint_stops import JointStops, require_within
@@ -184,9 +185,15 @@ class Simulator(Rebuilt):
 
     def _forget_contact(self) -> None:
         """Forget the forces of contact of the step before: those to come are found without."""
-        if (contact := self._stepper.acts.contact) is not None:
+        if (contact := self.contact) is not None:
             for each in (contact.onset, contact.applied, contact.pushes, contact.lasting):
                 each[:] = 0.0
+
+    @property
+    def contact(self) -> ContactWorkspace | None:
+        """The workspace of contact that steps are made with; None where nothing can touch."""
+        found: ContactWorkspace | None = self._stepper.acts.contact
+        return found
 
     def _count(self, passed: float, steps: float) -> float:
         """Count steps, and the time [s] that they took; return this."""

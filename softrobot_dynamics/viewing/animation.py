@@ -12,14 +12,26 @@ import numpy as np
 from PIL import Image
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.dynamics.calls import forward_kinematics
+from softrobot_dynamics.viewing.arrows import ForceArrows
+from softrobot_dynamics.viewing.colours import size_of
 from softrobot_dynamics.viewing.shapes import Appearance, leaves, RobotShape
-from softrobot_dynamics.viewing.space import add_surfaces, BodySurface, frame_space, INK, TIP
+from softrobot_dynamics.viewing.space import (
+    add_environment,
+    add_forces,
+    add_surfaces,
+    frame_space,
+    INK,
+    parts_of,
+    PUSH,
+    TIP,
+)
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-SIZE, DPI, COLOURS = (4.4, 4.4), 90, 48  # [inch], [1/inch], of the GIF
+SIZE, DPI, COLOURS = (4.4, 4.4), 90, 64  # [inch], [1/inch], of the GIF
 PACE = 12.5  # [1/s] frames; players round to hundredths of a second
+_SWATCH = 8  # rows of a colour that a palette must have
 FINER = 8  # points of a tip's path for a frame, if the motion has them
 
 
@@ -45,10 +57,10 @@ def animate(film: Film, path: str | PathLike[str], *, title: str = '', pace: flo
     times = np.arange(film.t[0], film.t[-1] + 0.5 / pace, 1.0 / pace)
     rows = np.searchsorted(film.t, times).clip(0, len(film.t) - 1)
     looks = [shape.at(film.q[row]) for row in rows]
-    stage = _Stage(film, shape, looks, title)
-    for t, look in zip(times, looks):
+    stage, arrows = _Stage(film, shape, looks, title), ForceArrows(film.model, size_of(looks[0]))
+    for t, row, look in zip(times, rows, looks):
         gone = paths.t <= t
-        frames.append(stage.frame(t - times[0], look, paths.points[gone]))
+        frames.append(stage.frame(t - times[0], look, paths.points[gone], arrows.at(film.q[row])))
     _write(frames, path, pace)
     return len(frames)
 
@@ -80,18 +92,21 @@ class _Stage:
         for points in wanted:
             self._axes.plot(*points.T, color=INK, lw=3.0, alpha=0.3, zorder=4)
         surfaces = [surface for look in looks for surface in look.surfaces]
-        frame_space(self._axes, np.concatenate([*surfaces, *wanted]))
+        around = add_environment(self._axes, shape)
+        frame_space(self._axes, np.concatenate([*surfaces, *wanted, *around]))
         self._figure.text(0.04, 0.94, title, color=INK, fontsize=11)
         self._clock = self._figure.text(0.96, 0.94, '', color=INK, fontsize=11, ha='right')
 
-    def frame(self, t: float, now: Appearance, paths: Array) -> Any:
-        """Return the picture at t [s], with where tips have been, (K, tips, 3) [m]."""
+    def frame(self, t: float, now: Appearance, paths: Array, forces: Array) -> Any:
+        """
+        Return the picture at t [s], with where tips have been, (K, tips, 3) [m].
+
+        ``forces``: arrows (C, 2, 3) [m], world.
+        """
         axes = self._axes
-        parts = [
-            BodySurface(surface, self._shape.triangles[body], body)
-            for body, surface in enumerate(now.surfaces)
-        ]
-        drawn = [add_surfaces(axes, parts, 3)]
+        drawn = [add_surfaces(axes, parts_of(self._shape, now.surfaces), 3)]
+        if len(forces):
+            drawn.append(add_forces(axes, forces))
         for path in paths.swapaxes(0, 1):
             drawn += axes.plot(*path.T, color=TIP, lw=1.5, zorder=5)
             drawn += axes.plot(*path[-1:].T, color=TIP, marker='o', ms=5, mec='white', zorder=6)
@@ -105,7 +120,10 @@ class _Stage:
 
 def _write(frames: list[Any], path: str | PathLike[str], pace: float) -> None:
     """Write pictures in one palette, so that only what changes is stored."""
-    palette = frames[len(frames) // 2].quantize(COLOURS, dither=Image.Dither.NONE)
+    middle = frames[len(frames) // 2].copy()
+    for k, color in enumerate((TIP, PUSH)):  # small, and to be seen
+        middle.paste(color, (0, k * _SWATCH, middle.width, (k + 1) * _SWATCH))
+    palette = middle.quantize(COLOURS, dither=Image.Dither.NONE)
     reduced = [each.quantize(palette=palette, dither=Image.Dither.NONE) for each in frames]
     period = round(100.0 / pace) * 10  # [ms]
     durations = [period] * (len(frames) - 1) + [1000]

@@ -9,15 +9,20 @@ import io
 from typing import Any
 
 import numpy as np
-from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.errors import SoftRobotError
+from softrobot_dynamics.viewing.arrows import ForceArrows, lines_of
 from softrobot_dynamics.viewing.colours import (
     CLEARNESS,
+    FORCE,
+    FORCE_SHARE,
     FRAME_SHARE,
+    OBSTACLE,
     Palette,
     PATH,
     PATH_SHARE,
     quaternions,
+    SEEN_THROUGH,
     UNKNOWN,
 )
 from softrobot_dynamics.viewing.shapes import Appearance, leaves, RobotShape
@@ -29,6 +34,7 @@ div:has(> p > label) { width: auto !important; min-width: 10em; }
 div > p > label { white-space: nowrap; }
 </style>"""  # names of sliders on one line: the column of labels is too narrow for most
 _PARTS = 'bodies', 'tendons and chambers', 'frames', 'paths of the tips'
+_AROUND = 'environment', 'contact forces'  # if there are any
 
 
 class Browser:
@@ -54,9 +60,12 @@ class Browser:
         self._palette = Palette(shape)
         self._paths: list[deque[Vector]] = [deque(maxlen=_KEPT) for _ in leaves(self._model)]
         look = shape.at(self._model.q0)
-        points = np.vstack(look.surfaces)
+        self._wanted = True  # contact forces
+        self._touches = self._model.contact_plan is not None
+        points = np.vstack([*look.surfaces, *(each.points for each in shape.environment)])
         low, high = points.min(axis=0), points.max(axis=0)
         self._size = float((high - low).max())
+        self._arrows = ForceArrows(self._model, self._size)
         self._prepare(low, high)
         self._add(look)
         self._offer()
@@ -84,6 +93,8 @@ class Browser:
             self._frames.batched_wxyzs = quaternions(look.frames)
             for handle, path in zip(self._ways, self._paths):
                 handle.points = _segments(np.array(path))
+            if self._touches:
+                self._show_forces(lines_of(self._arrows.at(q)))
             self._colour(u)
 
     def forget(self) -> None:
@@ -152,6 +163,33 @@ class Browser:
             for i in leaves(self._model)
         ]
 
+        self._obstacles = [
+            scene.add_mesh_simple(
+                f'/environment/{obstacle.name}',
+                surface.points,
+                surface.triangles,
+                color=tuple(int(c) for c in OBSTACLE),
+                opacity=SEEN_THROUGH,
+                side='double',
+            )  # fmt: skip
+            for obstacle, surface in zip(
+                self._model.description.environment, self.shape.environment
+            )
+        ]
+        self._forces = scene.add_line_segments(
+            '/contact forces',
+            np.zeros((1, 2, 3), dtype=np.float32),
+            FORCE.astype(np.uint8),
+            thickness=FORCE_SHARE * size,
+            visible=False,
+        )  # fmt: skip
+
+    def _show_forces(self, lines: Array) -> None:
+        """Show the lines (L, 2, 3) [m] of arrows."""
+        self._forces.visible = len(lines) > 0 and self._wanted
+        if len(lines):
+            self._forces.points = lines.astype(np.float32)
+
     def _offer(self) -> None:
         """Offer what can be hidden."""
         groups = self._bodies, self._curves, [self._frames], self._ways
@@ -159,6 +197,16 @@ class Browser:
             for name, handles in zip(_PARTS, groups):
                 box = self.server.gui.add_checkbox(name, True)
                 box.on_update(lambda event, handles=handles: _hide(handles, event.target.value))
+            if self._obstacles:
+                box = self.server.gui.add_checkbox(_AROUND[0], True)
+                box.on_update(lambda event: _hide(self._obstacles, event.target.value))
+            if self._touches:
+                box = self.server.gui.add_checkbox(_AROUND[1], True)
+                box.on_update(self._want_forces)
+
+    def _want_forces(self, event: Any) -> None:
+        self._wanted = event.target.value
+        self._forces.visible = self._forces.visible and self._wanted
 
     def _colour(self, u: Vector | None) -> None:
         """Colour what pulls and presses by how much it does, of what it may."""

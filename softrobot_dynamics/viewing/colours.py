@@ -8,10 +8,13 @@ from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.viewing.shapes import Appearance, RobotShape
 
 SOFT, RIGID = np.array([41, 112, 148]), np.array([152, 158, 164])
+OBJECT, OBSTACLE = np.array([226, 170, 78]), np.array([176, 184, 192])
+FORCE, SEEN_THROUGH = np.array([150, 30, 140]), 0.45  # opacity of obstacles
 IDLE, PULLED, BLOWN = np.array([205, 205, 205]), np.array([214, 39, 40]), np.array([240, 150, 20])
 UNKNOWN, PATH = np.array([90, 90, 90]), np.array([255, 127, 14])
 CLEARNESS = 0.4  # opacity of a body through which tendons run
 TENDON_SHARE, FRAME_SHARE, PATH_SHARE = 0.007, 0.06, 0.006  # of the robot's size
+FORCE_SHARE = 0.008
 _LIGHTER = 0.18  # every second body, of the way to white
 
 
@@ -23,6 +26,7 @@ class Palette:
         soft = [len(m.body.coordinates()) > 0 for m in self._model.description.modules]
         own = np.where(np.array(soft)[:, None], SOFT, RIGID).astype(float)
         own[::2] += _LIGHTER * (255.0 - own[::2])
+        own[[m.is_object for m in self._model.description.modules]] = OBJECT
         self._own = own
         kinds = [entry.actuator for entry in self._model.description.actuators]
         names = [getattr(kind, 'body', None) for kind in kinds]

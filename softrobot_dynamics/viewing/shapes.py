@@ -7,9 +7,10 @@ from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
-from softrobot_dynamics.bodies.skins import circle, joined
+from softrobot_dynamics.bodies.skins import joined, Surface
 from softrobot_dynamics.dynamics.calls import forward_kinematics, placement
 from softrobot_dynamics.dynamics.points import Placement
+from softrobot_dynamics.viewing.solids import merged, of_body, of_environment, rounded
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -34,7 +35,9 @@ class RobotShape:
     ``triangles`` has those of each body, rows of three of its corners in an :class:`Appearance`,
     which run right-handed about the way out. A body with sections is drawn as it is; a rigid one
     is a pipe from the tip before it to its joint and on to its own tip, with round ends: a ball if
-    these are one. To a joint that holds nothing there is none.
+    these are one. To a joint that holds nothing there is none. Shapes that collide are drawn as
+    well, and objects are nothing but these.
+    ``environment`` has the surface of each obstacle, in the world frame; of a plane a square.
     ``routed`` are the indices of the actuators that run along a curve, ``passed`` those of the
     bodies that one of them passes.
     """
@@ -43,7 +46,10 @@ class RobotShape:
         self.model, modules = model, model.description.modules
         self._to_world = model.description.base.matrix()
         self._radius = RIGID_RADIUS * reach_of(model)
-        skins = [module.body.skin() for module in modules]
+        skins = [merged([module.body.skin(), of_body(module)]) for module in modules]
+        self._piped = {
+            i for i, m in enumerate(modules) if not (m.is_object or len(m.body.skin().points))
+        }
         curves = _curves(model)
         self.routed = tuple(curves)
         self.passed = {body for passages in curves.values() for body, _ in passages}
@@ -58,7 +64,14 @@ class RobotShape:
         self._skinned = [len(skin.points) for skin in skins]
         pipes = self._pipes(placement(model, model.q0))
         self.triangles: tuple[Integers, ...] = tuple(
-            skin.triangles if len(skin.points) else pipe[1] for skin, pipe in zip(skins, pipes)
+            merged([skin, pipe]).triangles if i in self._piped else skin.triangles
+            for i, (skin, pipe) in enumerate(zip(skins, pipes))
+        )
+        to_base = np.linalg.inv(self._to_world)
+        seen = np.vstack(self.at(model.q0).surfaces) @ to_base[:3, :3].T + to_base[:3, 3]
+        self.environment = tuple(
+            Surface(self._moved(surface.points), surface.triangles)
+            for surface in of_environment(model.description, seen)
         )
 
     def at(self, q: Vector) -> Appearance:
@@ -68,9 +81,12 @@ class RobotShape:
             placed.points(i, x).positions if len(x) else x for i, x in enumerate(self._points)
         ]
         surfaces = [x[:count] for x, count in zip(points, self._skinned)]
-        if not all(self._skinned):
+        if self._piped:
             pipes = self._pipes(placed)
-            surfaces = [x if len(x) else pipe[0] for x, pipe in zip(surfaces, pipes)]
+            surfaces = [
+                np.vstack([x, pipes[i].points]) if i in self._piped else x
+                for i, x in enumerate(surfaces)
+            ]
         curves = [np.vstack([points[body][rows] for body, rows in parts]) for parts in self._parts]
         tips = np.array([placed.pose(i) for i in range(len(points))])
         return Appearance(
@@ -83,8 +99,8 @@ class RobotShape:
         """Return points (K, 3) [m] of the base frame in the world."""
         return points @ self._to_world[:3, :3].T + self._to_world[:3, 3]
 
-    def _pipes(self, placed: Placement) -> list[tuple[Matrix, Integers]]:
-        """Return (points (K, 3), triangles) of the pipe that stands for each body."""
+    def _pipes(self, placed: Placement) -> list[Surface]:
+        """Return the pipe that stands for each body."""
         found = []
         for i, module in enumerate(self.model.description.modules):
             before = placed.pose(module.parent)[:3, 3] if module.parent >= 0 else np.zeros(3)
@@ -106,6 +122,8 @@ def reach_of(model: CompiledModel) -> float:
     tips = forward_kinematics(model, q=model.q0)[:, :3, 3]
     ways: list[float] = []
     for tip, module in zip(tips, model.description.modules):
+        if module.is_object:
+            continue  # they follow the robot's own
         parent = module.parent
         start, way = (tips[parent], ways[parent]) if parent >= 0 else (np.zeros(3), 0.0)
         ways.append(way + float(np.linalg.norm(tip - start)))
@@ -122,26 +140,7 @@ def _curves(model: CompiledModel) -> dict[int, list[tuple[int, Matrix]]]:
     return found
 
 
-def _pipe(points: list[Vector], radius: float) -> tuple[Matrix, Integers]:
+def _pipe(points: list[Vector], radius: float) -> Surface:
     """Return a pipe along a line through points (3,) [m], each piece with round ends."""
-    corners, triangles, total = [], [], 0
-    for start, end in zip(points, points[1:]):
-        surface = joined(_rings(start, end, radius))
-        corners.append(surface.points)
-        triangles.append(surface.triangles + total)
-        total += len(surface.points)
-    return np.concatenate(corners), np.concatenate(triangles)
-
-
-def _rings(start: Vector, end: Vector, radius: float) -> list[Matrix]:
-    """Return the rings (P, 3) [m] of a pipe between points (3,) [m], round at both ends."""
-    length = float(np.linalg.norm(end - start))
-    direction = (end - start) / length if length > 1e-9 else np.array([0.0, 0.0, 1.0])
-    first = np.cross(direction, np.eye(3)[np.argmin(np.abs(direction))])
-    first /= np.linalg.norm(first)
-    axes = np.array([first, np.cross(direction, first)])
-    angles = np.linspace(0.0, np.pi / 2, 7)
-    round_end = radius * np.sin(angles), radius * np.cos(angles)
-    along = np.concatenate([-round_end[0][::-1], length + round_end[0]])
-    across = np.concatenate([round_end[1][::-1], round_end[1]])
-    return [start + a * direction + b * circle(1.0) @ axes for a, b in zip(along, across)]
+    pairs = zip(points, points[1:])
+    return merged([joined(rounded(start, end, radius)) for start, end in pairs])

@@ -1,17 +1,21 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """A robot's surfaces in space, drawn by matplotlib: lit, seen from one side, at equal scales."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 from mpl_toolkits.mplot3d.axes3d import Axes3D
 import numpy as np
-from softrobot_dynamics.annotations import Array, Integers, Matrix
+from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
+from softrobot_dynamics.viewing.arrows import lines_of
+from softrobot_dynamics.viewing.shapes import RobotShape
 
 INK, FAINT, TIP = '#22303c', '#9aa7b1', '#d1495b'
 STYLE: dict[str, Any] = {'color': INK, 'fontsize': 9}
 VIEW = 14.0, -58.0  # elevation, azimuth [deg]
 BODY, LIGHT = np.array([0.16, 0.44, 0.58]), np.array([0.15, -0.75, 0.6])
+THING, AROUND, PUSH = np.array([0.93, 0.62, 0.16]), np.array([0.74, 0.77, 0.80]), '#8e1f86'
 
 
 class BodySurface(NamedTuple):
@@ -21,6 +25,7 @@ class BodySurface(NamedTuple):
     triangles: Integers  # (T, 3) of these
     body: int  # its number: every second one is darker
     paleness: float = 0.0  # 1 is white
+    color: Vector = BODY  # (3,) up to 1
 
 
 def add_surfaces(axes: Axes3D, parts: list[BodySurface], order: int) -> Any:
@@ -28,9 +33,7 @@ def add_surfaces(axes: Axes3D, parts: list[BodySurface], order: int) -> Any:
     if not parts:
         return None
     seen = [_faces(part.points, part.triangles) for part in parts]
-    colors = np.concatenate(
-        [_lit(normals, part.body, part.paleness) for (_, normals), part in zip(seen, parts)]
-    )
+    colors = np.concatenate([_lit(normals, part) for (_, normals), part in zip(seen, parts)])
     return axes.add_collection3d(
         Poly3DCollection(
             np.concatenate([faces for faces, _ in seen]),
@@ -43,24 +46,57 @@ def add_surfaces(axes: Axes3D, parts: list[BodySurface], order: int) -> Any:
     )
 
 
+def parts_of(shape: RobotShape, surfaces: Sequence[Matrix]) -> list[BodySurface]:
+    """Return the parts of a robot and of objects whose surfaces (K, 3) these are."""
+    modules = shape.model.description.modules
+    return [
+        BodySurface(
+            points,
+            shape.triangles[i],
+            1 if modules[i].is_object else i,
+            color=THING if modules[i].is_object else BODY,
+        )
+        for i, points in enumerate(surfaces)
+    ]
+
+
+def add_environment(axes: Axes3D, shape: RobotShape) -> list[Matrix]:
+    """Draw the obstacles around a robot, behind all else; return their points (K, 3) [m]."""
+    parts = [BodySurface(*each, 1, 0.25, AROUND) for each in shape.environment]
+    add_surfaces(axes, parts, 1)
+    return [part.points for part in parts]
+
+
+def add_forces(axes: Axes3D, ends: Array) -> Any:
+    """Draw arrows (C, 2, 3) [m], world, over all else; return the collection, None for none."""
+    if not len(ends):
+        return None
+    lines = lines_of(ends, _viewer())
+    return axes.add_collection3d(Line3DCollection(lines, colors=PUSH, linewidths=1.6, zorder=8))
+
+
+def _viewer() -> Vector:
+    """Return the direction (3,) to the one who looks."""
+    elevation, azimuth = np.radians(VIEW)
+    return np.array([np.cos(elevation) * np.cos(azimuth),
+                     np.cos(elevation) * np.sin(azimuth), np.sin(elevation)])  # fmt: skip
+
+
 def _faces(points: Matrix, triangles: Integers) -> tuple[Array, Matrix]:
     """Return the triangles (K, 3, 3) that face the viewer and their normals (K, 3)."""
     faces = points[triangles]
     normals = np.cross(faces[:, 1] - faces[:, 0], faces[:, 2] - faces[:, 0])
     normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12)
-    elevation, azimuth = np.radians(VIEW)
-    viewer = np.array([np.cos(elevation) * np.cos(azimuth),
-                       np.cos(elevation) * np.sin(azimuth), np.sin(elevation)])  # fmt: skip
-    facing = normals @ viewer > 0.0
+    facing = normals @ _viewer() > 0.0
     return faces[facing], normals[facing]
 
 
-def _lit(normals: Matrix, body: int, paleness: float) -> Matrix:
+def _lit(normals: Matrix, part: BodySurface) -> Matrix:
     """Return the colours (K, 3) of faces: lit from one side, every second body darker."""
     light = np.clip(normals @ (LIGHT / np.linalg.norm(LIGHT)), 0.0, 1.0)[:, None]
-    color = BODY * (1.0 if body % 2 else 0.8) * (0.6 + 0.6 * light) + 0.15 * light**6
+    color = part.color * (1.0 if part.body % 2 else 0.8) * (0.6 + 0.6 * light) + 0.15 * light**6
     color = np.clip(color, 0.0, 1.0)
-    return color + (1.0 - color) * paleness
+    return color + (1.0 - color) * part.paleness
 
 
 def frame_space(axes: Axes3D, points: Matrix) -> None:

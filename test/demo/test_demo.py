@@ -102,3 +102,13 @@ def _wait_for(log, word, process):
     while not (log.exists() and word in log.read_text(encoding='utf-8')):
         assert process.poll() is None and time.monotonic() < end, f'no {word!r} in {log}'
         time.sleep(0.1)
+
+
+@pytest.mark.alone
+def test_a_hand_lifts_a_ball_that_its_law_does_not_know(tmp_path):
+    """In the scene lift_ball the ball is 80 mm higher at the end, held by three fingers."""
+    said, _ = demo(tmp_path, '--scene', 'lift_ball', '--duration', '5', '--no-plot')
+    (rise, holders) = re.search(r'ball: moved .* across and ([-+.\d]+) mm up; held by (.*), slip',
+                                said).groups()  # fmt: skip
+    assert float(rise) == pytest.approx(80.0, abs=5.0)
+    assert holders == 'index2, middle2, thumb2'

@@ -8,6 +8,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.description.variation import plant_of, read_changes
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
 from support.robots import soft_arm
+from support.touching import AROUND, PRESS, write_press
 
 pytestmark = pytest.mark.quick
 
@@ -140,3 +141,34 @@ def test_changes_in_a_file(tmp_path):
         read_changes([str(file)])
     with pytest.raises(DescriptionError, match='none.yaml'):
         read_changes([str(tmp_path / 'none.yaml')])
+
+
+def test_shapes_objects_and_obstacles_are_varied_by_names_that_say_so():
+    """Friction, size and place of what a robot touches are varied; radii of bodies are not."""
+    robot, around = (sd.load_robot(PRESS), AROUND)
+    both = sd.surround(robot, around)
+    changes = {
+        'foot.collision.friction': 0.9,
+        'ball.shape.radius': '×0.5',
+        'ball.xyz.0': '+=0.1',
+        'ball.mass': 0.25,
+        'floor.friction': 0.2,
+    }
+    found = sd.vary(both, changes)
+    foot, ball = found.modules
+    assert (foot.shapes[0].friction, foot.shapes[0].radius) == (0.9, 0.05)
+    assert (ball.shapes[0].radius, ball.body.mass) == (0.02, 0.25)
+    assert ball.body.inertia.ixx == pytest.approx(0.4 * 0.25 * 0.02**2)
+    assert found.environment[0].shape.friction == 0.2
+    start = {name: q for name, q, _ in found.start}
+    assert [start[f'ball/{c}'] for c in 'xyz'] == pytest.approx([0.4, 0.1, -0.01])
+    assert sd.vary(both, {}).digest == both.digest != found.digest
+    with pytest.raises(UnknownNameError):
+        sd.vary(both, {'radius': 0.1})  # of no body
+
+
+def test_a_plant_in_surroundings_is_varied_with_them(tmp_path):
+    """The text surroundings=FILE adds what a plant touches, before the changes."""
+    robot, around = write_press(tmp_path)
+    plant = plant_of(sd.load_robot(robot), ['ball.shape.friction=0.1', f'surroundings={around}'])
+    assert plant.modules[-1].shapes[0].friction == 0.1

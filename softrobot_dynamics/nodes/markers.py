@@ -1,0 +1,102 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""A robot, what is around it and forces of contact as markers."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from geometry_msgs.msg import Point
+import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.nodes.marker_bytes import MarkerBytes, Outline
+from softrobot_dynamics.viewing import colours
+from softrobot_dynamics.viewing.arrows import ForceArrows
+from softrobot_dynamics.viewing.shapes import Appearance, leaves, RobotShape
+from visualization_msgs.msg import Marker, MarkerArray
+
+if TYPE_CHECKING:
+    from builtin_interfaces.msg import Time
+    from softrobot_dynamics.model.model import CompiledModel
+
+_KEPT = 300  # places of a tip's path
+_SHAFT = 0.01  # of the robot's size: how thick an arrow is
+
+
+class Scene:
+    """The markers of a robot: bodies, actuators, paths of tips, environment, forces of contact."""
+
+    def __init__(self, model: CompiledModel, frame: str) -> None:
+        self.shape = shape = RobotShape(model)
+        self._palette = colours.Palette(shape)
+        look, self._leaves = shape.at(model.q0), leaves(model)
+        self._paths: list[deque[Vector]] = [deque(maxlen=_KEPT) for _ in self._leaves]
+        size = colours.size_of(look)
+        bodies = [
+            Outline('bodies', i, Marker.TRIANGLE_LIST, 3 * len(triangles))
+            for i, triangles in enumerate(shape.triangles)
+        ]
+        curves = [
+            Outline('actuators', k, Marker.LINE_STRIP, len(c), self._palette.thickness(k, size))
+            for k, c in zip(shape.routed, look.curves)
+        ]
+        paths = [
+            Outline('paths', i, Marker.LINE_STRIP, _KEPT, colours.PATH_SHARE * size)
+            for i in self._leaves
+        ]
+        around = [
+            Outline('environment', i, Marker.TRIANGLE_LIST, 3 * len(surface.triangles))
+            for i, surface in enumerate(shape.environment)
+        ]
+        self._around = [s.points[s.triangles].reshape(-1, 3) for s in shape.environment]
+        self._bytes = MarkerBytes(frame, [*bodies, *curves, *paths, *around])
+        self._frame, self._size, self._shown = frame, size, 0
+        self._arrows = ForceArrows(model, size)
+
+    def at(self, q: Vector, u: Vector | None, stamp: Time) -> tuple[Appearance, bytes]:
+        """Return the Look at q (n,), and the markers under the commands u (m,); ArgumentError."""
+        look, palette = self.shape.at(q), self._palette
+        for path, body in zip(self._paths, self._leaves):
+            path.append(look.frames[body, :3, 3])
+        skins = [x[t].reshape(-1, 3) for x, t in zip(look.surfaces, self.shape.triangles)]
+        points = [*skins, *look.curves, *map(_filled, self._paths), *self._around]
+        clear = [colours.CLEARNESS if i in self.shape.passed else 1.0 for i in range(len(skins))]
+        seen = [
+            *([*c, a] for c, a in zip(palette.bodies(u) / 255.0, clear)),
+            *([*c, 1.0] for c in palette.curves(u) / 255.0),
+            *[[*colours.PATH / 255.0, 1.0]] * len(self._paths),
+            *[[*colours.OBSTACLE / 255.0, colours.SEEN_THROUGH]] * len(self._around),
+        ]
+        return look, self._bytes.write(stamp, points, seen)
+
+    def forces(self, points: Matrix, forces: Matrix, stamp: Time) -> MarkerArray:
+        """Return an arrow for each of forces (C, 3) [N] at points (C, 3) [m], base frame."""
+        ends = self._arrows.ends(points, forces)
+        shown = [self._arrow(k, end.tolist(), stamp) for k, end in enumerate(ends)]
+        gone = [self._gone(k) for k in range(len(shown), self._shown)]
+        self._shown = len(shown)
+        return MarkerArray(markers=[*shown, *gone])
+
+    def _arrow(self, number: int, ends: list[list[float]], stamp: Time) -> Marker:
+        """Return the marker of an arrow between two ends [m], world."""
+        marker = Marker(ns='contacts', id=number, type=Marker.ARROW)
+        marker.header.frame_id, marker.header.stamp = self._frame, stamp
+        marker.pose.orientation.w = 1.0
+        marker.scale.x, marker.scale.y = (s * self._size for s in (_SHAFT, 2.0 * _SHAFT))
+        colour = colours.FORCE / 255.0
+        marker.color.r, marker.color.g, marker.color.b = colour.tolist()
+        marker.color.a = 1.0
+        marker.points = [Point(x=x, y=y, z=z) for x, y, z in ends]
+        return marker
+
+    def _gone(self, number: int) -> Marker:
+        """Return what removes an arrow."""
+        marker = Marker(ns='contacts', id=number, action=Marker.DELETE)
+        marker.header.frame_id = self._frame
+        return marker
+
+
+def _filled(path: Sequence[Vector]) -> Matrix:
+    """Return the places of a path, the first one as often as there are too few."""
+    return np.array([path[0]] * (_KEPT - len(path)) + list(path))

@@ -1,0 +1,47 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The fate of objects in a run: way, holders, slip."""
+
+import numpy as np
+import pytest
+import softrobot_dynamics as sd
+from softrobot_dynamics.evaluation.objects import fate_of, fates
+
+RIGID = {'type': 'rigid', 'mass': 1.0, 'tip': {'xyz': [0.0, 0.0, 0.0]}}
+CUP = {
+    'name': 'cup',
+    'gravity': [0.0, 0.0, -9.81],
+    'bodies': [
+        {
+            'name': 'cup',
+            'joint': {'name': 'lift', 'type': 'prismatic', 'axis': [0.0, 0.0, 1.0]},
+            'body': RIGID,
+            'collision': {'type': 'sphere', 'radius': 0.1},
+        }
+    ],
+    'environment': [{'name': 'floor', 'type': 'plane', 'point': [0.0, 0.0, 0.1]}],
+    'objects': [
+        {
+            'name': 'ball',
+            'mass': 0.1,
+            'shape': {'type': 'sphere', 'radius': 0.05},
+            'pose': {'xyz': [0.3, 0.0, 0.1501]},
+        }
+    ],
+}
+
+
+def test_rise_shift_holders_and_slip_of_an_object_are_those_of_its_postures():
+    """A ball that leaves the floor for a cup, and moves 1 mm past it, is told so."""
+    model = sd.compile_model(sd.load_robot(CUP))
+    rows = np.zeros((3, model.n))
+    for row, (lift, x, z) in zip(
+        rows, [(-0.2, 0.3, 0.1499), (0.2, 0.0, 0.3499), (0.25, 0.001, 0.3999)]
+    ):
+        row[[0, 1, 3]] = lift, x, z
+    found = fate_of(model, 1, rows)
+    assert found.holders == ('cup',) and found.lies_on == ()
+    assert found.rise == pytest.approx(0.25) and found.shift == pytest.approx(0.299)
+    assert found.slip == pytest.approx(1e-3, abs=1e-5)
+    assert list(fates(model, rows[:1])) == [
+        'ball: moved 0.0 mm across and +0.0 mm up; not held, on floor'
+    ]

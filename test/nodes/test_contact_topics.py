@@ -1,0 +1,133 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Objects and contact forces of the simulation node, over real DDS."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from geometry_msgs.msg import WrenchStamped  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+import softrobot_dynamics as sd  # noqa: E402
+from std_msgs.msg import Float64MultiArray  # noqa: E402
+from support.node_processes import NODES, starting  # noqa: E402
+from support.touching import BALL, LIFTED, MASS, write_press  # noqa: E402
+
+TOPICS = {
+    'objects': JointState,
+    'contacts/foot': WrenchStamped,
+    'contacts/ball': WrenchStamped,
+    'contact_points': Float64MultiArray,
+}
+
+
+@pytest.fixture
+def press(observer, tmp_path):
+    """Start the simulation of a press on a floor; return what its topics of contact say last."""
+    robot, around = write_press(tmp_path)
+    sd.Simulator(sd.compile_model(sd.surround(sd.load_robot(robot), around)))
+    heard = {}
+    for topic, kind in TOPICS.items():
+        observer.node.create_subscription(
+            kind, f'simulation/{topic}', lambda m, topic=topic: heard.update({topic: m}), 1
+        )
+    with starting(tmp_path, NODES, (), robot=robot, surroundings=around, rate=100.0) as start:
+        start('simulation')
+        observer.until(lambda: len(heard) == len(TOPICS), 'all topics of contact')
+        yield heard
+
+
+def force(message):
+    """Return force and moment of a WrenchStamped."""
+    f, m = message.wrench.force, message.wrench.torque
+    return np.array([f.x, f.y, f.z]), np.array([m.x, m.y, m.z])
+
+
+def test_bodies_and_objects_have_a_wrench_of_contact_in_the_frame_of_their_tip(observer, press):
+    """A foot off its axis and a ball are carried by the floor, with the moment about the tip."""
+    weights = {'foot': 9.81 * MASS - LIFTED, 'ball': 9.81 * BALL}
+
+    def carried(body):
+        weight = weights[body]
+        return abs(force(press[f'contacts/{body}'])[0][2] - weight) < 1e-3 * weight
+
+    observer.until(lambda: all(map(carried, weights)), 'rest')
+    foot, ball = press['contacts/foot'], press['contacts/ball']
+    assert (foot.header.frame_id, ball.header.frame_id) == ('foot', 'ball')
+    assert force(foot)[1] == pytest.approx([0.0, -0.05 * weights['foot'], 0.0], abs=1e-3)
+    assert force(ball)[1] == pytest.approx(np.zeros(3), abs=1e-3)
+    points = press['contact_points']
+    rows = np.array(points.data).reshape([each.size for each in points.layout.dim])
+    rows = rows[np.argsort(rows[:, 0])]
+    assert rows[:, :3] == pytest.approx(np.array([[0.05, 0, -0.05], [0.3, 0.1, -0.05]]), abs=2e-3)
+    assert rows[:, 5] == pytest.approx(list(weights.values()), rel=0.01)
+
+
+def test_objects_are_published_by_coordinate_and_are_put_elsewhere_by_set_state(observer, press):
+    """The ball's coordinates are on ~/objects by name; the same names put it elsewhere."""
+    assert press['objects'].name == [f'ball/{c}' for c in ('x', 'y', 'z', 'rx', 'ry', 'rz')]
+    assert list(press['objects'].position[:2]) == pytest.approx([0.3, 0.1], abs=1e-3)
+    states = observer.node.create_publisher(JointState, 'simulation/set_state', 10)
+    observer.until(states.get_subscription_count, 'the node')
+    states.publish(JointState(name=['ball/x', 'ball/z'], position=[-0.4, 0.2]))
+    observer.until(lambda: press['objects'].position[0] < -0.39, 'the ball elsewhere')
+    assert press['objects'].position[1] == pytest.approx(0.1, abs=1e-3)
+
+
+def test_the_visualizer_shows_objects_environment_and_forces(observer, tmp_path):
+    """Markers have the ball where ~/objects says, the floor, and an arrow for each contact."""
+    pytest.importorskip('visualization_msgs')
+    from visualization_msgs.msg import Marker, MarkerArray
+
+    robot, around = write_press(tmp_path)
+    model = sd.compile_model(sd.surround(sd.load_robot(robot), around))
+    heard = {}
+    for topic in ('markers', 'contacts'):
+        observer.node.create_subscription(
+            MarkerArray, f'visualizer/{topic}', lambda m, topic=topic: heard.update({topic: m}), 1
+        )
+    tell = {
+        topic: observer.node.create_publisher(kind, topic, 1)
+        for topic, kind in (
+            ('joint_states', JointState),
+            ('simulation/objects', JointState),
+            ('simulation/contact_points', Float64MultiArray),
+        )
+    }
+    ball = [0.2, 0.3, 0.5, 0.0, 0.0, 0.0]
+    said = {
+        'joint_states': JointState(name=['slide'], position=[0.1], velocity=[0.0]),
+        'simulation/objects': JointState(name=model.coordinate_names[1:], position=ball),
+        'simulation/contact_points': Float64MultiArray(data=[0.1, 0.2, 0.3, 0.0, 0.0, 5.0]),
+    }
+
+    def middle(ns, number):
+        points = [
+            [p.x, p.y, p.z]
+            for m in heard['markers'].markers
+            if (m.ns, m.id) == (ns, number)
+            for p in m.points
+        ]
+        return np.mean([np.min(points, axis=0), np.max(points, axis=0)], axis=0)
+
+    def shown():
+        for topic, message in said.items():
+            tell[topic].publish(message)
+        return len(heard) == 2 and abs(middle('bodies', 1)[0] - 0.2) < 1e-3
+
+    with starting(tmp_path, NODES, (), robot=robot, surroundings=around, rate=30.0) as start:
+        start('visualizer')
+        observer.until(shown, 'the ball in its place', every=0.1)
+        assert middle('bodies', 1) == pytest.approx(ball[:3], abs=2e-3)
+        assert middle('environment', 0)[2] == pytest.approx(-0.05)
+        (arrow,) = heard['contacts'].markers
+        assert arrow.type == Marker.ARROW
+        begin, end = ([p.x, p.y, p.z] for p in arrow.points)
+        assert begin == pytest.approx([0.1, 0.2, 0.3])
+        assert end[:2] == pytest.approx([0.1, 0.2]) and end[2] > 0.31
+        said['simulation/contact_points'] = Float64MultiArray()
+        observer.until(
+            lambda: shown() and heard['contacts'].markers[0].action == Marker.DELETE,
+            'no arrow any more',
+            every=0.1,
+        )
