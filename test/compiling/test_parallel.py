@@ -210,7 +210,7 @@ def test_addresses_are_real_afterwards():
 
 @pytest.mark.quick
 def test_builders_are_called_once_where_all_is_kept():
-    """What is compiled already needs no stand-ins: the second start calls a builder once."""
+    """Compiled code needs no stand-ins: the second start calls a builder once."""
     build, calls = new_kernel(), []
 
     def builder():

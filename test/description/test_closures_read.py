@@ -45,7 +45,7 @@ def test_types_close_their_directions(given, closed):
     ({'type': 'weld', 'frame': FRAMES}, 'one of the fields'),
 ])  # fmt: skip
 def test_wrong_closures_are_refused_by_their_place(given, words):
-    """What a closure cannot be is a problem that names its entry and what would be right."""
+    """A wrong closure is a problem that names its entry and what would be right."""
     with pytest.raises(DescriptionError, match=r'closures\[0\]') as caught:
         sd.load_robot(with_closure(**given))
     assert words in str(caught.value)

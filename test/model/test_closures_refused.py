@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What does not know of closed loops yet refuses a robot with closures by name."""
+"""Calls that do not know closed loops yet refuse a robot with closures by name."""
 
 import numpy as np
 import pytest

@@ -82,12 +82,12 @@ class TipCourse:
 
     @property
     def leads(self) -> bool:
-        """Whether there is anything for the tip to follow."""
+        """True if there is anything for the tip to follow."""
         return bool(self.arrays.mode.any())
 
     @property
     def live(self) -> bool:
-        """Whether messages lead the tip."""
+        """True if messages lead the tip."""
         return bool((self.arrays.mode == LIVE).any())
 
     def stop(self) -> None:
