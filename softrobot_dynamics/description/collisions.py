@@ -23,7 +23,8 @@ def read_shapes(
         if shape is None:
             continue
         if not shape.on_bodies:
-            words = 'a shape that a body can have: sphere, capsule, box, rod'
+            kinds = [k for k in SHAPES.names() if SHAPES.get(k).on_bodies]
+            words = f'a shape that a body can have: {", ".join(kinds)}'
             problems.append(Problem(join(place, 'type'), shape.type_name, words))
             continue
         if body is not None:

@@ -12,12 +12,15 @@ from softrobot_dynamics.collision.contract import (
     CollisionShape,
     combined,
     ContactSurface,
+    CYLINDER,
     Element,
     ENVIRONMENT,
+    HULL,
     OBJECT,
     PLANE,
     ROBOT,
     SEGMENT,
+    SOLIDS,
     TUBE,
 )
 from softrobot_dynamics.compiling.addresses import NOTHING
@@ -26,18 +29,24 @@ from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.points import cloud_of
 from softrobot_dynamics.recursion.contact import (
-    B,
     ContactWorkspace,
     differentiate_nodes,
     find_contacts,
-    HALF,
-    KIND,
     NodeCloud,
     place_nodes,
+    rebound,
+)
+from softrobot_dynamics.recursion.contact_pairs import (
+    A,
+    B,
+    EXTENT,
+    PHASE,
     POINT_PLANE,
     POINT_TUBE,
-    rebound,
+    RADIUS_A,
     SEGMENT_BOX,
+    SEGMENT_CYLINDER,
+    SEGMENT_HULL,
     SEGMENT_SEGMENT,
 )
 from softrobot_dynamics.recursion.passes import Robot
@@ -52,6 +61,14 @@ _SLIP = 2e-4  # of the robot's length, times its rate
 _SLOW = 50.0  # times the slip: speed of approach that restitution goes by at least
 _WINDING = 0.6  # of both radii: gap at rest below which parts of one rod cannot touch
 _STANDING = -1  # in place of a body
+_KINDS = {
+    PLANE: POINT_PLANE,
+    TUBE: POINT_TUBE,
+    SEGMENT: SEGMENT_SEGMENT,
+    BOX: SEGMENT_BOX,
+    CYLINDER: SEGMENT_CYLINDER,
+    HULL: SEGMENT_HULL,
+}
 
 
 class _Placed(NamedTuple):
@@ -69,8 +86,9 @@ class ContactPlan(NamedTuple):
 
     bodies: tuple[tuple[int, Matrix, Matrix], ...]  # index, points (K, 3) [m], axes (K, 9)
     standing: Matrix  # (N', 16) frames of nodes that stand still; they follow those of bodies
-    pairs: Integers  # (P, 5) see softrobot_dynamics.recursion.contact
-    numbers: Matrix  # (P, 9)
+    pairs: Integers  # (P, 7) see softrobot_dynamics.recursion.contact_pairs
+    numbers: Matrix  # (P, 10)
+    faces: Matrix  # (F, 13) of all hulls
     restitution: Vector  # (P,) 0 where a damping is given
     names: tuple[tuple[str, str], ...]  # (P,) of the bodies or obstacles
     reach: float  # [m]
@@ -91,11 +109,11 @@ def plan_contacts(model: RobotModel) -> ContactPlan | None:
     smallest, contact = min(sizes), model.description.contact
     pressing = _pressing(model)
     stiffness = contact.stiffness or pressing / (_DEPTH * smallest)
-    nodes = _Nodes()
+    nodes, hulls = _Nodes(), _Hulls()
     rows, numbers, names, own, restitution = [], [], [], [], []
     for a, b in couples:
         surface = combined(a.shape, b.shape, stiffness)
-        for row, number in _pairs(a, b, surface, nodes):
+        for row, number in _pairs(a, b, _Rows(surface, nodes, hulls)):
             rows.append(row)
             numbers.append(number)
             names.append((a.name, b.name))
@@ -103,13 +121,14 @@ def plan_contacts(model: RobotModel) -> ContactPlan | None:
             own.append(_of_one_robot(model.description, a, b))
     bodies, standing, order = nodes.arrays()
     pairs = np.array(rows, dtype=np.int64)
-    pairs[:, 1:] = order[pairs[:, 1:]]
+    pairs[:, A:PHASE] = order[pairs[:, A:PHASE]]
     scales = model.scales
     plan = ContactPlan(
         bodies=bodies,
         standing=standing,
         pairs=pairs,
         numbers=np.array(numbers),
+        faces=hulls.faces(),
         restitution=np.array(restitution),
         names=tuple(names),
         reach=_REACH * smallest,
@@ -151,6 +170,7 @@ def contact_of(model: RobotModel, robot: Robot, plan: ContactPlan) -> ContactWor
         needed=needed,
         pairs=plan.pairs,
         numbers=plan.numbers,
+        faces=plan.faces,
         reach=plan.reach,
         dissipation=rebound(0.0),
         margin=plan.margin,
@@ -161,7 +181,7 @@ def contact_of(model: RobotModel, robot: Robot, plan: ContactPlan) -> ContactWor
         slow=_SLOW * plan.slip,
         places=np.zeros((P, 2)),
         J=np.zeros((P, 3 * n)),
-        v=np.zeros(3),
+        v=np.zeros(21),
         applied=np.zeros(n),
         lasting=np.zeros(P),
         restitution=plan.restitution,
@@ -175,13 +195,34 @@ def contact_of(model: RobotModel, robot: Robot, plan: ContactPlan) -> ContactWor
 
 
 def _extents(plan: ContactPlan, count: int) -> Vector:
-    """Return how far boxes reach from each of so many nodes [m]; 0 where there is none."""
+    """Return how far what turns with each of so many nodes reaches from it [m]; 0: nothing."""
     found = np.zeros(count)
     for pair, number in zip(plan.pairs, plan.numbers):
-        if pair[KIND] == SEGMENT_BOX:
-            half = float(np.linalg.norm(number[HALF : HALF + 3]))
-            found[pair[B]] = max(found[pair[B]], half)
+        found[pair[B]] = max(found[pair[B]], number[EXTENT])
+        if pair[PHASE]:
+            found[pair[A]] = max(found[pair[A]], number[RADIUS_A])
     return found
+
+
+class _Hulls:
+    """Collects the faces of hulls, those of each element once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Matrix, int]] = {}
+        self._count = 0
+
+    def rows(self, faces: Matrix) -> tuple[float, float]:
+        """Return the first row of a hull's faces, and that behind its last."""
+        if id(faces) not in self._known:
+            self._known[id(faces)] = faces, self._count
+            self._count += len(faces)
+        first = self._known[id(faces)][1]
+        return float(first), float(first + len(faces))
+
+    def faces(self) -> Matrix:
+        """Return all of them (F, 13)."""
+        found = [faces for faces, _ in self._known.values()]
+        return np.ascontiguousarray(np.concatenate(found)) if found else np.zeros((0, 13))
 
 
 class _Nodes:
@@ -253,64 +294,114 @@ def _may_touch(description: RobotDescription, a: _Placed, b: _Placed) -> bool:
     if _of_one_robot(description, a, b):
         if a.shape.collides_with is None or b.shape.collides_with is None:
             return False
-        if a.body == b.body and (a.owner != b.owner or a.element.kind == BOX):
+        if a.body == b.body and (a.owner != b.owner or a.element.kind in SOLIDS):
             return False
     return a.shape.wants(_group(description, b)) and b.shape.wants(_group(description, a))
 
 
-def _pairs(
-    a: _Placed, b: _Placed, surface: ContactSurface, nodes: _Nodes
-) -> list[tuple[list[int], list[float]]]:
-    """Return rows of ``pairs`` and ``numbers`` of two elements; each corner of a box is one."""
-    if b.element.kind < a.element.kind:  # a segment first, then a box
+class _Rows(NamedTuple):
+    """What rows of pairs are made with."""
+
+    surface: ContactSurface
+    nodes: _Nodes
+    hulls: _Hulls
+
+
+def _pairs(a: _Placed, b: _Placed, made: _Rows) -> list[tuple[list[int], list[float]]]:
+    """
+    Return rows of ``pairs`` and ``numbers`` of two elements.
+
+    Corners and rims of solids are a row each. The sides of two cylinders are looked at once.
+    """
+    if b.element.kind < a.element.kind:  # a segment first, then a solid
         a, b = b, a
     kind = b.element.kind
-    if a.element.kind == BOX:
-        found = _corners(a, b, surface, nodes)
-        return found if kind != BOX else found + _corners(b, a, surface, nodes)
-    ends = [nodes.add(a.body, p) for p in a.element.points]
+    if a.element.kind in SOLIDS:
+        found = _corners(a, b, made) + _rims(a, b, made, True)
+        if kind in SOLIDS:
+            found += _corners(b, a, made) + _rims(b, a, made, a.element.kind != CYLINDER)
+        return found
+    ends = [made.nodes.add(a.body, p) for p in a.element.points]
     if kind in (PLANE, TUBE):
-        return [_row(a, b, surface, nodes, [end, end]) for end in dict.fromkeys(ends)]
-    return [_row(a, b, surface, nodes, [ends[0], ends[-1]])]
+        return [_row(a, b, made, [end, end]) for end in dict.fromkeys(ends)]
+    return [_row(a, b, made, [ends[0], ends[-1]])]
 
 
-def _corners(
-    a: _Placed, b: _Placed, surface: ContactSurface, nodes: _Nodes
-) -> list[tuple[list[int], list[float]]]:
-    """Return rows for the corners of a box a beside another element."""
+def _corners(a: _Placed, b: _Placed, made: _Rows) -> list[tuple[list[int], list[float]]]:
+    """Return rows for the corners of a box or a hull a beside another element."""
     e, found = a.element, []
-    for signs in itertools.product((-1.0, 1.0), repeat=3):
-        corner = nodes.add(a.body, e.points[0] + e.axes @ (e.half * signs))
-        found.append(_row(a, b, surface, nodes, [corner, corner]))
+    centre = made.nodes.add(a.body, e.points[0] + e.axes @ e.middle) if len(e.corners) else 0
+    for corner in e.corners:
+        node = made.nodes.add(a.body, e.points[0] + e.axes @ corner)
+        found.append(_row(a, b, made, [node, node], radius=0.0, centre=centre))
+    return found
+
+
+def _rims(a: _Placed, b: _Placed, made: _Rows, sides: bool) -> list[tuple[list[int], list[float]]]:
+    """Return rows for both rims of a cylinder a beside another element, and for its side."""
+    e, found = a.element, []
+    if e.kind != CYLINDER:
+        return found
+    middle, flat = e.points[0], b.element.kind in (PLANE, TUBE)
+    inner = made.nodes.add(a.body, middle, e.axes)
+    for sign in (-1.0, 1.0):
+        rim = made.nodes.add(a.body, middle + sign * e.half[2] * e.axes[:, 2], e.axes)
+        if flat or sides:
+            ends = [rim if flat else inner, rim]
+            found.append(_row(a, b, made, ends, phase=1, centre=inner))
+        for phase in (2, 3):
+            found.append(_row(a, b, made, [rim, rim], phase=phase, centre=inner))
     return found
 
 
 def _row(
-    a: _Placed, b: _Placed, surface: ContactSurface, nodes: _Nodes, ends: list[int]
+    a: _Placed,
+    b: _Placed,
+    made: _Rows,
+    ends: list[int],
+    radius: float | None = None,
+    phase: int = 0,
+    centre: int | None = None,
 ) -> tuple[list[int], list[float]]:
     """Return a row of ``pairs`` and of ``numbers`` of a segment between nodes, and an element."""
-    other = b.element
-    kind = {PLANE: POINT_PLANE, TUBE: POINT_TUBE, SEGMENT: SEGMENT_SEGMENT, BOX: SEGMENT_BOX}
+    other, surface = b.element, made.surface
     turned = None if other.kind == SEGMENT else other.axes
-    those = [nodes.add(b.body, p, turned) for p in other.points]
+    those = [made.nodes.add(b.body, p, turned) for p in other.points]
+    half = list(other.half)
+    if other.kind == HULL:
+        half[:2] = made.hulls.rows(other.faces)
+    inner = ends[0] if centre is None else centre
     by_damping = not np.isnan(surface.damping)
     number = [
-        a.element.radius,
+        a.element.radius if radius is None else radius,
         other.radius,
-        *other.half,
+        *half,
         surface.stiffness,
         surface.damping if by_damping else 0.0,
         -1.0 if by_damping else rebound(surface.restitution),
         surface.friction,
+        _extent(other),
     ]
-    return [kind[other.kind], *ends, those[0], those[-1]], number
+    return [_KINDS[other.kind], *ends, those[0], those[-1], inner, phase], number
+
+
+def _extent(element: Element) -> float:
+    """Return how far a solid reaches from its node [m]; 0 of other elements."""
+    if element.kind == CYLINDER:
+        return float(np.hypot(element.radius, element.half[2]))
+    return max((float(np.linalg.norm(c)) for c in element.corners), default=0.0)
 
 
 def _size(element: Element) -> float:
-    """Return the radius of an element, or half the shortest edge [m]; inf of a plane or tube."""
-    if element.kind == SEGMENT:
-        return element.radius
-    return float(min(element.half)) if element.kind == BOX else float('inf')
+    """Return the radius of an element, or half its least thickness [m]; inf of a plane or tube."""
+    if element.kind in (PLANE, TUBE):
+        return float('inf')
+    if element.kind == HULL:
+        spans = element.corners @ element.faces[:, :3].T
+        return float(0.5 * np.ptp(spans, axis=0).min())
+    if element.kind == CYLINDER:
+        return float(min(element.radius, element.half[2]))
+    return element.radius if element.kind == SEGMENT else float(min(element.half))
 
 
 def _pressing(model: RobotModel) -> float:

@@ -32,21 +32,22 @@ from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels.layout import ORIGIN
 from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.kernels.sums import dot
+from softrobot_dynamics.recursion.contact_pairs import (
+    A,
+    A_END,
+    B,
+    B_END,
+    DAMPING,
+    FRICTION,
+    KIND,
+    measure,
+    POINT_TUBE,
+    REBOUND,
+    STIFFNESS,
+)
 from softrobot_dynamics.recursion.frames import point_jacobian
 from softrobot_dynamics.recursion.material_points import Cloud, place_frames, point_columns
-from softrobot_dynamics.recursion.narrow_phase import (
-    FAR,
-    point_plane,
-    point_tube,
-    segment_box,
-    segment_segment,
-)
 from softrobot_dynamics.recursion.passes import JOINT_POSE, STATE
-
-POINT_PLANE, POINT_TUBE, SEGMENT_SEGMENT, SEGMENT_BOX = range(4)
-KIND, A, A_END, B, B_END = range(5)  # of a row of ``pairs``
-RADIUS_A, RADIUS_B, HALF, STIFFNESS, DAMPING, REBOUND, FRICTION = 0, 1, 2, 5, 6, 7, 8
-"""Where in a row of ``numbers``; half the edges of a box are three."""
 
 
 class NodeCloud(NamedTuple):
@@ -69,8 +70,9 @@ class ContactWorkspace(NamedTuple):
     frames: Matrix  # (N, 16) of nodes, to the base frame
     jacobians: Matrix  # (N, 6 n)
     needed: Vector  # (N,)
-    pairs: Integers  # (P, 5)
-    numbers: Matrix  # (P, 9)
+    pairs: Integers  # (P, 7) see contact_pairs
+    numbers: Matrix  # (P, 10)
+    faces: Matrix  # (F, 13) of all hulls, see softrobot_dynamics.recursion.solid_distances
     reach: float  # [m] gap below which a pair is near
     slip: float  # [m/s] v_0
     dissipation: float  # a of a restitution of 0
@@ -90,7 +92,7 @@ class ContactWorkspace(NamedTuple):
     damping: Vector  # (P,) [s/m] c in force
     onset: Vector  # (P,) [m/s] speed of approach when they met; 0 where they are apart
     J: Matrix  # (P, 3 n) of the relative velocity, row by row; of pairs that are near
-    v: Vector  # (3,) scratch
+    v: Vector  # (21,) scratch: ends of both elements (12), of hulls (6) and rims (3)
     applied: Vector  # (n,) generalized force that steps are begun with
     lasting: Vector  # (P,) 1 where there was a force in the step before, too
     restitution: Vector  # (P,) of pairs whose damping is not given, else 0
@@ -169,7 +171,7 @@ def find_contacts(contact, q, qd, n):
     near = False
     for c in range(contact.candidates[0]):
         i = contact.candidates[1 + c]
-        _measure(contact, i)
+        measure(contact, i)
         contact.speed[i] = contact.force[i] = 0.0
         if contact.gap[i] < contact.reach:
             pair, near = contact.pairs[i], True
@@ -213,7 +215,7 @@ def _choose(contact):
     """Measure all pairs; note those that may be near before a node moves by the margin."""
     count, limit = 0, contact.reach + 2.0 * contact.margin
     for i in range(len(contact.pairs)):
-        _measure(contact, i)
+        measure(contact, i)
         contact.speed[i] = contact.force[i] = 0.0
         if contact.gap[i] < limit or contact.pairs[i, KIND] == POINT_TUBE:  # it ends abruptly
             count += 1
@@ -253,40 +255,6 @@ def add_contact_stiffness(contact, K, D):
                 D[a, b] += along * both
                 if across > 0.0:
                     D[a, b] += across * (x[a] * x[b] + y[a] * y[b] + z[a] * z[b] - both)
-
-
-@kernel
-def _measure(contact, i):
-    """Fill gap, normal, places and point of a pair."""
-    pair, number, frames = contact.pairs[i], contact.numbers[i], contact.frames
-    a, b = frames[pair[A]], frames[pair[B]]
-    p, n, places = contact.point[i], contact.normal[i], contact.places[i]
-    gap, n0, n1, n2, s, t = FAR, 0.0, 0.0, 1.0, 0.0, 0.0
-    kind, r = pair[KIND], number[RADIUS_A]
-    half = number[HALF : HALF + 3]
-    x = contact.v
-    x[0], x[1], x[2] = a[3], a[7], a[11]
-    if kind == POINT_PLANE:
-        gap, n0, n1, n2 = point_plane(x, r, b)
-    elif kind == POINT_TUBE:
-        gap, n0, n1, n2 = point_tube(x, r, b, number[RADIUS_B], half[2])
-    elif kind == SEGMENT_SEGMENT:
-        gap, n0, n1, n2, s, t = segment_segment(
-            a[3::4],
-            frames[pair[A_END]][3::4],
-            r,
-            b[3::4],
-            frames[pair[B_END]][3::4],
-            number[RADIUS_B],
-        )
-    else:
-        gap, n0, n1, n2, s = segment_box(a[3::4], frames[pair[A_END]][3::4], r, b, half)
-    contact.gap[i] = gap
-    n[0], n[1], n[2], places[0], places[1] = n0, n1, n2, s, t
-    if gap < contact.reach:
-        end, back = frames[pair[A_END]], r + 0.5 * gap
-        for k in range(3):
-            p[k] = (1.0 - s) * a[4 * k + 3] + s * end[4 * k + 3] - back * n[k]
 
 
 @kernel

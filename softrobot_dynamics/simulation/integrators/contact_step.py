@@ -20,13 +20,8 @@ import math
 
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels.sums import dot
-from softrobot_dynamics.recursion.contact import (
-    DAMPING,
-    find_contacts,
-    FRICTION,
-    REBOUND,
-    STIFFNESS,
-)
+from softrobot_dynamics.recursion.contact import find_contacts
+from softrobot_dynamics.recursion.contact_pairs import DAMPING, FRICTION, REBOUND, STIFFNESS
 from softrobot_dynamics.simulation.integrators.exponential_step import respond
 
 SWEEPS = 100  # over all contacts, at most
