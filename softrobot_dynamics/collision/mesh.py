@@ -7,7 +7,7 @@ import functools
 from pathlib import Path
 
 import numpy as np
-from softrobot_dynamics.annotations import Complaints, Matrix
+from softrobot_dynamics.annotations import Complaints, Integers, Matrix
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.bodies.meshes import read_surface
 from softrobot_dynamics.bodies.skins import Surface
@@ -28,7 +28,7 @@ class SurfaceFile:
 
     name: str
     points: Matrix
-    triangles: Matrix
+    triangles: Integers
 
 
 def _read(path: str, place: str, problems: Problems) -> SurfaceFile | None:

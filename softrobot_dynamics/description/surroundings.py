@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 from softrobot_dynamics.annotations import Matrix
 from softrobot_dynamics.bodies.contract import BODIES
 from softrobot_dynamics.collision.contract import CollisionShape, SHAPES
-from softrobot_dynamics.description.collisions import read_shape
+from softrobot_dynamics.description.collisions import read_obstacle, read_shape
 from softrobot_dynamics.description.contact_options import Obstacle
 from softrobot_dynamics.description.modules import Module
+from softrobot_dynamics.description.obstacle_motion import ObstacleMotion
 from softrobot_dynamics.errors import MISSING, Problem
 from softrobot_dynamics.joints.contract import JOINTS
 from softrobot_dynamics.schema.fields import name, nested, number
@@ -63,14 +64,17 @@ def _environment(value: object, names: list[str], problems: Problems) -> tuple[O
     """Return an Obstacle for each right entry of the list `environment`."""
     found: list[Obstacle] = []
     for path, row in _rows('environment', value, problems):
-        shape = read_shape(row, path, problems)
+        shape = read_obstacle(row, path, problems)
         if shape is not None and not shape.fixed:
             words = f'a shape that needs no body: {_kinds(lambda shape: shape.fixed)}'
             problems.append(Problem(join(path, 'type'), shape.type_name, words))
         if isinstance(row, dict):
             known = _name(row.get('name', MISSING), f'{path}.name', problems)
             _take(known, names, path, problems)
-            found.append(Obstacle(known, shape))
+            motion = row.get('motion')
+            if motion is not None:
+                motion = parse(ObstacleMotion, motion, f'{path}.motion', problems)
+            found.append(Obstacle(known, shape, motion))
     return tuple(found)
 
 

@@ -47,8 +47,9 @@ class ContactForces:
         given = {'evaluate': evaluate.entry, 'contact': self.contact, 'h': self._h}
         self._touch = cached(touch, **given)
 
-    def force(self, q: Vector, qd: Vector) -> Vector:
-        """Return the generalized force (n,)."""
+    def force(self, q: Vector, qd: Vector, t: float = 0.0) -> Vector:
+        """Return the generalized force (n,), with obstacles where they are at t [s]."""
+        self.contact.moving.time[0] = t
         self.contact.onset[:] = 0.0
         return self._found(q, qd)
 
@@ -81,12 +82,15 @@ def contact_forces(model: CompiledModel) -> ContactForces | None:
     return None if plan is None else ContactForces(model, plan)
 
 
-def contacts(model: CompiledModel, *, q: ArrayLike, qd: ArrayLike | None = None) -> Contacts:
+def contacts(
+    model: CompiledModel, *, q: ArrayLike, qd: ArrayLike | None = None, t: float = 0.0
+) -> Contacts:
     """
-    Return the :class:`Contacts` at q, qd (n,), by default at rest.
+    Return the :class:`Contacts` at q, qd (n,), by default at rest, and at a time t [s].
 
-    Those whose gap is below a tenth of the smallest radius of a shape. Surfaces that overlap are
-    taken to have met at their present speed. Raises ArgumentError.
+    The time matters where obstacles are given a motion. Pairs are those whose gap is below a tenth
+    of the smallest radius of a shape. Surfaces that overlap are taken to have met at their present
+    speed. Raises ArgumentError.
     """
     q = checked('q', q, (model.n,))
     qd = np.zeros(model.n) if qd is None else checked('qd', qd, (model.n,))
@@ -95,7 +99,7 @@ def contacts(model: CompiledModel, *, q: ArrayLike, qd: ArrayLike | None = None)
     if plan is None or found is None:
         none, three = np.zeros(0), np.zeros((0, 3))
         return Contacts((), none, three, three, none, three, np.zeros((0, 3, n)), np.zeros(n))
-    total, contact = found.force(q, qd), found.contact
+    total, contact = found.force(q, qd, t), found.contact
     near = contact.candidates[1 : 1 + contact.candidates[0]]
     near = near[contact.gap[near] < contact.reach]
     near = near[np.argsort(contact.gap[near], kind='stable')]

@@ -25,6 +25,7 @@ from softrobot_dynamics.collision.contract import (
 )
 from softrobot_dynamics.compiling.addresses import NOTHING
 from softrobot_dynamics.compiling.binding import cached, entry
+from softrobot_dynamics.description.obstacle_motion import ObstacleMotion
 from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.points import cloud_of
@@ -49,6 +50,7 @@ from softrobot_dynamics.recursion.contact_pairs import (
     SEGMENT_HULL,
     SEGMENT_SEGMENT,
 )
+from softrobot_dynamics.recursion.obstacle_motion import MovingNodes, no_motion
 from softrobot_dynamics.recursion.passes import Robot
 from softrobot_dynamics.schema.poses import transform
 
@@ -79,13 +81,16 @@ class _Placed(NamedTuple):
     body: int  # index, or _STANDING
     owner: int  # index of its shape
     name: str  # of the body or obstacle
+    motion: int = -1  # of an obstacle that moves
 
 
 class ContactPlan(NamedTuple):
     """All pairs of elements of a robot and its surroundings that may touch, P of them."""
 
     bodies: tuple[tuple[int, Matrix, Matrix], ...]  # index, points (K, 3) [m], axes (K, 9)
-    standing: Matrix  # (N', 16) frames of nodes that stand still; they follow those of bodies
+    standing: Matrix  # (N', 16) frames of nodes of obstacles; they follow those of bodies
+    motion_of: Integers  # (N',) which motion they are given; -1: they stand still
+    motions: tuple[ObstacleMotion, ...]
     pairs: Integers  # (P, 7) see softrobot_dynamics.recursion.contact_pairs
     numbers: Matrix  # (P, 10)
     faces: Matrix  # (F, 13) of all hulls
@@ -119,13 +124,15 @@ def plan_contacts(model: RobotModel) -> ContactPlan | None:
             names.append((a.name, b.name))
             restitution.append(surface.restitution if np.isnan(surface.damping) else 0.0)
             own.append(_of_one_robot(model.description, a, b))
-    bodies, standing, order = nodes.arrays()
+    bodies, standing, motion_of, order = nodes.arrays()
     pairs = np.array(rows, dtype=np.int64)
     pairs[:, A:PHASE] = order[pairs[:, A:PHASE]]
     scales = model.scales
     plan = ContactPlan(
         bodies=bodies,
         standing=standing,
+        motion_of=motion_of,
+        motions=_motions(model.description),
         pairs=pairs,
         numbers=np.array(numbers),
         faces=hulls.faces(),
@@ -180,6 +187,8 @@ def contact_of(model: RobotModel, robot: Robot, plan: ContactPlan) -> ContactWor
         slip=plan.slip,
         slow=_SLOW * plan.slip,
         places=np.zeros((P, 2)),
+        drift=np.zeros((P, 3)),
+        moving=_moving(plan, sum(counts)),
         J=np.zeros((P, 3 * n)),
         v=np.zeros(21),
         applied=np.zeros(n),
@@ -191,6 +200,32 @@ def contact_of(model: RobotModel, robot: Robot, plan: ContactPlan) -> ContactWor
         change=np.zeros((2, n)),
         **vectors,
         **triples,
+    )
+
+
+def _motions(description: RobotDescription) -> tuple[ObstacleMotion, ...]:
+    """Return the motions of obstacles, of those that have one."""
+    return tuple(o.motion for o in description.environment if o.motion is not None)
+
+
+def _moving(plan: ContactPlan, before: int) -> MovingNodes:
+    """Return the nodes of obstacles that move; so many nodes of bodies go before."""
+    found = no_motion(before + len(plan.standing))
+    if not plan.motions:
+        return found
+    knots, formulas, count = [m.knots() for m in plan.motions], [], 0
+    for motion, rows in zip(plan.motions, knots):
+        formulas.append([*motion.formula(), count, count := count + len(rows)])
+    found.motion_of[before:] = plan.motion_of
+    those = np.flatnonzero(plan.motion_of >= 0)
+    return found._replace(
+        formulas=np.array(formulas, dtype=float),
+        knots=np.concatenate(knots),
+        nodes=before + those,
+        motions=plan.motion_of[those],
+        rest=np.ascontiguousarray(plan.standing[those]),
+        frames=np.zeros((len(knots), 12)),
+        twists=np.zeros((len(knots), 9)),
     )
 
 
@@ -229,19 +264,31 @@ class _Nodes:
     """Collects nodes, each once, by body; :meth:`arrays` puts those of a body together."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, bytes, bytes], int] = {}
+        self._known: dict[tuple[int, int, bytes, bytes], int] = {}
 
-    def add(self, body: int, point: Vector, axes: Matrix | None = None) -> int:
+    def add(self, of: _Placed, point: Vector, axes: Matrix | None = None) -> int:
         """Return the number of a node at a point (3,) [m], with such axes (3, 3) of its own."""
         turned = np.eye(3) if axes is None else axes
-        key = body, np.array(point, dtype=float).tobytes(), np.ascontiguousarray(turned).tobytes()
+        key = (
+            of.body,
+            of.motion,
+            np.array(point, dtype=float).tobytes(),
+            np.ascontiguousarray(turned).tobytes(),
+        )
         return self._known.setdefault(key, len(self._known))
 
-    def arrays(self) -> tuple[tuple[tuple[int, Matrix, Matrix], ...], Matrix, Integers]:
-        """Return nodes of bodies, frames of those that stand, and where each number is now."""
+    def arrays(self) -> tuple[tuple[tuple[int, Matrix, Matrix], ...], Matrix, Integers, Integers]:
+        """
+        Return nodes of bodies, frames of those of obstacles, and where each number is now.
+
+        Before the last, which motion those of obstacles have.
+        """
         grouped: dict[int, list[tuple[int, Vector, Vector]]] = defaultdict(list)
-        for (body, point, axes), number in self._known.items():
+        motions = []
+        for (body, motion, point, axes), number in self._known.items():
             grouped[body].append((number, np.frombuffer(point), np.frombuffer(axes)))
+            if body == _STANDING:
+                motions.append(motion)
         order, bodies, standing, first = np.zeros(len(self._known), dtype=np.int64), [], [], 0
         for body in sorted(grouped, key=lambda b: (b == _STANDING, b)):
             rows = grouped[body]
@@ -252,7 +299,8 @@ class _Nodes:
                 bodies.append((body, points, turned))
                 continue
             standing += [transform(a.reshape(3, 3), p).ravel() for p, a in zip(points, turned)]
-        return tuple(bodies), np.array(standing).reshape(-1, 16), order
+        moved = np.array(motions, dtype=np.int64)
+        return tuple(bodies), np.array(standing).reshape(-1, 16), moved, order
 
 
 def _placed(description: RobotDescription) -> list[_Placed]:
@@ -264,9 +312,12 @@ def _placed(description: RobotDescription) -> list[_Placed]:
             elements = shape.elements(module.body)
             found += [_Placed(e, shape, i, owner, module.name) for e in elements]
             owner += 1
+    motion = 0
     for obstacle in description.environment:
-        elements = obstacle.shape.elements(None)
-        found += [_Placed(e, obstacle.shape, _STANDING, owner, obstacle.name) for e in elements]
+        given = -1 if obstacle.motion is None else motion
+        motion += obstacle.motion is not None
+        own = obstacle.shape, _STANDING, owner, obstacle.name, given
+        found += [_Placed(e, *own) for e in obstacle.shape.elements(None)]
         owner += 1
     return found
 
@@ -321,7 +372,7 @@ def _pairs(a: _Placed, b: _Placed, made: _Rows) -> list[tuple[list[int], list[fl
         if kind in SOLIDS:
             found += _corners(b, a, made) + _rims(b, a, made, a.element.kind != CYLINDER)
         return found
-    ends = [made.nodes.add(a.body, p) for p in a.element.points]
+    ends = [made.nodes.add(a, p) for p in a.element.points]
     if kind in (PLANE, TUBE):
         return [_row(a, b, made, [end, end]) for end in dict.fromkeys(ends)]
     return [_row(a, b, made, [ends[0], ends[-1]])]
@@ -330,22 +381,23 @@ def _pairs(a: _Placed, b: _Placed, made: _Rows) -> list[tuple[list[int], list[fl
 def _corners(a: _Placed, b: _Placed, made: _Rows) -> list[tuple[list[int], list[float]]]:
     """Return rows for the corners of a box or a hull a beside another element."""
     e, found = a.element, []
-    centre = made.nodes.add(a.body, e.points[0] + e.axes @ e.middle) if len(e.corners) else 0
+    centre = made.nodes.add(a, e.points[0] + e.axes @ e.middle) if len(e.corners) else 0
     for corner in e.corners:
-        node = made.nodes.add(a.body, e.points[0] + e.axes @ corner)
+        node = made.nodes.add(a, e.points[0] + e.axes @ corner)
         found.append(_row(a, b, made, [node, node], radius=0.0, centre=centre))
     return found
 
 
 def _rims(a: _Placed, b: _Placed, made: _Rows, sides: bool) -> list[tuple[list[int], list[float]]]:
     """Return rows for both rims of a cylinder a beside another element, and for its side."""
-    e, found = a.element, []
+    e = a.element
+    found: list[tuple[list[int], list[float]]] = []
     if e.kind != CYLINDER:
         return found
     middle, flat = e.points[0], b.element.kind in (PLANE, TUBE)
-    inner = made.nodes.add(a.body, middle, e.axes)
+    inner = made.nodes.add(a, middle, e.axes)
     for sign in (-1.0, 1.0):
-        rim = made.nodes.add(a.body, middle + sign * e.half[2] * e.axes[:, 2], e.axes)
+        rim = made.nodes.add(a, middle + sign * e.half[2] * e.axes[:, 2], e.axes)
         if flat or sides:
             ends = [rim if flat else inner, rim]
             found.append(_row(a, b, made, ends, phase=1, centre=inner))
@@ -366,7 +418,7 @@ def _row(
     """Return a row of ``pairs`` and of ``numbers`` of a segment between nodes, and an element."""
     other, surface = b.element, made.surface
     turned = None if other.kind == SEGMENT else other.axes
-    those = [made.nodes.add(b.body, p, turned) for p in other.points]
+    those = [made.nodes.add(b, p, turned) for p in other.points]
     half = list(other.half)
     if other.kind == HULL:
         half[:2] = made.hulls.rows(other.faces)

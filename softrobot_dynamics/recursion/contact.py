@@ -47,6 +47,11 @@ from softrobot_dynamics.recursion.contact_pairs import (
 )
 from softrobot_dynamics.recursion.frames import point_jacobian
 from softrobot_dynamics.recursion.material_points import Cloud, place_frames, point_columns
+from softrobot_dynamics.recursion.obstacle_motion import (
+    move_obstacles,
+    MovingNodes,
+    surface_velocity,
+)
 from softrobot_dynamics.recursion.passes import JOINT_POSE, STATE
 
 
@@ -91,6 +96,8 @@ class ContactWorkspace(NamedTuple):
     friction: Matrix  # (P, 3) [N] on the first
     damping: Vector  # (P,) [s/m] c in force
     onset: Vector  # (P,) [m/s] speed of approach when they met; 0 where they are apart
+    drift: Matrix  # (P, 3) [m/s] of sliding and speed: what motions that are given make of them
+    moving: MovingNodes
     J: Matrix  # (P, 3 n) of the relative velocity, row by row; of pairs that are near
     v: Vector  # (21,) scratch: ends of both elements (12), of hulls (6) and rims (3)
     applied: Vector  # (n,) generalized force that steps are begun with
@@ -165,6 +172,7 @@ def find_contacts(contact, q, qd, n):
     """
     if contact.place.address != 0:
         run(contact.place, q, qd)
+    move_obstacles(contact.moving, contact.frames)
     if _has_moved(contact):
         _choose(contact)
     contact.needed[:] = 0.0
@@ -265,14 +273,30 @@ def _move(contact, i, qd, n):
     _add_side(contact, pair[A], pair[A_END], places[0], 1.0, contact.point[i], J, n)
     _add_side(contact, pair[B], pair[B_END], places[1], -1.0, contact.point[i], J, n)
     v, N = contact.sliding[i], contact.normal[i]
+    drift = contact.drift[i]
+    if len(contact.moving.formulas) > 0:
+        _follow_surfaces(contact, i)
     for k in range(3):
-        v[k] = 0.0
+        v[k] = drift[k]
         for j in range(n):
             v[k] += J[k * n + j] * qd[j]
     speed = v[0] * N[0] + v[1] * N[1] + v[2] * N[2]
     contact.speed[i] = speed
     for k in range(3):
         v[k] -= speed * N[k]
+
+
+@kernel
+def _follow_surfaces(contact, i):
+    """Fill the velocity of the first element past the second that is given."""
+    pair, drift, moving = contact.pairs[i], contact.drift[i], contact.moving
+    drift[:] = 0.0
+    for node, sign in ((pair[A], 1.0), (pair[B], -1.0)):
+        if moving.motion_of[node] >= 0:
+            x, y, z = surface_velocity(moving, node, contact.point[i])
+            drift[0] += sign * x
+            drift[1] += sign * y
+            drift[2] += sign * z
 
 
 @kernel

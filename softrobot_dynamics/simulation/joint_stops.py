@@ -79,7 +79,11 @@ class JointStops:
         """
         self._hold(steps, force, q, qd)
         start, longest, clock = (q.copy(), qd.copy()), duration, self._stepper.clock
+        contact = self._stepper.acts.contact
+        time = np.zeros(1) if contact is None else contact.moving.time
+        now = time[0]
         for left in reversed(range(_TRIES + len(q))):
+            time[0] = now
             failed = steps.advance(force, q, qd, longest, True)
             if failed:
                 break

@@ -139,6 +139,7 @@ class Simulator(Rebuilt):
         """Make steps for dt [s], if ``once`` with the state recentred after each."""
         left, clock = dt, self._stepper.clock
         while left > dt * 1e-12:
+            self._set_time()
             failed = steps.advance(self._inputs.force, self.q, self.qd, left, once)
             left -= self._count(clock.passed[0], clock.steps[0])
             if failed:
@@ -163,6 +164,7 @@ class Simulator(Rebuilt):
             self.time, self.substeps = time, substeps
         left, clock = dt, self._stepper.clock
         while left > dt * 1e-12:
+            self._set_time()
             failed = stops.advance(steps, self._inputs.force, self.q, self.qd, left)
             left -= self._count(clock.passed[0], clock.steps[0])
             if failed:
@@ -174,6 +176,11 @@ class Simulator(Rebuilt):
         if (contact := self._stepper.acts.contact) is not None:
             for each in (contact.onset, contact.applied, contact.pushes, contact.lasting):
                 each[:] = 0.0
+
+    def _set_time(self) -> None:
+        """Let obstacles that are given a motion be where they are now."""
+        if (contact := self._stepper.acts.contact) is not None:
+            contact.moving.time[0] = self.time
 
     def _count(self, passed: float, steps: float) -> float:
         """Count steps, and the time [s] that they took; return this."""

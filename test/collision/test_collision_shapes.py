@@ -216,6 +216,24 @@ def test_a_mesh_that_is_not_convex_is_refused_by_its_name_and_how_far(tmp_path):
     assert 'up to 0.25 m inside of its convex hull' in text
 
 
+def test_points_of_a_skin_lie_below_the_surface_and_spread_over_it():
+    """Spheres of a rod's skin touch its surface from within, no two in one place."""
+    body = {'type': 'pcc', 'length': 0.2, 'radius': 0.02, 'density': 1e3, 'young_modulus': 1e6}
+    module = robot({'type': 'skin', 'points': 60, 'radius': 1e-3}, body).modules[0]
+    elements = module.shapes[0].elements(module.body)
+    points = np.array([e.points[0] for e in elements])
+    assert len(points) == 60
+    assert {e.radius for e in elements} == {1e-3}
+    inside = np.minimum(
+        0.02 - np.hypot(*points.T[:2]), np.minimum(points[:, 2], 0.2 - points[:, 2])
+    )
+    assert (inside > 0.7e-3).all() or (inside > -1e-12).all()
+    assert inside.max() < 1.01e-3
+    away = np.linalg.norm(points[:, None] - points, axis=2) + 9.0 * np.eye(60)
+    assert away.min() > 0.008
+    assert 'skin' in problems({'type': 'skin'})
+
+
 def test_surfaces_are_combined_as_springs_in_series():
     """Stiffnesses are in series, friction is 2 ab / (a + b), the smaller restitution counts."""
     sphere = SHAPES.get('sphere')

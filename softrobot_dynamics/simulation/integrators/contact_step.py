@@ -63,6 +63,7 @@ def begin_contact(contact, h, q, qd):
 def end_contact(contact, K, b, q, span):
     """Change the state b.q, b.qd after a step of span[0] [s] from q (n,) by contact."""
     n, h, active = len(contact.applied), span[0], False
+    contact.moving.time[0] += h
     change = contact.change
     change[:] = 0.0
     for c in range(contact.candidates[0]):
@@ -70,7 +71,7 @@ def end_contact(contact, K, b, q, span):
         contact.force[i] = 0.0
         if contact.gap[i] >= contact.reach:
             continue
-        gap = _gap(contact, i, q, b, n)
+        gap = _gap(contact, i, q, h, b, n)
         if gap < 0.0 or contact.lasting[i] != 0.0:
             active, contact.force[i] = True, 1.0  # it takes part
             for k in range(3):
@@ -84,7 +85,7 @@ def end_contact(contact, K, b, q, span):
         for c in range(contact.candidates[0]):
             i = contact.candidates[1 + c]
             if contact.force[i] != 0.0:
-                changed = max(changed, _settle(contact, i, q, b, n))
+                changed = max(changed, _settle(contact, i, q, h, b, n))
                 f = contact.pushes[i]
                 largest = max(largest, abs(f[0]), abs(f[1]), abs(f[2]))
         if changed <= _SETTLED * largest:
@@ -102,9 +103,10 @@ def end_contact(contact, K, b, q, span):
 
 
 @inlined
-def _gap(contact, i, q, b, n):
-    """Gap [m] of a pair at the end of the step, as changes of forces have it so far."""
+def _gap(contact, i, q, h, b, n):
+    """Gap [m] of a pair at the end of the step of h [s], as changes of forces have it so far."""
     J, N, gap = contact.J[i], contact.normal[i], contact.gap[i]
+    gap += h * dot(N, contact.drift[i])
     for j in range(n):
         moved = b.q[j] - q[j] + contact.change[0, j]
         gap += (N[0] * J[j] + N[1] * J[n + j] + N[2] * J[2 * n + j]) * moved
@@ -112,7 +114,7 @@ def _gap(contact, i, q, b, n):
 
 
 @kernel
-def _settle(contact, i, q, b, n):
+def _settle(contact, i, q, h, b, n):
     """Change the force of a pair to what its law has at the end of the step; by how much [N]."""
     J, N, f, x, y = (
         contact.J[i],
@@ -134,7 +136,7 @@ def _settle(contact, i, q, b, n):
                 whole += by_v
     before, v = dot(f, N), contact.sliding[i]
     along = _velocity(contact, i, b, n)
-    gap = _gap(contact, i, q, b, n)
+    gap = _gap(contact, i, q, h, b, n)
     pushing = _normal_force(contact, i, gap - a * before, along - w * before, a, w)
     for k in range(3):
         _change(contact, i, k, (pushing - before) * N[k], n)
@@ -165,7 +167,7 @@ def _velocity(contact, i, b, n):
     """Fill the relative velocity of a pair at the end of the step; return that apart [m/s]."""
     J, v, N = contact.J[i], contact.sliding[i], contact.normal[i]
     for k in range(3):
-        v[k] = 0.0
+        v[k] = contact.drift[i, k]
         for j in range(n):
             v[k] += J[k * n + j] * (b.qd[j] + contact.change[1, j])
     return v[0] * N[0] + v[1] * N[1] + v[2] * N[2]
