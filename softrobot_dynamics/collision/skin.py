@@ -12,6 +12,7 @@ from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.schema.fields import integer, number
 
 _RADIUS = 0.05  # of half the least extent of the surface
+_FLAT = 0.05  # of the largest eigenvalue: normals that differ by less are of one smooth surface
 
 
 @register('skin')
@@ -41,20 +42,27 @@ class Skin(CollisionShape):
             raise ArgumentError('body', None, 'a body with a surface, of which points are taken')
         surface = body.skin()
         radius = self.radius or _RADIUS * 0.5 * float(np.ptp(surface.points, axis=0).min())
-        inner = surface.points - radius * _normals(*surface)
+        inner = surface.points + radius * _inwards(*surface)
         chosen = _spread(surface.points, self.points)
         return [Element(SEGMENT, inner[i : i + 1], radius) for i in chosen]
 
 
-def _normals(points: Matrix, triangles: Integers) -> Matrix:
-    """Return the mean normals (K, 3) of the triangles at each point, by area."""
+def _inwards(points: Matrix, triangles: Integers) -> Matrix:
+    """
+    Return steps (K, 3) from points to 1 below all triangles that meet there, by area.
+
+    At an edge that is to 1 below both sides; where normals differ by little, along their mean.
+    """
     a, b, c = np.swapaxes(points[triangles], 0, 1)
-    areas, found = np.cross(b - a, c - a), np.zeros_like(points)
+    areas = np.cross(b - a, c - a)
+    sizes = np.linalg.norm(areas, axis=1, keepdims=True)
+    squares = areas[:, :, None] * areas[:, None, :] / np.where(sizes > 0.0, sizes, 1.0)[:, None]
+    A, sums = np.zeros((len(points), 3, 3)), np.zeros_like(points)
     for k in range(3):
-        np.add.at(found, triangles[:, k], areas)
-    sizes = np.linalg.norm(found, axis=1, keepdims=True)
-    normals: Matrix = found / np.where(sizes > 0.0, sizes, 1.0)
-    return normals
+        np.add.at(A, triangles[:, k], squares)
+        np.add.at(sums, triangles[:, k], areas)
+    steps: Matrix = -np.einsum('kij,kj->ki', np.linalg.pinv(A, rcond=_FLAT, hermitian=True), sums)
+    return steps
 
 
 def _spread(points: Matrix, count: int) -> list[int]:
