@@ -198,6 +198,7 @@ def contact_of(model: RobotModel, robot: Robot, plan: ContactPlan) -> ContactWor
         by_q=np.zeros((P, 3 * n)),
         by_qd=np.zeros((P, 3 * n)),
         change=np.zeros((2, n)),
+        unsettled=np.zeros(1),
         **vectors,
         **triples,
     )

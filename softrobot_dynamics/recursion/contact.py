@@ -107,6 +107,7 @@ class ContactWorkspace(NamedTuple):
     by_q: Matrix  # (P, 3 n) change of q by forces during a step, of pairs that push
     by_qd: Matrix  # (P, 3 n) of qd
     change: Matrix  # (2, n) of q and qd by all changes of forces
+    unsettled: Vector  # (1,) steps whose forces still changed in the last sweep
 
 
 @kernel

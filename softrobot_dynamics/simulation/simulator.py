@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from numbers import Real
 from typing import Any, TYPE_CHECKING
+import warnings
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +18,7 @@ from softrobot_dynamics.dynamics.wrenches import read_wrenches, Wrenches
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, SingularMassError
 from softrobot_dynamics.model.rebuilding import Rebuilt
 from softrobot_dynamics.recursion.singular_mass import without_inertia
+from softrobot_dynamics.simulation.integrators.contact_step import SWEEPS
 from softrobot_dynamics.simulation.integrators.contract import Inputs, Integrator, INTEGRATORS
 from softrobot_dynamics.simulation.joint_stops import JointStops, require_within
 from softrobot_dynamics.simulation.loads import LoadedStepper, LoadedSteps
@@ -82,6 +84,7 @@ class Simulator(Rebuilt):
             self._steps.advance(self._inputs.force, self.q, self.qd, self.substep, True)
         if self._stops is not None:
             self._steps.evaluate(self.q, self.qd)
+        self._warned = False
         self.reset(q, qd)
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -134,6 +137,25 @@ class Simulator(Rebuilt):
             self._move(steps, dt, bool(self._recentring))
         else:
             self._move_within(self._stops, steps, dt)
+        if not self._warned and self.unsettled:
+            self._warn()
+
+    @property
+    def unsettled(self) -> int:
+        """
+        How many steps since it was made ended before forces of contact had settled.
+
+        These are then off their law by more than 1 % of the largest.
+        """
+        contact = self._stepper.acts.contact
+        return 0 if contact is None else int(contact.unsettled[0])
+
+    def _warn(self) -> None:
+        """Say once that forces of contact have not settled."""
+        self._warned = True
+        words = f'forces of contact had not settled after {SWEEPS} sweeps at {self.time:.6g} s'
+        remedy = 'make substep shorter, stiffness less, or masses less different'
+        warnings.warn(f'{words}: {remedy}', RuntimeWarning, stacklevel=3)
 
     def _move(self, steps: LoadedSteps, dt: float, once: bool) -> None:
         """Make steps for dt [s], if ``once`` with the state recentred after each."""

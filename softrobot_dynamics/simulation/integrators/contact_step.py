@@ -26,6 +26,7 @@ from softrobot_dynamics.simulation.integrators.exponential_step import respond
 
 SWEEPS = 100  # over all contacts, at most
 _SETTLED = 1e-7  # change of a force in a sweep, of the largest: nothing changes any more
+UNSETTLED = 1e-2  # the same: after the last sweep forces are not those of their law
 
 
 @kernel
@@ -80,8 +81,9 @@ def end_contact(contact, K, b, q, span):
                 respond(K, h, column, x, v, b)
     if not active:
         return
+    changed = largest = 0.0
     for _ in range(SWEEPS):
-        changed, largest = 0.0, 0.0
+        changed = largest = 0.0
         for c in range(contact.candidates[0]):
             i = contact.candidates[1 + c]
             if contact.force[i] != 0.0:
@@ -90,6 +92,8 @@ def end_contact(contact, K, b, q, span):
                 largest = max(largest, abs(f[0]), abs(f[1]), abs(f[2]))
         if changed <= _SETTLED * largest:
             break
+    if changed > UNSETTLED * largest:
+        contact.unsettled[0] += 1.0
     for j in range(n):
         b.q[j] += change[0, j]
         b.qd[j] += change[1, j]
