@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 
+_MANY = 3  # steps whose forces of contact have not settled: first impacts may be among them
+
+
 class Simulator(Rebuilt):
     """
     A robot in simulation; deterministic: equal inputs give equal states, bit by bit.
@@ -137,7 +140,7 @@ class Simulator(Rebuilt):
             self._move(steps, dt, bool(self._recentring))
         else:
             self._move_within(self._stops, steps, dt)
-        if not self._warned and self.unsettled:
+        if not self._warned and self.unsettled >= _MANY:
             self._warn()
 
     @property
@@ -151,9 +154,10 @@ class Simulator(Rebuilt):
         return 0 if contact is None else int(contact.unsettled[0])
 
     def _warn(self) -> None:
-        """Say once that forces of contact have not settled."""
+        """Say once that forces of contact have not settled in several steps."""
         self._warned = True
-        words = f'forces of contact had not settled after {SWEEPS} sweeps at {self.time:.6g} s'
+        words = f'forces of contact had not settled after {SWEEPS} sweeps in {_MANY} steps'
+        words += f' until {self.time:.6g} s'
         remedy = 'make substep shorter, stiffness less, or masses less different'
         warnings.warn(f'{words}: {remedy}', RuntimeWarning, stacklevel=3)
 

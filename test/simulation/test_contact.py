@@ -208,7 +208,7 @@ def test_forces_that_do_not_settle_are_counted_and_said_once():
     boxes = [thing(f'b{i}', edges, (0, 0, 0.05 + 0.1 * i), m) for i, m in enumerate(masses)]
     simulator = sd.Simulator(world(boxes, [FLOOR]))
     assert simulator.unsettled == 0
-    with pytest.warns(RuntimeWarning, match='had not settled after 100 sweeps') as said:
+    with pytest.warns(RuntimeWarning, match='had not settled after 100 sweeps in 3') as said:
         run(simulator, 0.02)
     assert len(said) == 1
-    assert simulator.unsettled > 5
+    assert simulator.unsettled >= 3
