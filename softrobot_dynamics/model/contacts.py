@@ -49,6 +49,7 @@ from softrobot_dynamics.recursion.contact_pairs import (
     SEGMENT_CYLINDER,
     SEGMENT_HULL,
     SEGMENT_SEGMENT,
+    STIFFNESS,
 )
 from softrobot_dynamics.recursion.obstacle_motion import MovingNodes, no_motion
 from softrobot_dynamics.recursion.passes import Robot
@@ -116,9 +117,14 @@ def plan_contacts(model: RobotModel) -> ContactPlan | None:
     stiffness = contact.stiffness or pressing / (_DEPTH * smallest)
     nodes, hulls = _Nodes(), _Hulls()
     rows, numbers, names, own, restitution = [], [], [], [], []
+    known: dict[tuple[object, ...], int] = {}
     for a, b in couples:
         surface = combined(a.shape, b.shape, stiffness)
         for row, number in _pairs(a, b, _Rows(surface, nodes, hulls)):
+            key = a.owner, b.owner, *row, *number
+            if (first := known.setdefault(key, len(rows))) < len(rows):
+                numbers[first][STIFFNESS] += surface.stiffness  # a place of two elements
+                continue
             rows.append(row)
             numbers.append(number)
             names.append((a.name, b.name))
@@ -197,6 +203,8 @@ def contact_of(model: RobotModel, robot: Robot, plan: ContactPlan) -> ContactWor
         pushes=np.zeros((P, 3)),
         by_q=np.zeros((P, 3 * n)),
         by_qd=np.zeros((P, 3 * n)),
+        own=np.zeros((P, 3)),
+        response=np.zeros((2, n * n)),
         change=np.zeros((2, n)),
         unsettled=np.zeros(1),
         **vectors,
