@@ -115,7 +115,9 @@ def plan_contacts(model: RobotModel) -> ContactPlan | None:
     pressing = _pressing(model)
     stiffness = contact.stiffness or pressing / (_DEPTH * smallest)
     nodes, hulls = _Nodes(), _Hulls()
-    rows, numbers, names, own, restitution = [], [], [], [], []
+    rows: list[list[int]] = []
+    numbers: list[list[float]] = []
+    names, own, restitution = [], [], []
     known: dict[tuple[object, ...], int] = {}
     for a, b in couples:
         surface = combined(a.shape, b.shape, stiffness)
