@@ -1,8 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Meshes of tetrahedra or triangles, read from any format that meshio knows.
+Tetrahedral meshes: read from any format that meshio knows, checked, and integrated over.
 
-Those of tetrahedra are checked, and integrated over.
 meshio is an optional extra (``pip install softrobot_dynamics[mesh]``), needed to read files only.
 """
 
@@ -12,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
-from softrobot_dynamics.bodies.skins import Surface
 from softrobot_dynamics.errors import ArgumentError, MeshError
 
 FLATTEST = 1e-8  # volume relative to a regular element on the longest edge: less is flat
@@ -62,7 +60,7 @@ def read_tetrahedra(path: str | PathLike[str], scale: float = 1.0) -> Mesh:
     """
     if not (np.isfinite(scale) and scale > 0.0):
         raise ArgumentError('scale', scale, 'the unit of the file, a length > 0 [m]')
-    found = _read(path)
+    found = read_mesh(path)
     cells = [c.data[:, :4] for c in found.cells if c.type in ('tetra', 'tetra10')]
     if not cells or found.points.shape[1] != 3:
         kinds = ', '.join(sorted({c.type for c in found.cells})) or 'nothing'
@@ -72,25 +70,8 @@ def read_tetrahedra(path: str | PathLike[str], scale: float = 1.0) -> Mesh:
     return Mesh(points, tetrahedra.reshape(-1, 4), str(path))
 
 
-def read_surface(path: str | PathLike[str]) -> Surface:
-    """
-    Return the triangles in a file, in its unit; of quadrangles, two each.
-
-    Points that no triangle uses are left out. MeshError for a file that cannot be read or is
-    without triangles.
-    """
-    found = _read(path)
-    cells = [np.asarray(c.data) for c in found.cells if c.type in ('triangle', 'quad')]
-    if not cells or found.points.shape[1] != 3:
-        kinds = ', '.join(sorted({c.type for c in found.cells})) or 'nothing'
-        raise MeshError(str(path), f'triangles in 3 dimensions expected; it has {kinds}')
-    halves = [c[:, [0, 1, 2]] for c in cells] + [c[:, [0, 2, 3]] for c in cells if c.shape[1] == 4]
-    used, triangles = np.unique(np.concatenate(halves), return_inverse=True)
-    points = np.asarray(found.points, dtype=float)[used]
-    return Surface(points, triangles.reshape(-1, 3))
-
-
-def _read(path: str | PathLike[str]) -> Any:
+def read_mesh(path: str | PathLike[str]) -> Any:
+    """Return what meshio reads from a file; MeshError if it cannot."""
     try:
         import meshio
     except ImportError:

@@ -14,7 +14,7 @@ from softrobot_dynamics.schema.poses import z_onto
 
 @register('cylinder')
 @dataclass(frozen=True, kw_only=True)
-class Cylinder(CollisionShape):
+class SolidCylinder(CollisionShape):
     """
     A cylinder around the straight line from ``start`` to ``end``, where it ends flat.
 

@@ -11,7 +11,7 @@ from softrobot_dynamics.bodies.skins import Surface
 from softrobot_dynamics.errors import MeshError
 
 
-class Solid(NamedTuple):
+class HullSolid(NamedTuple):
     """A solid of equal density."""
 
     volume: float  # [m^3]
@@ -56,7 +56,7 @@ class Hull(NamedTuple):
         faces[:, 4:] += np.tile(by, 3)
         return Hull(self.corners + by, faces)
 
-    def solid(self) -> Solid:
+    def solid(self) -> HullSolid:
         """Return the solid, as tetrahedra from the origin to each face."""
         a, b, c = (self.faces[:, k : k + 3] for k in (4, 7, 10))
         volumes = np.einsum('fi,fi->f', np.cross(a, b), c) / 6.0
@@ -65,7 +65,7 @@ class Hull(NamedTuple):
         total = a + b + c
         second = sum(np.einsum('f,fi,fj->ij', volumes, x, x) for x in (a, b, c, total))
         second = second / (20.0 * volume) - np.outer(centre, centre)
-        return Solid(volume, centre, np.trace(second) * np.eye(3) - second)
+        return HullSolid(volume, centre, np.trace(second) * np.eye(3) - second)
 
 
 def hull_of(points: Matrix, source: str) -> Hull:

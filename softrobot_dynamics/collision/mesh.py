@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 from softrobot_dynamics.annotations import Complaints, Integers, Matrix
 from softrobot_dynamics.bodies.contract import Body
-from softrobot_dynamics.bodies.meshes import read_surface
-from softrobot_dynamics.bodies.skins import Surface
+from softrobot_dynamics.bodies.skins import read_surface, Surface
 from softrobot_dynamics.collision.contract import CollisionShape, Element, HULL, register
 from softrobot_dynamics.collision.hulls import Hull, hull_of
 from softrobot_dynamics.errors import MeshError, Problem
