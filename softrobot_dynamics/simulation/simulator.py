@@ -89,7 +89,9 @@ class Simulator(Rebuilt):
             self._steps.advance(self._inputs.force, self.q, self.qd, self.substep, True)
         if self._stops is not None:
             self._steps.evaluate(self.q, self.qd)
-        self._warned = False
+        contact = self._stepper.acts.contact
+        self._warned = contact is None  # of forces that do not settle
+        self._timed = contact is not None and len(contact.moving.formulas) > 0
         self.reset(q, qd)
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -170,7 +172,8 @@ class Simulator(Rebuilt):
         """Make steps for dt [s], if ``once`` with the state recentred after each."""
         left, clock = dt, self._stepper.clock
         while left > dt * 1e-12:
-            self._set_time()
+            if self._timed:
+                self._set_time()
             failed = steps.advance(self._inputs.force, self.q, self.qd, left, once)
             left -= self._count(clock.passed[0], clock.steps[0])
             if failed:
@@ -195,7 +198,8 @@ class Simulator(Rebuilt):
             self.time, self.substeps = time, substeps
         left, clock = dt, self._stepper.clock
         while left > dt * 1e-12:
-            self._set_time()
+            if self._timed:
+                self._set_time()
             failed = stops.advance(steps, self._inputs.force, self.q, self.qd, left)
             left -= self._count(clock.passed[0], clock.steps[0])
             if failed:
