@@ -60,7 +60,7 @@ def read_tetrahedra(path: str | PathLike[str], scale: float = 1.0) -> Mesh:
     """
     if not (np.isfinite(scale) and scale > 0.0):
         raise ArgumentError('scale', scale, 'the unit of the file, a length > 0 [m]')
-    found = _read(path)
+    found = read_mesh(path)
     cells = [c.data[:, :4] for c in found.cells if c.type in ('tetra', 'tetra10')]
     if not cells or found.points.shape[1] != 3:
         kinds = ', '.join(sorted({c.type for c in found.cells})) or 'nothing'
@@ -70,7 +70,8 @@ def read_tetrahedra(path: str | PathLike[str], scale: float = 1.0) -> Mesh:
     return Mesh(points, tetrahedra.reshape(-1, 4), str(path))
 
 
-def _read(path: str | PathLike[str]) -> Any:
+def read_mesh(path: str | PathLike[str]) -> Any:
+    """Return what meshio reads from a file; MeshError if it cannot."""
     try:
         import meshio
     except ImportError:
@@ -78,7 +79,8 @@ def _read(path: str | PathLike[str]) -> Any:
             str(path), 'meshio is needed to read it: pip install softrobot_dynamics[mesh]'
         ) from None
     try:
-        return meshio.read(path)
+        with np.errstate(over='ignore'):  # its reader of .stl takes text for a count
+            return meshio.read(path)
     except (Exception, SystemExit) as error:  # its readers raise all kinds, or leave the process
         reason = str(error) if isinstance(error, (OSError, meshio.ReadError)) else ''
         raise MeshError(str(path), f'a mesh file expected {reason}'.rstrip()) from error

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol, TYPE_CHECKING
+from os import PathLike
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix
-
-if TYPE_CHECKING:
-    from softrobot_dynamics.bodies.meshes import Mesh
+from softrobot_dynamics.bodies.meshes import Mesh, read_mesh
+from softrobot_dynamics.errors import MeshError
 
 SIDES, RINGS = 24, 20  # of a tube
 _FACES = np.array([[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]])  # of a tetrahedron, outwards
@@ -76,6 +76,24 @@ def boundary(mesh: Mesh) -> Surface:
     outer = faces[first[count == 1]]
     used, triangles = np.unique(outer, return_inverse=True)
     return Surface(mesh.points[used], triangles.reshape(-1, 3))
+
+
+def read_surface(path: str | PathLike[str]) -> Surface:
+    """
+    Return the triangles in a file, in its unit; of quadrangles, two each.
+
+    Points that no triangle uses are left out. MeshError for a file that cannot be read or is
+    without triangles.
+    """
+    found = read_mesh(path)
+    cells = [np.asarray(c.data) for c in found.cells if c.type in ('triangle', 'quad')]
+    if not cells or found.points.shape[1] != 3:
+        kinds = ', '.join(sorted({c.type for c in found.cells})) or 'nothing'
+        raise MeshError(str(path), f'triangles in 3 dimensions expected; it has {kinds}')
+    halves = [c[:, [0, 1, 2]] for c in cells] + [c[:, [0, 2, 3]] for c in cells if c.shape[1] == 4]
+    used, triangles = np.unique(np.concatenate(halves), return_inverse=True)
+    points = np.asarray(found.points, dtype=float)[used]
+    return Surface(points, triangles.reshape(-1, 3))
 
 
 def _inner(ring: Matrix, radius: float) -> Matrix:

@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+import itertools
 
 import numpy as np
 from softrobot_dynamics.annotations import Complaints, Matrix
@@ -19,7 +20,7 @@ class Box(CollisionShape):
     A box with edges of ``edges`` along the axes of its ``pose``, about its origin.
 
     The pose is in the frame of a rigid body's joint, or in the base frame. Boxes touch planes,
-    tubes and each other with their corners.
+    tubes and other solids with their corners.
     """
 
     edges: tuple[float, float, float] = vector('m', 3)
@@ -39,7 +40,9 @@ class Box(CollisionShape):
         """Return one box."""
         T = self.pose.matrix()
         half = 0.5 * np.array(self.edges)
-        return (Element(BOX, T[:3, 3].reshape(1, 3), half=half, axes=T[:3, :3]),)
+        corners = half * np.array(list(itertools.product((-1.0, 1.0), repeat=3)))
+        centre = T[:3, 3].reshape(1, 3)
+        return (Element(BOX, centre, half=half, axes=T[:3, :3], corners=corners),)
 
     def solid_inertia(self, mass: float) -> Matrix | None:
         """Return m/12 of the squares of edges, if the centre is the origin."""

@@ -4,7 +4,7 @@ Base class of collision shapes: geometry that touches other geometry, and how it
 
 A shape on a body is fixed to the body's material; one of the environment stands in the base frame.
 For the kernels each shape becomes a few elements (:class:`Element`): segments with a radius (a
-point is a segment of no length), boxes, planes and tubes.
+point is a segment of no length), boxes, cylinders, convex hulls, planes and tubes.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,8 @@ SHAPES = Registry(
 )
 register = SHAPES.register
 
-SEGMENT, BOX, PLANE, TUBE = range(4)
+SEGMENT, BOX, CYLINDER, HULL, PLANE, TUBE = range(6)
+SOLIDS = BOX, CYLINDER, HULL
 ROBOT, OBJECT, ENVIRONMENT = 'robot', 'object', 'environment'  # groups of shapes without one
 
 
@@ -31,14 +32,23 @@ class Element(NamedTuple):
     A primitive that distances are computed for.
 
     ``points`` are material points of the body, or places in the base frame [m]: the two ends of a
-    segment, or one, the centre of a box or a tube, or a point of a plane.
+    segment, or one: the centre of a box, cylinder or tube, a point of a plane, the origin of a
+    hull.
     """
 
-    kind: int  # SEGMENT, BOX, PLANE or TUBE
+    kind: int  # SEGMENT, BOX, CYLINDER, HULL, PLANE or TUBE
     points: Matrix  # (1 or 2, 3) [m]
-    radius: float = 0.0  # [m] of a segment or a tube
-    half: Vector = np.zeros(3)  # (3,) [m] half the edges of a box; [2]: half the length of a tube
+    radius: float = 0.0  # [m] of a segment, a cylinder or a tube
+    half: Vector = np.zeros(3)  # (3,) [m] half the edges of a box; [2]: half the length of others
     axes: Matrix = np.eye(3)  # (3, 3) columns: the axes of the element; z: normal, or axis
+    corners: Matrix = np.empty((0, 3))  # (K, 3) [m] of a box or a hull, in these axes
+    faces: Matrix = np.empty((0, 13))  # (F, 13) of a hull, see recursion.solid_distances
+
+    @property
+    def middle(self) -> Vector:
+        """The middle of the corners (3,) [m], in these axes."""
+        found: Vector = self.corners.mean(axis=0)
+        return found
 
 
 @dataclass(frozen=True, kw_only=True)

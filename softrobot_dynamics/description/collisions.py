@@ -1,14 +1,19 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The collision shapes of a body, as a robot file gives them."""
 
+from collections.abc import Sequence
+
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.collision.contract import CollisionShape, SHAPES
 from softrobot_dynamics.errors import Problem
 from softrobot_dynamics.schema.fields import member
 from softrobot_dynamics.schema.parsing import join, Problems, reader
 
-read_shape = reader(member(SHAPES, ignore=('name',)))
-"""Reads one shape; a key ``name`` is left to the caller."""
+read_shape = reader(member(SHAPES))
+"""Reads one shape."""
+
+read_obstacle = reader(member(SHAPES, ignore=('name', 'motion')))
+"""Reads the shape of an obstacle; keys ``name`` and ``motion`` are left to the caller."""
 
 
 def read_shapes(
@@ -23,7 +28,9 @@ def read_shapes(
         if shape is None:
             continue
         if not shape.on_bodies:
-            words = 'a shape that a body can have: sphere, capsule, box, rod'
+            of: Sequence[type[CollisionShape]] = [SHAPES.get(k) for k in SHAPES.names()]
+            kinds = [kind.type_name for kind in of if kind.on_bodies]
+            words = f'a shape that a body can have: {", ".join(kinds)}'
             problems.append(Problem(join(place, 'type'), shape.type_name, words))
             continue
         if body is not None:

@@ -4,15 +4,17 @@
 from dataclasses import dataclass
 
 from softrobot_dynamics.collision.contract import CollisionShape
+from softrobot_dynamics.description.obstacle_motion import ObstacleMotion
 from softrobot_dynamics.schema.fields import number
 
 
 @dataclass(frozen=True)
 class Obstacle:
-    """A shape of the environment, in the base frame, and its name."""
+    """A shape of the environment, in the base frame, its name, and the motion it is given."""
 
     name: str
     shape: CollisionShape
+    motion: ObstacleMotion | None = None
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ def surround(
     if isinstance(given, (str, PathLike)):
         data, duplicates = read_yaml(Path(given))
         problems.extend(duplicates)
-        source = str(given)
+        source, problems.folder = str(given), Path(given).parent
     if isinstance(data, dict):
         for key in data:
             if key not in KEYS:

@@ -5,15 +5,17 @@ Surroundings of a robot: shapes that stand still, and objects that may be moved.
 An object is a free rigid body: a module of its own on the base, with a shape.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from softrobot_dynamics.annotations import Matrix
 from softrobot_dynamics.bodies.contract import BODIES
-from softrobot_dynamics.description.collisions import read_shape
+from softrobot_dynamics.collision.contract import CollisionShape, SHAPES
+from softrobot_dynamics.description.collisions import read_obstacle, read_shape
 from softrobot_dynamics.description.contact_options import Obstacle
 from softrobot_dynamics.description.modules import Module
+from softrobot_dynamics.description.obstacle_motion import ObstacleMotion
 from softrobot_dynamics.errors import MISSING, Problem
 from softrobot_dynamics.joints.contract import JOINTS
 from softrobot_dynamics.schema.fields import name, nested, number
@@ -62,14 +64,17 @@ def _environment(value: object, names: list[str], problems: Problems) -> tuple[O
     """Return an Obstacle for each right entry of the list `environment`."""
     found: list[Obstacle] = []
     for path, row in _rows('environment', value, problems):
-        shape = read_shape(row, path, problems)
+        shape = read_obstacle(row, path, problems)
         if shape is not None and not shape.fixed:
-            words = 'a shape that needs no body: plane, sphere, capsule, box, tube'
+            words = f'a shape that needs no body: {_kinds(lambda shape: shape.fixed)}'
             problems.append(Problem(join(path, 'type'), shape.type_name, words))
         if isinstance(row, dict):
             known = _name(row.get('name', MISSING), f'{path}.name', problems)
             _take(known, names, path, problems)
-            found.append(Obstacle(known, shape))
+            motion = row.get('motion')
+            if motion is not None:
+                motion = parse(ObstacleMotion, motion, f'{path}.motion', problems)
+            found.append(Obstacle(known, shape, motion))
     return tuple(found)
 
 
@@ -92,7 +97,8 @@ def _objects(
         if known is None or shape is None:
             continue
         if not (shape.on_bodies and shape.fixed):
-            words = 'a shape that an object can have: sphere, capsule, box'
+            kinds = _kinds(lambda shape: shape.on_bodies and shape.fixed)
+            words = f'a shape that an object can have: {kinds}'
             problems.append(Problem(join(path, 'shape.type'), shape.type_name, words))
             continue
         solid = shape.solid_inertia(known.mass)
@@ -110,6 +116,11 @@ def _objects(
         coordinates = [f'{known.name}/{c}' for c in joint.coordinates()]
         start += [(c, x, 0.0) for c, x in zip(coordinates, _posture(known.pose.matrix())) if x]
     return tuple(found), tuple(start)
+
+
+def _kinds(fits: Callable[[type[CollisionShape]], bool]) -> str:
+    """Return the names of the kinds of shapes that fit."""
+    return ', '.join(kind for kind in SHAPES.names() if fits(SHAPES.get(kind)))
 
 
 def _rows(key: str, value: object, problems: Problems) -> list[tuple[str, Any]]:

@@ -12,7 +12,8 @@ from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.model.contacts import contact_of, ContactPlan
-from softrobot_dynamics.recursion.contact import A, A_END, B, B_END, touch
+from softrobot_dynamics.recursion.contact import touch
+from softrobot_dynamics.recursion.contact_pairs import A, A_END, B, B_END
 from softrobot_dynamics.recursion.differences import by_fourth_order, CONTACT_STEP
 
 if TYPE_CHECKING:
@@ -56,8 +57,9 @@ class ContactForces:
         given = {'evaluate': evaluate.entry, 'contact': self.contact, 'h': self._h}
         self._touch = cached(touch, **given)
 
-    def force(self, q: Vector, qd: Vector) -> Vector:
-        """Return the generalized force (n,)."""
+    def force(self, q: Vector, qd: Vector, t: float = 0.0) -> Vector:
+        """Return the generalized force (n,), with obstacles where they are at t [s]."""
+        self.contact.moving.time[0] = t
         self.contact.onset[:] = 0.0
         return self._found(q, qd)
 
@@ -90,12 +92,15 @@ def contact_forces(model: CompiledModel) -> ContactForces | None:
     return None if plan is None else ContactForces(model, plan)
 
 
-def contacts(model: CompiledModel, *, q: ArrayLike, qd: ArrayLike | None = None) -> Contacts:
+def contacts(
+    model: CompiledModel, *, q: ArrayLike, qd: ArrayLike | None = None, t: float = 0.0
+) -> Contacts:
     """
-    Return the :class:`Contacts` at q, qd (n,), by default at rest.
+    Return the :class:`Contacts` at q, qd (n,), by default at rest, and at a time t [s].
 
-    Those whose gap is below a tenth of the smallest radius of a shape. Surfaces that overlap are
-    taken to have met at their present speed. Raises ArgumentError.
+    The time matters where obstacles are given a motion. Pairs are those whose gap is below a tenth
+    of the smallest radius of a shape. Surfaces that overlap are taken to have met at their present
+    speed. Raises ArgumentError.
     """
     q = checked('q', q, (model.n,))
     qd = np.zeros(model.n) if qd is None else checked('qd', qd, (model.n,))
@@ -104,7 +109,7 @@ def contacts(model: CompiledModel, *, q: ArrayLike, qd: ArrayLike | None = None)
     if plan is None or found is None:
         none, three = np.zeros(0), np.zeros((0, 3))
         return Contacts((), none, three, three, none, three, np.zeros((0, 3, n)), np.zeros(n))
-    total, contact = found.force(q, qd), found.contact
+    total, contact = found.force(q, qd, t), found.contact
     near = contact.candidates[1 : 1 + contact.candidates[0]]
     near = near[contact.gap[near] < contact.reach]
     near = near[np.argsort(contact.gap[near], kind='stable')]

@@ -105,6 +105,11 @@ class SimulationLoop(Loop):
         """While it stands still: let one period pass."""
         return self._requests.ask(self._step_and_publish, patience)
 
+    @property
+    def unsettled(self) -> int:
+        """How many steps ended before forces of contact had settled."""
+        return self._simulator.unsettled
+
     def said(self) -> str:
         """Return the mode in words, with the parts of commands that do not come."""
         silent = self._drives.silent(self._stamp - self.timeout * self.period)

@@ -12,34 +12,46 @@ from softrobot_dynamics.collision.contract import (
     CollisionShape,
     combined,
     ContactSurface,
+    CYLINDER,
     Element,
     ENVIRONMENT,
+    HULL,
     OBJECT,
     PLANE,
     ROBOT,
     SEGMENT,
+    SOLIDS,
     TUBE,
 )
 from softrobot_dynamics.compiling.addresses import NOTHING
 from softrobot_dynamics.compiling.binding import cached, entry
+from softrobot_dynamics.description.obstacle_motion import ObstacleMotion
 from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.points import cloud_of
 from softrobot_dynamics.recursion.contact import (
-    B,
     ContactWorkspace,
     differentiate_nodes,
     find_contacts,
-    HALF,
-    KIND,
     NodeCloud,
     place_nodes,
+    rebound,
+)
+from softrobot_dynamics.recursion.contact_pairs import (
+    A,
+    B,
+    EXTENT,
+    PHASE,
     POINT_PLANE,
     POINT_TUBE,
-    rebound,
+    RADIUS_A,
     SEGMENT_BOX,
+    SEGMENT_CYLINDER,
+    SEGMENT_HULL,
     SEGMENT_SEGMENT,
+    STIFFNESS,
 )
+from softrobot_dynamics.recursion.obstacle_motion import MovingNodes, no_motion
 from softrobot_dynamics.recursion.passes import Robot
 from softrobot_dynamics.schema.poses import transform
 
@@ -51,6 +63,14 @@ _SLIP = 2e-4  # of the robot's length, times its rate
 _SLOW = 50.0  # times the slip: speed of approach that restitution goes by at least
 _WINDING = 0.6  # of both radii: gap at rest below which parts of one rod cannot touch
 _STANDING = -1  # in place of a body
+_KINDS = {
+    PLANE: POINT_PLANE,
+    TUBE: POINT_TUBE,
+    SEGMENT: SEGMENT_SEGMENT,
+    BOX: SEGMENT_BOX,
+    CYLINDER: SEGMENT_CYLINDER,
+    HULL: SEGMENT_HULL,
+}
 
 _Row: TypeAlias = tuple[list[int], list[float], tuple[str, str]]
 """Rows of ``pairs`` and ``numbers``, and the names of whose elements they are, in that order."""
@@ -64,15 +84,19 @@ class _Placed(NamedTuple):
     body: int  # index, or _STANDING
     owner: int  # index of its shape
     name: str  # of the body or obstacle
+    motion: int = -1  # of an obstacle that moves
 
 
 class ContactPlan(NamedTuple):
     """All pairs of elements of a robot and its surroundings that may touch, P of them."""
 
     bodies: tuple[tuple[int, Matrix, Matrix], ...]  # index, points (K, 3) [m], axes (K, 9)
-    standing: Matrix  # (N', 16) frames of nodes that stand still; they follow those of bodies
-    pairs: Integers  # (P, 5) see softrobot_dynamics.recursion.contact
-    numbers: Matrix  # (P, 9)
+    standing: Matrix  # (N', 16) frames of nodes of obstacles; they follow those of bodies
+    motion_of: Integers  # (N',) which motion they are given; -1: they stand still
+    motions: tuple[ObstacleMotion, ...]
+    pairs: Integers  # (P, 7) see softrobot_dynamics.recursion.contact_pairs
+    numbers: Matrix  # (P, 10)
+    faces: Matrix  # (F, 13) of all hulls
     restitution: Vector  # (P,) 0 where a damping is given
     names: tuple[tuple[str, str], ...]  # (P,) of the bodies or obstacles
     reach: float  # [m]
@@ -93,25 +117,35 @@ def plan_contacts(model: RobotModel) -> ContactPlan | None:
     smallest, contact = min(sizes), model.description.contact
     pressing = _pressing(model)
     stiffness = contact.stiffness or pressing / (_DEPTH * smallest)
-    nodes = _Nodes()
-    rows, numbers, names, own, restitution = [], [], [], [], []
+    nodes, hulls = _Nodes(), _Hulls()
+    rows: list[list[int]] = []
+    numbers: list[list[float]] = []
+    names, own, restitution = [], [], []
+    known: dict[tuple[object, ...], int] = {}
     for a, b in couples:
         surface = combined(a.shape, b.shape, stiffness)
-        for row, number, both in _pairs(a, b, surface, nodes):
+        for row, number, both in _pairs(a, b, _Rows(surface, nodes, hulls)):
+            key = a.owner, b.owner, *row, *number
+            if (first := known.setdefault(key, len(rows))) < len(rows):
+                numbers[first][STIFFNESS] += surface.stiffness  # a place of two elements
+                continue
             rows.append(row)
             numbers.append(number)
             names.append(both)
             restitution.append(surface.restitution if np.isnan(surface.damping) else 0.0)
             own.append(_of_one_robot(model.description, a, b))
-    bodies, standing, order = nodes.arrays()
+    bodies, standing, motion_of, order = nodes.arrays()
     pairs = np.array(rows, dtype=np.int64)
-    pairs[:, 1:] = order[pairs[:, 1:]]
+    pairs[:, A:PHASE] = order[pairs[:, A:PHASE]]
     scales = model.scales
     plan = ContactPlan(
         bodies=bodies,
         standing=standing,
+        motion_of=motion_of,
+        motions=_motions(model.description),
         pairs=pairs,
         numbers=np.array(numbers),
+        faces=hulls.faces(),
         restitution=np.array(restitution),
         names=tuple(names),
         reach=_REACH * smallest,
@@ -153,6 +187,7 @@ def contact_of(model: RobotModel, robot: Robot, plan: ContactPlan) -> ContactWor
         needed=needed,
         pairs=plan.pairs,
         numbers=plan.numbers,
+        faces=plan.faces,
         reach=plan.reach,
         dissipation=rebound(0.0),
         margin=plan.margin,
@@ -162,47 +197,111 @@ def contact_of(model: RobotModel, robot: Robot, plan: ContactPlan) -> ContactWor
         slip=plan.slip,
         slow=_SLOW * plan.slip,
         places=np.zeros((P, 2)),
+        drift=np.zeros((P, 3)),
+        moving=_moving(plan, sum(counts)),
         J=np.zeros((P, 3 * n)),
-        v=np.zeros(3),
+        v=np.zeros(21),
         applied=np.zeros(n),
         lasting=np.zeros(P),
         restitution=plan.restitution,
         pushes=np.zeros((P, 3)),
         by_q=np.zeros((P, 3 * n)),
         by_qd=np.zeros((P, 3 * n)),
+        own=np.zeros((P, 3)),
+        response=np.zeros((2, n * n)),
         change=np.zeros((2, n)),
+        unsettled=np.zeros(1),
         **vectors,
         **triples,
     )
 
 
+def _motions(description: RobotDescription) -> tuple[ObstacleMotion, ...]:
+    """Return the motions of obstacles, of those that have one."""
+    return tuple(o.motion for o in description.environment if o.motion is not None)
+
+
+def _moving(plan: ContactPlan, before: int) -> MovingNodes:
+    """Return the nodes of obstacles that move; so many nodes of bodies go before."""
+    found = no_motion(before + len(plan.standing))
+    if not plan.motions:
+        return found
+    knots, formulas, count = [m.knots() for m in plan.motions], [], 0
+    for motion, rows in zip(plan.motions, knots):
+        formulas.append([*motion.formula(), count, count := count + len(rows)])
+    found.motion_of[before:] = plan.motion_of
+    those = np.flatnonzero(plan.motion_of >= 0)
+    return found._replace(
+        formulas=np.array(formulas, dtype=float),
+        knots=np.concatenate(knots),
+        nodes=before + those,
+        motions=plan.motion_of[those],
+        rest=np.ascontiguousarray(plan.standing[those]),
+        frames=np.zeros((len(knots), 12)),
+        twists=np.zeros((len(knots), 9)),
+    )
+
+
 def _extents(plan: ContactPlan, count: int) -> Vector:
-    """Return how far boxes reach from each of so many nodes [m]; 0 where there is none."""
+    """Return how far what turns with each of so many nodes reaches from it [m]; 0: nothing."""
     found = np.zeros(count)
     for pair, number in zip(plan.pairs, plan.numbers):
-        if pair[KIND] == SEGMENT_BOX:
-            half = float(np.linalg.norm(number[HALF : HALF + 3]))
-            found[pair[B]] = max(found[pair[B]], half)
+        found[pair[B]] = max(found[pair[B]], number[EXTENT])
+        if pair[PHASE]:
+            found[pair[A]] = max(found[pair[A]], number[RADIUS_A])
     return found
+
+
+class _Hulls:
+    """Collects the faces of hulls, those of each element once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Matrix, int]] = {}
+        self._count = 0
+
+    def rows(self, faces: Matrix) -> tuple[float, float]:
+        """Return the first row of a hull's faces, and that behind its last."""
+        if id(faces) not in self._known:
+            self._known[id(faces)] = faces, self._count
+            self._count += len(faces)
+        first = self._known[id(faces)][1]
+        return float(first), float(first + len(faces))
+
+    def faces(self) -> Matrix:
+        """Return all of them (F, 13)."""
+        found = [faces for faces, _ in self._known.values()]
+        return np.ascontiguousarray(np.concatenate(found)) if found else np.zeros((0, 13))
 
 
 class _Nodes:
     """Collects nodes, each once, by body; :meth:`arrays` puts those of a body together."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, bytes, bytes], int] = {}
+        self._known: dict[tuple[int, int, bytes, bytes], int] = {}
 
-    def add(self, body: int, point: Vector, axes: Matrix | None = None) -> int:
+    def add(self, of: _Placed, point: Vector, axes: Matrix | None = None) -> int:
         """Return the number of a node at a point (3,) [m], with such axes (3, 3) of its own."""
         turned = np.eye(3) if axes is None else axes
-        key = body, np.array(point, dtype=float).tobytes(), np.ascontiguousarray(turned).tobytes()
+        key = (
+            of.body,
+            of.motion,
+            np.array(point, dtype=float).tobytes(),
+            np.ascontiguousarray(turned).tobytes(),
+        )
         return self._known.setdefault(key, len(self._known))
 
-    def arrays(self) -> tuple[tuple[tuple[int, Matrix, Matrix], ...], Matrix, Integers]:
-        """Return nodes of bodies, frames of those that stand, and where each number is now."""
+    def arrays(self) -> tuple[tuple[tuple[int, Matrix, Matrix], ...], Matrix, Integers, Integers]:
+        """
+        Return nodes of bodies, frames of those of obstacles, and where each number is now.
+
+        Before the last, which motion those of obstacles have.
+        """
         grouped: dict[int, list[tuple[int, Vector, Vector]]] = defaultdict(list)
-        for (body, point, axes), number in self._known.items():
+        motions = []
+        for (body, motion, point, axes), number in self._known.items():
             grouped[body].append((number, np.frombuffer(point), np.frombuffer(axes)))
+            if body == _STANDING:
+                motions.append(motion)
         order, bodies, standing, first = np.zeros(len(self._known), dtype=np.int64), [], [], 0
         for body in sorted(grouped, key=lambda b: (b == _STANDING, b)):
             rows = grouped[body]
@@ -213,7 +312,8 @@ class _Nodes:
                 bodies.append((body, points, turned))
                 continue
             standing += [transform(a.reshape(3, 3), p).ravel() for p, a in zip(points, turned)]
-        return tuple(bodies), np.array(standing).reshape(-1, 16), order
+        moved = np.array(motions, dtype=np.int64)
+        return tuple(bodies), np.array(standing).reshape(-1, 16), moved, order
 
 
 def _placed(description: RobotDescription) -> list[_Placed]:
@@ -225,9 +325,12 @@ def _placed(description: RobotDescription) -> list[_Placed]:
             elements = shape.elements(module.body)
             found += [_Placed(e, shape, i, owner, module.name) for e in elements]
             owner += 1
+    motion = 0
     for obstacle in description.environment:
-        elements = obstacle.shape.elements(None)
-        found += [_Placed(e, obstacle.shape, _STANDING, owner, obstacle.name) for e in elements]
+        given = -1 if obstacle.motion is None else motion
+        motion += obstacle.motion is not None
+        own = obstacle.shape, _STANDING, owner, obstacle.name, given
+        found += [_Placed(e, *own) for e in obstacle.shape.elements(None)]
         owner += 1
     return found
 
@@ -255,58 +358,115 @@ def _may_touch(description: RobotDescription, a: _Placed, b: _Placed) -> bool:
     if _of_one_robot(description, a, b):
         if a.shape.collides_with is None or b.shape.collides_with is None:
             return False
-        if a.body == b.body and (a.owner != b.owner or a.element.kind == BOX):
+        if a.body == b.body and (a.owner != b.owner or a.element.kind in SOLIDS):
             return False
     return a.shape.wants(_group(description, b)) and b.shape.wants(_group(description, a))
 
 
-def _pairs(a: _Placed, b: _Placed, surface: ContactSurface, nodes: _Nodes) -> list[_Row]:
-    """Return rows of ``pairs`` and ``numbers`` of two elements; each corner of a box is one."""
-    if b.element.kind < a.element.kind:  # a segment first, then a box
+class _Rows(NamedTuple):
+    """What rows of pairs are made with."""
+
+    surface: ContactSurface
+    nodes: _Nodes
+    hulls: _Hulls
+
+
+def _pairs(a: _Placed, b: _Placed, made: _Rows) -> list[_Row]:
+    """
+    Return rows of ``pairs`` and ``numbers`` of two elements.
+
+    Corners and rims of solids are a row each. The sides of two cylinders are looked at once.
+    """
+    if b.element.kind < a.element.kind:  # a segment first, then a solid
         a, b = b, a
     kind = b.element.kind
-    if a.element.kind == BOX:
-        found = _corners(a, b, surface, nodes)
-        return found if kind != BOX else found + _corners(b, a, surface, nodes)
-    ends = [nodes.add(a.body, p) for p in a.element.points]
+    if a.element.kind in SOLIDS:
+        found = _corners(a, b, made) + _rims(a, b, made, True)
+        if kind in SOLIDS:
+            found += _corners(b, a, made) + _rims(b, a, made, a.element.kind != CYLINDER)
+        return found
+    ends = [made.nodes.add(a, p) for p in a.element.points]
     if kind in (PLANE, TUBE):
-        return [_row(a, b, surface, nodes, [end, end]) for end in dict.fromkeys(ends)]
-    return [_row(a, b, surface, nodes, [ends[0], ends[-1]])]
+        return [_row(a, b, made, [end, end]) for end in dict.fromkeys(ends)]
+    return [_row(a, b, made, [ends[0], ends[-1]])]
 
 
-def _corners(a: _Placed, b: _Placed, surface: ContactSurface, nodes: _Nodes) -> list[_Row]:
-    """Return rows for the corners of a box a beside another element."""
+def _corners(a: _Placed, b: _Placed, made: _Rows) -> list[_Row]:
+    """Return rows for the corners of a box or a hull a beside another element."""
     e, found = a.element, []
-    for signs in itertools.product((-1.0, 1.0), repeat=3):
-        corner = nodes.add(a.body, e.points[0] + e.axes @ (e.half * signs))
-        found.append(_row(a, b, surface, nodes, [corner, corner]))
+    centre = made.nodes.add(a, e.points[0] + e.axes @ e.middle) if len(e.corners) else 0
+    for corner in e.corners:
+        node = made.nodes.add(a, e.points[0] + e.axes @ corner)
+        found.append(_row(a, b, made, [node, node], radius=0.0, centre=centre))
     return found
 
 
-def _row(a: _Placed, b: _Placed, surface: ContactSurface, nodes: _Nodes, ends: list[int]) -> _Row:
-    """Return the rows of a segment between nodes, and an element, with the names of both."""
-    other = b.element
-    kind = {PLANE: POINT_PLANE, TUBE: POINT_TUBE, SEGMENT: SEGMENT_SEGMENT, BOX: SEGMENT_BOX}
+def _rims(a: _Placed, b: _Placed, made: _Rows, sides: bool) -> list[_Row]:
+    """Return rows for both rims of a cylinder a beside another element, and for its side."""
+    e = a.element
+    found: list[_Row] = []
+    if e.kind != CYLINDER:
+        return found
+    middle, flat = e.points[0], b.element.kind in (PLANE, TUBE)
+    inner = made.nodes.add(a, middle, e.axes)
+    for sign in (-1.0, 1.0):
+        rim = made.nodes.add(a, middle + sign * e.half[2] * e.axes[:, 2], e.axes)
+        if flat or sides:
+            ends = [rim if flat else inner, rim]
+            found.append(_row(a, b, made, ends, phase=1, centre=inner))
+        for phase in (2, 3):
+            found.append(_row(a, b, made, [rim, rim], phase=phase, centre=inner))
+    return found
+
+
+def _row(
+    a: _Placed,
+    b: _Placed,
+    made: _Rows,
+    ends: list[int],
+    radius: float | None = None,
+    phase: int = 0,
+    centre: int | None = None,
+) -> _Row:
+    """Return a row of ``pairs`` and of ``numbers`` of a segment between nodes, and an element."""
+    other, surface = b.element, made.surface
     turned = None if other.kind == SEGMENT else other.axes
-    those = [nodes.add(b.body, p, turned) for p in other.points]
+    those = [made.nodes.add(b, p, turned) for p in other.points]
+    half = list(other.half)
+    if other.kind == HULL:
+        half[:2] = made.hulls.rows(other.faces)
+    inner = ends[0] if centre is None else centre
     by_damping = not np.isnan(surface.damping)
     number = [
-        a.element.radius,
+        a.element.radius if radius is None else radius,
         other.radius,
-        *other.half,
+        *half,
         surface.stiffness,
         surface.damping if by_damping else 0.0,
         -1.0 if by_damping else rebound(surface.restitution),
         surface.friction,
+        _extent(other),
     ]
-    return [kind[other.kind], *ends, those[0], those[-1]], number, (a.name, b.name)
+    return [_KINDS[other.kind], *ends, those[0], those[-1], inner, phase], number, (a.name, b.name)
+
+
+def _extent(element: Element) -> float:
+    """Return how far a solid reaches from its node [m]; 0 of other elements."""
+    if element.kind == CYLINDER:
+        return float(np.hypot(element.radius, element.half[2]))
+    return max((float(np.linalg.norm(c)) for c in element.corners), default=0.0)
 
 
 def _size(element: Element) -> float:
-    """Return the radius of an element, or half the shortest edge [m]; inf of a plane or tube."""
-    if element.kind == SEGMENT:
-        return element.radius
-    return float(min(element.half)) if element.kind == BOX else float('inf')
+    """Return the radius of an element, or half its least thickness [m]; inf of a plane or tube."""
+    if element.kind in (PLANE, TUBE):
+        return float('inf')
+    if element.kind == HULL:
+        spans = element.corners @ element.faces[:, :3].T
+        return float(0.5 * np.ptp(spans, axis=0).min())
+    if element.kind == CYLINDER:
+        return float(min(element.radius, element.half[2]))
+    return element.radius if element.kind == SEGMENT else float(min(element.half))
 
 
 def _pressing(model: RobotModel) -> float:

@@ -32,21 +32,27 @@ from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels.layout import ORIGIN
 from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.kernels.sums import dot
+from softrobot_dynamics.recursion.contact_pairs import (
+    A,
+    A_END,
+    B,
+    B_END,
+    DAMPING,
+    FRICTION,
+    KIND,
+    measure,
+    POINT_TUBE,
+    REBOUND,
+    STIFFNESS,
+)
 from softrobot_dynamics.recursion.frames import point_jacobian
 from softrobot_dynamics.recursion.material_points import Cloud, place_frames, point_columns
-from softrobot_dynamics.recursion.narrow_phase import (
-    FAR,
-    point_plane,
-    point_tube,
-    segment_box,
-    segment_segment,
+from softrobot_dynamics.recursion.obstacle_motion import (
+    move_obstacles,
+    MovingNodes,
+    surface_velocity,
 )
 from softrobot_dynamics.recursion.passes import JOINT_POSE, STATE
-
-POINT_PLANE, POINT_TUBE, SEGMENT_SEGMENT, SEGMENT_BOX = range(4)
-KIND, A, A_END, B, B_END = range(5)  # of a row of ``pairs``
-RADIUS_A, RADIUS_B, HALF, STIFFNESS, DAMPING, REBOUND, FRICTION = 0, 1, 2, 5, 6, 7, 8
-"""Where in a row of ``numbers``; half the edges of a box are three."""
 
 
 class NodeCloud(NamedTuple):
@@ -69,8 +75,9 @@ class ContactWorkspace(NamedTuple):
     frames: Matrix  # (N, 16) of nodes, to the base frame
     jacobians: Matrix  # (N, 6 n)
     needed: Vector  # (N,)
-    pairs: Integers  # (P, 5)
-    numbers: Matrix  # (P, 9)
+    pairs: Integers  # (P, 7) see contact_pairs
+    numbers: Matrix  # (P, 10)
+    faces: Matrix  # (F, 13) of all hulls, see softrobot_dynamics.recursion.solid_distances
     reach: float  # [m] gap below which a pair is near
     slip: float  # [m/s] v_0
     dissipation: float  # a of a restitution of 0
@@ -89,15 +96,20 @@ class ContactWorkspace(NamedTuple):
     friction: Matrix  # (P, 3) [N] on the first
     damping: Vector  # (P,) [s/m] c in force
     onset: Vector  # (P,) [m/s] speed of approach when they met; 0 where they are apart
+    drift: Matrix  # (P, 3) [m/s] of sliding and speed: what motions that are given make of them
+    moving: MovingNodes
     J: Matrix  # (P, 3 n) of the relative velocity, row by row; of pairs that are near
-    v: Vector  # (3,) scratch
+    v: Vector  # (21,) scratch: ends of both elements (12), of hulls (6) and rims (3)
     applied: Vector  # (n,) generalized force that steps are begun with
     lasting: Vector  # (P,) 1 where there was a force in the step before, too
     restitution: Vector  # (P,) of pairs whose damping is not given, else 0
     pushes: Matrix  # (P, 3) [N] on the first, in a step of equal length
     by_q: Matrix  # (P, 3 n) change of q by forces during a step, of pairs that push
     by_qd: Matrix  # (P, 3 n) of qd
+    own: Matrix  # (P, 3) what a force does to gap, speed and sliding of its own pair in a step
+    response: Matrix  # (2, n n) of q and qd to a force along each coordinate
     change: Matrix  # (2, n) of q and qd by all changes of forces
+    unsettled: Vector  # (1,) steps whose forces still changed in the last sweep
 
 
 @kernel
@@ -163,13 +175,14 @@ def find_contacts(contact, q, qd, n):
     """
     if contact.place.address != 0:
         run(contact.place, q, qd)
+    move_obstacles(contact.moving, contact.frames)
     if _has_moved(contact):
         _choose(contact)
     contact.needed[:] = 0.0
     near = False
     for c in range(contact.candidates[0]):
         i = contact.candidates[1 + c]
-        _measure(contact, i)
+        measure(contact, i)
         contact.speed[i] = contact.force[i] = 0.0
         if contact.gap[i] < contact.reach:
             pair, near = contact.pairs[i], True
@@ -213,7 +226,7 @@ def _choose(contact):
     """Measure all pairs; note those that may be near before a node moves by the margin."""
     count, limit = 0, contact.reach + 2.0 * contact.margin
     for i in range(len(contact.pairs)):
-        _measure(contact, i)
+        measure(contact, i)
         contact.speed[i] = contact.force[i] = 0.0
         if contact.gap[i] < limit or contact.pairs[i, KIND] == POINT_TUBE:  # it ends abruptly
             count += 1
@@ -256,40 +269,6 @@ def add_contact_stiffness(contact, K, D):
 
 
 @kernel
-def _measure(contact, i):
-    """Fill gap, normal, places and point of a pair."""
-    pair, number, frames = contact.pairs[i], contact.numbers[i], contact.frames
-    a, b = frames[pair[A]], frames[pair[B]]
-    p, n, places = contact.point[i], contact.normal[i], contact.places[i]
-    gap, n0, n1, n2, s, t = FAR, 0.0, 0.0, 1.0, 0.0, 0.0
-    kind, r = pair[KIND], number[RADIUS_A]
-    half = number[HALF : HALF + 3]
-    x = contact.v
-    x[0], x[1], x[2] = a[3], a[7], a[11]
-    if kind == POINT_PLANE:
-        gap, n0, n1, n2 = point_plane(x, r, b)
-    elif kind == POINT_TUBE:
-        gap, n0, n1, n2 = point_tube(x, r, b, number[RADIUS_B], half[2])
-    elif kind == SEGMENT_SEGMENT:
-        gap, n0, n1, n2, s, t = segment_segment(
-            a[3::4],
-            frames[pair[A_END]][3::4],
-            r,
-            b[3::4],
-            frames[pair[B_END]][3::4],
-            number[RADIUS_B],
-        )
-    else:
-        gap, n0, n1, n2, s = segment_box(a[3::4], frames[pair[A_END]][3::4], r, b, half)
-    contact.gap[i] = gap
-    n[0], n[1], n[2], places[0], places[1] = n0, n1, n2, s, t
-    if gap < contact.reach:
-        end, back = frames[pair[A_END]], r + 0.5 * gap
-        for k in range(3):
-            p[k] = (1.0 - s) * a[4 * k + 3] + s * end[4 * k + 3] - back * n[k]
-
-
-@kernel
 def _move(contact, i, qd, n):
     """Fill the Jacobian of the relative velocity of a pair, and this velocity."""
     pair, J, places = contact.pairs[i], contact.J[i], contact.places[i]
@@ -297,14 +276,30 @@ def _move(contact, i, qd, n):
     _add_side(contact, pair[A], pair[A_END], places[0], 1.0, contact.point[i], J, n)
     _add_side(contact, pair[B], pair[B_END], places[1], -1.0, contact.point[i], J, n)
     v, N = contact.sliding[i], contact.normal[i]
+    drift = contact.drift[i]
+    if len(contact.moving.formulas) > 0:
+        _follow_surfaces(contact, i)
     for k in range(3):
-        v[k] = 0.0
+        v[k] = drift[k]
         for j in range(n):
             v[k] += J[k * n + j] * qd[j]
     speed = v[0] * N[0] + v[1] * N[1] + v[2] * N[2]
     contact.speed[i] = speed
     for k in range(3):
         v[k] -= speed * N[k]
+
+
+@kernel
+def _follow_surfaces(contact, i):
+    """Fill the velocity of the first element past the second that is given."""
+    pair, drift, moving = contact.pairs[i], contact.drift[i], contact.moving
+    drift[:] = 0.0
+    for node, sign in ((pair[A], 1.0), (pair[B], -1.0)):
+        if moving.motion_of[node] >= 0:
+            x, y, z = surface_velocity(moving, node, contact.point[i])
+            drift[0] += sign * x
+            drift[1] += sign * y
+            drift[2] += sign * z
 
 
 @kernel

@@ -84,8 +84,12 @@ class JointStops:
         """
         self._hold(steps, force, q, qd)
         start, longest, clock = (q.copy(), qd.copy()), duration, self._stepper.clock
+        contact = self._stepper.acts.contact
+        time = np.zeros(1) if contact is None else contact.moving.time
+        now = time[0]
         substep = self._stepper.substep
         for left in reversed(range(_TRIES + len(q))):
+            time[0] = now
             failed = steps.advance(force, q, qd, longest, True)
             if failed:
                 break

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from numbers import Real
 from typing import Any, TYPE_CHECKING
+import warnings
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +21,7 @@ from softrobot_dynamics.model.closures import require_tree
 from softrobot_dynamics.model.rebuilding import Rebuilt
 from softrobot_dynamics.recursion.contact import ContactWorkspace
 from softrobot_dynamics.recursion.singular_mass import without_inertia
+from softrobot_dynamics.simulation.integrators.contact_step import SWEEPS
 from softrobot_dynamics.simulation.integrators.contract import Inputs, Integrator, INTEGRATORS
 from softrobot_dynamics.simulation.joint_stops import JointStops, require_within
 from softrobot_dynamics.simulation.loads import LoadedStepper, LoadedSteps
@@ -27,6 +29,9 @@ from softrobot_dynamics.simulation.rotation_vector_wrapping import recentre, rec
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
+
+
+_MANY = 3  # steps whose forces of contact have not settled: first impacts may be among them
 
 
 class Simulator(Rebuilt):
@@ -90,6 +95,9 @@ class Simulator(Rebuilt):
             self._steps.advance(self._inputs.force, self.q, self.qd, self.substep, True)
         if self._stops is not None:
             self._steps.evaluate(self.q, self.qd)
+        contact = self._stepper.acts.contact
+        self._warned = contact is None  # of forces that do not settle
+        self._timed = contact is not None and len(contact.moving.formulas) > 0
         self.reset(q, qd)
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -148,11 +156,33 @@ class Simulator(Rebuilt):
             self._move(steps, dt, bool(self._recentring))
         else:
             self._move_within(self._stops, steps, dt)
+        if not self._warned and self.unsettled >= _MANY:
+            self._warn()
+
+    @property
+    def unsettled(self) -> int:
+        """
+        How many steps since it was made ended before forces of contact had settled.
+
+        These are then off their law by more than 1 % of the largest.
+        """
+        contact = self._stepper.acts.contact
+        return 0 if contact is None else int(contact.unsettled[0])
+
+    def _warn(self) -> None:
+        """Say once that forces of contact have not settled in several steps."""
+        self._warned = True
+        words = f'forces of contact had not settled after {SWEEPS} sweeps in {_MANY} steps'
+        words += f' until {self.time:.6g} s'
+        remedy = 'make substep shorter, stiffness less, or masses less different'
+        warnings.warn(f'{words}: {remedy}', RuntimeWarning, stacklevel=3)
 
     def _move(self, steps: LoadedSteps, dt: float, once: bool) -> None:
         """Make steps for dt [s], if ``once`` with the state recentred after each."""
         left, clock = dt, self._stepper.clock
         while left > dt * 1e-12:
+            if self._timed:
+                self._set_time()
             failed = steps.advance(self._inputs.force, self.q, self.qd, left, once)
             left -= self._count(clock.passed[0], clock.steps[0])
             if failed:
@@ -177,6 +207,8 @@ class Simulator(Rebuilt):
             self.time, self.substeps = time, substeps
         left, clock = dt, self._stepper.clock
         while left > dt * 1e-12:
+            if self._timed:
+                self._set_time()
             failed = stops.advance(steps, self._inputs.force, self.q, self.qd, left)
             left -= self._count(clock.passed[0], clock.steps[0])
             if failed:
@@ -194,6 +226,11 @@ class Simulator(Rebuilt):
         """The workspace of contact that steps are made with; None where nothing can touch."""
         found: ContactWorkspace | None = self._stepper.acts.contact
         return found
+
+    def _set_time(self) -> None:
+        """Let obstacles that are given a motion be where they are now."""
+        if (contact := self._stepper.acts.contact) is not None:
+            contact.moving.time[0] = self.time
 
     def _count(self, passed: float, steps: float) -> float:
         """Count steps, and the time [s] that they took; return this."""

@@ -28,10 +28,16 @@ def problems(*arguments, **named):
     return str(found.value)
 
 
+POINT = {'start': [0, 0, 1], 'end': [0, 0, 1], 'radius': 0.1}
+FLAT = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]
+WEDGE = [[0, 0, 0], [0.8, 0, 0], [0, 0.5, 0], [0, 0, 0.6], [0.8, 0, 0.6], [0, 0.5, 0.6]]
+
 FIELDS = {
     'box': {'edges': [0.1, 0.2, 0.3]},
     'capsule': {'end': [0.0, 0.0, 0.1], 'radius': 0.1},
     'tube': {'start': [0.0, 0.0, 0.0], 'end': [0.0, 0.0, 1.0], 'radius': 0.1},
+    'cylinder': {'start': [0.0, 0.0, 0.0], 'end': [0.0, 0.3, 1.0], 'radius': 0.1},
+    'mesh': {'vertices': [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0.1, 0.1, 0.1]]},
     'plane': {},
     'rod': {},
 }
@@ -70,6 +76,11 @@ def test_a_body_has_one_shape_or_a_list_of_them():
         ({'type': 'rod'}, 'bodies[0].collision', 'a body with sections'),
         ({**SPHERE, 'restitution': 1.5}, 'bodies[0].collision.restitution', '<= 1'),
         ({'type': 'box', 'edges': [1.0, 1.0, 0.0]}, 'bodies[0].collision.edges', 'lengths > 0'),
+        ({'type': 'cylinder', **POINT}, 'bodies[0].collision.end', 'a length'),
+        ({'type': 'mesh'}, 'bodies[0].collision.file', 'either a file or vertices'),
+        ({'type': 'mesh', 'vertices': [[0, 0, 0]]}, 'bodies[0].collision.vertices', 'four'),
+        ({'type': 'mesh', 'vertices': FLAT}, 'bodies[0].collision.vertices', 'not all in one'),
+        ({'type': 'mesh', 'file': 'none.stl'}, 'bodies[0].collision.file', 'there is no'),
     ],
 )
 def test_a_wrong_shape_is_refused_by_its_place(shape, place, words):
@@ -144,6 +155,8 @@ def test_surroundings_come_from_a_file_as_from_the_robot_file(tmp_path):
         {'type': 'sphere', 'radius': 0.3},
         {'type': 'box', 'edges': [0.2, 0.5, 0.9], 'pose': {'rpy': [0.3, -0.5, 0.9]}},
         {'type': 'capsule', 'start': [-0.2, 0.1, 0.3], 'end': [0.2, -0.1, -0.3], 'radius': 0.2},
+        {'type': 'cylinder', 'start': [-0.2, 0.1, 0.3], 'end': [0.2, -0.1, -0.3], 'radius': 0.2},
+        {'type': 'mesh', 'vertices': WEDGE, 'centred': True, 'pose': {'rpy': [0.3, -0.5, 0.9]}},
     ],
     ids=lambda shape: shape['type'],
 )
@@ -162,10 +175,60 @@ def _distance(shape, points):
     if shape.type_name == 'box':
         own = points @ shape.pose.matrix()[:3, :3]
         return (np.abs(own) - 0.5 * np.array(shape.edges)).max(axis=1)
+    if shape.type_name == 'mesh':
+        element = shape.elements(None)[0]
+        own = points @ element.axes
+        return (own @ element.faces[:, :3].T - element.faces[:, 3]).max(axis=1)
     start = np.array(getattr(shape, 'start', (0.0, 0.0, 0.0)))
     axis = np.array(getattr(shape, 'end', (0.0, 0.0, 1e-9))) - start
-    t = np.clip((points - start) @ axis / (axis @ axis), 0.0, 1.0)
+    t = np.clip(whole := (points - start) @ axis / (axis @ axis), 0.0, 1.0)
+    if shape.type_name == 'cylinder':
+        t[(whole < 0.0) | (whole > 1.0)] = np.inf
     return np.linalg.norm(points - start - t[:, None] * axis, axis=1) - shape.radius
+
+
+@pytest.mark.parametrize('ending', ['stl', 'obj', 'ply'])
+def test_a_mesh_of_a_file_is_that_of_its_vertices(ending, tmp_path):
+    """A file of triangles, in millimetres, gives the hull of the same points in metres."""
+    meshio = pytest.importorskip('meshio')
+    corners = 1e3 * np.array(WEDGE, dtype=float)
+    given = robot({'type': 'mesh', 'vertices': WEDGE}).modules[0].shapes[0].hull
+    places = 1e3 * given.faces[:, 4:].reshape(-1, 3)
+    rows = [np.flatnonzero((corners == x).all(axis=1))[0] for x in places]
+    path = tmp_path / f'wedge.{ending}'
+    meshio.Mesh(corners, [('triangle', np.reshape(rows, (-1, 3)))]).write(path)
+    shape = robot({'type': 'mesh', 'file': str(path), 'scale': 1e-3}).modules[0].shapes[0]
+    found = shape.elements(None)[0]
+    np.testing.assert_allclose(sorted(found.corners.tolist()), sorted(given.corners.tolist()))
+    assert shape.hull.solid().volume == pytest.approx(1e9 * 0.5 * 0.8 * 0.5 * 0.6)
+
+
+def test_a_mesh_that_is_not_convex_is_refused_by_its_name_and_how_far(tmp_path):
+    """An L of three cubes is refused: its inner edge is 0.25 m within its hull."""
+    meshio = pytest.importorskip('meshio')
+    outline = np.array([[0, 0], [2, 0], [2, 1], [1, 1], [1, 2], [0, 2]], dtype=float)
+    points = np.concatenate([np.column_stack([outline, np.full(6, z)]) for z in (0.0, 1.0)])
+    sides = [[i, (i + 1) % 6, (i + 1) % 6 + 6] for i in range(6)]
+    path = tmp_path / 'corner.ply'
+    meshio.Mesh(points, [('triangle', np.array(sides))]).write(path)
+    text = problems({'type': 'mesh', 'file': str(path), 'scale': 0.5})
+    assert 'corner.ply' in text
+    assert 'up to 0.25 m inside of its convex hull' in text
+
+
+def test_points_of_a_skin_lie_below_the_surface_and_spread_over_it():
+    """Spheres of a rod's skin touch its surface from within, no two in one place."""
+    body = {'type': 'pcc', 'length': 0.2, 'radius': 0.02, 'density': 1e3, 'young_modulus': 1e6}
+    module = robot({'type': 'skin', 'points': 60, 'radius': 1e-3}, body).modules[0]
+    elements = module.shapes[0].elements(module.body)
+    points = np.array([e.points[0] for e in elements])
+    assert len(points) == 60
+    assert {e.radius for e in elements} == {1e-3}
+    side, end = 0.02 - np.hypot(*points.T[:2]), np.minimum(points[:, 2], 0.2 - points[:, 2])
+    np.testing.assert_allclose(np.minimum(side, end), 1e-3, atol=2e-5)
+    away = np.linalg.norm(points[:, None] - points, axis=2) + 9.0 * np.eye(60)
+    assert away.min() > 0.008
+    assert 'skin' in problems({'type': 'skin'})
 
 
 def test_surfaces_are_combined_as_springs_in_series():

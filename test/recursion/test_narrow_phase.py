@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+from softrobot_dynamics.collision.hulls import hull_of
 from softrobot_dynamics.recursion.narrow_phase import (
     box_distance,
     FAR,
@@ -11,6 +12,7 @@ from softrobot_dynamics.recursion.narrow_phase import (
     segment_box,
     segment_segment,
 )
+from softrobot_dynamics.recursion.solid_distances import segment_cylinder, segment_hull
 
 pytestmark = pytest.mark.quick
 coal = pytest.importorskip('coal')
@@ -96,6 +98,72 @@ def test_a_capsule_is_as_far_from_a_box_as_coal_says(trial):
         off = 1e-6 * np.array(normal)
         shifted = segment_box(a + off, b + off, 0.1, T.ravel(), half)[0]
         assert shifted - gap == pytest.approx(1e-6, rel=1e-3)
+
+
+@pytest.mark.parametrize('trial', range(50))
+def test_a_capsule_is_as_far_from_a_cylinder_as_coal_says(trial):
+    """Gap of a capsule and a cylinder with flat ends, and its normal by differences."""
+    T, radius, half = frame(), *RANDOM.uniform(0.1, 0.8, 2)
+    a, b = RANDOM.normal(size=(2, 3)) * 1.5 + T[:3, 3]
+    gap, *normal, s = segment_cylinder(a, b, 0.1, T.ravel(), radius, half)
+    cylinder = coal.Cylinder(radius, 2.0 * half), coal.Transform3s(T[:3, :3], T[:3, 3])
+    assert np.linalg.norm(normal) == pytest.approx(1.0)
+    if gap > -0.1:  # beyond, the axis is in the cylinder, where ways out differ
+        assert gap == pytest.approx(distance(capsule(a, b, 0.1), cylinder), abs=2e-6)
+        off = 1e-6 * np.array(normal)
+        shifted = segment_cylinder(a + off, b + off, 0.1, T.ravel(), radius, half)[0]
+        assert shifted - gap == pytest.approx(1e-6, rel=1e-3)
+
+
+def test_below_the_surface_of_a_cylinder_the_nearest_face_is_the_way_out():
+    """A point in a cylinder leaves by its side or its end, whichever is nearer."""
+    for x, gap, normal in (
+        ([0.9, 0.0, 0.0], -0.1, [1, 0, 0]),
+        ([0.0, 0.0, -1.95], -0.05, [0, 0, -1]),
+        ([0.0, 4.0, 6.0], 5.0, [0.0, 0.6, 0.8]),
+    ):
+        x = np.array(x)
+        found, *n, _ = segment_cylinder(x, x, 0.0, np.eye(4).ravel(), 1.0, 2.0)
+        assert found == pytest.approx(gap)
+        np.testing.assert_allclose(n, normal, atol=1e-12)
+
+
+@pytest.mark.parametrize('trial', range(60))
+def test_a_capsule_is_as_far_from_a_convex_mesh_as_coal_says(trial):
+    """Gap of a capsule, or a sphere, and the hull of 4 to 40 points, and its normal."""
+    T, points = frame(), RANDOM.normal(size=(RANDOM.integers(4, 40), 3)) * 0.5
+    hull = hull_of(points, 'points')
+    a, b = RANDOM.normal(size=(2, 3)) * 1.5 + T[:3, 3]
+    if trial % 3 == 0:
+        b = a
+    given = 0.1, T.ravel(), hull.faces, 0, len(hull.faces), np.zeros(6)
+    gap, *normal, _ = segment_hull(a, b, *given)
+    vertices = coal.StdVec_Vec3s()
+    vertices.extend(list(hull.corners))
+    other = coal.Convex.convexHull(vertices, True, 'Qt')
+    ball = coal.Sphere(0.1), coal.Transform3s(np.eye(3), a)
+    first = capsule(a, b, 0.1) if trial % 3 else ball
+    expected = distance(first, (other, coal.Transform3s(T[:3, :3], T[:3, 3])))
+    assert np.linalg.norm(normal) == pytest.approx(1.0)
+    if gap > -0.1:  # beyond, the axis is in the mesh, where ways out differ
+        assert gap == pytest.approx(expected, abs=2e-6)
+        off = 1e-6 * np.array(normal)
+        shifted = segment_hull(a + off, b + off, *given)[0]
+        assert shifted - gap == pytest.approx(1e-6, rel=1e-3)
+    else:
+        heights = ((a - T[:3, 3]) @ T[:3, :3]) @ hull.faces[:, :3].T - hull.faces[:, 3]
+        assert gap <= heights.max() - 0.1 + 1e-12  # no deeper at the end
+
+
+def test_a_mesh_of_a_box_is_as_far_as_the_box():
+    """Capsules are as far from a box as from the mesh of its corners, within it, too."""
+    half = np.array([0.3, 0.5, 0.7])
+    corners = half * np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)])
+    hull, T = hull_of(corners, 'box'), np.eye(4).ravel()
+    for _ in range(100):
+        a, b = RANDOM.normal(size=(2, 3)) * 0.8
+        gap = segment_hull(a, b, 0.1, T, hull.faces, 0, len(hull.faces), np.zeros(6))[0]
+        assert gap == pytest.approx(segment_box(a, b, 0.1, T, half)[0], abs=1e-7)
 
 
 def test_inside_of_a_box_the_nearest_face_is_the_way_out():

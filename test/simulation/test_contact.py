@@ -203,6 +203,19 @@ def test_equal_inputs_give_equal_states_with_contact():
     np.testing.assert_array_equal(run(simulator, 0.5, [4.0])[0], first)
 
 
+def test_forces_that_do_not_settle_are_counted_and_said_once():
+    """Of a heavy block on light ones the sweeps find no forces in time: said once, and counted."""
+    edges = {'type': 'box', 'edges': [0.1, 0.1, 0.1], 'stiffness': 1e9}
+    masses = 0.01, 0.01, 0.01, 1000.0
+    boxes = [thing(f'b{i}', edges, (0, 0, 0.05 + 0.1 * i), m) for i, m in enumerate(masses)]
+    simulator = sd.Simulator(world(boxes, [FLOOR]))
+    assert simulator.unsettled == 0
+    with pytest.warns(RuntimeWarning, match='had not settled after 100 sweeps in 3') as said:
+        run(simulator, 0.02)
+    assert len(said) == 1
+    assert simulator.unsettled >= 3
+
+
 def test_a_copy_made_in_contact_goes_on_bit_by_bit():
     """A pickled simulator of an arm that has come to a wall keeps the pairs that touch."""
     wall = {'name': 'wall', 'type': 'plane', 'point': [0.06, 0, 0], 'normal': [-1, 0, 0]}

@@ -20,17 +20,13 @@ import math
 
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels.sums import dot
-from softrobot_dynamics.recursion.contact import (
-    DAMPING,
-    find_contacts,
-    FRICTION,
-    REBOUND,
-    STIFFNESS,
-)
+from softrobot_dynamics.recursion.contact import find_contacts
+from softrobot_dynamics.recursion.contact_pairs import DAMPING, FRICTION, REBOUND, STIFFNESS
 from softrobot_dynamics.simulation.integrators.exponential_step import respond
 
 SWEEPS = 100  # over all contacts, at most
 _SETTLED = 1e-7  # change of a force in a sweep, of the largest: nothing changes any more
+UNSETTLED = 1e-2  # the same: after the last sweep forces are not those of their law
 
 
 @kernel
@@ -73,7 +69,8 @@ def apply_lasting(contact, h):
 @kernel
 def end_contact(contact, K, b, q, span):
     """Change the state b.q, b.qd after a step of span[0] [s] from q (n,) by contact."""
-    n, h, active = len(contact.applied), span[0], False
+    n, h, active = len(contact.applied), span[0], 0
+    contact.moving.time[0] += h
     change = contact.change
     change[:] = 0.0
     for c in range(contact.candidates[0]):
@@ -81,25 +78,25 @@ def end_contact(contact, K, b, q, span):
         contact.force[i] = 0.0
         if contact.gap[i] >= contact.reach:
             continue
-        gap = _gap(contact, i, q, b, n)
+        gap = _gap(contact, i, q, h, b, n)
         if gap < 0.0 or contact.lasting[i] != 0.0:
-            active, contact.force[i] = True, 1.0  # it takes part
-            for k in range(3):
-                column = contact.J[i, k * n : (k + 1) * n]
-                x, v = contact.by_q[i, k * n :], contact.by_qd[i, k * n :]
-                respond(K, h, column, x, v, b)
-    if not active:
+            active, contact.force[i] = active + 1, 1.0  # it takes part
+    if active == 0:
         return
+    _respond(contact, K, h, b, n, 3 * active > n)
+    changed = largest = 0.0
     for _ in range(SWEEPS):
-        changed, largest = 0.0, 0.0
+        changed = largest = 0.0
         for c in range(contact.candidates[0]):
             i = contact.candidates[1 + c]
             if contact.force[i] != 0.0:
-                changed = max(changed, _settle(contact, i, q, b, n))
+                changed = max(changed, _settle(contact, i, q, h, b, n))
                 f = contact.pushes[i]
                 largest = max(largest, abs(f[0]), abs(f[1]), abs(f[2]))
         if changed <= _SETTLED * largest:
             break
+    if changed > UNSETTLED * largest:
+        contact.unsettled[0] += 1.0
     for j in range(n):
         b.q[j] += change[0, j]
         b.qd[j] += change[1, j]
@@ -112,10 +109,43 @@ def end_contact(contact, K, b, q, span):
                 contact.onset[i] = max(-contact.speed[i], contact.slow)
 
 
+@kernel
+def _respond(contact, K, h, b, n, many):
+    """
+    Fill what forces of the pairs that take part do to q and qd in a step of h [s].
+
+    If they are ``many``, by what forces along each coordinate do.
+    """
+    unit, of_q, of_qd = contact.change[0], contact.response[0], contact.response[1]
+    if many:
+        for j in range(n):
+            unit[j] = 1.0
+            respond(K, h, unit, of_q[j * n :], of_qd[j * n :], b)
+            unit[j] = 0.0
+    for c in range(contact.candidates[0]):
+        i = contact.candidates[1 + c]
+        if contact.force[i] == 0.0:
+            continue
+        for k in range(3):
+            column = contact.J[i, k * n : (k + 1) * n]
+            x, v = contact.by_q[i, k * n :], contact.by_qd[i, k * n :]
+            if not many:
+                respond(K, h, column, x, v, b)
+                continue
+            x[:n] = 0.0
+            v[:n] = 0.0
+            for j in range(n):
+                for m in range(n):
+                    x[m] += column[j] * of_q[j * n + m]
+                    v[m] += column[j] * of_qd[j * n + m]
+        _find_own(contact, i, n)
+
+
 @inlined
-def _gap(contact, i, q, b, n):
-    """Gap [m] of a pair at the end of the step, as changes of forces have it so far."""
+def _gap(contact, i, q, h, b, n):
+    """Gap [m] of a pair at the end of the step of h [s], as changes of forces have it so far."""
     J, N, gap = contact.J[i], contact.normal[i], contact.gap[i]
+    gap += h * dot(N, contact.drift[i])
     for j in range(n):
         moved = b.q[j] - q[j] + contact.change[0, j]
         gap += (N[0] * J[j] + N[1] * J[n + j] + N[2] * J[2 * n + j]) * moved
@@ -123,29 +153,13 @@ def _gap(contact, i, q, b, n):
 
 
 @kernel
-def _settle(contact, i, q, b, n):
+def _settle(contact, i, q, h, b, n):
     """Change the force of a pair to what its law has at the end of the step; by how much [N]."""
-    J, N, f, x, y = (
-        contact.J[i],
-        contact.normal[i],
-        contact.pushes[i],
-        contact.by_q[i],
-        contact.by_qd[i],
-    )
-    a = w = whole = 0.0  # what normal forces do to gap and speed; forces along all axes, to speeds
-    for k in range(3):
-        for m in range(3):
-            by_x, by_v = 0.0, 0.0
-            for j in range(n):
-                by_x += J[k * n + j] * x[m * n + j]
-                by_v += J[k * n + j] * y[m * n + j]
-            a += N[k] * by_x * N[m]
-            w += N[k] * by_v * N[m]
-            if k == m:
-                whole += by_v
+    N, f, own = contact.normal[i], contact.pushes[i], contact.own[i]
+    a, w, across = own[0], own[1], own[2]
     before, v = dot(f, N), contact.sliding[i]
     along = _velocity(contact, i, b, n)
-    gap = _gap(contact, i, q, b, n)
+    gap = _gap(contact, i, q, h, b, n)
     pushing = _normal_force(contact, i, gap - a * before, along - w * before, a, w)
     for k in range(3):
         _change(contact, i, k, (pushing - before) * N[k], n)
@@ -154,8 +168,7 @@ def _settle(contact, i, q, b, n):
     if limit == 0.0 and before == 0.0:
         return changed
     along = _velocity(contact, i, b, n)
-    t, across = contact.friction[i], 0.5 * (whole - w)
-    size, pushing = 0.0, dot(f, N)
+    t, size, pushing = contact.friction[i], 0.0, dot(f, N)
     for k in range(3):
         t[k] = f[k] - pushing * N[k]
         if across > 0.0:
@@ -171,12 +184,31 @@ def _settle(contact, i, q, b, n):
     return changed
 
 
+@kernel
+def _find_own(contact, i, n):
+    """Fill what normal forces of a pair do to its gap and its speed, and others to its sliding."""
+    J, N, x, y = contact.J[i], contact.normal[i], contact.by_q[i], contact.by_qd[i]
+    a = w = whole = 0.0  # forces along all axes, to speeds along them
+    for k in range(3):
+        for m in range(3):
+            by_x, by_v = 0.0, 0.0
+            for j in range(n):
+                by_x += J[k * n + j] * x[m * n + j]
+                by_v += J[k * n + j] * y[m * n + j]
+            a += N[k] * by_x * N[m]
+            w += N[k] * by_v * N[m]
+            if k == m:
+                whole += by_v
+    own = contact.own[i]
+    own[0], own[1], own[2] = a, w, 0.5 * (whole - w)
+
+
 @inlined
 def _velocity(contact, i, b, n):
     """Fill the relative velocity of a pair at the end of the step; return that apart [m/s]."""
     J, v, N = contact.J[i], contact.sliding[i], contact.normal[i]
     for k in range(3):
-        v[k] = 0.0
+        v[k] = contact.drift[i, k]
         for j in range(n):
             v[k] += J[k * n + j] * (b.qd[j] + contact.change[1, j])
     return v[0] * N[0] + v[1] * N[1] + v[2] * N[2]

@@ -69,6 +69,7 @@ class RosenbrockWork(NamedTuple):
     stages: StageWorkspace
     clock: Clock
     adapt: Entry  # of the Jacobian to drives that move joints, or NOTHING
+    time: Vector  # (1,) [s] that obstacles move by
     longest: float  # step [s]
     tolerance: float
     units: Vector  # (n,) of coordinates, see softrobot_dynamics.model.scales
@@ -92,6 +93,7 @@ class RosenbrockIntegrator(Integrator):
         """Allocate the arrays of the kernel, and bind it."""
         assert self.tolerance is not None  # refused before
         n, robot, drives = model.n, self.evaluate.robot, self.acts.drives
+        contact = self.acts.contact
         t = allocate_tangents(robot, model.derivatives())
         jacobian = _jacobian(n)
         own = {'hessians': model.hessians(), 'stiffness': jacobian.fibres, 'x': jacobian.x}
@@ -118,6 +120,7 @@ class RosenbrockIntegrator(Integrator):
             stages=allocate_stages(ROS34PW2, n),
             clock=self.clock,
             adapt=self._adaptation(jacobian),
+            time=np.zeros(1) if contact is None else contact.moving.time,
             longest=self.substep,
             tolerance=self.tolerance,
             units=model.scales.units,
@@ -150,12 +153,13 @@ def rosenbrock_steps(work, force, q, qd, duration, once):
     """Make steps within a tolerance, see :class:`RosenbrockIntegrator`."""
     b, clock, jacobian = work.stages, work.clock, work.jacobian
     clock.passed[0] = clock.steps[0] = 0.0
-    ready = False
+    ready, since = False, work.time[0]
     while clock.passed[0] < duration * (1.0 - 1e-12):
         left = duration - clock.passed[0]
         h = left / max(1.0, np.ceil(left / clock.next[0] - 1e-9))
         changed = not ready
         if not ready:
+            work.time[0] = since + clock.passed[0]
             run(work.evaluate, q, qd)
             start(work.terms, force, b)
             ready = True
@@ -169,7 +173,7 @@ def rosenbrock_steps(work, force, q, qd, duration, once):
             changed = True
         if changed and work.adapt.address != 0:
             run(work.adapt, q, qd)
-        failed = _step(work.evaluate, work.terms, b, jacobian, force, q, qd, h)
+        failed = _step(work, force, q, qd, h)
         excess = np.inf if failed != 0 else _excess(b.error, q, work.units, work.tolerance)
         longer = 0.9 * max(excess, 1e-12) ** (-1.0 / b.method.order)
         clock.next[0] = min(work.longest, h * min(3.0, max(0.2, longer)))
@@ -205,14 +209,17 @@ def adapt_to_servos(before, drives, K, D, q, qd):
 
 
 @kernel
-def _step(evaluate, terms, b, jacobian, force, q, qd, h):
+def _step(work, force, q, qd, h):
     """Fill b with a step of h [s] from (q, qd), after :func:`start`; 1 where it cannot be made."""
+    terms, b, jacobian, start_time = work.terms, work.stages, work.jacobian, work.time[0]
     if begin(jacobian.K, jacobian.D, h, b) != 0:
         return 1
     for i in range(len(b.method.m)):
         if i > 0:
             next_stage(i, q, qd, b)
-            run(evaluate, b.q, b.qd)
+            work.time[0] = start_time + b.method.nodes[i] * h
+            run(work.evaluate, b.q, b.qd)
+            work.time[0] = start_time
         if solve_stage(i, terms, jacobian.K, force, qd, h, b) != 0:
             return 1
     return end(q, qd, b)

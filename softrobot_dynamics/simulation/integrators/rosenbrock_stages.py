@@ -28,6 +28,7 @@ class Method(NamedTuple):
 
     order: int
     gamma: float
+    nodes: Vector  # (s,) times of stages, in steps
     a: Matrix  # (s, s) strictly lower
     c: Matrix  # (s, s) strictly lower
     m: Vector  # (s,)
@@ -48,6 +49,7 @@ def method(
     return Method(
         order=order,
         gamma=gamma,
+        nodes=np.sum(alpha, axis=1),
         a=np.array(alpha) @ inverse,
         c=c,
         m=np.array(b) @ inverse,

@@ -1,0 +1,357 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Contact beside PyElastica and MuJoCo (the extra `bench`): the same scenes, each in its own way.
+
+    python benchmarks/contact_peers.py [--rounds 3]
+
+- slide: a soft rod of 1 m and 1 kg on a plane, pulled along its axis by uniform forces above
+  friction; its speed after 0.25 s is (F / m - mu g) t. PyElastica, 50 elements.
+- peg: a clamped rod of 0.5 m sags across a fixed cylinder without friction, until it is at rest.
+  PyElastica, 50 elements.
+- cable: a clamped rod of 0.5 m falls over a fixed cylinder with friction. MuJoCo, a chain of 20
+  capsules on hinges with springs; ours, 20 arcs of constant curvature.
+- pile: ten capsules fall on each other on a floor. MuJoCo.
+
+Each row is the median of fresh processes, one after the other in turns: a simulated second, and
+what it comes to. Compiling and building are not timed. Time is that of the processor: other load
+counts little. PyElastica takes the longest step of a list
+at which its motion stays one; the others take 1 ms.
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+GRAVITY, MU, STEP = 9.81, 0.4, 1e-3
+PULL, SPAN = 8.0, 0.25  # [N], [s] of the slide
+LENGTH, RADIUS, DENSITY, BENDING = 0.5, 5e-3, 1000.0, 2e-3  # of the rods on pegs; [N m^2]
+PEG, PLACE, BELOW = 0.03, 0.25, 0.08  # [m] its radius, how far away, and how far below the clamp
+REST = 2.0  # [s] until rods are at rest
+DAMPING = 0.1  # [s] of our rods' material
+STEPS = 1e-3, 5e-4, 2e-4, 1e-4, 5e-5, 2e-5, 1e-5
+COUNT, HALF, ROUND = 10, 0.05, 0.03  # capsules, [m]
+YOUNG = BENDING / (0.25 * np.pi * RADIUS**4)
+
+
+def capsules():
+    """Return the places (COUNT, 3) [m] and directions of capsules before they fall."""
+    random = np.random.default_rng(1)
+    places = np.column_stack(
+        [random.uniform(-0.05, 0.05, (COUNT, 2)), 0.05 + 0.08 * np.arange(COUNT)]
+    )
+    angles = random.uniform(0.0, np.pi, COUNT)
+    return places, np.column_stack([np.cos(angles), np.sin(angles), np.zeros(COUNT)])
+
+
+def timed(advance, duration):
+    """Return the time [s] that a simulated second takes, of a function that simulates so long."""
+    start = time.process_time()
+    advance(duration)
+    return (time.process_time() - start) / duration
+
+
+# Ours
+
+
+def our_chain(count, length, radius, density, young, kind, collision, joint='fixed', **more):
+    """Return the model of a rod of equal bodies along z."""
+    import softrobot_dynamics as sd
+
+    body = {
+        'type': kind, 'length': length / count, 'radius': radius, 'density': density,
+        'young_modulus': young, 'damping': DAMPING,
+    }  # fmt: skip
+    bodies = [
+        {'name': f'b{i}', 'joint': {'type': 'fixed'}, 'body': body, 'collision': collision}
+        for i in range(count)
+    ]
+    bodies[0]['joint'] = {'type': joint}
+    return sd.compile_model(sd.load_robot({'name': 'rod', 'bodies': bodies, **more}))
+
+
+def our_simulator(model, wrenches=None):
+    """Return a simulator after its first step, and a function that goes on for a duration."""
+    import softrobot_dynamics as sd
+
+    simulator = sd.Simulator(model, substep=STEP)
+    simulator.step([], STEP, wrenches)
+    simulator.reset()
+
+    def advance(duration):
+        for _ in range(round(duration / STEP)):
+            simulator.step([], STEP, wrenches)
+
+    return simulator, advance
+
+
+def our_slide():
+    """Slide the rod along z over a plane, x upwards."""
+    from softrobot_dynamics.dynamics.wrenches import Wrench
+
+    floor = {'name': 'floor', 'type': 'plane', 'point': [-0.025, 0, 0], 'normal': [1, 0, 0]}
+    density = 1.0 / (np.pi * 0.025**2)
+    model = our_chain(
+        5, 1.0, 0.025, density, 1e5, 'pcc', {'type': 'rod', 'friction': MU}, joint='free',
+        gravity=[-GRAVITY, 0, 0], environment=[{**floor, 'friction': MU}],
+    )  # fmt: skip
+    pull = Wrench([0, 0, 0, 0, 0, PULL / 5], None, 'base')
+    simulator, advance = our_simulator(model, dict.fromkeys(model.body_names, pull))
+    second = timed(advance, SPAN)
+    return {'second': second, 'step': STEP, 'value': simulator.qd[2]}
+
+
+def our_peg(friction=0.0, kind='pcc', count=10):
+    """Let the rod along z sag across a cylinder, x downwards; the value is where its tip is."""
+    import softrobot_dynamics as sd
+
+    peg = {'name': 'peg', 'type': 'cylinder', 'radius': PEG, 'friction': friction}
+    peg |= {'start': [BELOW, -0.1, PLACE], 'end': [BELOW, 0.1, PLACE]}
+    model = our_chain(
+        count, LENGTH, RADIUS, DENSITY, YOUNG, kind, {'type': 'rod', 'friction': friction},
+        gravity=[GRAVITY, 0, 0], environment=[peg],
+    )  # fmt: skip
+    simulator, advance = our_simulator(model)
+    second = timed(advance, REST)
+    tip = sd.forward_kinematics(model, q=simulator.q)[-1][:3, 3]
+    return {'second': second, 'step': STEP, 'value': tip[0], 'rate': np.abs(simulator.qd).max()}
+
+
+def our_cable():
+    """See :func:`our_peg`, with friction."""
+    return our_peg(MU, 'planar_cc', 20)
+
+
+def our_pile():
+    """Let capsules fall; the value is their mean height, the rate their fastest in the end."""
+    import softrobot_dynamics as sd
+
+    objects = []
+    for i, (place, axis) in enumerate(zip(*capsules())):
+        ends = {'start': (-HALF * axis).tolist(), 'end': (HALF * axis).tolist()}
+        shape = {'type': 'capsule', 'radius': ROUND, 'friction': 0.5, **ends}
+        objects.append(
+            {'name': f'o{i}', 'mass': 0.5, 'shape': shape, 'pose': {'xyz': place.tolist()}}
+        )
+    joint = {'type': 'prismatic', 'axis': [1.0, 0.0, 0.0]}
+    slide = {'name': 's', 'joint': joint, 'body': {'type': 'rigid', 'mass': 1.0}}
+    around = {'objects': objects, 'environment': [{'name': 'floor', 'type': 'plane'}]}
+    model = sd.compile_model(
+        sd.load_robot({'name': 'pile', 'gravity': [0, 0, -GRAVITY], 'bodies': [slide], **around})
+    )
+    simulator, advance = our_simulator(model)
+    second = timed(advance, 2.0)
+    q, qd = simulator.q[1:].reshape(-1, 6), simulator.qd[1:].reshape(-1, 6)
+    found = sd.contacts(model, q=simulator.q)
+    return {
+        'second': second, 'step': STEP, 'value': q[:, 2].mean(), 'rate': np.abs(qd[:, :3]).max(),
+        'deep': -found.gap.min(),
+    }  # fmt: skip
+
+
+# PyElastica
+
+
+def their_slide():
+    """Slide the rod with the longest step that keeps its motion one."""
+    return _longest(_slide_with, lambda speed: abs(speed - (PULL - MU * GRAVITY) * SPAN) < 0.2)
+
+
+def _slide_with(step):
+    import elastica as ea
+
+    simulation = _simulation(ea)
+    rod = ea.CosseratRod.straight_rod(
+        50, np.zeros(3), np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0]), 1.0, 0.025,
+        1.0 / (np.pi * 0.025**2), youngs_modulus=1e5, shear_modulus=1e5 / 3.0,
+    )  # fmt: skip
+    plane = ea.Plane(plane_origin=np.array([-0.025, 0.0, 0.0]), plane_normal=np.array([1.0, 0, 0]))
+    simulation.append(rod)
+    simulation.append(plane)
+    pull = np.array([0.0, 0.0, PULL / 50])
+    simulation.add_forcing_to(rod).using(
+        ea.GravityForces, acc_gravity=np.array([-GRAVITY, 0.0, 0.0])
+    )
+    simulation.add_forcing_to(rod).using(ea.UniformForces, force=PULL, direction=pull / pull[2])
+    simulation.detect_contact_between(rod, plane).using(
+        ea.RodPlaneContactWithAnisotropicFriction, k=10.0, nu=1e-4, slip_velocity_tol=1e-4,
+        static_mu_array=np.full(3, MU), kinetic_mu_array=np.full(3, MU),
+    )  # fmt: skip
+    simulation.finalize()
+    advance = _advancing(ea, simulation, step)
+    advance(step)
+    second = timed(advance, SPAN - step)
+    return {'second': second, 'step': step, 'value': rod.velocity_collection[2].mean()}
+
+
+def their_peg():
+    """Let the rod sag across a cylinder, with the longest step that keeps its motion one."""
+    return _longest(_peg_with, lambda tip: 0.0 < tip < LENGTH)
+
+
+def _peg_with(step):
+    import elastica as ea
+
+    simulation = _simulation(ea)
+    rod = ea.CosseratRod.straight_rod(
+        50, np.zeros(3), np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0]), LENGTH, RADIUS,
+        DENSITY, youngs_modulus=YOUNG, shear_modulus=YOUNG / 3.0,
+    )  # fmt: skip
+    peg = ea.Cylinder(
+        np.array([BELOW, -0.1, PLACE]), np.array([0.0, 1.0, 0.0]), np.array([1.0, 0.0, 0.0]), 0.2,
+        PEG, 1e6,
+    )  # fmt: skip
+    simulation.append(rod)
+    simulation.append(peg)
+    one = {'constrained_position_idx': (0,), 'constrained_director_idx': (0,)}
+    simulation.constrain(rod).using(ea.OneEndFixedBC, **one)
+    simulation.constrain(peg).using(ea.OneEndFixedBC, **one)
+    simulation.add_forcing_to(rod).using(ea.GravityForces, acc_gravity=np.array([GRAVITY, 0, 0]))
+    simulation.detect_contact_between(rod, peg).using(ea.RodCylinderContact, k=1e3, nu=0.1)
+    simulation.dampen(rod).using(
+        ea.AnalyticalLinearDamper, uniform_damping_constant=5.0, time_step=step
+    )
+    simulation.finalize()
+    advance = _advancing(ea, simulation, step)
+    advance(step)
+    second = timed(advance, REST - step)
+    tip, rate = rod.position_collection[0, -1], np.abs(rod.velocity_collection).max()
+    return {'second': second, 'step': step, 'value': tip, 'rate': rate}
+
+
+def _simulation(ea):
+    class Simulation(ea.BaseSystemCollection, ea.Constraints, ea.Forcing, ea.Contact, ea.Damping):
+        pass
+
+    return Simulation()
+
+
+def _advancing(ea, simulation, step):
+    stepper, clock = ea.PositionVerlet(), [np.float64(0.0)]
+
+    def advance(duration):
+        for _ in range(round(duration / step)):
+            clock[0] = stepper.step(simulation, clock[0], step)
+
+    return advance
+
+
+def _longest(run, right):
+    """Return the result with the longest step whose value is right."""
+    for step in STEPS:
+        with np.errstate(all='ignore'):
+            try:
+                found = run(step)
+            except Exception:  # its checks of values that are no longer numbers
+                continue
+        if right(found['value']):
+            return found
+    return found
+
+
+# MuJoCo
+
+
+def mujoco_cable():
+    """Let a chain of capsules on hinges fall over the peg, x downwards."""
+    count = 20
+    link, stiffness = LENGTH / count, BENDING / (LENGTH / count)
+    mass = DENSITY * np.pi * RADIUS**2 * link
+    middle = f'<geom type="capsule" fromto="0 0 0 0 0 {link}" size="{RADIUS}" mass="{mass}"/>'
+    damping = DAMPING * stiffness
+    hinge = f'<joint type="hinge" axis="0 1 0" stiffness="{stiffness}" damping="{damping}"/>'
+    text = ''.join(f'<body pos="0 0 {link if i else 0}">{hinge}{middle}' for i in range(count))
+    peg = f'<geom type="cylinder" fromto="{BELOW} -0.1 {PLACE} {BELOW} 0.1 {PLACE}" size="{PEG}"/>'
+    model, data, advance = _mujoco(f'{peg}{text}{"</body>" * count}', f'{GRAVITY} 0 0', MU)
+    second = timed(advance, REST)
+    tip = data.xpos[-1] + data.xmat[-1].reshape(3, 3) @ [0, 0, link]
+    return {'second': second, 'step': STEP, 'value': tip[0], 'rate': np.abs(data.qvel).max()}
+
+
+def mujoco_pile():
+    """Let capsules fall."""
+    text = '<geom type="plane" size="5 5 0.1"/>'
+    for place, axis in zip(*capsules()):
+        ends = ' '.join(map(str, [*(-HALF * axis), *(HALF * axis)]))
+        text += f'<body pos="{place[0]} {place[1]} {place[2]}"><freejoint/>'
+        text += f'<geom type="capsule" fromto="{ends}" size="{ROUND}" mass="0.5"/></body>'
+    model, data, advance = _mujoco(text, f'0 0 {-GRAVITY}', 0.5)
+    second = timed(advance, 2.0)
+    rate = np.abs(data.qvel.reshape(-1, 6)[:, :3]).max()
+    deep = -min((data.contact[i].dist for i in range(data.ncon)), default=0.0)
+    height = data.qpos.reshape(-1, 7)[:, 2].mean()
+    return {'second': second, 'step': STEP, 'value': height, 'rate': rate, 'deep': deep}
+
+
+def _mujoco(world, gravity, friction):
+    import mujoco
+
+    model = mujoco.MjModel.from_xml_string(
+        f'<mujoco><option timestep="{STEP}" gravity="{gravity}" integrator="implicitfast"/>'
+        f'<default><geom friction="{friction} 0 0"/></default>'
+        f'<worldbody>{world}</worldbody></mujoco>'
+    )
+    data = mujoco.MjData(model)
+
+    def advance(duration):
+        mujoco.mj_step(model, data, nstep=round(duration / STEP))
+
+    advance(STEP)
+    mujoco.mj_resetData(model, data)
+    return model, data, advance
+
+
+CASES = {
+    'slide': {'ours': our_slide, 'PyElastica': their_slide},
+    'peg': {'ours': our_peg, 'PyElastica': their_peg},
+    'cable': {'ours': our_cable, 'MuJoCo': mujoco_cable},
+    'pile': {'ours': our_pile, 'MuJoCo': mujoco_pile},
+}
+
+
+def main():
+    """Print a table of all cases, or the result of one in this process."""
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[1])
+    parser.add_argument('--rounds', type=int, default=3, help='fresh processes of each')
+    parser.add_argument('--one', nargs=2, metavar=('CASE', 'WHO'), help='in this process alone')
+    arguments = parser.parse_args()
+    if arguments.one:
+        case, who = arguments.one
+        print(json.dumps({key: float(x) for key, x in CASES[case][who]().items()}))
+        return
+    print('| case | program | step [ms] | a simulated second [ms] | value | rate | deepest [mm] |')
+    print('| --- | --- | --- | --- | --- | --- | --- |')
+    for case, programs in CASES.items():
+        runs = {who: [] for who in programs}
+        for _ in range(arguments.rounds):
+            for who in programs:
+                runs[who].append(_run(case, who))
+        for who, found in runs.items():
+            middle = {key: statistics.median(run[key] for run in found) for key in found[0]}
+            rate, deep = (middle.get(key) for key in ('rate', 'deep'))
+            print(
+                f'| {case} | {who} | {1e3 * middle["step"]:g} | {1e3 * middle["second"]:.1f} '
+                f'| {middle["value"]:.4f} | {"" if rate is None else f"{rate:.1e}"} '
+                f'| {"" if deep is None else f"{1e3 * deep:.2f}"} |'
+            )
+        ours, theirs = runs.values()
+        ratios = [b['second'] / a['second'] for a, b in zip(ours, theirs)]
+        words = ', '.join(f'{ratio:.1f}' for ratio in ratios)
+        print(
+            f'| | time of theirs over ours | | {statistics.median(ratios):.1f} ({words}) | | | |'
+        )
+
+
+def _run(case, who):
+    """Return the result of a case in a fresh process."""
+    command = [sys.executable, '-W', 'ignore', __file__, '--one', case, who]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,147 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Gap, normal and place of a pair of elements, whatever their kinds.
+
+A corner of a solid, or a place on its rim, that is in another solid leaves it by the face that is
+towards the centre of the first, unless it is too deep below that; else two solids whose edges are
+flush would push each other aside.
+"""
+
+import math
+
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.recursion.narrow_phase import (
+    FAR,
+    point_plane,
+    point_tube,
+    segment_box,
+    segment_segment,
+)
+from softrobot_dynamics.recursion.solid_distances import (
+    facing_box,
+    facing_cylinder,
+    facing_hull,
+    rim_point,
+    segment_cylinder,
+    segment_hull,
+)
+
+(POINT_PLANE, POINT_TUBE, SEGMENT_SEGMENT, SEGMENT_BOX, SEGMENT_CYLINDER, SEGMENT_HULL) = range(6)
+KIND, A, A_END, B, B_END, CENTRE, PHASE = range(7)
+"""
+Where in a row of ``pairs``. Without a phase the first element is a segment with a radius; with
+one, a place on the circle about the place of a segment, see :func:`rim_point`. The centre is the
+node in the middle of the solid that a corner or a rim is of, or that of the place itself.
+"""
+RADIUS_A, RADIUS_B, HALF, STIFFNESS, DAMPING, REBOUND, FRICTION, EXTENT = 0, 1, 2, 5, 6, 7, 8, 9
+"""
+Where in a row of ``numbers``. Three are half the edges of a box, the last of them half the length
+of a tube or a cylinder; of a hull, its first face and that behind its last. The extent [m] is how
+far the second element reaches from its node.
+"""
+
+_LEVEL = 1e-9  # of its radius: an end of a cylinder that is no farther away touches as well
+_STEEP = 0.05  # sine of a cylinder's angle to what it is on, from where it touches with a rim
+_DEEP = 0.5  # of the reach: depth below the face towards the centre
+
+
+@kernel
+def measure(contact, i):
+    """Fill gap, normal, places and point of a pair of a ContactWorkspace."""
+    pair, x = contact.pairs[i], contact.v
+    for k in range(4):
+        T = contact.frames[pair[A + k]]
+        x[3 * k], x[3 * k + 1], x[3 * k + 2] = T[3], T[7], T[11]
+    phase, r = pair[PHASE], contact.numbers[i, RADIUS_A]
+    gap, n0, n1, n2, s, t = _distance(contact, i, 0.0 if phase > 0 else r)
+    n, places = contact.normal[i], contact.places[i]
+    n[0], n[1], n[2], places[0], places[1] = n0, n1, n2, s, t
+    if phase > 0:
+        if gap - r > contact.reach + 2.0 * contact.margin:  # all of its rim is as far, or farther
+            contact.gap[i] = gap - r
+            return
+        gap = _measure_rim(contact, i, gap, s, phase)
+        r = s = 0.0
+    if gap < 0.0 and pair[CENTRE] != pair[A]:
+        gap = _face_centre(contact, i, gap)
+    contact.gap[i] = gap
+    if gap < contact.reach:
+        p, back = contact.point[i], r + 0.5 * gap
+        for k in range(3):
+            p[k] = (1.0 - s) * x[k] + s * x[3 + k] - back * n[k]
+
+
+@kernel
+def _measure_rim(contact, i, gap, s, phase):
+    """
+    Move both ends of the first segment of a pair to a place on its rim; return its gap [m].
+
+    The circle is about the nearest place of the segment, s at that gap; about the segment's end
+    if that is as near: of a cylinder on a face the two ends touch it.
+    """
+    pair, x, r, n = contact.pairs[i], contact.v, contact.numbers[i, RADIUS_A], contact.normal[i]
+    T, axis, is_side = contact.frames[pair[A]], contact.v[18:21], pair[A] != pair[A_END]
+    for k in range(3):
+        axis[k], x[k] = x[k], x[3 + k]
+    if is_side and _distance(contact, i, 0.0)[0] <= gap + _LEVEL * r:
+        s = 1.0
+    for k in range(3):
+        x[k] = (1.0 - s) * axis[k] + s * x[3 + k]
+    axis[0], axis[1], axis[2] = T[2], T[6], T[10]
+    rim_point(T, axis, n, r, phase, x[:3], x[3:6])
+    for k in range(3):
+        x[k] = x[3 + k]
+    contact.places[i, 0] = s
+    rise = axis[0] * n[0] + axis[1] * n[1] + axis[2] * n[2]
+    if is_side and gap > 0.0 and (s < 1.0 or abs(rise) < _STEEP):
+        return gap - r * math.sqrt(1.0 - min(1.0, rise * rise))
+    gap, n[0], n[1], n[2], _, contact.places[i, 1] = _distance(contact, i, 0.0)
+    return gap
+
+
+@kernel
+def _face_centre(contact, i, gap):
+    """Return the gap of the first place of a pair to the face towards its centre, or ``gap``."""
+    pair, number, x, n = contact.pairs[i], contact.numbers[i], contact.v, contact.normal[i]
+    kind, T, C = pair[KIND], contact.frames[pair[B]], contact.frames[pair[CENTRE]]
+    half, centre = number[HALF : HALF + 3], x[12:15]
+    centre[0], centre[1], centre[2] = C[3], C[7], C[11]
+    found, n0, n1, n2 = -FAR, 0.0, 0.0, 0.0
+    if kind == SEGMENT_BOX:
+        found, n0, n1, n2 = facing_box(x[:3], centre, T, half)
+    elif kind == SEGMENT_CYLINDER:
+        found, n0, n1, n2 = facing_cylinder(x[:3], centre, T, number[RADIUS_B], half[2])
+    elif kind == SEGMENT_HULL:
+        first, last = int(half[0]), int(half[1])
+        found, n0, n1, n2 = facing_hull(x[:3], centre, T, contact.faces, first, last)
+    if found < -_DEEP * contact.reach:
+        return gap
+    n[0], n[1], n[2] = n0, n1, n2
+    return found
+
+
+@kernel
+def _distance(contact, i, r):
+    """Gap, normal and places of a pair whose ends are in ``v``; r [m] is that of the first."""
+    pair, number, x = contact.pairs[i], contact.numbers[i], contact.v
+    kind, T = pair[KIND], contact.frames[pair[B]]
+    half = number[HALF : HALF + 3]
+    gap, n0, n1, n2, s, t = FAR, 0.0, 0.0, 1.0, 0.0, 0.0
+    if kind == POINT_PLANE:
+        gap, n0, n1, n2 = point_plane(x[:3], r, T)
+    elif kind == POINT_TUBE:
+        gap, n0, n1, n2 = point_tube(x[:3], r, T, number[RADIUS_B], half[2])
+    elif kind == SEGMENT_SEGMENT:
+        gap, n0, n1, n2, s, t = segment_segment(
+            x[:3], x[3:6], r, x[6:9], x[9:12], number[RADIUS_B]
+        )
+    elif kind == SEGMENT_BOX:
+        gap, n0, n1, n2, s = segment_box(x[:3], x[3:6], r, T, half)
+    elif kind == SEGMENT_CYLINDER:
+        gap, n0, n1, n2, s = segment_cylinder(x[:3], x[3:6], r, T, number[RADIUS_B], half[2])
+    else:
+        first, last = int(half[0]), int(half[1])
+        gap, n0, n1, n2, s = segment_hull(
+            x[:3], x[3:6], r, T, contact.faces, first, last, x[12:18]
+        )
+    return gap, n0, n1, n2, s, t

@@ -1,0 +1,74 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Cylinders and convex meshes in simulations: rolling, sliding, standing, lying on each other."""
+
+import numpy as np
+import pytest
+import softrobot_dynamics as sd
+from support.contacts import GRAVITY, thing, world
+
+FLOOR = {'name': 'floor', 'type': 'plane'}
+LYING = {'type': 'cylinder', 'start': [0, -0.1, 0], 'end': [0, 0.1, 0], 'radius': 0.05}
+STANDING = {'type': 'cylinder', 'start': [0, 0, -0.1], 'end': [0, 0, 0.1], 'radius': 0.05}
+CORNERS = [[x, y, z] for x in (-0.05, 0.05) for y in (-0.05, 0.05) for z in (-0.05, 0.05)]
+CUBE = {'type': 'mesh', 'vertices': CORNERS}
+
+
+def ends(model, duration, dt=1e-3):
+    """Return q and qd (n,) after a duration [s] from the start."""
+    simulator = sd.Simulator(model)
+    for _ in range(round(duration / dt)):
+        simulator.step([], dt)
+    return simulator.q, simulator.qd
+
+
+@pytest.mark.parametrize('angle', [0.2, 1.2])
+def test_a_cylinder_rolls_down_a_gentle_incline_and_slides_down_a_steep_one(angle):
+    """It accelerates at 2/3 g sin(angle) while tan(angle) < 3 mu, else at that with friction."""
+    mu = 0.5
+    gravity = (GRAVITY * np.sin(angle), 0.0, -GRAVITY * np.cos(angle))
+    model = world([thing('o', LYING, (0, 0, 0.05))], [FLOOR], gravity)
+    q, qd = ends(model, 0.5)
+    rolls = 2.0 / 3.0 * GRAVITY * np.sin(angle)
+    slides = GRAVITY * (np.sin(angle) - mu * np.cos(angle))
+    assert qd[1] == pytest.approx(0.5 * max(rolls, slides), rel=3e-3)
+    turns = qd[1] / 0.05 if rolls > slides else 0.5 * mu * GRAVITY * np.cos(angle) * 2.0 / 0.05
+    assert qd[5] == pytest.approx(turns, rel=5e-3)
+    assert np.abs([q[2], q[4], q[6]]).max() < 1e-6  # straight on
+
+
+@pytest.mark.parametrize(
+    'shape, height', [(STANDING, 0.1), (CUBE, 0.05)], ids=['cylinder', 'mesh']
+)
+def test_a_solid_stands_on_its_flat_end_and_falls_over_beyond_its_edge(shape, height):
+    """On an incline below the angle at which its centre is over its edge it stands."""
+    high = {**shape, 'friction': 3.0}
+    for share, stands in ((0.9, True), (1.15, False)):
+        angle = np.arctan(share * 0.05 / height)
+        gravity = (GRAVITY * np.sin(angle), 0.0, -GRAVITY * np.cos(angle))
+        floor = {**FLOOR, 'friction': 3.0}
+        q, _ = ends(world([thing('o', high, (0, 0, height))], [floor], gravity), 0.6)
+        assert (np.abs(q[4:7]).max() < 1e-2) == stands
+
+
+UPRIGHT = {**STANDING, 'start': [0, 0, -0.05], 'end': [0, 0, 0.05], 'radius': 0.08}
+NARROW = {**STANDING, 'radius': 0.045}
+
+
+@pytest.mark.parametrize('below', [CUBE, UPRIGHT, {'type': 'box', 'edges': [0.1] * 3}])
+@pytest.mark.parametrize('above', [CUBE, NARROW, LYING], ids=['cube', 'standing', 'lying'])
+def test_a_solid_stays_on_another_one(above, below):
+    """A solid at rest on a fixed one stays, if their edges are flush or it overhangs, too."""
+    start = (0.0, 0.0, 0.15 if above is NARROW else 0.1)
+    bearing = {'name': 'below', 'friction': 1.0, **below}
+    q, _ = ends(world([thing('o', above, start)], [bearing]), 0.5)
+    np.testing.assert_allclose(q[1:4], start, atol=1e-3)
+    assert np.abs(q[4:7]).max() < 1e-2
+
+
+def test_a_board_lies_across_a_cylinder():
+    """A board that is narrower than a cylinder is long is held by the cylinder's side."""
+    board = {'type': 'box', 'edges': [0.3, 0.1, 0.02]}
+    model = world([thing('b', board, (0, 0, 0.06))], [{'name': 'roll', **LYING}])
+    q, _ = ends(model, 0.3)
+    np.testing.assert_allclose(q[1:4], [0, 0, 0.06], atol=1e-3)
+    assert np.abs(q[4:7]).max() < 1e-3
