@@ -265,7 +265,7 @@ class SimulationNode(Node):
         """Say why a message is not followed, once a second for each topic and cause."""
         cause = cause_of(error) if isinstance(error, MessageError) else type(error)
         if self._throttle.passes((topic, cause), realtime.now()) is not None:
-            self.get_logger().warning(f'{topic}: {error}')
+            self.get_logger().warning(f'{topic}: {error.in_one_line()}')
 
     def _report(self) -> Report:
         """Return the Report for /diagnostics."""
