@@ -203,14 +203,15 @@ def _arguments(argv: Sequence[str] | None, priority: int) -> argparse.Namespace:
 
 @contextlib.contextmanager
 def _readable() -> Iterator[None]:
-    """Raise an ArgumentError for what ROS cannot read of the command line or the environment."""
+    """Raise a SoftRobotError for what ROS cannot read: of the command line, or its settings."""
     try:
         yield
     except RuntimeError as error:  # the types that rclpy has for them are not public
         words = ' '.join(str(error).split()).partition(', at /')[0]  # then lines of C follow
         found = _UNREADABLE.search(words)
         if found is None:
-            raise ArgumentError('--ros-args', words, 'arguments and settings of ROS') from error
+            reason = f'ROS does not start with these arguments and settings: {words}'
+            raise SoftRobotError(reason) from error
         what, given, reason = found.groups()
         form = ', as NODE: {ros__parameters: {NAME: VALUE}}' if what == 'params file' else ''
         expected = f'a {what} that ROS can read{form} ({reason})'

@@ -253,6 +253,8 @@ class SimulationNode(Node):
     def _on_set_state(self, message: JointState) -> None:
         """Restart at a state; MessageError if it is none."""
         self._begin_at(*self._place.read(message))
+        if not message.name:
+            self.get_logger().info('~/set_state names no coordinate: restarted as at first')
 
     def _on_wrench(self, message: WrenchStamped) -> None:
         """Push the robot from now on; SoftRobotError if not, and all is as before."""
