@@ -176,7 +176,7 @@ class UnstableLoopError(SoftRobotError):
 
     def __str__(self) -> str:
         return (
-            f'gains: the largest eigenvalue of a period of {1e3 * self.period:g} ms would be'
+            f'gains: the largest discrete-time eigenvalue at {1e3 * self.period:g} ms would be'
             f' {exp(self.growth * self.period):.5f}, errors would grow e-fold in'
             f' {1.0 / self.growth:.3g} s; expected gains for which it is not above 1: smaller'
             f' ones, or a higher rate'
@@ -228,13 +228,15 @@ class NotConvergedError(SoftRobotError):
     reason: str = ''  # why not more of it, in words
 
     def __str__(self) -> str:
+        after = f'{self.iterations} iterations'
+        if self.share is None:
+            text = f'{self.what} did not converge in {after}: residual {self.residual:.3g}'
+            return f'{text}; {shortened(self.reason)}' if self.reason else text
         text = (
-            f'{self.what} did not converge in {self.iterations} iterations:'
-            f' residual {self.residual:.3g}'
+            f'no {self.what} found: {self.share:.4g} of the load was balanced after {after},'
+            f' the residual under the full load is {self.residual:.3g}'
         )
-        if self.share is not None:
-            text += f' under the full load, of which {self.share:.4g} was balanced'
-        return f'{text}; beyond: {shortened(self.reason)}' if self.reason else text
+        return f'{text}; beyond that share: {shortened(self.reason)}' if self.reason else text
 
 
 @dataclass(eq=False)

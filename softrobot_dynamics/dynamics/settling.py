@@ -85,7 +85,7 @@ def settle(statics: Forces, q: Vector, u: Vector, newton: Callable[[Vector], Any
         q, reason = _lower(statics, q, u, r, step)
         if reason:
             return Settled(None, reason, taken + 1)
-    return Settled(None, 'it moves on and on', STEPS)
+    return Settled(None, f'the robot still moves after {STEPS} steps', STEPS)
 
 
 def unbalance(r: Vector, size: Vector) -> float:
