@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 import math
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,7 +50,7 @@ def _real(value: ArrayLike) -> Array:
     return found
 
 
-def is_number(value: object) -> bool:
+def is_number(value: object) -> TypeGuard[Real]:
     """Tell whether a value is a real number; True and False are none."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
