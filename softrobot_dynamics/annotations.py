@@ -41,6 +41,7 @@ class Math(Protocol):
     cosh: Function
     tanh: Function
     step: Function  # 1 where a > 0, else 0
+    positive: Function  # a where a > 0, else NaN
     cubic: Function  # the largest root w of w^3 - w = a
     arctan2: Callable[[Value, Value], Value]  # (y, x), the angle of a point [rad]
     stumpff: Callable[[int, Value], Value]  # (k, z), c_k(z) = sum_j (-z)^j / (k + 2 j)!

@@ -48,8 +48,8 @@ class Simulator(Rebuilt):
     told positions and friction along routes included, is
     :class:`~softrobot_dynamics.simulation.actuation.ActuatedSimulator`'s. Coordinates without
     inertia are followed if they have stiffness or damping, and are a SingularMassError in the
-    beginning if they have none. Position limits of joints are stops: rigid, without friction or
-    restitution (:mod:`.joint_stops`). Shapes that collide push each other apart
+    beginning if they have none. Position limits of joints are stops: rigid, without friction, with
+    their ``restitution`` (:mod:`.joint_stops`). Shapes that collide push each other apart
     (:mod:`softrobot_dynamics.recursion.contact`).
     """
 
@@ -106,13 +106,16 @@ class Simulator(Rebuilt):
         Return to time zero at q (n,), by default the description's initial state.
 
         ``qd`` (n,) is by default that of the initial state too, zero at another q. Raises
-        ArgumentError, also beyond the joints' position limits and where surfaces overlap, and
+        ArgumentError, also where bodies have no shape (a length below 0), beyond the joints'
+        position limits and where surfaces overlap, and
         SingularMassError, with nothing changed.
         """
         n = self.model.n
         rates = self.model.qd0 if q is None else np.zeros(n)
         q = self.model.q0 if q is None else checked('q', q, (n,))
         qd = rates if qd is None else checked('qd', qd, (n,))
+        for _, words in out_of_range(self.model, q):
+            raise ArgumentError('q', q, f'a posture that the bodies can represent; {words}')
         require_within(self.model, q)
         self._require_inertia(q, qd)
         require_apart(self.model, q)

@@ -28,7 +28,7 @@ from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.capstan import add_friction
 from softrobot_dynamics.recursion.contact import ContactWorkspace, touch
 from softrobot_dynamics.recursion.drives import hold
-from softrobot_dynamics.recursion.joint_friction import drag
+from softrobot_dynamics.recursion.joint_friction import drag, DryFriction
 from softrobot_dynamics.recursion.joint_stops import allocate_stops, Stops, watch_stops
 from softrobot_dynamics.recursion.loads import push
 from softrobot_dynamics.recursion.servos import move_by_servos, ServoDrives
@@ -107,7 +107,7 @@ class ForceEvaluation(NamedTuple):
     entry: Entry
     drives: Any  # Drives, or None where no cable is held
     capstan: Any  # or None where no route rubs
-    dry: Vector | None  # (n,) friction of joints, or None
+    dry: DryFriction | None  # of joints
     servos: ServoDrives | None = None  # drives with a loop of their own; not in the entry
     contact: ContactWorkspace | None = None  # None where nothing touches
 
@@ -140,7 +140,7 @@ def acting(
     capstan = capstan_of(model, evaluate.robot, along) if has_friction else None
     if capstan is not None:
         found = entry(add_friction, evaluate=found, capstan=capstan, h=h)
-    dry = model.joint_friction if has_friction and model.joint_friction.any() else None
+    dry = model.dry_friction if has_friction and model.joint_friction.any() else None
     if dry is not None:
         found = entry(drag, evaluate=found, friction=dry, h=h)
     return ForceEvaluation(found, drives, capstan, dry, _servos(model, inputs), contact)
