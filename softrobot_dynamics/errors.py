@@ -17,7 +17,9 @@ from typing import NamedTuple
 
 _VALUE = 120  # characters of a value in an error's text
 _NAME = 120  # and of a name or a path
+_TEXT = 240  # and of a longer text
 _LINES = 50  # problems that are written out
+_LOGGED = 300  # characters of a line of a log
 
 _SHORT = Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 60
@@ -47,7 +49,7 @@ def shown(value: object) -> str:
         return f'a {type(value).__name__} too long to be written'
 
 
-def shortened(words: str, most: int = 240) -> str:
+def shortened(words: str, most: int = _TEXT) -> str:
     """Return a text of at most ``most`` characters, its middle left out where it has more."""
     if len(words) <= most:
         return words
@@ -56,16 +58,16 @@ def shortened(words: str, most: int = 240) -> str:
     return f'{words[: most - len(gap) - end]}{gap}{words[len(words) - end :]}'
 
 
-def _name(words: object) -> str:
-    """Return a name or a path, on one line and not too long."""
-    text = shortened(str(words), _NAME)
-    return ''.join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+def one_line(words: object, most: int = _NAME) -> str:
+    """Return a name, a path or a text on one line of at most ``most`` characters."""
+    text = shortened(str(words), most)
+    return shortened(''.join(c if c.isprintable() else repr(c)[1:-1] for c in text), most)
 
 
 def closest(name: object, known: Iterable[object], likeness: float = 0.6) -> str:
     """Return ' (did you mean ...?)' for the name of `known` most like `name`, or ''."""
     near = get_close_matches(str(name)[:_NAME], [str(k) for k in known], 1, likeness)
-    return f' (did you mean {near[0]}?)' if near else ''
+    return f' (did you mean {one_line(near[0])}?)' if near else ''
 
 
 class Problem(NamedTuple):
@@ -76,11 +78,15 @@ class Problem(NamedTuple):
     expected: str  # what would be right, in words, with its unit
 
     def __str__(self) -> str:
-        return f'{_name(self.path)}: {shown(self.value)}, expected {shortened(self.expected)}'
+        return f'{one_line(self.path)}: {shown(self.value)}, expected {shortened(self.expected)}'
 
 
 class SoftRobotError(Exception):
     """The parent of every error of this library."""
+
+    def in_one_line(self) -> str:
+        """Return the text of the error on one line, as a log has it."""
+        return one_line(self, _LOGGED)
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         names = getattr(self, '__dataclass_fields__', ())
@@ -96,7 +102,7 @@ class CacheError(SoftRobotError):
     expected: str  # what would be right, and how to get there
 
     def __str__(self) -> str:
-        return f'the kernel cache {self.folder} {self.found}, expected {self.expected}'
+        return f'the kernel cache {one_line(self.folder)} {self.found}, expected {self.expected}'
 
 
 @dataclass(eq=False)
@@ -111,10 +117,20 @@ class DescriptionError(SoftRobotError):
 
     def __str__(self) -> str:
         count = len(self.problems)
-        head = f'{shortened(self.source)}: {count} problem{"s" if count != 1 else ""}'
+        head = f'{one_line(self.source, _TEXT)}: {count} problem{"s" if count != 1 else ""}'
         lines = [f'  {problem}' for problem in self.problems[:_LINES]]
         more = [f'  ... and {count - _LINES} more'] if count > _LINES else []
         return '\n'.join([head, *lines, *more])
+
+    def in_one_line(self, most: int = _LOGGED) -> str:
+        """Return source and problems on one line, as a log has it: as many as ``most`` hold."""
+        head = f'{one_line(self.source)}: '
+        text, left = f'{head}{self.problems[0] if self.problems else ""}', len(self.problems) - 1
+        for problem in self.problems[1:]:
+            if len(text) + len(words := f'; {problem}') > most:
+                break
+            text, left = text + words, left - 1
+        return f'{text}; and {left} more' if left > 0 else text
 
 
 @dataclass(eq=False)
@@ -129,7 +145,7 @@ class UnknownNameError(SoftRobotError):
         self.known = tuple(self.known)
 
     def __str__(self) -> str:
-        known = shortened(', '.join(map(str, self.known))) or 'none'
+        known = one_line(', '.join(map(str, self.known)), _TEXT) or 'none'
         return (
             f'unknown {self.kind} {shown(self.name)}{closest(self.name, self.known)};'
             f' known: {known}'
@@ -146,7 +162,7 @@ class ArgumentError(SoftRobotError):
 
     def __str__(self) -> str:
         return (
-            f'argument {_name(self.argument)}: {shown(self.value)},'
+            f'argument {one_line(self.argument)}: {shown(self.value)},'
             f' expected {shortened(self.expected)}'
         )
 
@@ -160,7 +176,7 @@ class UnstableLoopError(SoftRobotError):
 
     def __str__(self) -> str:
         return (
-            f'gains: the largest eigenvalue of a period of {1e3 * self.period:g} ms would be'
+            f'gains: the largest discrete-time eigenvalue at {1e3 * self.period:g} ms would be'
             f' {exp(self.growth * self.period):.5f}, errors would grow e-fold in'
             f' {1.0 / self.growth:.3g} s; expected gains for which it is not above 1: smaller'
             f' ones, or a higher rate'
@@ -213,7 +229,7 @@ class OpenLoopError(SoftRobotError):
     def __str__(self) -> str:
         apart = [f'{x:.3g} {unit}' for x, unit in ((self.gap, 'm'), (self.angle, 'rad')) if x]
         found = f' is open by {" and ".join(apart)}' if apart else ''
-        return f'closure {_name(self.closure)}{found}; expected {shortened(self.expected)}'
+        return f'closure {one_line(self.closure)}{found}; expected {shortened(self.expected)}'
 
 
 @dataclass(eq=False)
@@ -227,13 +243,15 @@ class NotConvergedError(SoftRobotError):
     reason: str = ''  # why not more of it, in words
 
     def __str__(self) -> str:
+        after = f'{self.iterations} iterations'
+        if self.share is None:
+            text = f'{self.what} did not converge in {after}: residual {self.residual:.3g}'
+            return f'{text}; {shortened(self.reason)}' if self.reason else text
         text = (
-            f'{self.what} did not converge in {self.iterations} iterations:'
-            f' residual {self.residual:.3g}'
+            f'no {self.what} found: {self.share:.4g} of the load was balanced after {after},'
+            f' the residual under the full load is {self.residual:.3g}'
         )
-        if self.share is not None:
-            text += f' under the full load, of which {self.share:.4g} was balanced'
-        return f'{text}; beyond: {shortened(self.reason)}' if self.reason else text
+        return f'{text}; beyond that share: {shortened(self.reason)}' if self.reason else text
 
 
 @dataclass(eq=False)
@@ -354,4 +372,4 @@ class MeshError(SoftRobotError):
     def __str__(self) -> str:
         first = ', '.join(map(str, self.elements[:5])) + (', ...' if self.elements[5:] else '')
         rows = f' (elements {first})' if first else ''
-        return f'mesh {shortened(self.source)}: {shortened(self.reason)}{rows}'
+        return f'mesh {one_line(self.source, _TEXT)}: {shortened(self.reason)}{rows}'

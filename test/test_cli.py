@@ -218,3 +218,19 @@ def test_an_unwritable_folder_is_refused(tmp_path, capsys):
     (tmp_path / 'file').touch()
     assert cli.main(['demo', '--out', str(tmp_path / 'file' / 'out')]) == 2
     assert 'a folder to write to' in capsys.readouterr().err
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize('port', ['99999', '65536', '1e3', '-1', '٣'])
+def test_view_refuses_a_port_that_no_server_has(port, capsys):
+    """`softrobot view` refuses a port outside 0 to 65535, in words."""
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(['view', 'toy', f'--port={port}'])
+    assert stopped.value.code == 2 and 'expected a port, 0 to 65535' in capsys.readouterr().err
+
+
+@pytest.mark.quick
+def test_a_file_name_with_a_newline_is_shown_on_one_line(capsys):
+    """Control characters of a file's name are escaped in the report on it."""
+    assert cli.main(['check', 'rob\not.yaml']) == 1
+    assert capsys.readouterr().out.startswith('rob\\not.yaml: 1 problem\n')

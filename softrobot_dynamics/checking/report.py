@@ -203,7 +203,7 @@ class _Robot:
             settings = settings.replace(delay=settings.delay + late)
         said = f', states {1e3 * late:.3g} ms late' if late else ''
         for words, growth in self._growths(law, settings):
-            name = f'largest eigenvalue of a period of {1e3 * period:g} ms{words}{said}'
+            name = f'largest discrete-time eigenvalue at {1e3 * period:g} ms{words}{said}'
             if not np.isfinite(growth):
                 yield Finding(name, None, '', '')
                 continue

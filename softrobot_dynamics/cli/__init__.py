@@ -36,7 +36,7 @@ from softrobot_dynamics.compiling.programs import (
     INTERRUPTED,
     running,
 )
-from softrobot_dynamics.errors import shortened, SoftRobotError
+from softrobot_dynamics.errors import one_line, SoftRobotError
 
 COMMANDS = (
     demo, view, study, excite, identify, reproduce, check, robots, importing, compiling,
@@ -46,6 +46,8 @@ COMMANDS = (
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line `argv` (default: the process's own); return the exit status."""
+    if sys.stdout is None:  # closed before the start (`>&-`): nobody reads, as of a closed pipe
+        return CLOSED
     escape_what_cannot_be_shown()
     try:
         with running():
@@ -59,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return CLOSED
     except OSError as error:
         give_up_output()
-        place = f'{shortened(str(error.filename))}: ' if error.filename else ''
+        place = f'{one_line(error.filename, 240)}: ' if error.filename else ''
         refuse(f'{place}{error.strerror or error}')
         return FAILED
 
@@ -78,7 +80,8 @@ class _Parser(ArgumentParser):
     """A parser whose help and usage are not lost in silence where they cannot be written."""
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        (file or sys.stderr).write(message)
+        if (stream := file or sys.stderr) is not None:  # it is closed
+            stream.write(message)
 
 
 def _parser() -> ArgumentParser:

@@ -77,7 +77,7 @@ def _report(file: str, robot: RobotDescription, options: Namespace) -> list[dict
     for words in unknown:
         say(f'  unknown parameter {words} left out')
     if driven and not files:
-        say(f'  no parameter file: under {values["controller"]}, all of it as it is by default')
+        say(f'  no parameter file: default parameters of {values["controller"]}')
     period = 1.0 / (rate.value or values.get('rate', _RATE))
     found = examine(compile_model(robot), values or None, period)
     for name, value, unit, question in found:

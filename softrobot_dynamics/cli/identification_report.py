@@ -184,7 +184,7 @@ _WORDS = {
     'postures': ('these postures', 'do', 'postures'),
     'motion': ('this motion', 'does', 'blocks of time'),
 }
-"""Who tells, how many they are, and what is left out, of each kind of data."""
+"""For each kind of data: the data as a subject, its verb, and what validation leaves out of it."""
 
 
 def lines_of(summary: dict[str, Any]) -> list[str]:

@@ -39,7 +39,7 @@ def _locked(text: str) -> tuple[str, float]:
 def run(options: Namespace) -> int:
     """Write a robot file, which must not exist."""
     from softrobot_dynamics.description.robot import load_robot
-    from softrobot_dynamics.description.urdf import read_urdf
+    from softrobot_dynamics.description.urdf import changed_names, read_urdf
     from softrobot_dynamics.errors import shortened
     import yaml
 
@@ -53,11 +53,20 @@ def run(options: Namespace) -> int:
         report=say,
     )
     robot = load_robot(mapping)
+    names = {x: y for x, y in changed_names(options.urdf).items() if x in robot.coordinate_names}
+    beside = path.with_name(f'{path.stem}_names.yaml')
+    if names and beside.exists():
+        return refuse(f'{beside}: File exists')
+    parameters = {'/**': {'ros__parameters': {'joint_names': names}}}
     try:
         with open(path, 'x', encoding='utf-8') as file:
             yaml.safe_dump(mapping, file, sort_keys=False, default_flow_style=None, width=100)
+        if names:  # which the robot's own drivers go on using
+            with open(beside, 'x', encoding='utf-8') as file:
+                yaml.safe_dump(parameters, file, sort_keys=False, allow_unicode=True)
+            say(f'{beside}: joint_names of {len(names)} joints, for --params-file of the nodes')
     except OSError as error:
-        return refuse(f'{path}: {error.strerror}')
+        return refuse(f'{error.filename or path}: {error.strerror}')
     say(f'{path}: {robot.name}, {len(robot.body_names)} bodies, {robot.n} coordinates')
     free = [m.joint_name for m in robot.modules if (-inf, inf) in m.joint.position_limits()]
     if free:

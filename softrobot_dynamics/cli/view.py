@@ -1,13 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """`softrobot view`."""
 
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 import os
 import time
 from typing import Any
 
 from softrobot_dynamics.cli.common import add, say, SubCommands
-from softrobot_dynamics.errors import SoftRobotError
+from softrobot_dynamics.errors import one_line, SoftRobotError
+from softrobot_dynamics.viewing.ports import LARGEST
 
 RATE = 30.0  # [Hz] of pictures, at most
 
@@ -32,7 +33,16 @@ def add_to(commands: SubCommands) -> None:
         '--surroundings', metavar='FILE', help='environment and objects beside the robot'
     )
     view.add_argument('--host', default='127.0.0.1', help='default 127.0.0.1: this machine alone')
-    view.add_argument('--port', type=int, default=8080, help='default 8080, or the next free one')
+    view.add_argument(
+        '--port', type=_port, default=8080, help='default 8080, or the next free one'
+    )
+
+
+def _port(text: str) -> int:
+    """Return the number of a port."""
+    if text.isascii() and text.isdecimal() and len(text) <= 5 and int(text) <= LARGEST:
+        return int(text)
+    raise ArgumentTypeError(f'{one_line(text)}, expected a port, 0 to {LARGEST}')
 
 
 def run(options: Namespace) -> int:

@@ -9,6 +9,7 @@ Either is said once in a process.
 """
 
 import contextlib
+import errno
 import hashlib
 import os
 from pathlib import Path
@@ -16,10 +17,11 @@ import stat
 import tempfile
 import warnings
 
-from softrobot_dynamics.errors import CacheError
+from softrobot_dynamics.errors import CacheError, one_line
 
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _CHOOSE = 'set SOFTROBOT_CACHE_DIR to one'
+_PACKAGE = __name__.partition('.')[0]
 _said: set[str] = set()
 
 
@@ -47,8 +49,10 @@ def own_folder() -> Path | None:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             folder.chmod(0o700)  # a umask may have closed it to us, too
         state = folder.stat()
+        if not stat.S_ISDIR(state.st_mode):
+            raise NotADirectoryError(errno.ENOTDIR, 'it is not a folder')
     except OSError as error:
-        _say_unwritable(error)
+        _say_unusable(error)
         return None
     if not _owned(state):
         words = f'one of this user or of root: {_CHOOSE} of your own'
@@ -66,6 +70,9 @@ def read(path: Path) -> bytes | None:
         with open(path, 'rb') as file:
             state, data = os.fstat(file.fileno()), file.read()
     except FileNotFoundError:
+        return None
+    except PermissionError as error:
+        _say_unusable(error, 'read')
         return None
     except OSError as error:
         _say_damaged(path, error)
@@ -111,7 +118,7 @@ def replace(path: Path, data: bytes) -> None:
                 os.unlink(file.name)
                 raise
     except OSError as error:
-        _say_unwritable(error)
+        _say_unusable(error)
 
 
 def _sealed(path: Path, content: bytes) -> bytes:
@@ -128,19 +135,19 @@ def _closed(state: os.stat_result) -> bool:
     return not hasattr(os, 'geteuid') or not state.st_mode & _OTHERS
 
 
-def _say_unwritable(error: OSError) -> None:
+def _say_unusable(error: OSError, use: str = 'written') -> None:
     warn_once(
-        'unwritable',
-        f'the kernel cache {cache_folder()} cannot be written ({error.strerror}): kernels are '
-        f'compiled anew in every process; {_CHOOSE} that is writable and has room',
+        'unusable',
+        f'the kernel cache {one_line(cache_folder())} cannot be {use} ({error.strerror}): kernels '
+        f'are compiled anew in every process; {_CHOOSE} that is writable and has room',
     )
 
 
 def _say_damaged(path: Path, what: object) -> None:
     warn_once(
         'damaged',
-        f'a file of the kernel cache {cache_folder()} was damaged and is made anew ({path.name}: '
-        f'{what}); if this comes again, {_CHOOSE} on another disk',
+        f'a file of the kernel cache {one_line(cache_folder())} was damaged and is made anew '
+        f'({path.name}: {what}); if this comes again, {_CHOOSE} on another disk',
     )
 
 
@@ -148,4 +155,4 @@ def warn_once(kind: str, words: str) -> None:
     """Warn, once in a process for each kind."""
     if kind not in _said:
         _said.add(kind)
-        warnings.warn(words, RuntimeWarning, stacklevel=4)
+        warnings.warn_explicit(words, RuntimeWarning, _PACKAGE, 1)  # one line, of no source

@@ -26,6 +26,7 @@ from softrobot_dynamics.compiling.folder import own_folder, warn_once
 from softrobot_dynamics.compiling.garbage import rarely_collected
 from softrobot_dynamics.compiling.processes import python_command, python_environment
 from softrobot_dynamics.compiling.progress import CompilationProgress
+from softrobot_dynamics.errors import shown
 
 _MOST = 4  # processes: no robot has more that takes long
 _PRIORITY = 5  # of helpers: less than that of a loop in real time beside them
@@ -94,7 +95,9 @@ def _most() -> int:
         return max(1, int(chosen))
     if chosen:
         warn_once(
-            'compilers', f'SOFTROBOT_COMPILERS is {chosen!r}: expected a number of processes'
+            'compilers',
+            f'SOFTROBOT_COMPILERS is {shown(chosen)}, expected a number of processes > 0: the '
+            f'default is used',
         )
     if not hasattr(os, 'sched_getaffinity'):  # not Linux
         return 1

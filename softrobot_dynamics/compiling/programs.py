@@ -14,6 +14,7 @@ import signal
 import sys
 import threading
 from typing import Any
+import warnings
 
 INTERRUPTED = 130  # exit status, as a shell has it: 128 and the number of the signal
 CLOSED = 141  # of a program whose output nobody reads any more
@@ -43,6 +44,7 @@ def start_quietly() -> None:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where it is ignored
         signal.signal(signal.SIGINT, _leave)
     sys.excepthook = _say_in_a_line
+    warnings.formatwarning = _warning_in_a_line
 
 
 @contextlib.contextmanager
@@ -86,9 +88,19 @@ def _leave(number: int, frame: Any) -> None:
 def _say_in_a_line(kind: Any, error: Any, trace: Any) -> None:
     """Say what keeps a program from starting; it ends with the status 1."""
     words = ' '.join(str(error).split()) or 'no reason given'
-    threads = os.environ.get('NUMBA_NUM_THREADS')
-    hint = f' (NUMBA_NUM_THREADS is {threads[:20]!r}, expected a number > 0)' if threads else ''
-    sys.stderr.write(f'softrobot: cannot start: {kind.__name__}: {words[:240]}{hint}\n')
+    sys.stderr.write(f'softrobot: cannot start: {kind.__name__}: {words[:240]}{_hint()}\n')
+
+
+def _warning_in_a_line(message: Any, *_: object, **__: object) -> str:
+    """Return a warning as a line, without the source line and the tracebacks that it may have."""
+    return f'softrobot: warning: {str(message).partition(chr(10))[0][:300]}\n'
+
+
+def _hint() -> str:
+    """Return in words what may keep numba from starting, or ''."""
+    threads = os.environ.get('NUMBA_NUM_THREADS', '')
+    wrong = threads and not (threads.strip().isdecimal() and int(threads) > 0)
+    return f' (NUMBA_NUM_THREADS is {threads[:20]!r}, expected a number > 0)' if wrong else ''
 
 
 def _interrupt_again(unraisable: Any) -> None:

@@ -46,6 +46,7 @@ COMMANDS = (
         'Names of the parts of the commands, each for drives of its own: it has actuators, a topic'
         ' and a type of messages; empty: one topic',
         read_only=True,
+        below='commands.NAME',
     ),
     PREFIX,
 )
@@ -56,6 +57,7 @@ STATE_TOPICS = ParameterSpec(
     'Names of the parts in which states come, each on a topic of its own, see `states`; empty: all'
     ' coordinates on joint_states',
     read_only=True,
+    below='states.NAME',
 )
 COMMUNICATION = (
     ParameterSpec(

@@ -35,6 +35,7 @@ OF_CONTROLLER = (
         'Names of phases, one after the other: each has a duration and parts, each part a law and'
         ' what it follows; empty: one law all the time',
         read_only=True,
+        below='NAME',
     ),
     RATE,
     ParameterSpec(

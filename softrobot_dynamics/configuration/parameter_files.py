@@ -14,9 +14,15 @@ from softrobot_dynamics.configuration.declared_parameters import (
     sensor_rows,
     SIMULATION,
 )
-from softrobot_dynamics.configuration.parameters import FOREIGN, ParameterSpec, ParameterTable
+from softrobot_dynamics.configuration.parameters import (
+    closest_name,
+    FOREIGN,
+    misplaced,
+    ParameterSpec,
+    ParameterTable,
+)
 from softrobot_dynamics.description.shipped import shipped
-from softrobot_dynamics.errors import ArgumentError, closest, DescriptionError, Problem
+from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem
 from softrobot_dynamics.schema.yaml_files import read_yaml
 
 if TYPE_CHECKING:
@@ -112,14 +118,18 @@ def controller_values(
     """
     given = _given_by(files)
     values: dict[str, Any] = {}
+    rows_read: list[ParameterSpec] = []
 
     def declare(rows: Iterable[ParameterSpec]) -> dict[str, Any]:
+        rows_read.extend(rows)
         values.update(_read(rows, given))
         return values
 
     declare_chosen(description, declare(controller_rows()), declare)
     unknown = [name for name in given if name not in values and not name.startswith(FOREIGN)]
-    return values, tuple(f'{name}{closest(name, values)}' for name in unknown)
+    if problems := misplaced(unknown, rows_read):
+        raise DescriptionError(tuple(problems), 'parameters')
+    return values, tuple(f'{name}{closest_name(name, values)}' for name in unknown)
 
 
 def simulation_values(description: RobotDescription, files: Iterable[Path]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import math
 import re
 from typing import Any, cast, NamedTuple
 
-from softrobot_dynamics.errors import DescriptionError, Problem
+from softrobot_dynamics.errors import closest, DescriptionError, Problem
 from softrobot_dynamics.schema.bounds import LARGEST
 
 FOREIGN = 'use_sim_time', 'start_type_description_service'  # names that ROS itself knows
@@ -26,6 +26,7 @@ class ParameterSpec(NamedTuple):
     size: int = 0  # of doubles; 0: any
     read_only: bool = False
     words: str = ''  # what a value must be; default: as the others say
+    below: str = ''  # where the parameters of its entries stand, if they stand elsewhere
 
     @property
     def optional(self) -> bool:
@@ -120,6 +121,39 @@ _CONVERSIONS = {
     'doubles': _list(_double),
     'strings': _list(_is(str)),
 }
+
+
+def closest_name(name: str, known: Iterable[str]) -> str:
+    """
+    Return ' (did you mean ...?)' for the known parameter that is most like a name, or ''.
+
+    Of those in the same group the last part is compared, as what all have makes nothing alike.
+    """
+    known, (group, dot, own) = list(known), name.rpartition('.')
+    beside = {x.removeprefix(group + dot): x for x in known if dot and x.startswith(group + dot)}
+    if meant := closest(own, beside):
+        key = meant.removeprefix(' (did you mean ').removesuffix('?)')
+        return f' (did you mean {beside[key]}?)'
+    return closest(name, [x for x in known if x not in beside.values()])
+
+
+def misplaced(given: Iterable[str], rows: Iterable[ParameterSpec]) -> list[Problem]:
+    """
+    Return the problems of the names of given parameters that stand where none can be.
+
+    Those are below the name of another: what was meant as its value would be lost.
+    """
+    known, problems = {row.name: row for row in rows}, []
+    for name in given:
+        groups = [name[:i] for i, letter in enumerate(name) if letter == '.']
+        above = next((group for group in groups if group in known), None)
+        if name not in known and above is not None:
+            row = known[above]
+            words = f'nothing below {above}, which is {row.expected()}'
+            if row.below:
+                words += f'; what belongs to its entries stands under {row.below}'
+            problems.append(Problem(above, name[len(above) + 1 :], words))
+    return problems
 
 
 class ParameterTable:

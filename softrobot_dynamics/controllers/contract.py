@@ -106,7 +106,7 @@ class Controller(Rebuilt, Generic[S]):
     settings: S
     owners = staticmethod(owners_of)
     follows = True
-    """Whether outputs follow the reference; else commands do, which no posture tells."""
+    """True: outputs follow the reference; False: commands do, which no posture determines."""
     needs_forces = False
     """True: a law that makes no sense where drives of joints take positions or velocities."""
 

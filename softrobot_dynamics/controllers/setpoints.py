@@ -79,7 +79,7 @@ class DriveSetpoints:
 
     @property
     def known(self) -> bool:
-        """Whether there is a set-point for every drive."""
+        """Tell whether there is a set-point for every drive."""
         return bool(np.isfinite(self._motion.told).all())
 
     def follow(self, t: float, q: Vector, qd: Vector, *, anew: bool) -> tuple[Vector, Vector]:

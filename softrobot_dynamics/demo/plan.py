@@ -21,6 +21,7 @@ from softrobot_dynamics.configuration.parameter_files import (
 from softrobot_dynamics.configuration.parts import given_by
 from softrobot_dynamics.configuration.state_topics import GROUP as STATES
 from softrobot_dynamics.configuration.state_topics import state_rows, state_values
+from softrobot_dynamics.configuration.wire_names import MAP as JOINT_NAMES
 from softrobot_dynamics.configuration.wire_names import wire_name_values
 from softrobot_dynamics.demo.rates import RATES
 from softrobot_dynamics.demo.warming import simulation_elsewhere
@@ -275,6 +276,7 @@ def _read(
     try:
         parameters = NodeParameters(node, rows)
         more(parameters.values, parameters.declare)
+        parameters.require_known(JOINT_NAMES)
         return parameters.values, parameters.unknown()
     finally:
         node.destroy_node()

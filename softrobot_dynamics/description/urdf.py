@@ -86,6 +86,12 @@ def read_urdf(
     }
 
 
+def changed_names(path: str | PathLike[str]) -> dict[str, str]:
+    """Return {name in a robot file: name in a URDF file} of its joints whose names change."""
+    given = [joint.get('name', '') for joint in _root(path).findall('joint')]
+    return {name_of(name): name for name in given if name_of(name) != name}
+
+
 def _root(path: str | PathLike[str]) -> Element:
     """Return the element <robot> of a file."""
     try:

@@ -20,6 +20,8 @@ Problems: TypeAlias = list[Problem]
 ROTATIONAL = 'ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'
 """The attributes of <inertia>, which is the upper triangle, row by row."""
 
+_XACRO = '${'
+_EXPANDED = 'what xacro makes of that: expand the file first, xacro FILE > URDF'
 _LIKENESS = 0.8  # of words, at which one is a slip of the pen; extensions have up to 0.76
 _CHILDREN: dict[str, tuple[str, ...]] = {  # of elements; others are extensions
     'robot': ('link', 'joint', 'material', 'transmission', 'gazebo'),
@@ -88,7 +90,9 @@ def text(element: Element | None, name: str, place: str, problems: Problems, wor
     if element is None:
         return ''
     value: str = element.get(name, '')
-    if not value.strip():
+    if _XACRO in value:
+        words = _EXPANDED
+    if not value.strip() or _XACRO in value:
         problems.append(Problem(_path(element, name, place), _or_missing(value), words))
     return value
 
@@ -111,6 +115,7 @@ def number(
         return value
     magnitude = hint(value, bounds) if isinstance(value, float) else ''
     words = f'{bounds}{magnitude or ", finite"}{remedy}'
+    words = _EXPANDED if given and _XACRO in given else words
     problems.append(Problem(_path(element, name, place), value, words))
     return 1.0 if default is None else default
 
@@ -130,7 +135,7 @@ def numbers(
     right = [x for x in found if isinstance(x, float) and ANY.contain(x)]
     if len(right) == len(found) == 3:
         return right
-    words = '3 finite numbers with blanks between them'
+    words = _EXPANDED if _XACRO in given else '3 finite numbers with blanks between them'
     problems.append(Problem(_path(element, name, place), given, words))
     return list(default)
 

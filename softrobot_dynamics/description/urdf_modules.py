@@ -82,7 +82,7 @@ class ModuleReader:
 
     def _mend(self, place: str, body: dict[str, Any]) -> None:
         """Make an inertia that no body has the nearest that one has, and report it."""
-        if 'inertia' not in body:
+        if 'inertia' not in body or any(x.path.startswith(f'{place}.') for x in self._problems):
             return
         _check_body(body, place, wrong := parsing.Problems())
         given = _symmetric(body['inertia'])
@@ -174,11 +174,13 @@ def _limits(limit: Element, kind: str, place: str, problems: Problems) -> dict[s
         name: number(limit, name, place, problems, Bounds(above=0.0), remedy=f' [{unit}]{remedy}')
         for name, unit in (('effort', force), ('velocity', rate))
     }
+    before = len(problems)
     span = [number(limit, name, place, problems, ANY, 0.0, remedy) for name in ('lower', 'upper')]
+    read = len(problems) == before
     stated = limit.get('lower') is not None or limit.get('upper') is not None
     if kind == 'continuous' or not stated:
         return found
-    if not span[0] < span[1]:
+    if read and not span[0] < span[1]:
         words = f'lower < upper [{length}]; one that does not move is of type fixed{remedy}'
         problems.append(Problem(f'{place}.limit', f'lower {span[0]:g}, upper {span[1]:g}', words))
     return found | {'position': span}

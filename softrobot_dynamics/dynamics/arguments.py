@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 import math
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,15 +39,20 @@ def _real(value: ArrayLike) -> Array:
     """
     Return an array of real numbers as one, or raise TypeError.
 
-    numpy would make numbers of text, leave out imaginary parts and look behind masks.
+    numpy would make numbers of text and of truth, leave out imaginary parts and look behind masks.
     """
     found = np.asanyarray(value)
     kind = found.dtype.kind
-    if kind == 'O' and not all(isinstance(number, Real) for number in found.flat):
+    if kind == 'O' and not all(is_number(number) for number in found.flat):
         raise TypeError
-    if kind not in 'fiubO' or (isinstance(found, np.ma.MaskedArray) and found.mask.any()):
+    if kind not in 'fiuO' or (isinstance(found, np.ma.MaskedArray) and found.mask.any()):
         raise TypeError
     return found
+
+
+def is_number(value: object) -> TypeGuard[Real]:
+    """Tell whether a value is a real number; True and False are none."""
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def checked_rows(name: str, value: ArrayLike, width: int) -> Matrix:

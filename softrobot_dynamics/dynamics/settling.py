@@ -89,7 +89,7 @@ def settle(statics: Forces, q: Vector, u: Vector, newton: Callable[[Vector], Any
         if reason:
             return Settled(None, reason, taken + 1)
         q = statics.begin_at(q)
-    return Settled(None, 'it moves on and on', STEPS)
+    return Settled(None, f'the robot still moves after {STEPS} steps', STEPS)
 
 
 def unbalance(r: Vector, size: Vector) -> float:

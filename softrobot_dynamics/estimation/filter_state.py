@@ -156,7 +156,7 @@ class StatePredictor:
         """Let u (m,) act; drives go as much beyond it as their model seems to be wrong."""
         self._inputs.take(u)
         if self._servos is not None:
-            self._servos.told[:] += ahead(self._servos, self.force)
+            self._servos.setpoint[:] += ahead(self._servos, self.force)
 
     def _go(self, start: float, end: float, commands: EffortHistory) -> None:
         """Advance q and qd, the command of each step its mean; then the force has faded."""

@@ -40,7 +40,7 @@ class FitParameter(NamedTuple):
 
     @property
     def relative(self) -> bool:
-        """Whether steps are factors."""
+        """Tell whether steps are factors."""
         return self.lower * self.upper > 0.0 and self.nominal * self.lower > 0.0
 
     def value(self, x: float) -> float:

@@ -222,7 +222,7 @@ class StateSensing(Protocol):
 
     @property
     def answered(self) -> bool:
-        """Whether commands carry the stamps of these states."""
+        """Tell whether commands carry the stamps of these states."""
 
     def begin(self) -> object:
         """Restart."""

@@ -169,7 +169,7 @@ class Driver:
 
     @property
     def in_safe_command(self) -> bool:
-        """Whether the safe command has begun."""
+        """Tell whether the safe command has begun."""
         return self._safe_since is not None
 
     @property
@@ -184,7 +184,7 @@ class Driver:
 
     @property
     def sendable(self) -> bool:
-        """Whether there is a value for every drive: positions are known after a first state."""
+        """Tell whether every drive has a value: positions are known after a first state."""
         return self._setpoints is None or self._setpoints.known
 
     def _take_up(self, orders: Orders, t: float, q: Vector, qd: Vector, anew: bool) -> None:

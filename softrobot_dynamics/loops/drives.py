@@ -47,7 +47,7 @@ class SimulatedDrives:
 
     @property
     def commanded(self) -> bool:
-        """Whether a command was taken, of every part."""
+        """Tell whether a command was taken, of every part."""
         return min(self._taken) > _NEVER
 
     def silent(self, stamp: float) -> list[int]:

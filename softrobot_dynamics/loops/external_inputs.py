@@ -7,8 +7,9 @@ from typing import Protocol, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.dynamics.arguments import out_of_range
 from softrobot_dynamics.dynamics.wrenches import Wrench, Wrenches
-from softrobot_dynamics.errors import MessageError, SoftRobotError
+from softrobot_dynamics.errors import MessageError, SimulationDivergedError, SoftRobotError
 from softrobot_dynamics.loops.contracts import Stamped, StateMessage, VectorMessage
 from softrobot_dynamics.simulation.simulator import Simulator
 
@@ -97,12 +98,25 @@ class InitialStateReader:
     def read(self, message: StateMessage) -> tuple[Vector, Vector]:
         """Return (q, qd), each (n,), initial where a coordinate is not named; MessageError."""
         q, qd = self._named(message)
+        with np.errstate(all='ignore'):
+            for name, words in out_of_range(self._model, q):
+                raise _out_of_range(name, f'{self._value(q, name)}, expected {words}')
         try:
             self._trial.reset(q, qd)
             self._trial.step(self._rest, self._period)
+        except SimulationDivergedError as error:
+            names = self._model.coordinate_names
+            name = names[int(np.argmax(np.abs(qd)))] if qd.any() else error.coordinate
+            words = f'at {self._value(q, name)} with the rate {self._value(qd, name)}'
+            expected = f'a state from which the robot can move on for {self._period:g} s'
+            raise _out_of_range(name, f'{words}, expected {expected}') from None
         except SoftRobotError as error:
-            raise MessageError(f'not a number: no state to begin at ({error})') from None
+            raise MessageError(f'out of range: no state to begin at ({error})') from None
         return q, qd
+
+    def _value(self, values: Vector, name: str) -> str:
+        """Return in words the one of values (n,) that a coordinate has."""
+        return f'{values[self._model.coordinate_names.index(name)]:.6g}'
 
     def _named(self, message: StateMessage) -> tuple[Vector, Vector]:
         """Return the state of a message by the names of its coordinates; MessageError."""
@@ -122,4 +136,11 @@ class InitialStateReader:
                 raise MessageError(f'not a number: {words}')
             if len(values):
                 state[columns] = values
+        if names and not len(message.position) and not len(message.velocity):
+            words = 'position and velocity: [], expected a number for each name in one of them'
+            raise MessageError(f'wrong size: {words}')
         return q, qd
+
+
+def _out_of_range(name: str, words: str) -> MessageError:
+    return MessageError(f'out of range: {name}: {words}')

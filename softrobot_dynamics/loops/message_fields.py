@@ -24,6 +24,7 @@ CAUSES = (
     'wrong size',
     'wrong name',
     'not a number',
+    'out of range',
     'too fast',
     'contradiction',
     'out of order',

@@ -89,7 +89,7 @@ class PartAges:
 
     @property
     def known(self) -> bool:
-        """Whether there have been enough ticks to choose the moment."""
+        """Tell whether there have been enough ticks to choose the moment."""
         return self.windows[0].count >= FIRST
 
     def add(self, ages: Sequence[int], least: int) -> None:

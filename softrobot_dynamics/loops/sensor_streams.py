@@ -31,7 +31,7 @@ class Stream(NamedTuple):
 
     @property
     def shared(self) -> bool:
-        """Whether other nodes publish on its topic, of which the newest message is not enough."""
+        """Tell whether other nodes publish on its topic: the newest message is not enough."""
         return self.adapter is not None and self.adapter.shared
 
     def read(

@@ -18,7 +18,7 @@ from typing import NamedTuple, TYPE_CHECKING
 import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.binding import cached
-from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.dynamics.turns import distance, RotationVectors, Turns, turns_of
 from softrobot_dynamics.errors import ArgumentError, MessageError
 from softrobot_dynamics.loops.unwrapping import meet, Unwrapped
@@ -42,6 +42,9 @@ TOLERANCE = 0.01  # [rad or lengths of the body]
 MEMORY = 0.02  # [s]
 APART = 0.05  # from where the robot was seen last, it has been moved [the same]
 BETWEEN = 0.2  # of T |v1 - v0|: a smooth motion has less than 0.1
+# A driver that is late by up to a period may stamp by the clock what it moved by its period, or
+# make up for that: then v times the difference is allowed besides, v being in both states.
+ADAPTING = 0.03  # by which share the usual time between states follows that of one state
 
 
 class StateBounds(NamedTuple):
@@ -82,22 +85,31 @@ def bounds_of(model: CompiledModel) -> StateBounds:
 
 
 @kernel
-def dead_reckon(unit, q, qd, reckoned, last, T):
+def dead_reckon(unit, q, qd, reckoned, last, T, late):
     """
-    Compare q with where the velocities lead from ``reckoned`` within T [s].
+    Compare q with where the velocities lead from ``reckoned`` within T [s], ``late`` of it or not.
 
     Returns the first coordinate that is elsewhere, or -1 with ``reckoned`` and ``last``, the
     velocities, brought up to date: drawn a little towards q, as velocities have their errors.
     """
     for i in range(len(q)):
         gap = q[i] - reckoned[i] - 0.5 * T * (last[i] + qd[i])
-        if not abs(gap) <= TOLERANCE / unit[i] + BETWEEN * T * abs(qd[i] - last[i]):
+        bound = TOLERANCE / unit[i] + BETWEEN * T * abs(qd[i] - last[i])
+        if not abs(gap) <= bound + late * _common(last[i], qd[i]):
             return i
     share = MEMORY / (MEMORY + T)
     for i in range(len(q)):
         gap = q[i] - reckoned[i] - 0.5 * T * (last[i] + qd[i])
+        bound = TOLERANCE / unit[i] + BETWEEN * T * abs(qd[i] - last[i])
+        gap = min(max(gap, -bound), bound)  # more is a matter of the stamp, and over
         reckoned[i], last[i] = q[i] - share * gap, qd[i]
     return -1
+
+
+@inlined
+def _common(one, other):
+    """Return the lesser speed of two velocities, 0 if they point in different directions."""
+    return min(abs(one), abs(other)) if one * other > 0.0 else 0.0
 
 
 @kernel
@@ -120,6 +132,7 @@ class _Track:
         self._q, self._reckoned, self._velocity = np.zeros(n), np.zeros(n), np.zeros(n)
         self._reckon = cached(dead_reckon, unit=bounds.unit)
         self._stamp = self.arrival = self._began = self._lateness = 0
+        self._usual = 0.0  # time between states [s], 0 before it is known
         self.count = 0  # of the states; what is kept of them means nothing while it is 0
 
     def begin(self, q: Vector, qd: Vector, stamp: int, arrival: int) -> None:
@@ -128,6 +141,7 @@ class _Track:
         self.turned = np.zeros(len(q))
         self._note(q, stamp, arrival)
         self.count, self._began, self._lateness = 1, arrival, arrival - stamp
+        self._usual = 0.0
 
     def lasted(self) -> int:
         """Return the time [ns] from the first state, or the last that caught up, to the last."""
@@ -157,8 +171,9 @@ class _Track:
             )
         velocity = self._velocity
         T = max(0, step) * 1e-9
-        wrong = self._reckon(q, qd, self._reckoned, velocity, T)
-        if wrong >= 0 and not self._turned(q, qd, T):
+        late = min(abs(T - self._usual), self._usual)
+        wrong = self._reckon(q, qd, self._reckoned, velocity, T, late)
+        if wrong >= 0 and not self._turned(q, qd, T, late):
             return (
                 f'contradiction: {self._names[wrong]} went from {self._q[wrong]:.4g} to'
                 f' {q[wrong]:.4g} in {step * 1e-9:.4g} s, at rates of {velocity[wrong]:.4g}'
@@ -166,13 +181,15 @@ class _Track:
             )
         self._note(q, stamp, arrival)
         self.count += 1
+        usual = self._usual or T
+        self._usual = min(max(T, (1.0 - ADAPTING) * usual), (1.0 + ADAPTING) * usual)
         return None
 
-    def _turned(self, q: Vector, qd: Vector, T: float) -> bool:
+    def _turned(self, q: Vector, qd: Vector, T: float, late: float) -> bool:
         """Take a state that follows but for whole turns; tell whether it does."""
         reckoned, velocity = self._reckoned.copy(), self._velocity.copy()
         jumps = meet(self._turns, q, reckoned, velocity, T)
-        if self._reckon(q, qd, reckoned, velocity, T) >= 0:
+        if self._reckon(q, qd, reckoned, velocity, T, late) >= 0:
             return False
         self._reckoned[:], self._velocity[:] = reckoned, velocity
         self.turned = self.turned + jumps

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Base class of loops: a thread that runs cycles until it is told to end."""
+"""Base class of loops: a thread that runs cycles until it is ended."""
 
 from collections.abc import Callable
 from queue import SimpleQueue
@@ -43,7 +43,7 @@ class Loop:
             self._thread.join()
 
     def run(self) -> None:
-        """Go round until told to `leave`; for the loop's own thread."""
+        """Run cycles until `leave` is called; for the loop's own thread."""
         take_priority()
         try:
             self._begin()

@@ -52,7 +52,7 @@ class _Window:
 
     @property
     def full(self) -> bool:
-        """Whether there are enough positions for a line."""
+        """Tell whether there are enough positions for a line."""
         return self.count >= LEAST
 
     def clear(self) -> None:

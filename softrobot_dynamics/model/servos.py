@@ -26,7 +26,7 @@ class ServoTables(NamedTuple):
 
     @property
     def any(self) -> bool:
-        """Whether there is any such drive."""
+        """Tell whether there is any such drive."""
         return len(self.actuators) > 0
 
     def resting(self, q: Vector) -> Vector:

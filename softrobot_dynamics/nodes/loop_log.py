@@ -73,4 +73,4 @@ class LoopLog:
 
 def _words_of(error: BaseException) -> str:
     """Return the words of an error, and the type of one that is not of this package."""
-    return str(error) if isinstance(error, SoftRobotError) else repr(error)
+    return error.in_one_line() if isinstance(error, SoftRobotError) else repr(error)

@@ -20,7 +20,13 @@ from rcl_interfaces.msg import (
 )
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from softrobot_dynamics.configuration.parameters import FOREIGN, ParameterSpec, ParameterTable
+from softrobot_dynamics.configuration.parameters import (
+    closest_name,
+    FOREIGN,
+    misplaced,
+    ParameterSpec,
+    ParameterTable,
+)
 from softrobot_dynamics.errors import closest, DescriptionError, Problem, SoftRobotError
 
 AS_BEFORE = 'no parameter was changed'
@@ -85,19 +91,30 @@ class NodeParameters:
         """Return, in words each, the given parameters that nobody has declared by now."""
         known = self._table.rows  # most of the others are misspelt
         return [
-            f'{name}{closest(name, known)}'
+            f'{name}{closest_name(name, known)}'
             for name in self._overrides()
             if not (self._node.has_parameter(name) or name.startswith(FOREIGN))
         ]
 
     def require_known(self, group: str) -> None:
-        """Raise DescriptionError for given parameters of a group that nobody has declared."""
-        known = self._table.rows
-        problems = [
-            Problem(name, value.value, f'a name that the robot has{closest(name, known)}')
-            for name, value in self._overrides().items()
-            if name.startswith(f'{group}.') and name not in known
-        ]
+        """
+        Raise DescriptionError for given parameters of a group that nobody has declared.
+
+        So it does for a value of the group itself, which has none, and for parameters below the
+        name of another (:func:`misplaced`). For when all are declared.
+        """
+        start = f'{group}.'
+        known = [x.removeprefix(start) for x in self._table.rows if x.startswith(start)]
+        given = [x for x in self._overrides() if not self._node.has_parameter(x)]
+        problems = misplaced(given, self._table.rows.values())
+        for name, parameter in self._overrides().items():
+            if name == group and name not in self._table.rows:
+                words = f'a map, {group}.NAME: TEXT, for each NAME that the robot has'
+                problems.append(Problem(name, parameter.value, words))
+            elif name.startswith(start) and name not in self._table.rows:
+                own = name.removeprefix(start)
+                words = f'a name of the robot{closest(own, known)}'
+                problems.append(Problem(group, own, words))
         if problems:
             raise DescriptionError(tuple(problems), 'parameters')
 

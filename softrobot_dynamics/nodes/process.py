@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 import contextlib
 import gc
 import os
+import re
 import signal
 import sys
 import threading
@@ -26,7 +27,7 @@ from rclpy.task import Future
 from rclpy.utilities import remove_ros_args
 from softrobot_dynamics.compiling.programs import started
 from softrobot_dynamics.compiling.progress import reporting
-from softrobot_dynamics.errors import SoftRobotError
+from softrobot_dynamics.errors import ArgumentError, SoftRobotError
 from softrobot_dynamics.loops import realtime
 from softrobot_dynamics.loops.placement import LONGEST
 from softrobot_dynamics.loops.thread import Loop
@@ -36,6 +37,7 @@ from softrobot_dynamics.nodes.serving import CallbackThread, served
 if TYPE_CHECKING:
     from rclpy.impl.rcutils_logger import RcutilsLogger
 
+_UNREADABLE = re.compile(r"Couldn't parse ([^:]+): '(.*)'\. Error: (.*)")  # what rcl says
 _SIGNALS = signal.SIGINT, signal.SIGTERM  # that end a node
 
 
@@ -145,17 +147,18 @@ def run(
     ignores further signals.
     """
     argv = sys.argv if argv is None else argv
-    arguments = _arguments(argv, priority)
-    refusal = realtime.ask_for_priority(arguments.priority, arguments.processor)
-    asleep = None if arguments.may_sleep or not arguments.priority else realtime.keep_awake()
-    choose_transport()
     try:
+        arguments = _arguments(argv, priority)
+        refusal = realtime.ask_for_priority(arguments.priority, arguments.processor)
+        asleep = None if arguments.may_sleep or not arguments.priority else realtime.keep_awake()
+        choose_transport()
         stop = Stop()  # its thread has the priority that was granted
         started()
         if arguments.shared:
             stop.shared = realtime.kept_processor()
         with realtime.without_priority():  # while the threads of DDS are started
-            rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
+            with _readable():
+                rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
             sys.setswitchinterval(realtime.SWITCH_INTERVAL)
             node = make_node(stop)
         realtime.prioritise_dds_threads()
@@ -167,7 +170,7 @@ def run(
     except KeyboardInterrupt:
         return 0
     except SoftRobotError as error:
-        rclpy.logging.get_logger('softrobot_dynamics').fatal(str(error))
+        rclpy.logging.get_logger('softrobot_dynamics').fatal(error.in_one_line())
         return 1
     finally:
         for number in _SIGNALS:  # Python, on its way out, would let them kill the process
@@ -203,7 +206,26 @@ def _arguments(argv: Sequence[str] | None, priority: int) -> argparse.Namespace:
         action='store_true',
         help='let idle processors sleep, as they do with priority 0: saves power, costs latency',
     )
-    return parser.parse_args(remove_ros_args(argv)[1:])
+    with _readable():
+        own = remove_ros_args(argv)[1:]
+    return parser.parse_args(own)
+
+
+@contextlib.contextmanager
+def _readable() -> Iterator[None]:
+    """Raise a SoftRobotError for what ROS cannot read: of the command line, or its settings."""
+    try:
+        yield
+    except RuntimeError as error:  # the types that rclpy has for them are not public
+        words = ' '.join(str(error).split()).partition(', at /')[0]  # then lines of C follow
+        found = _UNREADABLE.search(words)
+        if found is None:
+            reason = f'ROS does not start with these arguments and settings: {words}'
+            raise SoftRobotError(reason) from error
+        what, given, reason = found.groups()
+        form = ', as NODE: {ros__parameters: {NAME: VALUE}}' if what == 'params file' else ''
+        expected = f'a {what} that ROS can read{form} ({reason})'
+        raise ArgumentError('--ros-args', given, expected) from error
 
 
 def _processor(words: str) -> int | str | None:

@@ -264,6 +264,8 @@ class SimulationNode(Node):
     def _on_set_state(self, message: JointState) -> None:
         """Restart at a state; MessageError if it is none."""
         self._begin_at(*self._place.read(message))
+        if not message.name:
+            self.get_logger().info('~/set_state names no coordinate: restarted as at first')
 
     def _on_wrench(self, message: WrenchStamped) -> None:
         """Push the robot from now on; SoftRobotError if not, and all is as before."""
@@ -276,7 +278,7 @@ class SimulationNode(Node):
         """Say why a message is not followed, once a second for each topic and cause."""
         cause = cause_of(error) if isinstance(error, MessageError) else type(error)
         if self._throttle.passes((topic, cause), realtime.now()) is not None:
-            self.get_logger().warning(f'{topic}: {error}')
+            self.get_logger().warning(f'{topic}: {error.in_one_line()}')
 
     def _report(self) -> Report:
         """Return the Report for /diagnostics."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, KW_ONLY
-from numbers import Real
 from typing import Any
 
 from numpy.typing import ArrayLike
 from softrobot_dynamics.controllers.contract import Controller
 from softrobot_dynamics.controllers.settings import Settings
+from softrobot_dynamics.dynamics.arguments import is_number
 from softrobot_dynamics.dynamics.wrenches import Wrenches
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.estimation.estimator import Estimator
@@ -152,7 +152,7 @@ class Feedback:
 
 def require_time(name: str, value: object) -> None:
     """Raise ArgumentError unless a value is a time >= 0 [s] that a run may take."""
-    if not (isinstance(value, Real) and 0.0 <= float(value) <= _LONGEST):
+    if not (is_number(value) and 0.0 <= float(value) <= _LONGEST):
         raise ArgumentError(name, value, f'a time >= 0 [s] and at most {_LONGEST:g}')
 
 

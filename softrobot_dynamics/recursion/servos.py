@@ -2,8 +2,8 @@
 """
 Joints that drives with a control loop of their own move, in an evaluation of the robot.
 
-Told a position s, a drive gives its coordinate the acceleration a = w^2 (s - q) - 2 w q'; told a
-velocity s, a = w (s - q'). The force for that is what the equation of motion says, the motion of
+With a set-point s of position a drive gives its coordinate a = w^2 (s - q) - 2 w q', with one of
+velocity a = w (s - q'). The force for that is what the equation of motion says, the motion of
 all other coordinates included. Where it is beyond the drive's limit, that limit acts instead. In
 between, M and h are changed so that the coordinate moves by a on its own, M_jj q'' = M_jj a, and
 moves all others: ID of those has M_ij a in h. So integrators need not know of drives, but for
@@ -24,10 +24,10 @@ class ServoDrives(NamedTuple):
     """The k drives of a robot of n coordinates, and what they did in the last evaluation."""
 
     coordinates: Integers  # (k,)
-    positions: Integers  # (k,) 1: told a position, 0: a velocity
+    positions: Integers  # (k,) 1: s is a position, 0: a velocity
     rate: Vector  # (k,) w [1/s]
     limit: Vector  # (k,) greatest force
-    told: Vector  # (k,) s
+    setpoint: Vector  # (k,) s
     effort: Vector  # (k,) force of each
     at_limit: Vector  # (k,) its sign where that is the limit, else 0
     inertia: Vector  # (k,) M_jj
@@ -86,8 +86,8 @@ def _asked(drives, i, q, qd):
     """Acceleration that the law of drive ``i`` gives its coordinate at (q, qd)."""
     j, w = drives.coordinates[i], drives.rate[i]
     if drives.positions[i]:
-        return w * (w * (drives.told[i] - q[j]) - 2.0 * qd[j])
-    return w * (drives.told[i] - qd[j])
+        return w * (w * (drives.setpoint[i] - q[j]) - 2.0 * qd[j])
+    return w * (drives.setpoint[i] - qd[j])
 
 
 @kernel

@@ -80,7 +80,7 @@ class Trajectory:
 
     type_name: ClassVar[str]
     takes_long: ClassVar[bool] = True
-    """Whether to plan beside the running loop, in another process; False for some milliseconds."""
+    """True: plan beside the running loop, in another process; False for some milliseconds."""
 
     @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:

@@ -24,7 +24,7 @@ class Check(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Whether the error is a number within the tolerance."""
+        """Tell whether the error is a number within the tolerance."""
         return math.isfinite(self.error) and self.error <= self.tolerance
 
     def in_words(self) -> str:
@@ -43,7 +43,7 @@ class SystemResult(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Whether all checks hold."""
+        """Tell whether all checks hold."""
         return all(check.holds for check in self.checks)
 
 

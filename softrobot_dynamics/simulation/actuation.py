@@ -39,7 +39,7 @@ class ActuatorDynamics:
 
     @property
     def direct(self) -> bool:
-        """Whether every force equals its command without lag, delay or dead zone."""
+        """Tell whether every force equals its command without lag, delay or dead zone."""
         later = self._lag.any() or any(self._delay) or self._supplies.any
         return not (later or self._dead.any() or np.isfinite(self._least).any())
 

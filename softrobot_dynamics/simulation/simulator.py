@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
 from typing import Any, TYPE_CHECKING
 import warnings
 
@@ -12,7 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.cache import compiling
-from softrobot_dynamics.dynamics.arguments import body_index, checked, finite, out_of_range
+from softrobot_dynamics.dynamics.arguments import (
+    body_index,
+    checked,
+    finite,
+    is_number,
+    out_of_range,
+)
 from softrobot_dynamics.dynamics.closures import assemble, require_closed
 from softrobot_dynamics.dynamics.contacts import require_apart
 from softrobot_dynamics.dynamics.wrenches import read_wrenches, Wrenches
@@ -252,7 +257,7 @@ class Simulator(Rebuilt):
         """Let the carrier bear a point mass [kg] at its tip from now on; ArgumentError."""
         if self._carries is None:
             raise ArgumentError('mass', mass, 'a Simulator with a carrier')
-        if not (isinstance(mass, Real) and math.isfinite(mass) and float(mass) >= 0.0):
+        if not (is_number(mass) and math.isfinite(mass) and float(mass) >= 0.0):
             raise ArgumentError('mass', mass, 'a number >= 0 [kg]')
         self._loaded.payload[0] = float(mass)
 
@@ -305,6 +310,6 @@ def _integrator(name: str | None, tolerance: float | None) -> type[Integrator]:
 def _positive(name: str, value: object, expected: str) -> float:
     """Return a number > 0 as a float, or ArgumentError."""
     number: Any = value  # a Real, says typeshed, has no order with a float
-    if not (isinstance(value, Real) and math.isfinite(value) and number > 0.0):
+    if not (is_number(value) and math.isfinite(value) and number > 0.0):
         raise ArgumentError(name, value, expected)
     return float(value)

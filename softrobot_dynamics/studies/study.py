@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf
-from numbers import Real
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -38,6 +37,7 @@ from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.description.variation import plant_of
 from softrobot_dynamics.description.variation import vary as varied
+from softrobot_dynamics.dynamics.arguments import is_number
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem, SoftRobotError
 from softrobot_dynamics.evaluation.tracking import TOLERANCE
 from softrobot_dynamics.model.model import compile_model, CompiledModel
@@ -269,5 +269,5 @@ def _greatest(experiment: Experiment, where: str) -> dict[str, float]:
 
 def _require_number(name: str, value: object, least: float, words: str = '') -> None:
     """Raise ArgumentError for what is no finite number >= least."""
-    if not (isinstance(value, Real) and least <= float(value) < inf):
+    if not (is_number(value) and least <= float(value) < inf):
         raise ArgumentError(name, value, f'a number >= {least:g}{words}')

@@ -25,6 +25,7 @@ from softrobot_dynamics.viewing.colours import (
     SEEN_THROUGH,
     UNKNOWN,
 )
+from softrobot_dynamics.viewing.ports import free_port
 from softrobot_dynamics.viewing.shapes import Appearance, leaves, RobotShape
 
 INSTALL = "the view needs viser: pip install 'softrobot_dynamics[view]'"
@@ -41,7 +42,7 @@ class Browser:
     """
     Serves a page that shows a :class:`RobotShape`, to browsers at `host` and `port`.
 
-    ``server`` is viser's. SoftRobotError without viser, or if the port is taken.
+    ``server`` is viser's. SoftRobotError without viser, ArgumentError as :func:`free_port`.
     """
 
     def __init__(self, shape: RobotShape, host: str, port: int) -> None:
@@ -50,11 +51,9 @@ class Browser:
         except ImportError as error:
             raise SoftRobotError(INSTALL) from error
         self.shape, self._model = shape, shape.model
-        try:
-            with _silent():
-                self.server = viser.ViserServer(host, port, self._model.description.name)
-        except OSError as error:
-            raise SoftRobotError(f'port {port} of {host}: {error}') from error
+        free = free_port(host, port)
+        with _silent():
+            self.server = viser.ViserServer(host, free, self._model.description.name)
         self.server.gui.configure_theme(control_width='large')
         self.server.gui.add_html(_STYLE)
         self._palette = Palette(shape)

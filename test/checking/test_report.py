@@ -41,7 +41,7 @@ def test_a_good_robot_raises_no_question(tmp_path, capsys):
     squares = -np.linalg.eigvals(A[2:, :2]).real
     slowest = found['slowest squared frequency at rest']
     assert slowest['value'] == pytest.approx(squares.min(), rel=1e-6)
-    largest = found['largest eigenvalue of a period of 1 ms']['value']
+    largest = found['largest discrete-time eigenvalue at 1 ms']['value']
     assert 0.9 < largest < 1.0
     tick = found['one tick of the law, 99th percentile']['value']
     rate = found[
@@ -69,7 +69,7 @@ def test_an_inverted_pendulum_and_high_gains_are_asked_about(tmp_path):
     options = '--controller', str(file), '--rate', '100', '--json', str(told)
     assert cli.main(['check', NAME, *options]) == 0
     hard = {each['name']: each for each in json.loads(told.read_text())[NAME]}
-    loop = hard['largest eigenvalue of a period of 10 ms']
+    loop = hard['largest discrete-time eigenvalue at 10 ms']
     assert loop['value'] > 1.0 and loop['question'] == 'errors would grow'
 
 
@@ -87,7 +87,7 @@ def test_the_rate_of_a_parameter_file_is_that_of_the_verdict(
     file.write_text(text, encoding='utf-8')
     assert cli.main(['check', NAME, '--report', '--controller', str(file), *flags]) == 0
     said = capsys.readouterr().out
-    assert f'largest eigenvalue of a period of {period} ms' in said
+    assert f'largest discrete-time eigenvalue at {period} ms' in said
     assert remark in said if remark else 'rate: 100.0' not in said
     assert f'robot: ur10e in the parameter file is not used: {NAME} goes before it' in said
     assert 'gians.p (did you mean gains.p?)' in said
@@ -121,7 +121,7 @@ def test_every_phase_has_a_verdict(tmp_path, capsys):
     assert cli.main(['check', NAME, *options]) == 0
     found = {each['name']: each for each in json.loads(told.read_text())[NAME]}
     asked = {
-        phase: found[f'largest eigenvalue of a period of 10 ms, phase {phase}']['question']
+        phase: found[f'largest discrete-time eigenvalue at 10 ms, phase {phase}']['question']
         for phase in ('one', 'two')
     }
     assert asked == {'one': '', 'two': 'errors would grow'}
@@ -135,7 +135,7 @@ def test_a_robot_without_a_parameter_file_is_reported_on(tmp_path, capsys):
     assert cli.main(['check', str(file), '--report']) == 0
     said = capsys.readouterr().out
     assert 'no parameter file: under pfbl' in said and 'one tick of the law, median' in said
-    assert 'largest eigenvalue of a period of 1 ms' in said
+    assert 'largest discrete-time eigenvalue at 1 ms' in said
     file.write_text(json.dumps({**robot, 'actuators': []}), encoding='utf-8')
     assert cli.main(['check', str(file), '--report']) == 0
     assert 'law' not in capsys.readouterr().out

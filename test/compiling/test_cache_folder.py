@@ -6,6 +6,7 @@ from pathlib import Path
 import pickle
 import resource
 import stat
+import warnings
 
 import numpy as np
 import pytest
@@ -201,3 +202,20 @@ def test_without_a_home_kernels_are_kept_in_a_folder_for_temporary_files(tmp_pat
     found = folder.own_folder()
     assert found == tmp_path / f'softrobot_dynamics-{os.geteuid()}'
     assert found.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize('below, reason', [('', 'it is not a folder'), ('kernels', 'Not a dir')])
+def test_a_file_in_the_place_of_the_folder_is_named_as_such(tmp_path, monkeypatch, below, reason):
+    """A file where the folder should be is one warning with that reason, without a source line."""
+    place = tmp_path / 'file'
+    place.write_text('text')
+    monkeypatch.setattr(folder, '_said', set())
+    monkeypatch.setenv('SOFTROBOT_CACHE_DIR', str(place / below))
+    with pytest.warns(RuntimeWarning, match=f'file.* cannot be written .{reason}') as caught:
+        assert folder.own_folder() is None
+    assert len(caught) == 1
+    shown = warnings.formatwarning(
+        caught[0].message, RuntimeWarning, caught[0].filename, caught[0].lineno
+    )
+    assert shown.startswith('softrobot_dynamics:1: ') and len(shown.splitlines()) == 1

@@ -178,12 +178,14 @@ def test_a_kernel_with_types_is_compiled_when_loaded():
 
 
 @pytest.mark.quick
-def test_a_wrong_number_of_compilers_is_warned_of(monkeypatch):
+@pytest.mark.parametrize('given', ['many', '-5'])
+def test_a_wrong_number_of_compilers_is_warned_of(monkeypatch, given):
     """A wrong number of compilers draws one warning that names it, and the default is used."""
     monkeypatch.setattr(folder, '_said', set())
-    monkeypatch.setenv('SOFTROBOT_COMPILERS', 'many')
-    with pytest.warns(RuntimeWarning, match="SOFTROBOT_COMPILERS is 'many'"):
+    monkeypatch.setenv('SOFTROBOT_COMPILERS', given)
+    with pytest.warns(RuntimeWarning, match=f"SOFTROBOT_COMPILERS is '{given}', expect") as caught:
         assert parallel._most() >= 1
+    assert caught[0].filename == 'softrobot_dynamics'  # and no line of the library's source
     for words, count in {'1': 1, '3': 3, '0': 1}.items():
         monkeypatch.setenv('SOFTROBOT_COMPILERS', words)
         assert parallel._most() == count

@@ -11,6 +11,7 @@ import textwrap
 import pytest
 from softrobot_dynamics import cli
 from softrobot_dynamics.cli import robots
+from softrobot_dynamics.compiling import programs
 
 SCRIPTS = Path(__file__).parents[2] / 'scripts'
 COMMAND = [sys.executable, '-m', 'softrobot_dynamics.cli']
@@ -145,3 +146,24 @@ def test_an_interrupt_that_got_lost_comes_again():
         [sys.executable, '-c', LOST], capture_output=True, text=True, timeout=120
     )
     assert (done.stdout, done.stderr) == ('interrupted\n', '')
+
+
+@pytest.mark.parametrize('arguments', [['robots'], ['--help'], ['check', 'toy']])
+def test_closed_output_ends_a_command_as_a_closed_pipe_does(arguments):
+    """Standard output that is closed before the start (`>&-`) gives status 141 and no message."""
+    assert ended(['sh', '-c', '"$@" >&-', 'sh', *COMMAND, *arguments]) == (141, '')
+
+
+def test_a_variable_that_numba_cannot_read_is_one_line():
+    """An environment variable of numba that is no number is warned of in one line."""
+    environment = {**os.environ, 'NUMBA_NUM_THREADS': 'abc'}
+    status, said = ended([*COMMAND, 'check', 'toy'], env=environment)
+    assert status == 0 and len(said.splitlines()) == 1
+    assert "'NUMBA_NUM_THREADS'" in said and "'abc' could not be parsed" in said
+
+
+def test_a_failed_start_blames_no_variable_that_is_right(capsys, monkeypatch):
+    """The line of a failed start names NUMBA_NUM_THREADS only if that is no number > 0."""
+    monkeypatch.setenv('NUMBA_NUM_THREADS', '2')
+    programs._say_in_a_line(ValueError, ValueError('a reason'), None)
+    assert capsys.readouterr().err == 'softrobot: cannot start: ValueError: a reason\n'

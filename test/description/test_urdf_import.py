@@ -9,6 +9,8 @@ import pinocchio as pin
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics import cli
+from softrobot_dynamics.configuration.parameter_files import parameters_of
+from softrobot_dynamics.configuration.wire_names import wire_name_rows
 from softrobot_dynamics.description.urdf import read_urdf
 from softrobot_dynamics.errors import DescriptionError
 
@@ -201,6 +203,28 @@ def test_what_urdf_does_not_allow_is_refused_by_joint_or_link(tmp_path, old, new
     text = ONE.replace(old, new, 1)
     error = refused(tmp_path, text)
     assert any(re.search(words, str(problem)) for problem in error.problems), error
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(('old', 'new', 'place'), [
+    ('lower="-1"', 'lower="${-pi}"', 'joint ja.limit.lower'),
+    ('axis xyz="0 1 0"', 'axis xyz="0 ${one} 0"', 'joint ja.axis.xyz'),
+    ('name="ja"', 'name="${prefix}ja"', 'joint number 1.name'),
+    ('ixx="0.01"', 'ixx="${inertia}"', 'link a.inertia.ixx'),
+])  # fmt: skip
+def test_an_expression_of_xacro_is_one_problem_that_names_xacro(tmp_path, old, new, place):
+    """An expression that xacro would expand is refused as such, and nothing is derived from it."""
+    assert old in ONE
+    (problem,) = refused(tmp_path, ONE.replace(old, new, 1)).problems
+    assert problem.path == place and 'expand the file first, xacro FILE > URDF' in str(problem)
+
+
+@pytest.mark.quick
+def test_the_range_of_a_joint_is_not_judged_by_a_limit_that_is_no_number(tmp_path):
+    """Where both limits of a joint cannot be read there are two problems, not a third."""
+    text = ONE.replace('lower="-1"', 'lower="a"').replace('upper="1.5"', 'upper="b"')
+    paths = [problem.path for problem in refused(tmp_path, text).problems]
+    assert paths == ['joint ja.limit.lower', 'joint ja.limit.upper']
 
 
 @pytest.mark.quick
@@ -491,6 +515,35 @@ def test_names_that_change_are_told(tmp_path, capsys):
     out = capsys.readouterr().out
     assert status == 0
     assert "joint 'push.1' is named push_1" in out and "link '1st-arm' is named _1st_arm" in out
+
+
+@pytest.mark.quick
+def test_names_that_change_are_kept_as_parameters_beside_the_robot_file(tmp_path, capsys):
+    """The names of the URDF are written as `joint_names`, of coordinates alone, for the nodes."""
+    text = TREE.replace('name="push"', 'name="push ü.1"').replace('name="bolt"', 'name="bo.lt"')
+    status, robot = imported(tmp_path, text)
+    (file,) = tmp_path.glob('*_names.yaml')
+    assert status == 0 and str(file) in capsys.readouterr().out
+    given = parameters_of(file, 'controller')
+    assert given == {'joint_names.push___1': 'push ü.1'}
+    assert set(given) <= {row.name for row in wire_name_rows(robot)}
+
+
+@pytest.mark.quick
+def test_a_file_of_names_is_not_overwritten(tmp_path, capsys):
+    """An import that would overwrite a file of names is refused, and writes nothing."""
+    text = TREE.replace('name="push"', 'name="push.1"')
+    (tmp_path / 'given_names.yaml').write_text('mine')
+    assert imported(tmp_path, text)[0] == 2
+    assert 'given_names.yaml: File exists' in capsys.readouterr().err
+    assert (tmp_path / 'given_names.yaml').read_text() == 'mine'
+
+
+@pytest.mark.quick
+def test_names_that_do_not_change_need_no_file(tmp_path):
+    """An import that changes no name writes the robot file alone."""
+    imported(tmp_path, ONE)
+    assert not list(tmp_path.glob('*_names.yaml'))
 
 
 @pytest.mark.quick

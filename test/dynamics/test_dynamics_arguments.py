@@ -47,6 +47,9 @@ WRONG = {
     'bytes': np.array([b'0.1', b'0.2']),
     'complex': np.array([0.1 + 1j, 0.2]),
     'masked': np.ma.masked_array([0.1, 0.2], mask=[False, True]),
+    'truth': np.array([True, False]),
+    'list of truth': [True, False],
+    'objects with truth': np.array([0.1, True], dtype=object),
     'objects': np.array([0.1, '0.2'], dtype=object),
     'nothing': None,
     'ragged': [[0.0], 0.0],
@@ -102,7 +105,7 @@ def test_an_unknown_body_is_named(pendulum):
     assert (caught.value.argument, caught.value.value) == ('body', 'forearm')
 
 
-@pytest.mark.parametrize('value', [0.0, -1e-3, np.nan, np.inf])
+@pytest.mark.parametrize('value', [0.0, -1e-3, np.nan, np.inf, True])
 def test_times_of_the_simulator_are_positive(pendulum, value):
     """A step or sub-step that is no positive time is an ArgumentError."""
     with pytest.raises(ArgumentError) as caught:

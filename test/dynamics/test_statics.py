@@ -306,7 +306,9 @@ def test_an_impossible_load_says_how_much_of_it_was_balanced():
     """The error on an impossible moment says which share of it was balanced."""
     model, t = beam(1, 'pcc'), 20.0
     moment = {'tip': [0.0, t * RIGIDITY, 0.0, 0.0, 0.0, 0.0]}
-    with pytest.raises(NotConvergedError, match='of which 0.40.* was balanced') as caught:
+    with pytest.raises(
+        NotConvergedError, match='no equilibrium found: 0.40.* of the load'
+    ) as caught:
         equilibrium(model, u=[], wrenches=moment)
     last = np.polynomial.legendre.leggauss(10)[0][-1]  # the material point that bends most
     limit = 8.0 / (0.5 + 0.5 * last) / t
@@ -431,6 +433,8 @@ def test_a_falling_robot_has_no_equilibrium():
     body = {'type': 'rigid', 'mass': 1.0, 'inertia': inertia}
     robot = {'name': 'slide', 'gravity': [0.0, 0.0, -9.81]}
     robot['bodies'] = [{'name': 'sled', 'joint': {'type': 'prismatic'}, 'body': body}]
-    with pytest.raises(NotConvergedError, match='beyond: it moves on and on') as caught:
+    with pytest.raises(
+        NotConvergedError, match='share: the robot still moves after .* steps'
+    ) as caught:
         equilibrium(sd.compile_model(sd.load_robot(robot)), u=[])
     assert caught.value.share == 0.0 and caught.value.residual == pytest.approx(9.81)

@@ -267,3 +267,52 @@ def test_a_simulation_of_another_speed_is_believed_after_a_silence(speed, silenc
         assert judged[-1] == FOLLOWS
         validator.forget()
     assert judged[1000:].count(UNCONFIRMED) < (300 if silence else 50)
+
+
+class LateDriver(Sender):
+    """A driver that moves by its period in each state, but stamps by a clock, at times late."""
+
+    def send(self, late=0, q=None, qd=None):
+        """Send the next state, stamped and sent by `late` [ns] after its time."""
+        return super().send(q, qd, ahead=late, late=late)
+
+
+def turning(period, rate=3.12):
+    """Return a late driver, settled, whose bend turns at a rate [rad/s]."""
+    driver = LateDriver(period)
+    driver.state = lambda: (
+        np.array([rate * driver.k * period * 1e-9, 0.0]),
+        np.array([rate, 0.0]),
+    )
+    while driver.send() == UNCONFIRMED:
+        assert driver.k < 1000
+    return driver
+
+
+@pytest.mark.parametrize('kept', [True, False], ids=['for good', 'made up for'])
+def test_states_one_period_late_that_moved_by_their_period_are_followed(kept):
+    """A stamp late by 4.9 ms of a 5 ms period is no contradiction, nor what comes after it."""
+    driver, late = turning(5 * PERIOD), 0
+    for k in range(300):
+        if k % 10 == 0:
+            late = late + 49 * PERIOD // 10 if kept else 49 * PERIOD // 10
+        elif not kept:
+            late = 0
+        assert driver.send(late=late) == FOLLOWS, driver.words
+
+
+def test_a_position_that_stays_while_its_rate_is_large_is_refused_beside_late_stamps():
+    """Where every second stamp is late a frozen position is still a contradiction, within 20."""
+    driver = turning(5 * PERIOD)
+    frozen, rate = driver.state()
+    found = [driver.send(late=k % 2 * 4 * PERIOD, q=frozen, qd=rate) for k in range(20)]
+    assert 'contradiction' in found[:3] and found.count('contradiction') >= 5
+
+
+@pytest.mark.parametrize('jump', [0.05, -0.05])
+def test_a_jump_is_refused_in_a_late_state_too(jump):
+    """A jump by more than a period at the measured rate is refused, late or not."""
+    driver = turning(5 * PERIOD)
+    q, _ = driver.state()
+    q = q + np.array([3.12 * 5e-3 + jump, 0.0])
+    assert driver.send(late=49 * PERIOD // 10, q=q) == 'contradiction'

@@ -1,6 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Loops that fail or end by themselves, over real DDS and in other threads."""
 
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -159,3 +161,26 @@ def test_a_record_that_cannot_be_written_for_any_reason_says_so(tmp_path):
     record.add(1, 1, 0.5)
     record.close()
     assert len(said) == 1 and 'ends here' in said[0][0] and record.lost == 1
+
+
+@pytest.mark.parametrize('node, arguments, words', [
+    ('controller', ['--params-file', 'bare.yaml'],
+     "'--params-file bare.yaml', expected a params file that ROS can read, as NODE: "),
+    ('estimator', ['-p', 'rate:=['], "'-p rate:=[', expected a parameter override rule"),
+    ('simulation', ['--params-file', 'nosuch.yaml'], 'Error opening YAML file'),
+    ('visualizer', ['--nosuch'], '--nosuch'),
+    ('visualizer', ['-e', 'a//b'], 'Enclave name is not valid'),
+    ('visualizer', ['-p', 'rate:=fast', '-p', 'discs:=-1'], "rate: 'fast', expected a number"),
+])  # fmt: skip
+def test_arguments_that_cannot_be_read_end_a_node_in_one_line(tmp_path, node, arguments, words):
+    """ROS arguments and parameters that are wrong end each node with status 1 and one line."""
+    (tmp_path / 'bare.yaml').write_text('rate: {fast: 1}\n', encoding='utf-8')
+    module = f'softrobot_dynamics.nodes.{node}'
+    start = f'import sys; from {module} import main; sys.exit(main())'
+    ended = subprocess.run(
+        [sys.executable, '-c', start, '--priority', '0', '--ros-args', *arguments],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300,
+    )  # fmt: skip
+    lines = [line for line in ended.stdout.splitlines() if '[rcl]' not in line]
+    assert ended.returncode == 1 and len(lines) == 1, ended.stdout
+    assert words in lines[0] and len(lines[0]) < 450

@@ -31,7 +31,7 @@ def command(names=NAMES, effort=(1.0, 2.0, 3.0), stamp=0):
 
 @pytest.mark.parametrize('names', [('a', 'b', 'c'), ('c', 'a', 'b'), ('b', 'a', 'c')])
 def test_values_go_by_name(names):
-    """Whatever the order in the message, each value ends up at its own coordinate."""
+    """Each value ends up at its own coordinate, in any order of the message."""
     value = dict(zip(names, (1.0, 2.0, 3.0)))
     q, qd = StateReader(NAMES).read(state(names))
     assert q.tolist() == [value[name] for name in NAMES]

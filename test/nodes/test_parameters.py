@@ -4,6 +4,7 @@
 from dataclasses import dataclass, FrozenInstanceError
 import math
 from pathlib import Path
+import re
 
 import numpy as np
 import pytest
@@ -407,3 +408,33 @@ def test_a_declaration_that_cannot_be_is_refused():
 
     with pytest.raises(ArgumentError, match='record'):
         declared_parameters.configured_rows(Doubling, Model())
+
+
+@pytest.mark.parametrize('given, words', [
+    ({'state_topics__arm__names': ['x']},
+     "state_topics: 'arm.names', expected nothing below state_topics, which is a list of texts;"
+     ' what belongs to its entries stands under states.NAME'),
+    ({'command_topics__arm__actuators': ['left']}, 'entries stands under commands.NAME'),
+    ({'gains__p__left': 1.0}, "gains.p: 'left', expected nothing below gains.p, which is a num"),
+    ({'joint_names': ['a', 'b']}, r'joint_names: .*, expected a map, joint_names.NAME: TEXT'),
+    ({'joint_names__shoulder': 'a'}, "joint_names: 'shoulder', expected a name of the robot$"),
+    ({'joint_names__lefd': 'a'}, "joint_names: 'lefd', .*robot .did you mean left"),
+])  # fmt: skip
+def test_a_parameter_in_a_place_where_none_can_be_is_refused(given, words):
+    """What stands below the name of another parameter is refused with the place that is right."""
+    parameters = NodeParameters(Node(**given), ROWS)
+    with pytest.raises(DescriptionError) as caught:
+        parameters.require_known('joint_names')
+    (problem,) = caught.value.problems
+    assert re.search(words, str(problem)) and len(str(problem)) < 300
+
+
+@pytest.mark.parametrize('given, words', [
+    ({'reference__circle__radios': 1.0},
+     'reference.circle.radios (did you mean reference.circle.radius?)'),
+    ({'limits__shoulder': 1.0}, 'limits.shoulder'),
+    ({'gians__p': 1.0}, 'gians.p (did you mean gains.p?)'),
+])  # fmt: skip
+def test_a_parameter_that_is_unknown_is_named_with_close_matches_only(given, words):
+    """A group that two names share makes them no more alike."""
+    assert NodeParameters(Node(**given), ROWS).unknown() == [words]

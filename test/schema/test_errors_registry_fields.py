@@ -40,9 +40,9 @@ EXAMPLES = [
         'equilibrium did not converge in 20 iterations: residual 0.00125',
     ),
     (
-        errors.NotConvergedError('equilibrium', 20, 1.25e-3, 0.5, 'it moves on and on'),
-        'equilibrium did not converge in 20 iterations: residual 0.00125 under the full load, of'
-        ' which 0.5 was balanced; beyond: it moves on and on',
+        errors.NotConvergedError('equilibrium', 20, 1.25e-3, 0.5, 'no step is lower'),
+        'no equilibrium found: 0.5 of the load was balanced after 20 iterations, the residual'
+        ' under the full load is 0.00125; beyond that share: no step is lower',
     ),
     (
         errors.InfeasibleReferenceError(1.5, np.array([0.1, 0, 0.5]), ['t1', 't2'], 0.02),
@@ -57,7 +57,7 @@ EXAMPLES = [
     ),
     (
         errors.UnstableLoopError(50.0, 1e-3),
-        'gains: the largest eigenvalue of a period of 1 ms would be 1.05127, errors would grow'
+        'gains: the largest discrete-time eigenvalue at 1 ms would be 1.05127, errors would grow'
         ' e-fold in 0.02 s; expected gains for which it is not above 1: smaller ones, or a higher'
         ' rate',
     ),

@@ -37,6 +37,7 @@ class Description(NamedTuple):
     """A stand-in for a RobotDescription."""
 
     digest: str = 'two masses'
+    modules: tuple = ()
     actuators: tuple = ()
     wire_fields: tuple = ('effort', 'effort')
 

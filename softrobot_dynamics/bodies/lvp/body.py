@@ -87,7 +87,7 @@ class LocallyVolumePreserving(Body):
 
     @property
     def has_cavity(self) -> bool:
-        """Whether the body encloses a volume that changes, so that it has a source."""
+        """Tell whether the body encloses a volume that changes, so that it has a source."""
         return bool(self._modes().source)
 
     def validate(self) -> Complaints:

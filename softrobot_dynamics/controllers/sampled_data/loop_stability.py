@@ -111,7 +111,7 @@ class SampledLoop:
 
         With a ``law`` that gives, for q and a command u (m,), a function of q, qd and its memory
         (size,), whose results are the forces w (c,) along the outputs and the memory a period
-        later: the logarithm of the largest eigenvalue of a period, by its length. Below zero for
+        later: the logarithm of the largest discrete-time eigenvalue, by the period. Below zero for
         a loop that is stable at this rate, about zero where something rings undamped or turns
         freely; nan where the robot, or the law, cannot be at q. Where the law would not rest at
         q, as where a direction of its commands is left alone because they act the wrong way

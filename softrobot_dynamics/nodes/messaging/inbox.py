@@ -239,7 +239,7 @@ class ExecutorInbox:
 
     @property
     def full(self) -> bool:
-        """Whether there is a message to take."""
+        """Tell whether there is a message to take."""
         return self._newest is not None
 
     def age(self) -> int:

@@ -34,7 +34,7 @@ class RosMessage(Protocol):
 
 
 class Measurement(Protocol):
-    """Whatever declares the messages that its values come in."""
+    """A sensor or an effort, which declares the messages that its values come in."""
 
     @property
     def message_type(self) -> str:

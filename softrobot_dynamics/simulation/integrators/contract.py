@@ -67,8 +67,8 @@ class Inputs:
     If ``commanded``, actuators that are positioned have instead a ``command`` (m,) to hold, and
     no force but that of their cables, which is part of an evaluation; else ``command`` is None.
     ``stops`` are those of the joints if they act (``stopped``) and there are any, else None.
-    Contact acts if ``touching``. With ``servos``, drives of joints are ``told`` positions or
-    velocities (k,) and have no force here but that of their loops, likewise; else ``told`` is
+    Contact acts if ``touching``. With ``servos``, drives of joints have the ``setpoint`` of a
+    position or velocity (k,) and no force here but that of their loops; else ``setpoint`` is
     None.
     """
 
@@ -88,8 +88,8 @@ class Inputs:
         if stopped and np.isfinite([model.q_lower, model.q_upper]).any():
             self.stops = allocate_stops(model.q_lower, model.q_upper)
         self._moved = model.servos.actuators
-        self.told = np.zeros(len(self._moved)) if servos and model.servos.any else None
-        if self.told is not None:
+        self.setpoint = np.zeros(len(self._moved)) if servos and model.servos.any else None
+        if self.setpoint is not None:
             self._signs[self._moved] = 0.0
 
     def take(self, u: Vector) -> None:
@@ -97,8 +97,8 @@ class Inputs:
         np.multiply(u, self._signs, out=self.force)
         if self.command is not None:
             self.command[:] = u
-        if self.told is not None:
-            self.told[:] = u[self._moved]
+        if self.setpoint is not None:
+            self.setpoint[:] = u[self._moved]
 
 
 class ForceEvaluation(NamedTuple):
@@ -147,16 +147,16 @@ def acting(
 
 
 def _servos(model: RobotModel, inputs: Inputs) -> ServoDrives | None:
-    """Return the :class:`ServoDrives` that are told what the inputs say, None if there is none."""
-    if inputs.told is None:
+    """Return the :class:`ServoDrives` with the set-points of the inputs, None if there is none."""
+    if inputs.setpoint is None:
         return None
-    own, k, n = model.servos, len(inputs.told), model.n
+    own, k, n = model.servos, len(inputs.setpoint), model.n
     return ServoDrives(
         coordinates=own.coordinates,
         positions=own.positions,
         rate=own.rate,
         limit=own.effort,
-        told=inputs.told,
+        setpoint=inputs.setpoint,
         **{name: np.zeros(k) for name in ('effort', 'at_limit', 'inertia')},
         held=np.zeros(n) if inputs.stops is None else inputs.stops.held,
         free=np.zeros(n),
