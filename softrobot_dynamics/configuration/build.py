@@ -30,7 +30,6 @@ from softrobot_dynamics.loops.state_validation import (
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.references import feasibility
 from softrobot_dynamics.references.feasibility import Planned
-from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
 from softrobot_dynamics.simulation.reconstruction import Reconstruction, require_alike
 from softrobot_dynamics.simulation.sensing import Sensing
@@ -95,7 +94,6 @@ def controlled(values: Mapping[str, Any], declare: Declare | None = None) -> Con
     model = compile_model(robot)
     controller = law_of(model, values)
     controller.warm()
-    chosen = controller.controlled
     _warm_references(model)
     bounds = bounds_of(model)
     StateValidator(bounds)  # compiles
@@ -107,7 +105,7 @@ def controlled(values: Mapping[str, Any], declare: Declare | None = None) -> Con
         SafeCommand.of_model(model),
         functools.partial(settings_for, model),
         functools.partial(_plan, model),
-        lambda q, qd: constant(controller.outputs(q, qd)[0][chosen]),
+        controller.stay,
         lambda y, q, time: _stand(controller, y, q, time),
         functools.partial(_validator, bounds),
         controller.growth,
@@ -162,7 +160,7 @@ def reference_of(law: Controller, values: Mapping[str, Any], q: Vector) -> Any:
     found = plan_of(model, values, q)
     if found.reference is not None:
         return found.reference
-    return constant(law.outputs(q, np.zeros(model.n))[0][law.controlled])
+    return law.stay(q, np.zeros(model.n))
 
 
 def settings_for(model: CompiledModel, values: Mapping[str, Any]) -> Any:

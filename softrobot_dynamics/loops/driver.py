@@ -26,7 +26,7 @@ from softrobot_dynamics.loops.orders import (
     RestTarget,
     TakenOrders,
 )
-from softrobot_dynamics.references.piecewise import constant, reaching, Reference, turn
+from softrobot_dynamics.references.piecewise import reaching, Reference, turn
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -230,4 +230,4 @@ class Driver:
 
     def _stay(self, q: Vector, qd: Vector) -> Reference:
         """Return the reference that stays at the law's outputs."""
-        return constant(self.law.outputs(q, qd)[0][self.law.controlled])
+        return self.law.stay(q, qd)

@@ -1,0 +1,390 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Nonlinear model predictive control of a tip or of outputs."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+import math
+from typing import Any, ClassVar, TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.compiling.parallel import compile_in_parallel
+from softrobot_dynamics.controllers.contract import (
+    BlendedReference,
+    Command,
+    Controller,
+    register,
+)
+from softrobot_dynamics.controllers.receding_horizon.feedback import follow_plan
+from softrobot_dynamics.controllers.receding_horizon.planner import (
+    MOST_STEPS,
+    Plan,
+    Planner,
+    Problem,
+    Request,
+)
+from softrobot_dynamics.controllers.sampled_data_law import SampledDataSettings
+from softrobot_dynamics.dynamics import calls
+from softrobot_dynamics.dynamics.arguments import body_index
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.references.piecewise import braking, constant, Reference
+from softrobot_dynamics.schema.fields import integer, number, text
+from softrobot_dynamics.schema.parameters import parameter
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+
+@dataclass(frozen=True)
+class PredictiveSettings(SampledDataSettings):
+    """Settings: the horizon, and weights of the cost per second."""
+
+    tip: str = parameter(
+        text(default=''), 'Body whose tip follows the reference; empty: outputs follow it'
+    )
+    horizon: float = parameter(
+        number('s', at_least=0.01, at_most=10.0, default=0.2), 'Time that is looked ahead'
+    )
+    knot: float = parameter(
+        number('s', at_least=0.001, at_most=0.5, default=0.01),
+        'Time for which a planned command is held',
+    )
+    interval: float = parameter(
+        number('s', at_least=0.001, at_most=0.5, default=0.005),
+        'Time from one solution to the next, rounded to periods of the loop',
+    )
+    iterations: int = parameter(
+        integer(at_least=1, at_most=20, default=1), 'Iterations of a solution'
+    )
+    tip_weight: float = parameter(
+        number('1/m^2', at_least=0.0, default=1e6), 'Weight of the error of the tip'
+    )
+    output_weight: float = parameter(
+        number('-', at_least=0.0, default=1e5),
+        'Weight of the error of outputs, relative to what a unit of a coordinate does to them',
+    )
+    posture_weight: float = parameter(
+        number('-', at_least=0.0, default=0.0),
+        'Weight of how far coordinates are from the initial posture, in units of coordinates',
+    )
+    speed_weight: float = parameter(
+        number('s^2', at_least=0.0, default=1e-2),
+        'Weight of the rates of coordinates, in units of coordinates',
+    )
+    effort_weight: float = parameter(
+        number('-', at_least=0.0, default=16.0), 'Weight of commands, as shares of their range'
+    )
+    change_weight: float = parameter(
+        number('s^2', above=0.0, default=1.6e-2),
+        'Weight of the rates of commands, as shares of their range',
+    )
+    limit_weight: float = parameter(
+        number('-', at_least=0.0, default=1e6),
+        'Weight of how far coordinates and rates are beyond soft limits, in units of coordinates',
+    )
+    speed_limit: float = parameter(
+        number('1/s', above=0.0, default=math.inf),
+        'Soft limit of the rates of coordinates, in units of coordinates',
+    )
+    margin: float = parameter(
+        number('-', at_least=0.0, at_most=1.0, default=0.0),
+        "Distance of the soft limits within the joints' position limits, in units of coordinates",
+    )
+    observer: float = parameter(
+        number('s', at_least=0.0, at_most=10.0, default=0.02),
+        'Time in which forces become known that the model lacks; 0: they are not looked for',
+    )
+
+    @property
+    def steps(self) -> int:
+        """The number of commands that are planned."""
+        return max(1, round(self.horizon / self.knot))
+
+    def validate(self) -> Iterable[tuple[str, object, str]]:
+        """Yield what does not fit together."""
+        if self.steps > MOST_STEPS:
+            expected = f'at most {MOST_STEPS} times knot, {MOST_STEPS * self.knot:g} s'
+            yield 'horizon', self.horizon, expected
+        if self.interval + self.delay > 0.5 * self.horizon:
+            expected = f'with the delay, at most half the horizon, {0.5 * self.horizon:g} s'
+            yield 'interval', self.interval, expected
+
+
+class Solutions:
+    """
+    Counts and figures of solutions, for diagnostics.
+
+    ``made``, ``late`` (ticks that waited for one and were answered by the gain), ``failed``; of
+    the last one ``cost``, ``residual``, ``iterations`` and ``seconds``.
+    """
+
+    def __init__(self) -> None:
+        self.made = self.late = self.failed = self.iterations = 0
+        self.cost = self.residual = self.seconds = math.nan
+
+    def count(self, plan: Plan) -> None:
+        """Count a solution."""
+        self.made += 1
+        self.failed += not plan.ok
+        self.cost, self.residual = plan.cost, plan.residual
+        self.iterations, self.seconds = plan.iterations, plan.seconds
+
+
+@register('predictive')
+class Predictive(Controller[PredictiveSettings]):
+    """
+    Model predictive control: commands that are best over a horizon, planned again and again.
+
+    Each solution is an iteration of control-limited differential dynamic programming on implicit
+    steps of the robot (:mod:`~softrobot_dynamics.controllers.receding_horizon.iteration`), from
+    where the robot will be when it is taken up, ``interval`` later. Every tick commands what the
+    newest plan says, and its gain on what the state differs in. With ``tip``, the reference
+    (:meth:`reference_width` 3) is the place of that body's tip [m] in the base frame; else it is
+    of the controlled outputs. Forces that the model lacks are learnt from how the robot moves and
+    held over the horizon.
+
+    Solutions are made within :meth:`compute`, and taken up ``interval`` later all the same, unless
+    :meth:`solve_beside` gives them a thread of their own: there a tick never waits for one, and
+    ticks that have to go on with the plan before are counted as late.
+    """
+
+    Settings = PredictiveSettings
+    kept: ClassVar[tuple[str, ...]] = ('settings', 'plan')
+    settings: PredictiveSettings
+
+    def __init__(self, model: CompiledModel, **options: Any) -> None:
+        super().__init__(model, **options)
+        if model.positioned.any():
+            names = [x for x, held in zip(model.actuator_names, model.positioned) if held]
+            words = 'actuators that are told forces; predictive cannot plan positions of tendons'
+            raise ArgumentError('actuators', names, words)
+        self._tip = self.settings.tip
+        self._body = body_index(model, self._tip, 'tip') if self._tip else -1
+        own = np.zeros(0, dtype=np.int64) if self._tip else self.controlled
+
+        def build() -> Planner:
+            return Planner(model, own, self.reference_width)
+
+        (self._planner,) = compile_in_parallel(build)
+        zero = constant(np.zeros(self.reference_width))
+        self.plan = BlendedReference(zero, zero, 0.0, 0.0)
+        self._follow = cached(follow_plan)
+        self._u = np.zeros(model.m)
+        self._solve: Callable[[Request], Callable[[], Plan | None]] = self._at_once
+        self.solutions = Solutions()
+        self._applied: Any = None
+        self._begin_anew(0.0)
+
+    @property
+    def reference_width(self) -> int:
+        """The number of values that a reference has: 3 of a tip, else one for each output."""
+        return 3 if self.settings.tip else len(self.controlled)
+
+    def use(self, settings: PredictiveSettings) -> None:
+        """Replace all settings but ``tip`` from the next tick on."""
+        self.settings = settings if settings.tip == self._tip else settings.replace(tip=self._tip)
+
+    def start(self, q: Vector, qd: Vector, t: float, u: Vector | None = None) -> None:
+        """Begin at the present state, see :meth:`Controller.start`."""
+        place, rate = self._led(q, qd)
+        state = np.array([place, rate, 0.0 * place])
+        previous = braking(state, 0.0, self.plan.ramp)
+        self.plan = self.plan._replace(previous=previous, start=float(t))
+        self.last[:] = np.nan if u is None else u
+        self._begin_anew(t)
+        self._standing = self._holding(q) if u is None else np.array(u, dtype=float)
+
+    def desired(self, t: float) -> Matrix:
+        """Return what the reference asks for, its rate and acceleration, (3, width), at t [s]."""
+        out = np.empty((3, self.reference_width))
+        self._sample(self.plan, float(t), out, np.empty_like(out))
+        return out
+
+    def stay(self, q: Vector, qd: Vector) -> Reference:
+        """Return the reference that stays where the tip, or the outputs, are."""
+        return constant(self._led(q, qd)[0])
+
+    def compute(self, t: float, q: Vector, qd: Vector) -> Command:
+        """Return the :class:`Command` for the state (q, qd) at time t [s]."""
+        self._go_on(t, q, qd)
+        low, high = self.reach()
+        cut = self._command(t, q, qd, low, high, self._u)
+        terms = self.evaluate(q, qd)
+        y, velocity = terms.y - self.model.y0, terms.J @ qd
+        desired = np.full((3, len(self.controlled)), np.nan)
+        if not self._tip:
+            desired = self.desired(t + self.settings.delay)
+        ok = cut >= 0 and bool(np.isfinite(self._u).all())
+        if ok:
+            self.last[:] = self._u
+            self._sent.append((t, self._u.copy()))
+        unmet = np.zeros(self.model.m)
+        return Command(self._u, y, velocity, desired, unmet, max(0, cut), ok)
+
+    def forget_last_step(self) -> None:
+        """Learn nothing from the last period, see :meth:`Controller.forget_last_step`."""
+        self._asked = math.nan
+
+    def solve_beside(self, solve: Callable[[Request], Callable[[], Plan | None]] | None) -> None:
+        """
+        Have solutions made elsewhere: ``solve`` of a request returns a function that tells.
+
+        That returns the plan, or None as long as there is none. None: within :meth:`compute`.
+        """
+        self._solve = solve or self._at_once
+
+    @property
+    def planner(self) -> Planner:
+        """The planner, for whoever solves beside the loop."""
+        return self._planner
+
+    def _at_once(self, request: Request) -> Callable[[], Plan | None]:
+        plan = self._planner.solve(request)
+        return lambda: plan
+
+    def _led(self, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
+        """Return where what the reference leads is, and its rate."""
+        if not self._tip:
+            y, velocity = self.outputs(q, qd)
+            return y[self.controlled], velocity[self.controlled]
+        T = calls.forward_kinematics(self.model, q=q)[self._body]
+        J = calls.jacobian(self.model, q=q, body=self._tip)
+        return T[:3, 3].copy(), T[:3, :3] @ (J[3:] @ qd)
+
+    def _holding(self, q: Vector) -> Vector:
+        """Return the command within the limits that is nearest to holding the robot at q (n,)."""
+        terms, s = self.evaluate(q, np.zeros(self.model.n)), self.settings
+        A = terms.J.T * self.model.signs
+        found = np.linalg.lstsq(A, terms.h, rcond=1e-9)[0]
+        return np.clip(np.where(np.isfinite(found), found, 0.0), s.lower, s.upper)
+
+    def _begin_anew(self, t: float) -> None:
+        """Have no plan, and nothing to learn from."""
+        self._now: Plan | None = None
+        self._pending: Callable[[], Plan | None] | None = None
+        self._asked = self._due = math.nan
+        self._anew = True
+        self._standing = np.zeros(self.model.m)
+        self._sent: deque[tuple[float, Vector]] = deque(maxlen=4096)
+
+    def _go_on(self, t: float, q: Vector, qd: Vector) -> None:
+        """Take up a plan that is due, and ask for the next."""
+        if self._pending is not None:
+            if t < self._due - 0.5 * self.period:
+                return
+            found = self._pending()
+            if found is None:
+                self.solutions.late += 1
+                return
+            self._pending = None
+            self.solutions.count(found)
+            if found.ok:
+                self._now = found
+        request = self._request(t, q, qd)
+        if self._anew:
+            self._planner.forget()
+            self._anew = False
+        self._pending, self._asked, self._due = self._solve(request), t, t + request.lead
+
+    def _request(self, t: float, q: Vector, qd: Vector) -> Request:
+        """Return the :class:`Request` at a state."""
+        s = self.settings
+        ticks = max(1, round(s.interval / self.period))
+        lead, delay = ticks * self.period, s.delay
+        acting = t - delay  # what is sent then acts now
+        leading = [self._at(acting + (k + 0.5) * self.period, q, qd) for k in range(ticks)]
+        delayed = [self._at(t + lead - (k + 0.5) * delay / 4.0, q, qd) for k in range(4)]
+        return Request(
+            t=t,
+            x=np.concatenate([q, qd]),
+            reference=self.plan,
+            problem=self._problem(),
+            since=t - self._asked,
+            acted=self._mean(self._asked - delay, acting),
+            lead=lead,
+            leading=np.mean(leading, axis=0),
+            delay=delay,
+            delayed=np.mean(delayed, axis=0),
+            last=self._at(t + lead - 0.5 * self.period, q, qd),
+        )
+
+    def _at(self, t: float, q: Vector, qd: Vector) -> Vector:
+        """Return the command (m,) that was sent for t [s], or that the plan says, gain aside."""
+        if self._sent and t < self._sent[-1][0] + self.period:
+            for moment, u in reversed(self._sent):
+                if moment <= t + 1e-9:
+                    return u
+            return self._sent[0][1]
+        if self._now is None:
+            return self._standing
+        k = int((t - self._now.t) / self._now.knot)
+        u: Vector = self._now.u[min(max(k, 0), len(self._now.u) - 1)]
+        return u
+
+    def _mean(self, begin: float, end: float) -> Vector:
+        """Return the mean (m,) of the commands sent from one time to another [s]."""
+        found = [u for t, u in self._sent if begin - 1e-9 <= t < end - 1e-9]
+        return np.mean(found, axis=0) if found else self._standing
+
+    def _problem(self) -> Problem:
+        """Return the :class:`.Problem` of the present settings, made once."""
+        if self._applied is None or self._applied[0] is not self.settings:
+            self._applied = self.settings, self._make_problem(self.settings)
+        problem: Problem = self._applied[1]
+        return problem
+
+    def _make_problem(self, s: PredictiveSettings) -> Problem:
+        """Return the :class:`.Problem` of settings."""
+        model = self.model
+        units, own = model.scales.units, np.zeros(model.m, dtype=bool)
+        own[self.controlled] = True
+        span = s.upper - s.lower
+        share = 1.0 / np.where(np.isfinite(span) & (span > 0.0), span, 1.0) ** 2
+        sizes = np.abs(model.scales.outputs).max(axis=1)
+        output = s.output_weight / np.where(sizes > 0.0, sizes, 1.0) ** 2
+        rest = np.clip(s.feed_forward, s.lower, s.upper)
+        room = s.margin * units
+        return Problem(
+            knot=float(s.knot),
+            count=s.steps,
+            iterations=s.iterations,
+            observer=float(s.observer),
+            body=self._body,
+            weights={
+                'tip': s.tip_weight if self._tip else 0.0,
+                'output': np.where(own, 0.0 if self._tip else output, 0.0),
+                'posture': s.posture_weight / units**2,
+                'speed': s.speed_weight / units**2,
+                'limit': s.limit_weight,
+                'effort': s.effort_weight * share,
+                'change': s.change_weight * share,
+            },
+            aims={
+                'q': model.q0,
+                'u': np.clip(np.zeros(model.m), s.lower, s.upper),
+                'lower': model.q_lower + room,
+                'upper': model.q_upper - room,
+                'speed': s.speed_limit * units,
+            },
+            lower=np.where(own, s.lower, rest),
+            upper=np.where(own, s.upper, rest),
+            rate=np.array(s.rate),
+        )
+
+    def _command(
+        self, t: float, q: Vector, qd: Vector, low: Vector, high: Vector, u: Vector
+    ) -> int:
+        """Fill u (m,); return how many commands are at a limit, or -1 where there is none."""
+        plan = self._now
+        if plan is None:
+            np.clip(self._standing, low, high, out=u)
+            return 0
+        gains: Array = plan.gain
+        cut: int = self._follow(
+            plan.times, plan.x, plan.u, gains, plan.knot, t, q, qd, low, high, u
+        )
+        return cut
