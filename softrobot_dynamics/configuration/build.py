@@ -20,7 +20,7 @@ from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.surrounding import surround
 from softrobot_dynamics.description.variation import plant_of
 from softrobot_dynamics.dynamics.statics import Statics
-from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem
 from softrobot_dynamics.loops.state_validation import (
     bounds_of,
     part_of,
@@ -30,6 +30,7 @@ from softrobot_dynamics.loops.state_validation import (
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.references import feasibility
 from softrobot_dynamics.references.feasibility import Planned
+from softrobot_dynamics.references.led_tips import led_tip_reference
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
 from softrobot_dynamics.simulation.reconstruction import Reconstruction, require_alike
 from softrobot_dynamics.simulation.sensing import Sensing
@@ -143,9 +144,11 @@ def plan_of(model: CompiledModel, values: Mapping[str, Any], q: Vector) -> Plann
     if values.get('phases'):
         return phases.plan(model, values, q)
     (part,) = parts_of(values)
-    own = indices_of(model, part)
+    own, settings = indices_of(model, part), settings_for(model, values)
+    if tip := part.law.led_tip(settings):
+        return Planned(led_tip_reference(model, tip, part.wanted))
     if not part.law.follows:
-        command = part.law.pushes(settings_for(model, values))
+        command = part.law.pushes(settings)
         return feasibility.plan_commands(model, own, part.wanted, command, q)
     return feasibility.plan(model, own, part.wanted, q)
 
@@ -169,6 +172,10 @@ def settings_for(model: CompiledModel, values: Mapping[str, Any]) -> Any:
     for part in parts_of(values):
         with part.named():
             found.append(settings_of(part.law, model, part.actuators(model), part.values))
+            if values.get('phases') and (tip := part.law.led_tip(found[-1])):
+                words = 'empty where there are phases: outputs follow the reference there'
+                path = f'{part.law.type_name}.tip'
+                raise DescriptionError((Problem(path, tip, words),), 'parameters')
     if not values.get('phases'):
         return found[0]
     together = settings_of(Composition, model, model.actuator_names, values)

@@ -252,6 +252,15 @@ class Controller(Rebuilt, Generic[S]):
         """
         return np.nan
 
+    @staticmethod
+    def led_tip(settings: S) -> str:
+        """Return the name of the body whose tip the reference leads; '' where outputs follow."""
+        return ''
+
+    def figures(self) -> dict[str, object]:
+        """Return what the law has to say of itself for diagnostics, by name with the unit."""
+        return {}
+
     @property
     def phase(self) -> str:
         """The name of what is being done by a law that does one thing after the other, or ''."""

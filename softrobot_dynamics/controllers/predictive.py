@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 import math
 from typing import Any, ClassVar, TYPE_CHECKING
 
@@ -13,125 +12,21 @@ import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.parallel import compile_in_parallel
-from softrobot_dynamics.controllers.contract import (
-    BlendedReference,
-    Command,
-    Controller,
-    register,
-)
+from softrobot_dynamics.controllers.contract import BlendedReference, Command, Controller, register
 from softrobot_dynamics.controllers.receding_horizon.feedback import follow_plan
-from softrobot_dynamics.controllers.receding_horizon.planner import (
-    MOST_STEPS,
-    Plan,
-    Planner,
-    Problem,
-    Request,
+from softrobot_dynamics.controllers.receding_horizon.planner import Plan, Planner, Problem, Request
+from softrobot_dynamics.controllers.receding_horizon.settings import (
+    PredictiveSettings,
+    problem_of,
+    Solutions,
 )
-from softrobot_dynamics.controllers.sampled_data_law import SampledDataSettings
 from softrobot_dynamics.dynamics import calls
 from softrobot_dynamics.dynamics.arguments import body_index
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.piecewise import braking, constant, Reference
-from softrobot_dynamics.schema.fields import integer, number, text
-from softrobot_dynamics.schema.parameters import parameter
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
-
-
-@dataclass(frozen=True)
-class PredictiveSettings(SampledDataSettings):
-    """Settings: the horizon, and weights of the cost per second."""
-
-    tip: str = parameter(
-        text(default=''), 'Body whose tip follows the reference; empty: outputs follow it'
-    )
-    horizon: float = parameter(
-        number('s', at_least=0.01, at_most=10.0, default=0.2), 'Time that is looked ahead'
-    )
-    knot: float = parameter(
-        number('s', at_least=0.001, at_most=0.5, default=0.01),
-        'Time for which a planned command is held',
-    )
-    interval: float = parameter(
-        number('s', at_least=0.001, at_most=0.5, default=0.005),
-        'Time from one solution to the next, rounded to periods of the loop',
-    )
-    iterations: int = parameter(
-        integer(at_least=1, at_most=20, default=1), 'Iterations of a solution'
-    )
-    tip_weight: float = parameter(
-        number('1/m^2', at_least=0.0, default=1e6), 'Weight of the error of the tip'
-    )
-    output_weight: float = parameter(
-        number('-', at_least=0.0, default=1e5),
-        'Weight of the error of outputs, relative to what a unit of a coordinate does to them',
-    )
-    posture_weight: float = parameter(
-        number('-', at_least=0.0, default=0.0),
-        'Weight of how far coordinates are from the initial posture, in units of coordinates',
-    )
-    speed_weight: float = parameter(
-        number('s^2', at_least=0.0, default=1e-2),
-        'Weight of the rates of coordinates, in units of coordinates',
-    )
-    effort_weight: float = parameter(
-        number('-', at_least=0.0, default=16.0), 'Weight of commands, as shares of their range'
-    )
-    change_weight: float = parameter(
-        number('s^2', above=0.0, default=1.6e-2),
-        'Weight of the rates of commands, as shares of their range',
-    )
-    limit_weight: float = parameter(
-        number('-', at_least=0.0, default=1e6),
-        'Weight of how far coordinates and rates are beyond soft limits, in units of coordinates',
-    )
-    speed_limit: float = parameter(
-        number('1/s', above=0.0, default=math.inf),
-        'Soft limit of the rates of coordinates, in units of coordinates',
-    )
-    margin: float = parameter(
-        number('-', at_least=0.0, at_most=1.0, default=0.0),
-        "Distance of the soft limits within the joints' position limits, in units of coordinates",
-    )
-    observer: float = parameter(
-        number('s', at_least=0.0, at_most=10.0, default=0.02),
-        'Time in which forces become known that the model lacks; 0: they are not looked for',
-    )
-
-    @property
-    def steps(self) -> int:
-        """The number of commands that are planned."""
-        return max(1, round(self.horizon / self.knot))
-
-    def validate(self) -> Iterable[tuple[str, object, str]]:
-        """Yield what does not fit together."""
-        if self.steps > MOST_STEPS:
-            expected = f'at most {MOST_STEPS} times knot, {MOST_STEPS * self.knot:g} s'
-            yield 'horizon', self.horizon, expected
-        if self.interval + self.delay > 0.5 * self.horizon:
-            expected = f'with the delay, at most half the horizon, {0.5 * self.horizon:g} s'
-            yield 'interval', self.interval, expected
-
-
-class Solutions:
-    """
-    Counts and figures of solutions, for diagnostics.
-
-    ``made``, ``late`` (ticks that waited for one and were answered by the gain), ``failed``; of
-    the last one ``cost``, ``residual``, ``iterations`` and ``seconds``.
-    """
-
-    def __init__(self) -> None:
-        self.made = self.late = self.failed = self.iterations = 0
-        self.cost = self.residual = self.seconds = math.nan
-
-    def count(self, plan: Plan) -> None:
-        """Count a solution."""
-        self.made += 1
-        self.failed += not plan.ok
-        self.cost, self.residual = plan.cost, plan.residual
-        self.iterations, self.seconds = plan.iterations, plan.seconds
 
 
 @register('predictive')
@@ -176,6 +71,8 @@ class Predictive(Controller[PredictiveSettings]):
         self._u = np.zeros(model.m)
         self._solve: Callable[[Request], Callable[[], Plan | None]] = self._at_once
         self.solutions = Solutions()
+        self.late_solution: tuple[float, float] | None = None  # when due, and when it came [s]
+        self._replayed: dict[float, float] = {}
         self._applied: Any = None
         self._begin_anew(0.0)
 
@@ -208,8 +105,28 @@ class Predictive(Controller[PredictiveSettings]):
         """Return the reference that stays where the tip, or the outputs, are."""
         return constant(self._led(q, qd)[0])
 
+    @staticmethod
+    def led_tip(settings: PredictiveSettings) -> str:
+        """Return the name of the body whose tip the reference leads, see the base class."""
+        return settings.tip
+
+    def figures(self) -> dict[str, object]:
+        """Return counts of solutions and figures of the last one, for diagnostics."""
+        s = self.solutions
+        return {
+            'solutions': s.made,
+            'late solutions [ticks]': s.late,
+            'failed solutions': s.failed,
+            'cost of the last solution': s.cost,
+            'residual of the last solution': s.residual,
+            'iterations of the last solution': s.iterations,
+            'time of the last solution [ms]': s.seconds * 1e3,
+        }
+
     def compute(self, t: float, q: Vector, qd: Vector) -> Command:
         """Return the :class:`Command` for the state (q, qd) at time t [s]."""
+        if self._sent and self.last[0] == self.last[0]:  # others may have limited it
+            self._sent[-1] = self._sent[-1][0], self.last.copy()
         self._go_on(t, q, qd)
         low, high = self.reach()
         cut = self._command(t, q, qd, low, high, self._u)
@@ -276,10 +193,12 @@ class Predictive(Controller[PredictiveSettings]):
         if self._pending is not None:
             if t < self._due - 0.5 * self.period:
                 return
-            found = self._pending()
+            found = None if self._waits(t) else self._pending()
             if found is None:
                 self.solutions.late += 1
                 return
+            if t > self._due + 0.5 * self.period:
+                self.late_solution = self._due, t
             self._pending = None
             self.solutions.count(found)
             if found.ok:
@@ -289,6 +208,15 @@ class Predictive(Controller[PredictiveSettings]):
             self._planner.forget()
             self._anew = False
         self._pending, self._asked, self._due = self._solve(request), t, t + request.lead
+
+    def _waits(self, t: float) -> bool:
+        """Tell whether the solution that is due was late, by what is replayed, and still is."""
+        taken_up = self._replayed.get(self._due, -math.inf)
+        return t < taken_up
+
+    def replay_late(self, solutions: Mapping[float, float]) -> None:
+        """Take up solutions that are due at some times [s], by these, when they came then."""
+        self._replayed = dict(solutions)
 
     def _request(self, t: float, q: Vector, qd: Vector) -> Request:
         """Return the :class:`Request` at a state."""
@@ -322,8 +250,8 @@ class Predictive(Controller[PredictiveSettings]):
         if self._now is None:
             return self._standing
         k = int((t - self._now.t) / self._now.knot)
-        u: Vector = self._now.u[min(max(k, 0), len(self._now.u) - 1)]
-        return u
+        planned: Vector = self._now.u[min(max(k, 0), len(self._now.u) - 1)]
+        return planned
 
     def _mean(self, begin: float, end: float) -> Vector:
         """Return the mean (m,) of the commands sent from one time to another [s]."""
@@ -333,58 +261,23 @@ class Predictive(Controller[PredictiveSettings]):
     def _problem(self) -> Problem:
         """Return the :class:`.Problem` of the present settings, made once."""
         if self._applied is None or self._applied[0] is not self.settings:
-            self._applied = self.settings, self._make_problem(self.settings)
+            self._applied = (
+                self.settings,
+                problem_of(self.model, self.controlled, self._body, self.settings),
+            )
         problem: Problem = self._applied[1]
         return problem
 
-    def _make_problem(self, s: PredictiveSettings) -> Problem:
-        """Return the :class:`.Problem` of settings."""
-        model = self.model
-        units, own = model.scales.units, np.zeros(model.m, dtype=bool)
-        own[self.controlled] = True
-        span = s.upper - s.lower
-        share = 1.0 / np.where(np.isfinite(span) & (span > 0.0), span, 1.0) ** 2
-        sizes = np.abs(model.scales.outputs).max(axis=1)
-        output = s.output_weight / np.where(sizes > 0.0, sizes, 1.0) ** 2
-        rest = np.clip(s.feed_forward, s.lower, s.upper)
-        room = s.margin * units
-        return Problem(
-            knot=float(s.knot),
-            count=s.steps,
-            iterations=s.iterations,
-            observer=float(s.observer),
-            body=self._body,
-            weights={
-                'tip': s.tip_weight if self._tip else 0.0,
-                'output': np.where(own, 0.0 if self._tip else output, 0.0),
-                'posture': s.posture_weight / units**2,
-                'speed': s.speed_weight / units**2,
-                'limit': s.limit_weight,
-                'effort': s.effort_weight * share,
-                'change': s.change_weight * share,
-            },
-            aims={
-                'q': model.q0,
-                'u': np.clip(np.zeros(model.m), s.lower, s.upper),
-                'lower': model.q_lower + room,
-                'upper': model.q_upper - room,
-                'speed': s.speed_limit * units,
-            },
-            lower=np.where(own, s.lower, rest),
-            upper=np.where(own, s.upper, rest),
-            rate=np.array(s.rate),
-        )
-
     def _command(
-        self, t: float, q: Vector, qd: Vector, low: Vector, high: Vector, u: Vector
+        self, t: float, q: Vector, qd: Vector, low: Vector, high: Vector, out: Vector
     ) -> int:
-        """Fill u (m,); return how many commands are at a limit, or -1 where there is none."""
+        """Fill ``out`` (m,); return how many commands are cut, or -1 without any."""
         plan = self._now
         if plan is None:
-            np.clip(self._standing, low, high, out=u)
+            np.clip(self._standing, low, high, out=out)
             return 0
         gains: Array = plan.gain
         cut: int = self._follow(
-            plan.times, plan.x, plan.u, gains, plan.knot, t, q, qd, low, high, u
+            plan.times, plan.x, plan.u, gains, plan.knot, t, q, qd, low, high, out
         )
         return cut

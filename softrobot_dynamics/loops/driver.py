@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 STATE_DELAY = 'state_delay'  # [s], by which records note it when it changes
+LATE_SOLUTION = 'solution.due', 'solution.taken_up'  # [s], of a solution that came late, likewise
 
 
 class Driver:

@@ -7,10 +7,11 @@ from softrobot_dynamics.compiling.jit import kernel
 @kernel
 def follow_plan(times, states, commands, gains, knot, t, q, qd, low, high, u):
     """
-    Fill u (m,) within ``low`` and ``high`` for the state (q, qd) at t [s]; return how many are cut.
+    Fill u (m,) within ``low`` and ``high`` for the state (q, qd) at t [s].
 
-    The first command is for times[0]. ``states`` (K, 2 n) are those at ``times`` (K,); in between
-    q is a cubic and qd a straight line. Returns -1 after the last command.
+    Returns how many commands are cut, or -1 after the last command of the plan. The first is for
+    times[0]. ``states`` (K, 2 n) are those at ``times`` (K,); in between q is a cubic and qd a
+    straight line.
     """
     n, k = len(q), int((t - times[0]) / knot + 1e-6)
     if k < 0 or k >= len(commands) or t < times[0] - 1e-6 * knot:

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Iterations of control-limited differential dynamic programming over a horizon, in one compiled call.
+Iterate control-limited differential dynamic programming over a horizon, in one compiled call.
 
 An iteration rolls the commands out from the present state and differentiates each step on the way,
 goes backward (:mod:`.backward_pass`), and rolls out what this finds, in shares of
@@ -22,7 +22,6 @@ from softrobot_dynamics.controllers.receding_horizon.backward_pass import (
     Policy,
 )
 from softrobot_dynamics.controllers.receding_horizon.implicit_step import (
-    add_multiple,
     allocate_steps,
     make_step,
     StepArrays,
@@ -193,8 +192,7 @@ def _roll_out_and_differentiate(p, body, h, count):
             now.u[k, i] = min(max(now.u[k, i], low), high)
         for s in range(2):
             copy(now.A[k, s * n : (s + 1) * n], steps.A[k, s])
-        own = steps.A[k], steps.inverse[k], steps.by_all[k], steps.F[k]
-        A, inverse, by_all, F = own
+        A, inverse, by_all, F = steps.A[k], steps.inverse[k], steps.by_all[k], steps.F[k]
         if make_step(p.step, now.x[k], now.u[k], h, A, inverse, by_all, F, now.x[k + 1], 1, fresh):
             return np.inf
         for s in range(2):
@@ -216,7 +214,9 @@ def _roll_out(p, body, h, count, share):
             z[i] = trial.x[k, i] - now.x[k, i]
         for i in range(len(before)):
             z[2 * n + i] = before[i] - nominal[i]
-        bounded(p.limits, p.policy.gain[k], p.policy.move[k], share, z, now.u[k], before, h, trial.u[k])
+        bounded(
+            p.limits, p.policy.gain[k], p.policy.move[k], share, z, now.u[k], before, h, trial.u[k]
+        )
         for i in range(len(before)):  # from now on the command, for the guess of A
             z[2 * n + i] = trial.u[k, i] - now.u[k, i]
         for s in range(2):
@@ -227,7 +227,9 @@ def _roll_out(p, body, h, count, share):
                     guess += row[c] * z[c]
                 A[i] = guess
         A, inverse, by_all, F = p.steps.A[k], p.steps.inverse[k], p.steps.by_all[k], p.steps.F[k]
-        if make_step(p.step, trial.x[k], trial.u[k], h, A, inverse, by_all, F, trial.x[k + 1], 0, 0):
+        if make_step(
+            p.step, trial.x[k], trial.u[k], h, A, inverse, by_all, F, trial.x[k + 1], 0, 0
+        ):
             return np.inf
         for s in range(2):
             copy(A[s], trial.A[k, s * n : (s + 1) * n])

@@ -13,7 +13,7 @@ import time
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
-from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.contract import BlendedReference, sample_plan
@@ -45,7 +45,7 @@ class Problem(NamedTuple):
     """What a solution is to be optimal for; arrays are not written to."""
 
     knot: float  # [s] for which a command is held
-    count: int  # steps of the horizon
+    steps: int  # of the horizon
     iterations: int  # of each solution
     observer: float  # [s] in which a disturbance becomes known; 0: it is not looked for
     body: int  # whose tip is led
@@ -116,7 +116,7 @@ class Planner:
     ``disturbance`` (n,) is the generalized force that the model lacks, as far as it is known.
     """
 
-    def __init__(self, model: CompiledModel, controlled: Array, width: int) -> None:
+    def __init__(self, model: CompiledModel, controlled: Integers, width: int) -> None:
         n, m = model.n, model.m
         self._n, self._m = n, m
         self._horizon: Horizon = allocate_horizon(model, MOST_STEPS)
@@ -146,7 +146,7 @@ class Planner:
         self._learn(request)
         self._before[:] = request.x
         self._take(problem)
-        count, h = problem.count, problem.knot
+        count, h = problem.steps, problem.knot
         sound, x = True, request.x
         states = [x]
         for duration, u in ((request.lead, request.leading), (request.delay, request.delayed)):
@@ -159,14 +159,7 @@ class Planner:
         t = request.t + request.lead + request.delay
         first = self._shift(t, h, count, request.last)
         self._sample(
-            request.reference,
-            t,
-            h,
-            count,
-            *self._sampled,
-            p.aims.tip,
-            p.aims.y,
-            self._controlled,
+            request.reference, t, h, count, *self._sampled, p.aims.tip, p.aims.y, self._controlled
         )
         iterations = FIRST_ITERATIONS if first else problem.iterations
         status = self._iterate(problem.body, h, count, iterations, SETTLED) if sound else FAILED
@@ -177,15 +170,16 @@ class Planner:
         ok = status != FAILED and bool(np.isfinite(p.now.u[:count]).all())
         self._begin = t if ok else math.nan
         taken = request.t + request.lead
-        ahead = t + h * np.arange(count + 1)
-        late = request.delay > 0.0
+        times: Vector = t + h * np.arange(count + 1, dtype=float)
+        places: Matrix = p.now.x[: count + 1].copy()
+        if request.delay > 0.0:
+            times = np.concatenate([np.full(1, taken), times])
+            places = np.concatenate([states[1][None], places])
         return Plan(
             t=taken,
             knot=h,
-            times=np.concatenate([[taken], ahead]) if late else ahead,
-            x=np.concatenate([states[1:2], p.now.x[: count + 1]])
-            if late
-            else p.now.x[: count + 1].copy(),
+            times=times,
+            x=places,
             u=p.now.u[:count].copy(),
             gain=np.ascontiguousarray(p.policy.gain[:count, :, : 2 * n]),
             ok=ok,
