@@ -48,7 +48,10 @@ class Predictive(Controller[PredictiveSettings]):
     """
 
     Settings = PredictiveSettings
-    kept: ClassVar[tuple[str, ...]] = ('settings', 'plan')
+    kept: ClassVar[tuple[str, ...]] = (
+        *('settings', 'plan', 'late_solution', '_replayed'),
+        *('_now', '_ready', '_waiting', '_anew', '_standing', '_sent'),
+    )
     settings: PredictiveSettings
 
     def __init__(self, model: CompiledModel, **options: Any) -> None:
@@ -69,9 +72,11 @@ class Predictive(Controller[PredictiveSettings]):
         self.plan = BlendedReference(zero, zero, 0.0, 0.0)
         self._follow = cached(follow_plan)
         self._u = np.zeros(model.m)
-        self._solve: Callable[[Request], Callable[[], Plan | None]] = self._at_once
+        self._solve: Callable[[Request], Callable[[], Plan | None]] | None = None
         self.solutions = Solutions()
-        self.late_solution: tuple[float, float] | None = None  # when due, and when it came [s]
+        self.late_solution: tuple[float, float] | None = (
+            None  # [s] due, and taken up, nan: not yet
+        )
         self._replayed: dict[float, float] = {}
         self._applied: Any = None
         self._begin_anew(0.0)
@@ -152,16 +157,12 @@ class Predictive(Controller[PredictiveSettings]):
 
         That returns the plan, or None as long as there is none. None: within :meth:`compute`.
         """
-        self._solve = solve or self._at_once
+        self._solve = solve
 
     @property
     def planner(self) -> Planner:
         """The planner, for whoever solves beside the loop."""
         return self._planner
-
-    def _at_once(self, request: Request) -> Callable[[], Plan | None]:
-        plan = self._planner.solve(request)
-        return lambda: plan
 
     def _led(self, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
         """Return where what the reference leads is, and its rate."""
@@ -182,7 +183,9 @@ class Predictive(Controller[PredictiveSettings]):
     def _begin_anew(self, t: float) -> None:
         """Have no plan, and nothing to learn from."""
         self._now: Plan | None = None
-        self._pending: Callable[[], Plan | None] | None = None
+        self._ready: Plan | None = None  # solved, but not due yet
+        self._poll: Callable[[], Plan | None] | None = None  # elsewhere
+        self._waiting = False
         self._asked = self._due = math.nan
         self._anew = True
         self._standing = np.zeros(self.model.m)
@@ -190,16 +193,18 @@ class Predictive(Controller[PredictiveSettings]):
 
     def _go_on(self, t: float, q: Vector, qd: Vector) -> None:
         """Take up a plan that is due, and ask for the next."""
-        if self._pending is not None:
+        if self._waiting:
             if t < self._due - 0.5 * self.period:
                 return
-            found = None if self._waits(t) else self._pending()
+            found = None if self._waits(t) else self._solved()
             if found is None:
                 self.solutions.late += 1
+                if t < self._due + 0.5 * self.period:
+                    self.late_solution = self._due, math.nan
                 return
             if t > self._due + 0.5 * self.period:
                 self.late_solution = self._due, t
-            self._pending = None
+            self._waiting = False
             self.solutions.count(found)
             if found.ok:
                 self._now = found
@@ -207,16 +212,27 @@ class Predictive(Controller[PredictiveSettings]):
         if self._anew:
             self._planner.forget()
             self._anew = False
-        self._pending, self._asked, self._due = self._solve(request), t, t + request.lead
+        self._waiting, self._asked, self._due = True, t, t + request.lead
+        if self._solve is None:
+            self._ready = self._planner.solve(request)
+        else:
+            self._poll = self._solve(request)
+
+    def _solved(self) -> Plan | None:
+        """Return the plan that was asked for, None as long as there is none."""
+        if self._poll is not None:
+            return self._poll()
+        found, self._ready = self._ready, None
+        return found
 
     def _waits(self, t: float) -> bool:
         """Tell whether the solution that is due was late, by what is replayed, and still is."""
-        taken_up = self._replayed.get(self._due, -math.inf)
-        return t < taken_up
+        return t < self._replayed.get(self._due, -math.inf)
 
     def replay_late(self, solutions: Mapping[float, float]) -> None:
-        """Take up solutions that are due at some times [s], by these, when they came then."""
-        self._replayed = dict(solutions)
+        """Take up solutions that are due at some times [s] only when they came; nan: never."""
+        never = {due: math.inf for due, came in solutions.items() if math.isnan(came)}
+        self._replayed = {**solutions, **never}
 
     def _request(self, t: float, q: Vector, qd: Vector) -> Request:
         """Return the :class:`Request` at a state."""

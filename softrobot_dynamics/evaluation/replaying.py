@@ -88,7 +88,7 @@ class _Player:
         self._changes = [note for note in notes if due not in note[1]]
         law = build.law_of(model, self._values)
         law.warm()
-        late = {note[due]: note[came] for _, note in notes if due in note}
+        late = {note[due]: _number(note[came]) for _, note in notes if due in note}
         for each in predictive_laws(law):
             each.replay_late(late)
         self._orders = Orders(law.settings, HoldOrder())

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
-from softrobot_dynamics.annotations import Integers, Matrix, Vector
+from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.receding_horizon.backward_pass import (
     allocate_backward,
@@ -79,7 +79,7 @@ class Horizon(NamedTuple):
     last: Vector  # (m,) the command before the first
     z: Vector  # (2 n + m,)
     report: Vector  # (5,) cost, residual, roll-outs, regularisation, iterations
-    known: Integers  # (1,) whether the steps have derivatives of before
+    known: Vector  # (1,) 1: the steps have derivatives of before, 0: they have not
 
 
 def allocate_horizon(model: CompiledModel, count: int) -> Horizon:
@@ -105,7 +105,7 @@ def allocate_horizon(model: CompiledModel, count: int) -> Horizon:
         last=np.zeros(m),
         z=np.zeros(2 * n + m),
         report=np.zeros(5),
-        known=np.zeros(1, dtype=np.int64),
+        known=np.zeros(1),
     )
 
 
@@ -124,7 +124,7 @@ def iterate(p, body, h, count, iterations, tolerance):
     for _ in range(iterations):
         cost = _roll_out_and_differentiate(p, body, h, count)
         if not cost < np.inf:
-            p.known[0] = 0
+            p.known[0] = 0.0
             return FAILED
         p.report[DONE] += 1.0
         residual = _go_backward(p, h, count, extra)
@@ -182,7 +182,7 @@ def _roll_out_and_differentiate(p, body, h, count):
     """Fill the states of the present commands and all derivatives; return the cost, or inf."""
     now, steps, total = p.now, p.steps, 0.0
     n = len(p.step.q)
-    fresh = p.known[0] == 0
+    fresh = p.known[0] == 0.0
     for k in range(count):
         before = now.u[k - 1] if k > 0 else p.last
         for i in range(len(before)):
@@ -199,7 +199,7 @@ def _roll_out_and_differentiate(p, body, h, count):
             copy(A[s], now.A[k, s * n : (s + 1) * n])
         total += command_cost(p.weights, p.aims, now.u[k], before, h)
         total += state_cost(p.step, p.weights, p.aims, p.costs, body, k, now.x[k + 1], h, 1)
-    p.known[0] = 1
+    p.known[0] = 1.0
     return total
 
 

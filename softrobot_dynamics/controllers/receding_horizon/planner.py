@@ -136,7 +136,7 @@ class Planner:
     def forget(self) -> None:
         """Begin anew with the next request."""
         self._begin, self._before[:], self.disturbance[:] = math.nan, math.nan, 0.0
-        self._horizon.known[0] = 0
+        self._horizon.known[0] = 0.0
         self._horizon.report[EXTRA] = 0.0
 
     def solve(self, request: Request) -> Plan:
@@ -192,7 +192,7 @@ class Planner:
     def forget_warm_start(self) -> None:
         """Have the next solution begin with the command before it, held all the time."""
         self._begin = math.nan
-        self._horizon.known[0] = 0
+        self._horizon.known[0] = 0.0
 
     def _take(self, problem: Problem) -> None:
         """Take over weights, aims and limits."""
@@ -232,7 +232,7 @@ class Planner:
         now, ahead = self._horizon.now, (t - self._begin) / self._knot
         if not (0.0 <= ahead < self._count) or h != self._knot:
             now.u[:], now.A[:] = last, 0.0
-            self._horizon.known[0] = 0
+            self._horizon.known[0] = 0.0
             self._knot, self._count = h, count
             return True
         places = np.minimum(np.arange(count) + ahead, self._count - 1.0)
@@ -242,6 +242,6 @@ class Planner:
         for each in (now.u, now.A):
             each[:count] = (1.0 - share) * each[low] + share * each[high]
         if count > self._count:
-            self._horizon.known[0] = 0
+            self._horizon.known[0] = 0.0
         self._count = count
         return False

@@ -67,8 +67,8 @@ class PredictiveSettings(SampledDataSettings):
         'Weight of how far coordinates and rates are beyond soft limits, in units of coordinates',
     )
     speed_limit: float = parameter(
-        number('1/s', above=0.0, default=math.inf),
-        'Soft limit of the rates of coordinates, in units of coordinates',
+        number('1/s', above=0.0, default=math.nan),
+        'Soft limit of the rates of coordinates, in units of coordinates; not set: none',
     )
     margin: float = parameter(
         number('-', at_least=0.0, at_most=1.0, default=0.0),
@@ -150,7 +150,9 @@ def problem_of(
             'u': np.clip(np.zeros(model.m), s.lower, s.upper),
             'lower': model.q_lower + room,
             'upper': model.q_upper - room,
-            'speed': s.speed_limit * units,
+            'speed': np.full(model.n, np.inf)
+            if math.isnan(s.speed_limit)
+            else s.speed_limit * units,
         },
         lower=np.where(own, s.lower, rest),
         upper=np.where(own, s.upper, rest),
