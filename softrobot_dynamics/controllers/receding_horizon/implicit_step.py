@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 GAMMA = 1.0 - 0.5**0.5
-TOLERANCE = 1e-8  # of the last correction of Q, in units of the coordinates
+TOLERANCE = 1e-10  # of the last correction of Q, in units of the coordinates
 ITERATIONS, STALE = 12, 4  # of Newton's method, and those of them by derivatives of before
 
 
