@@ -14,7 +14,7 @@ from softrobot_dynamics.loops.solving import SolutionThread, solve_beside
 from softrobot_dynamics.references.circle import Circle
 from softrobot_dynamics.references.led_tips import led_tip_reference
 from softrobot_dynamics.references.piecewise import constant
-from softrobot_dynamics.references.setpoint import Setpoint
+from softrobot_dynamics.references.setpoint import SetPoint
 from support.robots import compiled
 
 PERIOD = 2e-3
@@ -89,7 +89,7 @@ def test_references_of_outputs_and_of_other_tips_are_refused_for_a_tip():
     """A reference that does not lead the tip of the law is refused by name."""
     model = compiled('double_pendulum')
     with pytest.raises(ArgumentError, match='reference.type'):
-        led_tip_reference(model, model.body_names[-1], Setpoint())
+        led_tip_reference(model, model.body_names[-1], SetPoint())
     with pytest.raises(ArgumentError, match='reference.circle.body'):
         led_tip_reference(model, model.body_names[-1], Circle(body=model.body_names[0]))
 
@@ -154,6 +154,7 @@ def test_a_tip_in_phases_is_refused():
     """Where there are phases outputs follow references, and a tip is refused by name."""
     values = {
         'phases': ('a',),
+        'reference.ramp_time': 1.0,
         'a.parts': ('p',),
         'a.duration': np.nan,
         'p.controller': 'predictive',
@@ -220,7 +221,7 @@ class Slow(SolutionThread):
 
 
 def test_late_solutions_are_bridged_counted_and_replayed(states):
-    """While a solution is late the plan before goes on; with the times noted, a replay is exact."""
+    """While a solution is late the plan before goes on; by the times noted a replay is exact."""
     model, notes = compiled('double_pendulum'), {}
     made = law(model)
     thread = Slow(made.planner)
