@@ -2,9 +2,9 @@
 """
 The law `predictive`: how fast it solves, how well a tip follows, and Crocoddyl beside it.
 
-    python benchmarks/predictive.py rate               solutions of a running loop, a robot each
-    python benchmarks/predictive.py circle             tip of pcc_arm round a circle of 100 mm in 1 s
-    python benchmarks/predictive.py peer               BoxFDDP on the same problem of ur10e
+    python benchmarks/predictive.py rate      solutions of a running loop, a robot each
+    python benchmarks/predictive.py circle    tip of pcc_arm round a circle of 100 mm in 1 s
+    python benchmarks/predictive.py peer      BoxFDDP on the same problem of ur10e
 
 Times are of one process; beside them Pinocchio's `computeRNEADerivatives` of the UR10e from Python
 on the same machine at the same time, by which they scale (needs `pin`; `peer` needs `crocoddyl`).
@@ -105,7 +105,7 @@ def rate(options):
 
 
 def off_model():
-    """Return pcc_arm a fifth heavier and stiffer, with a load of a fifth of its mass at the tip."""
+    """Return pcc_arm a fifth heavier and stiffer, with a fifth of its mass at the tip."""
     robot = yaml.safe_load(shipped('robots')['pcc_arm'].read_text())
     load = {'type': 'rigid', 'mass': LOAD, 'com': [0.0, 0.0, 0.0]}
     robot['bodies'].append({'name': 'load', 'joint': {'type': 'fixed'}, 'body': load})
@@ -233,15 +233,13 @@ def peer(options):
 
 
 def native_iteration(crocoddyl, model, count, h, x, u):
-    """Return the time [s] of an iteration of BoxFDDP in C++, by Pinocchio, tip and effort alike."""
+    """Return the time [s] of an iteration of BoxFDDP in C++, tip and effort alike."""
     import pinocchio
     from pinocchio_chain import pinocchio_model
 
     robot = pinocchio_model(model)
-    place = pinocchio.SE3.Identity()
-    frame = robot.addFrame(
-        pinocchio.Frame('led', len(robot.joints) - 1, place, pinocchio.FrameType.OP_FRAME)
-    )
+    kind, last = pinocchio.FrameType.OP_FRAME, robot.njoints - 1
+    frame = robot.addFrame(pinocchio.Frame('led', last, 0, pinocchio.SE3.Identity(), kind))
     data = robot.createData()
     pinocchio.framesForwardKinematics(robot, data, x[: model.n])
     state = crocoddyl.StateMultibody(robot)

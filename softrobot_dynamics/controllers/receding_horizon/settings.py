@@ -56,7 +56,7 @@ class PredictiveSettings(SampledDataSettings):
         'Weight of the rates of coordinates, in units of coordinates',
     )
     effort_weight: float = parameter(
-        number('-', at_least=0.0, default=16.0), 'Weight of commands, as shares of their range'
+        number('-', at_least=0.0, default=4.0), 'Weight of commands, as shares of their range'
     )
     change_weight: float = parameter(
         number('s^2', above=0.0, default=1.6e-2),
@@ -75,7 +75,7 @@ class PredictiveSettings(SampledDataSettings):
         "Distance of the soft limits within the joints' position limits, in units of coordinates",
     )
     observer: float = parameter(
-        number('s', at_least=0.0, at_most=10.0, default=0.02),
+        number('s', at_least=0.0, at_most=10.0, default=0.005),
         'Time in which forces become known that the model lacks; 0: they are not looked for',
     )
 
