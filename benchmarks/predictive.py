@@ -58,6 +58,11 @@ def scale():
     return float(np.median(times))
 
 
+def unit_words(unit):
+    """Return the time [us] that others scale by, in words."""
+    return f'computeRNEADerivatives {unit:.2f} us'
+
+
 def body_of(model, name):
     """Return a body's name, the last one's for `tip`."""
     return name if name in model.body_names else model.body_names[-1]
@@ -99,7 +104,7 @@ def rate(options):
         unit = min(before, scale())
         print(
             f'{robot}: p50 {us:.0f} us, p99 {p99:.0f} us, {1e6 / us:.0f} Hz; tip'
-            f' {np.sqrt((off**2).mean()):.3f} mm RMS; computeRNEADerivatives {unit:.2f} us:'
+            f' {np.sqrt((off**2).mean()):.3f} mm RMS; {unit_words(unit)}:'
             f' where it is 2.4 us, {1e6 / us * unit / 2.4:.0f} Hz'
         )
 
@@ -222,48 +227,10 @@ def peer(options):
     solver.th_stop = 1e-12
     us = [u.copy() for u in start[1]]
     solver.solve(problem.rollout(us), us, 200, False)
-    print(f'ours {ours.report[COST]:.9g} in {iterations} iterations, BoxFDDP {solver.cost:.9g} in')
-    print(f'{solver.iter}: relative difference {abs(solver.cost / ours.report[COST] - 1.0):.1e}')
-    native = native_iteration(crocoddyl, model, count, h, start[0], start[1])
-    print(
-        f'an iteration: ours {took / max(1, iterations) * 1e6:.0f} us; BoxFDDP with'
-        f" Pinocchio's own dynamics and semi-implicit Euler steps {native * 1e6:.0f} us;"
-        f' computeRNEADerivatives {scale():.2f} us'
-    )
-
-
-def native_iteration(crocoddyl, model, count, h, x, u):
-    """Return the time [s] of an iteration of BoxFDDP in C++, tip and effort alike."""
-    import pinocchio
-    from pinocchio_chain import pinocchio_model
-
-    robot = pinocchio_model(model)
-    kind, last = pinocchio.FrameType.OP_FRAME, robot.njoints - 1
-    frame = robot.addFrame(pinocchio.Frame('led', last, 0, pinocchio.SE3.Identity(), kind))
-    data = robot.createData()
-    pinocchio.framesForwardKinematics(robot, data, x[: model.n])
-    state = crocoddyl.StateMultibody(robot)
-    actuation = crocoddyl.ActuationModelFull(state)
-    costs = crocoddyl.CostModelSum(state)
-    aim = data.oMf[frame].translation + np.array([0.05, -0.03, 0.04])
-    led = crocoddyl.ResidualModelFrameTranslation(state, frame, aim)
-    costs.addCost('tip', crocoddyl.CostModelResidual(state, led), 1e4)
-    effort = crocoddyl.ResidualModelControl(state, u[0])
-    costs.addCost('effort', crocoddyl.CostModelResidual(state, effort), 1e-3)
-    free = crocoddyl.DifferentialActionModelFreeFwdDynamics(state, actuation, costs)
-    step = crocoddyl.IntegratedActionModelEuler(free, h)
-    step.u_lb, step.u_ub = u[0] - 30.0, u[0] + 30.0
-    problem = crocoddyl.ShootingProblem(x, [step] * count, step)
-    times = []
-    for _ in range(20):
-        solver = crocoddyl.SolverBoxFDDP(problem)
-        solver.th_stop = 1e-16
-        us = [each.copy() for each in u]
-        xs = problem.rollout(us)
-        began = time.perf_counter()
-        solver.solve(xs, us, 10, False)
-        times.append((time.perf_counter() - began) / max(1, solver.iter))
-    return float(np.median(times))
+    gap = abs(solver.cost / ours.report[COST] - 1.0)
+    print(f'ours: cost {ours.report[COST]:.9g} in {iterations} iterations')
+    print(f'BoxFDDP: cost {solver.cost:.9g} in {solver.iter}; relative difference {gap:.1e}')
+    print(f'our iteration: {took / max(1, iterations) * 1e6:.0f} us; {unit_words(scale())}')
 
 
 def main():

@@ -169,7 +169,7 @@ def test_a_bounded_problem_is_solved_as_by_another_solver(rate):
         options={'ftol': 1e-12, 'maxiter': 500},
     )
     assert p.report[COST] == pytest.approx(found.fun, rel=1e-6)
-    assert p.report[COST] == pytest.approx(cost(p.now.u.ravel()), rel=1e-9)
+    assert p.report[COST] == pytest.approx(cost(p.now.u.ravel()), rel=1e-7)
     assert np.abs(p.now.u).max() <= 8.0 and (np.abs(p.now.u) == 8.0).any()
     change = np.diff(np.vstack([[0.0, 0.0], p.now.u]), axis=0)
     assert np.abs(change).max() <= rate * STEP * (1.0 + 1e-12)

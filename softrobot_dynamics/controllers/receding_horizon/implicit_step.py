@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 GAMMA = 1.0 - 0.5**0.5
 TOLERANCE = 1e-10  # of the last correction of Q, in units of the coordinates
+ROUGH = 1e-8  # the same where no derivatives are taken
 ITERATIONS, STALE = 12, 4  # of Newton's method, and those of them by derivatives of before
 
 
@@ -156,7 +157,7 @@ def add_scaled_row(V, rest, A, base_q, base_v, n, i):
 @kernel
 def _settle(w, A, g, inverse, linearise, fresh):
     """Solve a stage for A (n,); its state is then in w.q and w.v. Returns 0, or 1."""
-    n = len(A)
+    n, tolerance = len(A), TOLERANCE if linearise else ROUGH
     for iteration in range(ITERATIONS):
         _evaluate(w, A, g)
         differentiated = fresh or iteration >= STALE
@@ -165,7 +166,7 @@ def _settle(w, A, g, inverse, linearise, fresh):
         size = _correct(w, g, inverse)
         if not size < 1e6:
             return 1
-        if linearise and size < TOLERANCE and not differentiated:
+        if linearise and size < tolerance and not differentiated:
             if _differentiate(w, A, g, inverse) != 0:
                 return 1
             _correct(w, g, inverse)
@@ -173,7 +174,7 @@ def _settle(w, A, g, inverse, linearise, fresh):
             A[i] += w.correction[i]
             w.v[i] = w.base_v[i] + g * A[i]
             w.q[i] = w.base_q[i] + g * w.v[i]
-        if size < TOLERANCE:
+        if size < tolerance:
             return 0
     return 1
 
