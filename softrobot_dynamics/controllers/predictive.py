@@ -13,13 +13,13 @@ from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.parallel import compile_in_parallel
 from softrobot_dynamics.controllers.contract import BlendedReference, Command, Controller, register
-from softrobot_dynamics.controllers.receding_horizon.feedback import follow_plan
-from softrobot_dynamics.controllers.receding_horizon.planner import Plan, Planner, Problem, Request
-from softrobot_dynamics.controllers.receding_horizon.settings import (
+from softrobot_dynamics.controllers.planner import HorizonProblem, Plan, Planner, Request
+from softrobot_dynamics.controllers.predictive_settings import (
     PredictiveSettings,
     problem_of,
     Solutions,
 )
+from softrobot_dynamics.controllers.receding_horizon.feedback import follow_plan
 from softrobot_dynamics.dynamics import calls
 from softrobot_dynamics.dynamics.arguments import body_index
 from softrobot_dynamics.errors import ArgumentError
@@ -35,7 +35,7 @@ class Predictive(Controller[PredictiveSettings]):
     Model predictive control: commands that are best over a horizon, planned again and again.
 
     Each solution is an iteration of control-limited differential dynamic programming on implicit
-    steps of the robot (:mod:`~softrobot_dynamics.controllers.receding_horizon.iteration`), from
+    steps of the robot (:mod:`~softrobot_dynamics.controllers.horizon`), from
     where the robot will be when it is taken up, ``interval`` later. Every tick commands what the
     newest plan says, and its gain on what the state differs in. With ``tip``, the reference
     (:meth:`reference_width` 3) is the place of that body's tip [m] in the base frame; else it is
@@ -274,14 +274,14 @@ class Predictive(Controller[PredictiveSettings]):
         found = [u for t, u in self._sent if begin - 1e-9 <= t < end - 1e-9]
         return np.mean(found, axis=0) if found else self._standing
 
-    def _problem(self) -> Problem:
-        """Return the :class:`.Problem` of the present settings, made once."""
+    def _problem(self) -> HorizonProblem:
+        """Return the :class:`.HorizonProblem` of the present settings, made once."""
         if self._applied is None or self._applied[0] is not self.settings:
             self._applied = (
                 self.settings,
                 problem_of(self.model, self.controlled, self._body, self.settings),
             )
-        problem: Problem = self._applied[1]
+        problem: HorizonProblem = self._applied[1]
         return problem
 
     def _command(

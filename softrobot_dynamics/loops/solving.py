@@ -16,8 +16,7 @@ from typing import Any
 
 from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.contract import Controller
-from softrobot_dynamics.controllers.predictive import Predictive
-from softrobot_dynamics.controllers.receding_horizon.planner import Plan, Planner, Request
+from softrobot_dynamics.controllers.planner import Plan, Planner, Request
 from softrobot_dynamics.loops.realtime import without_priority
 
 
@@ -60,10 +59,10 @@ class SolutionThread:
                     answer.append(error)
 
 
-def predictive_laws(law: Controller) -> list[Predictive]:
-    """Return the predictive laws in a law, itself or those of its phases."""
+def predictive_laws(law: Controller) -> list[Any]:
+    """Return the laws that plan ahead in a law, itself or those of its phases."""
     laws = law.laws if isinstance(law, Composition) else [law]
-    return [each for each in laws if isinstance(each, Predictive)]
+    return [each for each in laws if hasattr(each, 'planner')]
 
 
 def solve_beside(law: Controller) -> list[SolutionThread]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Integers
-from softrobot_dynamics.controllers.receding_horizon.planner import MOST_STEPS, Plan, Problem
+from softrobot_dynamics.controllers.planner import HorizonProblem, MOST_STEPS, Plan
 from softrobot_dynamics.controllers.sampled_data_law import SampledDataSettings
 from softrobot_dynamics.schema.fields import integer, number, text
 from softrobot_dynamics.schema.parameters import parameter
@@ -116,9 +116,9 @@ class Solutions:
 
 def problem_of(
     model: CompiledModel, controlled: Integers, body: int, s: PredictiveSettings
-) -> Problem:
+) -> HorizonProblem:
     """
-    Return the :class:`.Problem` of settings for a model.
+    Return the :class:`.HorizonProblem` of settings for a model.
 
     ``controlled`` (c,) are the actuators that may move; ``body``, whose tip is led, -1: outputs.
     """
@@ -130,7 +130,7 @@ def problem_of(
     output = s.output_weight / np.where(sizes > 0.0, sizes, 1.0) ** 2
     rest = np.clip(s.feed_forward, s.lower, s.upper)
     room = s.margin * units
-    return Problem(
+    return HorizonProblem(
         knot=float(s.knot),
         steps=s.steps,
         iterations=s.iterations,

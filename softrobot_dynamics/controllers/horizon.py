@@ -3,8 +3,8 @@
 Iterate control-limited differential dynamic programming over a horizon, in one compiled call.
 
 An iteration rolls the commands out from the present state and differentiates each step on the way,
-goes backward (:mod:`.backward_pass`), and rolls out what this finds, in shares of
-``SHARES`` until the cost falls. Steps are those of :mod:`.implicit_step`.
+goes backward (:mod:`~.controllers.backward_pass`), and rolls out what this finds, in shares of
+``SHARES`` until the cost falls. Steps are those of :mod:`~.receding_horizon.implicit_step`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple, TYPE_CHECKING
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.receding_horizon.backward_pass import (
+from softrobot_dynamics.controllers.backward_pass import (
     allocate_backward,
     allocate_policy,
     backward_pass,
@@ -55,7 +55,7 @@ class Limits(NamedTuple):
     rate: Vector  # [unit/s]
 
 
-class Trajectory(NamedTuple):
+class HorizonMotion(NamedTuple):
     """States and commands over N steps, and the accelerations of their stages."""
 
     x: Matrix  # (N + 1, 2 n)
@@ -74,8 +74,8 @@ class Horizon(NamedTuple):
     limits: Limits
     room: BackwardWorkspace
     policy: Policy
-    now: Trajectory
-    trial: Trajectory
+    now: HorizonMotion
+    trial: HorizonMotion
     last: Vector  # (m,) the command before the first
     z: Vector  # (2 n + m,)
     report: Vector  # (5,) cost, residual, roll-outs, regularisation, iterations
@@ -87,9 +87,9 @@ def allocate_horizon(model: CompiledModel, count: int) -> Horizon:
     n, m = model.n, model.m
     step, steps = allocate_steps(model, count)
 
-    def trajectory() -> Trajectory:
+    def trajectory() -> HorizonMotion:
         x = np.zeros((count + 1, 2 * n))
-        return Trajectory(x, np.zeros((count, m)), np.zeros((count, 2 * n)))
+        return HorizonMotion(x, np.zeros((count, m)), np.zeros((count, 2 * n)))
 
     return Horizon(
         step=step,

@@ -17,12 +17,7 @@ from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.contract import BlendedReference, sample_plan
-from softrobot_dynamics.controllers.receding_horizon.implicit_step import (
-    make_step,
-    StepArrays,
-    StepWorkspace,
-)
-from softrobot_dynamics.controllers.receding_horizon.iteration import (
+from softrobot_dynamics.controllers.horizon import (
     allocate_horizon,
     COST,
     DONE,
@@ -31,6 +26,11 @@ from softrobot_dynamics.controllers.receding_horizon.iteration import (
     Horizon,
     iterate,
     RESIDUAL,
+)
+from softrobot_dynamics.controllers.receding_horizon.implicit_step import (
+    make_step,
+    StepArrays,
+    StepWorkspace,
 )
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ FIRST_ITERATIONS = 8  # of the first solution, which has nothing to begin with
 SETTLED = 1e-9  # residual, of the cost, below which there is nothing to improve
 
 
-class Problem(NamedTuple):
+class HorizonProblem(NamedTuple):
     """What a solution is to be optimal for; arrays are not written to."""
 
     knot: float  # [s] for which a command is held
@@ -62,7 +62,7 @@ class Request(NamedTuple):
     t: float  # [s] of the state
     x: Vector  # (2 n,)
     reference: BlendedReference  # of the tip (3 columns), or of the controlled outputs
-    problem: Problem
+    problem: HorizonProblem
     since: float  # [s] since the last request; nan: nothing is learnt
     acted: Vector  # (m,) mean command that acted since then
     lead: float  # [s] until the plan is taken up
@@ -194,7 +194,7 @@ class Planner:
         self._begin = math.nan
         self._horizon.known[0] = 0.0
 
-    def _take(self, problem: Problem) -> None:
+    def _take(self, problem: HorizonProblem) -> None:
         """Take over weights, aims and limits."""
         p = self._horizon
         for name, value in problem.weights.items():
