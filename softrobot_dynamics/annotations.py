@@ -23,7 +23,7 @@ Function: TypeAlias = Callable[[Value], Value]
 FrameFormula: TypeAlias = tuple[Values, Values]  # rotation (9), row-major, and origin (3) [m]
 
 Complaints: TypeAlias = Iterator[tuple[str, object, str]]
-"""What ``validate`` yields: the path of a field, its value, and in words what would be right."""
+"""Faults that ``validate`` yields: path of a field, its value, and what would be right."""
 
 
 class Math(Protocol):
@@ -41,6 +41,7 @@ class Math(Protocol):
     cosh: Function
     tanh: Function
     step: Function  # 1 where a > 0, else 0
+    positive: Function  # a where a > 0, else NaN
     cubic: Function  # the largest root w of w^3 - w = a
     arctan2: Callable[[Value, Value], Value]  # (y, x), the angle of a point [rad]
     stumpff: Callable[[int, Value], Value]  # (k, z), c_k(z) = sum_j (-z)^j / (k + 2 j)!

@@ -101,7 +101,7 @@ WATCHERS = {'demo.monitor'}
 SHELL = {
     'viewing', 'evaluation', 'nodes', 'demo', 'studies', 'reproduce', 'checking', 'cli',
 }  # fmt: skip
-"""What stands around the core, and may import packages of extras."""
+"""Rooms around the core, which may import packages of extras."""
 
 EXTRAS = {'meshio', 'mcap', 'rosbags', 'zstandard'}
 """Packages of an extra that the core imports where a robot asks for them, and says so if not."""

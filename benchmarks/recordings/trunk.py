@@ -44,7 +44,7 @@ SEEN = 10  # rows from one that is judged to the next
 PAYLOAD = 0.1  # [kg]
 TIP = {'name': 'tip', 'type': 'markers', 'points': [{'body': 'segment3'}], 'noise': 1e-3}
 UNKNOWN = (0.1, 0.001), (0.5, 0.005), (0.5, 0.05), (2.0, 0.02)  # [N], [N m]
-"""What the model may have wrong, on each segment; what does best on fitted rows is taken."""
+"""Deviations that each segment may have (force, moment); those that fit best are taken."""
 IMAGE = Path(__file__).resolve().parents[2] / 'docs' / 'images' / 'recordings_trunk.png'
 
 

@@ -56,7 +56,7 @@ class Helix:
 
     radius: float = number('m', above=0)
     phase: float = number('rad', default=0.0)  # the angle from x towards y at s = 0
-    turns: float = number('-', default=0.0)  # over the whole length, from x towards y
+    turns: float = number('-', at_least=-500.0, at_most=500.0, default=0.0)  # from x towards y
 
     def at(self, sigma: Value, math: Math = _NUMPY) -> tuple[Value, Value]:
         """Return (x, y) [m] in the section at `sigma` = s/L [-]."""

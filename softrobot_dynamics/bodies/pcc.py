@@ -74,7 +74,9 @@ class PiecewiseConstantCurvature(Body):
         return np.diag([bending, bending, axial])
 
     def explain(self, q: Vector) -> str | None:
-        """Return in words why it cannot be bent that far, q (n,), or None."""
+        """Return in words why it cannot be bent or shortened that far, q (n,), or None."""
+        if not q[2] > -self.length:
+            return f'an elongation above {-self.length:.4g} m, not {q[2]:.4g}'
         largest = math.sqrt(SERIES_LIMIT) * self.length / self.material_points()[0][:, 2].max()
         bend = math.hypot(q[0], q[1])
         return None if bend <= largest else f'a bend of at most {largest:.3g} rad, not {bend:.3g}'
@@ -118,5 +120,5 @@ class PiecewiseConstantCurvature(Body):
             -u * by,
             math.stumpff(0, z),
         ]
-        stretched = self.length + q[2]
+        stretched = math.positive(self.length + q[2])
         return rotation, [stretched * v * bx, stretched * v * by, stretched * s * (1.0 - z * c3)]

@@ -20,7 +20,7 @@ from softrobot_dynamics.tracing.differentiate import kinematic_derivatives, tang
 from softrobot_dynamics.tracing.graph import Node, Symbol, SYMBOLIC
 
 FUNCTIONS = tuple(name for name in dir(SYMBOLIC) if name[0] != '_' and name != 'number')
-"""What the argument ``math`` of a formula offers."""
+"""Functions that the argument ``math`` of a formula offers."""
 
 FORMULA = (
     'a formula of +, -, *, /, ** and functions of its argument math, without branches on what it'

@@ -12,7 +12,7 @@ from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.model.contacts import contact_of, ContactPlan
-from softrobot_dynamics.recursion.contact import touch
+from softrobot_dynamics.recursion.contact import A, A_END, B, B_END, touch
 from softrobot_dynamics.recursion.differences import by_fourth_order, CONTACT_STEP
 
 if TYPE_CHECKING:
@@ -30,6 +30,15 @@ class Contacts(NamedTuple):
     friction: Matrix  # (C, 3) [N] on the first, base frame
     jacobians: Matrix  # (C, 3, n) of the velocity of the first past the second, base frame
     generalized_force: Vector  # (n,) of all of them
+
+
+class NearPoint(NamedTuple):
+    """A material point on the axis of a body's shape, nearest to another shape."""
+
+    body: str
+    point: Vector  # (3,) [m] in the frame at the body's joint
+    other: str  # the body, object or shape of the environment that is near
+    gap: float  # [m] between the surfaces
 
 
 class ContactForces:
@@ -110,6 +119,27 @@ def contacts(model: CompiledModel, *, q: ArrayLike, qd: ArrayLike | None = None)
         jacobians=jacobians,
         generalized_force=total,
     )
+
+
+def near_points(model: CompiledModel, q: Vector, within: float) -> list[NearPoint]:
+    """Return the points of bodies whose gap to another shape is at most ``within`` [m] at q."""
+    plan, found = model.contact_plan, model.per_thread.made(contact_forces)
+    if plan is None or found is None:
+        return []
+    found.contact.placed[:] = np.inf  # measures all pairs, not only those that may touch
+    found.force(q, np.zeros(model.n))
+    nodes = [(body, point) for body, points, _ in plan.bodies for point in points]
+    points = []
+    for i in np.flatnonzero(found.contact.gap <= within):
+        for start, end, share in zip((A, B), (A_END, B_END), found.contact.places[i]):
+            if plan.pairs[i, start] >= len(nodes):
+                continue  # a shape that stands still
+            body, point = nodes[plan.pairs[i, start]]
+            there = point + share * (nodes[plan.pairs[i, end]][1] - point)
+            name = model.body_names[body]
+            other = next((each for each in plan.names[i] if each != name), name)
+            points.append(NearPoint(name, there, other, float(found.contact.gap[i])))
+    return points
 
 
 def require_apart(model: CompiledModel, q: Vector) -> None:

@@ -14,6 +14,7 @@ from softrobot_dynamics.dynamics.calls import frame, jacobian, placement
 from softrobot_dynamics.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from softrobot_dynamics.dynamics.contacts import NearPoint
     from softrobot_dynamics.model.model import CompiledModel
 
 MaterialPoint = tuple[str, ArrayLike | None]  # a body and a material point (3,) [m], None: its tip
@@ -21,6 +22,7 @@ MaterialPoint = tuple[str, ArrayLike | None]  # a body and a material point (3,)
 _ALONG = 0.25, 0.5, 0.75  # of the way from a body's joint to its tip
 _NEAR = 1e-6  # of the robot's length, a way that is none
 _SEEN = 1e-9  # of what is seen best: what is seen less than that is not seen
+_BETTER = 9.0  # of ``square``: an explanation without a known shape must be better by 3 sigma
 
 
 class Push(NamedTuple):
@@ -46,6 +48,7 @@ class Contact(NamedTuple):
     point: Vector | None  # (3,) [m] the material point, None: the body's tip
     position: Vector  # (3,) [m] where that is, base frame
     push: Push
+    other: str | None = None  # the shape of the surroundings that it touches there, if known
 
 
 def fit_push(
@@ -129,13 +132,30 @@ def _ends(model: CompiledModel) -> dict[str, list[Vector]]:
 
 
 def find_contact(
-    model: CompiledModel, x: Vector, push: Callable[..., Push], places: Sequence[MaterialPoint]
+    model: CompiledModel,
+    x: Vector,
+    push: Callable[..., Push],
+    places: Sequence[MaterialPoint],
+    near: Sequence[NearPoint] = (),
 ) -> Contact:
-    """Return the :class:`Contact` of a state x (q first), by the push at each of some places."""
-    if not len(places):
+    """
+    Return the :class:`Contact` of a state x (q first), by the push at each of some places.
+
+    Points that are ``near`` a shape of the surroundings come first: another place is told only if
+    it explains the force better by 3 sigma.
+    """
+    if not len(places) and not len(near):
         raise ArgumentError('places', places, 'at least one')
-    found = [(body, point, push(body, point=point)) for body, point in places]
-    body, point, best = max(found, key=lambda each: each[2].square - each[2].rank)
+    found = [(body, point, None, push(body, point=point)) for body, point in places]
+    known = [(p.body, p.point, p.other, push(p.body, point=p.point)) for p in near]
+    body, point, other, best = max(
+        [*found, *known], key=lambda each: _score(each[3]) + _BETTER * (each[2] is not None)
+    )
     there: Any = None if point is None else checked('point', point, (3,))
     position = frame(model, q=x[: model.n], body=body, point=there)[:3, 3]
-    return Contact(body, there, position, best)
+    return Contact(body, there, position, best, other)
+
+
+def _score(push: Push) -> float:
+    """Return by how much a push explains more than noise would with its freedom."""
+    return push.square - push.rank

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.calls import jacobian
+from softrobot_dynamics.dynamics.contacts import near_points
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 from softrobot_dynamics.estimation.contact import (
     Contact,
@@ -36,7 +37,10 @@ from softrobot_dynamics.estimation.square_root import covariance_of
 from softrobot_dynamics.model.rebuilding import Rebuilt
 
 if TYPE_CHECKING:
+    from softrobot_dynamics.dynamics.contacts import NearPoint
     from softrobot_dynamics.model.model import CompiledModel
+
+_NEAR = 0.02  # of the robot's length: gap within which the estimated posture may touch
 
 
 class _Moment(NamedTuple):
@@ -233,18 +237,26 @@ class Estimator(Rebuilt):
             J if moment else J[3:], force, covariance_of(S), prior, still, self.model.scales.length
         )
 
-    def contact(self, places: Sequence[MaterialPoint] | None = None) -> Contact:
+    def contact(
+        self, places: Sequence[MaterialPoint] | None = None, *, within: float | None = None
+    ) -> Contact:
         """
         Return the :class:`~.contact.Contact` at which one force explains most of the newest one.
 
         ``places`` are bodies, each with a material point (3,) [m], None: its tip; by default
         those of :func:`~.contact.places_along`. What is found is no nearer than they lie apart.
-        Raises ArgumentError.
+        Where the model has an environment, points whose gap to it is at most ``within`` [m] at the
+        estimated posture, by default 2 % of the robot's length, are tried before these, and the
+        contact names the shape. Raises ArgumentError.
         """
+        model, x = self.model, self._moments[-1].state.x
+        near: Sequence[NearPoint] = ()
         if places is None:
-            self._places = self._places or places_along(self.model)
+            self._places = self._places or places_along(model)
             places = self._places
-        return find_contact(self.model, self._moments[-1].state.x, self.push, places)
+            far = _NEAR * model.scales.length if within is None else _length('within', within)
+            near = near_points(model, x[: model.n], far)
+        return find_contact(model, x, self.push, places, near)
 
     def observability(
         self,
@@ -331,6 +343,12 @@ def _factor(covariance: ArrayLike, size: int) -> Matrix:
     except np.linalg.LinAlgError:
         raise ArgumentError('covariance', covariance, 'a positive definite matrix') from None
     return factor
+
+
+def _length(name: str, value: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0.0:
+        raise ArgumentError(name, value, 'a length >= 0 [m]')
+    return float(value)
 
 
 def _time(time: float) -> float:

@@ -96,8 +96,8 @@ class ServoDifferentiator(Differentiator):
 def ahead(drives: ServoDrives, force: Vector) -> Vector:
     """Return how far (k,) drives go beyond what they are told for a force (n,) from outside."""
     j, w = drives.coordinates, drives.rate
-    stiffness = np.maximum(drives.inertia, 1e-12) * np.where(drives.positions, w * w, w)
-    way: Vector = force[j] / stiffness
+    stiffness = drives.inertia * np.where(drives.positions, w * w, w)
+    way: Vector = np.divide(force[j], stiffness, out=np.zeros(len(j)), where=stiffness > 0.0)
     return way
 
 

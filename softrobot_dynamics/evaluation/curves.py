@@ -25,6 +25,7 @@ POINTS = 1500  # of a curve, at most
 LEFT, RIGHT, BOTTOM, TOP = 0.515, 0.98, 0.07, 0.845  # of all panels, as shares of the figure
 _LETTERS = 112  # of a legend, in a line
 _LINE, _GAP = 0.022, 0.018  # height of such a line, and between panels, as shares of the figure
+_LEAST = 1e-6  # of the largest error: smaller ones are drawn as this
 _LABEL = -0.075  # where labels stand, as a share of the panels' width
 _DASHED: dict[str, Any] = {'color': INK, 'lw': 0.8, 'ls': (0, (3, 3))}
 
@@ -75,7 +76,8 @@ def _error(report: Report) -> CurvePanel:
 
 def _draw_error(t: Vector, values: Vector, rms: float | None, unit: str, axes: Axes) -> None:
     step = step_of(t)
-    axes.semilogy(t[::step], np.maximum(values[::step], 1e-6), color=TIP, lw=1.2)
+    floor = _LEAST * np.nanmax(values, initial=0.0) or _LEAST  # a logarithm has no zero
+    axes.semilogy(t[::step], np.maximum(values[::step], floor), color=TIP, lw=1.2)
     low, high = axes.get_ylim()
     if high < 10.0 * low:  # a decade at least, or the ticks are no words to read
         axes.set_ylim(low / 3.0, 3.0 * high)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.dynamics.arguments import ROUNDING
 from softrobot_dynamics.evaluation.overload import LEAST_STATES, MOST_MISSED, overload
 from softrobot_dynamics.evaluation.records import Run
 from softrobot_dynamics.evaluation.targets import tips_at
@@ -143,7 +144,9 @@ def evaluate(
 
 
 def _at_a_limit(u: Matrix, lower: Vector, upper: Vector) -> Any:
-    return ((u <= lower + 1e-9) | (u >= upper - 1e-9)).any(axis=1)
+    span = upper - lower
+    near = ROUNDING * np.where(np.isfinite(span), span, 0.0)
+    return ((u <= lower + near) | (u >= upper - near)).any(axis=1)
 
 
 def _after(run: Run, task: Task) -> Any:

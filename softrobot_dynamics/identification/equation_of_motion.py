@@ -18,7 +18,6 @@ from softrobot_dynamics.dynamics.commanded import HeldCables
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.model.servos import require_forces
 from softrobot_dynamics.recursion.differences import by_second_order
-from softrobot_dynamics.recursion.joint_friction import SPEED
 from softrobot_dynamics.simulation.integrators.contract import acting, Inputs
 
 if TYPE_CHECKING:
@@ -72,6 +71,6 @@ class EquationOfMotionDerivatives(EquationOfMotion):
         self._evaluate(q, qd)
         if self._cables:
             K += self._cables.stiffness(q, u)
-        D, dry = own[:, n:], self._model.joint_friction
-        D[np.diag_indices(n)] += dry * SPEED**2 / (qd**2 + SPEED**2) ** 1.5
+        D, (dry, slow) = own[:, n:], self._model.dry_friction
+        D[np.diag_indices(n)] += dry * slow**2 / (qd**2 + slow**2) ** 1.5
         return K, D

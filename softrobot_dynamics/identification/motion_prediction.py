@@ -229,7 +229,7 @@ class MotionPredictor:
         self, model: CompiledModel, forces: Matrix, states: Array | None
     ) -> tuple[Array, Array]:
         """Return (q, qd) at both ends of each step (E, 2, n); ``states``: None, as it goes on."""
-        inputs = Inputs(model, commanded=True)
+        inputs = Inputs(model, commanded=True, touching=True)
         fixed = ExponentialIntegrator(model, self._step, inputs, has_friction=True)
         q, qd = model.q0.copy(), model.qd0.copy()
         if self.motion.rest:

@@ -49,7 +49,7 @@ class Omitted(NamedTuple):
     def order(self) -> int:
         """The least order whose shift is close to that of the highest one."""
         off = np.linalg.norm(self.shifts - self.shifts[-1], axis=(1, 2))
-        return int(np.argmax(off <= CLOSE * np.linalg.norm(self.shifts[-1]) + 1e-15))
+        return int(np.argmax(off <= CLOSE * np.linalg.norm(self.shifts[-1])))
 
     @property
     def shift(self) -> float:

@@ -9,7 +9,7 @@ TIMINGS = {
     'next_period': 'acting from the next period on',
     'lockstep': 'acting from the instant of the state answered',
 }
-"""What a command may do, and what is said of it."""
+"""Timings of commands, with the words that reports use for each."""
 
 
 def said_of(timing: str, taken: float) -> str:

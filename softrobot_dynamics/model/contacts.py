@@ -43,7 +43,6 @@ from softrobot_dynamics.recursion.contact import (
 from softrobot_dynamics.recursion.passes import Robot
 from softrobot_dynamics.schema.poses import transform
 
-_GRAVITY = 9.81  # [m/s^2] for the default stiffness where there is none
 _DEPTH = 0.01  # of the smallest radius: how deep weight and softness press, by default
 _REACH = 0.25  # of the smallest radius: gap at which forces are looked at
 _SUNK = 0.1  # of the smallest radius: how deep surfaces may overlap at the start
@@ -317,12 +316,13 @@ def _pressing(model: RobotModel) -> float:
     """
     Return a force [N] that surfaces may well be pressed together with.
 
-    The weight of all bodies and objects, by 9.81 m/s^2 where there is no gravity, and what bends
-    the softest part by one unit of its coordinate.
+    The weight of all bodies and objects or, without gravity, what moves them by the robot's length
+    at its rate, and what bends the softest part by one unit of its coordinate.
     """
     description, scales = model.description, model.scales
     mass = sum(float(m.body.material_points()[1].sum()) for m in description.modules)
-    weight = mass * (float(np.linalg.norm(description.gravity)) or _GRAVITY)
+    gravity = float(np.linalg.norm(description.gravity))
+    weight = mass * (gravity or scales.length * scales.rate**2)
     soft = scales.stiff[scales.stiff > 0.0] / scales.reach[scales.stiff > 0.0]
     return weight + float(min(soft, default=0.0))
 

@@ -25,6 +25,7 @@ from softrobot_dynamics.model.terms import allocate_terms
 from softrobot_dynamics.recursion.actuation_hessians import Hessians
 from softrobot_dynamics.recursion.derivative_passes import allocate_tangents, tangent_entries
 from softrobot_dynamics.recursion.differences import by_fourth_order, ENERGY_STEP
+from softrobot_dynamics.recursion.joint_friction import CREEP, DryFriction
 from softrobot_dynamics.recursion.module_derivatives import DerivativeKernels
 from softrobot_dynamics.recursion.passes import Robot
 from softrobot_dynamics.recursion.singular_mass import least_masses
@@ -128,6 +129,11 @@ class CompiledModel:
     def contact_plan(self) -> ContactPlan | None:
         """The :class:`.ContactPlan` of what may touch, None: nothing; made at first use."""
         return plan_contacts(self)
+
+    @property
+    def dry_friction(self) -> DryFriction:
+        """The :class:`.DryFriction` of joints."""
+        return DryFriction(self.joint_friction, CREEP * self.scales.units * self.scales.rate)
 
     @functools.cached_property
     def _hessians(self) -> Hessians:

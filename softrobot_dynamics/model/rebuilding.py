@@ -25,7 +25,7 @@ from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.recursion.passes import Robot
 
 Path = tuple[Any, ...]
-COUNTERS = 'clock', 'turn'  # names of integer arrays that count; others are tables and addresses
+COUNTERS = 'clock', 'turn', 'candidates'  # integer arrays with a state; others are tables
 _PLAIN = (int, float, str, type(None), np.generic, deque)
 
 

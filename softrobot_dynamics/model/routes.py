@@ -19,7 +19,7 @@ from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.lengths import Sampling
 from softrobot_dynamics.model.panels import Panel, panelled, POINTS
 from softrobot_dynamics.model.tables import RobotArrays
-from softrobot_dynamics.recursion.capstan import Capstan, SLOW
+from softrobot_dynamics.recursion.capstan import Capstan, CREEP
 from softrobot_dynamics.recursion.passes import BODY_COUNT, BODY_FIRST, Robot
 from softrobot_dynamics.recursion.routes import Routes
 from softrobot_dynamics.recursion.transmission import has_lines
@@ -97,7 +97,7 @@ def capstan_of(model: RobotModel, robot: Robot, force: Vector) -> Capstan | None
         routes=_routes(model, robot, plan),
         tendons=np.array(tendons, dtype=np.int64),
         mu=np.array([float(entry.actuator.friction) for entry in model.description.actuators]),
-        slow=SLOW * plan.lengths,
+        slow=CREEP * model.scales.rate * plan.lengths,
         force=force,
         sliding=sliding,
         sign=sign,

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from softrobot_dynamics.dynamics.arguments import ROUNDING
 
 Progress: TypeAlias = Callable[[float, float], object]
-"""What is called with the time that has come and the duration [s]."""
+"""Function that is called with the time reached and the duration [s]."""
 
 _EVERY = 0.5  # [s] between two words
 

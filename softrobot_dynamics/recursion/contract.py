@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.recursion.actuation_hessians import Hessians
+from softrobot_dynamics.recursion.joint_friction import DryFriction
 from softrobot_dynamics.recursion.module_derivatives import DerivativeKernels
 from softrobot_dynamics.recursion.passes import Robot
 
@@ -24,6 +25,10 @@ class Model(Protocol):
     linear: bool
     least_mass: Vector
     scales: Any  # softrobot_dynamics.model.scales.Scales
+
+    @property
+    def dry_friction(self) -> DryFriction:
+        """The dry friction of joints."""
 
     def robot(self) -> Robot:
         """Return the arrays that kernels take."""

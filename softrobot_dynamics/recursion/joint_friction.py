@@ -2,22 +2,33 @@
 """
 Dry friction of joints: a force of constant size against the motion of a coordinate, by Coulomb.
 
-Its sign is that of s = v / sqrt(v^2 + SPEED^2), smooth at rest: what friction holds creeps on at
-less than SPEED. It is that of a damping F / sqrt(v^2 + SPEED^2), so that it never gains energy.
+Its sign is that of s = v / sqrt(v^2 + v0^2), smooth at rest: what friction holds creeps on at less
+than v0. It is that of a damping F / sqrt(v^2 + v0^2), so that it never gains energy. v0 is the
+CREEP part of the coordinate's unit, at the robot's own rate (:mod:`.model.scales`): what a small
+robot's friction holds creeps as slowly, for its size, as in a large one.
 """
 
 import math
+from typing import NamedTuple
 
+from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels.linalg import copy
 
-SPEED = 1e-3  # [rad/s or m/s] at less friction is viscous
+CREEP = 1e-4  # of a coordinate's unit times the robot's rate: slower, friction is viscous
+
+
+class DryFriction(NamedTuple):
+    """Dry friction of the joints of a robot."""
+
+    force: Vector  # (n,) [N m or N] along coordinates
+    slow: Vector  # (n,) [rad/s or m/s] v0
 
 
 @kernel
 def drag(evaluate, friction, h, q, qd):
-    """Evaluate at (q, qd), and add the ``friction`` (n,) of joints to h = ID(q, qd, 0)."""
+    """Evaluate at (q, qd), and add the :class:`DryFriction` of joints to h = ID(q, qd, 0)."""
     run(evaluate, q, qd)
     _drag(friction, h, qd)
 
@@ -36,16 +47,17 @@ def brake(follow, friction, D, damping, q, qd):
         run(follow, q, qd)
     for i in range(len(D)):
         copy(D[i], damping[i])
-        damping[i, i] += _damping(friction[i], qd[i])
+        damping[i, i] += _damping(friction, i, qd[i])
 
 
 @inlined
 def _drag(friction, h, qd):
     for i in range(len(h)):
-        h[i] += _damping(friction[i], qd[i]) * qd[i]
+        h[i] += _damping(friction, i, qd[i]) * qd[i]
 
 
 @inlined
-def _damping(friction, v):
-    """Friction over speed."""
-    return friction / math.sqrt(v * v + SPEED * SPEED)
+def _damping(friction, i, v):
+    """Return the friction of a coordinate over its speed v."""
+    slow = friction.slow[i]
+    return friction.force[i] / math.sqrt(v * v + slow * slow)

@@ -68,7 +68,9 @@ class Simulator(Rebuilt):
         self.substep = _positive('substep', substep, 'a time > 0 [s]')
         self.tolerance = tolerance and _positive('tolerance', tolerance, 'a number > 0 or None')
         self.q, self.qd = np.zeros(model.n), np.zeros(model.n)
-        self._inputs = Inputs(model, self.commanded, stopped=True, servos=self.has_servos)
+        self._inputs = Inputs(
+            model, self.commanded, stopped=True, servos=self.has_servos, touching=True
+        )
         self._recentring = recentring(model)
         self._stepper = _integrator(integrator, self.tolerance)(
             model, self.substep, self._inputs, self.has_friction, self.tolerance
@@ -99,13 +101,16 @@ class Simulator(Rebuilt):
         Return to time zero at q (n,), by default the description's initial state.
 
         ``qd`` (n,) is by default that of the initial state too, zero at another q. Raises
-        ArgumentError, also beyond the joints' position limits and where surfaces overlap, and
+        ArgumentError, also where bodies have no shape (a length below 0), beyond the joints'
+        position limits and where surfaces overlap, and
         SingularMassError, with nothing changed.
         """
         n = self.model.n
         rates = self.model.qd0 if q is None else np.zeros(n)
         q = self.model.q0 if q is None else checked('q', q, (n,))
         qd = rates if qd is None else checked('qd', qd, (n,))
+        for _, words in out_of_range(self.model, q):
+            raise ArgumentError('q', q, f'a posture that the bodies can represent; {words}')
         require_within(self.model, q)
         self._require_inertia(q, qd)
         require_apart(self.model, q)

@@ -32,6 +32,11 @@ class Numeric:
         return np.heaviside(a, 0.0)
 
     @staticmethod
+    def positive(a: Value) -> Value:
+        """Return a where a > 0, else NaN."""
+        return np.where(np.greater(a, 0.0), a, np.nan)
+
+    @staticmethod
     def stumpff(k: int, z: Value) -> Value:
         """c_k(z) of an array, by its series for |z| <= 4 and by sine and cosine beyond."""
         z = np.asarray(z, dtype=float)

@@ -29,6 +29,7 @@ _RULES: dict[str, Callable[[Node, Sequence[Node], Sequence[Node]], Node]] = {
     'cosh': lambda n, a, d: m.sinh(a[0]) * d[0],
     'tanh': lambda n, a, d: (1.0 - n * n) * d[0],
     'arctan2': lambda n, a, d: (a[1] * d[0] - a[0] * d[1]) / (a[0] * a[0] + a[1] * a[1]),
+    'positive': lambda n, a, d: d[0],
     'cubic': lambda n, a, d: d[0] * (1.0 / (3.0 * n * n - 1.0)),
     # dc_k/dz = (k c_{k+2} - c_{k+1}) / 2
     'stumpff': lambda n, a, d: (

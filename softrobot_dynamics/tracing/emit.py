@@ -145,6 +145,8 @@ def _statement(node: Node, name: Callable[[Node], str], vector: bool) -> list[st
         return [f'{target} = -{args[0]}']
     if node.op == 'step':
         return [f'{target} = 1.0 if {args[0]} > 0.0 else 0.0']
+    if node.op == 'positive':
+        return [f'{target} = {args[0]} if {args[0]} > 0.0 else math.nan']
     if node.op == 'power':
         return [f'{target} = {args[0]} ** {node.value!r}']
     if node.op == 'stumpff':

@@ -262,6 +262,12 @@ def step(a: Value) -> Node:
     return constant(a.value > 0.0) if is_constant(a) else _intern('step', (a,))
 
 
+def positive(a: Value) -> Node:
+    """Return the node that is a where a > 0, else NaN: for what cannot be without, as a length."""
+    a = as_node(a)
+    return a if is_constant(a) and a.value > 0.0 else _intern('positive', (a,))
+
+
 def cubic(a: Value) -> Node:
     """Largest root w of w^3 - w = a, for |a| < 2 / (3 sqrt 3); smooth, 1 at a = 0."""
     a = as_node(a)
@@ -277,6 +283,7 @@ class Symbolic:
     stumpff = staticmethod(stumpff)
     arctan2 = staticmethod(arctan2)
     cubic = staticmethod(cubic)
+    positive = staticmethod(positive)
 
 
 def _define(op: str) -> Any:

@@ -220,10 +220,19 @@ def test_routes_are_looked_at_once_for_robots_that_differ_in_stiffness(monkeypat
     assert len(looked_at) > count
 
 
-def test_a_route_that_no_rule_can_measure_is_refused():
+def test_a_route_that_no_rule_can_measure_is_refused(monkeypatch):
     """A route with too many windings is refused with its body, windings and error."""
-    offsets = {'four': ({'radius': 0.015, 'turns': 3000.0}, (0.0, 1.0))}
-    with pytest.raises(DescriptionError, match=r'through b: .*3000.*winds less.*4096 points'):
+    monkeypatch.setattr(lengths_of_curves, 'MOST', 512)
+    offsets = {'four': ({'radius': 0.0149, 'turns': 300.0}, (0.0, 1.0))}
+    with pytest.raises(DescriptionError, match=r'through b: .*300.*winds less.*512 points'):
+        model_of(BODIES['pcc'][0], offsets)
+
+
+@pytest.mark.parametrize('turns', [8192.0, -1e6])
+def test_windings_that_every_rule_would_sample_at_the_same_phase_are_refused(turns):
+    """Rules of 2^k points agree with each other on 8192 turns, and are wrong."""
+    offsets = {'four': ({'radius': 0.015, 'turns': turns}, (0.0, 1.0))}
+    with pytest.raises(DescriptionError, match=r'offset.turns: .* <= 500'):
         model_of(BODIES['pcc'][0], offsets)
 
 

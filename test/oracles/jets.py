@@ -140,6 +140,10 @@ class JetFunctions:
         return np.heaviside(np.real(jet(a).value), 0.0)
 
     @staticmethod
+    def positive(a):
+        return a
+
+    @staticmethod
     def stumpff(k, z):
         v = jet(z).value
         # the derivative of (k c_{k+2} - c_{k+1}) / 2 by the same rule

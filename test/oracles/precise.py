@@ -23,6 +23,11 @@ class Precise:
         return mpmath.mpf(a > 0)
 
     @staticmethod
+    def positive(a):
+        """Return a > 0."""
+        return a
+
+    @staticmethod
     def stumpff(k, z):
         """c_k(z) by its series, which converges everywhere."""
         term = total = 1 / mpmath.factorial(k)

@@ -120,15 +120,16 @@ def test_near_rest_friction_is_a_damper():
 
 @pytest.mark.parametrize('scale', [0.01, 100.0])
 def test_friction_scales_with_the_robot(scale):
-    """Friction moments scale with the robot, as lengths and speeds do."""
+    """Friction moments scale with the robot, as lengths, speeds and its own rate do."""
 
     def moments(size):
         robot = arc()
         robot['bodies'][0]['body'] = rod(0.2 * size, 0.02 * size)
         robot['actuators'][0]['path'][0]['offset'] = [0.015 * size, 0.0]
         model = rubbing(robot)
+        rate = model.scales.rate
         return [
-            friction(model, [1.2, 0.3, 0.01 * size], [s, 0.0, 0.0], [20.0])[0][0] / size
+            friction(model, [1.2, 0.3, 0.01 * size], [s * rate, 0.0, 0.0], [20.0])[0][0] / size
             for s in (1e-4, 1e-3, 1e-2)
         ]
 

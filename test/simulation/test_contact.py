@@ -1,6 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Contact in simulations: impacts, friction, rest, energy; both integrators."""
 
+import pickle
+
 import numpy as np
 import pytest
 import softrobot_dynamics as sd
@@ -199,3 +201,13 @@ def test_equal_inputs_give_equal_states_with_contact():
     first = run(simulator, 0.5, [4.0])[0]
     simulator.reset()
     np.testing.assert_array_equal(run(simulator, 0.5, [4.0])[0], first)
+
+
+def test_a_copy_made_in_contact_goes_on_bit_by_bit():
+    """A pickled simulator of an arm that has come to a wall keeps the pairs that touch."""
+    wall = {'name': 'wall', 'type': 'plane', 'point': [0.06, 0, 0], 'normal': [-1, 0, 0]}
+    simulator = sd.Simulator(arm([wall]))
+    run(simulator, 0.5, [8.0])
+    assert sd.contacts(simulator.model, q=simulator.q).force.any()
+    other = pickle.loads(pickle.dumps(simulator))
+    np.testing.assert_array_equal(run(other, 0.1, [8.0])[0], run(simulator, 0.1, [8.0])[0])

@@ -6,7 +6,6 @@ import functools
 import numpy as np
 import pytest
 import softrobot_dynamics as sd
-from softrobot_dynamics.recursion.joint_friction import SPEED
 from softrobot_dynamics.references.piecewise import spline
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
 
@@ -31,7 +30,7 @@ def sledge(friction=FORCE, derivative=0.0):
 
 @pytest.mark.parametrize('tolerance', [None, 1e-8])
 def test_a_block_slides_to_a_stop_as_coulomb_has_it(tolerance):
-    """A block stops after m v^2 / 2 F and m v / F, then creeps slower than SPEED."""
+    """A block stops after m v^2 / 2 F and m v / F, then creeps slower than v0."""
     v = 0.6
     simulator = ActuatedSimulator(sledge(), q=[0.0], qd=[v], tolerance=tolerance)
     stop = MASS * v / FORCE
@@ -39,7 +38,7 @@ def test_a_block_slides_to_a_stop_as_coulomb_has_it(tolerance):
     assert simulator.qd[0] == pytest.approx(0.5 * v, rel=1e-3)
     simulator.step([0.0], stop)
     assert simulator.q[0] == pytest.approx(0.5 * MASS * v**2 / FORCE, rel=2e-3)
-    assert abs(simulator.qd[0]) < SPEED
+    assert abs(simulator.qd[0]) < sledge().dry_friction.slow[0]
 
 
 @pytest.mark.parametrize('push, holds', [(0.9 * FORCE, True), (1.2 * FORCE, False)])
@@ -48,8 +47,28 @@ def test_what_friction_holds_creeps_and_more_moves_it(push, holds):
     simulator = ActuatedSimulator(sledge(), q=[0.0], qd=[0.0])
     simulator.step([push], 1.0)
     ratio = push / FORCE
-    creep = SPEED * ratio / np.sqrt(1.0 - ratio**2) if holds else (push - FORCE) / MASS
+    slow = sledge().dry_friction.slow[0]
+    creep = slow * ratio / np.sqrt(1.0 - ratio**2) if holds else (push - FORCE) / MASS
     assert simulator.qd[0] == pytest.approx(creep, rel=1e-2)
+
+
+@pytest.mark.parametrize('size', [1e-3, 1.0, 100.0])
+def test_what_friction_holds_creeps_by_the_same_part_of_any_size(size):
+    """Under half of what would move it a slider of any size creeps by F s = load, for its size."""
+    mass, time = 1000.0 * size**3, np.sqrt(size / 9.81)
+    inertia = dict.fromkeys(('ixx', 'iyy', 'izz'), 0.1 * mass * size**2)
+    joint = {'name': 'rail', 'type': 'prismatic', 'axis': [0.0, 0.0, 1.0]}
+    joint['coulomb_friction'] = 2.0 * mass * 9.81
+    block = {'name': 'block', 'joint': joint}
+    block['body'] = {'type': 'rigid', 'mass': mass, 'inertia': inertia}
+    robot = {'name': 'slider', 'bodies': [block], 'actuators': [MOTOR]}
+    model = sd.compile_model(sd.load_robot({**robot, 'gravity': [0.0, 0.0, -9.81]}))
+    simulator = ActuatedSimulator(model, q=[0.0], qd=[0.0], substep=0.01 * time)
+    simulator.step([0.0], 10.0 * time)
+    slow = model.dry_friction.slow[0]
+    crept = slow * 0.5 / np.sqrt(0.75) * 10.0 * time
+    assert -simulator.q[0] == pytest.approx(crept, rel=0.01)
+    assert slow / np.sqrt(9.81 * size) == pytest.approx(6.22333e-5, rel=1e-5)
 
 
 def test_the_exact_simulator_has_none():

@@ -199,6 +199,8 @@ class Cosserat(Body):
 
     def explain(self, q: Vector) -> str | None:
         """Return in words why the strains q (n,) are too large, or None."""
+        if not (stretch := self.stretch(q)) > 0.0:
+            return f'strains that leave every part a length > 0, not {stretch:.3g} of its own'
         low, high, *_ = self._sections()
         turns = np.linalg.norm(self._logarithm(low, high, q, NUMERIC)[:3], axis=0)
         if not turns.max() > STEP_LIMIT:

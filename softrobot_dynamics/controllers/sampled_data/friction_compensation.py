@@ -34,9 +34,10 @@ class FrictionCompensation:
     """
 
     def __init__(self, model: CompiledModel) -> None:
-        self._dry = model.joint_friction.copy()  # (n,)
-        self._dry[model.servos.coordinates] = 0.0
-        self.any = has_friction(model) or bool(self._dry.any())
+        force = model.joint_friction.copy()
+        force[model.servos.coordinates] = 0.0
+        self._dry = model.dry_friction._replace(force=force)
+        self.any = has_friction(model) or bool(force.any())
         self._signs, self._conversion = model.signs, Conversion(model)
         self._force, self._rates = np.zeros(model.m), np.zeros(model.n)
         self._model = model
@@ -47,8 +48,9 @@ class FrictionCompensation:
         capstan: Any = capstan_of(self._model, evaluate.robot, self._force)
         if capstan is not None:
             found = entry(friction_along, evaluate=found, capstan=capstan, **given)
-        dry = self._dry
-        return entry(drag_along, evaluate=found, friction=dry, **given) if dry.any() else found
+        if not self._dry.force.any():
+            return found
+        return entry(drag_along, evaluate=found, friction=self._dry, **given)
 
     def begin(self, q: Vector, u: Vector) -> None:
         """Begin at q (n,) under the command u (m,)."""

@@ -28,7 +28,7 @@ from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.capstan import add_friction
 from softrobot_dynamics.recursion.contact import ContactWorkspace, touch
 from softrobot_dynamics.recursion.drives import hold
-from softrobot_dynamics.recursion.joint_friction import drag
+from softrobot_dynamics.recursion.joint_friction import drag, DryFriction
 from softrobot_dynamics.recursion.joint_stops import allocate_stops, Stops, watch_stops
 from softrobot_dynamics.recursion.loads import push
 from softrobot_dynamics.recursion.servos import move_by_servos, ServoDrives
@@ -66,14 +66,21 @@ class Inputs:
 
     If ``commanded``, actuators that are positioned have instead a ``command`` (m,) to hold, and
     no force but that of their cables, which is part of an evaluation; else ``command`` is None.
-    ``stops`` are those of the joints if they act (``stopped``) and there are any, else None. With
-    ``servos``, drives of joints are ``told`` positions or velocities (k,) and have no force here
-    but that of their loops, likewise; else ``told`` is None.
+    ``stops`` are those of the joints if they act (``stopped``) and there are any, else None.
+    Contact acts if ``touching``. With ``servos``, drives of joints are ``told`` positions or
+    velocities (k,) and have no force here but that of their loops, likewise; else ``told`` is
+    None.
     """
 
     def __init__(
-        self, model: CompiledModel, commanded: bool, stopped: bool = False, servos: bool = False
+        self,
+        model: CompiledModel,
+        commanded: bool,
+        stopped: bool = False,
+        servos: bool = False,
+        touching: bool = False,
     ) -> None:
+        self.touching = touching
         held = model.positioned & commanded
         self.force, self._signs = np.zeros(model.m), np.where(held, 0.0, model.signs)
         self.command = np.zeros(model.m) if held.any() else None
@@ -100,9 +107,9 @@ class ForceEvaluation(NamedTuple):
     entry: Entry
     drives: Any  # Drives, or None where no cable is held
     capstan: Any  # or None where no route rubs
-    dry: Vector | None  # (n,) friction of joints, or None
+    dry: DryFriction | None  # of joints
     servos: ServoDrives | None = None  # drives with a loop of their own; not in the entry
-    contact: ContactWorkspace | None = None  # None where nothing can touch
+    contact: ContactWorkspace | None = None  # None where nothing touches
 
 
 def acting(
@@ -124,7 +131,7 @@ def acting(
         given = {'drives': drives, 'command': inputs.command, 'h': h}
         found = entry(hold, evaluate=found, **given, force=inputs.force, along=along)
     contact = None
-    if model.contact_plan is not None:
+    if inputs.touching and model.contact_plan is not None:
         contact = contact_of(model, evaluate.robot, model.contact_plan)
         if solves_contact:
             found = entry(push, evaluate=found, h=h, force=contact.applied)
@@ -133,7 +140,7 @@ def acting(
     capstan = capstan_of(model, evaluate.robot, along) if has_friction else None
     if capstan is not None:
         found = entry(add_friction, evaluate=found, capstan=capstan, h=h)
-    dry = model.joint_friction if has_friction and model.joint_friction.any() else None
+    dry = model.dry_friction if has_friction and model.joint_friction.any() else None
     if dry is not None:
         found = entry(drag, evaluate=found, friction=dry, h=h)
     return ForceEvaluation(found, drives, capstan, dry, _servos(model, inputs), contact)

@@ -1,0 +1,80 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Touches found by the estimator of a robot whose environment is known."""
+
+import functools
+
+import numpy as np
+import pytest
+import softrobot_dynamics as sd
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.estimation.instruments import Instruments
+from support.contacts import arm as rods
+
+PERIOD = 1e-3  # [s]
+CERTAIN = 1e-6
+GIVEN = {
+    'sensors': [
+        {'name': f'camera{i}', 'type': 'pose', 'body': f's{i}', 'position_noise': 2e-4}
+        for i in range(3)
+    ],
+    'disturbance': {'force': 0.05, 'moment': 5e-4},
+}
+PEG = {'name': 'peg', 'type': 'sphere', 'centre': [0.056, 0.0, 0.33], 'radius': 0.03}
+
+
+@functools.cache
+def arm():
+    """Return the model of an arm that may touch a peg beside its second segment."""
+    return rods([PEG], friction=0.0)
+
+
+def touched(pull, seconds=0.5):
+    """Return the estimator of an arm that rests under a pull towards the peg, and the arm."""
+    model = arm()
+    u = np.array([pull])
+    robot = sd.Simulator(model, q=sd.equilibrium(model, u=u).q)
+    estimator = sd.Estimator(model, GIVEN)
+    eyes = Instruments(model, estimator.settings.sensors, seed=1)
+    estimator.begin(0.0, q=model.q0, u=u)
+    for k in range(round(seconds / PERIOD) + 1):
+        for reading in eyes.look(k * PERIOD, robot.q, robot.qd, u):
+            estimator.measure(*reading)
+        robot.step(u, PERIOD)
+    return estimator, robot
+
+
+def test_a_touch_is_told_by_the_shape_and_the_place_along_the_arm():
+    """The force on the estimate is that of contact; its place is that of the simulated one."""
+    estimator, robot = touched(15.0)
+    real = sd.contacts(arm(), q=robot.q, qd=robot.qd)
+    assert real.force.sum() > 0.3
+    found = estimator.contact()
+    assert found.other == 'peg' and found.body == 's1' and found.push.chance < CERTAIN
+    where = (real.force @ real.points) / real.force.sum()
+    assert abs(found.position[2] - where[2]) < 0.01
+    force = real.force @ real.normals
+    assert found.push.value == pytest.approx(force, abs=0.25 * np.linalg.norm(force))
+
+
+def test_an_arm_that_is_far_from_everything_touches_no_shape():
+    """Without a shape nearby the usual places are tried, and none is named."""
+    estimator, robot = touched(0.0)
+    assert sd.contacts(arm(), q=robot.q).gap.size == 0
+    found = estimator.contact(within=0.0)
+    assert found.other is None and found.push.chance > CERTAIN
+
+
+def test_places_that_are_given_are_tried_alone():
+    """A caller who names the places is not told of others."""
+    estimator, _ = touched(15.0)
+    found = estimator.contact([('s2', None)])
+    assert found.body == 's2' and found.other is None
+
+
+@pytest.mark.parametrize('within', [-1.0, float('nan'), True, 'near'])
+def test_a_distance_that_is_none_is_refused(within):
+    """The gap within which a posture may touch is a length."""
+    estimator = sd.Estimator(arm(), GIVEN)
+    estimator.begin(0.0)
+    with pytest.raises(ArgumentError, match='within'):
+        estimator.contact(within=within)
