@@ -6,7 +6,8 @@ The simulated robot stands at its initial posture until the controller, which ma
 answers. With `estimator:=NAME` the controller hears an estimator, which hears simulated sensors.
 With `visualize:=true` the visualizer, too; with `use_rviz:=true` that and RViz.
 
-Each keeps to a processor of its own, where there are two; several loops share out those there are.
+Simulation and controller keep to one processor, where there are two, as long as the work of a
+period fits on it; else to one each. Several loops share out those there are.
 """
 
 from pathlib import Path
@@ -29,12 +30,20 @@ USE_RVIZ = 'Show the robot in RViz: true or false'
 def generate_launch_description():
     """Include both launch files; each argument goes to both."""
     folder = Path(__file__).parent
-    words = 'Its number, or own: the least used; needs priority; empty: any'
-    places = [
-        DeclareLaunchArgument(f'{node}_processor', default_value='own', description=words)
-        for node in NODES
-    ]
+    words = 'Its number; own: the least used; shared: one for both; needs priority; empty: any'
     named = "'", LaunchConfiguration('estimator'), "'"
+    other = "'", LaunchConfiguration('controller_processor'), "'"
+    places = [
+        DeclareLaunchArgument(
+            f'{node}_processor',
+            default_value=PythonExpression(["'shared' if ", *condition, " else 'own'"]),
+            description=words,
+        )
+        for node, condition in (
+            ('controller', (*named, " == ''")),
+            ('simulation', (*other, " == 'shared'")),
+        )
+    ]
     waiting = DeclareLaunchArgument(
         'wait_for_commands',
         default_value=PythonExpression(["'false' if ", *named, " else 'true'"]),
@@ -43,8 +52,8 @@ def generate_launch_description():
     nodes = [IncludeLaunchDescription(str(folder / f'{node}.launch.py')) for node in NODES]
     wanted = "'true' in ('", LaunchConfiguration('visualize'), "'.lower(), '"
     wanted = PythonExpression([*wanted, LaunchConfiguration('use_rviz'), "'.lower())"])
+    sensors = DeclareLaunchArgument('estimator', default_value='', description=ESTIMATOR)
     estimated = [
-        DeclareLaunchArgument('estimator', default_value='', description=ESTIMATOR),
         DeclareLaunchArgument('estimator_processor', default_value='own', description=words),
         IncludeLaunchDescription(
             str(folder / 'estimator.launch.py'),
@@ -58,4 +67,4 @@ def generate_launch_description():
             str(folder / 'visualizer.launch.py'), condition=IfCondition(wanted)
         ),
     ]
-    return LaunchDescription([*places, *estimated, waiting, *nodes, *shown])
+    return LaunchDescription([sensors, *places, *estimated, waiting, *nodes, *shown])

@@ -9,6 +9,7 @@ from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from softrobot_dynamics.configuration.parameter_files import parameters_of
+from softrobot_dynamics.loops.realtime import processor_of_pair
 
 PACKAGE = 'softrobot_dynamics'
 ROBOT = 'pcc_arm'  # where nobody says which
@@ -70,7 +71,7 @@ def _nodes(context):
     given = dict(context.launch_configurations)
     name = given['node']
     given |= _common(name, given)
-    processor = given.get(f'{name}_processor', '')
+    place = _place(given.get(f'{name}_processor', ''), given['namespace'])
     return [
         Node(
             package=PACKAGE,
@@ -78,15 +79,18 @@ def _nodes(context):
             name=name,
             namespace=LaunchConfiguration('namespace'),
             parameters=[*_parameter_files(given), _parameters(name, given)],
-            arguments=[
-                *(['--processor', processor] if processor else []),
-                '--ros-args',
-                '--log-level',
-                LaunchConfiguration('log_level'),
-            ],
+            arguments=[*place, '--ros-args', '--log-level', LaunchConfiguration('log_level')],
             output='screen',
         )
     ]
+
+
+def _place(processor, namespace):
+    """Return the arguments that give a node its processor, with `shared` one for a namespace."""
+    if processor != 'shared':
+        return ['--processor', processor] if processor else []
+    number = processor_of_pair(namespace)
+    return [] if number is None else ['--processor', str(number), '--shared']
 
 
 def _common(node, given):

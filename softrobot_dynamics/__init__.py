@@ -4,6 +4,7 @@
 from importlib import import_module
 from typing import Any, TYPE_CHECKING
 
+from softrobot_dynamics.compiling.garbage import rarely_collected
 from softrobot_dynamics.compiling.programs import is_program, start_quietly
 
 if is_program():  # before numba is imported, which takes a second
@@ -168,7 +169,8 @@ def __getattr__(name: str) -> Any:
     """Return a public name; its module is imported now, with numba and what else it takes."""
     if name not in _MODULES:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
-    value = getattr(import_module(f'{__name__}.{_MODULES[name]}'), name)
+    with rarely_collected():
+        value = getattr(import_module(f'{__name__}.{_MODULES[name]}'), name)
     globals()[name] = value
     return value
 

@@ -17,7 +17,6 @@ from collections.abc import Iterator
 import contextlib
 from contextvars import ContextVar
 import functools
-import gc
 import hashlib
 import linecache
 import marshal
@@ -30,6 +29,7 @@ from typing import Any
 
 from softrobot_dynamics.compiling import c_functions, compiler, folder, prebuilt
 from softrobot_dynamics.compiling.folder import own_folder
+from softrobot_dynamics.compiling.garbage import rarely_collected
 from softrobot_dynamics.compiling.sources import digest_of
 from softrobot_dynamics.compiling.targets import own_keys
 
@@ -55,7 +55,7 @@ def load_module(source: str, label: str) -> ModuleType:
     CacheError for a folder that others could have put code into.
     """
     name, collected = _name(source, label), _COLLECTED.get()
-    if collected is not None and name not in _READY and any(x in source for x in _AT_ONCE):
+    if collected is not None and any(x in source for x in _AT_ONCE) and not _loads(name, source):
         collected[name] = source
         return _NotLoaded(name)
     load(name, source)
@@ -72,12 +72,24 @@ def load(name: str, source: str, wait: bool = True) -> bool:
         return True
     with _COMPILER:  # another thread may be loading it, and the addresses in it must not change
         if name not in _READY:
-            with _rarely_collected(), _locked(name, wait) as free:
+            with rarely_collected(), _locked(name, wait) as free:
                 if not free:
                     return False
                 _load(name, source)  # which compiles what has a given type
                 _READY.add(name)
     return True
+
+
+def _loads(name: str, source: str) -> bool:
+    """Tell whether a module is loaded; load it if its machine code is kept."""
+    if name in _READY:
+        return True
+    if _BY_ADDRESS not in source:
+        return is_kept(name) and load(name, source, wait=False)
+    with _COMPILER:
+        if name not in _READY and _load_kept(name, source):
+            _READY.add(name)
+    return name in _READY
 
 
 def is_kept(name: str) -> bool:
@@ -138,19 +150,8 @@ def compiling(function: Any) -> Iterator[None]:
     if function.signatures:
         yield
         return
-    with _COMPILER, _rarely_collected(), _locked(function.py_func.__module__):
+    with _COMPILER, rarely_collected(), _locked(function.py_func.__module__):
         yield
-
-
-@contextlib.contextmanager
-def _rarely_collected() -> Iterator[None]:
-    """Let Python look for unused objects less often; while compiling that takes an eighth."""
-    before = gc.get_threshold()
-    gc.set_threshold(100_000, 50, 50)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 @contextlib.contextmanager
@@ -200,20 +201,33 @@ def _digest(source: str) -> str:
 
 def _load(name: str, source: str) -> None:
     """Make a module of a source, with its bytecode from the cache or into it."""
+    if _BY_ADDRESS in source and _load_kept(name, source):
+        return
+    module = _enter(name, source)
+    try:
+        exec(_bytecode(name, source, f'<{name}>'), module.__dict__)
+    except BaseException:
+        del sys.modules[name]
+        raise
+
+
+def _enter(name: str, source: str) -> ModuleType:
+    """Return a new module of a source, which can be imported and inspected, not run yet."""
     module, file = types.ModuleType(name), f'<{name}>'
     linecache.cache[file] = len(source), None, source.splitlines(True), file  # for inspect
     module.__dict__.update(for_python=compiler.for_python, by_address=compiler.by_address)
     sys.modules[name] = module
-    address = _kept_address(name) if _BY_ADDRESS in source else None
-    if address is not None:  # all that is in it, without running it
-        label = name.removeprefix(PREFIX).rpartition('_')[0]
-        setattr(module, label, c_functions.CFunction(address))
-        return
-    try:
-        exec(_bytecode(name, source, file), module.__dict__)
-    except BaseException:
-        del sys.modules[name]
-        raise
+    return module
+
+
+def _load_kept(name: str, source: str) -> bool:
+    """Load the module of a C function, without running it, if there is machine code of it."""
+    address = _kept_address(name)
+    if address is None:
+        return False
+    label = name.removeprefix(PREFIX).rpartition('_')[0]
+    setattr(_enter(name, source), label, c_functions.CFunction(address))
+    return True
 
 
 def _kept_address(name: str) -> int | None:

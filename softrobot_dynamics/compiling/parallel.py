@@ -23,6 +23,7 @@ from typing import Any
 from softrobot_dynamics.compiling import cache
 from softrobot_dynamics.compiling.compiler import KEEPS_MACHINE_CODE
 from softrobot_dynamics.compiling.folder import own_folder, warn_once
+from softrobot_dynamics.compiling.garbage import rarely_collected
 from softrobot_dynamics.compiling.processes import python_command, python_environment
 from softrobot_dynamics.compiling.progress import CompilationProgress
 
@@ -35,14 +36,17 @@ def compile_in_parallel(*builders: Callable[[], Any]) -> tuple[Any, ...]:
     """
     Return what builders return, after all that they compile has been compiled, most of it at once.
 
-    They are called twice, first with stand-ins for all addresses: so that they may put these into
-    tables, but not call them, nor have any effect besides what they return.
+    Unless all is in the cache they are called twice, first with stand-ins for addresses: so that
+    they may put these into tables, but not call them, nor have any effect besides what they
+    return.
     """
-    with cache.collecting() as sources:
-        for builder in builders:
-            builder()
-    _load(sources)
-    return tuple(builder() for builder in builders)
+    with rarely_collected():
+        with cache.collecting() as sources:
+            made = tuple(builder() for builder in builders)
+        if not sources:
+            return made
+        _load(sources)
+        return tuple(builder() for builder in builders)
 
 
 def _load(sources: dict[str, str]) -> None:

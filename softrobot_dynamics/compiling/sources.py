@@ -33,13 +33,13 @@ def digest_of(source: str, exempt: str) -> bytes:
     Modules whose names begin with ``exempt`` are left out: their names say what is in them.
     """
     named = [name for name in _imported(source) if not name.startswith(exempt)]
-    packages = {name.partition('.')[0] for name in named} - KNOWN
+    packages = frozenset(name.partition('.')[0] for name in named) - KNOWN
     seen, waiting = {}, [file for name in named for file in _files(name, packages)]
     while waiting:
         file = waiting.pop()
         if file not in seen:
-            seen[file], names = _read(file)
-            waiting += [other for name in names for other in _files(name, packages)]
+            seen[file] = _read(file)[0]
+            waiting += _imported_files(file, packages)
     digest = hashlib.sha256()
     for _, content in sorted(seen.items()):
         digest.update(content)
@@ -51,6 +51,12 @@ def _read(file: str) -> tuple[bytes, set[str]]:
     """Return (digest of a file, names that it imports)."""
     text = Path(file).read_bytes()
     return hashlib.sha256(text).digest(), _imported(text.decode())
+
+
+@functools.cache
+def _imported_files(file: str, packages: frozenset[str]) -> frozenset[str]:
+    """Return the files of the ``packages`` that a file imports from."""
+    return frozenset(other for name in _read(file)[1] for other in _files(name, packages))
 
 
 def _imported(text: str) -> set[str]:
@@ -65,7 +71,7 @@ def _imported(text: str) -> set[str]:
     return found
 
 
-def _files(name: str, packages: set[str]) -> tuple[str, ...]:
+def _files(name: str, packages: frozenset[str]) -> tuple[str, ...]:
     """Return the file (0 or 1) that a dotted name of one of the ``packages`` is, or is in."""
     package = name.partition('.')[0]
     if package not in packages:

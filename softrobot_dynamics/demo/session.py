@@ -28,11 +28,12 @@ from softrobot_dynamics.demo.plan import (
     robot_of,
 )
 from softrobot_dynamics.demo.processes import Child, keep_to_this_machine, ProcessDiedError
-from softrobot_dynamics.demo.rates import held, RATES, used, work_of
+from softrobot_dynamics.demo.rates import held, RATES, share_one, used, work_of
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.evaluation import report
 from softrobot_dynamics.evaluation.targets import targets_of
 from softrobot_dynamics.evaluation.terminal import Display, display, Subject
+from softrobot_dynamics.loops import realtime
 from softrobot_dynamics.loops.estimation_loop import MODES, RUNNING
 
 if TYPE_CHECKING:
@@ -115,11 +116,17 @@ def _prepare(ros: Ros, options: Namespace, folder: Path, shown: Display) -> tupl
         shown.say(words)
     with shown.stage(f'loading {robot}'), reporting(shown.say):
         compiled = compile_everything(plan)
+    work = _work_of(ros, compiled, 1.0 / plan.controller['rate'])
     if plan.any_rate:
         with shown.stage('measuring which rate this machine holds'):
-            found = held(_work_of(ros, compiled))
+            found = held(work)
         shown.say(found.in_words())
         plan = plan_at(found.rate)._replace(any_rate=True)
+    plan = plan._replace(shared=share_one(work, plan.controller['rate']))
+    shown.say(
+        f'{"one processor for all nodes" if plan.shared else "a processor for each node"}: their'
+        f' work takes {1e3 * sum(work):.2f} of {1e3 / plan.controller["rate"]:g} ms'
+    )
     kinds = [part.values['reference.type'] for part in parts_of(plan.controller)]
     with shown.stage(f'planning the reference ({", ".join(kinds)})'):
         reference = reference_of(plan, compiled.model)
@@ -127,12 +134,10 @@ def _prepare(ros: Ros, options: Namespace, folder: Path, shown: Display) -> tupl
     return plan, compiled.model, reference
 
 
-def _work_of(ros: Ros, compiled: CompiledNodes) -> tuple[float, ...]:
-    """Return what each node computes in a tick [s], see `rates.py`."""
+def _work_of(ros: Ros, compiled: CompiledNodes, period: float) -> tuple[float, ...]:
+    """Return what each node computes in a tick of a `period` [s], see `rates.py`."""
     message = used(ros.message(compiled.model.n), time.process_time_ns)
-    return work_of(
-        compiled.law, compiled.simulator, compiled.estimator, _WAYS * message, 1.0 / RATES[0]
-    )
+    return work_of(compiled.law, compiled.simulator, compiled.estimator, _WAYS * message, period)
 
 
 @contextlib.contextmanager
@@ -194,10 +199,11 @@ class _Session:
         arguments = parameter_arguments(self._plan.files)
         self._shown.say(f'ROS_DOMAIN_ID={os.environ["ROS_DOMAIN_ID"]}, namespace /{NAMESPACE}')
         estimator = ['estimator'] if self._plan.estimator else []
+        pair = realtime.processor_of_pair(NAMESPACE) if self._plan.shared else None
+        place = ['--processor', 'own'] if pair is None else ['--processor', str(pair), '--shared']
         for name in ('simulation', *estimator, 'controller'):
             log = self._folder / f'{name}.log'
-            own = ['--processor', 'own', *arguments]
-            self._nodes.append(Child(f'nodes.{name}', own, log))
+            self._nodes.append(Child(f'nodes.{name}', [*place, *arguments], log))
             if name == 'estimator':
                 self._await(log, MODES[RUNNING])
         for name in ('configure', 'activate'):

@@ -46,6 +46,7 @@ class CompoundLimits:
     position: tuple[tuple[str, tuple[float, float]], ...] = by_coordinate(interval('rad or m'))
     velocity: _ByName = by_coordinate(number('rad/s or m/s', above=0, infinite=True))
     effort: _ByName = by_coordinate(number('N m or N', above=0, infinite=True))
+    restitution: _ByName = by_coordinate(number('-', at_least=0.0, at_most=1.0))  # of its stops
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class CompoundJoint(Joint):
                 if name and name not in names:
                     hint = closest(name, names)
                     yield f'{path}.{name}', value, f'one of the coordinates {_list(names)}{hint}'
-                elif mixed and not name:
+                elif mixed and not name and path != 'limits.restitution':
                     yield path, value, f'a mapping of {_list(names)}, which differ in unit'
 
     def unit(self, coordinate: str) -> str:
@@ -94,6 +95,10 @@ class CompoundJoint(Joint):
     def effort_limits(self) -> list[float]:
         """Return the largest generalized force along each coordinate, a list."""
         return self._each(self.limits.effort, inf)
+
+    def restitutions(self) -> list[float]:
+        """Return the restitution at the position limits of each coordinate, a list."""
+        return self._each(self.limits.restitution, 0.0)
 
     def _each(self, given: tuple[tuple[str, T], ...], otherwise: T) -> list[T]:
         known = dict(given)

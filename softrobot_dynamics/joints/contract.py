@@ -104,6 +104,10 @@ class Joint:
         """Return the largest generalized force along each coordinate, a list."""
         return [self.limits.effort if self.limits else inf] * len(self.coordinates())
 
+    def restitutions(self) -> list[float]:
+        """Return the restitution at the position limits of each coordinate, a list."""
+        return [getattr(self.limits, 'restitution', 0.0)] * len(self.coordinates())
+
     def margin(self, q: Values, math: Math) -> Value | None:
         """Return a formula, positive where the coordinates hold, or None: they do everywhere."""
         return None

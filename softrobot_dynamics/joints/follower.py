@@ -87,6 +87,10 @@ class Follower(Joint):
         """Return that of the joint, of an actuator at it."""
         return self.joint.effort_limits()
 
+    def restitutions(self) -> list[float]:
+        """Return none: that of the leader counts."""
+        return []
+
     def leader_range(self) -> tuple[float, float]:
         """Return (low, high) of q for which the joint is within its limits."""
         ends = [(end - self.offset) / self.multiplier for end in self.joint.position_limits()[0]]

@@ -17,6 +17,7 @@ class PrismaticLimits:
     position: tuple[float, float] = interval('m', default=(-inf, inf))
     velocity: float = number('m/s', above=0, infinite=True, default=inf)
     effort: float = number('N', above=0, infinite=True, default=inf)
+    restitution: float = number('-', at_least=0.0, at_most=1.0, default=0.0)  # of its stops
 
 
 @register('prismatic')

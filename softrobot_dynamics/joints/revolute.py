@@ -19,6 +19,7 @@ class RevoluteLimits:
     position: tuple[float, float] = interval('rad', default=(-inf, inf))
     velocity: float = number('rad/s', above=0, infinite=True, default=inf)
     effort: float = number('N m', above=0, infinite=True, default=inf)
+    restitution: float = number('-', at_least=0.0, at_most=1.0, default=0.0)  # of its stops
 
 
 @register('revolute')

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 import contextlib
 import ctypes
 import errno
+import functools
 import itertools
 import os
 from pathlib import Path
@@ -87,7 +88,14 @@ def claim(choices: Iterable[int]) -> int | None:
                 return processor
 
 
+@functools.cache
+def processor_of_pair(pair: str) -> int | None:
+    """Return the processor that all nodes of a `pair` share, claimed as by `own_processor`."""
+    return own_processor()
+
+
 _everywhere = processors()
+_home = _everywhere  # processors of the threads with priority
 
 
 def ask_for_priority(
@@ -101,7 +109,7 @@ def ask_for_priority(
     None: the kernel moves a real-time thread whenever it wakes while its processor is busy with
     another, and then it finds nothing of its own in the caches.
     """
-    global _priority
+    global _priority, _home
     if priority == 0:
         return None
     try:
@@ -118,7 +126,23 @@ def ask_for_priority(
         claim([processor])  # for others to know
     if processor is not None:
         os.sched_setaffinity(0, {processor})
+        _home = (processor,)
     return None
+
+
+def kept_processor() -> int | None:
+    """Return the processor to which the threads with priority keep, None if to no single one."""
+    return _home[0] if _priority and len(_home) == 1 else None
+
+
+def move_to(processor: int) -> None:
+    """Have the threads of this process that keep to a processor keep to this one."""
+    global _home
+    before, _home = _home, (processor,)
+    for file in Path('/proc/self/task').iterdir():
+        with contextlib.suppress(ProcessLookupError):  # it has ended since
+            if os.sched_getaffinity(int(file.name)) == {*before}:
+                os.sched_setaffinity(int(file.name), _home)
 
 
 def prioritise_dds_threads() -> None:
@@ -196,8 +220,8 @@ def anywhere() -> Iterator[None]:
     try:
         yield
     finally:
-        if before != _everywhere:
-            os.sched_setaffinity(0, before)
+        if before != _everywhere:  # the process may have moved meanwhile
+            os.sched_setaffinity(0, _home if len(before) == len(_home) == 1 else before)
 
 
 @contextlib.contextmanager

@@ -66,6 +66,7 @@ class SimulationLoop(Loop):
     ) -> None:
         super().__init__('simulation', inbox, publisher)
         self.statistics, self.round_trips, self.lateness = LoopStatistics(), Window(), Window()
+        self.work = Window()  # from a state to the next one, ready to be published
         self.mode, self.paused = IDLE, False
         self.timeout, self.pace = schedule.timeout, schedule.pace
         self.wrenches: Wrenches | None = None
@@ -130,6 +131,7 @@ class SimulationLoop(Loop):
         answered = round_trip is not None
         if answered:
             self._step(round_trip)
+            self.work.add(now() - self._published)
             if self.pace > 0.0:
                 sleep_until(self.deadlines.next)
         woken = now()
@@ -137,8 +139,9 @@ class SimulationLoop(Loop):
             self.deadlines.put(woken)
         if not answered:
             self._step(self._age(woken))
-        self._plan(woken)
+        late, slip = woken - self.deadlines.next, self._plan(woken)
         self._publish()
+        self._note(late, slip)
 
     def _age(self, moment: int) -> int | None:
         """Return the age [ns] of the last command where none can answer; None if it is too old."""
@@ -261,20 +264,24 @@ class SimulationLoop(Loop):
         if self.mode != DRIVEN:
             self.statistics.count('safe')
 
-    def _plan(self, woken: int) -> None:
-        """Set the next deadline after having woken at `woken` [ns] for the last one."""
-        late = woken - self.deadlines.next
-        self.lateness.add(late)
-        if self.record is not None and self._row is not None and self.mode != DIVERGED:
-            self.record.add(*self._row, late * 1e-9, self.mode, self._asked)
-        if slip := self.deadlines.meet(woken, self._interval()):
-            self.statistics.count('slips')
-            self._publisher.slipped(slip)
-            self._behind += slip if self.pace == 1.0 else 0
+    def _plan(self, woken: int) -> int:
+        """Set the deadline after that for which it woke at `woken` [ns]; return a slip or 0."""
+        slip = self.deadlines.meet(woken, self._interval())
+        self._behind += slip if self.pace == 1.0 else 0
         if self.mode != DRIVEN:  # no one counts on its time: stamps keep to the clock
             self._epoch += self._behind
             self._stamp += self._behind
             self._behind = 0
+        return slip
+
+    def _note(self, late: int, slip: int) -> None:
+        """Count and record the last period, begun `late` [ns]: while the controller computes."""
+        self.lateness.add(late)
+        if self.record is not None and self._row is not None and self.mode != DIVERGED:
+            self.record.add(*self._row, late * 1e-9, self.mode, self._asked)
+        if slip:
+            self.statistics.count('slips')
+            self._publisher.slipped(slip)
 
     def _interval(self) -> int:
         """Return how long to wait for an answer [ns] of real time."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
+from softrobot_dynamics.compiling.garbage import rarely_collected
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.compiling.parallel import compile_in_parallel
 from softrobot_dynamics.description.mimics import leader_limits
@@ -41,7 +42,8 @@ def compile_model(description: RobotDescription) -> CompiledModel:
     Kernels are compiled on first use; a robot made of body and joint types seen before is loaded
     from the cache.
     """
-    return CompiledModel(description)
+    with rarely_collected():
+        return CompiledModel(description)
 
 
 class CompiledModel:
@@ -82,6 +84,7 @@ class CompiledModel:
             for given in (description.initial, description.initial_rates)
         )
         self.q_lower, self.q_upper = _position_limits(description)
+        self.restitution = _restitutions(description)
         self.qd_limit = _speed_limits(description)
         self._limit_leaders()
         self._read_actuators()
@@ -247,6 +250,16 @@ def _position_limits(description: RobotDescription) -> Matrix:
         for pair in [*m.joint.position_limits(), *[free] * len(m.body.coordinates())]
     ]
     return np.array(pairs, dtype=float).reshape(-1, 2).T.copy()
+
+
+def _restitutions(description: RobotDescription) -> Vector:
+    """Restitution at the position limits of each coordinate; bodies have none."""
+    found = [
+        each
+        for m in description.modules
+        for each in [*m.joint.restitutions(), *[0.0] * len(m.body.coordinates())]
+    ]
+    return np.array(found)
 
 
 def _speed_limits(description: RobotDescription) -> Vector:

@@ -28,6 +28,7 @@ from softrobot_dynamics.compiling.programs import started
 from softrobot_dynamics.compiling.progress import reporting
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.loops import realtime
+from softrobot_dynamics.loops.placement import LONGEST
 from softrobot_dynamics.loops.thread import Loop
 from softrobot_dynamics.nodes.messaging.transport import choose_transport
 from softrobot_dynamics.nodes.serving import CallbackThread, served
@@ -68,6 +69,7 @@ class Stop:
     def __init__(self) -> None:
         self.requested = Future()
         self.failed = False  # the node has to end for a fault of its own
+        self.shared: int | None = None  # processor that the node shares with its controller
         self._noted = self._may_interrupt = False
         self._pipe, end = os.pipe()
         os.set_blocking(end, False)
@@ -150,6 +152,8 @@ def run(
     try:
         stop = Stop()  # its thread has the priority that was granted
         started()
+        if arguments.shared:
+            stop.shared = realtime.kept_processor()
         with realtime.without_priority():  # while the threads of DDS are started
             rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
             sys.setswitchinterval(realtime.SWITCH_INTERVAL)
@@ -187,6 +191,12 @@ def _arguments(argv: Sequence[str] | None, priority: int) -> argparse.Namespace:
         help='the one to keep to, if the priority is granted; own: the one that the fewest other'
         ' nodes have; first or second: that of two nodes beside each other, where there are two;'
         ' default: any',
+    )
+    parser.add_argument(
+        '--shared',
+        action='store_true',
+        help='a controller has the same processor: the simulation changes to one of its own if'
+        f' the way from a state to the next one takes more than {LONGEST:.0%} of a period',
     )
     parser.add_argument(
         '--may-sleep',

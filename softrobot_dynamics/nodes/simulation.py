@@ -29,6 +29,7 @@ from softrobot_dynamics.loops.command_timing import said_of
 from softrobot_dynamics.loops.deadlines import Schedule
 from softrobot_dynamics.loops.external_inputs import ExternalWrenches, InitialStateReader
 from softrobot_dynamics.loops.message_fields import cause_of
+from softrobot_dynamics.loops.placement import SharedProcessor
 from softrobot_dynamics.loops.simulated_sensors import estimator_file, MeasuredSensing
 from softrobot_dynamics.loops.simulation_loop import SimulationLoop
 from softrobot_dynamics.loops.statistics import Throttle
@@ -87,6 +88,7 @@ class SimulationNode(Node):
         self._build, self._stop = build, stop
         self._loop: Any = None
         self._throttle = Throttle()
+        self._shared = SharedProcessor(None if stop is None else stop.shared)
         self.options = NodeParameters(self, declared_parameters.SIMULATION)
         self.options.on_change(self._accept)
         self.create_service(Trigger, '~/reset', self._on_reset)
@@ -271,6 +273,8 @@ class SimulationNode(Node):
         """Return the Report for /diagnostics."""
         values, reset = self.options.values, self.resolve_service_name('~/reset')
         acting = said_of(values['command_timing'], values['bus.rate'])
+        if self._loop is not None and (words := self._shared.decide(self._loop)):
+            self.get_logger().info(words)
         return report_on(self._loop, acting, reset)
 
 

@@ -31,6 +31,7 @@ def report_on(loop: SimulationLoop | None, acting: str, reset: str) -> Report:
         'real-time factor asked for': loop.pace,
         'slipped [ms]': loop.deadlines.slipped * 1e-6,
         'round trip p50 / p99 / max [us]': loop.round_trips.report(),
+        'state to next state p50 / p99 / max [us]': loop.work.report(),
         'wake-up lateness p50 / p99 / max [us]': loop.lateness.report(),
         'commands beyond a limit': total['clipped'],
         'command time-outs': total['timeouts'],

@@ -117,7 +117,7 @@ class Registry:
             folder = import_module(self._package).__path__
             for module in pkgutil.iter_modules(folder, self._package + '.'):
                 import_module(module.name)
-            for entry in entry_points(group=self._group):
+            for entry in _entry_points().select(group=self._group):
                 self._load(entry)
             self._complete = True
 
@@ -133,6 +133,12 @@ class Registry:
                 RuntimeWarning,
                 stacklevel=2,
             )
+
+
+@functools.cache
+def _entry_points() -> Any:
+    """Return those of all installed packages, which are looked through once, to select from."""
+    return entry_points()  # of a type that differs between versions of Python
 
 
 def read_member(

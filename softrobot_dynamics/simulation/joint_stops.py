@@ -1,13 +1,17 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Position limits of joints as stops in a simulation: rigid, unilateral, without restitution.
+Position limits of joints as stops in a simulation: rigid, unilateral, with a restitution.
 
 A step that leads beyond a stop is made again, as long as it takes to get there. The impact then
 changes the rates as M dqd = J^T p has it, with impulses p >= 0 at the stops that are reached, and
 no rate into one is left: the kinetic energy is as small as rates from there allow, so that it
-never grows (Moreau, 1988). Whatever presses against its stop is held there during the next
-step; what acceleration leads away is free. Both are linear complementarity problems with the mass
-matrix. No stiffness stands for the stop, which would have to be chosen for each robot and step.
+never grows (Moreau, 1988). With a restitution e of `limits.restitution` rates into stops become e
+times as fast away from them (Newton's law). Of stops that are met at once the smallest e counts,
+and 0 where another coordinate is just leaving its stop, so that energy does not grow then either.
+Flights shorter than a sub-step end at once. Whatever presses against its stop is held there during
+the next step; what acceleration leads away is free. Both are linear complementarity problems with
+the mass matrix. No stiffness stands for the stop, which would have to be chosen for each robot and
+step.
 
 Steps that meet no stop are those of the integrator alone, bit for bit: it makes all steps of a
 period first, and only if one was at a stop are they made again, one by one.
@@ -79,6 +83,7 @@ class JointStops:
         """
         self._hold(steps, force, q, qd)
         start, longest, clock = (q.copy(), qd.copy()), duration, self._stepper.clock
+        substep = self._stepper.substep
         for left in reversed(range(_TRIES + len(q))):
             failed = steps.advance(force, q, qd, longest, True)
             if failed:
@@ -91,7 +96,9 @@ class JointStops:
             pressed = deep & (self._depth(start[0]) >= 0.0)
             share = self._share(start[0], q, deep)
             q[:], qd[:] = start
-            if pressed.any():  # away from its stop and back within a step: it stays
+            if longest > substep and (self._model.restitution[pressed] > 0.0).any():
+                longest = substep  # it may fly for some shorter time
+            elif pressed.any():  # away from its stop and back within a step: it stays
                 self._fix(steps, pressed, q, qd)
                 start = q.copy(), qd.copy()
             else:
@@ -126,9 +133,13 @@ class JointStops:
             return
         steps.evaluate(q, qd)
         inverse = self._inverse()
-        impulse = complementary(_between(inverse, at, sign), sign * qd[at])
+        before = sign * qd[at]
+        bounces = not (before > 0.0).any()
+        e = self._model.restitution[at][before < 0.0].min() if bounces else 0.0
+        away = -e * np.minimum(before, 0.0)
+        impulse = complementary(_between(inverse, at, sign), before - away)
         qd += inverse[:, at] @ (sign * impulse)
-        qd[at] = np.where(impulse > 0.0, 0.0, sign * np.maximum(sign * qd[at], 0.0))
+        qd[at] = np.where(impulse > 0.0, sign * away, sign * np.maximum(sign * qd[at], away))
 
     def _hold(self, steps: LoadedSteps, force: Vector, q: Vector, qd: Vector) -> None:
         """Hold what rests at a stop and is pressed against it."""

@@ -43,8 +43,8 @@ class Simulator(Rebuilt):
     told positions and friction along routes included, is
     :class:`~softrobot_dynamics.simulation.actuation.ActuatedSimulator`'s. Coordinates without
     inertia are followed if they have stiffness or damping, and are a SingularMassError in the
-    beginning if they have none. Position limits of joints are stops: rigid, without friction or
-    restitution (:mod:`.joint_stops`). Shapes that collide push each other apart
+    beginning if they have none. Position limits of joints are stops: rigid, without friction, with
+    their ``restitution`` (:mod:`.joint_stops`). Shapes that collide push each other apart
     (:mod:`softrobot_dynamics.recursion.contact`).
     """
 

@@ -18,8 +18,11 @@ def topological(outputs: Collection[Node]) -> list[Node]:
             order.append(node)
         elif id(node) not in seen:
             seen.add(id(node))
-            stack.append((node, True))
-            stack.extend((arg, False) for arg in reversed(node.args) if id(arg) not in seen)
+            if node.args:
+                stack.append((node, True))
+                stack += [(arg, False) for arg in reversed(node.args) if id(arg) not in seen]
+            else:
+                order.append(node)
     return order
 
 
@@ -27,8 +30,14 @@ def symbol_kinds(order: Collection[Node]) -> dict[int, frozenset[str]]:
     """Return {id(node): frozenset of the symbol kinds below it} for a topological order."""
     kinds: dict[int, frozenset[str]] = {}
     for node in order:
-        own = {node.value[0]} if node.op == 'symbol' else set()
-        kinds[id(node)] = frozenset(own.union(*(kinds[id(arg)] for arg in node.args)))
+        found = frozenset(node.value[:1]) if node.op == 'symbol' else frozenset()
+        for arg in node.args:
+            below = kinds[id(arg)]
+            if not found:
+                found = below
+            elif not below <= found:
+                found |= below
+        kinds[id(node)] = found
     return kinds
 
 

@@ -3,6 +3,7 @@
 
 import fcntl
 import functools
+import os
 import textwrap
 
 import pytest
@@ -188,15 +189,34 @@ def test_a_wrong_number_of_compilers_is_warned_of(monkeypatch):
         assert parallel._most() == count
 
 
+def new_kernel():
+    """Return a function that returns the address of a kernel which no cache has yet."""
+    number = int.from_bytes(os.urandom(6), 'little')
+    lines = 'from softrobot_dynamics.compiling.jit import kernel', '@kernel', 'def f(x):'
+    source = '\n'.join([*lines, f'    x[0] = {number}.0', ''])
+    module = cache.load_module(source, 'real')
+    return functools.partial(address, module.__name__, 'f', 'x')
+
+
 @pytest.mark.quick
 def test_addresses_are_real_afterwards():
     """No stand-in stays where a kernel is."""
-    source = (
-        'from softrobot_dynamics.compiling.jit import kernel\n@kernel\ndef f(x):\n    x[0] = 1.0\n'
-    )
-    module = cache.load_module(source, 'real')
-    build = functools.partial(address, module.__name__, 'f', 'x')
+    build = new_kernel()
     with cache.collecting():
         stand_in = build()
     (real,) = parallel.compile_in_parallel(build)
     assert stand_in != real == build()
+
+
+@pytest.mark.quick
+def test_builders_are_called_once_where_all_is_kept():
+    """What is compiled already needs no stand-ins: the second start calls a builder once."""
+    build, calls = new_kernel(), []
+
+    def builder():
+        calls.append(build())
+        return calls[-1]
+
+    first = parallel.compile_in_parallel(builder)
+    assert len(calls) == 2
+    assert parallel.compile_in_parallel(builder) == first and len(calls) == 3

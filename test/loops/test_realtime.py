@@ -16,6 +16,7 @@ from softrobot_dynamics.loops import realtime
 def nothing_granted(monkeypatch):
     """Leave no priority to the tests that come: loops that they run, and nodes, would take it."""
     monkeypatch.setattr(realtime, '_priority', 0)
+    monkeypatch.setattr(realtime, '_home', realtime.processors())
 
 
 def in_a_thread(function):
@@ -102,6 +103,29 @@ def test_patience_and_children_may_use_all_processors(monkeypatch):
     if answer is None:
         pytest.skip('no right to real-time priority here')
     assert answer == ((processor,), everywhere, everywhere, (processor,))
+
+
+@needs_two
+def test_a_process_moves_the_threads_that_keep_to_a_processor(monkeypatch):
+    """Threads on the former processor move, also one that looked elsewhere; free ones do not."""
+    monkeypatch.setattr(realtime, '_priority', 0)
+    monkeypatch.setattr(realtime, '_home', realtime.processors())
+    everywhere, (first, second) = realtime.processors(), realtime.two_processors()
+
+    def try_it():
+        with named_thread('free') as free:
+            if realtime.ask_for_priority(10, first) is not None:
+                return None
+            assert realtime.kept_processor() == first
+            with named_thread('kept') as kept, realtime.anywhere():
+                realtime.move_to(second)
+                moved = os.sched_getaffinity(kept), os.sched_getaffinity(free)
+        return *moved, realtime.processors(), realtime.kept_processor()
+
+    answer = in_a_thread(try_it)
+    if answer is None:
+        pytest.skip('no right to real-time priority here')
+    assert answer == ({second}, set(everywhere), (second,), second)
 
 
 @pytest.mark.parametrize('wrong', [5000, 10**12, -1])

@@ -4,6 +4,7 @@
 from pathlib import Path
 
 import pytest
+from softrobot_dynamics.loops import realtime
 import yaml
 
 launch = pytest.importorskip('launch')
@@ -148,6 +149,17 @@ def test_processors_of_the_nodes(spied):
         assert (spied / node).read_text().splitlines()[:2] == ['--processor', place]
     assert _run('closed_loop', controller_processor='', simulation_processor='') == 0
     assert '--processor' not in (spied / 'controller').read_text()
+
+
+@pytest.mark.skipif(len(realtime.processors()) < 2, reason='one processor only')
+def test_simulation_and_controller_share_a_processor(spied):
+    """Both get the same processor and know it; each gets its own with an estimator."""
+    assert _run('closed_loop') == 0
+    places = [(spied / node).read_text().splitlines()[:3] for node in ('simulation', 'controller')]
+    assert places[0] == places[1] and places[0][1].isdecimal() and places[0][2] == '--shared'
+    assert _run('closed_loop', estimator='pcc_arm') == 0
+    for node in ('simulation', 'controller', 'estimator'):
+        assert (spied / node).read_text().splitlines()[:2] == ['--processor', 'own']
 
 
 def test_the_closed_loop_passes_arguments_to_both(spied):

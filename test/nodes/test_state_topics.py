@@ -1,14 +1,18 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """States in parts, with other names and without velocities, over real DDS."""
 
+import contextlib
+import queue
+import threading
 import time
 
 import numpy as np
 import pytest
 
-pytest.importorskip('rclpy')
+rclpy = pytest.importorskip('rclpy')
 
 from diagnostic_msgs.msg import DiagnosticStatus  # noqa: E402
+from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.nodes.messaging.messages import stamped  # noqa: E402
 from support.linear_plant import COORDINATES  # noqa: E402
@@ -185,6 +189,84 @@ def test_parts_close_the_loop_as_fast_as_answers_come(tick, observer, start):
     observer.until_running()
     observer.until(lambda: observer.value(CONTROLLER, 'ticks') > 300, 'answers')
     assert observer.value(SIMULATION, 'missed ticks') == 0
+
+
+class LateDriver:
+    """Passes the states of one part on, each so long [s] after it came."""
+
+    def __init__(self, source, topic, late):
+        self._context = rclpy.Context()
+        rclpy.init(context=self._context)
+        node = rclpy.create_node('late', context=self._context)
+        self._publisher = node.create_publisher(JointState, topic, 10)
+        self._waiting, self._late, self._over = queue.SimpleQueue(), late, threading.Event()
+        node.create_subscription(JointState, source, self._came, 10)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(node)
+        self._threads = [threading.Thread(target=each) for each in (self._listen, self._pass_on)]
+        for each in self._threads:
+            each.start()
+
+    def _came(self, message):
+        self._waiting.put((time.monotonic() + self._late, message))
+
+    def _listen(self):
+        while not self._over.is_set():
+            self._executor.spin_once(timeout_sec=0.1)
+
+    def _pass_on(self):
+        while not self._over.is_set():
+            with contextlib.suppress(queue.Empty):
+                due, message = self._waiting.get(timeout=0.1)
+                time.sleep(max(0.0, due - time.monotonic()))
+                self._publisher.publish(message)
+
+    def close(self):
+        """End."""
+        self._over.set()
+        for each in self._threads:
+            each.join()
+        rclpy.shutdown(context=self._context)
+
+
+def test_a_late_part_is_predicted_and_the_arm_follows(observer, start_arm, tmp_path):
+    """
+    A part is two periods late: the law predicts whole states, and the arm follows within 1 mm.
+
+    They are of the moment at which that part is known, about three periods before the ticks; log
+    and diagnostics say so. The simulated time passes slowly, so that the machine makes no delay.
+    """
+    pace, late = 0.2, 2
+    given = {
+        'state_topics': '[one, two]', 'states__one__names': '["segment1/*"]',
+        'states__tick': 'one', 'states__shared_clock': 'true',
+    }  # fmt: skip
+    driver = LateDriver('raw/joint_states', 'two/joint_states', late * PERIOD / pace)
+    try:
+        start_arm(
+            'simulation', states__two__topic='raw/joint_states', real_time_factor=pace, **given
+        )
+        start_arm(
+            'controller', autostart='true', reference__type='circle', watchdog_periods=200,
+            reference__circle__body='segment3', reference__ramp_time='0.5', **given,
+        )  # fmt: skip
+        observer.until_running()
+        log, words = tmp_path / 'controller.log', 'whole states are of'
+        observer.until(lambda: words in log.read_text(), words)
+        observer.until(lambda: observer.value(CONTROLLER, 'ticks') > 1.2 * RATE, 'a second')
+        errors = []
+
+        def seen():
+            errors.append(_error(observer))
+            return observer.value(CONTROLLER, 'ticks') > 3.0 * RATE
+
+        observer.until(seen, 'two more')
+        delay = 1e-3 * RATE * observer.value(CONTROLLER, 'delay of whole states [ms]')
+        assert late <= delay < late + 2.0
+        assert np.nanmax(errors) < 1e-3
+        assert observer.value(CONTROLLER, 'watchdog trips') == 0
+    finally:
+        driver.close()
 
 
 def _error(observer):

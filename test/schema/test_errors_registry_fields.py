@@ -3,7 +3,7 @@
 
 import dataclasses
 from importlib import import_module
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, EntryPoints
 import inspect
 import math
 import pickle
@@ -207,12 +207,13 @@ def test_entry_points_are_loaded_and_broken_ones_named(kinds, monkeypatch):
     plugin = types.ModuleType('a_colour_plugin')
     monkeypatch.setitem(__import__('sys').modules, 'a_colour_plugin', plugin)
     plugin.__getattr__ = lambda name: kinds.register('blue')(type('Blue', (), {}))
+    group = 'softrobot_dynamics.none'
     points = [
-        EntryPoint('blue', 'a_colour_plugin:Blue', 'g'),
-        EntryPoint('green', 'no_such_module_at_all:Green', 'g'),
-        EntryPoint('mute', 'math:sqrt', 'g'),
+        EntryPoint('blue', 'a_colour_plugin:Blue', group),
+        EntryPoint('green', 'no_such_module_at_all:Green', group),
+        EntryPoint('mute', 'math:sqrt', group),
     ]
-    monkeypatch.setattr(registry, 'entry_points', lambda group: points)
+    monkeypatch.setattr(registry, '_entry_points', lambda: EntryPoints(points))
     with pytest.warns(RuntimeWarning) as warned:
         assert kinds.names() == ('blue',)
     assert [str(w.message).split(' left out')[0] for w in warned] == [

@@ -6,7 +6,7 @@ import functools
 import numpy as np
 import pytest
 import softrobot_dynamics as sd
-from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.errors import ArgumentError, DescriptionError
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
 from softrobot_dynamics.simulation.complementarity import complementary
 from softrobot_dynamics.simulation.integrators.contract import INTEGRATORS
@@ -16,11 +16,11 @@ ABOUT_JOINT = INERTIA + MASS * CENTRE**2
 every_kind = pytest.mark.parametrize('kind', INTEGRATORS.names())
 
 
-def link(name, limits=None, length=0.8, scale=1.0, **joint):
+def link(name, limits=None, length=0.8, scale=1.0, restitution=0.0, **joint):
     """Return a module: a link that hangs along -z and turns about y."""
     joint = {'type': 'revolute', 'name': name, 'axis': [0.0, 1.0, 0.0], **joint}
     if limits is not None:
-        joint['limits'] = {'position': limits}
+        joint['limits'] = {'position': limits, 'restitution': restitution}
     turning = dict.fromkeys(('ixx', 'iyy', 'izz'), INERTIA * scale)
     inertia = {**turning, 'ixy': 0.0, 'ixz': 0.0, 'iyz': 0.0}
     com = [0.0, 0.0, -CENTRE]
@@ -83,6 +83,69 @@ def test_a_pendulum_falls_onto_its_stop_when_a_free_one_would_be_there_and_stays
         robot.step([0.0], 1e-3)
         assert robot.q[0] == 0.3 and robot.qd[0] == 0.0
     assert robot.stop_forces[0] == pytest.approx(weight * np.sin(0.3), rel=1e-12)
+
+
+@pytest.mark.parametrize('restitution', [0.0, 0.5, 1.0])
+@every_kind
+def test_a_pendulum_bounces_as_high_as_its_restitution_says(kind, restitution):
+    """Each bounce begins with e times the speed, so e^2 of the energy, of the fall before it."""
+    model = compiled(link('j', [0.3, 3.0], restitution=restitution))
+    robot = simulator(model, kind, q=[1.2])
+    lowest = -MASS * 9.81 * CENTRE * np.cos(0.3)
+    expected, tops, rising = energy(model, robot) - lowest, [], False
+    for _ in range(4000):
+        robot.step([], 1e-3)
+        assert robot.q[0] >= 0.3
+        if rising and robot.qd[0] <= 0.0:
+            tops.append(energy(model, robot) - lowest)
+        rising = robot.qd[0] > 0.0
+    if restitution == 0.0:
+        assert not tops and robot.q[0] == 0.3 and robot.qd[0] == 0.0
+    for k, top in enumerate(tops[:3], start=1):
+        assert top == pytest.approx(expected * restitution ** (2 * k), rel=2e-3)
+    if restitution == 0.5:  # bounces get shorter, until they would end within a sub-step
+        assert len(tops) > 3 and robot.q[0] == 0.3 and robot.qd[0] == 0.0
+    if restitution == 1.0:
+        assert len(tops) >= 3
+
+
+def test_bounces_within_one_long_step_are_those_of_many_short_ones():
+    """With a tolerance steps as long as a bounce are made shorter: the motion is the same."""
+    model = compiled(link('j', [0.3, 3.0], restitution=0.7))
+    robots = [simulator(model, 'rosenbrock', q=[1.2]) for _ in range(2)]
+    robots[0].step([], 2.0)
+    for _ in range(2000):
+        robots[1].step([], 1e-3)
+    assert robots[0].q[0] == pytest.approx(robots[1].q[0], abs=1e-4) and robots[0].q[0] > 0.31
+
+
+@pytest.mark.parametrize('rates', [[3.0, 2.0], [4.0, -4.0], [-1.0, 4.0]])
+def test_stops_that_are_met_at_once_add_no_energy(rates):
+    """Two joints of e = 1 and 0 at their stops, one of them perhaps leaving, gain no energy."""
+    joints = link('a', [-0.5, 0.7], restitution=1.0), link('b', [-0.4, 0.6])
+    model = compiled(*joints)
+    robot = simulator(model)
+    robot.reset([0.7, 0.6], rates)
+    last = energy(model, robot)
+    for _ in range(1000):
+        robot.step([], 1e-3)
+        now = energy(model, robot)
+        assert now <= last + 1e-5 * abs(last)
+        last = now
+
+
+def test_coordinates_of_a_joint_have_a_restitution_each():
+    """A universal joint takes one number for both, or one by coordinate; others are refused."""
+
+    def robot(restitution):
+        joint = {'type': 'universal', 'name': 'j'}
+        joint['limits'] = {'position': [-1.0, 1.0], 'restitution': restitution}
+        return compiled({**link('j'), 'joint': joint})
+
+    assert robot(0.4).restitution.tolist() == [0.4, 0.4]
+    assert robot({'ry': 0.4}).restitution.tolist() == [0.0, 0.4]
+    with pytest.raises(DescriptionError, match='restitution.*1.5'):
+        robot(1.5)
 
 
 @every_kind
