@@ -268,7 +268,7 @@ def test_only_commands_and_papers_import_members_of_kinds():
         'controllers.safe', 'controllers.setpoints', 'controllers.settings', 'bodies.curves',
         'bodies.skins', 'joints.follower',
         'references.feasibility', 'references.following', 'references.outputs',
-        'references.led_tips', 'references.piecewise', 'references.postures',
+        'references.tip_places', 'references.piecewise', 'references.postures',
         'controllers.planner',
     }  # fmt: skip
     concrete = [

@@ -30,7 +30,7 @@ from softrobot_dynamics.loops.state_validation import (
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.references import feasibility
 from softrobot_dynamics.references.feasibility import Planned
-from softrobot_dynamics.references.led_tips import led_tip_reference
+from softrobot_dynamics.references.tip_places import led_tip_reference
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
 from softrobot_dynamics.simulation.reconstruction import Reconstruction, require_alike
 from softrobot_dynamics.simulation.sensing import Sensing

@@ -12,9 +12,9 @@ from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
 from softrobot_dynamics.loops.solving import SolutionThread, solve_beside
 from softrobot_dynamics.references.circle import Circle
-from softrobot_dynamics.references.led_tips import led_tip_reference
 from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.references.setpoint import SetPoint
+from softrobot_dynamics.references.tip_places import led_tip_reference
 from support.robots import compiled
 
 PERIOD = 2e-3
