@@ -159,6 +159,6 @@ setup(
     # Another package adds its own kinds by entry points of these groups, each naming a module
     # that registers them (docs/extending.md): softrobot_dynamics.bodies, .materials, .sections,
     # .bases, .joints, .actuators, .controllers, .references, .sensors, .integrators,
-    # .collision.
+    # .collision, .tasks, .bounds.
     entry_points={'console_scripts': [f'softrobot = {NAME}.cli:main']},
 )

@@ -30,6 +30,12 @@ if TYPE_CHECKING:
         jacobian,
         material_points,
     )
+    from softrobot_dynamics.dynamics.closures import (
+        assemble,
+        closed_inverse_dynamics,
+        Closures,
+        closures,
+    )
     from softrobot_dynamics.dynamics.commanded import commands, efforts
     from softrobot_dynamics.dynamics.contacts import Contacts, contacts
     from softrobot_dynamics.dynamics.conversions import generalized_velocities, joint_torques
@@ -67,6 +73,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     'ClosedLoop',
+    'Closures',
     'Contacts',
     'CustomBody',
     'Estimator',
@@ -82,7 +89,10 @@ __all__ = [
     'Start',
     'Wrench',
     'actuation',
+    'assemble',
+    'closed_inverse_dynamics',
     'closed_loop',
+    'closures',
     'commands',
     'compile_model',
     'contacts',
@@ -134,6 +144,7 @@ _NAMES = {
         'actuation damping_force elastic_force forward_dynamics forward_kinematics frame '
         'gravity_force jacobian material_points'
     ),
+    'dynamics.closures': 'assemble closed_inverse_dynamics Closures closures',
     'dynamics.commanded': 'commands efforts',
     'dynamics.contacts': 'Contacts contacts',
     'dynamics.conversions': 'generalized_velocities joint_torques',

@@ -202,6 +202,21 @@ class SingularMassError(SoftRobotError):
 
 
 @dataclass(eq=False)
+class OpenLoopError(SoftRobotError):
+    """A closure that does not close, or closes what nothing is left to move of."""
+
+    closure: str  # its name
+    gap: float  # [m] between the frames, in directions that it closes
+    angle: float  # [rad]
+    expected: str  # in words
+
+    def __str__(self) -> str:
+        apart = [f'{x:.3g} {unit}' for x, unit in ((self.gap, 'm'), (self.angle, 'rad')) if x]
+        found = f' is open by {" and ".join(apart)}' if apart else ''
+        return f'closure {_name(self.closure)}{found}; expected {shortened(self.expected)}'
+
+
+@dataclass(eq=False)
 class NotConvergedError(SoftRobotError):
     """An iteration stopped before its residual was small enough."""
 

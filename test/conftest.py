@@ -3,7 +3,8 @@
 Set up every test session: private kernel cache and ROS domain, and turns for tests in real time.
 
 With `-n` several processes (workers) run tests in parallel. They share one folder of compiled
-kernels, and each has its own ROS domain. Two marks say that a test depends on time:
+kernels, and each has its own ROS domain. `-n auto` starts one more than there are processors:
+one of them mostly waits, in tests in real time. Two marks say that a test depends on time:
 
 - `realtime`: it asks when nodes do something. It runs beside ordinary tests, which take processors
   that would else be idle, but not beside another of its kind. If it fails or is skipped there,
@@ -79,6 +80,12 @@ class RanBesideOthers(Exception):
 
 
 _AGAIN = [MachineStoodStill.__name__, RanBesideOthers.__name__]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """Return the number of workers of `-n auto`: tests in real time leave a processor idle."""
+    return len(os.sched_getaffinity(0)) + 1
 
 
 def pytest_collection_modifyitems(config, items):

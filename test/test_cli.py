@@ -8,6 +8,7 @@ import sys
 import pytest
 from softrobot_dynamics import cli
 from softrobot_dynamics.description.shipped import shipped
+from support.closures import four_bar
 from support.recorded import write_demo
 
 CONTROLLER = """
@@ -82,6 +83,22 @@ def test_check_accepts_good_files(capsys):
     """Shipped names and paths; status 0."""
     assert cli.main(['check', 'ur10e', str(shipped('robots')['pcc_arm'])]) == 0
     assert 'ur10e, 6 coordinates, 6 actuators' in capsys.readouterr().out
+
+
+def test_check_says_mobility_and_redundant_directions(tmp_path, capsys):
+    """Of a robot with closures; one that cannot be assembled is wrong."""
+    robot = four_bar()
+    good, bad = tmp_path / 'good.yaml', tmp_path / 'bad.yaml'
+    good.write_text(json.dumps(robot))
+    robot['closures'][0]['frames'][1]['pose']['xyz'] = [1.0, 0.2, 0.0]
+    bad.write_text(json.dumps(robot))
+    assert cli.main(['check', '--report', str(good), str(bad)]) == 1
+    shown = capsys.readouterr().out
+    assert 'mobility 1 = 3 coordinates - rank 2' in shown
+    assert 'loop/rx, loop/ry, loop/z' in shown
+    assert 'assembled near the initial posture' in shown
+    assert 'no report' in shown
+    assert 'closure loop is open by 0.2 m' in shown
 
 
 def test_check_shows_every_problem_of_every_file(tmp_path, capsys):

@@ -5,6 +5,7 @@ from pathlib import Path
 import re
 import runpy
 
+import numpy as np
 import pytest
 
 FOLDER = Path(__file__).parents[1] / 'examples'
@@ -92,3 +93,13 @@ def test_arcs_and_rods_come_nearer_with_their_number_and_order(printed):
     arc, arcs, _, rod, finest = [row[-1] for row in printed('compare_bodies')]
     assert arc > 4.0 * arcs > 16.0 * rod
     assert finest == 0.0
+
+
+def test_the_parallel_robot_comes_to_rest_with_its_loop_closed(printed):
+    """After 2 s the plate is within 0.1 mm of its equilibrium, which the motor has moved."""
+    rows = printed('parallel_robot')
+    assert rows[0] == [6, 9]
+    rest, last = np.array(rows[2][:2]), np.array(rows[3][1:3])
+    np.testing.assert_allclose(last, rest, atol=0.1)
+    assert rest[0] > 5.0
+    assert rows[4][0] < 1e-9

@@ -120,7 +120,7 @@ def test_contract_tests_pass_for_the_kinds_of_the_guide(run):
         'test_joints.py', 'test_actuator_kinds.py', 'test_pfbl.py', 'test_bodies.py',
         'test_materials.py', 'test_sections_and_bases.py', 'test_reference_kinds.py',
         'test_sensor_kinds.py', 'test_integrator_kinds.py', 'test_measurements.py',
-        'test_collision_shapes.py',
+        'test_collision_shapes.py', 'test_task_kinds.py',
     )  # fmt: skip
     tests = [str(next(ROOT.glob(f'test/**/{name}'))) for name in files]
     said = run('-m', 'pytest', '-v', '-p', 'no:cacheprovider', '-k', names, *tests)

@@ -267,9 +267,10 @@ def test_only_commands_and_papers_import_members_of_kinds():
         'controllers.composition', 'controllers.limiting', 'controllers.phases',
         'controllers.safe', 'controllers.setpoints', 'controllers.settings', 'bodies.curves',
         'bodies.skins', 'joints.follower',
-        'references.feasibility', 'references.following', 'references.outputs',
-        'references.tip_places', 'references.piecewise', 'references.postures',
-        'controllers.planner',
+        'references.feasibility', 'references.following', 'references.led_tips',
+        'references.outputs', 'references.rotations',
+        'references.piecewise', 'references.postures',
+        'references.tip_places', 'controllers.planner',
     }  # fmt: skip
     concrete = [
         (a, b)

@@ -161,10 +161,11 @@ joints takes 2.8 µs from Python; before inner functions were left to their oute
 reading of bytecode. The formulas of the robot take an eighth; the rest is the same for every
 robot, and is in the cache for the next one.
 
-With the kernels of a [wheel](realtime.md#kernels-in-a-wheel), on the same machine and by the
-same benchmark's loop in one process: 1.3 s of processor time with an empty cache, as with a
-full one; 11.3 s where the wheel serves another numba or Python (10.4 s with numba 0.61), since
-only what Python itself calls is compiled then. A tick of `pcc_arm` takes 1.01 to 1.02 times as
+With the kernels of a [wheel](realtime.md#kernels-in-a-wheel) in a fresh environment, by the same
+benchmark: 0.5 s of processor time with an empty cache, as with a full one (two runs); 10.8 s
+with numba 0.67 and a wheel made with 0.68, since what Python itself calls is compiled then;
+32.4 s without. The wheel with the kernels of `pcc_arm` and `ur10e` has 1.7 MB, 0.4 more than one
+without kernels. A tick of `pcc_arm` takes 1.01 to 1.02 times as
 long (mean; 0.97 to 1.13 in single turns of a loaded machine) as with kernels compiled for its
 processor (`python benchmarks/tick.py pcc_arm --prebuilt FOLDER`).
 

@@ -39,13 +39,18 @@ def run(options: Namespace) -> int:
     for file in options.files:
         try:
             robot = load_robot(file)
+            loops = _closures(robot) if robot.closures else []
         except SoftRobotError as error:
             wrong += 1
             say(error)
         else:
             counts = f'{robot.n} coordinates, {len(robot.actuator_names)} actuators'
             say(f'{file}: {robot.name}, {counts}{_kinds(robot)}')
-            if options.report or options.json:
+            for words in loops:
+                say(f'  {words}')
+            if robot.closures and (options.report or options.json):
+                say('  no report: there is none yet for robots with closures')
+            elif options.report or options.json:
                 reports[str(file)] = _report(file, robot, options)
     if options.json:
         Path(options.json).write_text(json.dumps(reports, indent=2) + '\n', encoding='utf-8')
@@ -79,6 +84,24 @@ def _report(file: str, robot: RobotDescription, options: Namespace) -> list[dict
         figure = '-' if value is None else f'{value:.4g} {unit}'.rstrip()
         say(f'  {name:<66} {figure:>14}{f"  ? {question}" if question else ""}')
     return [finding._asdict() for finding in found]
+
+
+def _closures(robot: RobotDescription) -> list[str]:
+    """Return what there is to say of closed loops; OpenLoopError where they cannot be closed."""
+    from softrobot_dynamics.model.model import compile_model
+
+    model = compile_model(robot)
+    plan: Any = model.closure_plan
+    rank = len(plan.kept)
+    found = [f'closures: mobility {model.n - rank} = {model.n} coordinates - rank {rank}']
+    if plan.redundant:
+        found.append(f'redundant, as they follow from the others: {", ".join(plan.redundant)}')
+    moved = abs(plan.moved / model.scales.units)
+    if moved.max() > 1e-9:
+        worst = int(moved.argmax())
+        name, there = model.coordinate_names[worst], plan.q0[worst]
+        found.append(f'assembled near the initial posture: {name} is {there:.6g} there')
+    return found
 
 
 def _kinds(robot: RobotDescription) -> str:

@@ -97,6 +97,14 @@ OF_CONTROLLER = (
         1e-3,
         100.0,
     ),
+    ParameterSpec(
+        'target.patience',
+        'double',
+        0.2,
+        'Time after which a twist of ~/target_twist counts as zero, unless another comes [s]',
+        0.01,
+        10.0,
+    ),
 )
 
 OF_SIMULATION = (

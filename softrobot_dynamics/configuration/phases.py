@@ -15,6 +15,7 @@ from softrobot_dynamics.controllers.phases import Phase, Program
 from softrobot_dynamics.references import feasibility
 from softrobot_dynamics.references.contract import Trajectory
 from softrobot_dynamics.references.feasibility import Planned
+from softrobot_dynamics.references.led_tips import LedReference, with_tip_path
 from softrobot_dynamics.references.outputs import hold_through
 from softrobot_dynamics.references.piecewise import constant, Reference, stands, values_at
 from softrobot_dynamics.references.postures import actuation_coordinates, PathPostures
@@ -47,7 +48,7 @@ class _Planner:
     def __init__(self, model: CompiledModel, parts: tuple[LawPart, ...], q: Vector) -> None:
         self.parts, self._model, self._q, self._t = parts, model, q, 0.0
         self._own = [indices_of(model, part) for part in parts]
-        self.references: dict[int, Reference | None] = {}
+        self.references: dict[int, Reference | LedReference | None] = {}
         self._led: dict[int, Reference] = {}  # holding included
         self._commanded: dict[int, Vector] = {}
         self._began: dict[int, float] = {}
@@ -81,7 +82,8 @@ class _Planner:
                 return
             motion = wanted.plan(self._model, own, self._q)
         y = actuation_coordinates(self._model, self._q)[own]
-        self.references[i] = motion and motion.reference
+        body = part.law.tip_of(self._settings(i), self._model)
+        self.references[i] = motion and with_tip_path(self._model, motion.reference, wanted, body)
         self._led[i] = motion.reference if motion else constant(y)
 
     def _plan_commands(self, i: int, wanted: Trajectory) -> None:

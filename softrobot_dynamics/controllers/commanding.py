@@ -50,18 +50,30 @@ def command_force(fixed, settings, force):
     that is held as long, plus b.r (c,), a gain of their rates: w from (J G J') w = J G force + r.
     The force is changed: actuators that are not controlled take their share of it.
     """
+    b = fixed.b
+    prepare_forces(fixed, settings, force)
+    for i in range(len(fixed.controlled)):
+        b.r[i] += dot(b.X[i], force)
+    if not allocate_commands(b.H, b.r, b.bounds[0], b.bounds[1], b.favoured, b.w, b.room):
+        return -1
+    return take_forces(fixed, settings)
+
+
+@kernel
+def prepare_forces(fixed, settings, force):
+    """
+    Fill X = J G and H = J G J' of the outputs, their bounds, and what is favoured of them.
+
+    The force (n,) loses what the actuators that are not controlled take.
+    """
     terms, controlled, b = fixed.terms, fixed.controlled, fixed.b
     _subtract_feed_forward(fixed, settings, force)
     for i in range(len(controlled)):
         X = b.X[i]
         row_times(terms.J[controlled[i]], fixed.response[0], X)
-        b.r[i] += dot(X, force)
         for j in range(i + 1):
             b.H[i, j] = b.H[j, i] = dot(X, terms.J[controlled[j]])
         _bound(fixed, settings, i, controlled[i])
-    if not allocate_commands(b.H, b.r, b.bounds[0], b.bounds[1], b.favoured, b.w, b.room):
-        return -1
-    return _command(fixed, settings)
 
 
 @kernel
@@ -115,8 +127,8 @@ def _bound(fixed, settings, i, k):
 
 
 @kernel
-def _command(fixed, settings):
-    """Commands and unmet accelerations from w; the number of saturated ones."""
+def take_forces(fixed, settings):
+    """Fill commands and unmet accelerations from w; the number of saturated ones."""
     b, saturated = fixed.b, 0
     for i in range(len(fixed.controlled)):
         k = fixed.controlled[i]

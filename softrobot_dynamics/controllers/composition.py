@@ -26,6 +26,7 @@ from softrobot_dynamics.controllers.sampled_data.prediction import Prediction
 from softrobot_dynamics.controllers.sampled_data_law import SampledDataLaw, SampledDataSettings
 from softrobot_dynamics.controllers.settings import LIMITS, Settings
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.references.led_tips import LedReference, TipOrder
 from softrobot_dynamics.references.piecewise import alike, constant, Reference, select
 
 
@@ -164,11 +165,13 @@ class Composition(Controller[Composed]):
             raise ArgumentError('settings.laws', len(settings.laws), words)
         self.settings = settings
 
-    def follow(self, reference: Reference | Program, t: float, ramp: float) -> None:
+    def follow(self, reference: Reference | LedReference | Program, t: float, ramp: float) -> None:
         """Turn to a Program, or let the laws at work turn to a Reference; ``t`` is now [s]."""
         if isinstance(reference, Program) and len(reference.references) != len(self.laws):
             words = f'references of {len(self.laws)} laws'
             raise ArgumentError('reference', len(reference.references), words)
+        if isinstance(reference, LedReference):  # of all outputs: no law's own
+            reference = reference.outputs
         self._course = _Course(reference, float(t), float(ramp))
 
     def start(self, q: Vector, qd: Vector, t: float, u: Vector | None = None) -> None:
@@ -200,6 +203,24 @@ class Composition(Controller[Composed]):
         if command.ok and delay > 0.0:
             self._prediction.sent(command.u)
         return command
+
+    @property
+    def led_tip(self) -> str:
+        """The tip that a law at work leads, see :attr:`Controller.led_tip`."""
+        return next(filter(None, (self.laws[i].led_tip for i in self._now.laws)), '')
+
+    @property
+    def relaxed(self) -> dict[str, float]:
+        """By how much laws at work had to exceed limits, see :attr:`Controller.relaxed`."""
+        found = (self.laws[i].relaxed.items() for i in self._now.laws)
+        return {name: value for each in found for name, value in each}
+
+    def lead(self, order: TipOrder, t: float) -> None:
+        """Turn the led tip to a live target or twist, see :meth:`Controller.lead`."""
+        leaders = [i for i in self._now.laws if self.laws[i].led_tip]
+        if not leaders:
+            super().lead(order, t)
+        self.laws[leaders[0]].lead(order, t)
 
     def desired(self, t: float) -> Matrix:
         """y_d, its rate and acceleration, (3, controlled), at time t [s]; nan without a law."""

@@ -22,6 +22,7 @@ from softrobot_dynamics.controllers.settings import controlled_names, kernel_set
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.kernels.linalg import copy, solve_general
 from softrobot_dynamics.kernels.sums import dot
+from softrobot_dynamics.model.closures import require_tree
 from softrobot_dynamics.model.evaluation import Evaluator
 from softrobot_dynamics.model.terms import Terms
 
@@ -165,6 +166,7 @@ class ComputedTorque(AcceleratingLaw[ComputedTorqueSettings]):
     tick = staticmethod(tick)
 
     def __init__(self, model: CompiledModel, **options: Any) -> None:
+        require_tree(model, 'control laws are')
         names = controlled_names(model, options.get('controlled'))
         if len(names) != model.n:
             expected = f'as many actuators as there are coordinates, {model.n}'

@@ -19,9 +19,11 @@ from softrobot_dynamics.controllers.settings import (
     Settings,
 )
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.model.closures import require_tree
 from softrobot_dynamics.model.rebuilding import Rebuilt
 from softrobot_dynamics.model.servos import require_forces
 from softrobot_dynamics.model.terms import Terms
+from softrobot_dynamics.references.led_tips import LedReference, TipOrder
 from softrobot_dynamics.references.piecewise import braking, constant, Reference, sample
 from softrobot_dynamics.schema.parameters import Parameter
 from softrobot_dynamics.schema.registry import Registry, required
@@ -116,6 +118,7 @@ class Controller(Rebuilt, Generic[S]):
         controlled: Iterable[str] | None = None,
         settings: S | None = None,
     ) -> None:
+        require_tree(model, 'control laws are')
         names = controlled_names(model, controlled)
         if not period > 0.0:
             raise ArgumentError('period', period, 'a time > 0 [s]')
@@ -178,10 +181,31 @@ class Controller(Rebuilt, Generic[S]):
         )
         self.last[:] = np.nan if u is None else u
 
-    def follow(self, reference: Reference, t: float, ramp: float) -> None:
+    def follow(self, reference: Reference | LedReference, t: float, ramp: float) -> None:
         """Turn to another reference, whose time zero is now, t [s], within ``ramp`` [s]."""
+        if isinstance(reference, LedReference):
+            reference = reference.outputs
         state = self.desired(t)
         self.plan = BlendedReference(braking(state, 0.0, ramp), reference, float(t), float(ramp))
+
+    @property
+    def led_tip(self) -> str:
+        """The body whose tip a law leads itself by :meth:`lead`; '': it leads none."""
+        return ''
+
+    @property
+    def relaxed(self) -> dict[str, float]:
+        """By how much limits had to be exceeded in the last tick, by name; {}: none."""
+        return {}
+
+    @classmethod
+    def tip_of(cls, settings: Any, model: CompiledModel) -> str:
+        """Return what :attr:`led_tip` is of a law with such settings."""
+        return ''
+
+    def lead(self, order: TipOrder, t: float) -> None:
+        """Turn the led tip to a live target or twist, now, t [s]. ArgumentError."""
+        raise ArgumentError('order', order, f'nothing: {self.type_name} leads no tip')
 
     def desired(self, t: float) -> Matrix:
         """y_d, its rate and acceleration, (3, controlled), at time t [s]."""
@@ -253,7 +277,7 @@ class Controller(Rebuilt, Generic[S]):
         return np.nan
 
     @staticmethod
-    def led_tip(settings: S) -> str:
+    def reference_tip(settings: S) -> str:
         """Return the name of the body whose tip the reference leads; '' where outputs follow."""
         return ''
 

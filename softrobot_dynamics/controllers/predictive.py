@@ -111,7 +111,7 @@ class Predictive(Controller[PredictiveSettings]):
         return constant(self._led(q, qd)[0])
 
     @staticmethod
-    def led_tip(settings: PredictiveSettings) -> str:
+    def reference_tip(settings: PredictiveSettings) -> str:
         """Return the name of the body whose tip the reference leads, see the base class."""
         return settings.tip
 

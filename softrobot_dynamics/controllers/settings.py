@@ -46,10 +46,10 @@ class Settings:
     def tuned_alike(self, other: Settings) -> bool:
         """Tell whether all of the law's own parameters are the same, limits aside."""
         own = {field.name for field in fields(self)} - LIMITS
-        return all(_equal(getattr(self, name), getattr(other, name)) for name in own)
+        return all(equal_values(getattr(self, name), getattr(other, name)) for name in own)
 
 
-def _equal(one: object, other: object) -> bool:
+def equal_values(one: object, other: object) -> bool:
     """Tell whether two values are the same, numbers that are not set included."""
     one, other = cast(ArrayLike, one), cast(ArrayLike, other)
     unset = [isinstance(x, float) and math.isnan(x) for x in (one, other)]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from softrobot_dynamics.description.closures import Closure, read_closures
 from softrobot_dynamics.description.contact_options import ContactOptions, Obstacle
 from softrobot_dynamics.description.mimics import follow
 from softrobot_dynamics.description.modules import (
@@ -52,6 +53,7 @@ class RobotDescription:
     ] = ()  # of (coordinate name, value, rate); all others start at zero
     environment: tuple[Obstacle, ...] = ()  # shapes that stand still, in the base frame
     contact: ContactOptions = ContactOptions()
+    closures: tuple[Closure, ...] = ()  # of loops
 
     @property
     def n(self) -> int:
@@ -179,7 +181,7 @@ class _Header:
     contact: ContactOptions = nested(ContactOptions, default=ContactOptions())
 
 
-_LISTS = 'bodies', 'actuators', 'initial', *KEYS
+_LISTS = 'bodies', 'actuators', 'initial', 'closures', *KEYS
 
 
 def _checked(data: object, problems: Problems, source: str) -> RobotDescription:
@@ -190,6 +192,7 @@ def _checked(data: object, problems: Problems, source: str) -> RobotDescription:
         around = read_surroundings(data, [BASE, *(m.name for m in modules)], problems)
         everything = *modules, *around.objects
         start = read_initial(data.get('initial'), everything, problems)
+        closures = read_closures(data.get('closures'), everything, problems)
     else:
         problems.append(Problem('file', data, 'a mapping of name, gravity, bodies, ...'))
     if problems:
@@ -203,4 +206,5 @@ def _checked(data: object, problems: Problems, source: str) -> RobotDescription:
         start=(*around.start, *start),
         environment=around.environment,
         contact=header.contact,
+        closures=closures,
     )

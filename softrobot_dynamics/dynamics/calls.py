@@ -27,6 +27,7 @@ from softrobot_dynamics.dynamics.arguments import (
     require_finite,
     require_frame,
 )
+from softrobot_dynamics.dynamics.closures import closed_acceleration
 from softrobot_dynamics.dynamics.contacts import contact_forces
 from softrobot_dynamics.dynamics.points import FRAMES, MaterialPoints, Placement
 from softrobot_dynamics.dynamics.wrenches import load_force, read_wrenches, Wrenches
@@ -162,6 +163,7 @@ def forward_dynamics(
     Acceleration qdd (n,) under actuation u (m,): M qdd = A u + J^T w - (c + g + s).
 
     Of a model with surroundings, or that may touch itself, contact acts as well (``sd.contacts``).
+    Closures keep loops closed, which they have to be at q, qd; ``sd.closures`` has their forces.
     Raises SingularMassError, naming coordinates, where nothing has inertia along them.
     """
     q, qd = checked('q', q, (model.n,)), checked('qd', qd, (model.n,))
@@ -172,6 +174,8 @@ def forward_dynamics(
         force += load_force(Placement(model, model.per_thread.evaluator.robot, q), loads)
     if contact := model.per_thread.made(contact_forces):
         force += contact.force(q, qd)
+    if model.closure_plan is not None:
+        return closed_acceleration(model, q, qd, force)
     return accelerations(model, t.M, force)
 
 

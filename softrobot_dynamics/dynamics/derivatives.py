@@ -23,6 +23,7 @@ from softrobot_dynamics.dynamics.points import Placement
 from softrobot_dynamics.dynamics.response import add_lines, respond, stiffen
 from softrobot_dynamics.dynamics.wrenches import load_force, read_wrenches, Wrenches
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.model.closures import require_tree
 from softrobot_dynamics.recursion.actuation_hessians import fibre_stiffness, Hessians, no_hessians
 from softrobot_dynamics.recursion.passes import Robot
 from softrobot_dynamics.recursion.singular_mass import accelerations
@@ -169,9 +170,10 @@ def forward_dynamics_derivatives(
     Return the :class:`ForwardDynamicsDerivatives` at q, qd (n,) and u (m,).
 
     ``wrenches`` act from outside, as in ``sd.forward_dynamics``: how they turn with a body, or
-    against it, is part of ``by_q``; so is contact. Raises ArgumentError, or SingularMassError
-    where nothing has inertia along a coordinate.
+    against it, is part of ``by_q``; so is contact. Raises ArgumentError, also for a robot with
+    closures, or SingularMassError where nothing has inertia along a coordinate.
     """
+    require_tree(model, 'derivatives of forward dynamics, other than sd.linearise, are')
     n, loads = model.n, read_wrenches(model, wrenches)
     q, qd, u = checked('q', q, (n,)), checked('qd', qd, (n,)), checked('u', u, (model.m,))
     force = None

@@ -14,6 +14,7 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.dynamics.arguments import checked, require_finite
 from softrobot_dynamics.dynamics.points import Placement
 from softrobot_dynamics.dynamics.wrenches import load_force, reactions, read_wrenches, Wrenches
+from softrobot_dynamics.model.closures import require_tree
 from softrobot_dynamics.recursion.passes import FULL, INERTIAL
 
 if TYPE_CHECKING:
@@ -79,6 +80,8 @@ def inverse_dynamics(
     also returns (N, 6), moment then force: the wrench that the parent side of each joint exerts
     on the body beyond it, at the joint's distal frame S_J, in its axes. It balances inertia,
     gravity and external wrenches of all beyond; tendons that cross the joint are part of it.
+    Of a robot with closures ID is that of its tree, what actuation and the forces of closures sum
+    up to: see ``sd.closed_inverse_dynamics``. It has no ``joint_wrenches`` yet: ArgumentError.
     """
     return _recursion(model, q, qd, qdd, FULL, wrenches=wrenches, joint_wrenches=joint_wrenches)
 
@@ -154,6 +157,8 @@ def _recursion(
     joint_wrenches: bool = False,
 ) -> Any:
     """Return Q, or a tuple of it and what else was asked for: M, joint wrenches."""
+    if joint_wrenches:
+        require_tree(model, 'wrenches that joints transmit are')
     n, loads = model.n, read_wrenches(model, wrenches)
     q, qd, qdd = checked('q', q, (n,)), checked('qd', qd, (n,)), checked('qdd', qdd, (n,))
     placing = bool(loads or joint_wrenches)  # needs poses, which come with the mass matrix

@@ -32,7 +32,7 @@ def ramped(statics: Forces, q: Vector, u: Vector, iterations: int) -> Found:
         if stays and target == 1.0:
             return found._replace(iterations=iterations)
         if stays:
-            q, share = found.q, target
+            q, share = statics.begin_at(found.q), target
             step = 2.0 * step or FIRST
         elif step > LEAST:
             step *= 0.5

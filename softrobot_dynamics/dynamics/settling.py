@@ -44,6 +44,9 @@ class Forces(Protocol):
     def stands(self, found: Found, u: Vector) -> bool:
         """Tell whether what was found is balanced, and nothing pushes the robot out of it."""
 
+    def begin_at(self, q: Vector) -> Vector:
+        """Go on from a posture that was reached; return the same in coordinates from now on."""
+
     def obstacle(self, q: Vector) -> str:
         """Return in words what makes q (n,) no posture to rest in, or ''."""
 
@@ -85,6 +88,7 @@ def settle(statics: Forces, q: Vector, u: Vector, newton: Callable[[Vector], Any
         q, reason = _lower(statics, q, u, r, step)
         if reason:
             return Settled(None, reason, taken + 1)
+        q = statics.begin_at(q)
     return Settled(None, 'it moves on and on', STEPS)
 
 

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.dynamics.arguments import checked
+from softrobot_dynamics.dynamics.closed_statics import closed_equilibrium
 from softrobot_dynamics.dynamics.commanded import HeldCables
 from softrobot_dynamics.dynamics.contacts import contact_forces
 from softrobot_dynamics.dynamics.derivatives import Differentiator
@@ -36,6 +37,7 @@ from softrobot_dynamics.dynamics.wrenches import (
 )
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.kernels.layout import JACOBIAN, ORIGIN
+from softrobot_dynamics.model.closures import require_tree
 from softrobot_dynamics.model.routes import has_friction
 from softrobot_dynamics.recursion.differences import FORMULA_NOISE, STATIC_NOISE
 from softrobot_dynamics.recursion.frames import point_jacobian
@@ -104,24 +106,33 @@ def equilibrium(
     slow loading reaches, and where they end, at limit points and where it buckles, it settles as
     the robot would if all its motion were damped. No body is turned inside out.
 
+    Loops of closures are closed, first at the posture next to q0 where they are; residual and
+    stability are those along what they leave to move.
+
     What touches at q0 or on the way presses, without friction: it is that of motion.
 
     ``wrenches`` as in :mod:`softrobot_dynamics.dynamics.calls`: in the 'base' frame a dead load,
     in the 'body' frame one that follows the body.
 
-    Raises ArgumentError, UnknownNameError, or NotConvergedError with the share of the load that
-    was balanced, the residual [N, N m] of the full load there, and the reason why it was no more.
+    Raises ArgumentError, UnknownNameError, OpenLoopError, or NotConvergedError with the share of
+    the load that was balanced, the residual [N, N m] of the full load there, and the reason why it
+    was no more.
     """
     commanded = u is None
     name, given = ('command', command) if u is None else ('u', u)
     if given is None or not (u is None or command is None):
         raise ArgumentError('u', (u, command), 'either u or a command')
     u = checked(name, given, (model.m,))
-    statics = Statics(model, read_wrenches(model, wrenches), commanded=commanded)
+    loads, closed = read_wrenches(model, wrenches), model.closure_plan is not None
+    statics = Statics(model, loads, commanded=commanded, closed=closed)
     statics.slide(read_sliding(model, sliding))
     q0 = checked('q0', model.q0 if q0 is None else q0, (model.n,))
     if obstacle := statics.obstacle(q0):
         raise ArgumentError('q0', q0, f'a posture with stretches > 0; {obstacle}')
+    if closed:
+        rest = closed_equilibrium(model, statics, q0, u, ramp)
+        lowest, _, stable, growth = rest.stability
+        return Equilibrium(rest.q, rest.residual, rest.iterations, lowest, stable, growth)
     found = None if ramp else newton(statics, q0, u, MAX_ITERATIONS)
     if not (found and (found.balanced and found.direct or statics.stands(found, u))):
         found = ramped(statics, q0, u, found.iterations if found else 0)
@@ -136,7 +147,8 @@ class Statics:
     If ``commanded``, what is u here are commands, see :func:`equilibrium`.
     Of everything that loads the model only a share acts, see :meth:`set_share`. ``derivatives`` is
     the model's Differentiator, if there is one already; friction, see :meth:`slide`, is
-    differenced.
+    differenced. A robot with closures is an ArgumentError, unless the caller is to keep them
+    ``closed``: this is the residual of its tree.
     """
 
     def __init__(
@@ -145,7 +157,10 @@ class Statics:
         loads: Sequence[Load] = (),
         derivatives: Differentiator | None = None,
         commanded: bool = False,
+        closed: bool = False,
     ) -> None:
+        if not closed:
+            require_tree(model, 'planning and fits of postures are')
         self.model, self._evaluate, self._loads = model, model.evaluator(), loads
         self._derivatives = own = derivatives or Differentiator(model)
         self._zero, self._share = np.zeros(model.n), 1.0
@@ -245,6 +260,10 @@ class Statics:
     def stands(self, found: Found, u: Vector) -> bool:
         """Tell whether a :class:`Found` is balanced, and nothing pushes the robot out of it."""
         return found.balanced and self.linearised(found.q, u).stability().stands
+
+    def begin_at(self, q: Vector) -> Vector:
+        """Return q (n,): coordinates of a tree are the same everywhere."""
+        return q
 
     def obstacle(self, q: Vector) -> str:
         """Return in words what makes q (n,) no posture to rest in: a body inside out; or ''."""

@@ -12,6 +12,7 @@ from softrobot_dynamics.dynamics.arguments import checked, require_finite
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.dynamics.stability import Linearised
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.model.closures import require_tree
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -36,6 +37,7 @@ def zero_dynamics(
     alone would leave a motion that grows: Isidori, Nonlinear Control Systems (1995), 4.3.
     Raises ArgumentError, SingularMassError.
     """
+    require_tree(model, 'zero dynamics are')
     names = model.actuator_names if controlled is None else tuple(controlled)
     unknown = [name for name in names if name not in model.actuator_names]
     if unknown:

@@ -29,6 +29,7 @@ from softrobot_dynamics.dynamics.calls import jacobian
 from softrobot_dynamics.dynamics.commanded import HeldCables
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.model.closures import require_tree
 from softrobot_dynamics.recursion.singular_mass import accelerations
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class MomentumObserver:
     """
 
     def __init__(self, model: CompiledModel, *, time: float = 0.02) -> None:
+        require_tree(model, 'observers of momentum are')
         self.model, self.time = model, _finite('time', time)
         if not self.time > 0.0:
             raise ArgumentError('time', time, 'a time > 0 [s]')

@@ -23,6 +23,7 @@ from softrobot_dynamics.dynamics.derivatives import Differentiator, ForwardDynam
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.estimation.settings import EstimatorSettings
 from softrobot_dynamics.kernels.mass_solve import factorise_mass
+from softrobot_dynamics.model.closures import require_tree
 from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.recursion.servos import ServoDrives
 
@@ -103,11 +104,12 @@ def ahead(drives: ServoDrives, force: Vector) -> Vector:
 
 def require_estimable(model: RobotModel, settings: EstimatorSettings) -> None:
     """
-    Raise ArgumentError for what needs drives that take forces, where drives take others.
+    Raise ArgumentError for a robot with closures, and for what needs drives that take forces.
 
-    These are measured efforts of drives that take positions or velocities, and shares of the
+    Where drives take positions or velocities these are their measured efforts, and shares of the
     model's error.
     """
+    require_tree(model, 'estimators are')
     servos = model.servos
     if not servos.any:
         return

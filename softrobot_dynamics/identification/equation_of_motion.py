@@ -16,6 +16,7 @@ from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.dynamics.commanded import HeldCables
 from softrobot_dynamics.dynamics.derivatives import Differentiator
+from softrobot_dynamics.model.closures import require_tree
 from softrobot_dynamics.model.servos import require_forces
 from softrobot_dynamics.recursion.differences import by_second_order
 from softrobot_dynamics.simulation.integrators.contract import acting, Inputs
@@ -54,6 +55,7 @@ class EquationOfMotionDerivatives(EquationOfMotion):
     """The derivatives by q and qd, too: in closed form but where tendons have friction."""
 
     def __init__(self, model: CompiledModel) -> None:
+        require_tree(model, 'fits are')
         super().__init__(model)
         self._derivatives = own = Differentiator(model)
         self._cables = HeldCables(model, self._robot, own) if self._held else None

@@ -29,6 +29,7 @@ from softrobot_dynamics.identification.motions import Motion
 from softrobot_dynamics.identification.parameters import FitParameters
 from softrobot_dynamics.identification.prediction import markers_at
 from softrobot_dynamics.identification.time_grid import steps_of, time_grid_of, TimeGrid
+from softrobot_dynamics.model.closures import require_tree
 from softrobot_dynamics.model.model import compile_model, CompiledModel
 from softrobot_dynamics.model.servos import require_forces
 from softrobot_dynamics.simulation.actuation import ActuatorDynamics
@@ -84,6 +85,7 @@ class MotionPredictor:
         self._n = parameters.description.n
         self._p = len(parameters.each)
         model = compile_model(parameters.description)
+        require_tree(model, 'fits are')
         if recentring(model):
             expected = 'a robot without spherical and free joints, whose coordinates are exchanged'
             raise ArgumentError('robot', parameters.description.name, expected)

@@ -15,10 +15,10 @@ from typing import Any, cast, TYPE_CHECKING
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.controllers.contract import Command, Controller
 from softrobot_dynamics.controllers.limiting import Limiter
-from softrobot_dynamics.controllers.phases import Program
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.controllers.setpoints import DriveSetpoints
 from softrobot_dynamics.loops.orders import (
+    Followed,
     HoldOrder,
     NOTHING,
     OneTimeReference,
@@ -26,6 +26,7 @@ from softrobot_dynamics.loops.orders import (
     RestTarget,
     TakenOrders,
 )
+from softrobot_dynamics.references.led_tips import TipOrder, TipTarget, TipTwist
 from softrobot_dynamics.references.piecewise import reaching, Reference, turn
 
 if TYPE_CHECKING:
@@ -202,9 +203,7 @@ class Driver:
         self, orders: Orders, t: float, q: Vector, qd: Vector, anew: bool, taken: Orders
     ) -> None:
         """Have the law follow the reference of orders."""
-        reference: Reference | Program | HoldOrder | OneTimeReference | RestTarget = (
-            orders.reference
-        )
+        reference: Followed | RestTarget | TipOrder = orders.reference
         ramp = orders.ramp
         led = isinstance(reference, OneTimeReference) and reference is not taken.reference
         if isinstance(reference, OneTimeReference) and led:
@@ -214,12 +213,23 @@ class Driver:
             self.took |= TakenOrders.HOLDS
         else:
             self.took |= TakenOrders.LED if led else TakenOrders.FOLLOWS
+        if isinstance(reference, (TipTarget, TipTwist)):
+            self._lead(reference, t, q, qd, anew)
+            return
         if isinstance(reference, RestTarget):
             if not anew and self._turned(reference, t):
                 return
             reference = self._toward = reaching(self.law.desired(t), *reference)
             ramp = orders.ramp if anew else 0.0
         self.law.follow(cast(Reference, reference), t, ramp)  # a Program for laws that take one
+
+    def _lead(self, order: TipOrder, t: float, q: Vector, qd: Vector, anew: bool) -> None:
+        """Have the law lead its tip; one that begins anew holds all outputs beside."""
+        if anew:
+            self.law.follow(self._hold(q, qd), t, 0.0)
+            self.law.start(q, qd, t, self.last_command)
+        self._toward = None
+        self.law.lead(order, t)
 
     def _turned(self, toward: RestTarget, t: float) -> bool:
         """Turn what the law follows in place, if that was of the same kind: it takes no time."""

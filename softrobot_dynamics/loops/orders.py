@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeAlias
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.controllers.phases import Program
 from softrobot_dynamics.controllers.settings import Settings
+from softrobot_dynamics.references.led_tips import LedReference, TipOrder
 from softrobot_dynamics.references.piecewise import Reference
 
 
@@ -37,10 +38,10 @@ class RestTarget(NamedTuple):
 class OneTimeReference(NamedTuple):
     """A reference that is followed once, when the order is taken up; after a restart, a hold."""
 
-    reference: Reference | RestTarget
+    reference: Reference | RestTarget | TipOrder
 
 
-Followed: TypeAlias = Reference | Program | HoldOrder | OneTimeReference
+Followed: TypeAlias = Reference | LedReference | Program | HoldOrder | OneTimeReference
 """References that a law may be ordered to follow."""
 
 

@@ -27,6 +27,7 @@ from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.references.feasibility import AS_FAR
 from softrobot_dynamics.references.following import ReachableTip, TipFollower
+from softrobot_dynamics.references.led_tips import TipTarget, TipTwist
 from softrobot_dynamics.schema.poses import read_orientation
 
 PAUSE = 0.5  # [s] without a point, after which the next one is led to as to any other reference
@@ -49,6 +50,7 @@ class TargetOrders:
 
     def __init__(self, plant: ControlledPlant) -> None:
         self._model, self._controlled = plant.model, plant.controller.controlled
+        self._law = plant.controller
         self._process: PlanningProcess | None = None
         self._body = ''
         self._last = self._arrive = 0.0  # [s] of the last point, and when it is to be reached
@@ -78,6 +80,24 @@ class TargetOrders:
         there = place.off < NEAR * self._model.scales.length and place.turn < ALIKE
         remark = '' if there else _out_of_reach(body, goal[0], place)
         return OneTimeReference(RestTarget(place.y[self._controlled], duration)), remark
+
+    def lead(self, message: Any, values: dict[str, Any]) -> OneTimeReference:
+        """
+        Return the order for a law that leads a tip: by a PointStamped, PoseStamped, TwistStamped.
+
+        MessageError for what is neither, and for another tip.
+        """
+        led = self._law.led_tip
+        body = message.header.frame_id or led
+        if body != led:
+            raise MessageError(f'wrong name: {body!r}; the law leads the tip of {led}')
+        if hasattr(message, 'twist'):
+            twist = message.twist
+            linear, angular = _point(twist.linear), _point(twist.angular)
+            return OneTimeReference(TipTwist(body, linear, angular, values['target.patience']))
+        _, (point, rotation) = self._read(message)
+        time, speed = values['target.time'], values['target.speed']
+        return OneTimeReference(TipTarget(body, point, rotation, time, speed))
 
     def close(self) -> None:
         """End the process."""

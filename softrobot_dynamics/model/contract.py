@@ -16,6 +16,7 @@ class RobotModel(Model, Protocol):
     description: RobotDescription
     body_names: tuple[str, ...]
     q0: Vector
+    qd0: Vector
     y0: Vector
     actuator_names: tuple[str, ...]
     lower: Vector  # (m,)
@@ -28,6 +29,7 @@ class RobotModel(Model, Protocol):
     effort_lower: Vector
     effort_upper: Vector
     cable_tables: Any  # softrobot_dynamics.model.drives.CableTables
+    closure_plan: Any  # softrobot_dynamics.model.closures.ClosurePlan, or None
 
     @property
     def points_kernel(self) -> Callable[[int, bytes], Kernel]:

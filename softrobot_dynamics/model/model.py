@@ -14,6 +14,7 @@ from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.compiling.parallel import compile_in_parallel
 from softrobot_dynamics.description.mimics import leader_limits
 from softrobot_dynamics.description.robot import RobotDescription
+from softrobot_dynamics.model.closures import ClosurePlan, plan_closures
 from softrobot_dynamics.model.contacts import ContactPlan, plan_contacts
 from softrobot_dynamics.model.derivative_kernels import derivative_kernels, length_hessians
 from softrobot_dynamics.model.drives import cable_tables
@@ -70,7 +71,8 @@ class CompiledModel:
     ``masses``); ``scales``, its characteristic :class:`~.scales.Scales`; ``per_thread``, the
     :class:`~softrobot_dynamics.model.evaluation.PerThread`; ``points_kernel``, a function of a
     body's index and points (K, 3) as bytes that returns their Kernel, as ``Body.points_kernel``
-    does.
+    does; ``closure_plan``, the :class:`.ClosurePlan` of a robot with closed loops, whose ``q0``
+    and ``qd0`` are assembled, else None.
     """
 
     def __init__(self, description: RobotDescription) -> None:
@@ -109,6 +111,10 @@ class CompiledModel:
         self.cable_tables = cable_tables(self)
         self.per_thread = PerThread(self)
         self.points_kernel = functools.lru_cache(_KEPT)(self._points_kernel)
+        self.closure_plan: ClosurePlan | None = None
+        if description.closures:
+            self.closure_plan = plan_closures(self)
+            self.q0, self.qd0 = self.closure_plan.q0, self.closure_plan.qd0
 
     def __reduce__(self) -> tuple[Callable[[RobotDescription], CompiledModel], tuple[Any, ...]]:
         """Pickle and copy as the description, of which the kernels are found in the cache."""

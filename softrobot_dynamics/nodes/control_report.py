@@ -40,6 +40,7 @@ def report_on(loop: ControlLoop | None, watch: StateMonitor, growth: StabilityCh
         **loop.driver.law.figures(),
         'saturated share': counts['saturated'] / ticks,
         'unmet acceleration': unmet,
+        **{f'exceeded {name}': x for name, x in loop.driver.law.relaxed.items()},
         'growth of errors [1/s]': growth.last,
         'growth if the model is off [1/s]': growth.if_off,
         'watchdog trips': total['timeouts'],

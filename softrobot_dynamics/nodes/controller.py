@@ -59,7 +59,8 @@ class ControllerNode(LifecycleNode):
       shall do, by actuator; it replaces what is followed
     - subscribes to `~/target` (geometry_msgs/PointStamped): where a tip, that of the body that
       `frame_id` names, is to be in the base frame, up to some hundred times a second; to
-      `~/target_pose` (geometry_msgs/PoseStamped): so with its orientation
+      `~/target_pose` (geometry_msgs/PoseStamped): so with its orientation; to `~/target_twist`
+      (geometry_msgs/TwistStamped): how it is to move, for laws that lead a tip
     - publishes `joint_commands` (sensor_msgs/JointState): u in effort, by actuator, with the stamp
       of the state answered; or `~/commands` (std_msgs/Float64MultiArray), see `command_type`; or
       parts of it, each for drives of its own, see `command_topics`

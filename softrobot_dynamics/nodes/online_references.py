@@ -7,7 +7,7 @@ from functools import partial
 import traceback
 from typing import TYPE_CHECKING
 
-from geometry_msgs.msg import PointStamped, PoseStamped
+from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
 import numpy as np
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
@@ -34,7 +34,7 @@ _EACH = QoSProfile(depth=1)  # reliable: a trajectory comes but once
 
 class OnlineReferences:
     """
-    Turns messages on `~/trajectory`, `~/target`, `~/target_pose` into references of the loop.
+    Turns `~/trajectory`, `~/target`, `~/target_pose`, `~/target_twist` into references.
 
     A message that is refused is logged with the reason, and changes nothing.
     """
@@ -53,6 +53,7 @@ class OnlineReferences:
                 (JointTrajectory, '~/trajectory', _EACH, self._on_trajectory),
                 (PointStamped, '~/target', NEWEST, partial(self._on_target, '~/target')),
                 (PoseStamped, '~/target_pose', NEWEST, partial(self._on_target, '~/target_pose')),
+                (TwistStamped, '~/target_twist', NEWEST, self._on_twist),
             )
         ]
 
@@ -92,7 +93,10 @@ class OnlineReferences:
                 loop, values = self._require_led(), self._options.values
                 if not self._plant.controller.follows:
                     raise MessageError('not now: the law follows commands, not outputs')
-                reference, remark = self._targets.order(message, loop, values)
+                if self._plant.controller.led_tip:
+                    reference = self._targets.lead(message, values)
+                else:
+                    reference, remark = self._targets.order(message, loop, values)
                 self._orders.change(reference=reference)
         except SoftRobotError as error:
             self._refuse(topic, error)
@@ -100,6 +104,15 @@ class OnlineReferences:
             self._warn(topic, 'failed', shortened(traceback.format_exc(), TRACEBACK))
         if remark:
             self._warn(topic, 'remark', remark)
+
+    def _on_twist(self, message: TwistStamped) -> None:
+        """Move a tip on by a twist from now on, or log why not."""
+        with self._options.lock, self._orders.planning():
+            self._require_led()
+            if not self._plant.controller.led_tip:
+                raise MessageError('not now: the law leads no tip; that is for the law task')
+            order = self._targets.lead(message, self._options.values)
+            self._orders.change(reference=order)
 
     def _refuse(self, topic: str, error: SoftRobotError) -> None:
         cause = cause_of(error) if isinstance(error, MessageError) else type(error)

@@ -30,6 +30,7 @@ from softrobot_dynamics.offline.arguments import Feedback, Law, Plant, require_t
 from softrobot_dynamics.offline.former_arguments import grouped
 from softrobot_dynamics.offline.progress import Pace, Progress
 from softrobot_dynamics.offline.robot import LateRobot, SAFE
+from softrobot_dynamics.references.led_tips import LedReference
 from softrobot_dynamics.references.piecewise import Reference
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
 from softrobot_dynamics.simulation.bus import make_bus
@@ -179,6 +180,8 @@ def _require_reference(law: Controller, reference: Reference | Program) -> None:
     count = law.reference_width
     if isinstance(reference, Program) and isinstance(law, Composition):
         return
+    if isinstance(reference, LedReference):
+        reference = reference.outputs
     if not isinstance(reference, Reference) or reference.coefficients.shape[2] != count:
         raise ArgumentError('reference', reference, f'a Reference of {count} coordinates')
 

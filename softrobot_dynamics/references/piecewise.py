@@ -113,12 +113,15 @@ def stands(reference: Reference) -> bool:
     return not reference.coefficients[1:].any() and bool((places == places[0]).all())
 
 
-def alike(one: Reference | None, other: Reference | None) -> bool:
+def alike(one: Any, other: Any) -> bool:
     """Tell whether two references, or None, are the same."""
-    if one is None or other is None:
+    if one is None or other is None or type(one) is not type(other):
         return one is other
     pairs: Any = zip(one, other)
-    return all(np.array_equal(mine, theirs) for mine, theirs in pairs)
+    return all(  # some hold others
+        alike(mine, theirs) if isinstance(mine, Reference) else np.array_equal(mine, theirs)
+        for mine, theirs in pairs
+    )
 
 
 def values_at(reference: Reference, times: ArrayLike) -> Matrix:

@@ -38,6 +38,7 @@ Some = NDArray[np.bool_]  # (n,) which coordinates
 
 _AT = 1e-10  # of a coordinate's unit or its stop: nearer than this is at the stop
 _HEAVY = 1e9  # times its inertia has a coordinate that is held
+_YIELDING = 1e-9  # of the inverse inertia without loops: makes stops of one freedom independent
 _TRIES = 12  # of a step that is to end at a stop, and one for each coordinate
 
 
@@ -90,6 +91,10 @@ class JointStops:
                 break
             fixed = self._stops.held > 0.0
             q[fixed], qd[fixed] = start[0][fixed], 0.0
+            if self._stepper.loops is not None and fixed.any():
+                steps.evaluate(q, qd)
+                self._inverse(q, qd)  # all others, too, as loops have it
+                qd[fixed] = 0.0
             deep = self._depth(q) > self._slack
             if not deep.any() or not left:
                 break
@@ -132,7 +137,7 @@ class JointStops:
         if (sign * qd[at] >= 0.0).all():
             return
         steps.evaluate(q, qd)
-        inverse = self._inverse()
+        inverse, _ = self._inverse(q, qd)
         before = sign * qd[at]
         bounces = not (before > 0.0).any()
         e = self._model.restitution[at][before < 0.0].min() if bounces else 0.0
@@ -140,6 +145,8 @@ class JointStops:
         impulse = complementary(_between(inverse, at, sign), before - away)
         qd += inverse[:, at] @ (sign * impulse)
         qd[at] = np.where(impulse > 0.0, sign * away, sign * np.maximum(sign * qd[at], away))
+        if self._stepper.loops is not None:
+            self._inverse(q, qd)  # rates keep loops closed
 
     def _hold(self, steps: LoadedSteps, force: Vector, q: Vector, qd: Vector) -> None:
         """Hold what rests at a stop and is pressed against it."""
@@ -156,8 +163,8 @@ class JointStops:
             steps.evaluate_driven(q, qd)  # what such coordinates do not do moves no other
         rest = at & ~pressed
         if rest.any():
-            terms, inverse = self._stepper.terms, self._inverse()
-            free = inverse @ (terms.J.T @ force - terms.h)
+            terms, (inverse, drift) = self._stepper.terms, self._inverse(q, qd)
+            free = inverse @ (terms.J.T @ force - terms.h) + drift
             A = _between(inverse, rest, sign[rest])
             self.forces[rest] = sign[rest] * complementary(A, sign[rest] * free[rest])
         self._weigh_down(self.forces != 0.0)
@@ -183,7 +190,7 @@ class JointStops:
         both = pressed | (self._stops.held > 0.0)
         self._stops.held[:] = 0.0
         steps.evaluate(q, qd)
-        inverse = self._inverse()
+        inverse, _ = self._inverse(q, qd)
         qd -= inverse[:, both] @ np.linalg.solve(inverse[np.ix_(both, both)], qd[both])
         qd[both] = 0.0
         self._weigh_down(both)
@@ -195,14 +202,23 @@ class JointStops:
         new = which & (held == 0.0)  # of what is held, M has the inertia already
         held[:] = np.where(new, _HEAVY * np.abs(np.diag(heavy)), np.where(which, held, 0.0))
 
-    def _inverse(self) -> Matrix:
-        """Return the inverse of the mass matrix (n, n) that was evaluated."""
+    def _inverse(self, q: Vector, qd: Vector) -> tuple[Matrix, Vector]:
+        """
+        Return the inverse of the mass matrix (n, n) that was evaluated at q, qd, and a drift (n,).
+
+        Of a robot with closed loops both are those of accelerations that keep them closed.
+        """
         M, model, h = self._stepper.terms.M, self._model, self._stepper.substep
         try:
-            return np.asarray(np.linalg.inv(M), dtype=float)
+            inverse = np.asarray(np.linalg.inv(M), dtype=float)
         except np.linalg.LinAlgError:  # coordinates that stiffness or damping holds alone
             held = M + h * (model.damping + h * model.stiffness)
-            return np.asarray(np.linalg.inv(held), dtype=float)
+            inverse = np.asarray(np.linalg.inv(held), dtype=float)
+        if self._stepper.loops is None:
+            return inverse, np.zeros(len(q))
+        constrained, drift = self._stepper.loops.constrain(inverse, q, qd)
+        # several coordinates may be at stops that have one freedom together
+        return constrained + _YIELDING * np.diag(np.diag(inverse)), drift
 
 
 def _between(inverse: Matrix, at: Some, sign: Vector) -> Matrix:

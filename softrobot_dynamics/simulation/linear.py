@@ -9,15 +9,17 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.contacts import contact_forces
 from softrobot_dynamics.dynamics.derivatives import (
     forward_dynamics_derivatives,
     ForwardDynamicsDerivatives,
 )
-from softrobot_dynamics.dynamics.wrenches import Wrenches
+from softrobot_dynamics.dynamics.wrenches import read_wrenches, Wrenches
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.recursion.linearisation import Linearisation
 from softrobot_dynamics.recursion.singular_mass import accelerations
+from softrobot_dynamics.simulation.closed_linear import closed_rates
 from softrobot_dynamics.simulation.integrators.exponential_step import (
     GAMMA,
     ONCE,
@@ -54,27 +56,40 @@ def linearise(
     :class:`~softrobot_dynamics.simulation.simulator.Simulator` makes of the period. Away from rest
     all describe how motions differ from the one through this state. ``wrenches`` act from outside
     all the time, as in ``sd.forward_dynamics``; so does contact, in whose presence a ``substep``
-    is not looked at: steps solve for its forces. Raises ArgumentError, SingularMassError.
+    is not looked at: steps solve for its forces. So it is with closed loops: A and B hold for
+    changes that keep them closed, and A takes nothing of others. ``sd.closures(...).basis`` spans
+    these changes. Raises ArgumentError, SingularMassError.
     """
     for name, value in (('dt', dt), ('substep', substep)):
         if value is not None and not 0.0 < value < np.inf:
             raise ArgumentError(name, value, 'a time > 0 [s]')
     if substep is not None and dt is None:
         raise ArgumentError('substep', substep, 'None, unless there is a dt')
+    if model.closure_plan is not None:
+        state = checked('q', q, (model.n,)), checked('qd', qd, (model.n,))
+        u, loads = checked('u', u, (model.m,)), read_wrenches(model, wrenches)
+        return _over(*closed_rates(model, *state, u, loads), dt)
     found = forward_dynamics_derivatives(model, q=q, qd=qd, u=u, wrenches=wrenches)
     if dt is not None and substep is not None and not _touches(model, q, qd):
         count = max(1, math.ceil(dt / substep - 1e-9))
         step = _Step(model, np.asarray(q, dtype=float), found, dt / count, substep)
         return _repeated(step.change(), count)
     n, m = found.by_u.shape
-    rates = np.zeros((2 * n + m, 2 * n + m))
-    rates[:n, n : 2 * n] = np.eye(n)
-    rates[n : 2 * n] = np.hstack([found.by_q, found.by_qd, found.by_u])
-    if dt is not None:
-        from scipy.linalg import expm  # late: scipy is slow to import
+    A = np.block([[np.zeros((n, n)), np.eye(n)], [found.by_q, found.by_qd]])
+    return _over(A, np.vstack([np.zeros((n, m)), found.by_u]), dt)
 
-        rates = expm(dt * rates)
-    return StateSpace(rates[: 2 * n, : 2 * n].copy(), rates[: 2 * n, 2 * n :].copy())
+
+def _over(A: Matrix, B: Matrix, dt: float | None) -> StateSpace:
+    """Return the :class:`StateSpace` of rates A (2 n, 2 n), B (2 n, m), or over dt [s]."""
+    if dt is None:
+        return StateSpace(A, B)
+    from scipy.linalg import expm  # late: scipy is slow to import
+
+    n, m = B.shape
+    rates = np.zeros((n + m, n + m))
+    rates[:n, :n], rates[:n, n:] = A, B
+    rates = expm(dt * rates)
+    return StateSpace(rates[:n, :n].copy(), rates[:n, n:].copy())
 
 
 def _touches(model: CompiledModel, q: ArrayLike, qd: ArrayLike) -> bool:

@@ -12,9 +12,11 @@ from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.cache import compiling
 from softrobot_dynamics.dynamics.arguments import body_index, checked, finite, out_of_range
+from softrobot_dynamics.dynamics.closures import assemble, require_closed
 from softrobot_dynamics.dynamics.contacts import require_apart
 from softrobot_dynamics.dynamics.wrenches import read_wrenches, Wrenches
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, SingularMassError
+from softrobot_dynamics.model.closures import require_tree
 from softrobot_dynamics.model.rebuilding import Rebuilt
 from softrobot_dynamics.recursion.singular_mass import without_inertia
 from softrobot_dynamics.simulation.integrators.contract import Inputs, Integrator, INTEGRATORS
@@ -45,7 +47,9 @@ class Simulator(Rebuilt):
     inertia are followed if they have stiffness or damping, and are a SingularMassError in the
     beginning if they have none. Position limits of joints are stops: rigid, without friction, with
     their ``restitution`` (:mod:`.joint_stops`). Shapes that collide push each other apart
-    (:mod:`softrobot_dynamics.recursion.contact`).
+    (:mod:`softrobot_dynamics.recursion.contact`). Closed loops stay closed: residuals and rates
+    are rounding after each step. Together with drives of joints or a ``tolerance`` they are an
+    ArgumentError.
     """
 
     has_friction = False  # whether tendons rub along their routes, and joints
@@ -68,6 +72,7 @@ class Simulator(Rebuilt):
         self.substep = _positive('substep', substep, 'a time > 0 [s]')
         self.tolerance = tolerance and _positive('tolerance', tolerance, 'a number > 0 or None')
         self.q, self.qd = np.zeros(model.n), np.zeros(model.n)
+        self._require_loops()
         self._inputs = Inputs(
             model, self.commanded, stopped=True, servos=self.has_servos, touching=True
         )
@@ -102,8 +107,8 @@ class Simulator(Rebuilt):
 
         ``qd`` (n,) is by default that of the initial state too, zero at another q. Raises
         ArgumentError, also where bodies have no shape (a length below 0), beyond the joints'
-        position limits and where surfaces overlap, and
-        SingularMassError, with nothing changed.
+        position limits, where surfaces overlap and where loops are open (``sd.assemble`` closes
+        them), and SingularMassError, with nothing changed.
         """
         n = self.model.n
         rates = self.model.qd0 if q is None else np.zeros(n)
@@ -112,6 +117,9 @@ class Simulator(Rebuilt):
         for _, words in out_of_range(self.model, q):
             raise ArgumentError('q', q, f'a posture that the bodies can represent; {words}')
         require_within(self.model, q)
+        if self.model.closure_plan is not None:
+            require_closed(self.model, q, qd)
+            q, qd = assemble(self.model, q=q, qd=qd)
         self._require_inertia(q, qd)
         require_apart(self.model, q)
         self.q[:], self.qd[:] = q, qd
@@ -212,6 +220,15 @@ class Simulator(Rebuilt):
         """
         if loads := read_wrenches(self.model, wrenches):
             self._loaded.prepare(loads)
+
+    def _require_loops(self) -> None:
+        """Raise ArgumentError for what steps of a robot with closed loops do not know of."""
+        if self.model.closure_plan is None:
+            return
+        if not _integrator(self._integrator, self.tolerance).closes_loops:
+            require_tree(self.model, 'steps within a tolerance, and this integrator, are')
+        if self.has_servos and self.model.servos.any:
+            require_tree(self.model, 'drives of joints that take positions or velocities are')
 
     def _require_inertia(self, q: Vector, qd: Vector) -> None:
         """Raise SingularMassError where a step would be no more than rounding."""

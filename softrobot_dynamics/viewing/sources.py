@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.dynamics.closures import assemble
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.errors import ArgumentError, SoftRobotError
 from softrobot_dynamics.model.model import CompiledModel
@@ -66,6 +67,12 @@ class Sliders:
         self._changed = False
         if self._mode.value == MODES[0]:
             q = np.array([slider.value for slider in self._sliders[0]])
+            if self._model.closure_plan is not None:
+                try:
+                    q = assemble(self._model, q=q).q
+                except SoftRobotError as error:
+                    self._words.content = f'**no closed posture near:** {error}'
+                    return None
             self._words.content = _fault(self._model, q)
             return q, None
         u = np.array([slider.value for slider in self._sliders[1]])

@@ -95,7 +95,7 @@ def speed(body, offset, sigma, q):
         return np.linalg.norm(L * (gamma + np.cross(kappa, d, axis=0)) + derivative, axis=0)
     s = Jet(sigma, 1.0)
     x, y = offset.at(s, JETS)
-    r = [jet(c) for c in body.position([x, y, L * s], [Jet(a) for a in q], JETS)]
+    r = [jet(c) for c in body.position([x, y, L * s], list(q), JETS)]
     return np.sqrt(sum((0.0 * sigma + c.first) ** 2 for c in r))
 
 

@@ -3,6 +3,7 @@
 
 import ast
 import json
+import os
 from pathlib import Path
 
 import numba
@@ -144,9 +145,9 @@ def test_a_disabled_compiler_is_refused_in_words(tmp_path):
 def test_an_untested_version_gives_the_same_numbers(tmp_path):
     """Then kernels are compiled by plain njit, which one warning says; the results are equal."""
     untested = "numba.__version__ = '99.0.0'"
-    (out, err), (public, warned) = (
-        finish(start(NUMBERS.format(before=before), tmp_path)) for before in ('', untested)
-    )
+    public, warned = finish(start(NUMBERS.format(before=untested), tmp_path))
+    # with what other tests have compiled: that others need not is tested elsewhere
+    out, err = finish(start(NUMBERS.format(before=''), os.environ['SOFTROBOT_CACHE_DIR']))
     assert 'Warning' not in err
     assert warned.count('Warning') == 1 and '99.0.0 is not one of the tested versions' in warned
     assert TESTED_RANGE in warned

@@ -37,7 +37,7 @@ def test_code_of_another_machine_is_not_taken(monkeypatch, fact):
 
 
 @pytest.mark.parametrize('name, value', [
-    ('CPU_NAME', 'generic'), ('CPU_FEATURES', '+sse2'), ('OPT', 0), ('BOUNDSCHECK', 1),
+    ('CPU_NAME', 'other'), ('CPU_FEATURES', '+sse2'), ('OPT', 0), ('BOUNDSCHECK', 1),
 ])  # fmt: skip
 def test_code_of_other_options_is_not_taken(monkeypatch, name, value):
     """Own code has another key once numba is told of another processor or other options."""

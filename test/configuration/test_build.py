@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip('rclpy')
 
 from softrobot_dynamics.configuration import build, declared_parameters, law_settings  # noqa: E402
+from softrobot_dynamics.configuration.parameter_files import controller_values  # noqa: E402
 from softrobot_dynamics.errors import (  # noqa: E402
     ArgumentError,
     DescriptionError,
@@ -17,6 +18,7 @@ from softrobot_dynamics.errors import (  # noqa: E402
     UnknownNameError,
 )
 from softrobot_dynamics.loops.external_inputs import InitialStateReader  # noqa: E402
+from support.closures import four_bar  # noqa: E402
 from support.robots import soft_arm  # noqa: E402
 
 VALUES = {row.name: row.default for row in declared_parameters.SIMULATION}
@@ -31,6 +33,21 @@ def test_the_simulated_robot_may_be_another():
     for plant, error in ((['weight=2'], UnknownNameError), (['mass'], ArgumentError)):
         with pytest.raises(error):
             build.simulated({**given, 'plant': plant})
+
+
+def test_robots_with_closed_loops_are_simulated_and_not_controlled(tmp_path):
+    """The simulator begins with loops closed and refuses open states; a law is refused."""
+    file = tmp_path / 'four_bar.yaml'
+    file.write_text(json.dumps(four_bar()))
+    plant = build.simulated({**VALUES, 'robot': str(file)})
+    np.testing.assert_array_equal(plant.simulator.q, plant.model.q0)
+    reader = InitialStateReader(plant.model, plant.trial, 1e-3)
+    message = SimpleNamespace(name=['crank'], position=[0.6], velocity=[], effort=[])
+    with pytest.raises(MessageError, match='loop is open by'):
+        reader.read(message)
+    values = controller_values(plant.model.description, [])[0] | {'robot': str(file)}
+    with pytest.raises(ArgumentError, match='control laws are not there yet'):
+        build.controlled(values)
 
 
 def test_the_simulated_robot_may_be_of_another_body_model(tmp_path):

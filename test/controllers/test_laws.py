@@ -359,7 +359,7 @@ def test_commands_follow_a_reference_in_time():
     assert last.u[:2] == pytest.approx([7.0, 1.0])
 
 
-@pytest.mark.parametrize('kind', ['pfbl', 'pd_plus', 'impedance', 'computed_torque'])
+@pytest.mark.parametrize('kind', ['pfbl', 'pd_plus', 'impedance', 'computed_torque', 'task'])
 def test_growth_is_that_of_the_loop(kind):
     """The reported growth is the largest eigenvalue of a simulated period, for each law."""
     model = compiled('pcc_arm' if kind == 'computed_torque' else 'planar_cc_chain')

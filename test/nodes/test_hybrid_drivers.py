@@ -47,19 +47,24 @@ def test_a_regulator_limits_commands_and_refuses_those_that_are_not_finite():
         regulator.limited([float('nan')], 0.0, 80.0)
 
 
+@pytest.fixture(scope='module')
+def bench():
+    """Return the benchmark of the example; what its processes need is compiled."""
+    bench = module(ROOT / 'benchmarks' / 'hybrid_drivers.py')
+    model = compile_for_nodes(str(bench.POSITION))
+    sd.load_controller(bench.LAWS, model).law.warm()
+    sd.Estimator(model, str(EXAMPLE / 'sensors.yaml')).observability()
+    return bench
+
+
 @pytest.mark.realtime
-def test_three_drivers_take_the_rigid_arm_to_its_posture(tmp_path):
+def test_three_drivers_take_the_rigid_arm_to_its_posture(bench, tmp_path):
     """
     The first phase runs over DDS on an arm's states and estimates, at a quarter of real time.
 
     The arm arrives where it should, the controller hears the bends about as they are, and the
     regulators get what the controller says.
     """
-    bench = module(ROOT / 'benchmarks' / 'hybrid_drivers.py')
-    compile_for_nodes(str(bench.POSITION))
-    sd.Estimator(
-        sd.compile_model(sd.load_robot(bench.POSITION)), str(EXAMPLE / 'sensors.yaml')
-    ).observability()
     controller, simulation = bench.drivers(tmp_path / 'run', 3.5, pace=PACE)
     assert controller['q'][-1, :6] == pytest.approx(AIM, abs=0.05)
     t = controller['stamp']

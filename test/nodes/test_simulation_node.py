@@ -1,6 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Topics and services of the simulation node other than commands, over real DDS."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -11,13 +13,16 @@ from rclpy.qos import qos_profile_sensor_data  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
+from softrobot_dynamics.configuration import build  # noqa: E402
+from softrobot_dynamics.configuration.node_parameters import OF_SIMULATION  # noqa: E402
 from softrobot_dynamics.errors import MessageError  # noqa: E402
 from softrobot_dynamics.loops.external_inputs import ExternalWrenches, InitialStateReader  # noqa: E402
 from softrobot_dynamics.loops.message_fields import cause_of, CAUSES, stamp_of  # noqa: E402
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
+from support.closures import four_bar  # noqa: E402
 from support.linear_plant import Model, Simulator  # noqa: E402
-from support.node_processes import closed_loop, RATE  # noqa: E402
+from support.node_processes import closed_loop, NODES, RATE, starting  # noqa: E402
 from support.observer import CONTROLLER, PATIENCE, SIMULATION  # noqa: E402
 
 
@@ -248,3 +253,18 @@ def test_a_robot_sets_out_when_it_is_answered(observer, start):
     start('controller', autostart='true', **goal)
     observer.until_running()
     observer.until(lambda: tuple(observer.states[-1].position) != (0.0, 0.0), 'a motion')
+
+
+def test_a_robot_with_a_closed_loop_swings_with_the_loop_closed(observer, tmp_path):
+    """States of a four-bar that falls under its weight change, and all of them are closed."""
+    file = tmp_path / 'four_bar.yaml'
+    file.write_text(json.dumps(four_bar(damping=0.2)))
+    build.simulated({row.name: row.default for row in OF_SIMULATION} | {'robot': str(file)})
+    model = sd.compile_model(sd.load_robot(file))
+    with starting(tmp_path, NODES, (), robot=str(file), rate=RATE) as start:
+        start('simulation')
+        observer.until(lambda: len(observer.states) > 50, 'states')
+        states = np.array([each.position for each in observer.states])
+    assert np.abs(states[-1] - states[0]).max() > 0.01
+    for q in states[::10]:
+        assert np.abs(sd.closures(model, q=q).residual).max() < 1e-9

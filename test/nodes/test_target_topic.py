@@ -9,7 +9,16 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from geometry_msgs.msg import Point, PointStamped, Pose, PoseStamped, Quaternion  # noqa: E402
+from geometry_msgs.msg import (  # noqa: E402
+    Point,
+    PointStamped,
+    Pose,
+    PoseStamped,
+    Quaternion,
+    Twist,
+    TwistStamped,
+    Vector3,
+)
 from rclpy.qos import QoSProfile  # noqa: E402
 from scipy.spatial.transform import Rotation  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
@@ -136,3 +145,38 @@ def check_smooth(data):
     assert fast > 0.005
     np.testing.assert_allclose(np.diff(y, axis=0), steps * mean, atol=1e-3 * fast)
     np.testing.assert_allclose(np.diff(rate, axis=0), steps * derivative, atol=0.05 * hard / RATE)
+
+
+def test_the_law_task_is_led_by_points_and_twists(arm, observer, start_arm, say, tmp_path):
+    """Under `task` a tip goes to a point at once, moves by twists, and stops without them."""
+    log = tmp_path / 'controller.log'
+    start_arm('simulation')
+    controller = start_arm(
+        'controller', autostart='true', controller='task', reference__ramp_time='0.5'
+    )
+    observer.until_running()
+    point = np.array([0.05, -0.02, 0.585])
+    say(point, body='segment1')
+    observer.until(lambda: 'leads the tip of segment3' in log.read_text(), 'the refusal')
+    say(point)
+    near = lambda: np.linalg.norm(tip_of(arm, observer) - point) < 1e-3  # noqa: E731
+    observer.until(near, 'the point')
+    twist = TwistStamped(twist=Twist(linear=Vector3(x=-0.05)))
+    publisher = observer.node.create_publisher(
+        TwistStamped, 'controller/target_twist', QoSProfile(depth=1)
+    )
+    observer.until(publisher.get_subscription_count, 'a subscriber')
+    began = time.monotonic()
+    while time.monotonic() - began < 0.6:
+        publisher.publish(twist)
+        end = time.monotonic() + 0.02
+        observer.until(lambda end=end: time.monotonic() > end, 'time')
+    end = time.monotonic() + 1.0
+    observer.until(lambda: time.monotonic() > end, 'time')
+    stopped = tip_of(arm, observer)
+    assert -0.06 < stopped[0] - point[0] < -0.02
+    end = time.monotonic() + 0.3
+    observer.until(lambda: time.monotonic() > end, 'time')
+    assert np.linalg.norm(tip_of(arm, observer) - stopped) < 1e-3
+    controller.send_signal(signal.SIGTERM)
+    assert controller.wait(PATIENCE) == 0

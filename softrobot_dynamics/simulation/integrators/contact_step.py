@@ -40,8 +40,14 @@ def begin_contact(contact, h, q, qd):
 
     Those that have been applied before, h = ID(q, qd, 0) has in it.
     """
+    find_contacts(contact, q, qd, len(contact.applied))
+    apply_lasting(contact, h)
+
+
+@kernel
+def apply_lasting(contact, h):
+    """Apply the forces that last, of contacts that were found, in place of those before."""
     n = len(contact.applied)
-    find_contacts(contact, q, qd, n)
     for j in range(n):
         h[j] += contact.applied[j]
         contact.applied[j] = 0.0

@@ -183,6 +183,12 @@ class Integrator:
     solves_contact: ClassVar[bool] = False
     """True: steps find the forces of contact themselves; False: they are those at a state."""
 
+    closes_loops: ClassVar[bool] = False
+    """True: steps keep closed loops closed; False: a robot with closures is refused."""
+
+    loops: Any = None
+    """The :class:`.ClosedLoops` of a robot with closures, by whose terms steps are made."""
+
     advance: Callable[..., int]
     """As :meth:`bind` returns it, with what acts on the robot by itself alone."""
 

@@ -13,16 +13,19 @@ from softrobot_dynamics.kernels.linalg import all_finite, copy
 from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.capstan import resist
+from softrobot_dynamics.recursion.closed_motion import begin_chart, move_to
 from softrobot_dynamics.recursion.drives import stiffen
 from softrobot_dynamics.recursion.joint_friction import brake
 from softrobot_dynamics.recursion.linearisation import Linearisation
 from softrobot_dynamics.recursion.servos import stiffen_servos
+from softrobot_dynamics.simulation.integrators.closed_loops import ClosedLoops
 from softrobot_dynamics.simulation.integrators.contact_step import begin_contact, end_contact
 from softrobot_dynamics.simulation.integrators.contract import (
     begin_steps,
     Clock,
     count_step,
     Integrator,
+    new_clock,
     register,
 )
 from softrobot_dynamics.simulation.integrators.exponential_step import (
@@ -56,6 +59,7 @@ class ExponentialIntegrator(Integrator):
     """Steps of an exponential method, all as long as ``substep`` [s] or a little shorter."""
 
     solves_contact = True
+    closes_loops = True
 
     def prepare(self, model: RobotModel) -> None:
         """Allocate the arrays of the kernel, and bind it."""
@@ -80,14 +84,22 @@ class ExponentialIntegrator(Integrator):
             own = {'K': K, 'D': D, 'stiffness': K.copy(), 'damping': D.copy()}
             follow = entry(stiffen_servos, follow=follow, drives=servos, **own)
             K, D = own['stiffness'], own['damping']
-        motion, span = allocate_motion(model.n, parts), np.zeros(1)
+        terms, n = self.terms, model.n
+        if model.closure_plan is not None:
+            self.loops = ClosedLoops(model, self.evaluate)
+            follow, K, D = self.loops.reduced(follow, K, D)
+            terms, n = self.loops.terms, len(K)
+        motion, span = allocate_motion(n, parts), np.zeros(1)
         before, after = NOTHING, NOTHING
         if contact is not None:
             before = entry(begin_contact, contact=contact, h=self.terms.h)
+            if self.loops is not None:
+                before, contact = self.loops.touching(contact)
+                self.acts = self.acts._replace(contact=contact)
             after = entry(end_contact, contact=contact, K=K, b=motion)
         self._work = ExponentialWork(
             evaluate=self.entry,
-            terms=self.terms,
+            terms=terms,
             follow=follow,
             K=K,
             D=D,
@@ -98,13 +110,18 @@ class ExponentialIntegrator(Integrator):
             clock=self.clock,
             substep=substep,
         )
-        self.tried = self._work.motion.q
+        self.tried = motion.q if self.loops is None else self.loops.motion.q
         self.advance = self.bind(self.entry)
 
     def bind(self, evaluate: Entry) -> Callable[..., int]:
         """Return ``advance`` by another entry that evaluates the robot into the same terms."""
-        work = self._work._replace(evaluate=self.driven(evaluate))
-        return cached(exponential_steps, work=work)
+        evaluate = self.driven(evaluate)
+        if self.loops is not None:
+            closed, evaluate = self.loops.by(evaluate)
+            work = self._work._replace(evaluate=evaluate, clock=new_clock())
+            given = {'closed': closed, 'clock': self.clock, 'state': self.loops.state}
+            return cached(closed_steps, work=work, **given)
+        return cached(exponential_steps, work=self._work._replace(evaluate=evaluate))
 
     def reset(self, q: Vector) -> None:
         """Begin at q (n,)."""
@@ -136,5 +153,22 @@ def exponential_steps(work, force, q, qd, duration, once):
                 return 1
         copy(b.q, q)
         copy(b.qd, qd)
+        count_step(clock, duration, steps)
+    return 0
+
+
+@kernel
+def closed_steps(work, closed, clock, state, force, q, qd, duration, once):
+    """Make equal steps of a robot with closed loops, each in a chart where it begins."""
+    steps = begin_steps(clock, duration, work.substep)
+    h, z, zd = duration / steps, state[0], state[1]
+    for _ in range(1 if once else steps):
+        if begin_chart(closed, q, qd, z, zd) != 0:
+            return 1
+        closed.fresh[0] = 1.0
+        if exponential_steps(work, force, z, zd, h, True) != 0:
+            return 1
+        if move_to(closed, z, zd, q, qd) != 0:
+            return 1
         count_step(clock, duration, steps)
     return 0

@@ -1,0 +1,405 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Least squares in levels (lexicographic) with linear inequalities, for few variables.
+
+Of all w that keep the inequalities, those with the least |A_1 w - b_1|; of these, those with the
+least |A_2 w - b_2|, and so on; what is left then stays at ``favoured``. Rows of a level differ by
+their weights, which A and b contain.
+
+A level works in a basis Z of what the levels before it left free. Householder reflections, by row
+pivots, split it into the part that the level's rows determine, and the rest. Inequalities are then
+a least-distance problem, solved in its dual: non-negative least squares by an active set (Lawson
+and Hanson, Solving Least Squares Problems, Ch. 23). Escande, Mansard and Wieber, Hierarchical
+quadratic programming, Int. J. Robotics Research 33 (2014).
+
+No inequality can make the problem infeasible: each yields to the others, by a softness that is a
+share of what it would cost the tasks to keep it. Those of the least softness are kept; where they
+contradict others, the softer ones are exceeded, by as little as possible. What the first level
+exceeds is how far the bounds are relaxed for the levels after it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from softrobot_dynamics.annotations import Integers, Matrix, Vector
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.kernels.linalg import (
+    all_finite,
+    cholesky,
+    copy,
+    solve_lower,
+    solve_lower_transposed,
+)
+from softrobot_dynamics.kernels.sums import dot
+
+SINGULAR = 1e-6  # share of a row that is left by the rows before it, below which it is none
+CHEAP = 1e-3  # weight of what a level leaves free, while inequalities are met: of its own
+TIGHT = 1e-9  # by which a bound may be exceeded: of the terms that are compared
+HARD, SOFTER = 1e-13, 30.0  # least softness; times as much from one order to the next
+_ITERATIONS = 200
+
+
+class LevelsWorkspace(NamedTuple):
+    """A problem of c variables, K rows in levels and L inequalities, and scratch for it."""
+
+    A: Matrix  # (K, c)
+    b: Vector  # (K,)
+    level: Integers  # (K,) 1, 2, ... ; 0: the row does not count
+    C: Matrix  # (L, c)
+    lower: Vector  # (L,) of C w; changed: relaxed bounds
+    upper: Vector  # (L,)
+    softness: Vector  # (L,) see :func:`softness`
+    favoured: Vector  # (c,)
+    relaxed: Vector  # (L,) filled: by how much a bound is exceeded
+    multiplier: Vector  # (L,) filled: of the last level, > 0 at a lower bound, < 0 at an upper one
+    Z: Matrix  # (c, c)
+    B: Matrix  # (max(K, c), c)
+    r: Vector  # (max(K, c),)
+    size: Vector  # (K,) of rows, squared; 0: used
+    place: Integers  # (K,) of a level's rows
+    y: Vector  # (c,)
+    V: Matrix  # (L, c) inequalities in whitened variables, of length one
+    length: Vector  # (L,)
+    at: Vector  # (L,) C w
+    sign: Vector  # (L,) of active ones: 1 at the lower bound, -1 at the upper, 0: not active
+    order: Integers  # (L,) active ones first
+    F: Matrix  # (L, L) factor
+    s: Vector  # (L,)
+    force: Vector  # (L,) multipliers in whitened variables
+
+
+def allocate_levels(c: int, K: int, L: int) -> LevelsWorkspace:
+    """Return a :class:`LevelsWorkspace` for c variables, K rows and L inequalities."""
+    more = max(K, c)
+    vectors = 'lower', 'upper', 'softness', 'relaxed', 'multiplier', 'length', 'at', 'sign'
+    return LevelsWorkspace(
+        A=np.zeros((K, c)),
+        b=np.zeros(K),
+        level=np.zeros(K, dtype=np.int64),
+        C=np.zeros((L, c)),
+        favoured=np.zeros(c),
+        Z=np.zeros((c, c)),
+        B=np.zeros((more, c)),
+        r=np.zeros(more),
+        size=np.zeros(K),
+        place=np.zeros(K, dtype=np.int64),
+        y=np.zeros(c),
+        V=np.zeros((L, c)),
+        order=np.zeros(L, dtype=np.int64),
+        F=np.zeros((L, L)),
+        **{name: np.zeros(L) for name in (*vectors, 's', 'force')},
+    )
+
+
+def softness(order: int) -> float:
+    """Return the softness of inequalities that yield in an order: 0 last, then 1, 2, ..."""
+    return HARD * SOFTER**order
+
+
+@kernel
+def solve_levels(p, w):
+    """
+    Fill w (c,) with the solution of a :class:`LevelsWorkspace`; returns the iterations, or -1.
+
+    Iterations are those of inequalities; 0: none was met. -1: no answer, as numbers are not
+    finite, or the limit of iterations was reached.
+    """
+    c, last, first, total = len(w), 0, 0, 0
+    copy(p.favoured, w)
+    for i in range(c):
+        for j in range(c):
+            p.Z[i, j] = 1.0 if i == j else 0.0
+    for k in range(len(p.b)):
+        last = max(last, p.level[k])
+    for i in range(len(p.lower)):
+        p.relaxed[i] = p.multiplier[i] = 0.0
+    for level in range(1, last + 2):
+        if first == c:
+            break
+        if level <= last:
+            rank = _reduce(p, w, level, first)
+        elif total > 0 or first == 0:  # otherwise nothing has led away from what is favoured
+            rank = _return(p, w, first)
+        else:
+            break
+        if level <= last and rank == 0:
+            continue
+        iterations = _move(p, w, first, rank)
+        if iterations < 0:
+            return -1
+        total += iterations
+        first += rank
+    return total if all_finite(w) else -1
+
+
+@kernel
+def _reduce(p, w, level, first):
+    """
+    Bring a level to the least squares of R y - r (rank,), y being along the next ``rank`` columns.
+
+    B[:rank, :rank] is R then, upper triangular. Returns the rank.
+    """
+    c, rows = len(w), 0
+    for k in range(len(p.b)):
+        A = p.A[k]
+        p.size[rows] = dot(A, A)
+        if p.level[k] != level or not p.size[rows] > 0.0:
+            continue
+        p.r[rows] = p.b[k] - dot(A, w)
+        for j in range(first, c):
+            total = 0.0
+            for i in range(c):
+                total += A[i] * p.Z[i, j]
+            p.B[rows, j - first] = total
+        rows += 1
+    rank, d = 0, c - first
+    while rank < min(rows, d):
+        best, largest = -1, SINGULAR * SINGULAR
+        for k in range(rows):
+            left = 0.0
+            for j in range(rank, d):
+                left += p.B[k, j] * p.B[k, j]
+            if p.size[k] > 0.0 and left > largest * p.size[k]:
+                best, largest = k, left / p.size[k]
+        if best < 0:
+            break
+        p.size[best] = 0.0
+        _turn_columns(p, rows, best, rank, first)
+        rank += 1
+    for j in range(rank):
+        _turn_rows(p, rows, rank, j)
+    return rank
+
+
+@kernel
+def _turn_columns(p, rows, k, start, first):
+    """Reflect the basis such that row k of B is zero beyond column ``start``."""
+    d, u = len(p.y) - first, p.y
+    size = 0.0
+    for j in range(start, d):
+        u[j] = p.B[k, j]
+        size += u[j] * u[j]
+    u[start] += math.sqrt(size) if u[start] >= 0.0 else -math.sqrt(size)
+    share = 0.0
+    for j in range(start, d):
+        share += u[j] * u[j]
+    share = 2.0 / share
+    for i in range(rows):
+        _reflect(p.B[i], u, share, start, d)
+    for i in range(len(p.y)):
+        _reflect(p.Z[i, first:], u, share, start, d)
+
+
+@kernel
+def _reflect(row, u, share, start, end):
+    """Reflect entries of a row from ``start`` to ``end`` along u."""
+    total = 0.0
+    for j in range(start, end):
+        total += row[j] * u[j]
+    total *= share
+    for j in range(start, end):
+        row[j] -= total * u[j]
+
+
+@kernel
+def _turn_rows(p, rows, rank, j):
+    """Reflect the rows of B (rows, rank), and r, such that column j is zero below the diagonal."""
+    B, r, size = p.B, p.r, 0.0
+    for i in range(j, rows):
+        size += B[i, j] * B[i, j]
+    head = B[j, j] + (math.sqrt(size) if B[j, j] >= 0.0 else -math.sqrt(size))
+    share = size - B[j, j] * B[j, j] + head * head
+    if not share > 0.0:
+        return
+    share = 2.0 / share
+    for m in range(j + 1, rank + 1):  # the last one is r
+        total = head * (B[j, m] if m < rank else r[j])
+        for i in range(j + 1, rows):
+            total += B[i, j] * (B[i, m] if m < rank else r[i])
+        total *= share
+        for i in range(j, rows):
+            change = total * (head if i == j else B[i, j])
+            if m < rank:
+                B[i, m] -= change
+            else:
+                r[i] -= change
+    B[j, j] -= head
+    for i in range(j + 1, rows):
+        B[i, j] = 0.0
+
+
+@kernel
+def _return(p, w, first):
+    """Have the problem be to return, in all that is free, to what is favoured; its rank."""
+    d = len(w) - first
+    for j in range(d):
+        p.r[j] = 0.0
+        for i in range(len(w)):
+            p.r[j] += p.Z[i, first + j] * (p.favoured[i] - w[i])
+        for i in range(d):
+            p.B[i, j] = 1.0 if i == j else 0.0
+    return d
+
+
+@kernel
+def _move(p, w, first, rank):
+    """Bring w to the optimum of a level, and bounds to it; returns the iterations, or -1."""
+    d, L, y = len(w) - first, len(p.lower), p.y
+    for j in range(d):
+        y[j] = p.r[j] if j < rank else 0.0
+    _solve_upper(p.B, y, rank)
+    _add(p.Z, first, y, d, w)
+    violated = False
+    for i in range(L):
+        p.at[i] = dot(p.C[i], w)
+        p.sign[i] = p.force[i] = 0.0
+        violated |= _excess(p, i, 0.0) > 0.0
+    if not violated:
+        return 0
+    cheap = 1.0
+    if rank > 0:
+        cheap = 0.0
+        for j in range(rank):
+            cheap = max(cheap, CHEAP * abs(p.B[j, j]))
+    _whiten(p, first, rank, d, cheap)
+    iterations = _push(p, d)
+    if iterations < 0:
+        return -1
+    _solve_upper(p.B, y, rank)
+    for j in range(rank, d):
+        y[j] /= cheap
+    _add(p.Z, first, y, d, w)
+    for i in range(L):
+        at = dot(p.C[i], w)
+        beyond = max(p.lower[i] - at, at - p.upper[i], 0.0)
+        p.relaxed[i] += beyond
+        p.lower[i], p.upper[i] = min(p.lower[i], at), max(p.upper[i], at)
+        p.multiplier[i] = p.force[i] / p.length[i] if p.length[i] > 0.0 else 0.0
+    return iterations
+
+
+@kernel
+def _solve_upper(R, y, rank):
+    """Replace y[:rank] by R^-1 y."""
+    for i in range(rank - 1, -1, -1):
+        total = y[i]
+        for j in range(i + 1, rank):
+            total -= R[i, j] * y[j]
+        y[i] = total / R[i, i] if R[i, i] != 0.0 else 0.0
+
+
+@kernel
+def _add(Z, first, y, d, w):
+    """Add to w what y (d,) is in the basis."""
+    for i in range(len(w)):
+        for j in range(d):
+            w[i] += Z[i, first + j] * y[j]
+
+
+@kernel
+def _excess(p, i, step):
+    """By how much inequality i is violated a ``step`` beyond ``at``, < 0: by rounding at most."""
+    at = p.at[i] + step
+    low, high = p.lower[i] - at, at - p.upper[i]
+    rounding = TIGHT * (abs(p.at[i]) + abs(step))
+    return max(low - rounding, high - rounding)
+
+
+@kernel
+def _whiten(p, first, rank, d, cheap):
+    """Fill V and the lengths of its rows, before they are made one."""
+    R = p.B
+    for i in range(len(p.lower)):
+        v, C = p.V[i], p.C[i]
+        for j in range(d):
+            total = 0.0
+            for k in range(len(C)):
+                total += C[k] * p.Z[k, first + j]
+            v[j] = total if j < rank else total / cheap
+        for j in range(rank):  # R^-T
+            for k in range(j):
+                v[j] -= R[k, j] * v[k]
+            v[j] = v[j] / R[j, j] if R[j, j] != 0.0 else 0.0
+        length = 0.0
+        for j in range(d):
+            length += v[j] * v[j]
+        p.length[i] = length = math.sqrt(length)
+        for j in range(d):
+            v[j] = v[j] / length if length > 0.0 else 0.0
+
+
+@kernel
+def _push(p, d):
+    """
+    Fill y (d,), the shortest in whitened variables that meets the inequalities; the iterations.
+
+    -1 if their limit is reached.
+    """
+    y, L, count, last = p.y, len(p.lower), 0, -1
+    y[:d] = 0.0
+    for iteration in range(_ITERATIONS):
+        best, worst = -1, 0.0
+        for i in range(L):
+            if p.sign[i] == 0.0 and p.length[i] > 0.0:
+                step = p.length[i] * dot(p.V[i, :d], y[:d])
+                excess = _excess(p, i, step) / p.length[i]
+                if excess > worst and i != last:
+                    best, worst = i, excess
+        if best < 0:
+            return iteration
+        step = p.length[best] * dot(p.V[best, :d], y[:d])
+        below = p.lower[best] - p.at[best] - step > p.at[best] + step - p.upper[best]
+        p.sign[best], p.force[best] = 1.0 if below else -1.0, 0.0
+        p.order[count] = best
+        count += 1
+        while count > 0:
+            if not _solve_active(p, count, d):
+                return -1
+            share = 1.0
+            for a in range(count):
+                if p.s[a] <= 0.0:
+                    now = abs(p.force[p.order[a]])
+                    share = min(share, now / (now - p.s[a]) if now > 0.0 else 0.0)
+            kept, all_in = 0, share == 1.0
+            for a in range(count):
+                i = p.order[a]
+                now = abs(p.force[i])
+                now = p.s[a] if all_in else now + share * (p.s[a] - now)
+                if all_in or not (p.s[a] <= 0.0 and now <= 1e-14 * abs(p.s[a])):
+                    p.force[i] = p.sign[i] * now
+                    p.order[kept] = i
+                    kept += 1
+                else:
+                    p.sign[i] = p.force[i] = 0.0
+            last = -1 if p.sign[best] != 0.0 else best  # it would come at once again
+            dropped = kept < count
+            count = kept
+            if all_in or not dropped:
+                break
+        for j in range(d):
+            y[j] = 0.0
+            for a in range(count):
+                i = p.order[a]
+                y[j] += p.force[i] * p.V[i, j]
+    return -1
+
+
+@kernel
+def _solve_active(p, count, d):
+    """Fill s with the multipliers that let all active ones meet their bounds."""
+    for a in range(count):
+        i = p.order[a]
+        bound = p.lower[i] if p.sign[i] > 0.0 else p.upper[i]
+        p.s[a] = p.sign[i] * (bound - p.at[i]) / p.length[i]
+        for e in range(a + 1):
+            k = p.order[e]
+            p.F[a, e] = p.sign[i] * p.sign[k] * dot(p.V[i, :d], p.V[k, :d])
+        p.F[a, a] += p.softness[i]
+    if cholesky(p.F[:count, :count]) != 0:
+        return False
+    solve_lower(p.F[:count, :count], p.s[:count])
+    solve_lower_transposed(p.F[:count, :count], p.s[:count])
+    return True

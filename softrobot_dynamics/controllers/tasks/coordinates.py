@@ -1,0 +1,75 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Ranges of the coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from softrobot_dynamics.annotations import Array, Integers
+from softrobot_dynamics.compiling.addresses import Entry
+from softrobot_dynamics.compiling.binding import entry
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.controllers.tasks.contract import (
+    approach,
+    Bound,
+    BoundRows,
+    order,
+    register_bound,
+    TaskContext,
+    TickState,
+)
+from softrobot_dynamics.model.model import CompiledModel
+from softrobot_dynamics.schema.fields import number
+from softrobot_dynamics.schema.parameters import parameter
+
+FAR = 1e6  # a limit that is none
+
+
+@kernel
+def keep_coordinates(rows, lower, upper, approach, q, qd, t):
+    """Fill -approach (q - lower) <= q'(T) <= approach (upper - q) (n,)."""
+    for i in range(len(lower)):
+        rows.least[i] = approach * (lower[i] - q[i])
+        rows.most[i] = approach * (upper[i] - q[i])
+
+
+@register_bound('coordinates')
+@dataclass(frozen=True)
+class Coordinates(Bound):
+    """Coordinates stay within the limits of the robot file's joints, or narrower ones."""
+
+    order: int = order(1)
+    lower: Array = parameter(
+        number('rad or m', default=-FAR),
+        'Least value, where it is above that of the robot file',
+        each='coordinate',
+    )
+    upper: Array = parameter(
+        number('rad or m', default=FAR),
+        'Greatest value, where it is below that of the robot file',
+        each='coordinate',
+    )
+    approach: float = approach(10.0)
+
+    def validate(self) -> Iterable[tuple[str, object, str]]:
+        """Yield what does not fit together, as (name of the field, value, expected)."""
+        if (np.asarray(self.lower) > np.asarray(self.upper)).any():
+            yield 'lower', list(self.lower), 'numbers not above those of upper'
+
+    def count(self, model: CompiledModel, controlled: Integers) -> int:
+        """Return the number of rows."""
+        return model.n
+
+    def bind(self, state: TickState, rows: BoundRows, context: TaskContext) -> Entry:
+        """Return the Entry of what fills the rows."""
+        model = context.model
+        rows.J[:] = np.eye(model.n)
+        return entry(
+            keep_coordinates,
+            rows=rows,
+            lower=np.maximum(model.q_lower, self.lower),
+            upper=np.minimum(model.q_upper, self.upper),
+            approach=float(self.approach),
+        )

@@ -1,0 +1,403 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Tasks in levels within limits: a quadratic programme in every tick."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+import functools
+import math
+from typing import Any, NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.compiling.addresses import Entry, NOTHING, run, run_three
+from softrobot_dynamics.compiling.binding import entry
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.controllers import settings as of_settings
+from softrobot_dynamics.controllers.accelerating import AcceleratingLaw
+from softrobot_dynamics.controllers.commanding import (
+    conclude,
+    prepare_forces,
+    read_outputs,
+    take_forces,
+)
+from softrobot_dynamics.controllers.contract import (
+    BlendedReference,
+    Command,
+    register,
+    sample_plan,
+)
+from softrobot_dynamics.controllers.levels import (
+    allocate_levels,
+    LevelsWorkspace,
+    softness,
+    solve_levels,
+)
+from softrobot_dynamics.controllers.sampled_data_law import LawWorkspace
+from softrobot_dynamics.controllers.tasks.contract import (
+    Bound,
+    BoundRows,
+    ControlTask,
+    ORDERS,
+    Rows,
+    TaskContext,
+    TickState,
+)
+from softrobot_dynamics.controllers.tasks.settings import (
+    assemble,
+    kinds,
+    position_of,
+    TaskSettings,
+)
+from softrobot_dynamics.controllers.tasks.tip_course import TipCourse, TipState
+from softrobot_dynamics.dynamics.calls import forward_kinematics, jacobian
+from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem
+from softrobot_dynamics.kernels.linalg import copy
+from softrobot_dynamics.kernels.sums import dot
+from softrobot_dynamics.references.led_tips import LedReference, TipOrder
+from softrobot_dynamics.references.piecewise import braking, constant, Reference
+from softrobot_dynamics.schema.parameters import Parameter
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+SMALLEST = 1e-6  # share of a bound by which it is exceeded that is not worth a word
+
+
+class TaskWorkspace(NamedTuple):
+    """Tasks and bounds of a law, and the arrays that its kernel works in."""
+
+    fill: Entry  # of all rows, by q, qd and the time
+    J: Matrix  # (K, n) of tasks
+    aim: Vector  # (K,)
+    weight: Vector  # (K,)
+    bounded: Matrix  # (L - c, n) J of bounds
+    least: Vector  # (L - c,)
+    most: Vector  # (L - c,)
+    levels: LevelsWorkspace  # its first c inequalities are those of the actuators
+    scale: Vector  # (c,) of w
+    found: Vector  # (c,) scaled w
+    v: Vector  # (n,) the rates at the end of the period without a force
+    moment: Vector  # (1,) [s]
+
+
+class TaskKernelSettings(NamedTuple):
+    """Values that the kernel reads of the settings."""
+
+    lower: Vector
+    upper: Vector
+    rate: Vector
+    feed_forward: Vector
+    delay: float
+    observer: float
+    work: TaskWorkspace
+
+
+@kernel
+def tick(fixed, plan, settings, q, qd, t):
+    """One tick, see :class:`.SampledDataLaw`."""
+    terms, b, work, period = fixed.terms, fixed.b, settings.work, fixed.period
+    n, c = len(qd), len(fixed.controlled)
+    run(fixed.evaluate, q, qd)
+    read_outputs(fixed, qd)
+    sample_plan(plan, t, b.desired, b.blend)
+    memory = b.memory.reshape(-1)
+    missed, aim = memory[:n], memory[n : 2 * n]
+    observe_rates(fixed, settings.observer, missed, aim, qd, t)
+    work.moment[0] = t
+    if work.fill.address != 0:
+        run_three(work.fill, q, qd, work.moment)
+    copy(terms.h, b.force)
+    prepare_forces(fixed, settings, b.force)
+    for i in range(n):
+        work.v[i] = qd[i] - dot(fixed.response[1, i], qd) - dot(fixed.response[0, i], b.force)
+        work.v[i] += period * missed[i]
+    _set_up(fixed, work)
+    saturated = -1
+    if solve_levels(work.levels, work.found) >= 0:
+        for i in range(c):
+            w = work.scale[i] * work.found[i]
+            b.w[i] = min(max(w, b.bounds[0, i]), b.bounds[1, i])
+        for i in range(c):  # nothing is asked for of single outputs, so nothing is unmet
+            b.r[i] = dot(b.H[i], b.w)
+        saturated = take_forces(fixed, settings)
+    b.asked[0] = t if saturated >= 0 else math.nan
+    for i in range(n):  # what the model says that the command brings
+        aim[i] = work.v[i] - period * missed[i]
+    for i in range(c):
+        for j in range(n):
+            aim[j] += b.w[i] * b.X[i, j]
+    return conclude(fixed, settings, q, qd, saturated)
+
+
+@kernel
+def observe_rates(fixed, time, missed, aim, qd, t):
+    """
+    Bring the accelerations (n,) on that the model misses, by what the last period did not bring.
+
+    As a filter of first order by a ``time`` [s]; 0: there are none.
+    """
+    period = fixed.period
+    one_period = abs(t - fixed.b.asked[0] - period) < 0.5 * period  # nan: no
+    for i in range(len(aim)):
+        if time == 0.0:
+            missed[i] = 0.0
+        elif one_period:
+            reached = qd[i]
+            if fixed.reached[i] == fixed.reached[i]:
+                reached = fixed.reached[i]
+            gap = (reached - aim[i]) / period
+            if abs(gap) < math.inf:  # once it is no number, it would stay that
+                missed[i] += (gap - missed[i]) * period / (time + period)
+
+
+@kernel
+def _set_up(fixed, work):
+    """Fill the problem in levels from all rows: v(T) = v + X' w, w scaled by what it moves."""
+    b, levels, c = fixed.b, work.levels, len(fixed.controlled)
+    for i in range(c):
+        work.scale[i] = 1.0 / math.sqrt(b.H[i, i]) if 0.0 < b.H[i, i] < math.inf else 1.0
+        levels.favoured[i] = b.favoured[i] / work.scale[i]
+        levels.lower[i] = b.bounds[0, i] / work.scale[i]
+        levels.upper[i] = b.bounds[1, i] / work.scale[i]
+    for k in range(len(work.aim)):
+        row, J = levels.A[k], work.J[k]
+        levels.b[k] = work.weight[k] * (work.aim[k] - dot(J, work.v))
+        for i in range(c):
+            row[i] = work.weight[k] * work.scale[i] * dot(J, b.X[i])
+    for k in range(len(work.least)):
+        row, J = levels.C[c + k], work.bounded[k]
+        at = dot(J, work.v)
+        levels.lower[c + k] = work.least[k] - at
+        levels.upper[c + k] = work.most[k] - at
+        for i in range(c):
+            row[i] = work.scale[i] * dot(J, b.X[i])
+
+
+@kernel
+def in_turn(first, second, q, qd, t):
+    """Run two entries, one after the other."""
+    run_three(first, q, qd, t)
+    run_three(second, q, qd, t)
+
+
+@register('task')
+class TaskLaw(AcceleratingLaw[TaskSettings]):
+    """
+    Tasks in levels, within limits: least squares in the rates that a held command brings.
+
+    A command w (forces along the outputs) held for the period T brings the robot from its rates v
+    to v(T) = v_0 + G J' w (:mod:`~softrobot_dynamics.controllers.sampled_data.command`). Each
+    :class:`task <.ControlTask>` asks for some J_k v(T), each
+    :class:`bound <.Bound>` limits some; actuators have their
+    limits and rate limits. Of all w within the limits those are chosen that do the tasks of level
+    1 best, by their weights; of these those that do level 2 best; what is then still free changes
+    as little as it can (:mod:`~softrobot_dynamics.controllers.levels`).
+
+    Bounds that contradict each other, or the limits of actuators, are relaxed in their order by as
+    little as it takes: :attr:`relaxed` says which. With an ``observer`` the accelerations that the
+    model misses are learned, as in ``pfbl``.
+    """
+
+    Settings, KernelSettings = TaskSettings, TaskKernelSettings
+    tick, needs_poses = staticmethod(tick), True
+
+    def __init__(self, model: CompiledModel, **options: Any) -> None:
+        names = of_settings.controlled_names(model, options.get('controlled'))
+        self.remembers = -(-2 * model.n // len(names))
+        self._home, self._course = model.q0.copy(), TipCourse(model.scales.length)
+        self._seen = model.q0.copy(), np.zeros(model.n)
+        self._key: tuple[Any, ...] = ()  # what the workspace was made for
+        self._work: TaskWorkspace
+        self._spans: list[tuple[str, int, int]] = []
+        super().__init__(model, **options)
+        self._target = position_of(self.settings).target
+
+    @classmethod
+    def parameters(cls) -> tuple[Parameter, ...]:
+        """Return the law's own parameters, and those of all tasks and bounds."""
+        own = super().parameters()
+        return (*own, *(p for kind in kinds() for p in kind.parameters()))
+
+    @classmethod
+    def make_settings(
+        cls, model: CompiledModel, controlled: Sequence[str] | None = None, **given: Any
+    ) -> Any:
+        """
+        Return the law's settings, see :meth:`Controller.make_settings`.
+
+        Parameters of tasks and bounds are given by names as ``'position.weight'``.
+        """
+        make: Any = functools.partial(assemble, cls.Settings)
+        known, name = cls.parameters(), cls.type_name
+        settings = of_settings.make_settings(make, known, name, model, controlled, given)
+        problems = [
+            Problem(f'{name}.{where}', value, words)
+            for where, value, words in settings.examine(model)
+        ]
+        if problems:
+            raise DescriptionError(tuple(problems), 'parameters')
+        return settings
+
+    @property
+    def led_tip(self) -> str:
+        """The body whose tip is led by orders, see :attr:`Controller.led_tip`."""
+        return self.tip_of(self.settings, self.model)
+
+    @classmethod
+    def tip_of(cls, settings: TaskSettings, model: CompiledModel) -> str:
+        """Return the body whose tip is led, see :meth:`Controller.tip_of`."""
+        body: str = position_of(settings).body or model.body_names[-1]
+        return body
+
+    @property
+    def relaxed(self) -> dict[str, float]:
+        """By how much bounds had to be exceeded in the last tick [unit of the rate], by kind."""
+        beyond = self._work.levels.relaxed[len(self.controlled) :]
+        found = {name: float(beyond[a:e].max(initial=0.0)) for name, a, e in self._spans}
+        return {name: value for name, value in found.items() if value > SMALLEST}
+
+    def start(self, q: Vector, qd: Vector, t: float, u: Vector | None = None) -> None:
+        """Begin at the present state, see :meth:`Controller.start`."""
+        self._home[:] = q
+        self._see(q, qd)
+        self._course.begin(t, self._tip())
+        super().start(q, qd, t, u)
+
+    def follow(self, reference: Reference | LedReference, t: float, ramp: float) -> None:
+        """Turn to another reference; a led one leads the tip, too, if it is the law's."""
+        if self._course.live:  # outputs did not follow the plan
+            y, velocity = self.outputs(*self._seen)
+            state = np.array([y, velocity, 0.0 * y])[:, self.controlled]
+            stay = braking(state, 0.0, ramp)
+            self.plan = BlendedReference(stay, stay, float(t), 0.0)
+        if isinstance(reference, LedReference):
+            super().follow(reference.outputs, t, ramp)
+            if reference.body in (self.led_tip, ''):
+                self._course.follow(reference.path, t, ramp, self._tip())
+                return
+        else:
+            super().follow(reference, t, ramp)
+        self._follow_target(t, ramp)
+
+    def lead(self, order: TipOrder, t: float) -> None:
+        """Turn to a live target or twist, see :meth:`Controller.lead`."""
+        if order.body not in (self.led_tip, ''):
+            raise ArgumentError('body', order.body, f'{self.led_tip}, whose tip is led')
+        self._course.lead(order, t, self._tip())
+
+    def compute(self, t: float, q: Vector, qd: Vector) -> Command:
+        """Return the :class:`Command` for the state (q, qd) at time t [s]."""
+        self._see(q, qd)
+        if position_of(self.settings).target != self._target:
+            self._follow_target(t, self.plan.ramp)
+        return super().compute(t, q, qd)
+
+    def prepared(self, settings: TaskSettings, q: Vector | None) -> dict[str, Any]:
+        """Return what the base class does; and for :meth:`_bind` what the workspace is made of."""
+        return {**super().prepared(settings, q), 'work': (settings, q)}
+
+    def _bind(self, fixed: LawWorkspace, plan: BlendedReference, told: Any) -> Any:
+        """Return the kernel of a tick, with the :class:`TaskWorkspace` for it."""
+        settings, q = told.work
+        if q is not None:
+            return super()._bind(fixed, plan, told._replace(work=self._at_posture(fixed, told)))
+        arrays = self._course.arrays
+        key = fixed, settings, arrays.path
+        if not (self._key and all(a is b for a, b in zip(key, self._key))):
+            context = TaskContext(self.model, self.controlled, self._home, arrays)
+            self._work, self._spans = bind_tasks(fixed, context, settings.tasks, settings.bounds)
+            self._key = key
+        return super()._bind(fixed, plan, told._replace(work=self._work))
+
+    def _at_posture(self, fixed: LawWorkspace, told: Any) -> TaskWorkspace:
+        """Return a workspace in which all tasks stay at a posture, without bounds."""
+        settings, q = told.work
+        course = self._course.resting(self._tip(q, np.zeros(self.model.n)))
+        context = TaskContext(self.model, self.controlled, np.array(q), course)
+        tasks = [replace(x, target=()) if hasattr(x, 'target') else x for x in settings.tasks]
+        return bind_tasks(fixed, context, tasks, ())[0]
+
+    def _tip(self, q: Vector | None = None, qd: Vector | None = None) -> TipState:
+        """Return the led tip in a state, by default that of the last tick."""
+        q, qd = self._seen if q is None or qd is None else (q, qd)
+        index = self.model.body_names.index(self.led_tip)
+        T = forward_kinematics(self.model, q=q)[index]
+        J = jacobian(self.model, q=q, body=self.led_tip, frame='base')
+        return TipState(T[:3, 3].copy(), T[:3, :3].copy(), J @ qd)
+
+    def _see(self, q: Vector, qd: Vector) -> None:
+        self._seen[0][:], self._seen[1][:] = q, qd
+
+    def _follow_target(self, t: float, ramp: float) -> None:
+        """Lead the tip to the target of the settings, or nowhere without one."""
+        self._target = target = position_of(self.settings).target
+        if target:
+            self._course.follow(constant(target), t, ramp, self._tip())
+        else:
+            self._course.stop()
+
+
+def bind_tasks(
+    fixed: LawWorkspace,
+    context: TaskContext,
+    tasks: Iterable[ControlTask],
+    bounds: Iterable[Bound],
+) -> tuple[TaskWorkspace, list[tuple[str, int, int]]]:
+    """Return a :class:`TaskWorkspace`, and (kind, first row, end) of all its bounds."""
+    model, own, c = context.model, context.controlled, len(context.controlled)
+    active: list[Any] = [x for x in tasks if x.level > 0]
+    limits: list[Any] = [x for x in bounds if x.order > 0]
+    counts, more = ([x.count(model, own) for x in those] for those in (active, limits))
+    K, L = sum(counts), sum(more)
+    levels = allocate_levels(c, K, c + L)
+    levels.C[:c], levels.softness[:c] = np.eye(c), softness(0)
+    J, aim, weight = np.zeros((K, model.n)), np.zeros(K), np.ones(K)
+    bounded, least, most = np.zeros((L, model.n)), np.full(L, -np.inf), np.full(L, np.inf)
+    state = TickState(
+        robot=fixed.robot,
+        terms=fixed.terms,
+        controlled=fixed.controlled,
+        y=fixed.b.y,
+        velocity=fixed.b.velocity,
+        desired=fixed.b.desired,
+        period=fixed.period,
+    )
+    fill, spans, first = NOTHING, [], 0
+    for task, count in zip(active, counts):
+        own_rows = slice(first, first + count)
+        weight[own_rows], first = task.weight, first + count
+        rows = Rows(J=J[own_rows], aim=aim[own_rows], level=levels.level[own_rows])
+        fill = _after(fill, task.bind(state, rows, context))
+    first = 0
+    for bound, count in zip(limits, more):
+        own_rows = slice(first, first + count)
+        levels.softness[c + first : c + first + count] = softness(ORDERS + 1 - bound.order)
+        spans.append((bound.type_name, first, first + count))
+        first += count
+        given = BoundRows(J=bounded[own_rows], least=least[own_rows], most=most[own_rows])
+        if count:
+            fill = _after(fill, bound.bind(state, given, context))
+    work = TaskWorkspace(
+        fill=fill,
+        J=J,
+        aim=aim,
+        weight=weight,
+        bounded=bounded,
+        least=least,
+        most=most,
+        levels=levels,
+        scale=np.ones(c),
+        found=np.zeros(c),
+        v=np.zeros(model.n),
+        moment=np.zeros(1),
+    )
+    return work, spans
+
+
+def _after(first: Entry, second: Entry) -> Entry:
+    """Return the Entry of two, one after the other."""
+    if not (first.address and second.address):
+        return first if first.address else second
+    return entry(in_turn, first=first, second=second)

@@ -1,0 +1,90 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Lead the axes of a tip."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from softrobot_dynamics.annotations import Integers
+from softrobot_dynamics.compiling.addresses import Entry
+from softrobot_dynamics.compiling.binding import entry
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.controllers.gains import gain, rate_gain
+from softrobot_dynamics.controllers.tasks.contract import (
+    ControlTask,
+    level,
+    register_task,
+    Rows,
+    TaskContext,
+    TickState,
+)
+from softrobot_dynamics.controllers.tasks.rotations import rotation_error, turn_matrix, turn_rate
+from softrobot_dynamics.controllers.tasks.tip_course import sample_course
+from softrobot_dynamics.controllers.tasks.tip_kinematics import allocate_tip, measure_tip
+from softrobot_dynamics.kernels.sums import dot
+from softrobot_dynamics.model.model import CompiledModel
+from softrobot_dynamics.recursion.passes import STATE, TIP_POSE
+from softrobot_dynamics.schema.fields import text
+from softrobot_dynamics.schema.parameters import parameter
+
+
+@kernel
+def orient_tip(state, rows, tip, course, turn, level, p, d, q, qd, t):
+    """
+    Fill the rows of w' = w_d' + d (w_d - w) + p e (3,), where R_d is known.
+
+    e is the turn from R to R_d [rad], base frame. ``turn`` (3, 9) is scratch.
+    """
+    n = rows.J.shape[1]
+    known = sample_course(course, t[0])
+    rows.level[:] = level if known & 2 else 0
+    if not known & 2:
+        return
+    measure_tip(state.robot, tip)
+    wanted, error, rates = course.out, turn[1], turn[2]
+    pose = tip.body * STATE + TIP_POSE
+    turn_matrix(wanted[0, 3:], course.turned, turn[0])
+    rotation_error(turn[0], state.robot.W[pose : pose + 9], error)
+    turn_rate(wanted[0, 3:], wanted[1, 3:], rates[:3])
+    turn_rate(wanted[0, 3:], wanted[2, 3:], rates[3:6])
+    for i in range(3):
+        J, row = tip.J[i * n : (i + 1) * n], rows.J[i]
+        v = dot(J, qd[:n])
+        a = rates[3 + i] + d * (rates[i] - v) + p * error[i]
+        rows.aim[i] = v + state.period * (a - tip.bias[i])
+        for j in range(n):
+            row[j] = J[j]
+
+
+@register_task('orientation')
+@dataclass(frozen=True)
+class TipOrientation(ControlTask):
+    """
+    The tip's axes are as the last live pose or twist says; without one it does not count.
+
+    Errors are turns in rad.
+    """
+
+    level: int = level(1)
+    body: str = parameter(text(default=''), 'Body whose tip it is; empty: the last one')
+    p: float = gain('Gain on the error of the orientation')
+    d: float = rate_gain('Gain on the error of the angular velocity')
+
+    def count(self, model: CompiledModel, controlled: Integers) -> int:
+        """Return the number of rows."""
+        return 3
+
+    def bind(self, state: TickState, rows: Rows, context: TaskContext) -> Entry:
+        """Return the Entry of what fills the rows."""
+        numbers = {'p': float(self.p), 'd': float(self.d)}
+        return entry(
+            orient_tip,
+            state=state,
+            rows=rows,
+            tip=allocate_tip(context.model, self.body),
+            course=context.course,
+            turn=np.zeros((3, 9)),
+            level=int(self.level),
+            **numbers,
+        )

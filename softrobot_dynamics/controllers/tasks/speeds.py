@@ -1,0 +1,46 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Speeds of the coordinates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from softrobot_dynamics.annotations import Array, Integers
+from softrobot_dynamics.compiling.addresses import Entry, NOTHING
+from softrobot_dynamics.controllers.tasks.contract import (
+    Bound,
+    BoundRows,
+    order,
+    register_bound,
+    TaskContext,
+    TickState,
+)
+from softrobot_dynamics.model.model import CompiledModel
+from softrobot_dynamics.schema.fields import number
+from softrobot_dynamics.schema.parameters import parameter
+
+FAST = 1e6  # a limit that is none
+
+
+@register_bound('speeds')
+@dataclass(frozen=True)
+class Speeds(Bound):
+    """Coordinates change no faster than the robot file's joints may, or slower."""
+
+    order: int = order(2)
+    most: Array = parameter(
+        number('rad/s or m/s', above=0.0, default=FAST),
+        'Greatest speed, where it is below that of the robot file',
+        each='coordinate',
+    )
+
+    def count(self, model: CompiledModel, controlled: Integers) -> int:
+        """Return the number of rows."""
+        return model.n
+
+    def bind(self, state: TickState, rows: BoundRows, context: TaskContext) -> Entry:
+        """Fill the rows, which stay as they are."""
+        most = np.minimum(context.model.qd_limit, self.most)
+        rows.J[:], rows.least[:], rows.most[:] = np.eye(context.model.n), -most, most
+        return NOTHING

@@ -1,0 +1,48 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The tip of a body in a tick: its place, velocity and acceleration, for tasks and bounds."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.kernels.spatial import rotate
+from softrobot_dynamics.recursion.frames import point_acceleration, point_jacobian, point_position
+from softrobot_dynamics.recursion.passes import AT_TIP, STATE, TIP_POSE
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+
+class TipKinematics(NamedTuple):
+    """A tip in the base frame, filled by :func:`measure_tip`."""
+
+    body: int  # its index
+    origin: Vector  # (3,) zeros
+    point: Vector  # (3,) [m]
+    J: Vector  # (6 n,) Jacobian row by row, angular rows first
+    bias: Vector  # (6,) (dJ/dt) qd
+
+
+def allocate_tip(model: CompiledModel, body: str) -> TipKinematics:
+    """Return the :class:`TipKinematics` of a body by name, '': the last one."""
+    names = model.body_names
+    zeros = {'origin': np.zeros(3), 'point': np.zeros(3), 'bias': np.zeros(6)}
+    return TipKinematics(body=names.index(body or names[-1]), J=np.zeros(6 * model.n), **zeros)
+
+
+@kernel
+def measure_tip(robot, tip):
+    """Fill a :class:`TipKinematics` after an evaluation with poses and no acceleration."""
+    point_position(robot, tip.body, True, tip.origin, tip.point)
+    point_jacobian(robot, tip.body, True, tip.point, tip.J)
+    point_acceleration(robot, tip.body, True, tip.origin, tip.bias[3:])
+    W, s = robot.W, tip.body * STATE
+    turn = s + AT_TIP + 3
+    tip.bias[0], tip.bias[1], tip.bias[2] = rotate(
+        W, s + TIP_POSE, W[turn], W[turn + 1], W[turn + 2]
+    )
+    for k in range(3):
+        tip.bias[3 + k] += robot.gravity[k]

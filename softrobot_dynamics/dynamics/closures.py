@@ -1,0 +1,243 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Closed loops at a state: residuals, Jacobians, forces, and what they leave to move.
+
+With the Jacobian J of independent rows, M qdd + h = F + J^T lambda and J qdd + bias = 0. Rows that
+follow from others (``redundant``) bear no force: the others bear all.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.dynamics.arguments import checked, require_finite
+from softrobot_dynamics.dynamics.contacts import contact_forces
+from softrobot_dynamics.dynamics.points import Placement
+from softrobot_dynamics.dynamics.wrenches import load_force, read_wrenches, Wrenches
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.model.closures import (
+    all_rows,
+    assembled,
+    ClosureEvaluator,
+    ClosurePlan,
+    open_loop,
+    SLACK,
+)
+from softrobot_dynamics.recursion.singular_mass import accelerations
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+_ROUNDING = 1e-12  # of the largest generalized force, in units of coordinates
+
+
+class Closures(NamedTuple):
+    """The closures of a robot at a state: r rows, f freedoms."""
+
+    names: tuple[str, ...]  # (r,) of rows, such as loop/rx: closure and direction
+    redundant: tuple[str, ...]  # names of rows that follow from the others
+    residual: Vector  # (r,) [rad, m] zero where loops are closed
+    jacobian: Matrix  # (r, n) its derivative, where loops are closed
+    bias: Vector  # (r,) (dJ/dt) qd [rad/s^2, m/s^2]
+    forces: Vector  # (r,) [N m, N] along the rows, on the second frame; 0 of redundant ones
+    generalized_force: Vector  # (n,) of all of them
+    basis: Matrix  # (n, f) motions that keep loops closed; orthonormal in units of coordinates
+    mass: Matrix  # (f, f) the mass matrix of these
+
+    @property
+    def mobility(self) -> int:
+        """How many freedoms the loops leave, f = n - rank J."""
+        return int(self.basis.shape[1])
+
+
+class ClosedState(NamedTuple):
+    """A state whose loops are closed."""
+
+    q: Vector  # (n,)
+    qd: Vector  # (n,)
+
+
+class ClosedInverseDynamics(NamedTuple):
+    """The actuation that a motion of a robot with closed loops takes."""
+
+    u: Vector  # (m,) the least there is
+    forces: Vector  # (r,) of the closures, see Closures
+    unmet: Vector  # (n,) generalized force that no actuation has; zero where there are enough
+    qdd: Vector  # (n,) the acceleration
+
+
+def closures(
+    model: CompiledModel,
+    *,
+    q: ArrayLike,
+    qd: ArrayLike | None = None,
+    u: ArrayLike | None = None,
+    wrenches: Wrenches | None = None,
+) -> Closures:
+    """
+    Return the :class:`Closures` at q, qd (n,), by default at rest, under u (m,), by default none.
+
+    The posture may be open. Raises ArgumentError, also for a robot without closures, and
+    SingularMassError.
+    """
+    plan = _plan(model)
+    q = checked('q', q, (model.n,))
+    qd = np.zeros(model.n) if qd is None else checked('qd', qd, (model.n,))
+    u = np.zeros(model.m) if u is None else checked('u', u, (model.m,))
+    found = _evaluated(model, q, qd)
+    force, M = _force(model, found, q, qd, u, wrenches), found.evaluate.terms.M
+    rows, J = found.closures, found.closures.J
+    forces = _multipliers(model, plan, found, force)[0]
+    basis = _basis(plan, J)
+    return Closures(
+        names=plan.names,
+        redundant=plan.redundant,
+        residual=rows.residual.copy(),
+        jacobian=J.copy(),
+        bias=rows.bias.copy(),
+        forces=forces,
+        generalized_force=J.T @ forces,
+        basis=basis,
+        mass=basis.T @ M @ basis,
+    )
+
+
+def assemble(model: CompiledModel, *, q: ArrayLike, qd: ArrayLike | None = None) -> ClosedState:
+    """
+    Return the :class:`ClosedState` nearest to q, qd (n,), by default at rest.
+
+    Raises ArgumentError, or OpenLoopError where Newton's method finds no closed posture from q.
+    """
+    plan = _plan(model)
+    q = checked('q', q, (model.n,))
+    qd = np.zeros(model.n) if qd is None else checked('qd', qd, (model.n,))
+    found = _made(model)
+    closed = assembled(model, plan, found, q)
+    basis, units = _basis(plan, found(closed).J), plan.units
+    return ClosedState(closed, basis @ ((basis / units[:, None]).T @ (qd / units)))
+
+
+def closed_inverse_dynamics(
+    model: CompiledModel,
+    *,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    wrenches: Wrenches | None = None,
+) -> ClosedInverseDynamics:
+    """
+    Return the :class:`ClosedInverseDynamics` at q, qd, qdd (n,): what A u + J^T lambda has to be.
+
+    ``qdd`` is taken for the nearest acceleration that keeps loops closed. The least u (m,) is
+    returned where more actuators than freedoms leave a choice. ``sd.inverse_dynamics`` is that of
+    the tree without closures: the sum of both generalized forces. Raises ArgumentError.
+    """
+    plan = _plan(model)
+    q, qd = checked('q', q, (model.n,)), checked('qd', qd, (model.n,))
+    qdd, units = checked('qdd', qdd, (model.n,)), plan.units
+    require_closed(model, q, qd)
+    found = _evaluated(model, q, qd)
+    terms, J = found.evaluate.terms, found.closures.J[plan.kept]
+    scaled = J * units
+    lack = J @ qdd + found.closures.bias[plan.kept]
+    qdd = qdd - units * (np.linalg.pinv(scaled) @ lack)
+    needed = terms.M @ qdd - _force(model, found, q, qd, np.zeros(model.m), wrenches)
+    basis, A = _basis(plan, found.closures.J), terms.J.T * model.signs
+    u = np.linalg.pinv(basis.T @ A) @ (basis.T @ needed)
+    left = units * (needed - A @ u)  # energies by units of coordinates
+    forces = np.zeros(len(plan.rows))
+    forces[plan.kept] = np.linalg.lstsq(scaled.T, left, rcond=None)[0]
+    unmet = left - scaled.T @ forces[plan.kept]
+    unmet[np.abs(unmet) <= _ROUNDING * np.abs(units * needed).max(initial=0.0)] = 0.0
+    return ClosedInverseDynamics(u, forces, unmet / units, qdd)
+
+
+def closed_acceleration(model: CompiledModel, q: Vector, qd: Vector, force: Vector) -> Vector:
+    """
+    Return qdd (n,) under a generalized force (n,) that is to equal M qdd - J^T lambda.
+
+    At a closed state; ArgumentError where it is open.
+    """
+    require_closed(model, q, qd)
+    return _multipliers(model, _plan(model), _evaluated(model, q, qd), force)[1]
+
+
+def require_closed(model: CompiledModel, q: Vector, qd: Vector) -> None:
+    """Raise ArgumentError where loops of a model with closures are open at q, qd (n,)."""
+    plan, rows = _plan(model), _evaluated(model, q, qd).closures
+    e = plan.weights * rows.residual
+    if not np.linalg.norm(e) <= SLACK:
+        words = f'a posture whose loops are closed ({open_loop(model, plan, e, "none")})'
+        raise ArgumentError('q', q, words.replace('; expected none', ''))
+    speeds = plan.weights * (rows.J @ qd)
+    fast = float(np.abs(qd / plan.units).max(initial=0.0))
+    if not np.abs(speeds).max(initial=0.0) <= 10.0 * SLACK * fast:
+        name = plan.names[int(np.argmax(np.abs(speeds)))]
+        raise ArgumentError('qd', qd, f'rates that keep loops closed: they open {name}')
+
+
+def _plan(model: CompiledModel) -> ClosurePlan:
+    """Return the plan of a model; ArgumentError if it has no closures."""
+    if model.closure_plan is None:
+        name = model.description.name
+        raise ArgumentError('model', name, 'a robot with closures')
+    return model.closure_plan
+
+
+def _made(model: CompiledModel) -> ClosureEvaluator:
+    """Return the evaluator of this thread."""
+    found: ClosureEvaluator = model.per_thread.made(all_rows)
+    return found
+
+
+def _evaluated(model: CompiledModel, q: Vector, qd: Vector) -> ClosureEvaluator:
+    """Return the evaluator after an evaluation; ArgumentError where there are no numbers."""
+    found = _made(model)
+    found(q, qd)
+    require_finite(model, q, found.evaluate.terms.h)
+    return found
+
+
+def _force(
+    model: CompiledModel,
+    found: ClosureEvaluator,
+    q: Vector,
+    qd: Vector,
+    u: Vector,
+    wrenches: Wrenches | None,
+) -> Vector:
+    """Return the generalized force (n,) without closures, less ID(q, qd, 0)."""
+    t, loads = found.evaluate.terms, read_wrenches(model, wrenches)
+    force: Vector = (model.signs * u) @ t.J - t.h
+    if loads:
+        force += load_force(Placement(model, found.evaluate.robot, q), loads)
+    if contact := model.per_thread.made(contact_forces):
+        force += contact.force(q, qd)
+    return force
+
+
+def _multipliers(
+    model: CompiledModel, plan: ClosurePlan, found: ClosureEvaluator, force: Vector
+) -> tuple[Vector, Vector]:
+    """Return the forces (r,) of closures and qdd (n,), after an evaluation."""
+    rows, M = found.closures, found.evaluate.terms.M
+    w, J = plan.weights[plan.kept], rows.J[plan.kept]
+    answers = accelerations(model, M, np.vstack([w[:, None] * J, force]))
+    by_forces, free = answers[:-1], answers[-1]
+    scaled = w[:, None] * J
+    needed = -w * rows.bias[plan.kept] - scaled @ free
+    forces, scaled_forces = np.zeros(len(plan.rows)), np.linalg.solve(scaled @ by_forces.T, needed)
+    forces[plan.kept] = w * scaled_forces
+    return forces, free + scaled_forces @ by_forces
+
+
+def _basis(plan: ClosurePlan, J: Matrix) -> Matrix:
+    """Return the motions (n, f) that rows (r, n) of closures leave."""
+    units, kept = plan.units, plan.kept
+    rows = plan.weights[kept, None] * J[kept] * units
+    full = np.linalg.qr(rows.T, mode='complete')[0]
+    found: Matrix = units[:, None] * full[:, len(kept) :]
+    return found

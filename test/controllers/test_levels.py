@@ -1,0 +1,102 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Least squares in levels, against conditions of optimality and another solver."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.controllers.levels import allocate_levels, softness, solve_levels
+
+pytestmark = pytest.mark.quick
+
+
+def problem(seed, c=5, K=7, L=9, levels=1, room=1.0):
+    """Return a random problem that w = 0 is admissible for."""
+    rng = np.random.default_rng(seed)
+    p = allocate_levels(c, K, L)
+    p.A[:], p.b[:] = rng.standard_normal((K, c)), 3.0 * rng.standard_normal(K)
+    p.level[:] = np.sort(rng.integers(1, levels + 1, K))
+    p.C[:], p.C[:c] = rng.standard_normal((L, c)), np.eye(c)
+    p.lower[:], p.upper[:] = -room, 1.5 * room
+    p.softness[:] = softness(0)
+    p.favoured[:] = 0.3 * rng.standard_normal(c)
+    return p
+
+
+def solved(p):
+    """Return (w, lower and upper bounds as they were)."""
+    bounds, w = (p.lower.copy(), p.upper.copy()), np.zeros(p.A.shape[1])
+    assert cached(solve_levels, p=p)(w) >= 0
+    return w, bounds
+
+
+@pytest.mark.parametrize('seed', range(20))
+def test_one_level_meets_the_conditions_of_optimality(seed):
+    """Gradient and multipliers balance, bounds hold, and only bounds that are met push."""
+    p = problem(seed)
+    w, (lower, upper) = solved(p)
+    gradient = p.A.T @ (p.A @ w - p.b)
+    assert gradient == pytest.approx(p.C.T @ p.multiplier, abs=1e-5)
+    at = p.C @ w
+    assert (at >= lower - 1e-7).all() and (at <= upper + 1e-7).all()
+    met = np.minimum(at - lower, upper - at) < 1e-6
+    assert (np.abs(p.multiplier[~met]) < 1e-9).all() and met.any()
+    assert (p.multiplier[at < lower + 1e-6] >= 0.0).all()
+    assert (p.multiplier[at > upper - 1e-6] <= 0.0).all()
+
+
+@pytest.mark.parametrize('seed', range(6))
+def test_two_levels_are_those_of_a_general_solver(seed):
+    """Costs of both levels are those that SLSQP finds, one after the other."""
+    p = problem(seed, c=6, K=7, L=8, levels=2, room=0.5)
+    w, (lower, upper) = solved(p)
+    limits = [
+        {'type': 'ineq', 'fun': lambda x: p.C @ x - lower},
+        {'type': 'ineq', 'fun': lambda x: upper - p.C @ x},
+    ]
+    x = np.zeros(6)
+    for level in (1, 2):
+        A, b = p.A[p.level == level], p.b[p.level == level]
+        found = minimize(
+            lambda x, A=A, b=b: 0.5 * np.sum((A @ x - b) ** 2),
+            x,
+            jac=lambda x, A=A, b=b: A.T @ (A @ x - b),
+            constraints=limits,
+            method='SLSQP',
+            options={'ftol': 1e-14, 'maxiter': 500},
+        )
+        x = found.x
+        cost = 0.5 * np.sum((A @ w - b) ** 2)
+        assert cost == pytest.approx(found.fun, rel=1e-3, abs=1e-4)
+        limits.append({'type': 'eq', 'fun': lambda y, A=A, x=x: A @ (y - x)})
+
+
+def test_what_is_free_stays_at_what_is_favoured():
+    """A row moves w only along itself; rows that repeat it, or are zero, change nothing."""
+    p = problem(3, c=3, K=3, L=3, room=1e3)
+    p.level[:] = 1, 1, 2
+    p.A[:] = [[1.0, 2.0, 2.0], [2.0, 4.0, 4.0], [0.0, 0.0, 0.0]]
+    p.b[:] = 9.0, 18.0, 5.0
+    w, _ = solved(p)
+    assert p.A[0] @ w == pytest.approx(9.0)
+    assert np.cross(w - p.favoured, p.A[0]) == pytest.approx(np.zeros(3), abs=1e-9)
+
+
+@pytest.mark.parametrize('softer', [1, 2])
+def test_the_softer_of_two_contradicting_bounds_is_relaxed(softer):
+    """Of w >= 1 and w <= -1 that with the greater softness is exceeded, by 2, and says so."""
+    p = allocate_levels(1, 1, 3)
+    p.A[:], p.b[:], p.level[:], p.C[:] = 1.0, 0.0, 1, 1.0
+    p.lower[:], p.upper[:] = [-5.0, 1.0, -np.inf], [5.0, np.inf, -1.0]
+    p.softness[:] = softness(0), softness(1), softness(1)
+    p.softness[softer] = softness(3)
+    w, _ = solved(p)
+    assert w == pytest.approx(1.0 if softer == 2 else -1.0, abs=0.01)
+    assert p.relaxed[softer] == pytest.approx(2.0, abs=0.01) and p.relaxed.argmax() == softer
+
+
+def test_numbers_that_are_not_finite_have_no_answer():
+    """A task that is not a number gives -1, not a command."""
+    p = problem(0)
+    p.b[0] = np.nan
+    assert cached(solve_levels, p=p)(np.zeros(5)) == -1
