@@ -19,7 +19,7 @@ from softrobot_dynamics.controllers.setpoints import DriveSetpoints
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.variation import AROUND, plant_of
 from softrobot_dynamics.dynamics.statics import Statics
-from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem
 from softrobot_dynamics.loops.state_validation import (
     bounds_of,
     part_of,
@@ -30,7 +30,7 @@ from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.references import feasibility
 from softrobot_dynamics.references.feasibility import Planned
 from softrobot_dynamics.references.led_tips import with_tip_path
-from softrobot_dynamics.references.piecewise import constant
+from softrobot_dynamics.references.tip_places import led_tip_reference
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
 from softrobot_dynamics.simulation.reconstruction import Reconstruction, require_alike
 from softrobot_dynamics.simulation.sensing import Sensing
@@ -96,7 +96,6 @@ def controlled(values: Mapping[str, Any], declare: Declare | None = None) -> Con
     model = compile_model(robot)
     controller = law_of(model, values)
     controller.warm()
-    chosen = controller.controlled
     _warm_references(model)
     bounds = bounds_of(model)
     StateValidator(bounds)  # compiles
@@ -108,7 +107,7 @@ def controlled(values: Mapping[str, Any], declare: Declare | None = None) -> Con
         SafeCommand.of_model(model),
         functools.partial(settings_for, model),
         functools.partial(_plan, model),
-        lambda q, qd: constant(controller.outputs(q, qd)[0][chosen]),
+        controller.stay,
         lambda y, q, time: _stand(controller, y, q, time),
         functools.partial(_validator, bounds),
         controller.growth,
@@ -146,12 +145,14 @@ def plan_of(model: CompiledModel, values: Mapping[str, Any], q: Vector) -> Plann
     if values.get('phases'):
         return phases.plan(model, values, q)
     (part,) = parts_of(values)
-    own = indices_of(model, part)
+    own, settings = indices_of(model, part), settings_for(model, values)
+    if tip := part.law.reference_tip(settings):
+        return Planned(led_tip_reference(model, tip, part.wanted))
     if not part.law.follows:
-        command = part.law.pushes(settings_for(model, values))
+        command = part.law.pushes(settings)
         return feasibility.plan_commands(model, own, part.wanted, command, q)
     planned = feasibility.plan(model, own, part.wanted, q)
-    body = part.law.tip_of(settings_for(model, values), model)
+    body = part.law.tip_of(settings, model)
     reference = with_tip_path(model, planned.reference, part.wanted, body)
     return planned._replace(reference=reference)
 
@@ -166,7 +167,7 @@ def reference_of(law: Controller, values: Mapping[str, Any], q: Vector) -> Any:
     found = plan_of(model, values, q)
     if found.reference is not None:
         return found.reference
-    return constant(law.outputs(q, np.zeros(model.n))[0][law.controlled])
+    return law.stay(q, np.zeros(model.n))
 
 
 def settings_for(model: CompiledModel, values: Mapping[str, Any]) -> Any:
@@ -175,6 +176,10 @@ def settings_for(model: CompiledModel, values: Mapping[str, Any]) -> Any:
     for part in parts_of(values):
         with part.named():
             found.append(settings_of(part.law, model, part.actuators(model), part.values))
+            if values.get('phases') and (tip := part.law.reference_tip(found[-1])):
+                words = 'empty where there are phases: outputs follow the reference there'
+                path = f'{part.law.type_name}.tip'
+                raise DescriptionError((Problem(path, tip, words),), 'parameters')
     if not values.get('phases'):
         return found[0]
     together = settings_of(Composition, model, model.actuator_names, values)

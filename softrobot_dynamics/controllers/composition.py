@@ -140,6 +140,13 @@ class Composition(Controller[Composed]):
         """The name of the phase at hand, see :attr:`Controller.phase`."""
         return self._now.phase.name
 
+    def figures(self) -> dict[str, object]:
+        """Return what the laws at work have to say, see :meth:`Controller.figures`."""
+        found: dict[str, object] = {}
+        for i in self._now.laws:
+            found.update(self.laws[i].figures())
+        return found
+
     @property
     def response(self) -> Array:
         """The response that all laws go by, see :attr:`Controller.response`."""

@@ -213,6 +213,15 @@ class Controller(Rebuilt, Generic[S]):
         self._sample(self.plan, float(t), out, np.empty_like(out))
         return out
 
+    @property
+    def reference_width(self) -> int:
+        """The number of values that a reference of the law has: one for each controlled output."""
+        return len(self.controlled)
+
+    def stay(self, q: Vector, qd: Vector) -> Reference:
+        """Return the reference that stays where the law's outputs are at a state."""
+        return constant(self.outputs(q, qd)[0][self.controlled])
+
     def outputs(self, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
         """Return what follows the reference, y (m,), and its rates (m,), at a state."""
         terms = self.model.per_thread.evaluator(q, qd)
@@ -266,6 +275,15 @@ class Controller(Rebuilt, Generic[S]):
         cannot say returns nan.
         """
         return np.nan
+
+    @staticmethod
+    def reference_tip(settings: S) -> str:
+        """Return the name of the body whose tip the reference leads; '' where outputs follow."""
+        return ''
+
+    def figures(self) -> dict[str, object]:
+        """Return what the law has to say of itself for diagnostics, by name with the unit."""
+        return {}
 
     @property
     def phase(self) -> str:

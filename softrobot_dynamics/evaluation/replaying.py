@@ -20,8 +20,9 @@ from softrobot_dynamics.controllers.phases import Program
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.loops.driver import Driver, STATE_DELAY
+from softrobot_dynamics.loops.driver import Driver, LATE_SOLUTION, STATE_DELAY
 from softrobot_dynamics.loops.orders import HoldOrder, Orders, TakenOrders
+from softrobot_dynamics.loops.solving import predictive_laws
 from softrobot_dynamics.model.model import compile_model, CompiledModel
 from softrobot_dynamics.recordings.reading import Recording
 
@@ -82,9 +83,14 @@ class _Player:
         self._recording, self._model = recording, model
         moment, values = recording.parameters[0]
         self._values = {name: _number(value) for name, value in values.items()}
-        self._changes = [*recording.parameters[1:]]
+        due, came = LATE_SOLUTION
+        notes = recording.parameters[1:]
+        self._changes = [note for note in notes if due not in note[1]]
         law = build.law_of(model, self._values)
         law.warm()
+        late = {note[due]: _number(note[came]) for _, note in notes if due in note}
+        for each in predictive_laws(law):
+            each.replay_late(late)
         self._orders = Orders(law.settings, HoldOrder())
         self._driver = Driver(model, law, SafeCommand.of_model(model), self._orders)
         self._period = max(1, round(1e9 * recording.facts['period'])) * 1e-9

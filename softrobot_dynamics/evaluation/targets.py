@@ -34,8 +34,11 @@ def time_along(reference: Reference, y_d: Vector, guess: float) -> float | None:
     """
     Return the time [s] near `guess` at which a Reference is at y_d (c,), by Newton's method.
 
-    None if it is not there at all, as while it is being blended in.
+    None if it is not there at all, as while it is being blended in, or if y_d is of other outputs
+    than the reference is, as of a law that leads a tip.
     """
+    if len(y_d) != reference.coefficients.shape[2]:
+        return None
     kind = 'periodic' if reference.period else True
     curve = PPoly(reference.coefficients[::-1], reference.breaks, extrapolate=kind)
     rate, t = curve.derivative(), guess

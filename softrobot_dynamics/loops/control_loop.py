@@ -20,12 +20,13 @@ from softrobot_dynamics.loops.contracts import (
     Stamp,
     TickRecord,
 )
-from softrobot_dynamics.loops.driver import STATE_DELAY
+from softrobot_dynamics.loops.driver import LATE_SOLUTION, STATE_DELAY
 from softrobot_dynamics.loops.guarding import FAILED, GuardedLoop, RUNNING, STOPPED
 from softrobot_dynamics.loops.message_fields import SECOND, StateReader
 from softrobot_dynamics.loops.orders import NOTHING, Orders
 from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.loops.reference_time import ReferenceTime
+from softrobot_dynamics.loops.solving import predictive_laws
 from softrobot_dynamics.loops.state_parts import StateParts, StateStream
 from softrobot_dynamics.loops.statistics import Window
 
@@ -78,6 +79,7 @@ class ControlLoop(GuardedLoop):
         self._moved = self._delay_changed = False
         self._before = np.full(plant.model.m, nan)  # the command before a tick, for the record
         self._next_report = 0
+        self._predictive = predictive_laws(self.driver.law)
 
     @property
     def ignored_names(self) -> tuple[str, ...]:
@@ -217,6 +219,10 @@ class ControlLoop(GuardedLoop):
         """Append a tick to the record; what the law says counts while its command goes out."""
         if (record := self.record) is None:
             return
+        for law in self._predictive:
+            if (late := law.late_solution) is not None:
+                record.note(dict(zip(LATE_SOLUTION, late)))
+                law.late_solution = None
         said: tuple[Vector | float, ...] = (nan,) * 5
         if self.mode == RUNNING and (command := self.command) is not None:
             said = command.y, command.velocity, *command.desired

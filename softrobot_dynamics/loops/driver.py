@@ -27,12 +27,13 @@ from softrobot_dynamics.loops.orders import (
     TakenOrders,
 )
 from softrobot_dynamics.references.led_tips import TipOrder, TipTarget, TipTwist
-from softrobot_dynamics.references.piecewise import constant, reaching, Reference, turn
+from softrobot_dynamics.references.piecewise import reaching, Reference, turn
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 STATE_DELAY = 'state_delay'  # [s], by which records note it when it changes
+LATE_SOLUTION = 'solution.due', 'solution.taken_up'  # [s], of a solution that came late, likewise
 
 
 class Driver:
@@ -240,4 +241,4 @@ class Driver:
 
     def _stay(self, q: Vector, qd: Vector) -> Reference:
         """Return the reference that stays at the law's outputs."""
-        return constant(self.law.outputs(q, qd)[0][self.law.controlled])
+        return self.law.stay(q, qd)

@@ -37,6 +37,7 @@ def report_on(loop: ControlLoop | None, watch: StateMonitor, growth: StabilityCh
         'stamp to command [ms]': watch.delay(loop) * 1e3,
         'state to command p50 / p99 / max [us]': loop.round_times.report(),
         'computation p50 / p99 / max [us]': loop.compute_times.report(),
+        **loop.driver.law.figures(),
         'saturated share': counts['saturated'] / ticks,
         'unmet acceleration': unmet,
         **{f'exceeded {name}': x for name, x in loop.driver.law.relaxed.items()},

@@ -18,6 +18,7 @@ from softrobot_dynamics.loops import realtime
 from softrobot_dynamics.loops.control_loop import ControlLoop
 from softrobot_dynamics.loops.message_fields import SECOND, StateReader
 from softrobot_dynamics.loops.orders import HoldOrder, Orders
+from softrobot_dynamics.loops.solving import SolutionThread, solve_beside
 from softrobot_dynamics.loops.stability_check import left_inside, StabilityCheck
 from softrobot_dynamics.loops.standing_orders import EMERGENCY, HOLD, StandingOrders
 from softrobot_dynamics.loops.state_monitoring import StateMonitor
@@ -88,6 +89,7 @@ class ControllerNode(LifecycleNode):
         self._peers: Any = None
         self._online_references: OnlineReferences | None = None
         self._beginning = 0  # of the phases, counted
+        self._solving: list[SolutionThread] = []
         self._before: Vector | None = None  # the last command of the last activation
         self._orders = StandingOrders()
         if stop is not None:
@@ -131,6 +133,7 @@ class ControllerNode(LifecycleNode):
         plant.settings(self.options.values)
         recording.prepare(values['record'])
         self._plant, self._growth = plant, StabilityCheck(plant, 1.0 / values['rate'])
+        self._solving = solve_beside(plant.controller)
         quality = quality_of(values)
         controlled = [names[i] for i in plant.controller.controlled]
         self._online_references = OnlineReferences(self, plant, self._orders, self.options)
@@ -227,6 +230,9 @@ class ControllerNode(LifecycleNode):
             for part in (self._inbox, self._publisher, self._diagnostics, self._peers):
                 if part is not None:
                     part.close()
+            for thread in self._solving:
+                thread.close()
+            self._solving = []
             self._before = None
             self._plant = self._inbox = self._publisher = self._diagnostics = self._peers = None
 

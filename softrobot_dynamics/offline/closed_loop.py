@@ -177,7 +177,7 @@ def _law(model: CompiledModel, choice: Law) -> Controller:
 
 
 def _require_reference(law: Controller, reference: Reference | Program) -> None:
-    count = len(law.controlled)
+    count = law.reference_width
     if isinstance(reference, Program) and isinstance(law, Composition):
         return
     if isinstance(reference, LedReference):

@@ -1,0 +1,247 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Plan commands over a horizon from a measured state, again and again.
+
+A planner belongs to one thread at a time, which holds no lock of the interpreter while it solves.
+Equal requests in equal order give equal plans, bit by bit.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any, NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.controllers.contract import BlendedReference, sample_plan
+from softrobot_dynamics.controllers.horizon import (
+    allocate_horizon,
+    COST,
+    DONE,
+    EXTRA,
+    FAILED,
+    Horizon,
+    iterate,
+    RESIDUAL,
+)
+from softrobot_dynamics.controllers.receding_horizon.implicit_step import (
+    make_step,
+    StepArrays,
+    StepWorkspace,
+)
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+MOST_STEPS = 50  # of a horizon
+FIRST_ITERATIONS = 8  # of the first solution, which has nothing to begin with
+SETTLED = 1e-9  # residual, of the cost, below which there is nothing to improve
+
+
+class HorizonProblem(NamedTuple):
+    """What a solution is to be optimal for; arrays are not written to."""
+
+    knot: float  # [s] for which a command is held
+    steps: int  # of the horizon
+    iterations: int  # of each solution
+    observer: float  # [s] in which a disturbance becomes known; 0: it is not looked for
+    body: int  # whose tip is led
+    weights: dict[str, Any]  # of :class:`.Weights` by name
+    aims: dict[str, Any]  # of :class:`.Aims` but tip and y by name
+    lower: Vector  # (m,)
+    upper: Vector  # (m,)
+    rate: Vector  # (m,)
+
+
+class Request(NamedTuple):
+    """A state from which to plan, and what the robot is known to do until then."""
+
+    t: float  # [s] of the state
+    x: Vector  # (2 n,)
+    reference: BlendedReference  # of the tip (3 columns), or of the controlled outputs
+    problem: HorizonProblem
+    since: float  # [s] since the last request; nan: nothing is learnt
+    acted: Vector  # (m,) mean command that acted since then
+    lead: float  # [s] until the plan is taken up
+    leading: Vector  # (m,) mean command that acts meanwhile
+    delay: float  # [s] after which what is sent then acts
+    delayed: Vector  # (m,) mean command that acts in that time
+    last: Vector  # (m,) command before the plan
+
+
+class Plan(NamedTuple):
+    """Commands, states and gains over a horizon."""
+
+    t: float  # [s] of the measured state that the first command answers
+    knot: float  # [s]
+    times: Vector  # (K,) [s] of the states
+    x: Matrix  # (K, 2 n)
+    u: Matrix  # (N, m)
+    gain: Array  # (N, m, 2 n)
+    ok: bool
+    cost: float
+    residual: float  # the largest gain in cost by a command, of the present problem
+    iterations: int
+    seconds: float  # that it took
+
+
+@kernel
+def sample_aims(plan, t, h, count, out, blend, tip, y, controlled):
+    """Fill what ``count`` states are led to, ``h`` [s] after each other: ``tip``, or ``y``."""
+    for k in range(count):
+        sample_plan(plan, t + (k + 1) * h, out, blend)
+        if len(controlled) == 0:
+            for i in range(3):
+                tip[k, i] = out[0, i]
+        for i in range(len(controlled)):
+            y[k, controlled[i]] = out[0, i]
+
+
+@kernel
+def add_force(S, missed, share, force):
+    """Add to the force (n,) a share of S times the rates ``missed`` (n,)."""
+    for i in range(len(force)):
+        for j in range(len(force)):
+            force[i] += share * S[i, j] * missed[j]
+
+
+class Planner:
+    """
+    Solutions for one robot, each from that before.
+
+    ``controlled`` (c,) are the outputs that references lead, none where they lead a tip.
+    ``disturbance`` (n,) is the generalized force that the model lacks, as far as it is known.
+    """
+
+    def __init__(self, model: CompiledModel, controlled: Integers, width: int) -> None:
+        n, m = model.n, model.m
+        self._n, self._m = n, m
+        self._horizon: Horizon = allocate_horizon(model, MOST_STEPS)
+        self.disturbance = self._horizon.step.disturbance
+        self._iterate = cached(iterate, p=self._horizon)
+        self._room: StepWorkspace = self._horizon.step
+        self._aside = StepArrays(*(np.zeros((1, *x.shape[1:])) for x in self._horizon.steps))
+        self._step = cached(make_step, w=self._room)
+        self._sample = cached(sample_aims)
+        self._add_force = cached(add_force)
+        self._controlled = np.array(controlled, dtype=np.int64)
+        self._sampled = np.zeros((2, 3, width))
+        self._begin, self._knot, self._count = math.nan, math.nan, 0
+        self._before = np.full(2 * n, np.nan)
+        self._start, self._end = np.zeros((2, 2 * n))
+
+    def forget(self) -> None:
+        """Begin anew with the next request."""
+        self._begin, self._before[:], self.disturbance[:] = math.nan, math.nan, 0.0
+        self._horizon.known[0] = 0.0
+        self._horizon.report[EXTRA] = 0.0
+
+    def solve(self, request: Request) -> Plan:
+        """Return the :class:`Plan` from a request; not ``ok`` where there is none."""
+        began = time.perf_counter()
+        p, problem, n = self._horizon, request.problem, self._n
+        self._learn(request)
+        self._before[:] = request.x
+        self._take(problem)
+        count, h = problem.steps, problem.knot
+        sound, x = True, request.x
+        states = [x]
+        for duration, u in ((request.lead, request.leading), (request.delay, request.delayed)):
+            if duration > 0.0:
+                sound = sound and self._move(x, u, duration, False)
+                x = self._end.copy()
+            states.append(x)
+        p.now.x[0] = x
+        p.last[:] = request.last
+        t = request.t + request.lead + request.delay
+        first = self._shift(t, h, count, request.last)
+        self._sample(
+            request.reference, t, h, count, *self._sampled, p.aims.tip, p.aims.y, self._controlled
+        )
+        iterations = FIRST_ITERATIONS if first else problem.iterations
+        status = self._iterate(problem.body, h, count, iterations, SETTLED) if sound else FAILED
+        if status == FAILED and sound and not first:
+            self.forget_warm_start()
+            self._shift(t, h, count, request.last)
+            status = self._iterate(problem.body, h, count, FIRST_ITERATIONS, SETTLED)
+        ok = status != FAILED and bool(np.isfinite(p.now.u[:count]).all())
+        self._begin = t if ok else math.nan
+        taken = request.t + request.lead
+        times: Vector = t + h * np.arange(count + 1, dtype=float)
+        places: Matrix = p.now.x[: count + 1].copy()
+        if request.delay > 0.0:
+            times = np.concatenate([np.full(1, taken), times])
+            places = np.concatenate([states[1][None], places])
+        return Plan(
+            t=taken,
+            knot=h,
+            times=times,
+            x=places,
+            u=p.now.u[:count].copy(),
+            gain=np.ascontiguousarray(p.policy.gain[:count, :, : 2 * n]),
+            ok=ok,
+            cost=float(p.report[COST]),
+            residual=float(p.report[RESIDUAL]),
+            iterations=int(p.report[DONE]),
+            seconds=time.perf_counter() - began,
+        )
+
+    def forget_warm_start(self) -> None:
+        """Have the next solution begin with the command before it, held all the time."""
+        self._begin = math.nan
+        self._horizon.known[0] = 0.0
+
+    def _take(self, problem: HorizonProblem) -> None:
+        """Take over weights, aims and limits."""
+        p = self._horizon
+        for name, value in problem.weights.items():
+            getattr(p.weights, name)[:] = value
+        for name, value in problem.aims.items():
+            getattr(p.aims, name)[:] = value
+        p.limits.lower[:], p.limits.upper[:] = problem.lower, problem.upper
+        p.limits.rate[:] = problem.rate
+
+    def _learn(self, request: Request) -> None:
+        """Bring the disturbance on by what the last period has shown."""
+        time_constant = request.problem.observer
+        if time_constant == 0.0:
+            self.disturbance[:] = 0.0
+        elif request.since > 0.0 and np.isfinite(self._before).all():
+            n, T = self._n, request.since
+            if self._move(self._before, request.acted, T, True):
+                missed = request.x[n:] - self._end[n:]
+                share = T / (T + time_constant) / T
+                before = self.disturbance.copy()
+                self._add_force(self._room.S, missed, share, self.disturbance)
+                if not np.isfinite(self.disturbance).all():
+                    self.disturbance[:] = before
+
+    def _move(self, x: Vector, u: Vector, duration: float, differentiate: bool) -> bool:
+        """Fill ``_end`` with the state a duration [s] after x (2 n,); return whether it exists."""
+        a = self._aside
+        arrays = a.A[0], a.inverse[0], a.by_all[0], a.F[0]
+        a.A[:] = 0.0
+        start = np.ascontiguousarray(x, dtype=float)
+        return self._step(start, u, duration, *arrays, self._end, int(differentiate), 1) == 0
+
+    def _shift(self, t: float, h: float, count: int, last: Vector) -> bool:
+        """Begin with the last solution, t [s] being the time now; return False if there is one."""
+        now, ahead = self._horizon.now, (t - self._begin) / self._knot
+        if not (0.0 <= ahead < self._count) or h != self._knot:
+            now.u[:], now.A[:] = last, 0.0
+            self._horizon.known[0] = 0.0
+            self._knot, self._count = h, count
+            return True
+        places = np.minimum(np.arange(count) + ahead, self._count - 1.0)
+        low = places.astype(int)
+        share = (places - low)[:, None]
+        high = np.minimum(low + 1, self._count - 1)
+        for each in (now.u, now.A):
+            each[:count] = (1.0 - share) * each[low] + share * each[high]
+        if count > self._count:
+            self._horizon.known[0] = 0.0
+        self._count = count
+        return False

@@ -1,0 +1,299 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Nonlinear model predictive control of a tip or of outputs."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+import math
+from typing import Any, ClassVar, TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.compiling.parallel import compile_in_parallel
+from softrobot_dynamics.controllers.contract import BlendedReference, Command, Controller, register
+from softrobot_dynamics.controllers.planner import HorizonProblem, Plan, Planner, Request
+from softrobot_dynamics.controllers.predictive_settings import (
+    PredictiveSettings,
+    problem_of,
+    Solutions,
+)
+from softrobot_dynamics.controllers.receding_horizon.feedback import follow_plan
+from softrobot_dynamics.dynamics import calls
+from softrobot_dynamics.dynamics.arguments import body_index
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.references.piecewise import braking, constant, Reference
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+
+@register('predictive')
+class Predictive(Controller[PredictiveSettings]):
+    """
+    Model predictive control: commands that are best over a horizon, planned again and again.
+
+    Each solution is an iteration of control-limited differential dynamic programming on implicit
+    steps of the robot (:mod:`~softrobot_dynamics.controllers.horizon`), from
+    where the robot will be when it is taken up, ``interval`` later. Every tick commands what the
+    newest plan says, and its gain on what the state differs in. With ``tip``, the reference
+    (:meth:`reference_width` 3) is the place of that body's tip [m] in the base frame; else it is
+    of the controlled outputs. Forces that the model lacks are learnt from how the robot moves and
+    held over the horizon.
+
+    Solutions are made within :meth:`compute`, and taken up ``interval`` later all the same, unless
+    :meth:`solve_beside` gives them a thread of their own: there a tick never waits for one, and
+    ticks that have to go on with the plan before are counted as late.
+    """
+
+    Settings = PredictiveSettings
+    kept: ClassVar[tuple[str, ...]] = (
+        *('settings', 'plan', 'late_solution', '_replayed'),
+        *('_now', '_ready', '_waiting', '_anew', '_standing', '_sent'),
+    )
+    settings: PredictiveSettings
+
+    def __init__(self, model: CompiledModel, **options: Any) -> None:
+        super().__init__(model, **options)
+        if model.positioned.any():
+            names = [x for x, held in zip(model.actuator_names, model.positioned) if held]
+            words = 'actuators that are told forces; predictive cannot plan positions of tendons'
+            raise ArgumentError('actuators', names, words)
+        self._tip = self.settings.tip
+        self._body = body_index(model, self._tip, 'tip') if self._tip else -1
+        own = np.zeros(0, dtype=np.int64) if self._tip else self.controlled
+
+        def build() -> Planner:
+            return Planner(model, own, self.reference_width)
+
+        (self._planner,) = compile_in_parallel(build)
+        zero = constant(np.zeros(self.reference_width))
+        self.plan = BlendedReference(zero, zero, 0.0, 0.0)
+        self._follow = cached(follow_plan)
+        self._u = np.zeros(model.m)
+        self._solve: Callable[[Request], Callable[[], Plan | None]] | None = None
+        self.solutions = Solutions()
+        self.late_solution: tuple[float, float] | None = (
+            None  # [s] due, and taken up, nan: not yet
+        )
+        self._replayed: dict[float, float] = {}
+        self._applied: Any = None
+        self._begin_anew(0.0)
+
+    @property
+    def reference_width(self) -> int:
+        """The number of values that a reference has: 3 of a tip, else one for each output."""
+        return 3 if self.settings.tip else len(self.controlled)
+
+    def use(self, settings: PredictiveSettings) -> None:
+        """Replace all settings but ``tip`` from the next tick on."""
+        self.settings = settings if settings.tip == self._tip else settings.replace(tip=self._tip)
+
+    def start(self, q: Vector, qd: Vector, t: float, u: Vector | None = None) -> None:
+        """Begin at the present state, see :meth:`Controller.start`."""
+        place, rate = self._led(q, qd)
+        state = np.array([place, rate, 0.0 * place])
+        previous = braking(state, 0.0, self.plan.ramp)
+        self.plan = self.plan._replace(previous=previous, start=float(t))
+        self.last[:] = np.nan if u is None else u
+        self._begin_anew(t)
+        self._standing = self._holding(q) if u is None else np.array(u, dtype=float)
+
+    def desired(self, t: float) -> Matrix:
+        """Return what the reference asks for, its rate and acceleration, (3, width), at t [s]."""
+        out = np.empty((3, self.reference_width))
+        self._sample(self.plan, float(t), out, np.empty_like(out))
+        return out
+
+    def stay(self, q: Vector, qd: Vector) -> Reference:
+        """Return the reference that stays where the tip, or the outputs, are."""
+        return constant(self._led(q, qd)[0])
+
+    @staticmethod
+    def reference_tip(settings: PredictiveSettings) -> str:
+        """Return the name of the body whose tip the reference leads, see the base class."""
+        return settings.tip
+
+    def figures(self) -> dict[str, object]:
+        """Return counts of solutions and figures of the last one, for diagnostics."""
+        s = self.solutions
+        return {
+            'solutions': s.made,
+            'late solutions [ticks]': s.late,
+            'failed solutions': s.failed,
+            'cost of the last solution': s.cost,
+            'residual of the last solution': s.residual,
+            'iterations of the last solution': s.iterations,
+            'time of the last solution [ms]': s.seconds * 1e3,
+        }
+
+    def compute(self, t: float, q: Vector, qd: Vector) -> Command:
+        """Return the :class:`Command` for the state (q, qd) at time t [s]."""
+        if self._sent and self.last[0] == self.last[0]:  # others may have limited it
+            self._sent[-1] = self._sent[-1][0], self.last.copy()
+        self._go_on(t, q, qd)
+        low, high = self.reach()
+        cut = self._command(t, q, qd, low, high, self._u)
+        terms = self.evaluate(q, qd)
+        y, velocity = terms.y - self.model.y0, terms.J @ qd
+        desired = np.full((3, len(self.controlled)), np.nan)
+        if not self._tip:
+            desired = self.desired(t + self.settings.delay)
+        ok = cut >= 0 and bool(np.isfinite(self._u).all())
+        if ok:
+            self.last[:] = self._u
+            self._sent.append((t, self._u.copy()))
+        unmet = np.zeros(self.model.m)
+        return Command(self._u, y, velocity, desired, unmet, max(0, cut), ok)
+
+    def forget_last_step(self) -> None:
+        """Learn nothing from the last period, see :meth:`Controller.forget_last_step`."""
+        self._asked = math.nan
+
+    def solve_beside(self, solve: Callable[[Request], Callable[[], Plan | None]] | None) -> None:
+        """
+        Have solutions made elsewhere: ``solve`` of a request returns a function that tells.
+
+        That returns the plan, or None as long as there is none. None: within :meth:`compute`.
+        """
+        self._solve = solve
+
+    @property
+    def planner(self) -> Planner:
+        """The planner, for whoever solves beside the loop."""
+        return self._planner
+
+    def _led(self, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
+        """Return where what the reference leads is, and its rate."""
+        if not self._tip:
+            y, velocity = self.outputs(q, qd)
+            return y[self.controlled], velocity[self.controlled]
+        T = calls.forward_kinematics(self.model, q=q)[self._body]
+        J = calls.jacobian(self.model, q=q, body=self._tip)
+        return T[:3, 3].copy(), T[:3, :3] @ (J[3:] @ qd)
+
+    def _holding(self, q: Vector) -> Vector:
+        """Return the command within the limits that is nearest to holding the robot at q (n,)."""
+        terms, s = self.evaluate(q, np.zeros(self.model.n)), self.settings
+        A = terms.J.T * self.model.signs
+        found = np.linalg.lstsq(A, terms.h, rcond=1e-9)[0]
+        return np.clip(np.where(np.isfinite(found), found, 0.0), s.lower, s.upper)
+
+    def _begin_anew(self, t: float) -> None:
+        """Have no plan, and nothing to learn from."""
+        self._now: Plan | None = None
+        self._ready: Plan | None = None  # solved, but not due yet
+        self._poll: Callable[[], Plan | None] | None = None  # elsewhere
+        self._waiting = False
+        self._asked = self._due = math.nan
+        self._anew = True
+        self._standing = np.zeros(self.model.m)
+        self._sent: deque[tuple[float, Vector]] = deque(maxlen=4096)
+
+    def _go_on(self, t: float, q: Vector, qd: Vector) -> None:
+        """Take up a plan that is due, and ask for the next."""
+        if self._waiting:
+            if t < self._due - 0.5 * self.period:
+                return
+            found = None if self._waits(t) else self._solved()
+            if found is None:
+                self.solutions.late += 1
+                if t < self._due + 0.5 * self.period:
+                    self.late_solution = self._due, math.nan
+                return
+            if t > self._due + 0.5 * self.period:
+                self.late_solution = self._due, t
+            self._waiting = False
+            self.solutions.count(found)
+            if found.ok:
+                self._now = found
+        request = self._request(t, q, qd)
+        if self._anew:
+            self._planner.forget()
+            self._anew = False
+        self._waiting, self._asked, self._due = True, t, t + request.lead
+        if self._solve is None:
+            self._ready = self._planner.solve(request)
+        else:
+            self._poll = self._solve(request)
+
+    def _solved(self) -> Plan | None:
+        """Return the plan that was asked for, None as long as there is none."""
+        if self._poll is not None:
+            return self._poll()
+        found, self._ready = self._ready, None
+        return found
+
+    def _waits(self, t: float) -> bool:
+        """Tell whether the solution that is due was late, by what is replayed, and still is."""
+        return t < self._replayed.get(self._due, -math.inf)
+
+    def replay_late(self, solutions: Mapping[float, float]) -> None:
+        """Take up solutions that are due at some times [s] only when they came; nan: never."""
+        never = {due: math.inf for due, came in solutions.items() if math.isnan(came)}
+        self._replayed = {**solutions, **never}
+
+    def _request(self, t: float, q: Vector, qd: Vector) -> Request:
+        """Return the :class:`Request` at a state."""
+        s = self.settings
+        ticks = max(1, round(s.interval / self.period))
+        lead, delay = ticks * self.period, s.delay
+        acting = t - delay  # what is sent then acts now
+        leading = [self._at(acting + (k + 0.5) * self.period, q, qd) for k in range(ticks)]
+        delayed = [self._at(t + lead - (k + 0.5) * delay / 4.0, q, qd) for k in range(4)]
+        return Request(
+            t=t,
+            x=np.concatenate([q, qd]),
+            reference=self.plan,
+            problem=self._problem(),
+            since=t - self._asked,
+            acted=self._mean(self._asked - delay, acting),
+            lead=lead,
+            leading=np.mean(leading, axis=0),
+            delay=delay,
+            delayed=np.mean(delayed, axis=0),
+            last=self._at(t + lead - 0.5 * self.period, q, qd),
+        )
+
+    def _at(self, t: float, q: Vector, qd: Vector) -> Vector:
+        """Return the command (m,) that was sent for t [s], or that the plan says, gain aside."""
+        if self._sent and t < self._sent[-1][0] + self.period:
+            for moment, u in reversed(self._sent):
+                if moment <= t + 1e-9:
+                    return u
+            return self._sent[0][1]
+        if self._now is None:
+            return self._standing
+        k = int((t - self._now.t) / self._now.knot)
+        planned: Vector = self._now.u[min(max(k, 0), len(self._now.u) - 1)]
+        return planned
+
+    def _mean(self, begin: float, end: float) -> Vector:
+        """Return the mean (m,) of the commands sent from one time to another [s]."""
+        found = [u for t, u in self._sent if begin - 1e-9 <= t < end - 1e-9]
+        return np.mean(found, axis=0) if found else self._standing
+
+    def _problem(self) -> HorizonProblem:
+        """Return the :class:`.HorizonProblem` of the present settings, made once."""
+        if self._applied is None or self._applied[0] is not self.settings:
+            self._applied = (
+                self.settings,
+                problem_of(self.model, self.controlled, self._body, self.settings),
+            )
+        problem: HorizonProblem = self._applied[1]
+        return problem
+
+    def _command(
+        self, t: float, q: Vector, qd: Vector, low: Vector, high: Vector, out: Vector
+    ) -> int:
+        """Fill ``out`` (m,); return how many commands are cut, or -1 without any."""
+        plan = self._now
+        if plan is None:
+            np.clip(self._standing, low, high, out=out)
+            return 0
+        gains: Array = plan.gain
+        cut: int = self._follow(
+            plan.times, plan.x, plan.u, gains, plan.knot, t, q, qd, low, high, out
+        )
+        return cut

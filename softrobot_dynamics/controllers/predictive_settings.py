@@ -1,0 +1,160 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Settings of the predictive law, and the problem that they describe for a robot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.annotations import Integers
+from softrobot_dynamics.controllers.planner import HorizonProblem, MOST_STEPS, Plan
+from softrobot_dynamics.controllers.sampled_data_law import SampledDataSettings
+from softrobot_dynamics.schema.fields import integer, number, text
+from softrobot_dynamics.schema.parameters import parameter
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+
+@dataclass(frozen=True)
+class PredictiveSettings(SampledDataSettings):
+    """Settings: the horizon, and weights of the cost per second."""
+
+    tip: str = parameter(
+        text(default=''), 'Body whose tip follows the reference; empty: outputs follow it'
+    )
+    horizon: float = parameter(
+        number('s', at_least=0.01, at_most=10.0, default=0.2), 'Time that is looked ahead'
+    )
+    knot: float = parameter(
+        number('s', at_least=0.001, at_most=0.5, default=0.01),
+        'Time for which a planned command is held',
+    )
+    interval: float = parameter(
+        number('s', at_least=0.001, at_most=0.5, default=0.005),
+        'Time from one solution to the next, rounded to periods of the loop',
+    )
+    iterations: int = parameter(
+        integer(at_least=1, at_most=20, default=1), 'Iterations of a solution'
+    )
+    tip_weight: float = parameter(
+        number('1/m^2', at_least=0.0, default=1e6), 'Weight of the error of the tip'
+    )
+    output_weight: float = parameter(
+        number('-', at_least=0.0, default=1e5),
+        'Weight of the error of outputs, relative to what a unit of a coordinate does to them',
+    )
+    posture_weight: float = parameter(
+        number('-', at_least=0.0, default=0.0),
+        'Weight of how far coordinates are from the initial posture, in units of coordinates',
+    )
+    speed_weight: float = parameter(
+        number('s^2', at_least=0.0, default=1e-2),
+        'Weight of the rates of coordinates, in units of coordinates',
+    )
+    effort_weight: float = parameter(
+        number('-', at_least=0.0, default=4.0), 'Weight of commands, as shares of their range'
+    )
+    change_weight: float = parameter(
+        number('s^2', above=0.0, default=1.6e-2),
+        'Weight of the rates of commands, as shares of their range',
+    )
+    limit_weight: float = parameter(
+        number('-', at_least=0.0, default=1e6),
+        'Weight of how far coordinates and rates are beyond soft limits, in units of coordinates',
+    )
+    speed_limit: float = parameter(
+        number('1/s', above=0.0, default=math.nan),
+        'Soft limit of the rates of coordinates, in units of coordinates; not set: none',
+    )
+    margin: float = parameter(
+        number('-', at_least=0.0, at_most=1.0, default=0.0),
+        "Distance of the soft limits within the joints' position limits, in units of coordinates",
+    )
+    observer: float = parameter(
+        number('s', at_least=0.0, at_most=10.0, default=0.005),
+        'Time in which forces become known that the model lacks; 0: they are not looked for',
+    )
+
+    @property
+    def steps(self) -> int:
+        """The number of commands that are planned."""
+        return max(1, round(self.horizon / self.knot))
+
+    def validate(self) -> Iterable[tuple[str, object, str]]:
+        """Yield what does not fit together."""
+        if self.steps > MOST_STEPS:
+            expected = f'at most {MOST_STEPS} times knot, {MOST_STEPS * self.knot:g} s'
+            yield 'horizon', self.horizon, expected
+        if self.interval + self.delay > 0.5 * self.horizon:
+            expected = f'with the delay, at most half the horizon, {0.5 * self.horizon:g} s'
+            yield 'interval', self.interval, expected
+
+
+class Solutions:
+    """
+    Counts and figures of solutions, for diagnostics.
+
+    ``made``, ``late`` (ticks that waited for one and were answered by the gain), ``failed``; of
+    the last one ``cost``, ``residual``, ``iterations`` and ``seconds``.
+    """
+
+    def __init__(self) -> None:
+        self.made = self.late = self.failed = self.iterations = 0
+        self.cost = self.residual = self.seconds = math.nan
+
+    def count(self, plan: Plan) -> None:
+        """Count a solution."""
+        self.made += 1
+        self.failed += not plan.ok
+        self.cost, self.residual = plan.cost, plan.residual
+        self.iterations, self.seconds = plan.iterations, plan.seconds
+
+
+def problem_of(
+    model: CompiledModel, controlled: Integers, body: int, s: PredictiveSettings
+) -> HorizonProblem:
+    """
+    Return the :class:`.HorizonProblem` of settings for a model.
+
+    ``controlled`` (c,) are the actuators that may move; ``body``, whose tip is led, -1: outputs.
+    """
+    units, own = model.scales.units, np.zeros(model.m, dtype=bool)
+    own[controlled] = True
+    span = s.upper - s.lower
+    share = 1.0 / np.where(np.isfinite(span) & (span > 0.0), span, 1.0) ** 2
+    sizes = np.abs(model.scales.outputs).max(axis=1)
+    output = s.output_weight / np.where(sizes > 0.0, sizes, 1.0) ** 2
+    rest = np.clip(s.feed_forward, s.lower, s.upper)
+    room = s.margin * units
+    return HorizonProblem(
+        knot=float(s.knot),
+        steps=s.steps,
+        iterations=s.iterations,
+        observer=float(s.observer),
+        body=body,
+        weights={
+            'tip': s.tip_weight if s.tip else 0.0,
+            'output': np.where(own, 0.0 if s.tip else output, 0.0),
+            'posture': s.posture_weight / units**2,
+            'speed': s.speed_weight / units**2,
+            'limit': s.limit_weight,
+            'effort': s.effort_weight * share,
+            'change': s.change_weight * share,
+        },
+        aims={
+            'q': model.q0,
+            'u': np.clip(np.zeros(model.m), s.lower, s.upper),
+            'lower': model.q_lower + room,
+            'upper': model.q_upper - room,
+            'speed': np.full(model.n, np.inf)
+            if math.isnan(s.speed_limit)
+            else s.speed_limit * units,
+        },
+        lower=np.where(own, s.lower, rest),
+        upper=np.where(own, s.upper, rest),
+        rate=np.array(s.rate),
+    )

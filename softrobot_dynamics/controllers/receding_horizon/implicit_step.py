@@ -1,0 +1,255 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Implicit steps of a robot under a held command, and their exact derivatives.
+
+The method is SDIRK2 (Alexander, SIAM J. Numer. Anal. 14, 1977): two stages, second order,
+L-stable, so that a step may be much longer than the fastest damped motion. With g = GAMMA h, each
+stage finds the acceleration A for which the inverse dynamics balance::
+
+    R(A) = ID(Q, V, A) - J(Q)' s u - f = 0,   V = v + g A,   Q = q + g V
+
+from its base (q, v). The second stage begins at q + (1 - GAMMA) h V1, v + (1 - GAMMA) h A1, and
+ends at the new state. Newton's matrix is S = M + g D + g^2 K, of the derivatives of ID - J' s u by
+q (K), qd (D) and qdd (M). The same S gives the derivatives of the step, by the implicit function
+theorem: S dA = -K dq - (g K + D) dv + J' s du. They are exact where the stages have converged.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.compiling.addresses import run, run_three
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.dynamics.derivation import Derivation
+from softrobot_dynamics.dynamics.response import ResponseEntries, stiffen
+from softrobot_dynamics.kernels.linalg import copy, invert
+from softrobot_dynamics.model.terms import Terms
+from softrobot_dynamics.recursion.passes import carry, Robot
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+GAMMA = 1.0 - 0.5**0.5
+TOLERANCE = 1e-10  # of the last correction of Q, in units of the coordinates
+ROUGH = 1e-8  # the same where no derivatives are taken
+ITERATIONS, STALE = 12, 4  # of Newton's method, and those of them by derivatives of before
+
+
+class StepWorkspace(NamedTuple):
+    """What steps of one robot are made with; k = 2 n + m columns stand for (q, qd, u)."""
+
+    robot: Robot
+    parts: ResponseEntries
+    terms: Terms  # of the last stage evaluated: after a step, of its end but for TOLERANCE
+    by_state: Matrix  # (n, 2 n)
+    stiffness: Matrix  # (n, n) of the actuation
+    disturbance: Vector  # (n,) f, a generalized force that the model does not know
+    signs: Vector  # (m,)
+    units: Vector  # (n,) of the coordinates
+    along: Vector  # (m,) force along y
+    q: Vector  # (n,) of the stage
+    v: Vector  # (n,)
+    base_q: Vector  # (n,)
+    base_v: Vector  # (n,)
+    r: Vector  # (n,) R, then its correction
+    correction: Vector  # (n,)
+    K: Matrix  # (n, n)
+    D: Matrix  # (n, n)
+    S: Matrix  # (n, n)
+    by_q: Matrix  # (n, k) derivative of the base, then of the end, of a stage
+    by_v: Matrix  # (n, k)
+    right: Matrix  # (n, k)
+
+
+class StepArrays(NamedTuple):
+    """What is kept of each of N steps, as the start of the next solution and its derivatives."""
+
+    A: Array  # (N, 2, n) accelerations of the stages
+    inverse: Array  # (N, 2, n, n) of S
+    by_all: Array  # (N, 2, n, k) derivatives of A by (q, qd, u)
+    F: Array  # (N, 2 n, k) derivatives of the next state
+
+
+def allocate_steps(model: CompiledModel, count: int) -> tuple[StepWorkspace, StepArrays]:
+    """Return the workspace of steps of a model, in arrays of its own, and those of ``count``."""
+    n, k = model.n, 2 * model.n + model.m
+    force = np.zeros(n)
+    own = Derivation(model, force)
+    vectors = {x: np.zeros(n) for x in ('q', 'v', 'base_q', 'base_v', 'r', 'correction')}
+    squares = {x: np.zeros((n, n)) for x in ('K', 'D', 'S')}
+    wide = {x: np.zeros((n, k)) for x in ('by_q', 'by_v', 'right')}
+    room = StepWorkspace(
+        robot=own.robot,
+        parts=own.parts,
+        terms=own.terms,
+        by_state=own.tangents.by_state,
+        stiffness=own.response.stiffness,
+        disturbance=force,
+        signs=model.signs.copy(),
+        units=np.array(model.scales.units, dtype=float),
+        along=np.zeros(model.m),
+        **vectors,
+        **squares,
+        **wide,
+    )
+    arrays = StepArrays(
+        A=np.zeros((count, 2, n)),
+        inverse=np.zeros((count, 2, n, n)),
+        by_all=np.zeros((count, 2, n, k)),
+        F=np.zeros((count, 2 * n, k)),
+    )
+    return room, arrays
+
+
+@kernel
+def make_step(w, x, u, h, A, inverse, by_all, F, end, linearise, fresh):
+    """
+    Fill ``end`` (2 n,) with the state ``h`` [s] after x (2 n,) under u (m,); returns 0, or 1.
+
+    1: there is no such step. ``A`` (2, n) holds a guess, and in the end the accelerations.
+    With ``linearise`` ``inverse``, ``by_all`` and ``F`` are filled, see :class:`StepArrays`; else
+    they are used as they are. ``fresh``: those of before are of no use.
+    """
+    n, g, rest = len(w.q), GAMMA * h, (1.0 - GAMMA) * h
+    for k in range(len(u)):
+        w.along[k] = w.signs[k] * u[k]
+    for i in range(n):
+        w.base_q[i], w.base_v[i] = x[i], x[n + i]
+    if _settle(w, A[0], g, inverse[0], linearise, fresh) != 0:
+        return 1
+    if linearise:
+        w.by_q[:] = 0.0
+        w.by_v[:] = 0.0
+        for i in range(n):
+            w.by_q[i, i] = w.by_v[i, n + i] = 1.0
+        _differentiate_end(w, g, inverse[0], by_all[0])
+    for i in range(n):
+        w.base_q[i], w.base_v[i] = x[i] + rest * w.v[i], x[n + i] + rest * A[0, i]
+    if _settle(w, A[1], g, inverse[1], linearise, fresh) != 0:
+        return 1
+    if linearise:
+        for i in range(n):  # by_v is that of V1 now
+            add_scaled_row(w.by_v[i], rest, by_all[0, i], w.by_q[i], w.right[i], n, i)
+        for i in range(n):
+            copy(w.right[i], w.by_v[i])
+        _differentiate_end(w, g, inverse[1], by_all[1])
+        for i in range(n):
+            copy(w.by_q[i], F[i])
+            copy(w.by_v[i], F[n + i])
+    for i in range(n):
+        end[i], end[n + i] = w.q[i], w.v[i]
+    return 0
+
+
+@kernel
+def add_scaled_row(V, rest, A, base_q, base_v, n, i):
+    """Fill row i of the derivatives of the second base from those of V1 and A1."""
+    for c in range(len(V)):
+        base_q[c] = rest * V[c]
+        base_v[c] = rest * A[c]
+    base_q[i] += 1.0
+    base_v[n + i] += 1.0
+
+
+@kernel
+def _settle(w, A, g, inverse, linearise, fresh):
+    """Solve a stage for A (n,); its state is then in w.q and w.v. Returns 0, or 1."""
+    n, tolerance = len(A), TOLERANCE if linearise else ROUGH
+    for iteration in range(ITERATIONS):
+        _evaluate(w, A, g)
+        differentiated = fresh or iteration >= STALE
+        if differentiated and _differentiate(w, A, g, inverse) != 0:
+            return 1
+        size = _correct(w, g, inverse)
+        if not size < 1e6:
+            return 1
+        if linearise and size < tolerance and not differentiated:
+            if _differentiate(w, A, g, inverse) != 0:
+                return 1
+            _correct(w, g, inverse)
+        for i in range(n):
+            A[i] += w.correction[i]
+            w.v[i] = w.base_v[i] + g * A[i]
+            w.q[i] = w.base_q[i] + g * w.v[i]
+        if size < tolerance:
+            return 0
+    return 1
+
+
+@kernel
+def _evaluate(w, A, g):
+    """Fill the terms at the stage of A (n,), and w.r (n,) with R."""
+    n, m, terms = len(A), len(w.along), w.terms
+    for i in range(n):
+        w.v[i] = w.base_v[i] + g * A[i]
+        w.q[i] = w.base_q[i] + g * w.v[i]
+    run(w.parts.evaluate, w.q, w.v)
+    for i in range(n):
+        total, row = terms.h[i], terms.M[i]
+        for j in range(n):
+            total += row[j] * A[j]
+        w.r[i] = total
+    for k in range(m):
+        force, row = w.along[k], terms.J[k]
+        for i in range(n):
+            w.r[i] -= row[i] * force
+
+
+@kernel
+def _differentiate(w, A, g, inverse):
+    """Fill K, D, S and the inverse of S after an evaluation at A (n,); returns 0, or 1."""
+    n = len(A)
+    carry(w.robot, w.q, w.v, A)
+    run_three(w.parts.differentiate, w.q, w.v, A)
+    stiffen(w.parts.fibres, w.parts.lines, w.q, w.along)
+    for i in range(n):
+        own = w.by_state[i]
+        for j in range(n):
+            w.K[i, j], w.D[i, j] = own[j] - w.stiffness[i, j], own[n + j]
+            w.S[i, j] = w.terms.M[i, j] + g * (w.D[i, j] + g * w.K[i, j])
+        copy(w.S[i], inverse[i])
+    return 0 if invert(inverse) == 0 else 1
+
+
+@kernel
+def _correct(w, g, inverse):
+    """Fill the correction (n,) of A; returns how much it moves Q, in units."""
+    n, size = len(w.r), 0.0
+    for i in range(n):
+        total, row = 0.0, inverse[i]
+        for j in range(n):
+            total -= row[j] * w.r[j]
+        w.correction[i] = total
+        size += abs(g * g * total) / w.units[i]
+    return size if math.isfinite(size) else math.inf
+
+
+@kernel
+def _differentiate_end(w, g, inverse, by_all):
+    """Replace the derivatives of a stage's base by those of its end; fill those of A (n, k)."""
+    n, m = len(w.q), len(w.along)
+    for i in range(n):
+        row = w.right[i]
+        row[:] = 0.0
+        for j in range(n):
+            add_multiple(-w.K[i, j], w.by_q[j], row)
+            add_multiple(-(g * w.K[i, j] + w.D[i, j]), w.by_v[j], row)
+        for k in range(m):
+            row[2 * n + k] += w.terms.J[k, i] * w.signs[k]
+    for i in range(n):
+        row = by_all[i]
+        row[:] = 0.0
+        for j in range(n):
+            add_multiple(inverse[i, j], w.right[j], row)
+        add_multiple(g, row, w.by_v[i])
+        add_multiple(g, w.by_v[i], w.by_q[i])
+
+
+@kernel
+def add_multiple(factor, source, target):
+    """Add a multiple of one array (k,) to another."""
+    for c in range(len(target)):
+        target[c] += factor * source[c]

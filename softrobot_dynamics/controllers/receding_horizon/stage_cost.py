@@ -1,0 +1,164 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Cost of a state on the horizon, its gradient and its Gauss-Newton Hessian.
+
+Per second: half the sum of weighted squares of what the tip, the outputs, the coordinates and
+their rates differ in from what they shall be, and of what coordinates and rates are beyond soft
+limits.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.kernels.layout import ORIGIN
+from softrobot_dynamics.recursion.frames import point_jacobian
+from softrobot_dynamics.recursion.passes import STATE, TIP_POSE
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+
+class Weights(NamedTuple):
+    """Weights of squares, in the cost per second; commands count as shares of their range."""
+
+    tip: Vector  # (1,) [1/m^2]
+    output: Vector  # (m,) [1/unit of y^2]
+    posture: Vector  # (n,) [1/unit of q^2]
+    speed: Vector  # (n,) [1/unit of qd^2]
+    limit: Vector  # (1,) of coordinates and rates beyond soft limits, in units of the coordinates
+    effort: Vector  # (m,) [1/unit of u^2]
+    change: Vector  # (m,) of du/dt [s^2/unit of u^2]
+
+
+class Aims(NamedTuple):
+    """What the states at the N knots shall be."""
+
+    tip: Matrix  # (N, 3) [m], base frame
+    y: Matrix  # (N, m) relative to q = 0
+    q: Vector  # (n,)
+    u: Vector  # (m,)
+    lower: Vector  # (n,) soft limits of coordinates
+    upper: Vector  # (n,)
+    speed: Vector  # (n,) of rates
+
+
+class CostArrays(NamedTuple):
+    """Derivatives of the costs of the states after N steps, and room."""
+
+    gradient: Array  # (N, 2 n)
+    by_qq: Array  # (N, n, n)
+    by_vv: Array  # (N, n) diagonal; q and qd do not meet
+    point: Vector  # (3,)
+    J: Vector  # (6 n,)
+    y0: Vector  # (m,)
+    units: Vector  # (n,)
+
+
+def allocate_weights(n: int, m: int) -> Weights:
+    """Return :class:`Weights` of nothing."""
+    one = {x: np.zeros(1) for x in ('tip', 'limit')}
+    of_u = {x: np.zeros(m) for x in ('output', 'effort', 'change')}
+    return Weights(**one, **of_u, **{x: np.zeros(n) for x in ('posture', 'speed')})
+
+
+def allocate_aims(n: int, m: int, count: int) -> Aims:
+    """Return :class:`Aims` at zero, without limits."""
+    free = {'lower': np.full(n, -np.inf), 'upper': np.full(n, np.inf), 'speed': np.full(n, np.inf)}
+    places = {'tip': np.zeros((count, 3)), 'y': np.zeros((count, m))}
+    return Aims(**places, q=np.zeros(n), u=np.zeros(m), **free)
+
+
+def allocate_costs(model: CompiledModel, count: int) -> CostArrays:
+    """Return :class:`CostArrays` of a model."""
+    n = model.n
+    return CostArrays(
+        gradient=np.zeros((count, 2 * n)),
+        by_qq=np.zeros((count, n, n)),
+        by_vv=np.zeros((count, n)),
+        point=np.zeros(3),
+        J=np.zeros(6 * n),
+        y0=model.y0.copy(),
+        units=np.array(model.scales.units, dtype=float),
+    )
+
+
+@kernel
+def state_cost(w, weights, aims, c, body, k, x, h, differentiate):
+    """
+    Return the cost of the state x (2 n,) that step ``k`` of ``h`` [s] in ``w`` has just reached.
+
+    With ``differentiate``, its derivatives are filled in ``c``. ``body`` is whose tip it is.
+    """
+    n, robot, total = len(w.q), w.robot, 0.0
+    gradient, by_qq, by_vv = c.gradient[k], c.by_qq[k], c.by_vv[k]
+    if differentiate:
+        gradient[:] = 0.0
+        by_vv[:] = 0.0
+        for i in range(n):
+            by_qq[i, :] = 0.0
+    weight = h * weights.tip[0]
+    if weight > 0.0:
+        origin = body * STATE + TIP_POSE + ORIGIN
+        for i in range(3):
+            c.point[i] = robot.W[origin + i]
+        if differentiate:
+            point_jacobian(robot, body, True, c.point, c.J)
+        for i in range(3):
+            off = c.point[i] - aims.tip[k, i]
+            total += 0.5 * weight * off * off
+            if differentiate:
+                _add_square(c.J[(3 + i) * n : (4 + i) * n], weight, off, gradient, by_qq)
+    for i in range(len(weights.output)):
+        weight = h * weights.output[i]
+        if weight > 0.0:
+            off = w.terms.y[i] - c.y0[i] - aims.y[k, i]
+            total += 0.5 * weight * off * off
+            if differentiate:
+                _add_square(w.terms.J[i], weight, off, gradient, by_qq)
+    for i in range(n):
+        q, v, unit, speed = x[i], x[n + i], c.units[i], weights.speed[i] * h
+        posture, strict = weights.posture[i] * h, weights.limit[0] * h / (unit * unit)
+        off, beyond, fast = q - aims.q[i], _beyond(q, aims.lower[i], aims.upper[i]), 0.0
+        if aims.speed[i] < np.inf:
+            fast = _beyond(v, -aims.speed[i], aims.speed[i])
+        total += 0.5 * (posture * off * off + speed * v * v)
+        total += 0.5 * strict * (beyond * beyond + fast * fast)
+        if differentiate:
+            gradient[i] += posture * off + strict * beyond
+            gradient[n + i] += speed * v + strict * fast
+            by_qq[i, i] += posture + (strict if beyond != 0.0 else 0.0)
+            by_vv[i] += speed + (strict if fast != 0.0 else 0.0)
+    return total
+
+
+@kernel
+def _add_square(row, weight, off, gradient, by_qq):
+    """Add the derivatives of weight off^2 / 2 by q, ``row`` (n,) being those of off."""
+    for i in range(len(row)):
+        share = weight * row[i]
+        gradient[i] += share * off
+        target = by_qq[i]
+        for j in range(len(row)):
+            target[j] += share * row[j]
+
+
+@kernel
+def _beyond(value, lower, upper):
+    """Return how far a value is beyond its limits, with a sign."""
+    if value > upper:
+        return value - upper
+    return value - lower if value < lower else 0.0
+
+
+@kernel
+def command_cost(weights, aims, u, before, h):
+    """Return the cost of a command u (m,) that is held for ``h`` [s] after another."""
+    total = 0.0
+    for i in range(len(u)):
+        off, change = u[i] - aims.u[i], u[i] - before[i]
+        total += h * weights.effort[i] * off * off + weights.change[i] / h * change * change
+    return 0.5 * total

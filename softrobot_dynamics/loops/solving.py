@@ -1,0 +1,74 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Solutions of predictive laws in a thread of their own, beside the control loop.
+
+The loop hands over a request and looks, tick by tick, whether there is an answer: it never waits.
+While a solution is computed no lock of the interpreter is held. The thread has ordinary priority
+and keeps to no processor, as what a late solution costs is little: the plan before goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from queue import SimpleQueue
+import threading
+from typing import Any
+
+from softrobot_dynamics.controllers.composition import Composition
+from softrobot_dynamics.controllers.contract import Controller
+from softrobot_dynamics.controllers.planner import Plan, Planner, Request
+from softrobot_dynamics.loops.realtime import without_priority
+
+
+class SolutionThread:
+    """A thread that solves the requests of one planner; it ends with :meth:`close`."""
+
+    def __init__(self, planner: Planner) -> None:
+        self._planner = planner
+        self._requests: SimpleQueue[tuple[Request, list[Any]] | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name='solutions', daemon=True)
+        self._thread.start()
+
+    def submit(self, request: Request) -> Callable[[], Plan | None]:
+        """Have a request solved; return a function that returns the plan, None before it is."""
+        answer: list[Any] = []
+
+        def poll() -> Plan | None:
+            if not answer:
+                return None
+            if isinstance(answer[0], Exception):
+                raise answer[0]
+            plan: Plan = answer[0]
+            return plan
+
+        self._requests.put((request, answer))
+        return poll
+
+    def close(self) -> None:
+        """End the thread after what it is at, and wait for it."""
+        self._requests.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        with without_priority():
+            while (task := self._requests.get()) is not None:
+                request, answer = task
+                try:
+                    answer.append(self._planner.solve(request))
+                except Exception as error:  # raised in the loop, which then makes the robot safe
+                    answer.append(error)
+
+
+def predictive_laws(law: Controller) -> list[Any]:
+    """Return the laws that plan ahead in a law, itself or those of its phases."""
+    laws = law.laws if isinstance(law, Composition) else [law]
+    return [each for each in laws if hasattr(each, 'planner')]
+
+
+def solve_beside(law: Controller) -> list[SolutionThread]:
+    """Give each predictive law in a law a thread for its solutions; return these."""
+    threads = []
+    for each in predictive_laws(law):
+        threads.append(SolutionThread(each.planner))
+        each.solve_beside(threads[-1].submit)
+    return threads

@@ -1,0 +1,242 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The law `predictive` in closed loops."""
+
+import threading
+
+import numpy as np
+import pytest
+import softrobot_dynamics as sd
+from softrobot_dynamics.configuration import build
+from softrobot_dynamics.controllers.composition import Composition
+from softrobot_dynamics.controllers.contract import CONTROLLERS
+from softrobot_dynamics.errors import ArgumentError, DescriptionError
+from softrobot_dynamics.loops.solving import SolutionThread, solve_beside
+from softrobot_dynamics.references.circle import Circle
+from softrobot_dynamics.references.piecewise import constant
+from softrobot_dynamics.references.setpoint import SetPoint
+from softrobot_dynamics.references.tip_places import led_tip_reference
+from support.robots import compiled
+
+PERIOD = 2e-3
+GOAL = np.array([0.8, -0.3])
+GENTLE = {'output_weight': 100.0}  # commands stay within their limits
+
+
+def law(model, controlled=None, kind='predictive', period=PERIOD, **given):
+    """Return a law for a model, with parameters."""
+    cls = CONTROLLERS.get(kind)
+    settings = cls.make_settings(model, controlled, **given)
+    return cls(model, period=period, controlled=controlled, settings=settings)
+
+
+def settled(made, plant=None, duration=1.5, goal=GOAL, **options):
+    """Return a closed loop that is led to a goal."""
+    reference, start = constant(goal), sd.Start(ramp=0.5)
+    plant = sd.Plant(plant, **options) if plant is not None or options else None
+    return sd.closed_loop(made.model, made, reference, duration, start=start, plant=plant)
+
+
+def test_outputs_settle_at_their_goal_within_the_limits():
+    """Outputs come to rest where the reference is, by commands within limits and rate limits."""
+    model = compiled('double_pendulum')
+    rate = np.full(2, 400.0)
+    found = settled(law(model, rate=rate))
+    assert found.ok.all() and found.y[-1] == pytest.approx(GOAL, abs=1e-3)
+    assert (found.u >= model.lower).all() and (found.u <= model.upper).all()
+    assert np.abs(np.diff(found.u, axis=0)).max() <= 400.0 * PERIOD * (1.0 + 1e-9)
+
+
+def heavier(model):
+    """Return a plant of a double pendulum that is a fifth heavier."""
+    return sd.compile_model(sd.vary(model.description, {'mass': '×1.2'}))
+
+
+def test_what_the_model_lacks_leaves_no_offset():
+    """A plant a fifth heavier is led as exactly as the model; not so without the observer."""
+    model = compiled('double_pendulum')
+    plant = heavier(model)
+    with_it, without = (
+        np.abs(settled(law(model, observer=x), plant).y[-1] - GOAL).max() for x in (0.02, 0.0)
+    )
+    assert with_it < 1e-3 and without > 5.0 * with_it
+
+
+def test_a_known_delay_is_made_up_for():
+    """Commands that are late by a known time leave a tenth of the overshoot of an unknown one."""
+    model = compiled('double_pendulum')
+    errors = []
+    for known in (0.0, 0.01):
+        found = settled(law(model, delay=known), delay=0.01)
+        errors.append(np.abs(found.y - found.y_d)[found.t > 0.5].max())
+    assert errors[1] < 0.5 * errors[0]
+
+
+def test_a_tip_is_led_round_a_circle():
+    """The tip itself follows a circle to a hundredth of its radius, without planned postures."""
+    model = compiled('double_pendulum')
+    tip = model.body_names[-1]
+    circle = Circle(
+        body=tip, center=(0.9, 0.0, -1.2), normal=(0.0, -1.0, 0.0), radius=0.2, period=1.0
+    )
+    reference = led_tip_reference(model, tip, circle)
+    found = sd.closed_loop(model, law(model, tip=tip), reference, 1.5, start=sd.Start(ramp=0.5))
+    places = np.array([sd.forward_kinematics(model, q=q)[-1][:3, 3] for q in found.q])
+    off = np.linalg.norm(places - circle.targets().points(found.t)[:, 0], axis=1)
+    assert found.ok.all() and off[found.t > 1.0].max() < 2e-3
+    assert np.isnan(found.y_d).all()
+
+
+def test_references_of_outputs_and_of_other_tips_are_refused_for_a_tip():
+    """A reference that does not lead the tip of the law is refused by name."""
+    model = compiled('double_pendulum')
+    with pytest.raises(ArgumentError, match='reference.type'):
+        led_tip_reference(model, model.body_names[-1], SetPoint())
+    with pytest.raises(ArgumentError, match='reference.circle.body'):
+        led_tip_reference(model, model.body_names[-1], Circle(body=model.body_names[0]))
+
+
+@pytest.mark.parametrize(
+    'given, path',
+    [
+        ({'horizon': 1.0, 'knot': 0.01}, 'predictive.horizon'),
+        ({'horizon': 0.1, 'interval': 0.06}, 'predictive.interval'),
+        ({'knot': 0.0}, 'predictive.knot'),
+        ({'tip_weight': -1.0}, 'predictive.tip_weight'),
+    ],
+)
+def test_parameters_that_do_not_fit_are_refused(given, path):
+    """A horizon of too many steps, or too short for the interval, is refused by its name."""
+    with pytest.raises(DescriptionError, match=path):
+        law(compiled('double_pendulum'), **given)
+
+
+def test_an_unknown_tip_is_refused():
+    """A tip of no body of the robot is refused."""
+    with pytest.raises(Exception, match='tip'):
+        law(compiled('double_pendulum'), tip='nobody')
+
+
+def test_new_settings_count_at_once_and_a_jump_of_the_goal_does_not_step_the_command():
+    """A law that takes over begins with the command in force; weights may change as it runs."""
+    model = compiled('double_pendulum')
+    made, q, zero = law(model), model.q0, np.zeros(2)
+    u = np.array([5.0, -3.0])
+    made.follow(constant(GOAL), 0.0, 0.5)
+    made.start(q, zero, 0.0, u)
+    assert made.compute(0.0, q, zero).u == pytest.approx(u)
+    made.use(made.settings.replace(output_weight=10.0, horizon=0.1))
+    for k in range(1, 8):
+        command = made.compute(k * PERIOD, q, zero)
+    assert command.ok and len(made._now.u) == 10
+
+
+def test_a_state_that_is_no_number_gets_no_command():
+    """Nan for a state gives no valid command, and the next good state one again."""
+    model = compiled('double_pendulum')
+    made, q, zero = law(model), model.q0, np.zeros(2)
+    made.start(q, zero, 0.0)
+    for k in range(6):
+        assert made.compute(k * PERIOD, q, zero).ok
+    assert not made.compute(6 * PERIOD, np.full(2, np.nan), zero).ok
+    made.start(q, zero, 7 * PERIOD)
+    assert all(made.compute(k * PERIOD, q, zero).ok for k in range(7, 30))
+
+
+def test_in_phases_it_goes_beside_other_laws():
+    """With one joint of its own it follows while another law has the other joint."""
+    model = compiled('double_pendulum')
+    first, second = model.actuator_names
+    both = Composition([law(model, [first]), law(model, [second], 'pfbl', observer=0.01)])
+    found = settled(both)
+    assert found.ok.all() and found.y[-1] == pytest.approx(GOAL, abs=5e-3)
+
+
+def test_a_tip_in_phases_is_refused():
+    """Where there are phases outputs follow references, and a tip is refused by name."""
+    values = {
+        'phases': ('a',),
+        'reference.ramp_time': 1.0,
+        'a.parts': ('p',),
+        'a.duration': np.nan,
+        'p.controller': 'predictive',
+        'p.controlled': (),
+        'p.predictive.tip': 'tip',
+    }
+    with pytest.raises(DescriptionError, match='p.predictive.tip'):
+        build.settings_for(compiled('double_pendulum'), values)
+
+
+def run(made, states, beside=None):
+    """Return the commands of a law at states, one after the other."""
+    made.start(*np.split(states[0], 2), 0.0)
+    made.follow(constant(GOAL), 0.0, 0.2)
+    found = []
+    for k, x in enumerate(states):
+        found.append(made.compute(k * PERIOD, x[:2].copy(), x[2:].copy()).u.copy())
+        if beside is not None:
+            beside(k)
+    return np.array(found)
+
+
+@pytest.fixture
+def states():
+    """Return states of a run (K, 4)."""
+    found = settled(law(compiled('double_pendulum')), duration=0.1)
+    return np.hstack([found.q, found.qd])
+
+
+def test_solutions_in_a_thread_are_those_of_the_loop(states):
+    """Solutions beside the loop that are in time give the same commands, bit by bit."""
+    model = compiled('double_pendulum')
+    expected, made = run(law(model), states), law(model)
+    (thread,) = solve_beside(made)
+    came = threading.Event()
+
+    def wait(k):
+        while made._waiting and made._poll() is None:
+            came.wait(1e-3)
+
+    assert np.array_equal(run(made, states, wait), expected)
+    assert made.solutions.late == 0 and made.figures()['solutions'] == made.solutions.made > 10
+    thread.close()
+
+
+class Slow(SolutionThread):
+    """A thread whose answers are seen only after some looks."""
+
+    looks = 0
+
+    def submit(self, request):
+        """Have a request solved; every fifth answer is not there at first."""
+        poll = super().submit(request)
+        self.looks += 1
+        left = [3 if self.looks % 5 == 0 else 0]
+
+        def late():
+            while poll() is None:
+                pass
+            left[0] -= 1
+            return None if left[0] >= 0 else poll()
+
+        return late
+
+
+def test_late_solutions_are_bridged_counted_and_replayed(states):
+    """While a solution is late the plan before goes on; by the times noted a replay is exact."""
+    model, notes = compiled('double_pendulum'), {}
+    made = law(model, **GENTLE)
+    thread = Slow(made.planner)
+    made.solve_beside(thread.submit)
+
+    def note(k):
+        if made.late_solution is not None:
+            due, came = made.late_solution
+            notes[due], made.late_solution = came, None
+
+    found = run(made, states, note)
+    thread.close()
+    assert made.solutions.late > 3 and notes and np.isfinite(found).all()
+    again = law(model, **GENTLE)
+    again.replay_late(notes)
+    assert np.array_equal(run(again, states), found)
+    assert not np.array_equal(run(law(model, **GENTLE), states), found)

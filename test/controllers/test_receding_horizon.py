@@ -1,0 +1,197 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Optimisation over a horizon: steps, their derivatives, and solutions, by independent means."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+import softrobot_dynamics as sd
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.controllers.horizon import allocate_horizon, COST, iterate, RESIDUAL
+from softrobot_dynamics.controllers.receding_horizon.implicit_step import allocate_steps, make_step
+from support.robots import compiled
+
+STEP = 0.01
+
+
+def stepping(model):
+    """Return a function (state, command, duration) of the next state and its derivatives."""
+    room, kept = allocate_steps(model, 1)
+    kernel = cached(make_step, w=room)
+
+    def step(x, u, h=STEP):
+        kept.A[:], end = 0.0, np.zeros(2 * model.n)
+        arrays = kept.A[0], kept.inverse[0], kept.by_all[0], kept.F[0]
+        assert kernel(x, u, h, *arrays, end, 1, 1) == 0
+        return end, kept.F[0].copy()
+
+    return step
+
+
+def moving(model, seed=1):
+    """Return a state and a command somewhere."""
+    rng = np.random.default_rng(seed)
+    units = model.scales.units
+    x = np.r_[model.q0 + 0.1 * units * rng.normal(size=model.n), units * rng.normal(size=model.n)]
+    return x, 1.0 + rng.random(model.m)
+
+
+@pytest.mark.parametrize('name', ['double_pendulum', 'pcc_arm'])
+def test_derivatives_of_a_step_are_those_of_its_differences(name):
+    """The derivatives of a step by q, qd and u equal central differences to 1e-7."""
+    model = compiled(name)
+    step, (x, u) = stepping(model), moving(model)
+    _, F = step(x, u)
+    sizes = np.r_[model.scales.units, model.scales.units, np.ones(model.m)]
+    for i, size in enumerate(sizes):
+        change = np.zeros(len(sizes))
+        change[i] = 1e-4 * size
+        dx, du = change[: len(x)], change[len(x) :]
+        ends = [step(x + sign * dx, u + sign * du)[0] for sign in (1, -1)]
+        slope = (ends[0] - ends[1]) / (2e-4 * size)
+        assert F[:, i] == pytest.approx(slope, abs=1e-7 * np.abs(F).max())
+
+
+def test_steps_are_of_second_order():
+    """Half the step makes a quarter of the error, against a simulation with a tolerance."""
+    model = compiled('double_pendulum')
+    step, (x, u) = stepping(model), moving(model)
+    exact = sd.Simulator(model, q=x[:2], qd=x[2:], tolerance=1e-10)
+    exact.step(u, 0.08)
+    errors = []
+    for count in (8, 16):
+        state = x
+        for _ in range(count):
+            state = step(state, u, 0.08 / count)[0]
+        errors.append(np.abs(state - np.r_[exact.q, exact.qd]).max())
+    assert errors[0] < 1e-2 and errors[0] / errors[1] == pytest.approx(4.0, rel=0.15)
+
+
+def problem(model, count, weights, x, before=0.0):
+    """Return a horizon with weights, from a state, and a function that iterates."""
+    p = allocate_horizon(model, count)
+    for name, value in weights.items():
+        getattr(p.weights, name)[:] = value
+    p.limits.rate[:] = np.inf
+    p.now.x[0], p.now.u[:], p.last[:] = x, before, before
+    kernel = cached(iterate, p=p)
+
+    def solve(iterations=1, tolerance=0.0):
+        return kernel(-1, STEP, count, iterations, tolerance)
+
+    return p, solve
+
+
+def cart():
+    """Return the model of a mass on a slide: linear."""
+    robot = {
+        'name': 'cart',
+        'gravity': [0.0, 0.0, 0.0],
+        'bodies': [
+            {
+                'name': 'cart',
+                'joint': {'name': 'slide', 'type': 'prismatic', 'axis': [1.0, 0.0, 0.0]},
+                'body': {'type': 'rigid', 'mass': 2.0},
+            }
+        ],
+        'actuators': [{'name': 'force', 'type': 'joint', 'joint': 'slide'}],
+    }
+    return sd.compile_model(sd.load_robot(robot))
+
+
+LINEAR = {'output': 1e4, 'effort': 0.1, 'change': 1e-6, 'speed': 1.0}
+
+
+def test_a_linear_problem_is_solved_in_one_iteration_as_by_riccati():
+    """Commands and gains of one iteration are those of Riccati's recursion, to rounding."""
+    model, count = cart(), 15
+    x = np.array([0.3, -0.2])
+    p, solve = problem(model, count, LINEAR, x)
+    assert solve() == 0
+    F = p.steps.F[0]
+    A = np.block([[F[:, :2], np.zeros((2, 1))], [np.zeros((1, 3))]])  # the last state: u before
+    B = np.r_[F[:, 2], 1.0][:, None]
+    weigh, rate = STEP * p.weights.output[0], p.weights.change[0] / STEP
+    Q = np.diag([weigh, STEP * p.weights.speed[0], 0.0])
+    P, gains = Q.copy(), []
+    for k in range(count - 1, -1, -1):
+        S = B.T @ P @ B + STEP * p.weights.effort[0] + rate
+        gain = -np.linalg.solve(S, B.T @ P @ A - np.array([[0.0, 0.0, rate]]))
+        stage = Q if k else np.zeros((3, 3))
+        P = stage + np.diag([0, 0, rate]) + A.T @ P @ A - gain.T @ S @ gain
+        gains.insert(0, gain)
+    state, commands = np.r_[x, 0.0], []
+    for gain in gains:
+        u = gain @ state
+        commands.append(u[0])
+        state = A @ state + B @ u
+    assert p.now.u[:, 0] == pytest.approx(np.array(commands), rel=1e-7)
+    assert p.policy.gain[0] == pytest.approx(gains[0], rel=1e-7)
+
+
+@pytest.mark.parametrize('rate', [np.inf, 400.0])
+def test_a_bounded_problem_is_solved_as_by_another_solver(rate):
+    """With limits of commands and of their rates the cost is that which SLSQP finds, to 1e-6."""
+    model, count = compiled('double_pendulum'), 6
+    weights = {'output': 300.0, 'effort': 1e-3, 'change': 1e-6, 'speed': 0.1}
+    x = np.r_[model.q0, 1.0, -0.5]
+    p, solve = problem(model, count, weights, x)
+    p.limits.lower[:], p.limits.upper[:], p.limits.rate[:] = -8.0, 8.0, rate
+    p.aims.y[:] = [0.9, -0.6]
+    solve(60)
+    step = stepping(model)
+
+    def cost(flat):
+        state, u, total = x, flat.reshape(count, 2), 0.0
+        for before, command in zip(np.vstack([[0.0, 0.0], u]), u):
+            state, _ = step(state, command)
+            off = state[:2] - [0.9, -0.6]
+            total += STEP * (300.0 * off @ off + 0.1 * state[2:] @ state[2:])
+            total += STEP * 1e-3 * command @ command
+            total += 1e-6 / STEP * ((command - before) ** 2).sum()
+        return 0.5 * total
+
+    def room(flat):
+        change = np.diff(np.vstack([[0.0, 0.0], flat.reshape(count, 2)]), axis=0)
+        return np.r_[(400.0 * STEP - change).ravel(), (400.0 * STEP + change).ravel()]
+
+    others = [] if np.isinf(rate) else [{'type': 'ineq', 'fun': room}]
+    found = minimize(
+        cost,
+        np.zeros(2 * count),
+        bounds=[(-8.0, 8.0)] * (2 * count),
+        constraints=others,
+        method='SLSQP',
+        options={'ftol': 1e-12, 'maxiter': 500},
+    )
+    assert p.report[COST] == pytest.approx(found.fun, rel=1e-6)
+    assert p.report[COST] == pytest.approx(cost(p.now.u.ravel()), rel=1e-7)
+    assert np.abs(p.now.u).max() <= 8.0 and (np.abs(p.now.u) == 8.0).any()
+    change = np.diff(np.vstack([[0.0, 0.0], p.now.u]), axis=0)
+    assert np.abs(change).max() <= rate * STEP * (1.0 + 1e-12)
+
+
+def test_a_warm_start_needs_fewer_iterations():
+    """From the solution shifted by a step the residual is far below that of a cold start."""
+    model, count = compiled('double_pendulum'), 20
+    x = np.r_[model.q0, 0.0, 0.0]
+    p, solve = problem(model, count, {'output': 300.0, 'effort': 1e-3, 'change': 1e-6}, x)
+    p.aims.y[:] = [0.9, -0.6]
+    solve()
+    cold = p.report[RESIDUAL]
+    solve(20)
+    p.last[:] = p.now.u[0]
+    p.now.x[0], p.now.u[:-1] = p.now.x[1], p.now.u[1:].copy()
+    solve()
+    assert p.report[RESIDUAL] < 1e-3 * cold
+
+
+def test_soft_limits_hold_coordinates_and_rates_back():
+    """Rates and coordinates beyond soft limits stay near them, and would not without."""
+    model, count = cart(), 30
+    p, solve = problem(model, count, {**LINEAR, 'speed': 0.0}, np.zeros(2))
+    p.aims.y[:] = 1.0
+    solve(5)
+    assert p.now.x[:, 1].max() > 2.0 and p.now.x[:, 0].max() > 0.5
+    p.weights.limit[:], p.aims.speed[:], p.aims.upper[:] = 1e8, 1.0, 0.2
+    solve(30)
+    assert p.now.x[:, 1].max() < 1.01 and p.now.x[:, 0].max() < 0.201

@@ -1,0 +1,56 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The law `predictive` over real DDS, its solutions in a thread of their own."""
+
+import pytest
+
+pytest.importorskip('rclpy')
+
+from lifecycle_msgs.msg import Transition  # noqa: E402
+from softrobot_dynamics.evaluation.replaying import replay  # noqa: E402
+from softrobot_dynamics.recordings.reading import read_recording  # noqa: E402
+from support.node_processes import compile_for_nodes, NODES, RATE, starting  # noqa: E402
+from support.observer import CONTROLLER  # noqa: E402
+
+pytestmark = pytest.mark.realtime
+
+ROBOT, GOAL = 'double_pendulum', [0.8, -0.3]
+LAW = {'controller': 'predictive', 'predictive__interval': 0.02}
+
+
+def test_it_follows_counts_its_solutions_and_is_replayed(observer, tmp_path):
+    """
+    Outputs come to their goal, weights change as it runs, and diagnostics tell of solutions.
+
+    A weight that cannot be is refused by its name; the recording is replayed bit for bit.
+    """
+    compile_for_nodes(ROBOT, controller='predictive')
+    record = tmp_path / 'record.mcap'
+
+    def at_goal():
+        found = observer.heard.get('state')
+        return found and max(abs(a - b) for a, b in zip(found.position, GOAL)) < 1e-2
+
+    with starting(tmp_path, NODES, (), robot=ROBOT, rate=RATE) as start:
+        start('simulation')
+        start(
+            'controller',
+            autostart='true',
+            record=str(record),
+            reference__type='setpoint',
+            reference__setpoint=GOAL,
+            reference__ramp_time=0.3,
+            **LAW,
+        )
+        observer.until_running()
+        observer.until(at_goal, 'the goal')
+        observer.until(lambda: observer.value(CONTROLLER, 'solutions') > 5, 'solutions')
+        assert observer.value(CONTROLLER, 'failed solutions') == 0
+        refused = observer.answer(observer.begin_to_set(predictive__horizon=5.0)).result
+        assert not refused.successful and 'predictive.horizon' in refused.reason
+        changed = observer.answer(observer.begin_to_set(predictive__output_weight=1e4)).result
+        assert changed.successful
+        before = observer.value(CONTROLLER, 'solutions')
+        observer.until(lambda: observer.value(CONTROLLER, 'solutions') > before, 'more of them')
+        observer.change(Transition.TRANSITION_DEACTIVATE)
+    found = replay(read_recording(record))
+    assert found.difference is None and found.compared > 100
