@@ -42,7 +42,7 @@ SETTLED = 1e-9  # residual, of the cost, below which there is nothing to improve
 
 
 class HorizonProblem(NamedTuple):
-    """What a solution is to be optimal for; arrays are not written to."""
+    """The problem that a solution is optimal for; arrays are not written to."""
 
     knot: float  # [s] for which a command is held
     steps: int  # of the horizon

@@ -421,7 +421,7 @@ def test_a_declaration_that_cannot_be_is_refused():
     ({'joint_names__lefd': 'a'}, "joint_names: 'lefd', .*robot .did you mean left"),
 ])  # fmt: skip
 def test_a_parameter_in_a_place_where_none_can_be_is_refused(given, words):
-    """What stands below the name of another parameter is refused with the place that is right."""
+    """A parameter below the name of another one is refused with the place that is right."""
     parameters = NodeParameters(Node(**given), ROWS)
     with pytest.raises(DescriptionError) as caught:
         parameters.require_known('joint_names')
