@@ -107,7 +107,7 @@ class SimulationLoop(Loop):
 
     @property
     def unsettled(self) -> int:
-        """How many steps ended before forces of contact had settled."""
+        """Number of steps that ended before forces of contact had settled."""
         return self._simulator.unsettled
 
     def said(self) -> str:

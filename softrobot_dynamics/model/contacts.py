@@ -364,7 +364,7 @@ def _may_touch(description: RobotDescription, a: _Placed, b: _Placed) -> bool:
 
 
 class _Rows(NamedTuple):
-    """What rows of pairs are made with."""
+    """Surface, nodes and hulls that rows of pairs refer to."""
 
     surface: ContactSurface
     nodes: _Nodes

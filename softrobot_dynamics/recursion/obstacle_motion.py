@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Where obstacles with a given motion are at a time, and the velocity of their surfaces."""
+"""Poses of obstacles with a given motion at a time, and the velocity of their surfaces."""
 
 import math
 from typing import NamedTuple

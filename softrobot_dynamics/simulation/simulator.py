@@ -167,7 +167,7 @@ class Simulator(Rebuilt):
     @property
     def unsettled(self) -> int:
         """
-        How many steps since it was made ended before forces of contact had settled.
+        Number of steps, since it was made, that ended before forces of contact had settled.
 
         These are then off their law by more than 1 % of the largest.
         """

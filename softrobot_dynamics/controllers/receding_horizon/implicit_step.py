@@ -39,7 +39,7 @@ ITERATIONS, STALE = 12, 4  # of Newton's method, and those of them by derivative
 
 
 class StepWorkspace(NamedTuple):
-    """What steps of one robot are made with; k = 2 n + m columns stand for (q, qd, u)."""
+    """Arrays that steps of one robot work in; k = 2 n + m columns stand for (q, qd, u)."""
 
     robot: Robot
     parts: ResponseEntries
@@ -65,7 +65,7 @@ class StepWorkspace(NamedTuple):
 
 
 class StepArrays(NamedTuple):
-    """What is kept of each of N steps, as the start of the next solution and its derivatives."""
+    """Values of each of N steps that are kept, as the start of the next solution and its derivatives."""
 
     A: Array  # (N, 2, n) accelerations of the stages
     inverse: Array  # (N, 2, n, n) of S

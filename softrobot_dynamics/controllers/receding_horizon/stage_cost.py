@@ -35,7 +35,7 @@ class Weights(NamedTuple):
 
 
 class Aims(NamedTuple):
-    """What the states at the N knots shall be."""
+    """Desired states at the N knots."""
 
     tip: Matrix  # (N, 3) [m], base frame
     y: Matrix  # (N, m) relative to q = 0
