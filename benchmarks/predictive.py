@@ -17,10 +17,10 @@ import time
 import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.binding import cached
-from softrobot_dynamics.controllers.horizon import allocate_horizon, COST, DONE, iterate
-from softrobot_dynamics.controllers.predictive import Predictive
-from softrobot_dynamics.controllers.receding_horizon.implicit_step import make_step
-from softrobot_dynamics.controllers.receding_horizon.stage_cost import state_cost
+from softrobot_dynamics.controllers.predictive.horizon import allocate_horizon, COST, DONE, iterate
+from softrobot_dynamics.controllers.predictive.implicit_step import make_step
+from softrobot_dynamics.controllers.predictive.law import Predictive
+from softrobot_dynamics.controllers.predictive.stage_cost import state_cost
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.references.circle import Circle
 from softrobot_dynamics.references.tip_places import led_tip_reference

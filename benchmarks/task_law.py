@@ -19,7 +19,7 @@ import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.controllers.contract import CONTROLLERS
-from softrobot_dynamics.controllers.levels import allocate_levels, softness, solve_levels
+from softrobot_dynamics.controllers.tasks.levels import allocate_levels, softness, solve_levels
 from softrobot_dynamics.model.contacts import contact_of
 from softrobot_dynamics.recursion.contact import find_contacts
 from softrobot_dynamics.references.led_tips import TipTarget

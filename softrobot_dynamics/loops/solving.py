@@ -16,7 +16,7 @@ from typing import Any
 
 from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.contract import Controller
-from softrobot_dynamics.controllers.planner import Plan, Planner, Request
+from softrobot_dynamics.controllers.predictive.planner import Plan, Planner, Request
 from softrobot_dynamics.loops.realtime import without_priority
 
 

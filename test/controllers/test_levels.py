@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from softrobot_dynamics.compiling.binding import cached
-from softrobot_dynamics.controllers.levels import allocate_levels, softness, solve_levels
+from softrobot_dynamics.controllers.tasks.levels import allocate_levels, softness, solve_levels
 
 pytestmark = pytest.mark.quick
 

@@ -6,8 +6,13 @@ import pytest
 from scipy.optimize import minimize
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.binding import cached
-from softrobot_dynamics.controllers.horizon import allocate_horizon, COST, iterate, RESIDUAL
-from softrobot_dynamics.controllers.receding_horizon.implicit_step import allocate_steps, make_step
+from softrobot_dynamics.controllers.predictive.horizon import (
+    allocate_horizon,
+    COST,
+    iterate,
+    RESIDUAL,
+)
+from softrobot_dynamics.controllers.predictive.implicit_step import allocate_steps, make_step
 from support.robots import compiled
 
 STEP = 0.01

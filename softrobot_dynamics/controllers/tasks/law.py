@@ -28,12 +28,6 @@ from softrobot_dynamics.controllers.contract import (
     register,
     sample_plan,
 )
-from softrobot_dynamics.controllers.levels import (
-    allocate_levels,
-    LevelsWorkspace,
-    softness,
-    solve_levels,
-)
 from softrobot_dynamics.controllers.sampled_data_law import LawWorkspace
 from softrobot_dynamics.controllers.tasks.contract import (
     Bound,
@@ -43,6 +37,12 @@ from softrobot_dynamics.controllers.tasks.contract import (
     Rows,
     TaskContext,
     TickState,
+)
+from softrobot_dynamics.controllers.tasks.levels import (
+    allocate_levels,
+    LevelsWorkspace,
+    softness,
+    solve_levels,
 )
 from softrobot_dynamics.controllers.tasks.settings import (
     assemble,
@@ -193,7 +193,7 @@ class TaskLaw(AcceleratingLaw[TaskSettings]):
     :class:`bound <.Bound>` limits some; actuators have their
     limits and rate limits. Of all w within the limits those are chosen that do the tasks of level
     1 best, by their weights; of these those that do level 2 best; what is then still free changes
-    as little as it can (:mod:`~softrobot_dynamics.controllers.levels`).
+    as little as it can (:mod:`~softrobot_dynamics.controllers.tasks.levels`).
 
     Bounds that contradict each other, or the limits of actuators, are relaxed in their order by as
     little as it takes: :attr:`relaxed` says which. With an ``observer`` the accelerations that the

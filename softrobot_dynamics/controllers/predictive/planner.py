@@ -17,7 +17,7 @@ from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.contract import BlendedReference, sample_plan
-from softrobot_dynamics.controllers.horizon import (
+from softrobot_dynamics.controllers.predictive.horizon import (
     allocate_horizon,
     COST,
     DONE,
@@ -27,7 +27,7 @@ from softrobot_dynamics.controllers.horizon import (
     iterate,
     RESIDUAL,
 )
-from softrobot_dynamics.controllers.receding_horizon.implicit_step import (
+from softrobot_dynamics.controllers.predictive.implicit_step import (
     make_step,
     StepArrays,
     StepWorkspace,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Integers
-from softrobot_dynamics.controllers.planner import HorizonProblem, MOST_STEPS, Plan
+from softrobot_dynamics.controllers.predictive.planner import HorizonProblem, MOST_STEPS, Plan
 from softrobot_dynamics.controllers.sampled_data_law import SampledDataSettings
 from softrobot_dynamics.schema.fields import integer, number, text
 from softrobot_dynamics.schema.parameters import parameter

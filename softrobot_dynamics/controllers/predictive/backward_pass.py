@@ -17,7 +17,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.box_qp import allocate_scratch, Scratch, solve_box_qp
-from softrobot_dynamics.controllers.receding_horizon.implicit_step import add_multiple
+from softrobot_dynamics.controllers.predictive.implicit_step import add_multiple
 from softrobot_dynamics.kernels.linalg import cholesky, copy, solve_lower, solve_lower_transposed
 
 AT_RATE = 1e-12  # distance from a limit, of its size, that is none

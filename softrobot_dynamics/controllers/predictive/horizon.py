@@ -3,8 +3,8 @@
 Iterate control-limited differential dynamic programming over a horizon, in one compiled call.
 
 An iteration rolls the commands out from the present state and differentiates each step on the way,
-goes backward (:mod:`~.controllers.backward_pass`), and rolls out what this finds, in shares of
-``SHARES`` until the cost falls. Steps are those of :mod:`~.receding_horizon.implicit_step`.
+goes backward (:mod:`~.predictive.backward_pass`), and rolls out what this finds, in shares of
+``SHARES`` until the cost falls. Steps are those of :mod:`~.predictive.implicit_step`.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from typing import NamedTuple, TYPE_CHECKING
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.backward_pass import (
+from softrobot_dynamics.controllers.predictive.backward_pass import (
     allocate_backward,
     allocate_policy,
     backward_pass,
     BackwardWorkspace,
     Policy,
 )
-from softrobot_dynamics.controllers.receding_horizon.implicit_step import (
+from softrobot_dynamics.controllers.predictive.implicit_step import (
     allocate_steps,
     make_step,
     StepArrays,
     StepWorkspace,
 )
-from softrobot_dynamics.controllers.receding_horizon.stage_cost import (
+from softrobot_dynamics.controllers.predictive.stage_cost import (
     Aims,
     allocate_aims,
     allocate_costs,

@@ -65,7 +65,7 @@ class StepWorkspace(NamedTuple):
 
 
 class StepArrays(NamedTuple):
-    """Values of each of N steps that are kept, as the start of the next solution and its derivatives."""
+    """Values of N steps that start the next solution, and its derivatives."""
 
     A: Array  # (N, 2, n) accelerations of the stages
     inverse: Array  # (N, 2, n, n) of S

@@ -13,13 +13,18 @@ from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.parallel import compile_in_parallel
 from softrobot_dynamics.controllers.contract import BlendedReference, Command, Controller, register
-from softrobot_dynamics.controllers.planner import HorizonProblem, Plan, Planner, Request
-from softrobot_dynamics.controllers.predictive_settings import (
+from softrobot_dynamics.controllers.predictive.feedback import follow_plan
+from softrobot_dynamics.controllers.predictive.planner import (
+    HorizonProblem,
+    Plan,
+    Planner,
+    Request,
+)
+from softrobot_dynamics.controllers.predictive.settings import (
     PredictiveSettings,
     problem_of,
     Solutions,
 )
-from softrobot_dynamics.controllers.receding_horizon.feedback import follow_plan
 from softrobot_dynamics.dynamics import calls
 from softrobot_dynamics.dynamics.arguments import body_index
 from softrobot_dynamics.errors import ArgumentError
@@ -35,7 +40,7 @@ class Predictive(Controller[PredictiveSettings]):
     Model predictive control: commands that are best over a horizon, planned again and again.
 
     Each solution is an iteration of control-limited differential dynamic programming on implicit
-    steps of the robot (:mod:`~softrobot_dynamics.controllers.horizon`), from
+    steps of the robot (:mod:`~softrobot_dynamics.controllers.predictive.horizon`), from
     where the robot will be when it is taken up, ``interval`` later. Every tick commands what the
     newest plan says, and its gain on what the state differs in. With ``tip``, the reference
     (:meth:`reference_width` 3) is the place of that body's tip [m] in the base frame; else it is
