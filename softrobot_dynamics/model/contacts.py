@@ -1,17 +1,13 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Plan the contacts of a robot: which elements of which shapes may touch, and where they are."""
 
-from collections import defaultdict
 import itertools
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.collision.contract import (
-    BOX,
-    CollisionShape,
     combined,
-    ContactSurface,
     CYLINDER,
     Element,
     ENVIRONMENT,
@@ -27,6 +23,14 @@ from softrobot_dynamics.compiling.addresses import NOTHING
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.description.obstacle_motion import ObstacleMotion
 from softrobot_dynamics.description.robot import RobotDescription
+from softrobot_dynamics.model.contact_rows import (
+    ContactNodes,
+    HullFaces,
+    PlacedElement,
+    RowMaker,
+    rows_of,
+    STANDING,
+)
 from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.points import cloud_of
 from softrobot_dynamics.recursion.contact import (
@@ -37,23 +41,9 @@ from softrobot_dynamics.recursion.contact import (
     place_nodes,
     rebound,
 )
-from softrobot_dynamics.recursion.contact_pairs import (
-    A,
-    B,
-    EXTENT,
-    PHASE,
-    POINT_PLANE,
-    POINT_TUBE,
-    RADIUS_A,
-    SEGMENT_BOX,
-    SEGMENT_CYLINDER,
-    SEGMENT_HULL,
-    SEGMENT_SEGMENT,
-    STIFFNESS,
-)
+from softrobot_dynamics.recursion.contact_pairs import A, B, EXTENT, PHASE, RADIUS_A, STIFFNESS
 from softrobot_dynamics.recursion.obstacle_motion import MovingNodes, no_motion
 from softrobot_dynamics.recursion.passes import Robot
-from softrobot_dynamics.schema.poses import transform
 
 _DEPTH = 0.01  # of the smallest radius: how deep weight and softness press, by default
 _REACH = 0.25  # of the smallest radius: gap at which forces are looked at
@@ -62,29 +52,6 @@ _MARGIN = 0.5  # of the smallest radius: how far nodes move before all pairs are
 _SLIP = 2e-4  # of the robot's length, times its rate
 _SLOW = 50.0  # times the slip: speed of approach that restitution goes by at least
 _WINDING = 0.6  # of both radii: gap at rest below which parts of one rod cannot touch
-_STANDING = -1  # in place of a body
-_KINDS = {
-    PLANE: POINT_PLANE,
-    TUBE: POINT_TUBE,
-    SEGMENT: SEGMENT_SEGMENT,
-    BOX: SEGMENT_BOX,
-    CYLINDER: SEGMENT_CYLINDER,
-    HULL: SEGMENT_HULL,
-}
-
-_Row: TypeAlias = tuple[list[int], list[float], tuple[str, str]]
-"""Rows of ``pairs`` and ``numbers``, and the names of whose elements they are, in that order."""
-
-
-class _Placed(NamedTuple):
-    """An element and whose it is."""
-
-    element: Element
-    shape: CollisionShape
-    body: int  # index, or _STANDING
-    owner: int  # index of its shape
-    name: str  # of the body or obstacle
-    motion: int = -1  # of an obstacle that moves
 
 
 class ContactPlan(NamedTuple):
@@ -117,14 +84,14 @@ def plan_contacts(model: RobotModel) -> ContactPlan | None:
     smallest, contact = min(sizes), model.description.contact
     pressing = _pressing(model)
     stiffness = contact.stiffness or pressing / (_DEPTH * smallest)
-    nodes, hulls = _Nodes(), _Hulls()
+    nodes, hulls = ContactNodes(), HullFaces()
     rows: list[list[int]] = []
     numbers: list[list[float]] = []
     names, own, restitution = [], [], []
     known: dict[tuple[object, ...], int] = {}
     for a, b in couples:
         surface = combined(a.shape, b.shape, stiffness)
-        for row, number, both in _pairs(a, b, _Rows(surface, nodes, hulls)):
+        for row, number, both in rows_of(a, b, RowMaker(surface, nodes, hulls)):
             key = a.owner, b.owner, *row, *number
             if (first := known.setdefault(key, len(rows))) < len(rows):
                 numbers[first][STIFFNESS] += surface.stiffness  # a place of two elements
@@ -252,108 +219,44 @@ def _extents(plan: ContactPlan, count: int) -> Vector:
     return found
 
 
-class _Hulls:
-    """Collects the faces of hulls, those of each element once."""
-
-    def __init__(self) -> None:
-        self._known: dict[int, tuple[Matrix, int]] = {}
-        self._count = 0
-
-    def rows(self, faces: Matrix) -> tuple[float, float]:
-        """Return the first row of a hull's faces, and that behind its last."""
-        if id(faces) not in self._known:
-            self._known[id(faces)] = faces, self._count
-            self._count += len(faces)
-        first = self._known[id(faces)][1]
-        return float(first), float(first + len(faces))
-
-    def faces(self) -> Matrix:
-        """Return all of them (F, 13)."""
-        found = [faces for faces, _ in self._known.values()]
-        return np.ascontiguousarray(np.concatenate(found)) if found else np.zeros((0, 13))
-
-
-class _Nodes:
-    """Collects nodes, each once, by body; :meth:`arrays` puts those of a body together."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[int, int, bytes, bytes], int] = {}
-
-    def add(self, of: _Placed, point: Vector, axes: Matrix | None = None) -> int:
-        """Return the number of a node at a point (3,) [m], with such axes (3, 3) of its own."""
-        turned = np.eye(3) if axes is None else axes
-        key = (
-            of.body,
-            of.motion,
-            np.array(point, dtype=float).tobytes(),
-            np.ascontiguousarray(turned).tobytes(),
-        )
-        return self._known.setdefault(key, len(self._known))
-
-    def arrays(self) -> tuple[tuple[tuple[int, Matrix, Matrix], ...], Matrix, Integers, Integers]:
-        """
-        Return nodes of bodies, frames of those of obstacles, and where each number is now.
-
-        Before the last, which motion those of obstacles have.
-        """
-        grouped: dict[int, list[tuple[int, Vector, Vector]]] = defaultdict(list)
-        motions = []
-        for (body, motion, point, axes), number in self._known.items():
-            grouped[body].append((number, np.frombuffer(point), np.frombuffer(axes)))
-            if body == _STANDING:
-                motions.append(motion)
-        order, bodies, standing, first = np.zeros(len(self._known), dtype=np.int64), [], [], 0
-        for body in sorted(grouped, key=lambda b: (b == _STANDING, b)):
-            rows = grouped[body]
-            order[[number for number, _, _ in rows]] = first + np.arange(len(rows))
-            first += len(rows)
-            points, turned = np.array([p for _, p, _ in rows]), np.array([a for _, _, a in rows])
-            if body != _STANDING:
-                bodies.append((body, points, turned))
-                continue
-            standing += [transform(a.reshape(3, 3), p).ravel() for p, a in zip(points, turned)]
-        moved = np.array(motions, dtype=np.int64)
-        return tuple(bodies), np.array(standing).reshape(-1, 16), moved, order
-
-
-def _placed(description: RobotDescription) -> list[_Placed]:
+def _placed(description: RobotDescription) -> list[PlacedElement]:
     """Return the elements of all shapes, those of bodies first."""
-    found: list[_Placed] = []
+    found: list[PlacedElement] = []
     owner = 0
     for i, module in enumerate(description.modules):
         for shape in module.shapes:
             elements = shape.elements(module.body)
-            found += [_Placed(e, shape, i, owner, module.name) for e in elements]
+            found += [PlacedElement(e, shape, i, owner, module.name) for e in elements]
             owner += 1
     motion = 0
     for obstacle in description.environment:
         given = -1 if obstacle.motion is None else motion
         motion += obstacle.motion is not None
-        own = obstacle.shape, _STANDING, owner, obstacle.name, given
-        found += [_Placed(e, *own) for e in obstacle.shape.elements(None)]
+        own = obstacle.shape, STANDING, owner, obstacle.name, given
+        found += [PlacedElement(e, *own) for e in obstacle.shape.elements(None)]
         owner += 1
     return found
 
 
-def _group(description: RobotDescription, placed: _Placed) -> str:
+def _group(description: RobotDescription, placed: PlacedElement) -> str:
     if placed.shape.group is not None:
         return placed.shape.group
-    if placed.body == _STANDING:
+    if placed.body == STANDING:
         return ENVIRONMENT
     return OBJECT if description.modules[placed.body].is_object else ROBOT
 
 
-def _of_one_robot(description: RobotDescription, a: _Placed, b: _Placed) -> bool:
+def _of_one_robot(description: RobotDescription, a: PlacedElement, b: PlacedElement) -> bool:
     """Tell whether both are of the robot, or of one and the same object."""
-    if _STANDING in (a.body, b.body):
+    if STANDING in (a.body, b.body):
         return False
     objects = description.modules[a.body].is_object, description.modules[b.body].is_object
     return a.body == b.body or not any(objects)
 
 
-def _may_touch(description: RobotDescription, a: _Placed, b: _Placed) -> bool:
+def _may_touch(description: RobotDescription, a: PlacedElement, b: PlacedElement) -> bool:
     """Tell whether the groups of two elements collide. Parts of a robot do only if both say so."""
-    if a.body == b.body == _STANDING or {a.element.kind, b.element.kind} <= {PLANE, TUBE}:
+    if a.body == b.body == STANDING or {a.element.kind, b.element.kind} <= {PLANE, TUBE}:
         return False
     if _of_one_robot(description, a, b):
         if a.shape.collides_with is None or b.shape.collides_with is None:
@@ -361,100 +264,6 @@ def _may_touch(description: RobotDescription, a: _Placed, b: _Placed) -> bool:
         if a.body == b.body and (a.owner != b.owner or a.element.kind in SOLIDS):
             return False
     return a.shape.wants(_group(description, b)) and b.shape.wants(_group(description, a))
-
-
-class _Rows(NamedTuple):
-    """Surface, nodes and hulls that rows of pairs refer to."""
-
-    surface: ContactSurface
-    nodes: _Nodes
-    hulls: _Hulls
-
-
-def _pairs(a: _Placed, b: _Placed, made: _Rows) -> list[_Row]:
-    """
-    Return rows of ``pairs`` and ``numbers`` of two elements.
-
-    Corners and rims of solids are a row each. The sides of two cylinders are looked at once.
-    """
-    if b.element.kind < a.element.kind:  # a segment first, then a solid
-        a, b = b, a
-    kind = b.element.kind
-    if a.element.kind in SOLIDS:
-        found = _corners(a, b, made) + _rims(a, b, made, True)
-        if kind in SOLIDS:
-            found += _corners(b, a, made) + _rims(b, a, made, a.element.kind != CYLINDER)
-        return found
-    ends = [made.nodes.add(a, p) for p in a.element.points]
-    if kind in (PLANE, TUBE):
-        return [_row(a, b, made, [end, end]) for end in dict.fromkeys(ends)]
-    return [_row(a, b, made, [ends[0], ends[-1]])]
-
-
-def _corners(a: _Placed, b: _Placed, made: _Rows) -> list[_Row]:
-    """Return rows for the corners of a box or a hull a beside another element."""
-    e, found = a.element, []
-    centre = made.nodes.add(a, e.points[0] + e.axes @ e.middle) if len(e.corners) else 0
-    for corner in e.corners:
-        node = made.nodes.add(a, e.points[0] + e.axes @ corner)
-        found.append(_row(a, b, made, [node, node], radius=0.0, centre=centre))
-    return found
-
-
-def _rims(a: _Placed, b: _Placed, made: _Rows, sides: bool) -> list[_Row]:
-    """Return rows for both rims of a cylinder a beside another element, and for its side."""
-    e = a.element
-    found: list[_Row] = []
-    if e.kind != CYLINDER:
-        return found
-    middle, flat = e.points[0], b.element.kind in (PLANE, TUBE)
-    inner = made.nodes.add(a, middle, e.axes)
-    for sign in (-1.0, 1.0):
-        rim = made.nodes.add(a, middle + sign * e.half[2] * e.axes[:, 2], e.axes)
-        if flat or sides:
-            ends = [rim if flat else inner, rim]
-            found.append(_row(a, b, made, ends, phase=1, centre=inner))
-        for phase in (2, 3):
-            found.append(_row(a, b, made, [rim, rim], phase=phase, centre=inner))
-    return found
-
-
-def _row(
-    a: _Placed,
-    b: _Placed,
-    made: _Rows,
-    ends: list[int],
-    radius: float | None = None,
-    phase: int = 0,
-    centre: int | None = None,
-) -> _Row:
-    """Return a row of ``pairs`` and of ``numbers`` of a segment between nodes, and an element."""
-    other, surface = b.element, made.surface
-    turned = None if other.kind == SEGMENT else other.axes
-    those = [made.nodes.add(b, p, turned) for p in other.points]
-    half = list(other.half)
-    if other.kind == HULL:
-        half[:2] = made.hulls.rows(other.faces)
-    inner = ends[0] if centre is None else centre
-    by_damping = not np.isnan(surface.damping)
-    number = [
-        a.element.radius if radius is None else radius,
-        other.radius,
-        *half,
-        surface.stiffness,
-        surface.damping if by_damping else 0.0,
-        -1.0 if by_damping else rebound(surface.restitution),
-        surface.friction,
-        _extent(other),
-    ]
-    return [_KINDS[other.kind], *ends, those[0], those[-1], inner, phase], number, (a.name, b.name)
-
-
-def _extent(element: Element) -> float:
-    """Return how far a solid reaches from its node [m]; 0 of other elements."""
-    if element.kind == CYLINDER:
-        return float(np.hypot(element.radius, element.half[2]))
-    return max((float(np.linalg.norm(c)) for c in element.corners), default=0.0)
 
 
 def _size(element: Element) -> float:
