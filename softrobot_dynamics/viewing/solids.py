@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.bodies.skins import circle, joined, NOTHING, Surface
-from softrobot_dynamics.collision.contract import BOX, Element, PLANE, SEGMENT, TUBE
+from softrobot_dynamics.collision.contract import (
+    BOX,
+    CYLINDER,
+    Element,
+    HULL,
+    PLANE,
+    SEGMENT,
+    TUBE,
+)
 
 if TYPE_CHECKING:
     from softrobot_dynamics.description.modules import Module
@@ -45,6 +53,12 @@ def surface_of(element: Element, seen: Matrix | None = None) -> Surface:
         return joined(rounded(element.points[0], element.points[-1], element.radius))
     if element.kind == BOX:
         return Surface(element.points[0] + _CORNERS * element.half @ element.axes.T, _FACES)
+    if element.kind == CYLINDER:
+        return _cylinder(element)
+    if element.kind == HULL:
+        corners = element.faces[:, 4:].reshape(-1, 3)
+        triangles = np.arange(len(corners)).reshape(-1, 3)
+        return Surface(element.points[0] + corners @ element.axes.T, triangles)
     if element.kind == TUBE:
         return _tube(element)
     if element.kind == PLANE and seen is not None:
@@ -82,6 +96,13 @@ def _tube(element: Element) -> Surface:
     rings = [element.points[0] + (ring + [0.0, 0.0, z]) @ element.axes.T for z in ends]
     points, triangles = joined(rings)
     return Surface(points, triangles[:, ::-1])
+
+
+def _cylinder(element: Element) -> Surface:
+    """Return the surface of a cylinder with flat ends."""
+    z, circles = element.half[2], (circle(r) for r in (0.0, *[element.radius] * 2, 0.0))
+    rings = [np.column_stack([c, np.full(len(c), h)]) for c, h in zip(circles, (-z, -z, z, z))]
+    return joined([element.points[0] + ring @ element.axes.T for ring in rings])
 
 
 def _square(element: Element, seen: Matrix) -> Surface:
