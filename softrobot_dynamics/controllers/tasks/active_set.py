@@ -1,0 +1,122 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+The least change that meets the inequalities of a level, by an active set on its dual.
+
+That is non-negative least squares in the multipliers (Lawson and Hanson, Solving Least Squares
+Problems, Ch. 23), each inequality yielding by its softness; see :mod:`~.tasks.levels`.
+"""
+
+import math
+
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.kernels.linalg import cholesky, solve_lower, solve_lower_transposed
+from softrobot_dynamics.kernels.sums import dot
+
+TIGHT = 1e-9  # by which a bound may be exceeded: of the terms that are compared
+_ITERATIONS = 200
+
+
+@kernel
+def excess(p, i, step):
+    """By how much inequality i is violated a ``step`` beyond ``at``, < 0: by rounding at most."""
+    at = p.at[i] + step
+    low, high = p.lower[i] - at, at - p.upper[i]
+    rounding = TIGHT * (abs(p.at[i]) + abs(step))
+    return max(low - rounding, high - rounding)
+
+
+@kernel
+def whiten(p, first, rank, d, cheap):
+    """Fill V and the lengths of its rows, before they are made one."""
+    R = p.B
+    for i in range(len(p.lower)):
+        v, C = p.V[i], p.C[i]
+        for j in range(d):
+            total = 0.0
+            for k in range(len(C)):
+                total += C[k] * p.Z[k, first + j]
+            v[j] = total if j < rank else total / cheap
+        for j in range(rank):  # R^-T
+            for k in range(j):
+                v[j] -= R[k, j] * v[k]
+            v[j] = v[j] / R[j, j] if R[j, j] != 0.0 else 0.0
+        length = 0.0
+        for j in range(d):
+            length += v[j] * v[j]
+        p.length[i] = length = math.sqrt(length)
+        for j in range(d):
+            v[j] = v[j] / length if length > 0.0 else 0.0
+
+
+@kernel
+def nearest(p, d):
+    """
+    Fill y (d,), the shortest in whitened variables that meets the inequalities; the iterations.
+
+    -1 if their limit is reached.
+    """
+    y, L, count, last = p.y, len(p.lower), 0, -1
+    y[:d] = 0.0
+    for iteration in range(_ITERATIONS):
+        best, worst = -1, 0.0
+        for i in range(L):
+            if p.sign[i] == 0.0 and p.length[i] > 0.0:
+                step = p.length[i] * dot(p.V[i, :d], y[:d])
+                beyond = excess(p, i, step) / p.length[i]
+                if beyond > worst and i != last:
+                    best, worst = i, beyond
+        if best < 0:
+            return iteration
+        step = p.length[best] * dot(p.V[best, :d], y[:d])
+        below = p.lower[best] - p.at[best] - step > p.at[best] + step - p.upper[best]
+        p.sign[best], p.force[best] = 1.0 if below else -1.0, 0.0
+        p.order[count] = best
+        count += 1
+        while count > 0:
+            if not _solve_active(p, count, d):
+                return -1
+            share = 1.0
+            for a in range(count):
+                if p.s[a] <= 0.0:
+                    now = abs(p.force[p.order[a]])
+                    share = min(share, now / (now - p.s[a]) if now > 0.0 else 0.0)
+            kept, all_in = 0, share == 1.0
+            for a in range(count):
+                i = p.order[a]
+                now = abs(p.force[i])
+                now = p.s[a] if all_in else now + share * (p.s[a] - now)
+                if all_in or not (p.s[a] <= 0.0 and now <= 1e-14 * abs(p.s[a])):
+                    p.force[i] = p.sign[i] * now
+                    p.order[kept] = i
+                    kept += 1
+                else:
+                    p.sign[i] = p.force[i] = 0.0
+            last = -1 if p.sign[best] != 0.0 else best  # it would come at once again
+            dropped = kept < count
+            count = kept
+            if all_in or not dropped:
+                break
+        for j in range(d):
+            y[j] = 0.0
+            for a in range(count):
+                i = p.order[a]
+                y[j] += p.force[i] * p.V[i, j]
+    return -1
+
+
+@kernel
+def _solve_active(p, count, d):
+    """Fill s with the multipliers that let all active ones meet their bounds."""
+    for a in range(count):
+        i = p.order[a]
+        bound = p.lower[i] if p.sign[i] > 0.0 else p.upper[i]
+        p.s[a] = p.sign[i] * (bound - p.at[i]) / p.length[i]
+        for e in range(a + 1):
+            k = p.order[e]
+            p.F[a, e] = p.sign[i] * p.sign[k] * dot(p.V[i, :d], p.V[k, :d])
+        p.F[a, a] += p.softness[i]
+    if cholesky(p.F[:count, :count]) != 0:
+        return False
+    solve_lower(p.F[:count, :count], p.s[:count])
+    solve_lower_transposed(p.F[:count, :count], p.s[:count])
+    return True
