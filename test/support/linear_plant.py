@@ -144,7 +144,7 @@ class Faulty(StateValidator):
 class Simulator:
     """Unit masses on springs with friction; diverge beyond |q| = 100. One may have a fault."""
 
-    faulty = False
+    faulty, unsettled, contact = False, 0, None
 
     def __init__(self):
         self.time, self.q, self.qd = 0.0, np.zeros(2), np.zeros(2)
