@@ -108,10 +108,12 @@ class ControlPublisher(LoopLog):
         """
         Log that states are missing, `passed` [ns] after the last valid one or the start.
 
-        Of these `parts`, if they come in parts.
+        Of these `parts`, if they come in parts; none: each comes, but no whole state is valid.
         """
         self._alarmed = True
-        words = functools.partial(self._missing, passed, last_refusal, parts or ('',))
+        words = functools.partial(
+            self._missing, passed, last_refusal, parts or tuple(self._states)
+        )
         self._say(('waiting', *parts), words, _WAITING)
 
     def _missing(self, passed: int, last_refusal: str, parts: Sequence[str]) -> str:
