@@ -134,7 +134,10 @@ def test_a_robot_without_a_parameter_file_is_reported_on(tmp_path, capsys):
     file.write_text(json.dumps(robot), encoding='utf-8')
     assert cli.main(['check', str(file), '--report']) == 0
     said = capsys.readouterr().out
-    assert 'no parameter file: under pfbl' in said and 'one tick of the law, median' in said
+    assert (
+        'no parameter file: default parameters of pfbl' in said
+        and 'one tick of the law, median' in said
+    )
     assert 'largest discrete-time eigenvalue at 1 ms' in said
     file.write_text(json.dumps({**robot, 'actuators': []}), encoding='utf-8')
     assert cli.main(['check', str(file), '--report']) == 0

@@ -56,6 +56,10 @@ EXAMPLES = [
         ' move (of a thin rod: section_inertia: true), or a robot without them',
     ),
     (
+        errors.OpenLoopError('loop', 0.02, 0.0, 'a posture near by that closes it'),
+        'closure loop is open by 0.02 m; expected a posture near by that closes it',
+    ),
+    (
         errors.UnstableLoopError(50.0, 1e-3),
         'gains: the largest discrete-time eigenvalue at 1 ms would be 1.05127, errors would grow'
         ' e-fold in 0.02 s; expected gains for which it is not above 1: smaller ones, or a higher'
