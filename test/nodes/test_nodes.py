@@ -54,7 +54,7 @@ def test_the_loop_closes_follows_and_can_be_tuned(observer, start):
     assert not answer.successful and 'gains.left.d: -1.0' in answer.reason
     assert observer.get('gains.p') == 150.0  # all or none
     answer = observer.set(gains__p=3e5)
-    assert not answer.successful and answer.reason.count(f'of a period of {1e3 / RATE:g} ms')
+    assert not answer.successful and answer.reason.count(f'eigenvalue at {1e3 / RATE:g} ms')
     assert observer.get('gains.p') == 150.0
     answer = observer.set(reference__setpoint=[9.0, 9.0])
     assert not answer.successful and 'two numbers within 4' in answer.reason
