@@ -23,7 +23,7 @@ from softrobot_dynamics.controllers.predictive.law import Predictive
 from softrobot_dynamics.controllers.predictive.stage_cost import state_cost
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.references.circle import Circle
-from softrobot_dynamics.references.tip_places import led_tip_reference
+from softrobot_dynamics.references.led_tips import led_tip_reference
 import yaml
 
 sys.path.insert(0, __file__.rpartition('/')[0] + '/performance')

@@ -270,7 +270,7 @@ def test_only_commands_and_papers_import_members_of_kinds():
         'references.feasibility', 'references.following', 'references.led_tips',
         'references.outputs', 'references.rotations',
         'references.piecewise', 'references.postures',
-        'references.tip_places', 'controllers.predictive.planner',
+        'controllers.predictive.planner',
     }  # fmt: skip
     concrete = [
         (a, b)

@@ -29,8 +29,7 @@ from softrobot_dynamics.loops.state_validation import (
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.references import feasibility
 from softrobot_dynamics.references.feasibility import Planned
-from softrobot_dynamics.references.led_tips import with_tip_path
-from softrobot_dynamics.references.tip_places import led_tip_reference
+from softrobot_dynamics.references.led_tips import led_tip_reference, with_tip_path
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
 from softrobot_dynamics.simulation.reconstruction import Reconstruction, require_alike
 from softrobot_dynamics.simulation.sensing import Sensing
@@ -146,13 +145,13 @@ def plan_of(model: CompiledModel, values: Mapping[str, Any], q: Vector) -> Plann
         return phases.plan(model, values, q)
     (part,) = parts_of(values)
     own, settings = indices_of(model, part), settings_for(model, values)
-    if tip := part.law.reference_tip(settings):
-        return Planned(led_tip_reference(model, tip, part.wanted))
+    body = part.law.tip_of(settings, model)
+    if body and part.law.follows_tip:
+        return Planned(led_tip_reference(model, body, part.wanted))
     if not part.law.follows:
         command = part.law.pushes(settings)
         return feasibility.plan_commands(model, own, part.wanted, command, q)
     planned = feasibility.plan(model, own, part.wanted, q)
-    body = part.law.tip_of(settings, model)
     reference = with_tip_path(model, planned.reference, part.wanted, body)
     return planned._replace(reference=reference)
 
@@ -176,7 +175,8 @@ def settings_for(model: CompiledModel, values: Mapping[str, Any]) -> Any:
     for part in parts_of(values):
         with part.named():
             found.append(settings_of(part.law, model, part.actuators(model), part.values))
-            if values.get('phases') and (tip := part.law.reference_tip(found[-1])):
+            tip = part.law.tip_of(found[-1], model) if part.law.follows_tip else ''
+            if tip and values.get('phases'):
                 words = 'empty where there are phases: outputs follow the reference there'
                 path = f'{part.law.type_name}.tip'
                 raise DescriptionError((Problem(path, tip, words),), 'parameters')

@@ -109,6 +109,8 @@ class Controller(Rebuilt, Generic[S]):
     """True: outputs follow the reference; False: commands do, which no posture determines."""
     needs_forces = False
     """True: a law that makes no sense where drives of joints take positions or velocities."""
+    follows_tip = False
+    """True: a reference of a law that leads a tip is that tip's place only, without outputs."""
 
     def __init__(
         self,
@@ -190,8 +192,8 @@ class Controller(Rebuilt, Generic[S]):
 
     @property
     def led_tip(self) -> str:
-        """The body whose tip a law leads itself by :meth:`lead`; '': it leads none."""
-        return ''
+        """The body whose tip the law leads itself, see :meth:`tip_of` and :meth:`lead`."""
+        return self.tip_of(self.settings, self.model)
 
     @property
     def relaxed(self) -> dict[str, float]:
@@ -200,7 +202,7 @@ class Controller(Rebuilt, Generic[S]):
 
     @classmethod
     def tip_of(cls, settings: Any, model: CompiledModel) -> str:
-        """Return what :attr:`led_tip` is of a law with such settings."""
+        """Return the body whose tip a law with such settings leads itself; '': it leads none."""
         return ''
 
     def lead(self, order: TipOrder, t: float) -> None:
@@ -275,11 +277,6 @@ class Controller(Rebuilt, Generic[S]):
         cannot say returns nan.
         """
         return np.nan
-
-    @staticmethod
-    def reference_tip(settings: S) -> str:
-        """Return the name of the body whose tip the reference leads; '' where outputs follow."""
-        return ''
 
     def figures(self) -> dict[str, object]:
         """Return what the law has to say of itself for diagnostics, by name with the unit."""

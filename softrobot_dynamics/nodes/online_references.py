@@ -110,7 +110,7 @@ class OnlineReferences:
         with self._options.lock, self._orders.planning():
             self._require_led()
             if not self._plant.controller.led_tip:
-                raise MessageError('not now: the law leads no tip; that is for the law task')
+                raise MessageError('not now: the law leads no tip, as task and predictive can')
             order = self._targets.lead(message, self._options.values)
             self._orders.change(reference=order)
 

@@ -12,9 +12,9 @@ from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
 from softrobot_dynamics.loops.solving import SolutionThread, solve_beside
 from softrobot_dynamics.references.circle import Circle
+from softrobot_dynamics.references.led_tips import led_tip_reference, TipTarget, TipTwist
 from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.references.setpoint import SetPoint
-from softrobot_dynamics.references.tip_places import led_tip_reference
 from support.robots import compiled
 
 PERIOD = 2e-3
@@ -84,6 +84,31 @@ def test_a_tip_is_led_round_a_circle():
     off = np.linalg.norm(places - circle.targets().points(found.t)[:, 0], axis=1)
     assert found.ok.all() and off[found.t > 1.0].max() < 2e-3
     assert np.isnan(found.y_d).all()
+
+
+def test_messages_lead_the_tip():
+    """The tip that is led goes to a live target, and on by a twist; turns are refused."""
+    model = compiled('double_pendulum')
+    tip, q = model.body_names[-1], model.q0.copy()
+    made, plant = law(model, tip=tip), sd.Simulator(model)
+    assert made.led_tip == tip
+    made.follow(made.stay(q, 0.0 * q), 0.0, 0.0)
+    made.start(q, 0.0 * q, 0.0)
+    begun = made.desired(0.0)[0]
+    goal = begun + [0.1, 0.0, 0.05]
+    place = lambda: sd.forward_kinematics(model, q=plant.q)[-1][:3, 3]  # noqa: E731
+    for k in range(900):
+        if k == 0:
+            made.lead(TipTarget('', goal, None, 0.5, 1.0), 0.0)
+        if k == 500:
+            assert np.linalg.norm(place() - goal) < 5e-3
+            made.lead(TipTwist(tip, np.array([-0.1, 0.0, 0.0]), np.zeros(3), 0.5), k * PERIOD)
+        plant.step(made.compute(k * PERIOD, plant.q, plant.qd).u, PERIOD)
+    assert goal[0] - place()[0] == pytest.approx(0.05, abs=0.01)
+    with pytest.raises(ArgumentError, match='linear velocity alone'):
+        made.lead(TipTarget(tip, goal, np.eye(3), 0.5, 1.0), 2.0)
+    with pytest.raises(ArgumentError, match='whose tip is led'):
+        made.lead(TipTarget('elsewhere', goal, None, 0.5, 1.0), 2.0)
 
 
 def test_references_of_outputs_and_of_other_tips_are_refused_for_a_tip():

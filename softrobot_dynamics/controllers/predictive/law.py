@@ -28,7 +28,8 @@ from softrobot_dynamics.controllers.predictive.settings import (
 from softrobot_dynamics.dynamics import calls
 from softrobot_dynamics.dynamics.arguments import body_index
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.references.piecewise import braking, constant, Reference
+from softrobot_dynamics.references.led_tips import tip_course, TipOrder, TipTwist
+from softrobot_dynamics.references.piecewise import braking, constant, Reference, select
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -52,7 +53,7 @@ class Predictive(Controller[PredictiveSettings]):
     ticks that have to go on with the plan before are counted as late.
     """
 
-    Settings = PredictiveSettings
+    Settings, follows_tip = PredictiveSettings, True
     kept: ClassVar[tuple[str, ...]] = (
         *('settings', 'plan', 'late_solution', '_replayed'),
         *('_now', '_ready', '_waiting', '_anew', '_standing', '_sent'),
@@ -111,14 +112,29 @@ class Predictive(Controller[PredictiveSettings]):
         self._sample(self.plan, float(t), out, np.empty_like(out))
         return out
 
+    @classmethod
+    def tip_of(cls, settings: PredictiveSettings, model: CompiledModel) -> str:
+        """Return the body whose tip is led, see :meth:`Controller.tip_of`."""
+        return settings.tip
+
+    def lead(self, order: TipOrder, t: float) -> None:
+        """
+        Turn the led tip to a point, or by a linear velocity, see :meth:`Controller.lead`.
+
+        ArgumentError for orders to turn it.
+        """
+        if order.body not in (self._tip, '') or not self._tip:
+            raise ArgumentError('body', order.body, f'{self._tip or "none"}, whose tip is led')
+        turns = order.angular.any() if isinstance(order, TipTwist) else order.rotation is not None
+        if turns:
+            raise ArgumentError('order', order, 'a point, or a linear velocity alone')
+        now = np.hstack([self.desired(t), np.zeros((3, 3))])
+        place = select(tip_course(order, now, np.eye(3), 0.0), [0, 1, 2])
+        self.plan = BlendedReference(place, place, float(t), 0.0)
+
     def stay(self, q: Vector, qd: Vector) -> Reference:
         """Return the reference that stays where the tip, or the outputs, are."""
         return constant(self._led(q, qd)[0])
-
-    @staticmethod
-    def reference_tip(settings: PredictiveSettings) -> str:
-        """Return the name of the body whose tip the reference leads, see the base class."""
-        return settings.tip
 
     def figures(self) -> dict[str, object]:
         """Return counts of solutions and figures of the last one, for diagnostics."""

@@ -98,11 +98,6 @@ class TaskLaw(AcceleratingLaw[TaskSettings]):
             raise DescriptionError(tuple(problems), 'parameters')
         return settings
 
-    @property
-    def led_tip(self) -> str:
-        """The body whose tip is led by orders, see :attr:`Controller.led_tip`."""
-        return self.tip_of(self.settings, self.model)
-
     @classmethod
     def tip_of(cls, settings: TaskSettings, model: CompiledModel) -> str:
         """Return the body whose tip is led, see :meth:`Controller.tip_of`."""

@@ -8,7 +8,6 @@ and have always as many pieces: arrays of kernels change in place.
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -16,13 +15,11 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.contract import BlendedReference, sample_plan
-from softrobot_dynamics.references.led_tips import TipTarget, TipTwist
+from softrobot_dynamics.references.led_tips import tip_course, TipTarget, TipTwist
 from softrobot_dynamics.references.piecewise import braking, constant, hermite, Reference, sample
-from softrobot_dynamics.references.rotations import between, turned
+from softrobot_dynamics.references.rotations import turned
 
 NONE, PATH, LIVE = 0.0, 1.0, 2.0
-PEAK = 1.875  # greatest rate of a quintic from rest to rest, as a multiple of its mean rate
-BLEND = 0.1  # [s] from one twist to the next, and to rest
 LEVER = 1.0 / 6.0  # of the robot's length: what a radian counts as
 
 
@@ -111,10 +108,7 @@ class TipCourse:
     def lead(self, order: TipTarget | TipTwist, t: float, now: TipState) -> None:
         """Turn to a live target or twist at t [s], when the tip is as in ``now``."""
         state, rotation = self._state(t, now)
-        if isinstance(order, TipTwist):
-            course = _by_twist(state, order)
-        else:
-            course = self._to_target(state, rotation, order)
+        course = tip_course(order, state, rotation, self._lever)
         arrays = self.arrays
         arrays.live.breaks[:] = course.breaks
         arrays.live.coefficients[:] = course.coefficients
@@ -131,21 +125,6 @@ class TipCourse:
         other.arrays.mode[:] = np.where(self.arrays.mode == NONE, NONE, LIVE)
         return other.arrays
 
-    def _to_target(self, state: Matrix, rotation: Matrix, order: TipTarget) -> Reference:
-        """Return how a target is reached: one piece, and rest."""
-        turn = np.zeros(3) if order.rotation is None else between(rotation, order.rotation)
-        end = np.concatenate([order.point, turn])
-        way = math.hypot(*(end[:3] - state[0, :3]), *(self._lever * turn))
-        duration = max(order.time, PEAK * way / order.speed)
-        rest = np.zeros(6)
-        times = duration * np.arange(4.0)
-        return hermite(
-            times,
-            np.array([state[0], end, end, end]),
-            np.array([state[1], rest, rest, rest]),
-            np.array([state[2], rest, rest, rest]),
-        )
-
     def _state(self, t: float, now: TipState) -> tuple[Matrix, Matrix]:
         """Return (value, rate, acceleration (3, 6), the turn being 0; rotation (3, 3))."""
         arrays, out, rotation = self.arrays, np.zeros((3, 6)), now.rotation
@@ -161,18 +140,3 @@ class TipCourse:
             rotation = turned(arrays.turned.reshape(3, 3), live[0, 3:])
             out[1:, 3:] = live[1:, 3:]
         return out, rotation
-
-
-def _by_twist(state: Matrix, order: TipTwist) -> Reference:
-    """Return the course of a twist: turned to, held, and braked to rest if none follows."""
-    v = np.concatenate([order.linear, order.angular])
-    blend = min(BLEND, 0.5 * order.patience)
-    first = state[0] + 0.5 * blend * (state[1] + v)
-    last = first + (order.patience - blend) * v
-    rest = np.zeros(6)
-    return hermite(
-        [0.0, blend, order.patience, order.patience + blend],
-        np.array([state[0], first, last, last + 0.5 * blend * v]),
-        np.array([state[1], v, v, rest]),
-        np.array([state[2], rest, rest, rest]),
-    )
