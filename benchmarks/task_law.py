@@ -19,7 +19,7 @@ import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.controllers.contract import CONTROLLERS
-from softrobot_dynamics.controllers.tasks.levels import allocate_levels, softness, solve_levels
+from softrobot_dynamics.controllers.tasks.levels import allocate_levels, solve_levels
 from softrobot_dynamics.model.contacts import contact_of
 from softrobot_dynamics.recursion.contact import find_contacts
 from softrobot_dynamics.references.led_tips import TipTarget
@@ -178,7 +178,7 @@ def pink(states=100):
     model = sd.compile_model(sd.load_robot('ur10e'))
     tip, rng, period, worst, active = model.body_names[-1], np.random.default_rng(0), 0.01, 0.0, 0
     problem = allocate_levels(6, 12, 6)
-    problem.level[:], problem.C[:], problem.softness[:] = 1, np.eye(6), softness(0)
+    problem.level[:], problem.C[:] = 1, np.eye(6)
     solve, v = cached(solve_levels, p=problem), np.zeros(6)
     for _ in range(states):
         q = rng.uniform(-2.0, 2.0, 6)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from softrobot_dynamics.compiling.binding import cached
-from softrobot_dynamics.controllers.tasks.levels import allocate_levels, softness, solve_levels
+from softrobot_dynamics.controllers.tasks.levels import allocate_levels, solve_levels
 
 pytestmark = pytest.mark.quick
 
@@ -18,7 +18,6 @@ def problem(seed, c=5, K=7, L=9, levels=1, room=1.0):
     p.level[:] = np.sort(rng.integers(1, levels + 1, K))
     p.C[:], p.C[:c] = rng.standard_normal((L, c)), np.eye(c)
     p.lower[:], p.upper[:] = -room, 1.5 * room
-    p.softness[:] = softness(0)
     p.favoured[:] = 0.3 * rng.standard_normal(c)
     return p
 
@@ -84,15 +83,27 @@ def test_what_is_free_stays_at_what_is_favoured():
 
 @pytest.mark.parametrize('softer', [1, 2])
 def test_the_softer_of_two_contradicting_bounds_is_relaxed(softer):
-    """Of w >= 1 and w <= -1 that with the greater softness is exceeded, by 2, and says so."""
+    """Of w >= 1 and w <= -1 that which yields first is exceeded, by 2, and says so."""
     p = allocate_levels(1, 1, 3)
     p.A[:], p.b[:], p.level[:], p.C[:] = 1.0, 0.0, 1, 1.0
     p.lower[:], p.upper[:] = [-5.0, 1.0, -np.inf], [5.0, np.inf, -1.0]
-    p.softness[:] = softness(0), softness(1), softness(1)
-    p.softness[softer] = softness(3)
+    p.yields[:] = 0, 1, 1
+    p.yields[softer] = 3
     w, _ = solved(p)
-    assert w == pytest.approx(1.0 if softer == 2 else -1.0, abs=0.01)
-    assert p.relaxed[softer] == pytest.approx(2.0, abs=0.01) and p.relaxed.argmax() == softer
+    assert w == pytest.approx(1.0 if softer == 2 else -1.0, abs=1e-5)
+    assert p.relaxed[softer] == pytest.approx(2.0, abs=1e-5) and p.relaxed.argmax() == softer
+
+
+def test_limits_are_kept_and_bounds_yield_in_their_order():
+    """Limits are not exceeded at all, then an early bound least, then a late one, then a task."""
+    p = allocate_levels(2, 1, 4)
+    p.A[:], p.b[:], p.level[:] = [[1e-3, 1.0]], -5.0, 1
+    p.C[:] = [[1.0, 0.0], [0.0, 1.0], [1e-2, 1e-2], [1.0, 0.0]]
+    p.lower[:], p.upper[:] = [-1.0, -1.0, 1.0, -np.inf], [1.0, 1.0, np.inf, 0.0]
+    p.yields[:] = 0, 0, 1, 3
+    w, _ = solved(p)
+    assert w == pytest.approx([1.0, 1.0], abs=1e-4)
+    assert p.relaxed == pytest.approx([0.0, 0.0, 0.98, 1.0], abs=1e-4)
 
 
 def test_numbers_that_are_not_finite_have_no_answer():

@@ -214,6 +214,44 @@ def test_distances_from_obstacles_are_kept(seed):
     assert -1e-4 < min(gaps) - 2e-3 < 3e-3  # kept, and needed
 
 
+@pytest.mark.parametrize('seed', [25, 36])
+def test_distances_from_many_obstacles_are_kept(seed):
+    """Among ten obstacles that leave little room, slow cables keep the arm clear to 0.1 mm."""
+    rng, found = np.random.default_rng(seed), []
+    while len(found) < 10:
+        place = np.append(rng.uniform(-0.2, 0.2, 2), rng.uniform(0.3, 0.6))
+        if np.hypot(*place[:2]) > 0.08 and all(math.dist(place, x) > 0.06 for x in found):
+            found.append(place.tolist())
+    ball = {'type': 'sphere', 'radius': 0.025}
+    model = beside(*({'name': f's{i}', 'centre': x, **ball} for i, x in enumerate(found)))
+    given = {'distances.clearance': 2e-3, 'tip_speed.most': 0.4, 'momentum.level': 3}
+    made, plant, gaps = law(model, **given), Simulator(compiled('pcc_arm')), []
+    begin(made, model.q0)
+    rng = np.random.default_rng([seed, 1])
+    for k in range(2):
+        goal = np.append(rng.uniform(-0.15, 0.15, 2), rng.uniform(0.5, 0.6))
+        made.lead(TipTarget('', goal, None, 0.1, 0.4), 0.5 * k)
+        gaps += list(closed(made, plant, 0.5, 0.5 * k, lambda q, qd: nearest(model, q))[0])
+    assert min(gaps) > 2e-3 - 1e-4
+
+
+def test_ways_ahead_are_those_of_a_command_that_stays():
+    """The predicted ways are those that the robot takes under its command, to 3 per cent."""
+    model = beside({'name': 'ball', 'type': 'sphere', 'radius': 0.02, 'centre': [0.2, 0.2, 0.5]})
+    made, plant = law(model), Simulator(compiled('pcc_arm'))
+    begin(made, model.q0)
+    made.lead(TipTarget('', np.array([0.1, 0.05, 0.55]), None, 0.1, 0.4), 0.0)
+    closed(made, plant, 0.3)
+    made.compute(0.3, plant.q, plant.qd)
+    ahead, q, held = made._work.ahead, plant.q.copy(), np.abs(made._buffers.favoured)
+    ticks = 2**ahead.doublings
+    for k in range(len(ahead.way)):
+        for _ in range(ticks):
+            plant.step(held, PERIOD)
+        way = plant.q - q
+        assert ahead.way[k] == pytest.approx(way, abs=0.03 * np.abs(way).max() + 1e-5), k
+
+
 def nearest(model, q):
     """Return the least distance [m] between surfaces that are near, else the greatest known."""
     found = sd.contacts(model, q=q).gap

@@ -13,6 +13,7 @@ from softrobot_dynamics.kernels.linalg import cholesky, solve_lower, solve_lower
 from softrobot_dynamics.kernels.sums import dot
 
 TIGHT = 1e-9  # by which a bound may be exceeded: of the terms that are compared
+SOFT = 1e-11  # by which they yield: of what they cost
 _ITERATIONS = 200
 
 

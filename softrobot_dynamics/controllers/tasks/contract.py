@@ -16,6 +16,8 @@ from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING
 
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import Entry
+from softrobot_dynamics.controllers.sampled_data.response import HeldForceResponse
+from softrobot_dynamics.controllers.tasks.ahead import Ahead
 from softrobot_dynamics.controllers.tasks.tip_course import CourseArrays
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.passes import Robot
@@ -31,6 +33,7 @@ BOUNDS = Registry('bound', 'softrobot_dynamics.controllers.tasks', 'softrobot_dy
 register_task, register_bound = TASKS.register, BOUNDS.register
 LEVELS = 9  # at most
 ORDERS = 4  # in which bounds are relaxed, at most; those of actuators never are
+FIRST = ORDERS + 1  # of rows that are given up before all others, without a word
 GROUP = 'task'  # begins the names of all parameters
 
 
@@ -44,6 +47,7 @@ class TickState(NamedTuple):
     velocity: Vector  # (m,)
     desired: Matrix  # (3, c) what the reference says of the controlled outputs
     period: float
+    ahead: Ahead  # ways until times ahead; of none where no bound ``looks_ahead``
 
 
 class TaskContext(NamedTuple):
@@ -53,6 +57,8 @@ class TaskContext(NamedTuple):
     controlled: Integers  # (c,)
     home: Vector  # (n,) the posture in which the law began; changes in place
     course: CourseArrays  # of the tip that the law leads
+    linear: HeldForceResponse  # what the response to a held command is made from
+    clock: Integers  # of that
 
 
 class Configured:
@@ -128,11 +134,19 @@ class ControlTask(Configured):
 
 
 class BoundRows(NamedTuple):
-    """Rows least <= J v(T) <= most of a bound: k of them, filled by its kernel in every tick."""
+    """
+    Rows least <= J v(T) <= most of a bound: k of them, filled by its kernel in every tick.
+
+    Rows with a ``when`` above 0 are of the way until that time ahead, J (q(t) - q), if the command
+    stays as it is.
+    """
 
     J: Matrix  # (k, n)
     least: Vector  # (k,) -inf: none
     most: Vector  # (k,) inf: none
+    unit: Vector  # (k,) of what one is exceeded by, beside other bounds of the order; ones
+    when: Integers  # (k,) 0: v(T); else a time of ``TickState.ahead``, counted from 1
+    order: Integers  # (k,) that of the bound; FIRST: relaxed before all others, without a word
 
 
 def order(default: int) -> Any:
@@ -156,6 +170,8 @@ class Bound(Configured):
     """
 
     order: int = order(2)
+    looks_ahead: ClassVar[bool] = False
+    """True: its kernel reads ``TickState.ahead``."""
 
     @required
     def count(self, model: CompiledModel, controlled: Integers) -> int:

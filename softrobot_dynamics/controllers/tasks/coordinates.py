@@ -65,7 +65,7 @@ class Coordinates(Bound):
     def bind(self, state: TickState, rows: BoundRows, context: TaskContext) -> Entry:
         """Return the Entry of what fills the rows."""
         model = context.model
-        rows.J[:] = np.eye(model.n)
+        rows.J[:], rows.unit[:] = np.eye(model.n), model.scales.units
         return entry(
             keep_coordinates,
             rows=rows,

@@ -10,11 +10,16 @@ from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.compiling.addresses import Entry
 from softrobot_dynamics.controllers import settings as of_settings
 from softrobot_dynamics.controllers.accelerating import AcceleratingLaw
 from softrobot_dynamics.controllers.contract import BlendedReference, Command, register
+from softrobot_dynamics.controllers.sampled_data.command import HeldCommand, Lines
+from softrobot_dynamics.controllers.sampled_data.prediction import Prediction
+from softrobot_dynamics.controllers.sampled_data.response import allocate_response
 from softrobot_dynamics.controllers.sampled_data_law import LawWorkspace
-from softrobot_dynamics.controllers.tasks.contract import TaskContext
+from softrobot_dynamics.controllers.tasks.ahead import SEEN
+from softrobot_dynamics.controllers.tasks.contract import ORDERS, TaskContext
 from softrobot_dynamics.controllers.tasks.settings import (
     assemble,
     kinds,
@@ -27,7 +32,7 @@ from softrobot_dynamics.controllers.tasks.tick import (
     TaskWorkspace,
     tick,
 )
-from softrobot_dynamics.controllers.tasks.tip_course import TipCourse, TipState
+from softrobot_dynamics.controllers.tasks.tip_course import CourseArrays, TipCourse, TipState
 from softrobot_dynamics.dynamics.calls import forward_kinematics, jacobian
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem
 from softrobot_dynamics.references.led_tips import LedReference, TipOrder
@@ -67,6 +72,7 @@ class TaskLaw(AcceleratingLaw[TaskSettings]):
         self._home, self._course = model.q0.copy(), TipCourse(model.scales.length)
         self._seen = model.q0.copy(), np.zeros(model.n)
         self._key: tuple[Any, ...] = ()  # what the workspace was made for
+        self._linear = allocate_response(model.n), np.zeros(5, dtype=np.int64)
         self._work: TaskWorkspace
         self._spans: list[tuple[str, int, int]] = []
         super().__init__(model, **options)
@@ -107,7 +113,9 @@ class TaskLaw(AcceleratingLaw[TaskSettings]):
     @property
     def relaxed(self) -> dict[str, float]:
         """By how much bounds had to be exceeded in the last tick [unit of the rate], by kind."""
-        beyond = self._work.levels.relaxed[len(self.controlled) :]
+        levels = self._work.levels
+        told = np.where(levels.yields <= ORDERS, levels.relaxed, 0.0)
+        beyond = told[len(self.controlled) :]
         found = {name: float(beyond[a:e].max(initial=0.0)) for name, a, e in self._spans}
         return {name: value for name, value in found.items() if value > SMALLEST}
 
@@ -116,6 +124,7 @@ class TaskLaw(AcceleratingLaw[TaskSettings]):
         self._home[:] = q
         self._see(q, qd)
         self._course.begin(t, self._tip())
+        self._work.ahead.progress[SEEN] = -1
         super().start(q, qd, t, u)
 
     def follow(self, reference: Reference | LedReference, t: float, ramp: float) -> None:
@@ -147,6 +156,16 @@ class TaskLaw(AcceleratingLaw[TaskSettings]):
             self._follow_target(t, self.plan.ramp)
         return super().compute(t, q, qd)
 
+    def join(self, held: HeldCommand, prediction: Prediction) -> None:
+        """Be one of several laws, see :meth:`Controller.join`."""
+        self._linear = held.response, held.clock
+        super().join(held, prediction)
+
+    def _go_by(self, lines: Lines, held: Entry) -> None:
+        if self._held is not None:
+            self._linear = self._held.response, self._held.clock
+        super()._go_by(lines, held)
+
     def prepared(self, settings: TaskSettings, q: Vector | None) -> dict[str, Any]:
         """Return what the base class does; and for :meth:`_bind` what the workspace is made of."""
         return {**super().prepared(settings, q), 'work': (settings, q)}
@@ -159,7 +178,7 @@ class TaskLaw(AcceleratingLaw[TaskSettings]):
         arrays = self._course.arrays
         key = fixed, settings, arrays.path
         if not (self._key and all(a is b for a, b in zip(key, self._key))):
-            context = TaskContext(self.model, self.controlled, self._home, arrays)
+            context = self._context(self._home, arrays)
             self._work, self._spans = bind_tasks(fixed, context, settings.tasks, settings.bounds)
             self._key = key
         return super()._bind(fixed, plan, told._replace(work=self._work))
@@ -168,9 +187,14 @@ class TaskLaw(AcceleratingLaw[TaskSettings]):
         """Return a workspace in which all tasks stay at a posture, without bounds."""
         settings, q = told.work
         course = self._course.resting(self._tip(q, np.zeros(self.model.n)))
-        context = TaskContext(self.model, self.controlled, np.array(q), course)
+        context = self._context(np.array(q), course)
         tasks = [replace(x, target=()) if hasattr(x, 'target') else x for x in settings.tasks]
         return bind_tasks(fixed, context, tasks, ())[0]
+
+    def _context(self, home: Vector, course: CourseArrays) -> TaskContext:
+        """Return what tasks and bounds may use."""
+        linear, clock = self._linear
+        return TaskContext(self.model, self.controlled, home, course, linear, clock)
 
     def _tip(self, q: Vector | None = None, qd: Vector | None = None) -> TipState:
         """Return the led tip in a state, by default that of the last tick."""

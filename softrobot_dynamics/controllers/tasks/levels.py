@@ -12,10 +12,8 @@ a least-distance problem, solved in its dual: non-negative least squares by an a
 and Hanson, Solving Least Squares Problems, Ch. 23). Escande, Mansard and Wieber, Hierarchical
 quadratic programming, Int. J. Robotics Research 33 (2014).
 
-No inequality can make the problem infeasible: each yields to the others, by a softness that is a
-share of what it would cost the tasks to keep it. Those of the least softness are kept; where they
-contradict others, the softer ones are exceeded, by as little as possible. What the first level
-exceeds is how far the bounds are relaxed for the levels after it.
+No inequality can make the problem infeasible: where some contradict each other they are relaxed
+before the tasks (:mod:`~.tasks.relaxation`), in an order.
 """
 
 from __future__ import annotations
@@ -26,13 +24,14 @@ from typing import NamedTuple
 import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.tasks.active_set import excess, nearest, whiten
+from softrobot_dynamics.controllers.tasks.active_set import excess, nearest, SOFT, whiten
+from softrobot_dynamics.controllers.tasks.relaxation import relax_bounds
 from softrobot_dynamics.kernels.linalg import all_finite, copy
 from softrobot_dynamics.kernels.sums import dot
 
 SINGULAR = 1e-6  # share of a row that is left by the rows before it, below which it is none
 CHEAP = 1e-3  # weight of what a level leaves free, while inequalities are met: of its own
-HARD, SOFTER = 1e-13, 30.0  # least softness; times as much from one order to the next
+KEPT = 1e-6  # share of all that it compares by which an inequality may be exceeded
 
 
 class LevelsWorkspace(NamedTuple):
@@ -44,9 +43,11 @@ class LevelsWorkspace(NamedTuple):
     C: Matrix  # (L, c)
     lower: Vector  # (L,) of C w; changed: relaxed bounds
     upper: Vector  # (L,)
-    softness: Vector  # (L,) see :func:`softness`
+    yields: Integers  # (L,) in which order they are relaxed: 0 the last, and 4 before 3
+    unit: Vector  # (L,) by which what one is exceeded by counts beside others of its order
     favoured: Vector  # (c,)
     relaxed: Vector  # (L,) filled: by how much a bound is exceeded
+    given: Matrix  # (2, L) scratch: the bounds as they were
     multiplier: Vector  # (L,) filled: of the last level, > 0 at a lower bound, < 0 at an upper one
     Z: Matrix  # (c, c)
     B: Matrix  # (max(K, c), c)
@@ -58,6 +59,7 @@ class LevelsWorkspace(NamedTuple):
     length: Vector  # (L,)
     at: Vector  # (L,) C w
     sign: Vector  # (L,) of active ones: 1 at the lower bound, -1 at the upper, 0: not active
+    softness: Vector  # (L,) by which active ones yield to each other
     order: Integers  # (L,) active ones first
     F: Matrix  # (L, L) factor
     s: Vector  # (L,)
@@ -67,12 +69,15 @@ class LevelsWorkspace(NamedTuple):
 def allocate_levels(c: int, K: int, L: int) -> LevelsWorkspace:
     """Return a :class:`LevelsWorkspace` for c variables, K rows and L inequalities."""
     more = max(K, c)
-    vectors = 'lower', 'upper', 'softness', 'relaxed', 'multiplier', 'length', 'at', 'sign'
+    vectors = 'lower', 'upper', 'softness', 'relaxed', 'multiplier', 'length', 'at', 'sign', 's'
     return LevelsWorkspace(
         A=np.zeros((K, c)),
         b=np.zeros(K),
         level=np.zeros(K, dtype=np.int64),
         C=np.zeros((L, c)),
+        yields=np.zeros(L, dtype=np.int64),
+        unit=np.ones(L),
+        given=np.zeros((2, L)),
         favoured=np.zeros(c),
         Z=np.zeros((c, c)),
         B=np.zeros((more, c)),
@@ -83,13 +88,8 @@ def allocate_levels(c: int, K: int, L: int) -> LevelsWorkspace:
         V=np.zeros((L, c)),
         order=np.zeros(L, dtype=np.int64),
         F=np.zeros((L, L)),
-        **{name: np.zeros(L) for name in (*vectors, 's', 'force')},
+        **{name: np.zeros(L) for name in (*vectors, 'force')},
     )
-
-
-def softness(order: int) -> float:
-    """Return the softness of inequalities that yield in an order: 0 last, then 1, 2, ..."""
-    return HARD * SOFTER**order
 
 
 @kernel
@@ -100,6 +100,36 @@ def solve_levels(p, w):
     Iterations are those of inequalities; 0: none was met. -1: no answer, as numbers are not
     finite, or the limit of iterations was reached.
     """
+    copy(p.lower, p.given[0])
+    copy(p.upper, p.given[1])
+    total = _descend(p, w)
+    if total < 0 or _exceeds(p, w, KEPT):
+        copy(p.given[0], p.lower)
+        copy(p.given[1], p.upper)
+        if not relax_bounds(p, w):
+            return -1
+        total = _descend(p, w)
+    for i in range(len(p.lower)):
+        at = dot(p.C[i], w)
+        p.relaxed[i] = max(p.given[0, i] - at, at - p.given[1, i], 0.0)
+    return total
+
+
+@kernel
+def _exceeds(p, w, share):
+    """Tell whether an inequality is exceeded by more than a share of what may be rounding."""
+    size = math.sqrt(dot(w, w))
+    for i in range(len(p.lower)):
+        C = p.C[i]
+        at = dot(C, w)
+        if max(p.given[0, i] - at, at - p.given[1, i]) > share * math.sqrt(dot(C, C)) * size:
+            return True
+    return False
+
+
+@kernel
+def _descend(p, w):
+    """Bring w from level to level; returns the iterations, or -1."""
     c, last, first, total = len(w), 0, 0, 0
     copy(p.favoured, w)
     for i in range(c):
@@ -108,7 +138,8 @@ def solve_levels(p, w):
     for k in range(len(p.b)):
         last = max(last, p.level[k])
     for i in range(len(p.lower)):
-        p.relaxed[i] = p.multiplier[i] = 0.0
+        p.multiplier[i] = 0.0
+        p.softness[i] = SOFT
     for level in range(1, last + 2):
         if first == c:
             break
@@ -267,8 +298,6 @@ def _move(p, w, first, rank):
     _add(p.Z, first, y, d, w)
     for i in range(L):
         at = dot(p.C[i], w)
-        beyond = max(p.lower[i] - at, at - p.upper[i], 0.0)
-        p.relaxed[i] += beyond
         p.lower[i], p.upper[i] = min(p.lower[i], at), max(p.upper[i], at)
         p.multiplier[i] = p.force[i] / p.length[i] if p.length[i] > 0.0 else 0.0
     return iterations

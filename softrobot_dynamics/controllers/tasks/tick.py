@@ -8,7 +8,7 @@ import math
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
-from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import Entry, NOTHING, run, run_three
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
@@ -20,11 +20,17 @@ from softrobot_dynamics.controllers.commanding import (
 )
 from softrobot_dynamics.controllers.contract import sample_plan
 from softrobot_dynamics.controllers.sampled_data_law import LawWorkspace
+from softrobot_dynamics.controllers.tasks.ahead import (
+    Ahead,
+    allocate_ahead,
+    look_ahead,
+    TIMES,
+    way_row,
+)
 from softrobot_dynamics.controllers.tasks.contract import (
     Bound,
     BoundRows,
     ControlTask,
-    ORDERS,
     Rows,
     TaskContext,
     TickState,
@@ -32,7 +38,6 @@ from softrobot_dynamics.controllers.tasks.contract import (
 from softrobot_dynamics.controllers.tasks.levels import (
     allocate_levels,
     LevelsWorkspace,
-    softness,
     solve_levels,
 )
 from softrobot_dynamics.kernels.linalg import copy
@@ -57,6 +62,9 @@ class TaskWorkspace(NamedTuple):
     found: Vector  # (c,) scaled w
     v: Vector  # (n,) the rates at the end of the period without a force
     moment: Vector  # (1,) [s]
+    when: Integers  # (L - c,) of bounds: 0: v(T), else a time ahead
+    ahead: Ahead
+    push: Vector  # (n,) force that the robot is slowed by, beside the outputs'
 
 
 class TaskKernelSettings(NamedTuple):
@@ -83,10 +91,14 @@ def tick(fixed, plan, settings, q, qd, t):
     missed, aim = memory[:n], memory[n : 2 * n]
     observe_rates(fixed, settings.observer, missed, aim, qd, t)
     work.moment[0] = t
-    if work.fill.address != 0:
-        run_three(work.fill, q, qd, work.moment)
     copy(terms.h, b.force)
     prepare_forces(fixed, settings, b.force)
+    if len(work.ahead.way) > 0:
+        for i in range(n):
+            work.push[i] = b.force[i] - dot(terms.M[i], missed)
+        look_ahead(work.ahead, fixed, b.favoured, work.push, qd)
+    if work.fill.address != 0:
+        run_three(work.fill, q, qd, work.moment)
     for i in range(n):
         work.v[i] = qd[i] - dot(fixed.response[1, i], qd) - dot(fixed.response[0, i], b.force)
         work.v[i] += period * missed[i]
@@ -145,11 +157,20 @@ def _set_up(fixed, work):
             row[i] = work.weight[k] * work.scale[i] * dot(J, b.X[i])
     for k in range(len(work.least)):
         row, J = levels.C[c + k], work.bounded[k]
-        at = dot(J, work.v)
-        levels.lower[c + k] = work.least[k] - at
-        levels.upper[c + k] = work.most[k] - at
+        levels.lower[c + k], levels.upper[c + k] = work.least[k], work.most[k]
+        row[:] = 0.0
+        if not (work.least[k] > -math.inf or work.most[k] < math.inf):
+            continue
+        if work.when[k] > 0:
+            at = way_row(work.ahead, work.when[k] - 1, fixed, J, row)
+        else:
+            at = dot(J, work.v)
+            for i in range(c):
+                row[i] = dot(J, b.X[i])
+        levels.lower[c + k] -= at
+        levels.upper[c + k] -= at
         for i in range(c):
-            row[i] = work.scale[i] * dot(J, b.X[i])
+            row[i] *= work.scale[i]
 
 
 @kernel
@@ -172,9 +193,12 @@ def bind_tasks(
     counts, more = ([x.count(model, own) for x in those] for those in (active, limits))
     K, L = sum(counts), sum(more)
     levels = allocate_levels(c, K, c + L)
-    levels.C[:c], levels.softness[:c] = np.eye(c), softness(0)
+    levels.C[:c] = np.eye(c)
     J, aim, weight = np.zeros((K, model.n)), np.zeros(K), np.ones(K)
     bounded, least, most = np.zeros((L, model.n)), np.full(L, -np.inf), np.full(L, np.inf)
+    looks = any(x.looks_ahead and count for x, count in zip(limits, more))
+    ahead = allocate_ahead(context.linear, context.clock, fixed.period, TIMES if looks else 0)
+    when = np.zeros(L, dtype=np.int64)
     state = TickState(
         robot=fixed.robot,
         terms=fixed.terms,
@@ -183,6 +207,7 @@ def bind_tasks(
         velocity=fixed.b.velocity,
         desired=fixed.b.desired,
         period=fixed.period,
+        ahead=ahead,
     )
     fill, spans, first = NOTHING, [], 0
     for task, count in zip(active, counts):
@@ -193,10 +218,19 @@ def bind_tasks(
     first = 0
     for bound, count in zip(limits, more):
         own_rows = slice(first, first + count)
-        levels.softness[c + first : c + first + count] = softness(ORDERS + 1 - bound.order)
+        unit = levels.unit[c + first : c + first + count]
+        yields = levels.yields[c + first : c + first + count]
+        yields[:] = bound.order
         spans.append((bound.type_name, first, first + count))
         first += count
-        given = BoundRows(J=bounded[own_rows], least=least[own_rows], most=most[own_rows])
+        given = BoundRows(
+            J=bounded[own_rows],
+            least=least[own_rows],
+            most=most[own_rows],
+            unit=unit,
+            when=when[own_rows],
+            order=yields,
+        )
         if count:
             fill = _after(fill, bound.bind(state, given, context))
     work = TaskWorkspace(
@@ -212,6 +246,9 @@ def bind_tasks(
         found=np.zeros(c),
         v=np.zeros(model.n),
         moment=np.zeros(1),
+        when=when,
+        ahead=ahead,
+        push=np.zeros(model.n),
     )
     return work, spans
 

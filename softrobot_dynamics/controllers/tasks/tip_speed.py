@@ -65,6 +65,6 @@ class TipSpeed(Bound):
 
     def bind(self, state: TickState, rows: BoundRows, context: TaskContext) -> Entry:
         """Return the Entry of what fills the row."""
-        rows.least[:] = -np.inf
+        rows.least[:], rows.unit[:] = -np.inf, context.model.scales.length
         tip = allocate_tip(context.model, self.body)
         return entry(keep_tip_speed, state=state, rows=rows, tip=tip, most=float(self.most))

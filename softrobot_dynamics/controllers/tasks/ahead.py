@@ -1,0 +1,179 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Where a robot will be if its command stays as it is, for bounds that must be kept until then.
+
+By the linearisation that the response to a held command is made from, at times step, 2 step, ...
+Commands w (forces along the outputs) that stay for a time t move the robot by ::
+
+    R(t) (J' w - h + D v) + G(t) M v
+
+with G and R of :mod:`~softrobot_dynamics.controllers.sampled_data.response`. What has moved on for
+a time a moves on for b more by ::
+
+    G(a + b) = G(a) + G(b) - G(b) (K R(a) + D G(a)) - R(b) K G(a)
+    R(a + b) = R(a) + R(b) - R(b) K R(a) + G(b) M G(a)
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from softrobot_dynamics.annotations import Array, Integers, Matrix
+from softrobot_dynamics.compiling.jit import kernel, reduction
+from softrobot_dynamics.controllers.sampled_data.command import TAKEN
+from softrobot_dynamics.controllers.sampled_data.response import (
+    allocate_response,
+    double,
+    HeldForceResponse,
+    multiply,
+    symmetrise,
+)
+from softrobot_dynamics.kernels.linalg import copy
+from softrobot_dynamics.kernels.sums import dot
+
+STEP, TIMES = 0.012, 16  # [s] between times, about; how many there are
+SEEN, STAGE = range(2)  # of the progress, see :class:`Ahead`
+
+
+class Ahead(NamedTuple):
+    """How far a robot of n coordinates moves until N times from now, and how forces change it."""
+
+    linear: HeldForceResponse  # M, D and K as they are now
+    clock: Integers  # of the :class:`.HeldCommand` whose they are
+    own: HeldForceResponse  # as they were taken over; G and R of the step
+    doublings: int  # of the period that make a step
+    progress: Integers  # (2,) clock when they were taken over, -1: never; what is next
+    G: Array  # (N, n, n)
+    R: Array  # (N, n, n) way by held forces
+    P: Array  # (N, n, n) way by velocities
+    way: Matrix  # (N, n) under the command in force
+    spare: Array  # (4, n, n) scratch
+
+
+def allocate_ahead(linear: HeldForceResponse, clock: Integers, period: float, count: int) -> Ahead:
+    """Return an :class:`Ahead` of ``count`` times by what a held command is linearised to."""
+    n = len(linear.M)
+    G, R, P = np.zeros((3, count, n, n))
+    return Ahead(
+        linear=linear,
+        clock=clock,
+        own=allocate_response(n),
+        doublings=max(0, round(np.log2(STEP / period))),
+        progress=np.array([-1, 0]),
+        G=G,
+        R=R,
+        P=P,
+        way=np.zeros((count, n)),
+        spare=np.zeros((4, n, n)),
+    )
+
+
+@kernel
+def look_ahead(ahead, fixed, w, force, v):
+    """
+    Fill the ways at rates v (n,) under forces w (c,) along outputs, less a ``force`` (n,).
+
+    And bring on what they are made from, by one stage; by all at once in the beginning.
+    """
+    first = ahead.progress[SEEN] < 0
+    stages = ahead.doublings + len(ahead.way)
+    if first or (ahead.progress[STAGE] >= stages and ahead.clock[TAKEN] != ahead.progress[SEEN]):
+        _take_over(ahead)
+    while ahead.progress[STAGE] < stages:
+        _work(ahead, ahead.progress[STAGE])
+        ahead.progress[STAGE] += 1
+        if not first:
+            break
+    n = len(v)
+    net = ahead.spare[0, 0]
+    for j in range(n):
+        net[j] = -force[j]
+    for i in range(len(w)):
+        J = fixed.terms.J[fixed.controlled[i]]
+        for j in range(n):
+            net[j] += w[i] * J[j]
+    for k in range(len(ahead.way)):
+        for i in range(n):
+            ahead.way[k, i] = dot(ahead.R[k, i], net) + dot(ahead.P[k, i], v)
+
+
+@kernel
+def way_row(ahead, k, fixed, J, row):
+    """Fill the row (c,) of the k-th way ahead, along J (n,), by forces w; return it without."""
+    bent, at = ahead.spare[0, 0], dot(J, ahead.way[k])
+    for j in range(len(J)):
+        bent[j] = dot(J, ahead.R[k, j])  # R is symmetric
+    for i in range(len(row)):
+        row[i] = dot(bent, fixed.terms.J[fixed.controlled[i]])
+        at -= fixed.b.favoured[i] * row[i]
+    return at
+
+
+@kernel
+def _take_over(ahead):
+    """Take over M, D and K, and G and R of a period."""
+    x, own = ahead.linear, ahead.own
+    for i in range(len(x.M)):
+        copy(x.M[i], own.M[i])
+        copy(x.G[i], own.G[i])
+        copy(x.R[i], own.R[i])
+        for j in range(len(x.M)):
+            own.D[i, j] = 0.5 * (x.D[i, j] + x.D[j, i])
+            own.K[i, j] = 0.5 * (x.K[i, j] + x.K[j, i])
+    ahead.progress[SEEN], ahead.progress[STAGE] = ahead.clock[TAKEN], 0
+
+
+@kernel
+def _work(ahead, stage):
+    """Double the period, or go on by a step from the last time."""
+    own, n = ahead.own, len(ahead.own.M)
+    if stage < ahead.doublings:
+        multiply(own, 0, n)
+        double(own, ahead.spare[0], ahead.spare[1], 0, n)
+        symmetrise(own, ahead.spare[0], ahead.spare[1])
+        return
+    k = stage - ahead.doublings
+    G, R, P = ahead.G[k], ahead.R[k], ahead.P[k]
+    for i in range(n):
+        copy(own.G[i], G[i])
+        copy(own.R[i], R[i])
+        P[i, :] = 0.0
+    if k > 0:
+        _go_on(own, ahead.G[k - 1], ahead.R[k - 1], ahead.spare, G, R)
+    _add_product(G, own.M, 1.0, P)
+    _add_product(R, own.D, 1.0, P)
+
+
+@kernel
+def _go_on(own, G, R, spare, new_G, new_R):
+    """Add to G and R of a step what makes them those of a step after others."""
+    stiff, both, mass, pull = spare[0], spare[1], spare[2], spare[3]
+    for k in range(4):
+        for i in range(len(G)):
+            spare[k, i, :] = 0.0
+    _add_product(own.K, R, 1.0, stiff)
+    _add_product(own.M, G, 1.0, mass)
+    _add_product(own.K, G, 1.0, pull)
+    _add_product(own.D, G, 1.0, both)
+    for i in range(len(G)):
+        for j in range(len(G)):
+            both[i, j] += stiff[i, j]
+            new_G[i, j] += G[i, j]
+            new_R[i, j] += R[i, j]
+    _add_product(own.G, both, -1.0, new_G)
+    _add_product(own.R, pull, -1.0, new_G)
+    _add_product(own.R, stiff, -1.0, new_R)
+    _add_product(own.G, mass, 1.0, new_R)
+
+
+@reduction
+def _add_product(A, B, sign, out):
+    """Add A B times a sign to ``out`` (n, n)."""
+    n = len(out)
+    for i in range(n):
+        row = out[i]
+        for k in range(n):
+            share, other = sign * A[i, k], B[k]
+            for j in range(n):
+                row[j] += share * other[j]

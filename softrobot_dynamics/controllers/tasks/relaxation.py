@@ -1,0 +1,68 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Bounds that contradict each other, or the limits of actuators, are relaxed in an order.
+
+Limits first, then order after order: of all w that exceed the bounds before as little as they had
+to be exceeded, those that exceed the bounds of this order least, in the sum of squares. What is
+exceeded then becomes the bound. Kanoun, Lamiraux and Wieber, Kinematic control of redundant
+manipulators: generalizing the task-priority framework to inequality tasks, IEEE Trans. Robotics
+27 (2011).
+"""
+
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.controllers.tasks.active_set import excess, nearest, whiten
+from softrobot_dynamics.kernels.linalg import copy
+from softrobot_dynamics.kernels.sums import dot
+
+HARD = 1e-13  # by which bounds before yield to those of an order
+YIELDING = 1e-6  # by which these yield to the way to keep them
+
+
+@kernel
+def relax_bounds(p, w):
+    """
+    Relax the bounds of a :class:`.LevelsWorkspace` such that w (c,) keeps them, and fill it.
+
+    Returns False if there is no answer.
+    """
+    c, last = len(w), 0
+    copy(p.favoured, w)
+    for i in range(c):
+        for j in range(c):
+            p.Z[i, j] = 1.0 if i == j else 0.0
+    for i in range(len(p.lower)):
+        last = max(last, p.yields[i])
+    for place in range(last + 1):
+        violated = False
+        for i in range(len(p.lower)):
+            p.at[i] = dot(p.C[i], w)
+            p.sign[i] = p.force[i] = 0.0
+            violated |= p.yields[i] == place and excess(p, i, 0.0) > 0.0
+        if not violated:
+            continue
+        whiten(p, 0, 0, c, 1.0)
+        _soften(p, place)
+        if nearest(p, c) < 0:
+            return False
+        for i in range(c):
+            w[i] += p.y[i]
+        for i in range(len(p.lower)):
+            if p.yields[i] <= place:
+                at = dot(p.C[i], w)
+                p.lower[i], p.upper[i] = min(p.lower[i], at), max(p.upper[i], at)
+    return True
+
+
+@kernel
+def _soften(p, place):
+    """Let inequalities of a place yield to those before, and leave out those after."""
+    most = 0.0
+    for i in range(len(p.lower)):
+        if p.yields[i] > place:
+            p.length[i] = 0.0
+        elif p.yields[i] == place:
+            most = max(most, p.length[i] / p.unit[i])
+    for i in range(len(p.lower)):
+        p.softness[i] = HARD
+        if 0 < p.yields[i] == place and p.length[i] > 0.0:
+            p.softness[i] = YIELDING * (most * p.unit[i] / p.length[i]) ** 2
