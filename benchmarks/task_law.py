@@ -4,7 +4,11 @@ The law `task`: its time, its agreement with a peer, and its distances from obst
 
     python benchmarks/task_law.py tick [ROBOT ...]          a tick beside one of pfbl
     python benchmarks/task_law.py pink [STATES]             beside Pink on ur10e (extra bench)
-    python benchmarks/task_law.py obstacles [RUNS] [COUNT ...]      seeded runs of pcc_arm
+    python benchmarks/task_law.py obstacles [RUNS] [COUNT ...] [--record FILE] [--part K/N]
+
+The last are seeded runs of pcc_arm among so many obstacles. With a file, runs go into it one by
+one, and those that are in it are not repeated; a part is every N-th seed from the K-th on, for
+processes beside each other.
 
 Times are of one thread, in turns with pfbl, in microseconds; those of the processor leave out what
 other programs of the machine took.
@@ -12,6 +16,8 @@ other programs of the machine took.
 
 from __future__ import annotations
 
+import argparse
+import pathlib
 import sys
 import time
 
@@ -113,10 +119,30 @@ def run(count, seed, duration=2.5):
     return least - CLEARANCE, beyond, fastest - tip_speed, failed
 
 
-def obstacles(runs=100, *counts):
+def obstacles(*arguments):
     """Print by how much barriers and limits were crossed, over seeded runs."""
-    for count in counts or (2, 5, 10):
-        found = np.array([run(count, seed) for seed in range(runs)])
+    parser = argparse.ArgumentParser(prog='task_law.py obstacles')
+    parser.add_argument('runs', type=int, nargs='?', default=100)
+    parser.add_argument('counts', type=int, nargs='*', default=(2, 5, 10))
+    parser.add_argument('--record', type=pathlib.Path)
+    parser.add_argument('--part', default='1/1')
+    given = parser.parse_args(map(str, arguments))
+    first, parts = map(int, given.part.split('/'))
+    known = {}
+    if given.record and given.record.exists():
+        for line in given.record.read_text().splitlines():
+            count, seed, *numbers = map(float, line.split())
+            known[int(count), int(seed)] = numbers
+    for count in given.counts:
+        found = []
+        for seed in range(first - 1, given.runs, parts):
+            if (count, seed) not in known:
+                known[count, seed] = run(count, seed)
+                if given.record:
+                    with given.record.open('a') as file:
+                        print(count, seed, *map(float, known[count, seed]), file=file)
+            found.append(known[count, seed])
+        found, runs = np.array(found), len(found)
         crossed = -1e3 * np.minimum(found[:, 0], 0.0)
         print(
             f'{count} obstacles, {runs} runs: barrier crossed by {crossed.max():.3f} mm at most,'
