@@ -235,6 +235,24 @@ def test_distances_from_many_obstacles_are_kept(seed):
     assert min(gaps) > 2e-3 - 1e-4
 
 
+def test_contacts_press_with_less_than_a_force():
+    """A tip that is led into a wall presses on it with the greatest force at most, and nearly."""
+    data, q = yaml.safe_load(shipped('robots')['double_pendulum'].read_text()), [0.3, 0.5]
+    surface = {'friction': 0.0, 'stiffness': 4e3}
+    ball = {'type': 'sphere', 'centre': [0, 0, -1.0], 'radius': 0.03, **surface}
+    data['bodies'][-1]['collision'] = [ball]
+    place = tip(compiled('double_pendulum'), np.array(q))[0]
+    wall = {'type': 'plane', 'point': [place[0] + 0.08, 0, 0], 'normal': [-1.0, 0.0, 0.0]}
+    around = {'environment': [{'name': 'wall', **wall, **surface}]}
+    model = sd.compile_model(sd.surround(sd.load_robot(data), around))
+    made = law(model, **{'distances.order': 0, 'contact_force.most': 5.0})
+    plant = Simulator(model, q=np.array(q))
+    begin(made, plant.q)
+    made.lead(TipTarget('', place + [0.15, 0.0, 0.0], None, 0.5, 10.0), 0.0)
+    forces = closed(made, plant, 2.5, look=lambda q, qd: sd.contacts(model, q=q).force.sum())[0]
+    assert 3.0 < forces[-1] <= forces.max() < 5.0 and not made.relaxed
+
+
 def test_ways_ahead_are_those_of_a_command_that_stays():
     """The predicted ways are those that the robot takes under its command, to 3 per cent."""
     model = beside({'name': 'ball', 'type': 'sphere', 'radius': 0.02, 'centre': [0.2, 0.2, 0.5]})

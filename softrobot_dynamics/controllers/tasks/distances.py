@@ -4,67 +4,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-import math
 
-import numpy as np
 from softrobot_dynamics.annotations import Integers
-from softrobot_dynamics.compiling.addresses import Entry, NOTHING
-from softrobot_dynamics.compiling.binding import entry
-from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.compiling.addresses import Entry
 from softrobot_dynamics.controllers.tasks.contract import (
     approach,
     Bound,
     BoundRows,
-    FIRST,
     order,
     register_bound,
     TaskContext,
     TickState,
 )
-from softrobot_dynamics.kernels.linalg import copy
-from softrobot_dynamics.kernels.sums import dot
-from softrobot_dynamics.model.contacts import contact_of
+from softrobot_dynamics.controllers.tasks.gaps import bind_gaps, count_gaps
 from softrobot_dynamics.model.model import CompiledModel
-from softrobot_dynamics.recursion.contact import find_contacts
 from softrobot_dynamics.schema.fields import integer, number
 from softrobot_dynamics.schema.parameters import parameter
-
-UNSURE = 0.03  # share of a way by which the linearisation may be off
-
-
-@kernel
-def keep_distances(state, rows, contact, clearance, approach, q, qd, t):
-    """
-    Fill the rows of the nearest pairs, as many as half of them.
-
-    d(gap)/dt >= -approach (gap - clearance), as long as nothing else contradicts it; and
-    gap >= clearance at the time ahead when it will be least, if the command stays as it is.
-    """
-    k, n = rows.J.shape[0] // 2, rows.J.shape[1]
-    find_contacts(contact, q, qd, n)
-    rows.J[:, :], rows.least[:] = 0.0, -math.inf
-    taken = contact.force  # 1: has a row; it is 0 again afterwards
-    for r in range(k):
-        best, nearest = -1, contact.reach
-        for c in range(contact.candidates[0]):
-            i = contact.candidates[1 + c]
-            if contact.gap[i] < nearest and taken[i] == 0.0:
-                best, nearest = i, contact.gap[i]
-        if best < 0:
-            break
-        taken[best] = 1.0
-        rows.least[r] = approach * (clearance - nearest)
-        row, J, normal = rows.J[r], contact.J[best], contact.normal[best]
-        for j in range(n):
-            row[j] = normal[0] * J[j] + normal[1] * J[n + j] + normal[2] * J[2 * n + j]
-        least, ways = math.inf, state.ahead.way
-        for i in range(len(ways)):
-            change = dot(row, ways[i])
-            if change < least:
-                least, rows.when[k + r] = change, i + 1
-        if nearest + least < contact.reach:
-            copy(row, rows.J[k + r])
-            rows.least[k + r] = clearance - nearest + UNSURE * abs(least)
 
 
 @register_bound('distances')
@@ -90,16 +45,9 @@ class Distances(Bound):
 
     def count(self, model: CompiledModel, controlled: Integers) -> int:
         """Return the number of rows."""
-        plan = model.contact_plan
-        return 0 if plan is None else 2 * min(self.pairs, len(plan.pairs))
+        return count_gaps(model, self.pairs)
 
     def bind(self, state: TickState, rows: BoundRows, context: TaskContext) -> Entry:
         """Return the Entry of what fills the rows."""
-        plan = context.model.contact_plan
-        if plan is None:
-            return NOTHING
-        contact = contact_of(context.model, state.robot, plan._replace(reach=self.reach))
-        rows.most[:], rows.unit[:] = np.inf, context.model.scales.length
-        rows.order[: len(rows.order) // 2] = FIRST
-        numbers = {'clearance': float(self.clearance), 'approach': float(self.approach)}
-        return entry(keep_distances, state=state, rows=rows, contact=contact, **numbers)
+        given = {'reach': self.reach, 'clearance': self.clearance, 'approach': self.approach}
+        return bind_gaps(state, rows, context, **given)
