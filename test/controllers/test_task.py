@@ -250,7 +250,7 @@ def test_contacts_press_with_less_than_a_force():
     begin(made, plant.q)
     made.lead(TipTarget('', place + [0.15, 0.0, 0.0], None, 0.5, 10.0), 0.0)
     forces = closed(made, plant, 2.5, look=lambda q, qd: sd.contacts(model, q=q).force.sum())[0]
-    assert 3.0 < forces[-1] <= forces.max() < 5.0 and not made.relaxed
+    assert 2.0 < forces[-1] <= forces.max() < 5.0 and not made.relaxed  # 250 N without
 
 
 def test_ways_ahead_are_those_of_a_command_that_stays():
