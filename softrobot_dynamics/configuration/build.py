@@ -17,6 +17,7 @@ from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.controllers.setpoints import DriveSetpoints
 from softrobot_dynamics.description.robot import load_robot
+from softrobot_dynamics.description.surrounding import surround
 from softrobot_dynamics.description.variation import AROUND, plant_of
 from softrobot_dynamics.dynamics.statics import Statics
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem
@@ -92,7 +93,7 @@ def controlled(values: Mapping[str, Any], declare: Declare | None = None) -> Con
     robot = load_robot(values['robot'])
     if declare is not None:
         values = declare_chosen(robot, values, declare)
-    model = compile_model(robot)
+    model = compile_model(known_to_laws(robot, values))
     controller = law_of(model, values)
     controller.warm()
     _warm_references(model)
@@ -112,6 +113,12 @@ def controlled(values: Mapping[str, Any], declare: Declare | None = None) -> Con
         controller.growth,
         controller.unstable_zero_dynamics,
     )
+
+
+def known_to_laws(robot: RobotDescription, values: Mapping[str, Any]) -> RobotDescription:
+    """Return a robot with the environment that parameter `values` tell laws of."""
+    around = values.get('surroundings', '')  # recordings of before have no such parameter
+    return surround(robot, around, objects=False) if around else robot
 
 
 def _validator(bounds: StateBounds, indices: Sequence[int] = ()) -> StateValidator:

@@ -39,6 +39,14 @@ OF_CONTROLLER = (
     ),
     RATE,
     ParameterSpec(
+        'surroundings',
+        'string',
+        '',
+        'YAML file of an environment that laws know beside that of the robot file, as distances'
+        ' of the law task; objects in it are left out; empty: none',
+        read_only=True,
+    ),
+    ParameterSpec(
         'allow_unstable',
         'bool',
         False,

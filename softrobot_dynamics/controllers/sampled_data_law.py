@@ -13,6 +13,7 @@ from softrobot_dynamics.compiling.addresses import Entry
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.compiling.parallel import compile_in_parallel
+from softrobot_dynamics.controllers.ahead import HeldLinearisation, unknown_linearisation
 from softrobot_dynamics.controllers.buffers import allocate_buffers, Buffers
 from softrobot_dynamics.controllers.contract import BlendedReference, Command, Controller
 from softrobot_dynamics.controllers.sampled_data.command import HeldCommand, Lines
@@ -98,6 +99,7 @@ class SampledDataLaw(Controller[D]):
 
     def __init__(self, model: CompiledModel, **options: Any) -> None:
         super().__init__(model, **options)
+        self._linear = unknown_linearisation(model.n)
         self._friction, told = FrictionCompensation(model), self.tell(self.settings)
 
         def build() -> HeldCommand:
@@ -111,7 +113,7 @@ class SampledDataLaw(Controller[D]):
         self._prediction = Prediction(model, self.period, held.lines.now[0])
         self._sampled = SampledLoop(model, self.period, self.controlled, self.memory_size)
         self._law_at_rest = self.law_at_rest(self._sampled.lines)
-        self._go_by(held.lines, held.entry)
+        self._go_by(held, held.entry)
 
     def resume(self) -> None:
         """Prepare the law for its plan and settings."""
@@ -120,11 +122,12 @@ class SampledDataLaw(Controller[D]):
     def join(self, held: HeldCommand, prediction: Prediction) -> None:
         """Go by a response for several laws, see :meth:`Controller.join`."""
         self._held, self._prediction = None, prediction
-        self._go_by(held.lines, entry(nothing))
+        self._go_by(held, entry(nothing))
 
-    def _go_by(self, lines: Lines, held: Entry) -> None:
+    def _go_by(self, held: HeldCommand, advance: Entry) -> None:
         """Work with the lines of a response, which the entry brings on by a tick."""
-        fixed = self._make_fixed(lines, held, with_friction=self._friction.any)
+        self._linear = HeldLinearisation(held.response, held.clock)
+        fixed = self._make_fixed(held.lines, advance, with_friction=self._friction.any)
         self._fixed = fixed._replace(reached=self._prediction.reached)
         self.last, self._buffers = self._fixed.last, self._fixed.b
         self._apply(self.plan, self.settings)

@@ -34,6 +34,7 @@ from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.estimation.shape import ShapeFit
 from softrobot_dynamics.loops.simulated_sensors import estimator_file
 from softrobot_dynamics.nodes.parameters import NodeParameters
+from softrobot_dynamics.references.led_tips import LedReference
 
 if TYPE_CHECKING:
     from softrobot_dynamics.configuration.parameters import ParameterSpec
@@ -218,11 +219,12 @@ def compile_everything(plan: DemoPlan) -> CompiledNodes:
 
 def reference_of(plan: DemoPlan, model: CompiledModel) -> Reference | None:
     """
-    Return the Reference of a plan, None: the state itself, whatever it will be.
+    Return the Reference of a plan's outputs, None: the state itself, whatever it will be.
 
     InfeasibleReferenceError for one that no admissible actuation can hold.
     """
-    return build.plan_of(model, plan.controller, model.q0).reference
+    reference = build.plan_of(model, plan.controller, model.q0).reference
+    return reference.outputs if isinstance(reference, LedReference) else reference
 
 
 def _own(

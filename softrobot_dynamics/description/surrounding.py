@@ -16,12 +16,16 @@ from softrobot_dynamics.schema.yaml_files import read_yaml
 
 
 def surround(
-    robot: RobotDescription, given: str | PathLike[str] | Mapping[str, Any]
+    robot: RobotDescription,
+    given: str | PathLike[str] | Mapping[str, Any],
+    *,
+    objects: bool = True,
 ) -> RobotDescription:
     """
     Return a description with the ``environment`` and ``objects`` of a YAML file or mapping added.
 
-    Places are in the base frame. DescriptionError holds every wrong entry.
+    Places are in the base frame. Without ``objects`` the environment alone is added.
+    DescriptionError holds every wrong entry.
     """
     problems, source = Problems(), 'surroundings'
     data: Any = given
@@ -40,9 +44,12 @@ def surround(
         problems.append(Problem('file', data, f'a mapping of {", ".join(KEYS)}'))
     if problems:
         raise DescriptionError(tuple(problems), source)
+    environment = (*robot.environment, *found.environment)
+    if not objects:
+        return replace(robot, environment=environment)
     return replace(
         robot,
         modules=(*robot.modules, *found.objects),
-        environment=(*robot.environment, *found.environment),
+        environment=environment,
         start=(*robot.start, *found.start),
     )

@@ -70,6 +70,7 @@ def replay(
         found = f'{recording!r} without {", ".join(missing) or "parameters"}'
         raise ArgumentError('recording', found, _OURS)
     description = load_robot(recording.facts['robot'] if robot is None else robot)
+    description = build.known_to_laws(description, recording.parameters[0][1])
     if description.digest != recording.facts['digest']:
         words = 'the robot of the recording: its file says something else now'
         raise ArgumentError('robot', description.name, words)

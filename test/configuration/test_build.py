@@ -11,6 +11,7 @@ pytest.importorskip('rclpy')
 
 from softrobot_dynamics.configuration import build, declared_parameters, law_settings  # noqa: E402
 from softrobot_dynamics.configuration.parameter_files import controller_values  # noqa: E402
+from softrobot_dynamics.description.robot import load_robot  # noqa: E402
 from softrobot_dynamics.errors import (  # noqa: E402
     ArgumentError,
     DescriptionError,
@@ -141,3 +142,19 @@ def test_the_bus_is_off_by_default_and_watchdogs_outlast_it():
     with pytest.raises(ArgumentError, match=words):
         law_settings.require_patience({**values, 'sensors.rate': 20.0})
     law_settings.require_patience({**values, 'sensors.rate': 20.0, 'estimator': 'pcc_arm'})
+
+
+def test_laws_know_an_environment_and_no_objects(tmp_path):
+    """The parameter `surroundings` adds an environment to the robot of a law, objects never."""
+    file = tmp_path / 'table.yaml'
+    wall = {'name': 'wall', 'type': 'plane', 'point': [0.5, 0, 0], 'normal': [-1, 0, 0]}
+    ball = {'name': 'ball', 'mass': 0.1, 'shape': {'type': 'sphere', 'radius': 0.03}}
+    file.write_text(json.dumps({'environment': [wall], 'objects': [ball]}))
+    robot = load_robot('double_pendulum')
+    known = build.known_to_laws(robot, {'surroundings': str(file)})
+    assert [shape.name for shape in known.environment] == ['wall']
+    assert known.modules == robot.modules
+    assert build.known_to_laws(robot, {'surroundings': ''}) is robot
+    file.write_text(json.dumps({'environment': [{**wall, 'normal': 'up'}]}))
+    with pytest.raises(DescriptionError, match='normal'):
+        build.known_to_laws(robot, {'surroundings': str(file)})

@@ -6,10 +6,11 @@ import pytest
 pytest.importorskip('rclpy')
 
 from softrobot_dynamics.demo.monitor import Ros  # noqa: E402
-from softrobot_dynamics.demo.plan import draw_up, robot_of  # noqa: E402
+from softrobot_dynamics.demo.plan import draw_up, reference_of, robot_of  # noqa: E402
 from softrobot_dynamics.description.robot import load_robot  # noqa: E402
 from softrobot_dynamics.errors import ArgumentError  # noqa: E402
 from softrobot_dynamics.evaluation.overload import RATES  # noqa: E402
+from support.robots import compiled  # noqa: E402
 
 FILE = """
 /**:
@@ -103,3 +104,18 @@ def test_parts_of_states_that_are_estimated_are_refused(plan):
     text = '/**: {controller: {ros__parameters: {state_topics: [a]}}}'
     with pytest.raises(ArgumentError, match="state_topics: .*'a'.*none with --estimated"):
         plan(250.0, text, estimated='pcc_arm', robot='pcc_arm')
+
+
+def test_the_reference_of_a_law_that_leads_a_tip_is_that_of_its_outputs(plan):
+    """What a demo looks at the outputs by has a column for each, also if the law leads a tip."""
+    text = """
+/**:
+  controller:
+    ros__parameters:
+      controller: task
+      reference:
+        type: circle
+        circle: {body: tip, center: [0.9, 0.0, -1.2], normal: [0.0, -1.0, 0.0], radius: 0.1}
+"""
+    reference = reference_of(plan(250.0, text), compiled('double_pendulum'))
+    assert reference.coefficients.shape[2] == 2

@@ -16,8 +16,7 @@ from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING
 
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import Entry
-from softrobot_dynamics.controllers.sampled_data.response import HeldForceResponse
-from softrobot_dynamics.controllers.tasks.ahead import Ahead
+from softrobot_dynamics.controllers.ahead import Ahead, HeldLinearisation
 from softrobot_dynamics.controllers.tasks.tip_course import CourseArrays
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.passes import Robot
@@ -57,8 +56,7 @@ class TaskContext(NamedTuple):
     controlled: Integers  # (c,)
     home: Vector  # (n,) the posture in which the law began; changes in place
     course: CourseArrays  # of the tip that the law leads
-    linear: HeldForceResponse  # what the response to a held command is made from
-    clock: Integers  # of that
+    linear: HeldLinearisation  # of the law's robot
 
 
 class Configured:

@@ -10,15 +10,11 @@ from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.compiling.addresses import Entry
 from softrobot_dynamics.controllers import settings as of_settings
 from softrobot_dynamics.controllers.accelerating import AcceleratingLaw
+from softrobot_dynamics.controllers.ahead import SEEN
 from softrobot_dynamics.controllers.contract import BlendedReference, Command, register
-from softrobot_dynamics.controllers.sampled_data.command import HeldCommand, Lines
-from softrobot_dynamics.controllers.sampled_data.prediction import Prediction
-from softrobot_dynamics.controllers.sampled_data.response import allocate_response
 from softrobot_dynamics.controllers.sampled_data_law import LawWorkspace
-from softrobot_dynamics.controllers.tasks.ahead import SEEN
 from softrobot_dynamics.controllers.tasks.contract import ORDERS, TaskContext
 from softrobot_dynamics.controllers.tasks.settings import (
     assemble,
@@ -72,7 +68,6 @@ class TaskLaw(AcceleratingLaw[TaskSettings]):
         self._home, self._course = model.q0.copy(), TipCourse(model.scales.length)
         self._seen = model.q0.copy(), np.zeros(model.n)
         self._key: tuple[Any, ...] = ()  # what the workspace was made for
-        self._linear = allocate_response(model.n), np.zeros(5, dtype=np.int64)
         self._work: TaskWorkspace
         self._spans: list[tuple[str, int, int]] = []
         super().__init__(model, **options)
@@ -156,16 +151,6 @@ class TaskLaw(AcceleratingLaw[TaskSettings]):
             self._follow_target(t, self.plan.ramp)
         return super().compute(t, q, qd)
 
-    def join(self, held: HeldCommand, prediction: Prediction) -> None:
-        """Be one of several laws, see :meth:`Controller.join`."""
-        self._linear = held.response, held.clock
-        super().join(held, prediction)
-
-    def _go_by(self, lines: Lines, held: Entry) -> None:
-        if self._held is not None:
-            self._linear = self._held.response, self._held.clock
-        super()._go_by(lines, held)
-
     def prepared(self, settings: TaskSettings, q: Vector | None) -> dict[str, Any]:
         """Return what the base class does; and for :meth:`_bind` what the workspace is made of."""
         return {**super().prepared(settings, q), 'work': (settings, q)}
@@ -193,8 +178,7 @@ class TaskLaw(AcceleratingLaw[TaskSettings]):
 
     def _context(self, home: Vector, course: CourseArrays) -> TaskContext:
         """Return what tasks and bounds may use."""
-        linear, clock = self._linear
-        return TaskContext(self.model, self.controlled, home, course, linear, clock)
+        return TaskContext(self.model, self.controlled, home, course, self._linear)
 
     def _tip(self, q: Vector | None = None, qd: Vector | None = None) -> TipState:
         """Return the led tip in a state, by default that of the last tick."""

@@ -12,6 +12,7 @@ from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import Entry, NOTHING, run, run_three
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.controllers.ahead import Ahead, allocate_ahead, look_ahead, TIMES, way_row
 from softrobot_dynamics.controllers.commanding import (
     conclude,
     prepare_forces,
@@ -20,13 +21,6 @@ from softrobot_dynamics.controllers.commanding import (
 )
 from softrobot_dynamics.controllers.contract import sample_plan
 from softrobot_dynamics.controllers.sampled_data_law import LawWorkspace
-from softrobot_dynamics.controllers.tasks.ahead import (
-    Ahead,
-    allocate_ahead,
-    look_ahead,
-    TIMES,
-    way_row,
-)
 from softrobot_dynamics.controllers.tasks.contract import (
     Bound,
     BoundRows,
@@ -197,7 +191,7 @@ def bind_tasks(
     J, aim, weight = np.zeros((K, model.n)), np.zeros(K), np.ones(K)
     bounded, least, most = np.zeros((L, model.n)), np.full(L, -np.inf), np.full(L, np.inf)
     looks = any(x.looks_ahead and count for x, count in zip(limits, more))
-    ahead = allocate_ahead(context.linear, context.clock, fixed.period, TIMES if looks else 0)
+    ahead = allocate_ahead(context.linear, fixed.period, TIMES if looks else 0)
     when = np.zeros(L, dtype=np.int64)
     state = TickState(
         robot=fixed.robot,

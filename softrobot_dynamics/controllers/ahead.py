@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from softrobot_dynamics.annotations import Array, Integers, Matrix
 from softrobot_dynamics.compiling.jit import kernel, reduction
-from softrobot_dynamics.controllers.sampled_data.command import TAKEN
+from softrobot_dynamics.controllers.sampled_data.command import SPAN, TAKEN
 from softrobot_dynamics.controllers.sampled_data.response import (
     allocate_response,
     double,
@@ -36,11 +36,22 @@ STEP, TIMES = 0.012, 16  # [s] between times, about; how many there are
 SEEN, STAGE = range(2)  # of the progress, see :class:`Ahead`
 
 
+class HeldLinearisation(NamedTuple):
+    """What the response to a held command is made from."""
+
+    response: HeldForceResponse
+    clock: Integers  # of the :class:`.HeldCommand` whose it is
+
+
+def unknown_linearisation(n: int) -> HeldLinearisation:
+    """Return one of n coordinates, of zeros, for what is compiled before there is one."""
+    return HeldLinearisation(allocate_response(n), np.zeros(SPAN + 1, dtype=np.int64))
+
+
 class Ahead(NamedTuple):
     """How far a robot of n coordinates moves until N times from now, and how forces change it."""
 
-    linear: HeldForceResponse  # M, D and K as they are now
-    clock: Integers  # of the :class:`.HeldCommand` whose they are
+    linear: HeldLinearisation  # M, D and K as they are now
     own: HeldForceResponse  # as they were taken over; G and R of the step
     doublings: int  # of the period that make a step
     progress: Integers  # (2,) clock when they were taken over, -1: never; what is next
@@ -51,13 +62,12 @@ class Ahead(NamedTuple):
     spare: Array  # (4, n, n) scratch
 
 
-def allocate_ahead(linear: HeldForceResponse, clock: Integers, period: float, count: int) -> Ahead:
+def allocate_ahead(linear: HeldLinearisation, period: float, count: int) -> Ahead:
     """Return an :class:`Ahead` of ``count`` times by what a held command is linearised to."""
-    n = len(linear.M)
+    n = len(linear.response.M)
     G, R, P = np.zeros((3, count, n, n))
     return Ahead(
         linear=linear,
-        clock=clock,
         own=allocate_response(n),
         doublings=max(0, round(np.log2(STEP / period))),
         progress=np.array([-1, 0]),
@@ -76,9 +86,9 @@ def look_ahead(ahead, fixed, w, force, v):
 
     And bring on what they are made from, by one stage; by all at once in the beginning.
     """
-    first = ahead.progress[SEEN] < 0
+    first, seen = ahead.progress[SEEN] < 0, ahead.linear.clock[TAKEN]
     stages = ahead.doublings + len(ahead.way)
-    if first or (ahead.progress[STAGE] >= stages and ahead.clock[TAKEN] != ahead.progress[SEEN]):
+    if first or (ahead.progress[STAGE] >= stages and seen != ahead.progress[SEEN]):
         _take_over(ahead)
     while ahead.progress[STAGE] < stages:
         _work(ahead, ahead.progress[STAGE])
@@ -113,7 +123,7 @@ def way_row(ahead, k, fixed, J, row):
 @kernel
 def _take_over(ahead):
     """Take over M, D and K, and G and R of a period."""
-    x, own = ahead.linear, ahead.own
+    x, own = ahead.linear.response, ahead.own
     for i in range(len(x.M)):
         copy(x.M[i], own.M[i])
         copy(x.G[i], own.G[i])
@@ -121,7 +131,7 @@ def _take_over(ahead):
         for j in range(len(x.M)):
             own.D[i, j] = 0.5 * (x.D[i, j] + x.D[j, i])
             own.K[i, j] = 0.5 * (x.K[i, j] + x.K[j, i])
-    ahead.progress[SEEN], ahead.progress[STAGE] = ahead.clock[TAKEN], 0
+    ahead.progress[SEEN], ahead.progress[STAGE] = ahead.linear.clock[TAKEN], 0
 
 
 @kernel
