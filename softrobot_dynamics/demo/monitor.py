@@ -81,6 +81,7 @@ class Ros:
         encode = Encoder(state).encode
 
         def pass_on() -> None:
+            """Send the state to this process, and take it."""
             publisher.publish(encode())
             inbox.wait(_PASSING)
 
