@@ -128,6 +128,7 @@ def _part_rows(part: str) -> Iterator[ParameterSpec]:
 
 
 def _misnamed(values: Mapping[str, Any], names: Sequence[str]) -> Iterator[Problem]:
+    """Yield names of parts that cannot be, and a `command_type` beside parts."""
     for name in names:
         if not _NAME.fullmatch(name):
             yield Problem('command_topics', name, 'names of letters, digits and _')
@@ -171,6 +172,7 @@ def _not_in_one(
 
 
 def _wrong_topics(values: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield topics of parts that are no names, or that two parts share."""
     owner: dict[str, str] = {}
     for part in values['command_topics']:
         topic = _topic(values, part)
@@ -202,6 +204,7 @@ def _part(
     topic: str,
     horizon: float,
 ) -> CommandPart:
+    """Return a part of the commands by parameter values."""
     group = f'{GROUP}.{part}'
     own = [model.actuator_names[i] for i in indices]
     field = values.get(f'{group}.field', '')

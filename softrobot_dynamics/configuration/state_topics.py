@@ -122,6 +122,7 @@ def require_one_clock(values: Mapping[str, Any]) -> None:
 def _part(
     values: Mapping[str, Any], name: str, coordinates: Sequence[str], indices: Sequence[int]
 ) -> StatePart:
+    """Return a part of the states by parameter values."""
     group = f'{GROUP}.{name}'
     own = [coordinates[i] for i in indices]
     return StatePart(

@@ -64,6 +64,7 @@ def _parts(loop: ControlLoop) -> dict[str, object]:
 def _status(
     loop: ControlLoop, counts: Counter[str], refused: Counter[str], odd: Sequence[str]
 ) -> tuple[bytes, str]:
+    """Return (level, message) of the control loop."""
     if loop.error is not None:
         return ERROR, f'the loop ended: {loop.error}'
     mode, running = MODES[loop.mode], loop.mode == RUNNING

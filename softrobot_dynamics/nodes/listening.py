@@ -40,6 +40,7 @@ class Listener:
         self._thread.start()
 
     def _run(self) -> None:
+        """Hand messages on until the end; one that fails ends nothing."""
         take_priority(SLOW)
         while not self._leaving:
             try:

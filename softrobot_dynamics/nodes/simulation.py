@@ -234,22 +234,24 @@ class SimulationNode(Node):
         )
 
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        return self._answer(response, lambda: self._begin_at(None, None), 'at the initial state')
+        return self._answer(
+            response, lambda: self._begin_at(None, None), 'restarted at the initial state'
+        )
 
     def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
-        words = 'stands still' if request.data else 'goes on'
+        words = 'paused' if request.data else 'resumed'
         return self._answer(response, lambda: self._loop.pause(request.data), words)
 
     def _on_step(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         if self._loop is not None and not self._loop.paused:
-            response.success, response.message = False, 'not paused: pause it first'
+            response.success, response.message = False, 'not paused: pause the simulation first'
             return response
-        return self._answer(response, lambda: self._loop.step(), 'a period further')
+        return self._answer(response, lambda: self._loop.step(), 'advanced by one period')
 
     def _answer(self, response: Answer, act: Callable[[], bool], words: str) -> Answer:
         try:
             response.success = self._loop is not None and act()
-            response.message = words if response.success else 'no answer in time'
+            response.message = words if response.success else 'the loop did not answer in time'
         except SoftRobotError as error:
             response.success, response.message = False, str(error)
         return response
@@ -265,7 +267,9 @@ class SimulationNode(Node):
         """Restart at a state; MessageError if it is none."""
         self._begin_at(*self._place.read(message))
         if not message.name:
-            self.get_logger().info('~/set_state names no coordinate: restarted as at first')
+            self.get_logger().info(
+                '~/set_state names no coordinate: restarted at the initial state'
+            )
 
     def _on_wrench(self, message: WrenchStamped) -> None:
         """Push the robot from now on; SoftRobotError if not, and all is as before."""
