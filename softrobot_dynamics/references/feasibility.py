@@ -211,6 +211,7 @@ def _beyond(
     chosen: Indices,
     limits: tuple[Vector, Vector],
 ) -> tuple[float, ExcessiveReferenceError]:
+    """Return (ratio, error) for the value that is farthest beyond its range."""
     low, high = (limit[chosen] for limit in limits)
     over = np.maximum(np.maximum(low - values[:, chosen], values[:, chosen] - high), 0.0)
     ratios = 1.0 + 2.0 * over / (high - low)
@@ -239,6 +240,7 @@ def _worst(
     ratios: Matrix,
     limits: tuple[Vector, Vector],
 ) -> tuple[float, ExcessiveReferenceError]:
+    """Return the largest of ratios (K, .), with an error that names its time and value."""
     k, i = (int(place) for place in np.unravel_index(np.argmax(ratios), ratios.shape))
     low, high = (float(limit[i]) for limit in limits)
     error = ExcessiveReferenceError(
