@@ -24,7 +24,7 @@ from typing import NamedTuple, TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.dynamics.arguments import checked, require_finite
+from softrobot_dynamics.dynamics.arguments import checked, checked_time, require_finite
 from softrobot_dynamics.dynamics.calls import jacobian
 from softrobot_dynamics.dynamics.commanded import HeldCables
 from softrobot_dynamics.dynamics.derivatives import Differentiator
@@ -59,7 +59,7 @@ class MomentumObserver:
 
     def __init__(self, model: CompiledModel, *, time: float = 0.02) -> None:
         require_tree(model, 'observers of momentum are')
-        self.model, self.time = model, _finite('time', time)
+        self.model, self.time = model, checked_time('time', time)
         if not self.time > 0.0:
             raise ArgumentError('time', time, 'a time > 0 [s]')
         self._evaluate, self._differentiate = model.evaluator(), Differentiator(model)
@@ -135,7 +135,7 @@ class MomentumObserver:
     def _look(self, t: float, q: ArrayLike, qd: ArrayLike) -> _Instant:
         """Return the robot at a time; ArgumentError."""
         n, own, D = self.model.n, self._differentiate, self.model.damping
-        t, q, qd = _finite('t', t), checked('q', q, (n,)).copy(), checked('qd', qd, (n,))
+        t, q, qd = checked_time('t', t), checked('q', q, (n,)).copy(), checked('qd', qd, (n,))
         terms = self._evaluate(q, qd)
         p, A = terms.M @ qd, self._signs[:, None] * terms.J
         W = own.inverse(q, -qd, self._rest)[1][:, n:].copy()
@@ -152,9 +152,3 @@ class MomentumObserver:
             self._evaluate(there.q, self._rest)
             force = force - self._cables.pulls(there.q, u).sum(axis=0)
         return force
-
-
-def _finite(name: str, value: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise ArgumentError(name, value, 'a finite time [s]')
-    return float(value)

@@ -143,11 +143,7 @@ class Player:
 
 def _fault(model: CompiledModel, q: Vector) -> str:
     """Say in words which body cannot take q (n,), nothing if all can."""
-    first = 0
-    for module in model.description.modules:
-        first += len(module.joint.coordinates())
-        last = first + len(module.body.coordinates())
-        if last > first and (words := module.body.explain(q[first:last])):
+    for module, _, own in model.description.coordinate_slices():
+        if own.stop > own.start and (words := module.body.explain(q[own])):
             return f'**{module.name}:** {words}'
-        first = last
     return ''
