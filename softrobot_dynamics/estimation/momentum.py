@@ -76,7 +76,7 @@ class MomentumObserver:
         Raises ArgumentError.
         """
         q, qd = self.model.q0 if q is None else q, self._rest if qd is None else qd
-        self._last, self.force = self._look(t, q, qd), np.zeros(self.model.n)
+        self._last, self.force = self._evaluate_at(t, q, qd), np.zeros(self.model.n)
 
     def __call__(self, t: float, q: ArrayLike, qd: ArrayLike, u: ArrayLike) -> Vector:
         """
@@ -85,7 +85,7 @@ class MomentumObserver:
         Of tendons that are told positions u are these. Where coordinates jump, as when a rotation
         vector is made a shorter one, begin anew. Raises ArgumentError.
         """
-        before, now, u = self._last, self._look(t, q, qd), checked('u', u, (self.model.m,))
+        before, now, u = self._last, self._evaluate_at(t, q, qd), checked('u', u, (self.model.m,))
         h = now.t - before.t
         if not h > 0.0:
             raise ArgumentError('t', t, f'a time after {before.t:g} s, that of the call before')
@@ -132,7 +132,7 @@ class MomentumObserver:
         found: Vector = wrench * (inverse @ (J @ columns[-1]))
         return found
 
-    def _look(self, t: float, q: ArrayLike, qd: ArrayLike) -> _Instant:
+    def _evaluate_at(self, t: float, q: ArrayLike, qd: ArrayLike) -> _Instant:
         """Return the robot at a time; ArgumentError."""
         n, own, D = self.model.n, self._differentiate, self.model.damping
         t, q, qd = checked_time('t', t), checked('q', q, (n,)).copy(), checked('qd', qd, (n,))

@@ -52,7 +52,7 @@ def doubts(found: Identification) -> list[OmittedStrainQuestion]:
     for command, each in _postures(found, model, released) if released else ():
         for omitted in each:
             seen.setdefault((omitted.body, omitted.name), []).append((command, omitted))
-    return [_doubt(found, model, pairs) for pairs in seen.values()]
+    return [_question(found, model, pairs) for pairs in seen.values()]
 
 
 def _postures(
@@ -81,7 +81,7 @@ def _rows(found: Identification) -> Sequence[int]:
     return list(dict.fromkeys(map(int, rows)))
 
 
-def _doubt(
+def _question(
     found: Identification, model: CompiledModel, pairs: Sequence[tuple[Vector, Omitted]]
 ) -> OmittedStrainQuestion:
     command, worst = max(pairs, key=lambda pair: pair[1].shift)

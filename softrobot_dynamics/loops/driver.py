@@ -148,7 +148,7 @@ class Driver:
         settings = self.taken.settings.replace()  # not the same object: taken up anew
         self.taken = self.taken._replace(settings=settings)
 
-    def told(self, settings: Any) -> Any:
+    def with_state_delay(self, settings: Any) -> Any:
         """Return settings with the delay of the states in theirs, if the law makes up for it."""
         if not self.state_delay or not hasattr(settings, 'delay'):
             return settings
@@ -192,7 +192,7 @@ class Driver:
         """Pass new settings and references to the law."""
         taken, self.taken, self.took = self.taken, orders, NOTHING
         if anew or orders.settings is not taken.settings:
-            self.law.use(self.told(orders.settings))
+            self.law.use(self.with_state_delay(orders.settings))
             self.took |= TakenOrders.BEGAN | TakenOrders.TUNED if anew else TakenOrders.TUNED
         if anew or orders.reference is not taken.reference:
             self._follow(orders, t, q, qd, anew, taken)

@@ -77,7 +77,7 @@ class StateMonitor:
         self._delays: deque[float] = deque(maxlen=LOOKS)
         self._loop: ControlLoop | None = None  # that was looked at last
 
-    def look(self, loop: ControlLoop, refused: bool) -> list[str]:
+    def check(self, loop: ControlLoop, refused: bool) -> list[str]:
         """
         Return in words what of the states that come to a ControlLoop needs attention.
 
@@ -87,7 +87,7 @@ class StateMonitor:
         found = {
             'parts': silent_parts(loop),
             'states': self._silence(loop),
-            'publishers': self._company() if refused else '',
+            'publishers': self._other_publishers() if refused else '',
             'rate': wrong_rate(loop.steps, loop.period),
             'delay': self._wrong_delay(loop),
             'ages': old_parts(loop),
@@ -161,7 +161,7 @@ class StateMonitor:
         found = [p for x in self._topics for p in self._node.get_publishers_info_by_topic(x)]
         return sorted(f'{p.node_namespace.rstrip("/")}/{p.node_name}' for p in found)
 
-    def _company(self) -> str:
+    def _other_publishers(self) -> str:
         """Tell of several publishers of states, with their names."""
         if max(map(self._node.count_publishers, self._topics)) < 2:
             return ''

@@ -94,7 +94,7 @@ def examine_commands(
     """Return in words what ``added`` (K, c) asks for beyond limits; ExcessiveReferenceError."""
     u = np.tile(command, (len(times), 1))
     u[:, controlled] += added
-    return _judged([_command(model, times, u, np.asarray(controlled))])
+    return _refuse_worst([_command(model, times, u, np.asarray(controlled))])
 
 
 def commanded(model: CompiledModel, q: Matrix, u: Matrix) -> Matrix:
@@ -132,7 +132,7 @@ def examine(
         _speed('change of ', names, times, change, model.rate_limit),
         _speed('speed of ', model.coordinate_names, times, rates, model.qd_limit),
     )
-    return _judged(demands)
+    return _refuse_worst(demands)
 
 
 def examine_standing(
@@ -150,7 +150,7 @@ def examine_standing(
     refuse_positions(model, now, q[None])
     commands = commanded(model, q[None], u[None])
     demands = _effort(model, now, u[None], controlled), *_held(model, now, commands, controlled)
-    return _judged(demands)
+    return _refuse_worst(demands)
 
 
 def refuse_positions(model: CompiledModel, times: Vector, q: Matrix) -> None:
@@ -249,7 +249,7 @@ def _worst(
     return float(ratios[k, i]), error
 
 
-def _judged(demands: Sequence[tuple[float, ExcessiveReferenceError]]) -> list[str]:
+def _refuse_worst(demands: Sequence[tuple[float, ExcessiveReferenceError]]) -> list[str]:
     """Raise the worst of (ratio, error) beyond the factor; return the words of the others."""
     ratio, error = max(demands, key=lambda each: each[0])
     if ratio > FACTOR:
