@@ -201,8 +201,8 @@ def test_the_mode_of_the_loop_comes_first(mode, odd, timeouts, level, words):
     }
     loop = quiet_loop(mode=mode, compute_times=Window(), **given)
     loop.statistics.counts['timeouts'] += timeouts
-    watch = SimpleNamespace(look=lambda *_: odd, offset=lambda _: 0.0, delay=lambda _: 0.0)
-    growth = SimpleNamespace(look=lambda _: '', last=0.0, if_off=0.0)
+    watch = SimpleNamespace(check=lambda *_: odd, offset=lambda _: 0.0, delay=lambda _: 0.0)
+    growth = SimpleNamespace(monitor=lambda _: '', last=0.0, if_off=0.0)
     found = report_on(loop, watch, growth)
     assert found[:2] == (level, words) and report_on(None, watch, growth)[1] == 'inactive'
 
