@@ -27,9 +27,9 @@ from softrobot_dynamics.nodes.control_report import report_on
 from softrobot_dynamics.nodes.lifecycle import LifecycleNode
 from softrobot_dynamics.nodes.messaging.quality import quality_of
 from softrobot_dynamics.nodes.messaging.state_messages import (
-    hear_states,
     position_reader,
     state_source,
+    subscribe_to_states,
 )
 from softrobot_dynamics.nodes.online_references import OnlineReferences
 from softrobot_dynamics.nodes.parameters import NodeParameters, refusal_of
@@ -134,7 +134,7 @@ class ControllerNode(LifecycleNode):
         self._online_references = OnlineReferences(self, plant, self._orders, self.options)
         self._states = state_parts(self.options.values, plant.model.coordinate_names)
         topics = {part.name: part.topic for part in self._states}
-        self._inbox = hear_states(self, self._states)
+        self._inbox = subscribe_to_states(self, self._states)
         actuators = [entry.actuator for entry in plant.model.description.actuators]
         self._peers = PeerStatus(self)
         heard = [self.resolve_topic_name(topic) for topic in topics.values()]

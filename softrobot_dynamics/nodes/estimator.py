@@ -33,7 +33,7 @@ from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.nodes import diagnostics, process
 from softrobot_dynamics.nodes.diagnostics import Report
 from softrobot_dynamics.nodes.lifecycle import LifecycleNode
-from softrobot_dynamics.nodes.messaging.command_messages import hear_commands
+from softrobot_dynamics.nodes.messaging.command_messages import subscribe_to_commands
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.measurements import entries_of, message_type_of, topic_of
 from softrobot_dynamics.nodes.messaging.quality import ALL, NEWEST, quality_of
@@ -111,7 +111,7 @@ class EstimatorNode(LifecycleNode):
             self._stream(each, kind)
             for each, kind in zip(wire_names.with_wire_names(values, every), types)
         ]
-        self._commands, self._reader = hear_commands(self, command_parts(model, values))
+        self._commands, self._reader = subscribe_to_commands(self, command_parts(model, values))
         self._open.append(self._commands)
         self._diagnostics = diagnostics.Diagnostics(
             self, 'estimator', values['robot'], self._report

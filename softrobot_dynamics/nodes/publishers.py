@@ -28,7 +28,11 @@ from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.nodes.loop_log import LoopLog
 from softrobot_dynamics.nodes.messaging import messages
 from softrobot_dynamics.nodes.messaging.codec import Encoder
-from softrobot_dynamics.nodes.messaging.command_messages import carries_stamp, said_on, writer_of
+from softrobot_dynamics.nodes.messaging.command_messages import (
+    carries_stamp,
+    publishing_topic,
+    writer_of,
+)
 from softrobot_dynamics.nodes.messaging.measurements import MeasurementWriter, topic_of
 from softrobot_dynamics.nodes.messaging.quality import publisher
 from softrobot_dynamics.nodes.messaging.state_messages import PartPublishers
@@ -66,7 +70,7 @@ class ControlPublisher(LoopLog):
         ordered = sorted(parts, key=carries_stamp)
         writers = [writer_of(part) for part in ordered]
         self._commands = [
-            publisher(node, writer.message_type, said_on(part), quality)
+            publisher(node, writer.message_type, publishing_topic(part), quality)
             for part, writer in zip(ordered, writers)
         ]
         self._ways = [

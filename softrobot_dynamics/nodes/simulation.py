@@ -25,7 +25,7 @@ from softrobot_dynamics.errors import ArgumentError, MessageError, SoftRobotErro
 from softrobot_dynamics.estimation.instruments import Instruments
 from softrobot_dynamics.estimation.settings import load_estimator
 from softrobot_dynamics.loops import realtime
-from softrobot_dynamics.loops.command_timing import said_of
+from softrobot_dynamics.loops.command_timing import timing_in_words
 from softrobot_dynamics.loops.deadlines import Schedule
 from softrobot_dynamics.loops.external_inputs import ExternalWrenches, InitialStateReader
 from softrobot_dynamics.loops.message_fields import cause_of
@@ -36,7 +36,7 @@ from softrobot_dynamics.loops.statistics import Throttle
 from softrobot_dynamics.nodes import diagnostics, process, recording
 from softrobot_dynamics.nodes.contact_publisher import ContactPublisher
 from softrobot_dynamics.nodes.listening import Listener
-from softrobot_dynamics.nodes.messaging.command_messages import hear_commands
+from softrobot_dynamics.nodes.messaging.command_messages import subscribe_to_commands
 from softrobot_dynamics.nodes.messaging.quality import quality_of
 from softrobot_dynamics.nodes.parameters import NodeParameters
 from softrobot_dynamics.nodes.publishers import SensorPublisher, SimulationPublisher
@@ -132,7 +132,7 @@ class SimulationNode(Node):
         )
         self._wrenches = ExternalWrenches(plant.model)
         self._place = InitialStateReader(plant.model, plant.trial, 1.0 / values['rate'])
-        self._inbox, reader = hear_commands(self, command_parts(plant.model, values))
+        self._inbox, reader = subscribe_to_commands(self, command_parts(plant.model, values))
         process.disable_garbage_collection()
         record = recording.of_simulation(self, plant, values)
         self._loop = SimulationLoop(
@@ -287,7 +287,7 @@ class SimulationNode(Node):
     def _report(self) -> Report:
         """Return the Report for /diagnostics."""
         values, reset = self.options.values, self.resolve_service_name('~/reset')
-        acting = said_of(values['command_timing'], values['bus.rate'])
+        acting = timing_in_words(values['command_timing'], values['bus.rate'])
         if self._loop is not None and (words := self._shared.decide(self._loop)):
             self.get_logger().info(words)
         return report_on(self._loop, acting, reset)
