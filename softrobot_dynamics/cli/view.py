@@ -68,8 +68,8 @@ def run(options: Namespace) -> int:
         source = _source(options, browser)
         say(f'{model.description.name} at {browser.address}, until Ctrl-C')
         while True:
-            if (sight := source.look()) is not None:
-                browser.show(*sight)
+            if (seen := source.poll()) is not None:
+                browser.show(*seen)
             time.sleep(1.0 / RATE)
     finally:
         browser.close()

@@ -49,7 +49,7 @@ class Driver:
     (default: the law's present outputs). ``unit`` [s] is that of the moments that are given.
 
     Laws command forces. Joints whose drives take positions or velocities are sent what is made of
-    them (:class:`.DriveSetpoints`); the safe command leaves them where they were told to be.
+    them (:class:`.DriveSetpoints`); the safe command keeps their setpoints.
     """
 
     def __init__(
@@ -155,7 +155,7 @@ class Driver:
         return settings.replace(delay=settings.delay + self.state_delay)
 
     def stand(self, u: Vector) -> None:
-        """Let drives of joints that were told nothing hold what is told in a command u (m,)."""
+        """Let drives of joints without a setpoint take those in a command u (m,)."""
         if self._setpoints is not None:
             self._setpoints.stand(u[self._setpoints.actuators])
 
@@ -181,7 +181,7 @@ class Driver:
     @property
     def sent(self) -> Vector:
         """The values sent last (m,), not a copy: the command, or set-points of joint drives."""
-        return self.limiter.last if self._setpoints is None else self._setpoints.told
+        return self.limiter.last if self._setpoints is None else self._setpoints.sent
 
     @property
     def sendable(self) -> bool:

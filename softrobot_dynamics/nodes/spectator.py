@@ -62,7 +62,7 @@ class TopicWatch:
         self._commands, self._reader = subscribe_to_commands(node, command_parts(model, values))
         self._commanded = np.full(model.m, np.nan)  # nan: not yet
 
-    def look(self) -> TopicSnapshot | None:
+    def snapshot(self) -> TopicSnapshot | None:
         """Return the newest if a state has come; MessageError: of another robot, or no numbers."""
         for _ in self._reader.places:
             if (command := self._commands.wait(0)) is None:
@@ -106,10 +106,10 @@ class Spectator:
         )  # fmt: skip
         self._watch = TopicWatch(self._node, model, values, objects)
 
-    def look(self) -> tuple[Vector, Vector | None] | None:
+    def poll(self) -> tuple[Vector, Vector | None] | None:
         """Return (q (n,), u (m,) or None) if a state has come since the last look."""
         try:
-            seen = self._watch.look()
+            seen = self._watch.snapshot()
         except MessageError:  # of another robot, or no numbers
             return None
         return None if seen is None else (seen.q, seen.u)

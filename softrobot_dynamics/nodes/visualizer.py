@@ -131,7 +131,7 @@ class VisualizerNode(Node):
     def _update(self) -> None:
         """Show the newest state, if there is one."""
         try:
-            seen = self._watch.look() if self._watch else None
+            seen = self._watch.snapshot() if self._watch else None
             if seen is None:
                 return
             look, markers = self._scene.at(seen.q, seen.u, seen.stamp)
