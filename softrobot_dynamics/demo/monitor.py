@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-The demo's own node: drives the controller's life cycle and looks in on the loop now and then.
+The demo's own node: drives the controller's life cycle and samples the loop.
 
 It must not disturb the loop that it watches. The subscriptions keep the newest message only and
 are looked at when `poll` is called, past every executor: no Python runs at the rate of the loop.

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Strains that a fitted robot leaves out, beside what its fit leaves of the measurements."""
+"""Omitted strains of a fitted robot, compared with the residuals of the fit."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Subscriptions with a thread each, for topics that come now and then."""
+"""Subscriptions with a thread each, for topics with infrequent messages."""
 
 from collections.abc import Callable
 import threading

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-A study: the closed loop without ROS, many times, with some numbers otherwise in each run.
+A study: the closed loop without ROS, many times, with some numbers varied in each run.
 
 :func:`plan_study` checks all and says which runs there will be, :func:`run_study` makes them, by
 joblib: on all cores, or wherever a ``joblib.parallel_config`` leads to.

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Hear and say states, whole on one topic or in parts on several."""
+"""Subscribe to and publish states, whole on one topic or in parts on several."""
 
 from __future__ import annotations
 
