@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-One processor for simulation and controller, if they are told so, while it has room for both.
+Processors of simulation and controller: one for both where their work leaves room, or two.
 
 Their work is a chain, from a state to its command to the next state. On one processor the chain
 runs without a pause in which the kernel lets other processes in; so fewer commands come late. But
