@@ -72,7 +72,7 @@ def join(simulation: Recording, controller: Recording, duration: float | None = 
 
     def within(recording: Recording) -> Any:
         """Return (times, columns) of the rows of a recording that are in the run."""
-        t = np.round((recording['stamp'] - first) / (period * SECOND)) * period
+        t = (recording['stamp'] - first) / SECOND  # as the controller counts along the reference
         rows = (t > -0.5 * period) & (t < end)
         return t[rows], {name: values[rows] for name, values in recording.columns.items()}
 
