@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A tip that gives way like a spring and a damper."""
+"""Impedance control: the tip yields like a spring and a damper."""
 
 from __future__ import annotations
 
