@@ -28,12 +28,13 @@ from softrobot_dynamics.demo.plan import (
     robot_of,
 )
 from softrobot_dynamics.demo.processes import Child, keep_to_this_machine, ProcessDiedError
-from softrobot_dynamics.demo.rates import held, RATES, used, work_of
+from softrobot_dynamics.demo.rates import held, RATES, share_one, used, work_of
 from softrobot_dynamics.demo.scenes import scene_of
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.evaluation import report
 from softrobot_dynamics.evaluation.targets import targets_of
 from softrobot_dynamics.evaluation.terminal import Display, display, Subject
+from softrobot_dynamics.loops import realtime
 from softrobot_dynamics.loops.estimation_loop import MODES, RUNNING
 
 if TYPE_CHECKING:
@@ -124,6 +125,11 @@ def _prepare(ros: Ros, options: Namespace, folder: Path, shown: Display) -> tupl
             found = held(work)
         shown.say(found.in_words())
         plan = plan_at(found.rate)._replace(any_rate=True)
+    plan = plan._replace(shared=share_one(work, plan.controller['rate']))
+    shown.say(
+        f'{"one processor for all nodes" if plan.shared else "a processor for each node"}: their'
+        f' work takes {1e3 * sum(work):.2f} of {1e3 / plan.controller["rate"]:g} ms'
+    )
     kinds = [part.values['reference.type'] for part in parts_of(plan.controller)]
     with shown.stage(f'planning the reference ({", ".join(kinds)})'):
         reference = reference_of(plan, compiled.model)
@@ -215,9 +221,11 @@ class _Session:
         arguments = parameter_arguments(self._plan.files)
         self._shown.say(f'ROS_DOMAIN_ID={os.environ["ROS_DOMAIN_ID"]}, namespace /{NAMESPACE}')
         estimator = ['estimator'] if self._plan.estimator else []
+        pair = realtime.processor_of_pair(NAMESPACE) if self._plan.shared else None
+        place = ['--processor', 'own'] if pair is None else ['--processor', str(pair), '--shared']
         for name in ('simulation', *estimator, 'controller'):
             log = self._folder / f'{name}.log'
-            self._nodes.append(Child(f'nodes.{name}', ['--processor', 'own', *arguments], log))
+            self._nodes.append(Child(f'nodes.{name}', [*place, *arguments], log))
             if name == 'estimator':
                 self._await(log, MODES[RUNNING])
         for name in ('configure', 'activate'):

@@ -130,7 +130,8 @@ class ControlLoop(GuardedLoop):
         t = self._time.advance(stamp, arrival)
         step = round((t - before) * 1e9)
         self.steps.add(step)
-        self.statistics.count('missed', max(0, round(step / self.period) - 1))
+        if 2 * step >= 3 * self.period:
+            self.statistics.count('missed', round(step / self.period) - 1)
         if states.delay != self._delay:
             self._expect_delay(states.delay, states.lateness)
         self._tick(states.header.stamp, t - self.driver.state_delay, q, qd, arrival)

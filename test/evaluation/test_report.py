@@ -50,6 +50,21 @@ def test_records_are_joined_by_their_stamps():
     assert run.lapses == ()
 
 
+def test_times_are_those_of_the_stamps_where_a_step_is_no_whole_period():
+    """A state 2.26 periods after the one before is that much later along the reference."""
+    pair = recordings()
+    first = pair[1]['stamp'][pair[1]['mode'] == pair[1].facts['modes'].index('running')][0]
+
+    def late(recording):
+        stamps = recording['stamp']
+        later = np.where(stamps > first, stamps + round(1.26 * PERIOD * 1e9), stamps)
+        return replace(recording, columns={**recording.columns, 'stamp': later})
+
+    run = records.join(*map(late, pair))
+    assert run.t[0] == 0.0
+    assert run.t[1] == pytest.approx(2.26 * PERIOD, rel=1e-6)
+
+
 def test_only_the_duration_asked_for_counts():
     """States beyond the duration are left out."""
     assert len(records.join(*recordings(), duration=1.0).t) == round(1.0 / PERIOD)
