@@ -28,6 +28,8 @@ ROBOTS = {
 ELSEWHERE = {'bodies.md', 'extending.md', 'urdf_with_finger.md'}
 """Pages whose files are read by a test of their own."""
 OF_ACTUATORS = 'actuator_names', 'commands', 'outputs'
+HARDWARE = ROOT / 'examples' / 'hardware'
+"""Files that the page on hardware links to."""
 SEGMENT = {'type': 'pcc', 'length': 0.1, 'radius': 0.02, 'density': 1e3, 'young_modulus': 1e5}
 
 
@@ -115,14 +117,14 @@ def test_drives_are_those_of_the_robot():
         'controller_manager'
     }
     for name in ('topics.xml', 'dynamixel.xml'):
-        joints = ElementTree.fromstring(files[name]).findall('joint')
+        joints = ElementTree.parse(HARDWARE / name).getroot().findall('joint')
         assert [joint.get('name') for joint in joints] == names[: len(joints)]
         assert all(each.find('command_interface').get('name') == 'effort' for each in joints)
 
 
 def test_drives_behind_topics_have_a_state_of_what_is_commanded():
     """Each commanded interface of the topic-based plugin is a state interface, as 1.1 needs it."""
-    system = ElementTree.fromstring(files_of('hardware.md')['topics.xml'])
+    system = ElementTree.parse(HARDWARE / 'topics.xml').getroot()
     for joint in system.findall('joint'):
         commands, states = (
             {each.get('name') for each in joint.findall(f'{kind}_interface')}
@@ -156,11 +158,11 @@ def test_drivers_of_the_page_have_all_coordinates_of_the_hybrid_arm(tmp_path):
 
 @pytest.fixture
 def shown():
-    """Return a function that runs a Python file of the page on hardware, and returns its names."""
+    """Return a function that runs a driver that the page links to, and returns its names."""
 
     def run(name):
         space = {'__name__': name}
-        exec(compile(files_of('hardware.md')[name], name, 'exec'), space)
+        exec(compile((HARDWARE / name).read_text('utf-8'), name, 'exec'), space)
         return space
 
     return run
