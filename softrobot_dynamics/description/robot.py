@@ -25,7 +25,7 @@ from softrobot_dynamics.description.modules import (
     read_modules,
 )
 from softrobot_dynamics.description.shipped import shipped
-from softrobot_dynamics.description.surroundings import KEYS, read_surroundings
+from softrobot_dynamics.description.surroundings import KEYS, read_surroundings, unknown_groups
 from softrobot_dynamics.errors import (
     ArgumentError,
     DescriptionError,
@@ -193,6 +193,8 @@ def _checked(data: object, problems: Problems, source: str) -> RobotDescription:
         everything = *modules, *around.objects
         start = read_initial(data.get('initial'), everything, problems)
         closures = read_closures(data.get('closures'), everything, problems)
+        if not problems:
+            problems.extend(unknown_groups(everything, around.environment))
     else:
         problems.append(Problem('file', data, 'a mapping of name, gravity, bodies, ...'))
     if problems:

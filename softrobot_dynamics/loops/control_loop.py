@@ -175,6 +175,7 @@ class ControlLoop(GuardedLoop):
             u = self._send(u, stamp, arrival)
             sent = now()
             if sent > self._expires:
+                u = u.copy()  # for the record: the driver's own array will hold the safe command
                 self._time_out(sent)
         self.statistics.count('ticks')
         self.compute_times.add(computed - arrival)
