@@ -6,6 +6,7 @@ Everything is checked here, once and completely: whoever holds a RobotDescriptio
 `load_robot` need not check it again. Nothing is computed.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from hashlib import sha256
 from os import PathLike
@@ -65,13 +66,17 @@ class RobotDescription:
         """The coordinates' names on the wire, module by module, (n,)."""
         return tuple(c for module in self.modules for c in module.coordinate_names())
 
+    def coordinate_slices(self) -> Iterator[tuple[Module, slice, slice]]:
+        """Yield each module with where its joint's and its body's coordinates are in q (n,)."""
+        end = 0
+        for module in self.modules:
+            start, middle = end, end + len(module.joint.coordinates())
+            end = middle + len(module.body.coordinates())
+            yield module, slice(start, middle), slice(middle, end)
+
     def first_coordinates(self) -> dict[str, int]:
         """Return where in (n,) the coordinates of each module begin, by the joint's name."""
-        found, first = {}, 0
-        for module in self.modules:
-            found[module.joint_name] = first
-            first += len(module.coordinate_names())
-        return found
+        return {m.joint_name: joint.start for m, joint, _ in self.coordinate_slices()}
 
     @property
     def body_names(self) -> tuple[str, ...]:

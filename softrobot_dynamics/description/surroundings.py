@@ -33,7 +33,7 @@ class Surroundings(NamedTuple):
     start: tuple[tuple[str, float, float], ...]  # of the objects, see RobotDescription
 
 
-def _mapping(value: Any, path: str, problems: Problems) -> Any:
+def _mapping(value: object, path: str, problems: Problems) -> Any:
     """Return what is left to the body to read."""
     return value
 

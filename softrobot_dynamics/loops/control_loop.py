@@ -111,6 +111,7 @@ class ControlLoop(GuardedLoop):
             self._keep_safe(arrival)
 
     def _receive(self, message: Any, arrival: int) -> None:
+        """Take a message; with a complete state, compute and send the command."""
         self._forget_what_was(arrival)
         states = self.states
         complete = states.take(message, self._inbox, arrival, self._due, self.watchdog)

@@ -80,7 +80,7 @@ class NameOrder:
         absent = [n for n in self._names if n not in count]
         strange = [n for n in count if n not in known] if absent or not self._others else []
         unknown = _first(strange, self._unknown)
-        twice = _first([n for n in self._names if count[n] > 1], '{!r} stands there twice'.format)
+        twice = _first([n for n in self._names if count[n] > 1], '{!r} is named twice'.format)
         missing = ', '.join(_first(absent))
         return '; '.join([*unknown, *twice, *([f'{missing} missing'] if missing else [])])
 

@@ -56,4 +56,4 @@ class SharedProcessor:
         if other is None:
             return None
         realtime.move_to(other)
-        return f'simulation and controller have a processor each: {measured} on one'
+        return f'simulation and controller now have a processor each: {measured} on a shared one'

@@ -11,7 +11,7 @@ from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.evaluation import records, tracking
 from softrobot_dynamics.evaluation.targets import targets_of, time_along
 from softrobot_dynamics.evaluation.units import in_words
-from softrobot_dynamics.loops.command_timing import said_of
+from softrobot_dynamics.loops.command_timing import timing_in_words
 from softrobot_dynamics.references.piecewise import spline
 from support.recorded import parameters, PERIOD, RADIUS, recordings, TURN
 
@@ -336,7 +336,7 @@ def test_figures_say_when_commands_acted():
         _, figures = judged(replace(simulation, facts={**facts, **told}), controller)
         assert figures.command_timing == told.get('command_timing')
         if words:
-            assert words in said_of(figures.command_timing, figures.bus_rate_hz)
+            assert words in timing_in_words(figures.command_timing, figures.bus_rate_hz)
 
 
 def test_csv_has_a_line_for_every_tick(tmp_path):
