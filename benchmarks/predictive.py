@@ -5,6 +5,7 @@ The law `predictive`: how fast it solves, how well a tip follows, and Crocoddyl 
     python benchmarks/predictive.py rate      solutions of a running loop, a robot each
     python benchmarks/predictive.py circle    tip of pcc_arm round a circle of 100 mm in 1 s
     python benchmarks/predictive.py peer      BoxFDDP on the same problem of ur10e
+    python benchmarks/predictive.py gap       tip of pcc_arm between two posts, many times
 
 Times are of one process; beside them Pinocchio's `computeRNEADerivatives` of the UR10e from Python
 on the same machine at the same time, by which they scale (needs `pin`; `peer` needs `crocoddyl`).
@@ -15,6 +16,7 @@ import sys
 import time
 
 import numpy as np
+from predictive_gap import CLEARANCE, gap_robot, go_through, goal_side, tip_of
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.controllers.predictive.horizon import allocate_horizon, COST, DONE, iterate
@@ -228,14 +230,33 @@ def peer(options):
     print(f'our iteration: {took / max(1, iterations) * 1e6:.0f} us; {unit_words(scale())}')
 
 
+def gap(options):
+    """Print how often the arm touches a post, with the clearance and without."""
+    model = sd.compile_model(gap_robot())
+    for words, clearance in ((f'{1e3 * CLEARANCE:g} mm kept', CLEARANCE), ('none kept', np.nan)):
+        least, off = [], []
+        for seed in range(options.seeds):
+            found, goal, gaps = go_through(model, seed, clearance)
+            assert found.ok.all() and goal_side(model, found), f'seed {seed}'
+            least.append(1e3 * gaps.min())
+            off.append(1e3 * np.linalg.norm(tip_of(model, found.q[-1]) - goal))
+        touches = int((np.array(least) <= 0.0).sum())
+        print(
+            f'{words}: {options.seeds} seeds, {touches} touch; smallest gap {min(least):.3f} mm;'
+            f' goal missed by {np.median(off):.2f} mm, at most {max(off):.2f} mm',
+            flush=True,
+        )
+
+
 def main():
     """Print what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.partition('\n\n')[0])
-    parser.add_argument('what', choices=['rate', 'circle', 'peer'])
+    parser.add_argument('what', choices=['rate', 'circle', 'peer', 'gap'])
     parser.add_argument('--robots', nargs='+', default=['pcc_arm', 'ur10e'])
     parser.add_argument('--seconds', type=float, default=SECONDS)
+    parser.add_argument('--seeds', type=int, default=100, help='runs through the gap')
     options = parser.parse_args()
-    {'rate': rate, 'circle': circle, 'peer': peer}[options.what](options)
+    {'rate': rate, 'circle': circle, 'peer': peer, 'gap': gap}[options.what](options)
 
 
 if __name__ == '__main__':

@@ -96,7 +96,7 @@ def allocate_horizon(model: CompiledModel, count: int) -> Horizon:
         steps=steps,
         weights=allocate_weights(n, m),
         aims=allocate_aims(n, m, count),
-        costs=allocate_costs(model, count),
+        costs=allocate_costs(model, count, step.robot),
         limits=Limits(model.lower.copy(), model.upper.copy(), model.rate_limit.copy()),
         room=allocate_backward(n, m),
         policy=allocate_policy(n, m, count),

@@ -17,6 +17,7 @@ from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.contract import BlendedReference, sample_plan
+from softrobot_dynamics.controllers.predictive.distances import allocate_distances
 from softrobot_dynamics.controllers.predictive.horizon import (
     allocate_horizon,
     COST,
@@ -118,10 +119,11 @@ class Planner:
 
     def __init__(self, model: CompiledModel, controlled: Integers, width: int) -> None:
         n, m = model.n, model.m
-        self._n, self._m = n, m
+        self._model, self._n, self._m = model, n, m
         self._horizon: Horizon = allocate_horizon(model, MOST_STEPS)
         self.disturbance = self._horizon.step.disturbance
         self._iterate = cached(iterate, p=self._horizon)
+        self._clearance = 0.0  # [m] that gaps are measured below
         self._room: StepWorkspace = self._horizon.step
         self._aside = StepArrays(*(np.zeros((1, *x.shape[1:])) for x in self._horizon.steps))
         self._step = cached(make_step, w=self._room)
@@ -142,10 +144,11 @@ class Planner:
     def solve(self, request: Request) -> Plan:
         """Return the :class:`Plan` from a request; not ``ok`` where there is none."""
         began = time.perf_counter()
-        p, problem, n = self._horizon, request.problem, self._n
+        problem, n = request.problem, self._n
         self._learn(request)
         self._before[:] = request.x
         self._take(problem)
+        p = self._horizon
         count, h = problem.steps, problem.knot
         sound, x = True, request.x
         states = [x]
@@ -203,6 +206,12 @@ class Planner:
             getattr(p.aims, name)[:] = value
         p.limits.lower[:], p.limits.upper[:] = problem.lower, problem.upper
         p.limits.rate[:] = problem.rate
+        clearance = float(p.aims.clearance[0])
+        if clearance != self._clearance:  # only pairs that are nearer get derivatives
+            distances = allocate_distances(self._model, p.step.robot, clearance)
+            self._horizon = p._replace(costs=p.costs._replace(distances=distances))
+            self._iterate = cached(iterate, p=self._horizon)
+            self._clearance = clearance
 
     def _learn(self, request: Request) -> None:
         """Bring the disturbance on by what the last period has shown."""

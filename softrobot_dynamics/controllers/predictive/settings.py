@@ -74,6 +74,14 @@ class PredictiveSettings(SampledDataSettings):
         number('-', at_least=0.0, at_most=1.0, default=0.0),
         "Distance of the soft limits within the joints' position limits, in units of coordinates",
     )
+    clearance: float = parameter(
+        number('m', at_least=0.0, default=math.nan),
+        'Soft limit of distances from the environment and between parts; not set: none',
+    )
+    distance_weight: float = parameter(
+        number('1/m^2', at_least=0.0, default=1e8),
+        'Weight of how far distances are below the clearance',
+    )
     observer: float = parameter(
         number('s', at_least=0.0, at_most=10.0, default=0.005),
         'Time in which forces become known that the model lacks; 0: they are not looked for',
@@ -142,6 +150,7 @@ def problem_of(
             'posture': s.posture_weight / units**2,
             'speed': s.speed_weight / units**2,
             'limit': s.limit_weight,
+            'distance': 0.0 if math.isnan(s.clearance) else s.distance_weight,
             'effort': s.effort_weight * share,
             'change': s.change_weight * share,
         },
@@ -150,6 +159,7 @@ def problem_of(
             'u': np.clip(np.zeros(model.m), s.lower, s.upper),
             'lower': model.q_lower + room,
             'upper': model.q_upper - room,
+            'clearance': 0.0 if math.isnan(s.clearance) else s.clearance,
             'speed': np.full(model.n, np.inf)
             if math.isnan(s.speed_limit)
             else s.speed_limit * units,

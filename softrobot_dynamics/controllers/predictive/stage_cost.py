@@ -3,8 +3,8 @@
 Cost of a state on the horizon, its gradient and its Gauss-Newton Hessian.
 
 Per second: half the sum of weighted squares of what the tip, the outputs, the coordinates and
-their rates differ in from what they shall be, and of what coordinates and rates are beyond soft
-limits.
+their rates differ in from what they shall be, and of what coordinates, rates and distances are
+beyond soft limits.
 """
 
 from __future__ import annotations
@@ -13,10 +13,15 @@ from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.controllers.predictive.distances import (
+    allocate_distances,
+    HorizonDistances,
+)
 from softrobot_dynamics.kernels.layout import ORIGIN
 from softrobot_dynamics.recursion.frames import point_jacobian
-from softrobot_dynamics.recursion.passes import STATE, TIP_POSE
+from softrobot_dynamics.recursion.passes import Robot, STATE, TIP_POSE
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -30,6 +35,7 @@ class Weights(NamedTuple):
     posture: Vector  # (n,) [1/unit of q^2]
     speed: Vector  # (n,) [1/unit of qd^2]
     limit: Vector  # (1,) of coordinates and rates beyond soft limits, in units of the coordinates
+    distance: Vector  # (1,) [1/m^2] of gaps below the clearance
     effort: Vector  # (m,) [1/unit of u^2]
     change: Vector  # (m,) of du/dt [s^2/unit of u^2]
 
@@ -44,6 +50,7 @@ class Aims(NamedTuple):
     lower: Vector  # (n,) soft limits of coordinates
     upper: Vector  # (n,)
     speed: Vector  # (n,) of rates
+    clearance: Vector  # (1,) [m] soft limit of gaps
 
 
 class CostArrays(NamedTuple):
@@ -56,11 +63,12 @@ class CostArrays(NamedTuple):
     J: Vector  # (6 n,)
     y0: Vector  # (m,)
     units: Vector  # (n,)
+    distances: HorizonDistances
 
 
 def allocate_weights(n: int, m: int) -> Weights:
     """Return :class:`Weights` of nothing."""
-    one = {x: np.zeros(1) for x in ('tip', 'limit')}
+    one = {x: np.zeros(1) for x in ('tip', 'limit', 'distance')}
     of_u = {x: np.zeros(m) for x in ('output', 'effort', 'change')}
     return Weights(**one, **of_u, **{x: np.zeros(n) for x in ('posture', 'speed')})
 
@@ -69,11 +77,11 @@ def allocate_aims(n: int, m: int, count: int) -> Aims:
     """Return :class:`Aims` at zero, without limits."""
     free = {'lower': np.full(n, -np.inf), 'upper': np.full(n, np.inf), 'speed': np.full(n, np.inf)}
     places = {'tip': np.zeros((count, 3)), 'y': np.zeros((count, m))}
-    return Aims(**places, q=np.zeros(n), u=np.zeros(m), **free)
+    return Aims(**places, q=np.zeros(n), u=np.zeros(m), clearance=np.zeros(1), **free)
 
 
-def allocate_costs(model: CompiledModel, count: int) -> CostArrays:
-    """Return :class:`CostArrays` of a model."""
+def allocate_costs(model: CompiledModel, count: int, robot: Robot) -> CostArrays:
+    """Return :class:`CostArrays` of a model, whose poses are those of a ``robot``."""
     n = model.n
     return CostArrays(
         gradient=np.zeros((count, 2 * n)),
@@ -83,6 +91,7 @@ def allocate_costs(model: CompiledModel, count: int) -> CostArrays:
         J=np.zeros(6 * n),
         y0=model.y0.copy(),
         units=np.array(model.scales.units, dtype=float),
+        distances=allocate_distances(model, robot, 0.0),
     )
 
 
@@ -119,6 +128,14 @@ def state_cost(w, weights, aims, c, body, k, x, h, differentiate):
             total += 0.5 * weight * off * off
             if differentiate:
                 _add_square(w.terms.J[i], weight, off, gradient, by_qq)
+    weight, found = h * weights.distance[0], c.distances
+    if weight > 0.0 and found.measure.address != 0:
+        run(found.measure, x[:n], x[n:])
+        for r in range(found.near[0]):
+            off = found.gaps[r] - aims.clearance[0]
+            total += 0.5 * weight * off * off
+            if differentiate:
+                _add_square(found.rows[r], weight, off, gradient, by_qq)
     for i in range(n):
         q, v, unit, speed = x[i], x[n + i], c.units[i], weights.speed[i] * h
         posture, strict = weights.posture[i] * h, weights.limit[0] * h / (unit * unit)

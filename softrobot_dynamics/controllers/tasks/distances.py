@@ -11,6 +11,7 @@ from softrobot_dynamics.annotations import Integers
 from softrobot_dynamics.compiling.addresses import Entry, NOTHING
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.controllers.gap_rows import fill_gap_row
 from softrobot_dynamics.controllers.tasks.contract import (
     approach,
     Bound,
@@ -44,9 +45,7 @@ def keep_distances(rows, contact, clearance, approach, q, qd, t):
             break
         taken[best] = 1.0
         rows.least[r] = approach * (clearance - nearest)
-        row, J, normal = rows.J[r], contact.J[best], contact.normal[best]
-        for j in range(n):
-            row[j] = normal[0] * J[j] + normal[1] * J[n + j] + normal[2] * J[2 * n + j]
+        fill_gap_row(contact, best, rows.J[r])
 
 
 @register_bound('distances')
