@@ -7,6 +7,8 @@ along a straight line to the other side, which meets a post in most runs. Start,
 stiffness are drawn for each seed; the law knows the model and the posts.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.predictive.law import Predictive
@@ -90,7 +92,8 @@ def go_through(model, seed, clearance=CLEARANCE, **given):
     start, goal, (mass, stiffness) = draw(seed)
     changes = {'density': f'×{mass:.4f}', 'young_modulus': f'×{stiffness:.4f}'}
     plant = sd.compile_model(sd.vary(model.description, changes))
-    q, u = resting(plant, start, np.ones(model.m))
+    free = sd.compile_model(replace(plant.description, environment=()))
+    q, u = resting(free, start, np.ones(model.m))
     way = tip_of(plant, q)
     line = spline([0.0, MOVE], [way, goal], quintic=True)
     settings = Predictive.make_settings(model, None, tip=TIP, clearance=clearance, **given)

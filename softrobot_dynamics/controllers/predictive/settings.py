@@ -40,6 +40,10 @@ class PredictiveSettings(SampledDataSettings):
     iterations: int = parameter(
         integer(at_least=1, at_most=20, default=1), 'Iterations of a solution'
     )
+    renewal: int = parameter(
+        integer(at_least=1, at_most=10, default=2),
+        'Solutions in which all steps of the horizon are differentiated anew, a part in each',
+    )
     tip_weight: float = parameter(
         number('1/m^2', at_least=0.0, default=1e6), 'Weight of the error of the tip'
     )
@@ -142,6 +146,7 @@ def problem_of(
         knot=float(s.knot),
         steps=s.steps,
         iterations=s.iterations,
+        renewal=s.renewal,
         observer=float(s.observer),
         body=body,
         weights={

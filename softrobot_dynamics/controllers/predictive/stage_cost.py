@@ -20,6 +20,7 @@ from softrobot_dynamics.controllers.predictive.distances import (
     HorizonDistances,
 )
 from softrobot_dynamics.kernels.layout import ORIGIN
+from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.recursion.frames import point_jacobian
 from softrobot_dynamics.recursion.passes import Robot, STATE, TIP_POSE
 
@@ -114,17 +115,16 @@ def state_cost(w, weights, aims, c, body, k, x, h, differentiate):
         origin = body * STATE + TIP_POSE + ORIGIN
         for i in range(3):
             c.point[i] = robot.W[origin + i]
-        if differentiate:
-            point_jacobian(robot, body, True, c.point, c.J)
+        point_jacobian(robot, body, True, c.point, c.J)
         for i in range(3):
-            off = c.point[i] - aims.tip[k, i]
+            off = c.point[i] + dot(c.J[(3 + i) * n : (4 + i) * n], w.missing) - aims.tip[k, i]
             total += 0.5 * weight * off * off
             if differentiate:
                 _add_square(c.J[(3 + i) * n : (4 + i) * n], weight, off, gradient, by_qq)
     for i in range(len(weights.output)):
         weight = h * weights.output[i]
         if weight > 0.0:
-            off = w.terms.y[i] - c.y0[i] - aims.y[k, i]
+            off = w.terms.y[i] + dot(w.terms.J[i], w.missing) - c.y0[i] - aims.y[k, i]
             total += 0.5 * weight * off * off
             if differentiate:
                 _add_square(w.terms.J[i], weight, off, gradient, by_qq)
