@@ -58,8 +58,10 @@ def resting(model, tip, u):
         for k in (6, 7, 8):
             moved = u.copy()
             moved[k] += 0.05
-            slopes.append((tip_of(model, sd.equilibrium(model, u=moved, q0=q).q)[:2]
-                           - tip_of(model, q)[:2]) / 0.05)
+            slopes.append(
+                (tip_of(model, sd.equilibrium(model, u=moved, q0=q).q)[:2] - tip_of(model, q)[:2])
+                / 0.05
+            )
         step = np.linalg.lstsq(np.transpose(slopes), off, rcond=None)[0]
         u[6:] = np.maximum(0.0, u[6:] + np.clip(step, -2.0, 2.0))
     return sd.equilibrium(model, u=u).q, u

@@ -80,7 +80,9 @@ def allocate_steps(model: CompiledModel, count: int) -> tuple[StepWorkspace, Ste
     n, k = model.n, 2 * model.n + model.m
     force = np.zeros(n)
     own = Derivation(model, force)
-    vectors = {x: np.zeros(n) for x in (*('q', 'v', 'base_q', 'base_v', 'r'), 'correction', 'missing')}
+    vectors = {
+        x: np.zeros(n) for x in (*('q', 'v', 'base_q', 'base_v', 'r'), 'correction', 'missing')
+    }
     squares = {x: np.zeros((n, n)) for x in ('K', 'D', 'S')}
     wide = {x: np.zeros((n, k)) for x in ('by_q', 'by_v', 'right')}
     room = StepWorkspace(
