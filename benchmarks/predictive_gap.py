@@ -14,6 +14,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.predictive.law import Predictive
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.references.piecewise import spline
+from softrobot_dynamics.viewing.animation import animate, Film
 import yaml
 
 PERIOD, SECONDS, MOVE = 1e-3, 2.0, 1.2
@@ -103,3 +104,11 @@ def go_through(model, seed, clearance=CLEARANCE, **given):
     begin = sd.Start(q=q, u=u, ramp=0.2)
     found = sd.closed_loop(model, law, line, SECONDS, start=begin, plant=plant)
     return found, goal, smallest_gaps(plant, found.q)
+
+
+def film_gap(model, path, seed=1):
+    """Write the run of a seed into a GIF."""
+    found, goal, _ = go_through(model, seed)
+    line = np.linspace(tip_of(model, found.q[0]), goal, 20)
+    film = Film(model, found.t, found.q, (line,))
+    animate(film, path, title='1 mm on both sides')

@@ -2,9 +2,11 @@
 """
 Iterate control-limited differential dynamic programming over a horizon, in one compiled call.
 
-An iteration rolls the commands out from the present state and differentiates steps on the way (each,
-or with a ``renewal`` of 2 every other one, and the others the next time), goes backward (:mod:`~.predictive.backward_pass`), and rolls out what this finds, in shares of
-``SHARES`` until the cost falls. Steps are those of :mod:`~.predictive.implicit_step`.
+An iteration rolls the commands out from the present state and differentiates the steps on the way,
+goes backward (:mod:`~.predictive.backward_pass`), and rolls out what this finds, in shares of
+``SHARES`` until the cost falls. With a ``renewal`` of r each iteration differentiates one step in
+r, and the first; the others keep the derivatives of the iteration before, so that they are those
+of a motion that is a solution older. Steps are those of :mod:`~.predictive.implicit_step`.
 """
 
 from __future__ import annotations
@@ -243,7 +245,7 @@ def _roll_out(p, body, h, count, share):
 
 @kernel
 def _guess(known, by_all, z, A):
-    """Fill A (2, n) with the ``known`` accelerations (2 n,) and what ``z`` (k,) changes of them."""
+    """Fill A (2, n) with the ``known`` accelerations (2 n,) and what z (k,) changes in them."""
     n = A.shape[1]
     for s in range(2):
         for i in range(n):
