@@ -89,5 +89,6 @@ def table():
                 f'{rms:.3f} mm RMS, {off.max():.3f} mm at most, {0.1 * off.max() / length:.3f} %'
             )
         else:
-            error = f'below 3 mm after {t[np.flatnonzero(off > 3.0)[-1] + 1]:.2f} s, then {off[-1]:.3f} mm'
+            arrived = t[np.flatnonzero(off > 3.0)[-1] + 1]
+            error = f'below 3 mm after {arrived:.2f} s, {off[-1]:.3f} mm in the end'
         print(f'| `predictive` | `{robot}`: {words} | {rate:.0f} | {error} |', flush=True)

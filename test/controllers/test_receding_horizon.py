@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from scipy.spatial.transform import Rotation
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.controllers.predictive.distances import allocate_distances
@@ -14,6 +15,7 @@ from softrobot_dynamics.controllers.predictive.horizon import (
     RESIDUAL,
 )
 from softrobot_dynamics.controllers.predictive.implicit_step import allocate_steps, make_step
+from softrobot_dynamics.controllers.predictive.stage_cost import state_cost
 from support.robots import compiled
 
 STEP = 0.01
@@ -235,3 +237,29 @@ def test_derivatives_that_are_renewed_in_parts_lead_to_the_same_solution():
         costs.append(p.report[COST])
     assert costs[1] < 0.9 * first
     assert costs[1] == pytest.approx(costs[0], rel=1e-9)
+
+
+def test_the_axes_of_a_tip_are_led_and_their_gradient_is_exact():
+    """Axes come to those that are wanted; the gradient of their cost is that of differences."""
+    model, count = compiled('double_pendulum'), 20
+    x = np.r_[model.q0, 0.0, 0.0]
+    p, _ = problem(model, count, {'rotation': 1e4, 'effort': 1e-3, 'change': 1e-6}, x)
+    angle = -0.3  # of both joints, about -y
+    p.aims.rotation[:] = Rotation.from_rotvec([0.0, -angle, 0.0]).as_matrix().ravel()
+    kernel = cached(iterate, p=p)
+    kernel(1, STEP, count, 1, 0.0)
+    cost = cached(state_cost, w=p.step, weights=p.weights, aims=p.aims, c=p.costs)
+    stepping_room = p.steps.A[0], p.steps.inverse[0], p.steps.by_all[0], p.steps.F[0]
+    step, end = cached(make_step, w=p.step), np.zeros(4)
+    slopes = []
+    for i, u in enumerate(1e-3 * np.eye(2)):
+        costs = []
+        for sign in (1.0, -1.0):
+            assert step(x, sign * u, STEP, *stepping_room, end, 1, 1) == 0
+            costs.append(cost(1, 0, end, STEP, 1))
+            gradient = p.costs.gradient[0] @ p.steps.F[0][:, 4 + i]
+        slopes.append((gradient, (costs[0] - costs[1]) / 2e-3))
+    for gradient, slope in slopes:
+        assert gradient == pytest.approx(slope, rel=1e-4)
+    kernel(1, STEP, count, 40, 0.0)
+    assert p.now.x[-1, :2].sum() == pytest.approx(angle, abs=0.02)

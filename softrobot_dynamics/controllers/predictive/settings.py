@@ -12,8 +12,9 @@ import numpy as np
 from softrobot_dynamics.annotations import Integers
 from softrobot_dynamics.controllers.predictive.planner import HorizonProblem, MOST_STEPS, Plan
 from softrobot_dynamics.controllers.sampled_data_law import SampledDataSettings
-from softrobot_dynamics.schema.fields import integer, number, text
+from softrobot_dynamics.schema.fields import integer, number, text, vector
 from softrobot_dynamics.schema.parameters import parameter
+from softrobot_dynamics.schema.poses import Pose
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -46,6 +47,14 @@ class PredictiveSettings(SampledDataSettings):
     )
     tip_weight: float = parameter(
         number('1/m^2', at_least=0.0, default=1e6), 'Weight of the error of the tip'
+    )
+    rotation_weight: float = parameter(
+        number('1/rad^2', at_least=0.0, default=0.0),
+        'Weight of the turn of the axes of the tip from those of tip_rpy',
+    )
+    tip_rpy: tuple[float, float, float] = parameter(
+        vector('rad', 3, default=(0.0, 0.0, 0.0)),
+        'Roll, pitch and yaw that the axes of the tip shall have, base frame',
     )
     output_weight: float = parameter(
         number('-', at_least=0.0, default=1e5),
@@ -151,6 +160,7 @@ def problem_of(
         body=body,
         weights={
             'tip': s.tip_weight if s.tip else 0.0,
+            'rotation': s.rotation_weight if s.tip else 0.0,
             'output': np.where(own, 0.0 if s.tip else output, 0.0),
             'posture': s.posture_weight / units**2,
             'speed': s.speed_weight / units**2,
@@ -161,6 +171,7 @@ def problem_of(
         },
         aims={
             'q': model.q0,
+            'rotation': Pose(rpy=s.tip_rpy).matrix()[:3, :3].ravel(),
             'u': np.clip(np.zeros(model.m), s.lower, s.upper),
             'lower': model.q_lower + room,
             'upper': model.q_upper - room,

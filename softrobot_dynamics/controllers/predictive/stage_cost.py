@@ -19,6 +19,7 @@ from softrobot_dynamics.controllers.predictive.distances import (
     allocate_distances,
     HorizonDistances,
 )
+from softrobot_dynamics.controllers.tasks.rotations import rotation_error
 from softrobot_dynamics.kernels.layout import ORIGIN
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.recursion.frames import point_jacobian
@@ -32,6 +33,7 @@ class Weights(NamedTuple):
     """Weights of squares, in the cost per second; commands count as shares of their range."""
 
     tip: Vector  # (1,) [1/m^2]
+    rotation: Vector  # (1,) [1/rad^2]
     output: Vector  # (m,) [1/unit of y^2]
     posture: Vector  # (n,) [1/unit of q^2]
     speed: Vector  # (n,) [1/unit of qd^2]
@@ -46,6 +48,7 @@ class Aims(NamedTuple):
 
     tip: Matrix  # (N, 3) [m], base frame
     y: Matrix  # (N, m) relative to q = 0
+    rotation: Vector  # (9,) axes of the tip, row by row, base frame
     q: Vector  # (n,)
     u: Vector  # (m,)
     lower: Vector  # (n,) soft limits of coordinates
@@ -61,6 +64,7 @@ class CostArrays(NamedTuple):
     by_qq: Array  # (N, n, n)
     by_vv: Array  # (N, n) diagonal; q and qd do not meet
     point: Vector  # (3,)
+    turn: Vector  # (3,)
     J: Vector  # (6 n,)
     y0: Vector  # (m,)
     units: Vector  # (n,)
@@ -69,7 +73,7 @@ class CostArrays(NamedTuple):
 
 def allocate_weights(n: int, m: int) -> Weights:
     """Return :class:`Weights` of nothing."""
-    one = {x: np.zeros(1) for x in ('tip', 'limit', 'distance')}
+    one = {x: np.zeros(1) for x in ('tip', 'rotation', 'limit', 'distance')}
     of_u = {x: np.zeros(m) for x in ('output', 'effort', 'change')}
     return Weights(**one, **of_u, **{x: np.zeros(n) for x in ('posture', 'speed')})
 
@@ -78,7 +82,14 @@ def allocate_aims(n: int, m: int, count: int) -> Aims:
     """Return :class:`Aims` at zero, without limits."""
     free = {'lower': np.full(n, -np.inf), 'upper': np.full(n, np.inf), 'speed': np.full(n, np.inf)}
     places = {'tip': np.zeros((count, 3)), 'y': np.zeros((count, m))}
-    return Aims(**places, q=np.zeros(n), u=np.zeros(m), clearance=np.zeros(1), **free)
+    return Aims(
+        **places,
+        q=np.zeros(n),
+        u=np.zeros(m),
+        clearance=np.zeros(1),
+        rotation=np.eye(3).ravel(),
+        **free,
+    )
 
 
 def allocate_costs(model: CompiledModel, count: int, robot: Robot) -> CostArrays:
@@ -89,6 +100,7 @@ def allocate_costs(model: CompiledModel, count: int, robot: Robot) -> CostArrays
         by_qq=np.zeros((count, n, n)),
         by_vv=np.zeros((count, n)),
         point=np.zeros(3),
+        turn=np.zeros(3),
         J=np.zeros(6 * n),
         y0=model.y0.copy(),
         units=np.array(model.scales.units, dtype=float),
@@ -110,8 +122,8 @@ def state_cost(w, weights, aims, c, body, k, x, h, differentiate):
         by_vv[:] = 0.0
         for i in range(n):
             by_qq[i, :] = 0.0
-    weight = h * weights.tip[0]
-    if weight > 0.0:
+    weight, turning = h * weights.tip[0], h * weights.rotation[0]
+    if weight > 0.0 or turning > 0.0:
         origin = body * STATE + TIP_POSE + ORIGIN
         for i in range(3):
             c.point[i] = robot.W[origin + i]
@@ -121,6 +133,15 @@ def state_cost(w, weights, aims, c, body, k, x, h, differentiate):
             total += 0.5 * weight * off * off
             if differentiate:
                 _add_square(c.J[(3 + i) * n : (4 + i) * n], weight, off, gradient, by_qq)
+        if turning > 0.0:
+            pose = body * STATE + TIP_POSE
+            rotation_error(aims.rotation, robot.W[pose : pose + 9], c.turn)
+            for i in range(3):
+                row = c.J[i * n : (i + 1) * n]
+                off = dot(row, w.missing) - c.turn[i]
+                total += 0.5 * turning * off * off
+                if differentiate:
+                    _add_square(row, turning, off, gradient, by_qq)
     for i in range(len(weights.output)):
         weight = h * weights.output[i]
         if weight > 0.0:
