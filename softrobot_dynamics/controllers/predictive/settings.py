@@ -42,7 +42,7 @@ class PredictiveSettings(SampledDataSettings):
         integer(at_least=1, at_most=20, default=1), 'Iterations of a solution'
     )
     renewal: int = parameter(
-        integer(at_least=1, at_most=10, default=2),
+        integer(at_least=1, at_most=10, default=4),
         'Solutions in which all steps of the horizon are differentiated anew, a part in each',
     )
     tip_weight: float = parameter(
