@@ -19,7 +19,7 @@ from softrobot_dynamics.controllers.predictive.distances import (
     allocate_distances,
     HorizonDistances,
 )
-from softrobot_dynamics.controllers.tasks.rotations import rotation_error
+from softrobot_dynamics.controllers.rotations import rotation_error
 from softrobot_dynamics.kernels.layout import ORIGIN
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.recursion.frames import point_jacobian
