@@ -10,7 +10,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from collections.abc import Sequence
 import sys
-from typing import TYPE_CHECKING
+from typing import Any
 
 from softrobot_dynamics.cli import (
     check,
@@ -39,9 +39,6 @@ from softrobot_dynamics.compiling.programs import (
     running,
 )
 from softrobot_dynamics.errors import one_line, SoftRobotError
-
-if TYPE_CHECKING:
-    from _typeshed import SupportsWrite
 
 COMMANDS = (
     demo, view, study, excite, identify, reproduce, check, robots, importing, compiling,
@@ -84,7 +81,7 @@ def _run(argv: Sequence[str] | None) -> int:
 class _Parser(ArgumentParser):
     """A parser whose help and usage are not lost in silence where they cannot be written."""
 
-    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
+    def _print_message(self, message: str, file: Any = None) -> None:
         if (stream := file or sys.stderr) is not None:  # it is closed
             stream.write(message)
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Feed-forward: play given commands, in time if need be, whatever the robot does."""
+"""Feed-forward: play given commands, constant or over time, without feedback."""
 
 from __future__ import annotations
 

@@ -13,8 +13,9 @@ from softrobot_dynamics.compiling.addresses import Entry
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.compiling.parallel import compile_in_parallel
+from softrobot_dynamics.controllers.blending import BlendedReference
 from softrobot_dynamics.controllers.buffers import allocate_buffers, Buffers
-from softrobot_dynamics.controllers.contract import BlendedReference, Command, Controller
+from softrobot_dynamics.controllers.contract import Command, Controller
 from softrobot_dynamics.controllers.sampled_data.command import HeldCommand, Lines
 from softrobot_dynamics.controllers.sampled_data.delayed_loop import Lateness
 from softrobot_dynamics.controllers.sampled_data.friction_compensation import FrictionCompensation

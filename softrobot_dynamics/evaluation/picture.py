@@ -106,8 +106,9 @@ def _draw_paths(axes: Axes3D, report: Report, tips: Tips, to_world: Matrix) -> l
     """Draw where tips were and should have been; return the points, (T, 3) each."""
     run, drawn = report.run, list[Matrix]()
     step, late = step_of(run.t), run.t >= report.ramp
+    R, origin = to_world[:3, :3], to_world[:3, 3]
     for k in range(tips.points.shape[1]):
-        wanted, points = (_moved(to_world, p[:, k]) for p in (tips.wanted, tips.points))
+        wanted, points = (p[:, k] @ R.T + origin for p in (tips.wanted, tips.points))
         axes.plot(*wanted[::step].T, color=INK, lw=3.4, alpha=0.3, zorder=4, label='reference')
         axes.plot(*points[~late][::step].T, color=TIP, lw=1.0, ls=(0, (2, 1.5)), zorder=5,
                   label=f'tip, first {report.ramp:g} s')  # fmt: skip
@@ -118,10 +119,6 @@ def _draw_paths(axes: Axes3D, report: Report, tips: Tips, to_world: Matrix) -> l
                        loc='upper left', bbox_to_anchor=(0.021, 0.885), ncol=3, fontsize=9,
                        labelcolor=INK)  # fmt: skip
     return drawn
-
-
-def _moved(transform: Matrix, points: Matrix) -> Any:
-    return points @ transform[:3, :3].T + transform[:3, 3]
 
 
 # Title

@@ -160,15 +160,15 @@ class ControlLoop(GuardedLoop):
 
     def _tick(self, stamp: Stamp, t: float, q: Vector, qd: Vector, arrival: int) -> None:
         """Answer one valid state."""
-        sent_before = self.driver.last_command
+        sent_at, sent_before = self._sent_at, self.driver.last_command
         self._before[:] = nan if sent_before is None else sent_before
         self.driver.took = NOTHING
         mode, stopped = self.mode, self.orders.emergency
         command = None if stopped else self._compute(t, q, qd)
         computed = now()
         with self._sending:
-            if self.mode != mode:  # another thread made the robot safe meanwhile
-                return
+            if (self.mode, self._sent_at) != (mode, sent_at):
+                return  # another thread sent a safe command meanwhile, from which rates count
             u = self._safe_now(STOPPED, arrival) if stopped else self._answer(command, arrival)
             if now() > self._expires:  # nobody may act on that state any more
                 self._time_out(now())

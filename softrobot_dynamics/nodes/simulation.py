@@ -244,7 +244,7 @@ class SimulationNode(Node):
 
     def _on_step(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         if self._loop is not None and not self._loop.paused:
-            response.success, response.message = False, 'not paused: pause the simulation first'
+            response.success, response.message = False, 'not paused: pause it first'
             return response
         return self._answer(response, lambda: self._loop.step(), 'advanced by one period')
 

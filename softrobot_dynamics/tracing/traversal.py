@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Ways through an expression graph: in order, with numbers, with other nodes for its symbols."""
+"""Traverse an expression graph: order it, evaluate it, substitute its symbols."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any

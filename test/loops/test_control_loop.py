@@ -159,6 +159,30 @@ def test_a_command_that_took_too_long_on_its_way_is_followed_by_the_safe_one(con
     assert answered != SAFE and control.loop.record.rows[-1][4].tolist() == answered
 
 
+def test_an_answer_is_dropped_where_the_guard_sent_a_safe_command_meanwhile(monkeypatch):
+    """Its rates count from a command that is no longer the last; the next state is answered."""
+    control = Control(monkeypatch, rate_limit=np.full(2, 10.0))
+    for k in range(1, 60):
+        control.go(state((1.0, 1.0), k))
+    control.go()
+    assert control.loop.mode == TIMED_OUT and control.loop._next_step is not None
+    compute = control.plant.controller.compute
+
+    def interrupted(*arguments):
+        control.clock.time = control.loop._next_step
+        control.loop._keep_safe(control.clock.time)
+        return compute(*arguments)
+
+    control.plant.controller.compute = interrupted
+    rows, sent = len(control.loop.record.rows), len(control.publisher.commands)
+    control.go(state((1.0, 1.0), 60), after=PERIOD // 10)
+    assert len(control.loop.record.rows) == rows
+    assert [stamp for _, stamp in control.publisher.commands[sent:]] == [None]
+    control.plant.controller.compute = compute
+    control.go(state((1.0, 1.0), 61))
+    assert control.loop.mode == RUNNING
+
+
 def test_a_state_that_waited_while_the_loop_did_not_run_is_stale(control):
     """Wherever in its cycle the loop was."""
     control.go(state(stamp=1))

@@ -326,7 +326,7 @@ def test_one_sensor_may_be_sufficient(rig):
     rig.go(300)
     assert rig.loop.mode == (WAITING if lacking else RUNNING)
     assert rig.loop.lacking == lacking
-    assert not lacking or any('nothing observes' in words for words in rig.publisher.words)
+    assert not lacking or any('no sensor observes' in words for words in rig.publisher.words)
 
 
 def test_commands_count_from_when_they_come(rig):

@@ -7,7 +7,7 @@ import functools
 import numpy as np
 import pytest
 import softrobot_dynamics as sd
-from softrobot_dynamics.controllers.contract import BlendedReference, sample_plan
+from softrobot_dynamics.controllers.blending import BlendedReference, sample_plan
 from softrobot_dynamics.errors import (
     ArgumentError,
     DescriptionError,

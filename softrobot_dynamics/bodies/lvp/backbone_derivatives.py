@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Derivatives of frames along a backbone and of their columns at its nodes; there and back.
+Derivatives of frames along a backbone and of their columns at its nodes, both ways.
 
 With the angular velocity w of a frame, its derivative a, and an axis r of it, dr/dt = w x r and
 d2r/dt2 = a x r + w x dr/dt. So the columns of :mod:`softrobot_dynamics.bodies.lvp.backbone` are

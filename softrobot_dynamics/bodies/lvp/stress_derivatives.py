@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Derivatives of what a block of points demands for its strain: gradients, and how they change.
+Derivatives of the stress forces of a block of points, by deformation gradients.
 
 With d = f (x1, x2) the deformation gradient is linear in the four values X = (f, df/dx1, df/dx2,
 df/ds) of the growth, and in the strains,

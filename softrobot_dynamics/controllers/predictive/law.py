@@ -12,7 +12,8 @@ import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.parallel import compile_in_parallel
-from softrobot_dynamics.controllers.contract import BlendedReference, Command, Controller, register
+from softrobot_dynamics.controllers.blending import BlendedReference
+from softrobot_dynamics.controllers.contract import Command, Controller, register
 from softrobot_dynamics.controllers.predictive.feedback import follow_plan
 from softrobot_dynamics.controllers.predictive.planner import (
     HorizonProblem,

@@ -16,7 +16,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.contract import BlendedReference, sample_plan
+from softrobot_dynamics.controllers.blending import BlendedReference, sample_plan
 from softrobot_dynamics.controllers.predictive.distances import allocate_distances
 from softrobot_dynamics.controllers.predictive.horizon import (
     allocate_horizon,
