@@ -5,6 +5,8 @@ The law `predictive`: how fast it solves, how well a tip follows, and Crocoddyl 
     python benchmarks/predictive.py rate      solutions of a running loop, a robot each
     python benchmarks/predictive.py circle    tip of pcc_arm round a circle of 100 mm in 1 s
     python benchmarks/predictive.py peer      BoxFDDP on the same problem of ur10e
+    python benchmarks/predictive.py gap       tip of pcc_arm between two posts, many times
+    python benchmarks/predictive.py published motions like those of papers, in a table
 
 Times are of one process; beside them Pinocchio's `computeRNEADerivatives` of the UR10e from Python
 on the same machine at the same time, by which they scale (needs `pin`; `peer` needs `crocoddyl`).
@@ -15,6 +17,8 @@ import sys
 import time
 
 import numpy as np
+from predictive_gap import CLEARANCE, film_gap, gap_robot, go_through, goal_side, tip_of
+from predictive_published import table
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.controllers.predictive.horizon import allocate_horizon, COST, DONE, iterate
@@ -38,7 +42,7 @@ LOAD = 0.16  # [kg], a fifth of pcc_arm
 
 
 def scale():
-    """Return the time [us] of Pinocchio's computeRNEADerivatives of the UR10e from Python."""
+    """Return the processor time [us] of Pinocchio's computeRNEADerivatives of the UR10e."""
     import pinocchio
     from pinocchio_chain import pinocchio_model
 
@@ -46,10 +50,10 @@ def scale():
     data, (q, v, a) = model.createData(), np.random.default_rng(0).normal(size=(3, 6))
     times = []
     for _ in range(20):
-        began = time.perf_counter()
+        began = time.thread_time()
         for _ in range(1000):
             pinocchio.computeRNEADerivatives(model, data, q, v, a)
-        times.append((time.perf_counter() - began) * 1e3)
+        times.append((time.thread_time() - began) * 1e3)
     return float(np.median(times))
 
 
@@ -228,14 +232,45 @@ def peer(options):
     print(f'our iteration: {took / max(1, iterations) * 1e6:.0f} us; {unit_words(scale())}')
 
 
+def gap(options):
+    """Print how often the arm touches a post, with the clearance and without."""
+    model = sd.compile_model(gap_robot())
+    if options.film:
+        film_gap(model, options.film)
+        return
+    for words, clearance in ((f'{1e3 * CLEARANCE:g} mm kept', CLEARANCE), ('none kept', np.nan)):
+        least, off = [], []
+        for seed in range(options.seeds):
+            found, goal, gaps = go_through(model, seed, clearance)
+            assert found.ok.all() and goal_side(model, found), f'seed {seed}'
+            least.append(1e3 * gaps.min())
+            off.append(1e3 * np.linalg.norm(tip_of(model, found.q[-1]) - goal))
+        touches = int((np.array(least) <= 0.0).sum())
+        print(
+            f'{words}: {options.seeds} seeds, {touches} touch; smallest gap {min(least):.3f} mm;'
+            f' goal missed by {np.median(off):.2f} mm, at most {max(off):.2f} mm',
+            flush=True,
+        )
+
+
+def published(options):
+    """Print a table of motions like those of published predictive laws."""
+    before = scale()
+    table()
+    print(unit_words(min(before, scale())))
+
+
 def main():
     """Print what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.partition('\n\n')[0])
-    parser.add_argument('what', choices=['rate', 'circle', 'peer'])
+    parser.add_argument('what', choices=['rate', 'circle', 'peer', 'gap', 'published'])
     parser.add_argument('--robots', nargs='+', default=['pcc_arm', 'ur10e'])
     parser.add_argument('--seconds', type=float, default=SECONDS)
+    parser.add_argument('--seeds', type=int, default=100, help='runs through the gap')
+    parser.add_argument('--film', help='GIF of one run through the gap, in place of all')
     options = parser.parse_args()
-    {'rate': rate, 'circle': circle, 'peer': peer}[options.what](options)
+    commands = {'rate': rate, 'circle': circle, 'peer': peer, 'gap': gap, 'published': published}
+    commands[options.what](options)
 
 
 if __name__ == '__main__':

@@ -9,6 +9,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.configuration import build
 from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.contract import CONTROLLERS
+from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
 from softrobot_dynamics.loops.solving import SolutionThread, solve_beside
 from softrobot_dynamics.references.circle import Circle
@@ -16,6 +17,7 @@ from softrobot_dynamics.references.led_tips import led_tip_reference, TipTarget,
 from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.references.setpoint import SetPoint
 from support.robots import compiled
+import yaml
 
 PERIOD = 2e-3
 GOAL = np.array([0.8, -0.3])
@@ -139,6 +141,34 @@ def test_an_unknown_tip_is_refused():
     """A tip of no body of the robot is refused."""
     with pytest.raises(Exception, match='tip'):
         law(compiled('double_pendulum'), tip='nobody')
+
+
+def test_a_clearance_of_a_robot_that_cannot_touch_anything_is_refused():
+    """A clearance is refused where no shapes may touch, rather than not kept."""
+    with pytest.raises(ArgumentError, match='clearance'):
+        law(compiled('double_pendulum'), clearance=0.01)
+
+
+def test_an_arm_stops_short_of_a_wall_and_closer_by_a_smaller_clearance():
+    """A goal behind a wall leaves the gap that is asked for, also one that is set as it runs."""
+    robot = yaml.safe_load(shipped('robots')['double_pendulum'].read_text())
+    end = {'type': 'sphere', 'radius': 0.1, 'centre': [0.0, 0.0, -1.0]}
+    robot['bodies'][-1] = {**robot['bodies'][-1], 'collision': end}
+    plain = sd.compile_model(sd.load_robot(robot))
+    tip = sd.forward_kinematics(plain, q=GOAL)[-1][:3, 3]
+    begin = sd.forward_kinematics(plain, q=plain.q0)[-1][:3, 3]
+    across = (begin - tip) / np.linalg.norm(begin - tip)
+    point = tip + 0.15 * across
+    wall = {'name': 'wall', 'type': 'plane', 'point': point.tolist(), 'normal': across.tolist()}
+    model = sd.compile_model(sd.surround(plain.description, {'environment': [wall]}))
+    made, gaps = law(model, clearance=0.05, distance_weight=1e7, **GENTLE), []
+    for clearance in (0.05, 0.02):
+        made.use(made.settings.replace(clearance=clearance))
+        found = settled(made, plain)
+        late = found.q[found.t > 0.5]
+        places = np.array([sd.forward_kinematics(plain, q=q)[-1][:3, 3] for q in late])
+        gaps.append(((places - point) @ across - 0.1).min())
+    assert gaps == pytest.approx([0.05, 0.02], abs=1e-3)
 
 
 def test_new_settings_count_at_once_and_a_jump_of_the_goal_does_not_step_the_command():

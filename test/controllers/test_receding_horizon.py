@@ -4,8 +4,10 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from scipy.spatial.transform import Rotation
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.controllers.predictive.distances import allocate_distances
 from softrobot_dynamics.controllers.predictive.horizon import (
     allocate_horizon,
     COST,
@@ -13,6 +15,7 @@ from softrobot_dynamics.controllers.predictive.horizon import (
     RESIDUAL,
 )
 from softrobot_dynamics.controllers.predictive.implicit_step import allocate_steps, make_step
+from softrobot_dynamics.controllers.predictive.stage_cost import state_cost
 from support.robots import compiled
 
 STEP = 0.01
@@ -86,8 +89,8 @@ def problem(model, count, weights, x, before=0.0):
     return p, solve
 
 
-def cart():
-    """Return the model of a mass on a slide: linear."""
+def cart(**surroundings):
+    """Return the model of a mass on a slide, linear, with what may be around it."""
     robot = {
         'name': 'cart',
         'gravity': [0.0, 0.0, 0.0],
@@ -99,7 +102,10 @@ def cart():
             }
         ],
         'actuators': [{'name': 'force', 'type': 'joint', 'joint': 'slide'}],
+        **surroundings,
     }
+    if surroundings:
+        robot['bodies'][0]['collision'] = {'type': 'sphere', 'radius': 0.05}
     return sd.compile_model(sd.load_robot(robot))
 
 
@@ -200,3 +206,60 @@ def test_soft_limits_hold_coordinates_and_rates_back():
     p.weights.limit[:], p.aims.speed[:], p.aims.upper[:] = 1e8, 1.0, 0.2
     solve(30)
     assert p.now.x[:, 1].max() < 1.01 and p.now.x[:, 0].max() < 0.201
+
+
+def test_a_clearance_holds_surfaces_apart():
+    """A mass that is sent beyond a wall stays short of it by the clearance, not so without."""
+    wall = {'name': 'wall', 'type': 'plane', 'point': [0.35, 0.0, 0.0], 'normal': [-1.0, 0.0, 0.0]}
+    model, count = cart(environment=[wall]), 30
+    p, solve = problem(model, count, {**LINEAR, 'speed': 0.0}, np.zeros(2))
+    p.aims.y[:] = 1.0
+    solve(5)
+    assert p.now.x[:, 0].max() > 0.5
+    distances = allocate_distances(model, p.step.robot, 0.02)
+    p = p._replace(costs=p.costs._replace(distances=distances))
+    p.weights.distance[:], p.aims.clearance[:] = 1e8, 0.02
+    cached(iterate, p=p)(-1, STEP, count, 50, 0.0)
+    gaps = 0.35 - 0.05 - p.now.x[:, 0]
+    assert gaps.min() == pytest.approx(0.02, abs=5e-4)
+
+
+def test_derivatives_that_are_renewed_in_parts_lead_to_the_same_solution():
+    """Steps that are differentiated in turns give the cost of all in each iteration, to 1e-9."""
+    model, count, costs = compiled('double_pendulum'), 10, []
+    for renewal in (1, 3):
+        x = np.r_[model.q0, 1.0, -0.5]
+        p, solve = problem(model, count, {'output': 300.0, 'effort': 1e-3, 'change': 1e-6}, x)
+        p.aims.y[:], p.renewal[:] = [0.9, -0.6], renewal
+        solve(1)
+        first = p.report[COST]
+        solve(60)
+        costs.append(p.report[COST])
+    assert costs[1] < 0.9 * first
+    assert costs[1] == pytest.approx(costs[0], rel=1e-9)
+
+
+def test_the_axes_of_a_tip_are_led_and_their_gradient_is_exact():
+    """Axes come to those that are wanted; the gradient of their cost is that of differences."""
+    model, count = compiled('double_pendulum'), 20
+    x = np.r_[model.q0, 0.0, 0.0]
+    p, _ = problem(model, count, {'rotation': 1e4, 'effort': 1e-3, 'change': 1e-6}, x)
+    angle = -0.3  # of both joints, about -y
+    p.aims.rotation[:] = Rotation.from_rotvec([0.0, -angle, 0.0]).as_matrix().ravel()
+    kernel = cached(iterate, p=p)
+    kernel(1, STEP, count, 1, 0.0)
+    cost = cached(state_cost, w=p.step, weights=p.weights, aims=p.aims, c=p.costs)
+    stepping_room = p.steps.A[0], p.steps.inverse[0], p.steps.by_all[0], p.steps.F[0]
+    step, end = cached(make_step, w=p.step), np.zeros(4)
+    slopes = []
+    for i, u in enumerate(1e-3 * np.eye(2)):
+        costs = []
+        for sign in (1.0, -1.0):
+            assert step(x, sign * u, STEP, *stepping_room, end, 1, 1) == 0
+            costs.append(cost(1, 0, end, STEP, 1))
+            gradient = p.costs.gradient[0] @ p.steps.F[0][:, 4 + i]
+        slopes.append((gradient, (costs[0] - costs[1]) / 2e-3))
+    for gradient, slope in slopes:
+        assert gradient == pytest.approx(slope, rel=1e-4)
+    kernel(1, STEP, count, 40, 0.0)
+    assert p.now.x[-1, :2].sum() == pytest.approx(angle, abs=0.02)

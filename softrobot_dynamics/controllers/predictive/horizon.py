@@ -2,9 +2,11 @@
 """
 Iterate control-limited differential dynamic programming over a horizon, in one compiled call.
 
-An iteration rolls the commands out from the present state and differentiates each step on the way,
+An iteration rolls the commands out from the present state and differentiates the steps on the way,
 goes backward (:mod:`~.predictive.backward_pass`), and rolls out what this finds, in shares of
-``SHARES`` until the cost falls. Steps are those of :mod:`~.predictive.implicit_step`.
+``SHARES`` until the cost falls. With a ``renewal`` of r each iteration differentiates one step in
+r, and the first; the others keep the derivatives of the iteration before, so that they are those
+of a motion that is a solution older. Steps are those of :mod:`~.predictive.implicit_step`.
 """
 
 from __future__ import annotations
@@ -75,11 +77,12 @@ class Horizon(NamedTuple):
     room: BackwardWorkspace
     policy: Policy
     now: HorizonMotion
-    trial: HorizonMotion
+    trial: HorizonMotion  # its x are at first the states that now.A is of, if steps are known
     last: Vector  # (m,) the command before the first
     z: Vector  # (2 n + m,)
     report: Vector  # (5,) cost, residual, roll-outs, regularisation, iterations
-    known: Vector  # (1,) 1: the steps have derivatives of before, 0: they have not
+    known: Vector  # (1,) iterations since all steps got derivatives, from 1; 0: they have none
+    renewal: Vector  # (1,) iterations in which all steps get new derivatives, a part in each
 
 
 def allocate_horizon(model: CompiledModel, count: int) -> Horizon:
@@ -96,7 +99,7 @@ def allocate_horizon(model: CompiledModel, count: int) -> Horizon:
         steps=steps,
         weights=allocate_weights(n, m),
         aims=allocate_aims(n, m, count),
-        costs=allocate_costs(model, count),
+        costs=allocate_costs(model, count, step.robot),
         limits=Limits(model.lower.copy(), model.upper.copy(), model.rate_limit.copy()),
         room=allocate_backward(n, m),
         policy=allocate_policy(n, m, count),
@@ -106,6 +109,7 @@ def allocate_horizon(model: CompiledModel, count: int) -> Horizon:
         z=np.zeros(2 * n + m),
         report=np.zeros(5),
         known=np.zeros(1),
+        renewal=np.ones(1),
     )
 
 
@@ -143,6 +147,8 @@ def iterate(p, body, h, count, iterations, tolerance):
         if status != ROLLED_OUT:
             p.report[EXTRA] = min(1.0, max(1e-6, 10.0 * p.report[EXTRA]))
             extra = p.report[EXTRA]
+            for k in range(count + 1):
+                copy(now.x[k], trial.x[k])
             continue
         p.report[EXTRA] = 0.1 * p.report[EXTRA] if p.report[EXTRA] > 1e-9 else 0.0
         extra = p.report[EXTRA]
@@ -181,8 +187,8 @@ def _go_backward(p, h, count, extra):
 def _roll_out_and_differentiate(p, body, h, count):
     """Fill the states of the present commands and all derivatives; return the cost, or inf."""
     now, steps, total = p.now, p.steps, 0.0
-    n = len(p.step.q)
-    fresh = p.known[0] == 0.0
+    n, renewal, phase = len(p.step.q), int(p.renewal[0]), int(p.known[0])
+    fresh = phase == 0
     for k in range(count):
         before = now.u[k - 1] if k > 0 else p.last
         for i in range(len(before)):
@@ -190,16 +196,21 @@ def _roll_out_and_differentiate(p, body, h, count):
             low = max(p.limits.lower[i], min(before[i] - reach, p.limits.upper[i]))
             high = min(p.limits.upper[i], max(before[i] + reach, p.limits.lower[i]))
             now.u[k, i] = min(max(now.u[k, i], low), high)
-        for s in range(2):
-            copy(now.A[k, s * n : (s + 1) * n], steps.A[k, s])
+        for c in range(2 * n):
+            p.z[c] = 0.0 if fresh else now.x[k, c] - p.trial.x[k, c]
+        p.z[2 * n :] = 0.0
+        _guess(now.A[k], steps.by_all[k], p.z, steps.A[k])
         A, inverse, by_all, F = steps.A[k], steps.inverse[k], steps.by_all[k], steps.F[k]
-        if make_step(p.step, now.x[k], now.u[k], h, A, inverse, by_all, F, now.x[k + 1], 1, fresh):
+        new = fresh or k == 0 or (k + phase) % renewal == 0
+        if make_step(
+            p.step, now.x[k], now.u[k], h, A, inverse, by_all, F, now.x[k + 1], new, fresh
+        ):
             return np.inf
         for s in range(2):
             copy(A[s], now.A[k, s * n : (s + 1) * n])
         total += command_cost(p.weights, p.aims, now.u[k], before, h)
         total += state_cost(p.step, p.weights, p.aims, p.costs, body, k, now.x[k + 1], h, 1)
-    p.known[0] = 1.0
+    p.known[0] += 1.0
     return total
 
 
@@ -219,13 +230,7 @@ def _roll_out(p, body, h, count, share):
         )
         for i in range(len(before)):  # from now on the command, for the guess of A
             z[2 * n + i] = trial.u[k, i] - now.u[k, i]
-        for s in range(2):
-            A = p.steps.A[k, s]
-            for i in range(n):
-                guess, row = now.A[k, s * n + i], p.steps.by_all[k, s, i]
-                for c in range(len(z)):
-                    guess += row[c] * z[c]
-                A[i] = guess
+        _guess(now.A[k], p.steps.by_all[k], z, p.steps.A[k])
         A, inverse, by_all, F = p.steps.A[k], p.steps.inverse[k], p.steps.by_all[k], p.steps.F[k]
         if make_step(
             p.step, trial.x[k], trial.u[k], h, A, inverse, by_all, F, trial.x[k + 1], 0, 0
@@ -236,6 +241,18 @@ def _roll_out(p, body, h, count, share):
         total += command_cost(p.weights, p.aims, trial.u[k], before, h)
         total += state_cost(p.step, p.weights, p.aims, p.costs, body, k, trial.x[k + 1], h, 0)
     return total if total < np.inf else np.inf
+
+
+@kernel
+def _guess(known, by_all, z, A):
+    """Fill A (2, n) with the ``known`` accelerations (2 n,) and what z (k,) changes in them."""
+    n = A.shape[1]
+    for s in range(2):
+        for i in range(n):
+            guess, row = known[s * n + i], by_all[s, i]
+            for c in range(len(z)):
+                guess += row[c] * z[c]
+            A[s, i] = guess
 
 
 @kernel

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 GAMMA = 1.0 - 0.5**0.5
 TOLERANCE = 1e-10  # of the last correction of Q, in units of the coordinates
-ROUGH = 1e-8  # the same where no derivatives are taken
+ROUGH = 1e-6  # the same where no derivatives are taken: what is left is a hundredth of it
+CLOSE = 1e-5  # the same from which one exact step of Newton's method leaves less than TOLERANCE
 ITERATIONS, STALE = 12, 4  # of Newton's method, and those of them by derivatives of before
 
 
@@ -43,7 +44,7 @@ class StepWorkspace(NamedTuple):
 
     robot: Robot
     parts: ResponseEntries
-    terms: Terms  # of the last stage evaluated: after a step, of its end but for TOLERANCE
+    terms: Terms  # of the last evaluation: after a step, of its end but for ``missing``
     by_state: Matrix  # (n, 2 n)
     stiffness: Matrix  # (n, n) of the actuation
     disturbance: Vector  # (n,) f, a generalized force that the model does not know
@@ -55,7 +56,8 @@ class StepWorkspace(NamedTuple):
     base_q: Vector  # (n,)
     base_v: Vector  # (n,)
     r: Vector  # (n,) R, then its correction
-    correction: Vector  # (n,)
+    correction: Vector  # (n,) of A; the last one is not in the terms, see ``missing``
+    missing: Vector  # (n,) what it makes of q at the end of a step
     K: Matrix  # (n, n)
     D: Matrix  # (n, n)
     S: Matrix  # (n, n)
@@ -78,7 +80,9 @@ def allocate_steps(model: CompiledModel, count: int) -> tuple[StepWorkspace, Ste
     n, k = model.n, 2 * model.n + model.m
     force = np.zeros(n)
     own = Derivation(model, force)
-    vectors = {x: np.zeros(n) for x in ('q', 'v', 'base_q', 'base_v', 'r', 'correction')}
+    vectors = {
+        x: np.zeros(n) for x in (*('q', 'v', 'base_q', 'base_v', 'r'), 'correction', 'missing')
+    }
     squares = {x: np.zeros((n, n)) for x in ('K', 'D', 'S')}
     wide = {x: np.zeros((n, k)) for x in ('by_q', 'by_v', 'right')}
     room = StepWorkspace(
@@ -141,6 +145,7 @@ def make_step(w, x, u, h, A, inverse, by_all, F, end, linearise, fresh):
             copy(w.by_v[i], F[n + i])
     for i in range(n):
         end[i], end[n + i] = w.q[i], w.v[i]
+        w.missing[i] = g * g * w.correction[i]
     return 0
 
 
@@ -166,15 +171,16 @@ def _settle(w, A, g, inverse, linearise, fresh):
         size = _correct(w, g, inverse)
         if not size < 1e6:
             return 1
-        if linearise and size < tolerance and not differentiated:
+        last = size < tolerance
+        if linearise and size < CLOSE and not differentiated:
             if _differentiate(w, A, g, inverse) != 0:
                 return 1
-            _correct(w, g, inverse)
+            last = _correct(w, g, inverse) < CLOSE
         for i in range(n):
             A[i] += w.correction[i]
             w.v[i] = w.base_v[i] + g * A[i]
             w.q[i] = w.base_q[i] + g * w.v[i]
-        if size < tolerance:
+        if last:
             return 0
     return 1
 

@@ -12,7 +12,8 @@ import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.parallel import compile_in_parallel
-from softrobot_dynamics.controllers.contract import BlendedReference, Command, Controller, register
+from softrobot_dynamics.controllers.blending import BlendedReference
+from softrobot_dynamics.controllers.contract import Command, Controller, register
 from softrobot_dynamics.controllers.predictive.feedback import follow_plan
 from softrobot_dynamics.controllers.predictive.planner import (
     HorizonProblem,
@@ -66,6 +67,9 @@ class Predictive(Controller[PredictiveSettings]):
             names = [x for x, held in zip(model.actuator_names, model.positioned) if held]
             words = 'actuators that are told forces; predictive cannot plan positions of tendons'
             raise ArgumentError('actuators', names, words)
+        if not math.isnan(self.settings.clearance) and model.contact_plan is None:
+            words = 'nan: nothing of this robot may touch, as it has no shapes or no environment'
+            raise ArgumentError('predictive.clearance', self.settings.clearance, words)
         self._tip = self.settings.tip
         self._body = body_index(model, self._tip, 'tip') if self._tip else -1
         own = np.zeros(0, dtype=np.int64) if self._tip else self.controlled

@@ -16,7 +16,8 @@ import numpy as np
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.contract import BlendedReference, sample_plan
+from softrobot_dynamics.controllers.blending import BlendedReference, sample_plan
+from softrobot_dynamics.controllers.predictive.distances import allocate_distances
 from softrobot_dynamics.controllers.predictive.horizon import (
     allocate_horizon,
     COST,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 MOST_STEPS = 50  # of a horizon
 FIRST_ITERATIONS = 8  # of the first solution, which has nothing to begin with
+LEARNING, LEADING, DELAYED = 'learning', 'leading', 'delayed'  # single steps aside of a horizon
 SETTLED = 1e-9  # residual, of the cost, below which there is nothing to improve
 
 
@@ -47,6 +49,7 @@ class HorizonProblem(NamedTuple):
     knot: float  # [s] for which a command is held
     steps: int  # of the horizon
     iterations: int  # of each solution
+    renewal: int  # of derivatives, see :class:`.Horizon`
     observer: float  # [s] in which a disturbance becomes known; 0: it is not looked for
     body: int  # whose tip is led
     weights: dict[str, Any]  # of :class:`.Weights` by name
@@ -70,6 +73,13 @@ class Request(NamedTuple):
     delay: float  # [s] after which what is sent then acts
     delayed: Vector  # (m,) mean command that acts in that time
     last: Vector  # (m,) command before the plan
+
+
+class SingleStep(NamedTuple):
+    """One step aside of the horizon, and what its next solution begins with."""
+
+    steps: StepArrays
+    duration: Vector  # (1,) [s] of the last one; nan: nothing is known
 
 
 class Plan(NamedTuple):
@@ -118,12 +128,13 @@ class Planner:
 
     def __init__(self, model: CompiledModel, controlled: Integers, width: int) -> None:
         n, m = model.n, model.m
-        self._n, self._m = n, m
+        self._model, self._n, self._m = model, n, m
         self._horizon: Horizon = allocate_horizon(model, MOST_STEPS)
         self.disturbance = self._horizon.step.disturbance
         self._iterate = cached(iterate, p=self._horizon)
+        self._clearance = 0.0  # [m] that gaps are measured below
         self._room: StepWorkspace = self._horizon.step
-        self._aside = StepArrays(*(np.zeros((1, *x.shape[1:])) for x in self._horizon.steps))
+        self._single = {x: self._one_step() for x in (LEARNING, LEADING, DELAYED)}
         self._step = cached(make_step, w=self._room)
         self._sample = cached(sample_aims)
         self._add_force = cached(add_force)
@@ -136,28 +147,34 @@ class Planner:
     def forget(self) -> None:
         """Begin anew with the next request."""
         self._begin, self._before[:], self.disturbance[:] = math.nan, math.nan, 0.0
+        for each in self._single.values():
+            each.duration[0] = math.nan
         self._horizon.known[0] = 0.0
         self._horizon.report[EXTRA] = 0.0
 
     def solve(self, request: Request) -> Plan:
         """Return the :class:`Plan` from a request; not ``ok`` where there is none."""
         began = time.perf_counter()
-        p, problem, n = self._horizon, request.problem, self._n
+        problem, n = request.problem, self._n
         self._learn(request)
         self._before[:] = request.x
         self._take(problem)
+        p = self._horizon
         count, h = problem.steps, problem.knot
         sound, x = True, request.x
         states = [x]
-        for duration, u in ((request.lead, request.leading), (request.delay, request.delayed)):
+        for which, duration, u in (
+            (LEADING, request.lead, request.leading),
+            (DELAYED, request.delay, request.delayed),
+        ):
             if duration > 0.0:
-                sound = sound and self._move(x, u, duration, False)
+                sound = sound and self._move(which, x, u, duration)
                 x = self._end.copy()
             states.append(x)
-        p.now.x[0] = x
         p.last[:] = request.last
         t = request.t + request.lead + request.delay
         first = self._shift(t, h, count, request.last)
+        p.now.x[0] = x
         self._sample(
             request.reference, t, h, count, *self._sampled, p.aims.tip, p.aims.y, self._controlled
         )
@@ -203,6 +220,13 @@ class Planner:
             getattr(p.aims, name)[:] = value
         p.limits.lower[:], p.limits.upper[:] = problem.lower, problem.upper
         p.limits.rate[:] = problem.rate
+        p.renewal[0] = problem.renewal
+        clearance = float(p.aims.clearance[0])
+        if clearance != self._clearance:  # only pairs that are nearer get derivatives
+            distances = allocate_distances(self._model, p.step.robot, clearance)
+            self._horizon = p._replace(costs=p.costs._replace(distances=distances))
+            self._iterate = cached(iterate, p=self._horizon)
+            self._clearance = clearance
 
     def _learn(self, request: Request) -> None:
         """Bring the disturbance on by what the last period has shown."""
@@ -211,7 +235,7 @@ class Planner:
             self.disturbance[:] = 0.0
         elif request.since > 0.0 and np.isfinite(self._before).all():
             n, T = self._n, request.since
-            if self._move(self._before, request.acted, T, True):
+            if self._move(LEARNING, self._before, request.acted, T):
                 missed = request.x[n:] - self._end[n:]
                 share = T / (T + time_constant) / T
                 before = self.disturbance.copy()
@@ -219,13 +243,30 @@ class Planner:
                 if not np.isfinite(self.disturbance).all():
                     self.disturbance[:] = before
 
-    def _move(self, x: Vector, u: Vector, duration: float, differentiate: bool) -> bool:
-        """Fill ``_end`` with the state a duration [s] after x (2 n,); return whether it exists."""
-        a = self._aside
+    def _move(self, which: str, x: Vector, u: Vector, duration: float) -> bool:
+        """
+        Fill ``_end`` with the state a duration [s] after x (2 n,); return whether it exists.
+
+        ``which`` single step it is: it begins with what the last one of that name has found. That
+        for LEARNING is differentiated.
+        """
+        a, known = self._single[which]
         arrays = a.A[0], a.inverse[0], a.by_all[0], a.F[0]
-        a.A[:] = 0.0
         start = np.ascontiguousarray(x, dtype=float)
-        return self._step(start, u, duration, *arrays, self._end, int(differentiate), 1) == 0
+        for fresh in (False, True) if known[0] == duration else (True,):
+            if fresh:
+                a.A[:] = 0.0
+            given = int(which == LEARNING), int(fresh)
+            if self._step(start, u, duration, *arrays, self._end, *given) == 0:
+                known[0] = duration
+                return True
+        known[0] = math.nan
+        return False
+
+    def _one_step(self) -> SingleStep:
+        """Return a :class:`SingleStep` of which nothing is known."""
+        arrays = StepArrays(*(np.zeros((1, *x.shape[1:])) for x in self._horizon.steps))
+        return SingleStep(arrays, np.full(1, math.nan))
 
     def _shift(self, t: float, h: float, count: int, last: Vector) -> bool:
         """Begin with the last solution, t [s] being the time now; return False if there is one."""
@@ -241,6 +282,11 @@ class Planner:
         high = np.minimum(low + 1, self._count - 1)
         for each in (now.u, now.A):
             each[:count] = (1.0 - share) * each[low] + share * each[high]
+        ends = np.minimum(np.arange(count + 1) + ahead, float(self._count))
+        low = ends.astype(int)
+        share = (ends - low)[:, None]
+        high = np.minimum(low + 1, self._count)
+        self._horizon.trial.x[: count + 1] = (1.0 - share) * now.x[low] + share * now.x[high]
         if count > self._count:
             self._horizon.known[0] = 0.0
         self._count = count

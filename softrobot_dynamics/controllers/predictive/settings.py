@@ -12,8 +12,9 @@ import numpy as np
 from softrobot_dynamics.annotations import Integers
 from softrobot_dynamics.controllers.predictive.planner import HorizonProblem, MOST_STEPS, Plan
 from softrobot_dynamics.controllers.sampled_data_law import SampledDataSettings
-from softrobot_dynamics.schema.fields import integer, number, text
+from softrobot_dynamics.schema.fields import integer, number, text, vector
 from softrobot_dynamics.schema.parameters import parameter
+from softrobot_dynamics.schema.poses import Pose
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -40,8 +41,20 @@ class PredictiveSettings(SampledDataSettings):
     iterations: int = parameter(
         integer(at_least=1, at_most=20, default=1), 'Iterations of a solution'
     )
+    renewal: int = parameter(
+        integer(at_least=1, at_most=10, default=4),
+        'Solutions in which all steps of the horizon are differentiated anew, a part in each',
+    )
     tip_weight: float = parameter(
         number('1/m^2', at_least=0.0, default=1e6), 'Weight of the error of the tip'
+    )
+    rotation_weight: float = parameter(
+        number('1/rad^2', at_least=0.0, default=0.0),
+        'Weight of the turn of the axes of the tip from those of tip_rpy',
+    )
+    tip_rpy: tuple[float, float, float] = parameter(
+        vector('rad', 3, default=(0.0, 0.0, 0.0)),
+        'Roll, pitch and yaw that the axes of the tip shall have, base frame',
     )
     output_weight: float = parameter(
         number('-', at_least=0.0, default=1e5),
@@ -73,6 +86,14 @@ class PredictiveSettings(SampledDataSettings):
     margin: float = parameter(
         number('-', at_least=0.0, at_most=1.0, default=0.0),
         "Distance of the soft limits within the joints' position limits, in units of coordinates",
+    )
+    clearance: float = parameter(
+        number('m', at_least=0.0, default=math.nan),
+        'Soft limit of distances from the environment and between parts; not set: none',
+    )
+    distance_weight: float = parameter(
+        number('1/m^2', at_least=0.0, default=1e8),
+        'Weight of how far distances are below the clearance',
     )
     observer: float = parameter(
         number('s', at_least=0.0, at_most=10.0, default=0.005),
@@ -134,22 +155,27 @@ def problem_of(
         knot=float(s.knot),
         steps=s.steps,
         iterations=s.iterations,
+        renewal=s.renewal,
         observer=float(s.observer),
         body=body,
         weights={
             'tip': s.tip_weight if s.tip else 0.0,
+            'rotation': s.rotation_weight if s.tip else 0.0,
             'output': np.where(own, 0.0 if s.tip else output, 0.0),
             'posture': s.posture_weight / units**2,
             'speed': s.speed_weight / units**2,
             'limit': s.limit_weight,
+            'distance': 0.0 if math.isnan(s.clearance) else s.distance_weight,
             'effort': s.effort_weight * share,
             'change': s.change_weight * share,
         },
         aims={
             'q': model.q0,
+            'rotation': Pose(rpy=s.tip_rpy).matrix()[:3, :3].ravel(),
             'u': np.clip(np.zeros(model.m), s.lower, s.upper),
             'lower': model.q_lower + room,
             'upper': model.q_upper - room,
+            'clearance': 0.0 if math.isnan(s.clearance) else s.clearance,
             'speed': np.full(model.n, np.inf)
             if math.isnan(s.speed_limit)
             else s.speed_limit * units,

@@ -3,8 +3,8 @@
 Cost of a state on the horizon, its gradient and its Gauss-Newton Hessian.
 
 Per second: half the sum of weighted squares of what the tip, the outputs, the coordinates and
-their rates differ in from what they shall be, and of what coordinates and rates are beyond soft
-limits.
+their rates differ in from what they shall be, and of what coordinates, rates and distances are
+beyond soft limits.
 """
 
 from __future__ import annotations
@@ -13,10 +13,17 @@ from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.controllers.predictive.distances import (
+    allocate_distances,
+    HorizonDistances,
+)
+from softrobot_dynamics.controllers.rotations import rotation_error
 from softrobot_dynamics.kernels.layout import ORIGIN
+from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.recursion.frames import point_jacobian
-from softrobot_dynamics.recursion.passes import STATE, TIP_POSE
+from softrobot_dynamics.recursion.passes import Robot, STATE, TIP_POSE
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -26,10 +33,12 @@ class Weights(NamedTuple):
     """Weights of squares, in the cost per second; commands count as shares of their range."""
 
     tip: Vector  # (1,) [1/m^2]
+    rotation: Vector  # (1,) [1/rad^2]
     output: Vector  # (m,) [1/unit of y^2]
     posture: Vector  # (n,) [1/unit of q^2]
     speed: Vector  # (n,) [1/unit of qd^2]
     limit: Vector  # (1,) of coordinates and rates beyond soft limits, in units of the coordinates
+    distance: Vector  # (1,) [1/m^2] of gaps below the clearance
     effort: Vector  # (m,) [1/unit of u^2]
     change: Vector  # (m,) of du/dt [s^2/unit of u^2]
 
@@ -39,11 +48,13 @@ class Aims(NamedTuple):
 
     tip: Matrix  # (N, 3) [m], base frame
     y: Matrix  # (N, m) relative to q = 0
+    rotation: Vector  # (9,) axes of the tip, row by row, base frame
     q: Vector  # (n,)
     u: Vector  # (m,)
     lower: Vector  # (n,) soft limits of coordinates
     upper: Vector  # (n,)
     speed: Vector  # (n,) of rates
+    clearance: Vector  # (1,) [m] soft limit of gaps
 
 
 class CostArrays(NamedTuple):
@@ -53,14 +64,16 @@ class CostArrays(NamedTuple):
     by_qq: Array  # (N, n, n)
     by_vv: Array  # (N, n) diagonal; q and qd do not meet
     point: Vector  # (3,)
+    turn: Vector  # (3,)
     J: Vector  # (6 n,)
     y0: Vector  # (m,)
     units: Vector  # (n,)
+    distances: HorizonDistances
 
 
 def allocate_weights(n: int, m: int) -> Weights:
     """Return :class:`Weights` of nothing."""
-    one = {x: np.zeros(1) for x in ('tip', 'limit')}
+    one = {x: np.zeros(1) for x in ('tip', 'rotation', 'limit', 'distance')}
     of_u = {x: np.zeros(m) for x in ('output', 'effort', 'change')}
     return Weights(**one, **of_u, **{x: np.zeros(n) for x in ('posture', 'speed')})
 
@@ -69,20 +82,29 @@ def allocate_aims(n: int, m: int, count: int) -> Aims:
     """Return :class:`Aims` at zero, without limits."""
     free = {'lower': np.full(n, -np.inf), 'upper': np.full(n, np.inf), 'speed': np.full(n, np.inf)}
     places = {'tip': np.zeros((count, 3)), 'y': np.zeros((count, m))}
-    return Aims(**places, q=np.zeros(n), u=np.zeros(m), **free)
+    return Aims(
+        **places,
+        q=np.zeros(n),
+        u=np.zeros(m),
+        clearance=np.zeros(1),
+        rotation=np.eye(3).ravel(),
+        **free,
+    )
 
 
-def allocate_costs(model: CompiledModel, count: int) -> CostArrays:
-    """Return :class:`CostArrays` of a model."""
+def allocate_costs(model: CompiledModel, count: int, robot: Robot) -> CostArrays:
+    """Return :class:`CostArrays` of a model, whose poses are those of a ``robot``."""
     n = model.n
     return CostArrays(
         gradient=np.zeros((count, 2 * n)),
         by_qq=np.zeros((count, n, n)),
         by_vv=np.zeros((count, n)),
         point=np.zeros(3),
+        turn=np.zeros(3),
         J=np.zeros(6 * n),
         y0=model.y0.copy(),
         units=np.array(model.scales.units, dtype=float),
+        distances=allocate_distances(model, robot, 0.0),
     )
 
 
@@ -100,25 +122,41 @@ def state_cost(w, weights, aims, c, body, k, x, h, differentiate):
         by_vv[:] = 0.0
         for i in range(n):
             by_qq[i, :] = 0.0
-    weight = h * weights.tip[0]
-    if weight > 0.0:
+    weight, turning = h * weights.tip[0], h * weights.rotation[0]
+    if weight > 0.0 or turning > 0.0:
         origin = body * STATE + TIP_POSE + ORIGIN
         for i in range(3):
             c.point[i] = robot.W[origin + i]
-        if differentiate:
-            point_jacobian(robot, body, True, c.point, c.J)
+        point_jacobian(robot, body, True, c.point, c.J)
         for i in range(3):
-            off = c.point[i] - aims.tip[k, i]
+            off = c.point[i] + dot(c.J[(3 + i) * n : (4 + i) * n], w.missing) - aims.tip[k, i]
             total += 0.5 * weight * off * off
             if differentiate:
                 _add_square(c.J[(3 + i) * n : (4 + i) * n], weight, off, gradient, by_qq)
+        if turning > 0.0:
+            pose = body * STATE + TIP_POSE
+            rotation_error(aims.rotation, robot.W[pose : pose + 9], c.turn)
+            for i in range(3):
+                row = c.J[i * n : (i + 1) * n]
+                off = dot(row, w.missing) - c.turn[i]
+                total += 0.5 * turning * off * off
+                if differentiate:
+                    _add_square(row, turning, off, gradient, by_qq)
     for i in range(len(weights.output)):
         weight = h * weights.output[i]
         if weight > 0.0:
-            off = w.terms.y[i] - c.y0[i] - aims.y[k, i]
+            off = w.terms.y[i] + dot(w.terms.J[i], w.missing) - c.y0[i] - aims.y[k, i]
             total += 0.5 * weight * off * off
             if differentiate:
                 _add_square(w.terms.J[i], weight, off, gradient, by_qq)
+    weight, found = h * weights.distance[0], c.distances
+    if weight > 0.0 and found.measure.address != 0:
+        run(found.measure, x[:n], x[n:])
+        for r in range(found.near[0]):
+            off = found.gaps[r] - aims.clearance[0]
+            total += 0.5 * weight * off * off
+            if differentiate:
+                _add_square(found.rows[r], weight, off, gradient, by_qq)
     for i in range(n):
         q, v, unit, speed = x[i], x[n + i], c.units[i], weights.speed[i] * h
         posture, strict = weights.posture[i] * h, weights.limit[0] * h / (unit * unit)

@@ -10,6 +10,7 @@ import numpy as np
 from softrobot_dynamics.compiling.addresses import Entry, NOTHING
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.controllers.gap_rows import fill_gap_row
 from softrobot_dynamics.controllers.tasks.contract import BoundRows, FIRST, TaskContext, TickState
 from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.kernels.sums import dot
@@ -47,9 +48,8 @@ def keep_gaps(state, rows, contact, clearance, give, approach, q, qd, t):
         taken[best] = 1.0
         missing = clearance - give / contact.numbers[best, STIFFNESS] - nearest
         rows.least[r] = approach * missing
-        row, J, normal = rows.J[r], contact.J[best], contact.normal[best]
-        for j in range(n):
-            row[j] = normal[0] * J[j] + normal[1] * J[n + j] + normal[2] * J[2 * n + j]
+        row = rows.J[r]
+        fill_gap_row(contact, best, row)
         change, ways = math.inf, state.ahead.way
         for i in range(len(ways)):
             if dot(row, ways[i]) < change:

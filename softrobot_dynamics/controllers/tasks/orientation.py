@@ -11,6 +11,7 @@ from softrobot_dynamics.compiling.addresses import Entry
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.gains import gain, rate_gain
+from softrobot_dynamics.controllers.rotations import rotation_error, turn_matrix, turn_rate
 from softrobot_dynamics.controllers.tasks.contract import (
     ControlTask,
     level,
@@ -19,7 +20,6 @@ from softrobot_dynamics.controllers.tasks.contract import (
     TaskContext,
     TickState,
 )
-from softrobot_dynamics.controllers.tasks.rotations import rotation_error, turn_matrix, turn_rate
 from softrobot_dynamics.controllers.tasks.tip_course import sample_course
 from softrobot_dynamics.controllers.tasks.tip_kinematics import allocate_tip, measure_tip
 from softrobot_dynamics.kernels.sums import dot
