@@ -26,7 +26,7 @@ from softrobot_dynamics.model.closures import require_tree
 from softrobot_dynamics.model.rebuilding import Rebuilt
 from softrobot_dynamics.recursion.contact import ContactWorkspace
 from softrobot_dynamics.recursion.singular_mass import without_inertia
-from softrobot_dynamics.simulation.integrators.contact_step import SWEEPS
+from softrobot_dynamics.simulation.integrators.contact_sweeps import SWEEPS
 from softrobot_dynamics.simulation.integrators.contract import Inputs, Integrator, INTEGRATORS
 from softrobot_dynamics.simulation.joint_stops import JointStops, require_within
 from softrobot_dynamics.simulation.loads import LoadedStepper, LoadedSteps
