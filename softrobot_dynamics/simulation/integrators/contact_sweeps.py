@@ -1,5 +1,12 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Sweeps over the contacts of a step: each gets the force of its law, given all others."""
+"""
+Sweeps over the contacts of a step: each gets the force of its law, given all others.
+
+They end when forces no longer change. If that is after the last sweep only, forces may still be
+found among several that move the robot alike, as those of a block that friction holds by four
+corners; or sweeps are too slow, and contacts still move in the second half of them. Only these are
+counted.
+"""
 
 import math
 
@@ -8,25 +15,46 @@ from softrobot_dynamics.model.contact_blocks import NOWHERE
 from softrobot_dynamics.recursion.contact_pairs import DAMPING, FRICTION, REBOUND, STIFFNESS
 
 SWEEPS = 100  # over all contacts, at most
-_SETTLED = 1e-7  # change of a force in a sweep, of the largest: nothing changes any more
-UNSETTLED = 1e-2  # the same: after the last sweep forces are not those of their law
+_SETTLED = 1e-5  # of the largest force: change in a sweep that is none
+UNSETTLED = 1e-2  # of the velocity by a force alone: change in half of all sweeps that is too much
 
 
 @kernel
 def sweep(contact, system):
     """Change the forces of pairs that take part until they have their law; 0, or 1 if not."""
     system.change[:] = 0.0
-    changed = largest = 0.0
-    for _ in range(SWEEPS):
+    for turn in range(SWEEPS):
         changed = largest = 0.0
         for c in range(system.active[0]):
             i = system.active[1 + c]
+            if turn == SWEEPS // 2:
+                _keep_velocity(system, i)
             changed = max(changed, _settle(contact, system, i))
             f = system.force[i]
             largest = max(largest, abs(f[0]), abs(f[1]), abs(f[2]))
         if changed <= _SETTLED * largest:
-            break
-    return 1 if changed > UNSETTLED * largest else 0
+            return 0
+    return _still_moves(system)
+
+
+@kernel
+def _keep_velocity(system, i):
+    """Keep the velocity of a pair as it is now."""
+    kept = system.kept[i]
+    _, kept[0], kept[1], kept[2] = _motion(system, i)
+
+
+@kernel
+def _still_moves(system):
+    """Return 1 if the velocity of a pair has changed since it was kept, else 0."""
+    moved = by_force = 0.0
+    for c in range(system.active[0]):
+        i = system.active[1 + c]
+        f, own, kept = system.force[i], system.own[i], system.kept[i]
+        _, v0, v1, v2 = _motion(system, i)
+        moved = max(moved, abs(v0 - kept[0]), abs(v1 - kept[1]), abs(v2 - kept[2]))
+        by_force = max(by_force, own[1] * abs(f[0]), own[4] * max(abs(f[1]), abs(f[2])))
+    return 1 if moved > UNSETTLED * by_force else 0
 
 
 @inlined
