@@ -74,7 +74,8 @@ class _Paths(NamedTuple):
 
 def _tips(film: Film, rows: slice | Integers) -> _Paths:
     """Return the paths of tips through some rows of a motion."""
-    base, ends = film.model.description.base.matrix(), leaves(film.model)
+    base, modules = film.model.description.base.matrix(), film.model.description.modules
+    ends = [i for i in leaves(film.model) if not modules[i].is_object]
     tips = np.array([forward_kinematics(film.model, q=q)[ends, :, 3] for q in film.q[rows]])
     return _Paths(film.t[rows], (tips @ base.T)[..., :3])
 
