@@ -32,12 +32,13 @@ from softrobot_dynamics.demo.rates import held, RATES, used, work_of
 from softrobot_dynamics.demo.scenes import goal_of, scene_of, SceneGoal
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.evaluation import report
-from softrobot_dynamics.evaluation.goals import missed
+from softrobot_dynamics.evaluation.goals import missed, passages
 from softrobot_dynamics.evaluation.targets import targets_of
 from softrobot_dynamics.evaluation.terminal import Display, display, Subject
 from softrobot_dynamics.loops.estimation_loop import MODES, RUNNING
 
 if TYPE_CHECKING:
+    from softrobot_dynamics.evaluation.report_contents import Report
     from softrobot_dynamics.model.model import CompiledModel
     from softrobot_dynamics.references.piecewise import Reference
 
@@ -95,17 +96,17 @@ def run(options: Namespace) -> int:
         result = result._replace(
             plant=report.plant_in_words(plan.simulation), estimated=plan.estimator is not None
         )
-        if not interrupted and (words := missed(model, goal.goals, result.run.q)):
-            lapses = tuple(f'the goal of the scene is missed: {each}' for each in words)
-            own = result.figures
-            own = own._replace(held=False, lapses=(*own.lapses, *lapses))
-            result = result._replace(figures=own)
+        if not interrupted:
+            result = _judged(result, goal)
     except ArgumentError:
         result = None
     held = report.conclude(
         folder, shown, result,
         lapses=session.lapses, json_file=options.json, picture=not options.no_plot,
     )  # fmt: skip
+    if result is not None:
+        for words in passages(model, goal.goals, result.run.q):
+            shown.say(words)
     if not held and plan.any_rate and plan.controller['rate'] < RATES[0]:
         shown.say(
             f'the rate, {plan.controller["rate"]:g} Hz, is the one that this machine holds;'
@@ -140,6 +141,15 @@ def _prepare(
         reference = reference_of(plan, compiled.model)
     report.save_facts(folder, plan, options.tolerance, duration)
     return plan, compiled.model, reference
+
+
+def _judged(result: Report, goal: SceneGoal) -> Report:
+    """Return a Report whose lapses have what is missing of the goal of a scene."""
+    own = result.figures
+    if not (words := missed(result.model, goal.goals, result.run.q)):
+        return result
+    lapses = tuple(f'the goal of the scene is missed: {each}' for each in words)
+    return result._replace(figures=own._replace(held=False, lapses=(*own.lapses, *lapses)))
 
 
 def _goal(options: Namespace) -> SceneGoal:

@@ -73,6 +73,18 @@ def missed(
     return tuple(words for goal in goals for words in goal.lapses(model, good))
 
 
+def passages(
+    model: CompiledModel, goals: Sequence[ObjectGoal | PassageGoal], q: Matrix
+) -> Iterator[str]:
+    """Yield a line about each tip that has passed a tube after a run through q (T, n)."""
+    good = q[np.isfinite(q).all(axis=1)]
+    for goal in goals:
+        if isinstance(goal, PassageGoal) and len(good):
+            way = _passed(model, _index(model, goal.body), goal.tube, good)
+            if way is not None and way > 0.0:
+                yield f'{goal.body}: tip {_mm(way)} past the end of {goal.tube}'
+
+
 def _index(model: CompiledModel, body: str) -> int:
     """Return the index of a body or an object; ArgumentError."""
     if body not in model.body_names:

@@ -42,6 +42,7 @@ class Film(NamedTuple):
     t: Vector  # (T,) [s], increasing
     q: Matrix  # (T, n)
     wanted: tuple[Matrix, ...] = ()  # (K, 3) [m] each, base frame: paths that tips are to follow
+    window: Matrix | None = None  # (2, 3) [m] world, corners of what is seen; None: all
 
 
 def animate(film: Film, path: str | PathLike[str], *, title: str = '', pace: float = PACE) -> int:
@@ -94,7 +95,8 @@ class _Stage:
             self._axes.plot(*points.T, color=INK, lw=3.0, alpha=0.3, zorder=4)
         surfaces = [surface for look in looks for surface in look.surfaces]
         around = add_environment(self._axes, shape)
-        frame_space(self._axes, np.concatenate([*surfaces, *wanted, *around]))
+        seen = np.concatenate([*surfaces, *wanted, *around])
+        frame_space(self._axes, seen if film.window is None else film.window)
         self._figure.text(0.04, 0.94, title, color=INK, fontsize=11)
         self._clock = self._figure.text(0.96, 0.94, '', color=INK, fontsize=11, ha='right')
 

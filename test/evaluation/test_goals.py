@@ -7,7 +7,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.demo.scenes import goal_of, scene_of
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
-from softrobot_dynamics.evaluation.goals import missed, ObjectGoal, PassageGoal
+from softrobot_dynamics.evaluation.goals import missed, ObjectGoal, PassageGoal, passages
 
 WORLD = {
     'name': 'probe',
@@ -58,6 +58,9 @@ def test_a_tip_has_passed_a_tube_that_it_entered_and_left_by_its_end(world, ways
     """A tip that went beside a tube, began in it, or did not come far enough is told so."""
     goal = PassageGoal(body='probe', tube='pipe', beyond=0.05)
     found = missed(world, [goal], postures(world, ways))
+    said = [] if words else ['probe: tip 100.0 mm past the end of pipe']
+    if words is None or 'past' not in words:
+        assert list(passages(world, [goal], postures(world, ways))) == said
     assert (found == ()) if words is None else (len(found) == 1 and words in found[0])
 
 
