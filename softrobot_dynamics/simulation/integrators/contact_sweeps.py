@@ -2,10 +2,11 @@
 """
 Sweeps over the contacts of a step: each gets the force of its law, given all others.
 
-They end when forces no longer change. If that is after the last sweep only, forces may still be
-found among several that move the robot alike, as those of a block that friction holds by four
-corners; or sweeps are too slow, and contacts still move in the second half of them. Only these are
-counted.
+Changes of forces shrink by about the same factor r in each sweep, so that all to come add up to
+r / (1 - r) times the last. Sweeps end when these, or the last, are nothing. If that is after the
+last sweep only, forces may still be found among several that move the robot alike, as those of a
+block that friction holds by four corners; or sweeps are too slow, and contacts still move in the
+second half of them. Only these are counted.
 """
 
 import math
@@ -15,7 +16,8 @@ from softrobot_dynamics.model.contact_blocks import NOWHERE
 from softrobot_dynamics.recursion.contact_pairs import DAMPING, FRICTION, REBOUND, STIFFNESS
 
 SWEEPS = 100  # over all contacts, at most
-_SETTLED = 1e-5  # of the largest force: change in a sweep that is none
+_NOTHING = 1e-7  # of the largest force: change in a sweep that is none
+_SETTLED = 1e-6  # of the largest force: all changes to come that are none
 UNSETTLED = 1e-2  # of the velocity by a force alone: change in half of all sweeps that is too much
 
 
@@ -23,6 +25,7 @@ UNSETTLED = 1e-2  # of the velocity by a force alone: change in half of all swee
 def sweep(contact, system):
     """Change the forces of pairs that take part until they have their law; 0, or 1 if not."""
     system.change[:] = 0.0
+    before, last = math.inf, 1.0
     for turn in range(SWEEPS):
         changed = largest = 0.0
         for c in range(system.active[0]):
@@ -32,8 +35,13 @@ def sweep(contact, system):
             changed = max(changed, _settle(contact, system, i))
             f = system.force[i]
             largest = max(largest, abs(f[0]), abs(f[1]), abs(f[2]))
-        if changed <= _SETTLED * largest:
+        if changed <= _NOTHING * largest:
             return 0
+        rate = changed / before
+        slower = max(rate, last)
+        if changed * slower <= _SETTLED * largest * (1.0 - slower):
+            return 0
+        before, last = changed, rate
     return _still_moves(system)
 
 
