@@ -169,7 +169,8 @@ class Simulator(Rebuilt):
         """
         Number of steps, since it was made, that ended before forces of contact had settled.
 
-        These are then off their law by more than 1 % of the largest.
+        These still changed by 1 % of the largest, or contacts their velocities by 1 % of what
+        forces do in a step, see :mod:`.contact_sweeps`.
         """
         contact = self._stepper.acts.contact
         return 0 if contact is None else int(contact.unsettled[0])

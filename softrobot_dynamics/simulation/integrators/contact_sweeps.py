@@ -5,8 +5,8 @@ Sweeps over the contacts of a step: each gets the force of its law, given all ot
 Changes of forces shrink by about the same factor r in each sweep, so that all to come add up to
 r / (1 - r) times the last. Sweeps end when these, or the last, are nothing. If that is after the
 last sweep only, forces may still be found among several that move the robot alike, as those of a
-block that friction holds by four corners; or sweeps are too slow, and contacts still move in the
-second half of them. Only these are counted.
+block that friction holds by four corners; or sweeps are too slow: forces still change much, or
+contacts still move in the second half of them. Only these are counted.
 """
 
 import math
@@ -18,13 +18,15 @@ from softrobot_dynamics.recursion.contact_pairs import DAMPING, FRICTION, REBOUN
 SWEEPS = 100  # over all contacts, at most
 _NOTHING = 1e-7  # of the largest force: change in a sweep that is none
 _SETTLED = 1e-6  # of the largest force: all changes to come that are none
-UNSETTLED = 1e-2  # of the velocity by a force alone: change in half of all sweeps that is too much
+UNSETTLED = 1e-2  # of the largest force: change in the last sweep that is too much; and of the
+#  largest velocity by a force alone: change in the second half of all sweeps
 
 
 @kernel
 def sweep(contact, system):
     """Change the forces of pairs that take part until they have their law; 0, or 1 if not."""
     system.change[:] = 0.0
+    changed = largest = 0.0
     before, last = math.inf, 1.0
     for turn in range(SWEEPS):
         changed = largest = 0.0
@@ -42,7 +44,7 @@ def sweep(contact, system):
         if changed * slower <= _SETTLED * largest * (1.0 - slower):
             return 0
         before, last = changed, rate
-    return _still_moves(system)
+    return 1 if changed > UNSETTLED * largest else _still_moves(system)
 
 
 @kernel
