@@ -20,6 +20,7 @@ import yaml
 
 ROBOTS = {
     'your_arm.md': 'my_arm.yaml',
+    'drives.md': ('your_arm.md', 'my_arm.yaml'),
     'hardware.md': ('your_arm.md', 'my_arm.yaml'),
     'laws.md': 'pcc_arm',
     'nodes.md': 'pcc_arm',
@@ -28,6 +29,8 @@ ROBOTS = {
 ELSEWHERE = {'bodies.md', 'extending.md', 'urdf_with_finger.md'}
 """Pages whose files are read by a test of their own."""
 OF_ACTUATORS = 'actuator_names', 'commands', 'outputs'
+HARDWARE = ROOT / 'examples' / 'hardware'
+"""Files that the page on drives links to."""
 SEGMENT = {'type': 'pcc', 'length': 0.1, 'radius': 0.02, 'density': 1e3, 'young_modulus': 1e5}
 
 
@@ -107,7 +110,7 @@ def _flat(block, group=''):
 
 def test_drives_are_those_of_the_robot():
     """The drives of ros2_control have the names and order of the arm's actuators."""
-    files, names = files_of('hardware.md'), list(robot_of('hardware.md').actuator_names)
+    files, names = files_of('drives.md'), list(robot_of('drives.md').actuator_names)
     control = yaml.safe_load(files['arm_control.yaml'])
     kinds = control['controller_manager']['ros__parameters']
     assert control['tensions']['ros__parameters'] == {'joints': names, 'interface_name': 'effort'}
@@ -115,14 +118,14 @@ def test_drives_are_those_of_the_robot():
         'controller_manager'
     }
     for name in ('topics.xml', 'dynamixel.xml'):
-        joints = ElementTree.fromstring(files[name]).findall('joint')
+        joints = ElementTree.parse(HARDWARE / name).getroot().findall('joint')
         assert [joint.get('name') for joint in joints] == names[: len(joints)]
         assert all(each.find('command_interface').get('name') == 'effort' for each in joints)
 
 
 def test_drives_behind_topics_have_a_state_of_what_is_commanded():
     """Each commanded interface of the topic-based plugin is a state interface, as 1.1 needs it."""
-    system = ElementTree.fromstring(files_of('hardware.md')['topics.xml'])
+    system = ElementTree.parse(HARDWARE / 'topics.xml').getroot()
     for joint in system.findall('joint'):
         commands, states = (
             {each.get('name') for each in joint.findall(f'{kind}_interface')}
@@ -134,7 +137,7 @@ def test_drives_behind_topics_have_a_state_of_what_is_commanded():
 def test_drivers_of_the_page_take_all_commands_of_the_hybrid_arm(tmp_path):
     """The three drivers take every actuator once; the winches in the order of the robot file."""
     file, robot = tmp_path / 'three_drivers.yaml', sd.load_robot('hybrid_arm')
-    file.write_text(files_of('hardware.md')[file.name], encoding='utf-8')
+    file.write_text(files_of('drives.md')[file.name], encoding='utf-8')
     values = controller_values(robot, [file])[0]
     model = SimpleNamespace(description=robot, **{x: getattr(robot, x) for x in OF_ACTUATORS})
     arm, winches, valve = command_parts(model, values)
@@ -156,11 +159,11 @@ def test_drivers_of_the_page_have_all_coordinates_of_the_hybrid_arm(tmp_path):
 
 @pytest.fixture
 def shown():
-    """Return a function that runs a Python file of the page on hardware, and returns its names."""
+    """Return a function that runs a driver that the page links to, and returns its names."""
 
     def run(name):
         space = {'__name__': name}
-        exec(compile(files_of('hardware.md')[name], name, 'exec'), space)
+        exec(compile((HARDWARE / name).read_text('utf-8'), name, 'exec'), space)
         return space
 
     return run

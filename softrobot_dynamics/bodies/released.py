@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Rods whose locked strains are released: the strains of rods, and bodies written with more."""
+"""Rods with omitted strains released: the strains of rods, and bodies with more of them."""
 
 from __future__ import annotations
 

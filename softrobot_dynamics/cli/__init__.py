@@ -5,6 +5,8 @@ The `softrobot` command; a file for each sub-command, which imports what it need
 In it `add_to` adds it to the parser, and `run` does it and returns the exit status.
 """
 
+from __future__ import annotations
+
 from argparse import ArgumentParser
 from collections.abc import Sequence
 import sys

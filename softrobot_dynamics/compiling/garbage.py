@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Python's search for unused objects, less often while many objects are made that stay."""
+"""Run Python's garbage collector less often while many lasting objects are made."""
 
 from collections.abc import Iterator
 import contextlib

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TYPE_CHECKING, TypeVar
 import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
-from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.controllers.blending import BlendedReference, sample_plan
 from softrobot_dynamics.controllers.settings import (
     controlled_names,
     make_settings,
@@ -24,7 +24,7 @@ from softrobot_dynamics.model.rebuilding import Rebuilt
 from softrobot_dynamics.model.servos import require_forces
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.references.led_tips import LedReference, TipOrder
-from softrobot_dynamics.references.piecewise import braking, constant, Reference, sample
+from softrobot_dynamics.references.piecewise import braking, constant, Reference
 from softrobot_dynamics.schema.parameters import Parameter
 from softrobot_dynamics.schema.registry import Registry, required
 
@@ -44,15 +44,6 @@ S = TypeVar('S', bound=Settings)
 """Settings of a law."""
 
 
-class BlendedReference(NamedTuple):
-    """A reference and the one it takes over from, blended smoothly during ``ramp`` [s]."""
-
-    previous: Reference
-    current: Reference
-    start: float  # both references' time zero [s]
-    ramp: float  # [s]
-
-
 class Command(NamedTuple):
     """Result of one tick. The arrays belong to the controller: valid until its next tick."""
 
@@ -63,29 +54,6 @@ class Command(NamedTuple):
     unmet: Vector  # (m,) acceleration asked for that the limits do not allow
     saturated: int  # number of commands at a limit
     ok: bool  # False: no valid command; use the safe one
-
-
-@kernel
-def sample_plan(plan, t, out, scratch):
-    """
-    Fill out (3, m) with the blended y_d, rate and acceleration at t [s]; ``scratch`` (3, m).
-
-    The blend s(x) = 10 x^3 - 15 x^4 + 6 x^5 keeps two derivatives continuous.
-    """
-    sample(plan.current, t - plan.start, out)
-    x = (t - plan.start) / plan.ramp if plan.ramp > 0.0 else 1.0
-    if x < 1.0:
-        x = max(x, 0.0)
-        sample(plan.previous, t - plan.start, scratch)
-        s = x * x * x * (10.0 - x * (15.0 - 6.0 * x))
-        s1 = 30.0 * x * x * (1.0 - x) * (1.0 - x) / plan.ramp
-        s2 = 60.0 * x * (1.0 - x) * (1.0 - 2.0 * x) / (plan.ramp * plan.ramp)
-        for i in range(out.shape[1]):
-            gap, gap1 = out[0, i] - scratch[0, i], out[1, i] - scratch[1, i]
-            gap2 = out[2, i] - scratch[2, i]
-            out[0, i] = scratch[0, i] + s * gap
-            out[1, i] = scratch[1, i] + s * gap1 + s1 * gap
-            out[2, i] = scratch[2, i] + s * gap2 + 2.0 * s1 * gap1 + s2 * gap
 
 
 class Controller(Rebuilt, Generic[S]):

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Feed-forward: play given commands, in time if need be, whatever the robot does."""
+"""Feed-forward: play given commands, constant or over time, without feedback."""
 
 from __future__ import annotations
 
@@ -60,6 +60,7 @@ class FeedForward(Controller[FeedForwardSettings]):
         """Return what does the same at rest as ever, see :meth:`Controller.law_at_rest`."""
 
         def at_rest(place: Vector, u: Vector, settings: FeedForwardSettings) -> Answer:
+            """Return the law without limits at rest at a place."""
             pushes = np.clip(self.pushes(settings), settings.lower, settings.upper)
             conversion = Conversion(self.model)
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A tip that gives way like a spring and a damper."""
+"""Impedance control: the tip yields like a spring and a damper."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from softrobot_dynamics.controllers.allocation import (
     allocate_workspace,
     AllocationWorkspace,
 )
+from softrobot_dynamics.controllers.blending import sample_plan
 from softrobot_dynamics.controllers.commanding import (
     add_output_forces,
     command_force,
     conclude,
     read_outputs,
 )
-from softrobot_dynamics.controllers.contract import register, sample_plan
+from softrobot_dynamics.controllers.contract import register
 from softrobot_dynamics.controllers.gains import gain, rate_gain
 from softrobot_dynamics.controllers.output_gains import output_gains, OutputGains
 from softrobot_dynamics.controllers.sampled_data_law import SampledDataLaw, SampledDataSettings

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Gains on outputs of mixed units, by what the robot weighs along them and how it is damped."""
+"""Gains on outputs of mixed units, by the robot's inertia and damping along them."""
 
 from __future__ import annotations
 

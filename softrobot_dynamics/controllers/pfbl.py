@@ -13,8 +13,9 @@ from softrobot_dynamics.controllers.accelerating import (
     AcceleratingLaw,
     AcceleratingSettings,
 )
+from softrobot_dynamics.controllers.blending import sample_plan
 from softrobot_dynamics.controllers.commanding import read_outputs
-from softrobot_dynamics.controllers.contract import register, sample_plan
+from softrobot_dynamics.controllers.contract import register
 from softrobot_dynamics.controllers.gains import gain, rate_gain
 from softrobot_dynamics.controllers.settings import kernel_settings
 

@@ -13,8 +13,9 @@ from softrobot_dynamics.compiling.addresses import Entry
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.compiling.parallel import compile_in_parallel
+from softrobot_dynamics.controllers.blending import BlendedReference
 from softrobot_dynamics.controllers.buffers import allocate_buffers, Buffers
-from softrobot_dynamics.controllers.contract import BlendedReference, Command, Controller
+from softrobot_dynamics.controllers.contract import Command, Controller
 from softrobot_dynamics.controllers.sampled_data.command import HeldCommand, Lines
 from softrobot_dynamics.controllers.sampled_data.delayed_loop import Lateness
 from softrobot_dynamics.controllers.sampled_data.friction_compensation import FrictionCompensation
@@ -101,6 +102,7 @@ class SampledDataLaw(Controller[D]):
         self._friction, told = FrictionCompensation(model), self.tell(self.settings)
 
         def build() -> HeldCommand:
+            """Return the response to held commands, and compile the tick."""
             held = HeldCommand(model, self.period)
             fixed = self._make_fixed(held.lines, held.entry, with_friction=self._friction.any)
             self._bind(fixed, self.plan, told)
@@ -221,6 +223,7 @@ class SampledDataLaw(Controller[D]):
         def answer(
             q: Vector, qd: Vector, memory: Vector, reached: Vector | None = None
         ) -> tuple[Any, Vector]:
+            """Return (forces, memory a period later) of the law at a state."""
             fixed.last[:], fixed.b.asked[:] = u, -self.period
             fixed.reached[:] = np.nan if reached is None else reached
             fixed.b.memory.ravel()[:] = memory

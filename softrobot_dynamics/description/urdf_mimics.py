@@ -40,7 +40,8 @@ def refuse_unknown_leaders(
         last = by_name[seen[-1]]
         if len(seen) == 1 and leader is None:
             continue
-        place, held = f'joint {name}.mimic.joint', _remedy(name)
+        place = f'joint {name}.mimic.joint'
+        held = f'; to hold it still: softrobot import --lock {name}=VALUE'
         if leader is not None and leader in seen:
             words = f'a joint that does not follow {name} itself{held}'
             problems.append(Problem(place, leader, words))
@@ -122,7 +123,3 @@ def _leader(joint: Element) -> str | None:
         return None
     name: str = mimic.get('joint', '')
     return name
-
-
-def _remedy(name: str) -> str:
-    return f'; to hold it still: softrobot import --lock {name}=VALUE'

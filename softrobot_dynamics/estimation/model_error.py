@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-A robot that is heavier, stiffer or more damped than its model, by shares that become known.
+Estimate the relative errors of a model: of inertia, stiffness and damping.
 
 With the shares e = (inertia, stiffness, damping) it moves by ::
 

@@ -16,7 +16,7 @@ from softrobot_dynamics.evaluation.curves import draw_curves, step_of
 from softrobot_dynamics.evaluation.report_contents import Report
 from softrobot_dynamics.evaluation.tracking import Figures, Tips
 from softrobot_dynamics.evaluation.units import in_words
-from softrobot_dynamics.loops.command_timing import said_of
+from softrobot_dynamics.loops.command_timing import timing_in_words
 from softrobot_dynamics.viewing.arrows import ForceArrows
 from softrobot_dynamics.viewing.colours import size_of
 from softrobot_dynamics.viewing.shapes import RobotShape
@@ -106,8 +106,9 @@ def _draw_paths(axes: Axes3D, report: Report, tips: Tips, to_world: Matrix) -> l
     """Draw where tips were and should have been; return the points, (T, 3) each."""
     run, drawn = report.run, list[Matrix]()
     step, late = step_of(run.t), run.t >= report.ramp
+    R, origin = to_world[:3, :3], to_world[:3, 3]
     for k in range(tips.points.shape[1]):
-        wanted, points = (_moved(to_world, p[:, k]) for p in (tips.wanted, tips.points))
+        wanted, points = (p[:, k] @ R.T + origin for p in (tips.wanted, tips.points))
         axes.plot(*wanted[::step].T, color=INK, lw=3.4, alpha=0.3, zorder=4, label='reference')
         axes.plot(*points[~late][::step].T, color=TIP, lw=1.0, ls=(0, (2, 1.5)), zorder=5,
                   label=f'tip, first {report.ramp:g} s')  # fmt: skip
@@ -118,10 +119,6 @@ def _draw_paths(axes: Axes3D, report: Report, tips: Tips, to_world: Matrix) -> l
                        loc='upper left', bbox_to_anchor=(0.021, 0.885), ncol=3, fontsize=9,
                        labelcolor=INK)  # fmt: skip
     return drawn
-
-
-def _moved(transform: Matrix, points: Matrix) -> Any:
-    return points @ transform[:3, :3].T + transform[:3, 3]
 
 
 # Title
@@ -154,7 +151,7 @@ def subtitle(figures: Figures, rate: float, estimated: bool = False) -> list[str
         half, most = (_time(figures.round_trip_us[name]) for name in ('p50', 'p99'))
         parts.append(f'round trip {half}, p99 {most}')
     if figures.command_timing is not None:
-        parts.append(f'commands {said_of(figures.command_timing, figures.bus_rate_hz)}')
+        parts.append(f'commands {timing_in_words(figures.command_timing, figures.bus_rate_hz)}')
     return [*parts, f'{figures.missed_ticks} of {figures.ticks} ticks missed']
 
 

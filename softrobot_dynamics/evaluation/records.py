@@ -66,12 +66,14 @@ def join(simulation: Recording, controller: Recording, duration: float | None = 
     estimates, to half a period. There may be no row at all.
     """
     period = simulation.facts['period']
-    running = controller['stamp'][_in_mode(controller, RUNNING)]
+    mode = controller.facts['modes'].index(RUNNING)
+    running = controller['stamp'][controller['mode'] == mode]
     first, last = running[[0, -1]].tolist() if len(running) else (0, -SECOND)
     end = min((last - first) / SECOND + 0.5 * period, duration - 0.5 * period)
 
     def within(recording: Recording) -> Any:
-        t = np.round((recording['stamp'] - first) / (period * SECOND)) * period
+        """Return (times, columns) of the rows of a recording that are in the run."""
+        t = (recording['stamp'] - first) / SECOND  # as the controller counts along the reference
         rows = (t > -0.5 * period) & (t < end)
         return t[rows], {name: values[rows] for name, values in recording.columns.items()}
 
@@ -99,10 +101,6 @@ def join(simulation: Recording, controller: Recording, duration: float | None = 
         bus_rate=simulation.facts.get('bus_rate', 0.0),
         unasked=int((unasked & np.isnan(seen['round_trip'])).sum()),
     )
-
-
-def _in_mode(recording: Recording, mode: str) -> Any:
-    return recording['mode'] == recording.facts['modes'].index(mode)
 
 
 def _matched(stamps: Vector, own: Vector, values: Matrix, near: float) -> Any:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from softrobot_dynamics.annotations import Array, Complaints, Matrix, Vector
+from softrobot_dynamics.annotations import Array, Complaints, Vector
 from softrobot_dynamics.errors import ArgumentError, closest, DescriptionError, Problem
 from softrobot_dynamics.references.contract import OutputMotion, register, Targets, Trajectory
 from softrobot_dynamics.references.periodic_paths import nearest_turn
@@ -60,8 +60,8 @@ class File(Trajectory):
             start = nearest_turn(model, q)
             path = tip_path(model, bodies, table.times, points, self.periodic, start, count)
             return path.of(controlled)
-        y = _outputs(table, [model.actuator_names[i] for i in controlled])
-        return OutputMotion(spline(table.times, y, self.periodic))
+        columns = _places(table, [model.actuator_names[i] for i in controlled])
+        return OutputMotion(spline(table.times, table.values[:, columns], self.periodic))
 
     def targets(self) -> Targets | None:
         """Return where the tips shall be, if the file is about tips."""
@@ -81,11 +81,6 @@ class File(Trajectory):
 
 def _is_about_tips(table: TimeTable) -> bool:
     return any('.' in name for name in table.names)
-
-
-def _outputs(table: TimeTable, names: Sequence[str]) -> Matrix:
-    """Return the outputs (K, c) of actuators by name; or DescriptionError."""
-    return table.values[:, _places(table, names)]
 
 
 def _tips(table: TimeTable) -> tuple[list[str], Array]:

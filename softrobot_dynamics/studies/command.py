@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Mapping
 import json
 from pathlib import Path
 import sys
@@ -123,9 +122,8 @@ def _conclude(study: Study, title: str, folder: Path) -> None:
     for edge in found:
         _say(edge.in_words())
     written = [RUNS, SUMMARY]
-    _write_summary(
-        folder / SUMMARY, {**counts(study), 'edges': [edge.as_facts() for edge in found]}
-    )
+    summary = {**counts(study), 'edges': [edge.as_facts() for edge in found]}
+    (folder / SUMMARY).write_text(json.dumps(summary, indent=2) + '\n', encoding='utf-8')
     try:
         from softrobot_dynamics.studies.picture import draw_study
     except ImportError:
@@ -134,10 +132,6 @@ def _conclude(study: Study, title: str, folder: Path) -> None:
         draw_study(study, title, folder / PICTURE)
         written.append(PICTURE)
     _say(f'in {folder}: {", ".join(written)}')
-
-
-def _write_summary(path: Path, summary: Mapping[str, Any]) -> None:
-    path.write_text(json.dumps(summary, indent=2) + '\n', encoding='utf-8')
 
 
 def _say(words: object) -> None:

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Ways through an expression graph: in order, with numbers, with other nodes for its symbols."""
+"""Traverse an expression graph: order it, evaluate it, substitute its symbols."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
@@ -68,6 +68,7 @@ def substitute(outputs: Collection[Node], nodes: Mapping[Symbol, Node]) -> list[
 
 
 def _apply(node: Node, args: list[Any], symbols: Mapping[Symbol, Any], math: Math) -> Any:
+    """Return the value of a node from those of its arguments."""
     op = node.op
     if op == 'constant':
         return math.number(node.value)

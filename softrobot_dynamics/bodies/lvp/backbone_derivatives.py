@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Derivatives of frames along a backbone and of their columns at its nodes; there and back.
+Derivatives of frames along a backbone and of their columns at its nodes, both ways.
 
 With the angular velocity w of a frame, its derivative a, and an axis r of it, dr/dt = w x r and
 d2r/dt2 = a x r + w x dr/dt. So the columns of :mod:`softrobot_dynamics.bodies.lvp.backbone` are
@@ -39,12 +39,8 @@ TURNING, MOVING = 0, 9  # in those of a coordinate
 
 N = NODES
 _ROOM = 2 * 2 * STRAINS + 15 + 27 + 3  # rows: strains, vectors along the backbone, axes, one more
-
-
-@kernel
-def derivatives_scratch(n):
-    """Length of the scratch V of :func:`move_nodes`, besides that of ``backbone``."""
-    return max(_ROOM, 6 + 18) * N
+DERIVATIVES_SCRATCH = _ROOM * N
+"""Length of the scratch of :func:`move_nodes`, besides that of ``backbone``."""
 
 
 @kernel

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""By what factor the points of a section are farther out, and the kernels traced from it."""
+"""Growth of sections: the factor by which their points move outwards, and kernels of it."""
 
 from collections.abc import Callable
 import functools

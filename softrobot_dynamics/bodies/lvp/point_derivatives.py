@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Derivatives of what a block of points demands for its acceleration.
+Derivatives of the inertial forces of a block of points.
 
 A point is p = o + f e, e = R (x1, x2, 0), with the growth f of its section. With u = f e, the
 columns eta, c of its frame and phi df/dz, what its section grows by,

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The state in which a command that is late will find the robot."""
+"""Delay compensation: predict the state at the time when a command acts."""
 
 from __future__ import annotations
 
