@@ -27,7 +27,7 @@ def add_to(commands: SubCommands) -> None:
     demo.add_argument(
         '--scene',
         metavar='NAME',
-        help='robot, surroundings and controller of a shipped scene, as lift_ball',
+        help='robot, surroundings, controller and goal of a shipped scene, as lift_ball',
     )
     demo.add_argument(
         '--estimated',
@@ -45,7 +45,10 @@ def add_to(commands: SubCommands) -> None:
         ' 500, 250 and 100 that this machine is measured to hold',
     )
     demo.add_argument(
-        '--duration', type=positive, default=10.0, metavar='S', help='seconds; default 10'
+        '--duration',
+        type=positive,
+        metavar='S',
+        help='seconds; default: what the scene takes, or 10',
     )
     demo.add_argument(
         '--tolerance',

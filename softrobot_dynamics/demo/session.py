@@ -27,19 +27,22 @@ from softrobot_dynamics.demo.plan import (
 )
 from softrobot_dynamics.demo.processes import Child, keep_to_this_machine, ProcessDiedError
 from softrobot_dynamics.demo.rates import held, RATES, share_one, used, work_of
-from softrobot_dynamics.demo.scenes import scene_of
+from softrobot_dynamics.demo.scenes import goal_of, scene_of, SceneGoal
 from softrobot_dynamics.demo.signals import Signals
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.evaluation import report
+from softrobot_dynamics.evaluation.goals import missed, passages
 from softrobot_dynamics.evaluation.targets import targets_of
 from softrobot_dynamics.evaluation.terminal import Display, display, Subject
 from softrobot_dynamics.loops import realtime
 from softrobot_dynamics.loops.estimation_loop import MODES, RUNNING
 
 if TYPE_CHECKING:
+    from softrobot_dynamics.evaluation.report_contents import Report
     from softrobot_dynamics.model.model import CompiledModel
     from softrobot_dynamics.references.piecewise import Reference
 
+_DURATION = 10.0  # [s] where neither flag nor scene says more
 _POLL = 0.1  # [s] between two looks at the loop
 _PATIENCE = {'configure': 180.0, 'activate': 180.0, 'deactivate': 5.0, 'cleanup': 5.0}  # [s]
 _WAYS = 3.0  # times as long as within a process a message takes from one to another
@@ -50,13 +53,15 @@ def run(options: Namespace) -> int:
     """
     Run a demo; return the exit status: 0 if all went well, 1 if not, 130 after Ctrl-C.
 
-    Well: the loop held, and tips and outputs followed within the tolerance. `options`: robot,
-    controller, surroundings, scene, estimated, rate [Hz] (None: that of the parameter file, or the
-    highest of RATES that this machine holds), duration [s], tolerance [-], out (folder), json,
-    no_plot, view.
+    Well: the loop held, tips and outputs followed within the tolerance, and a scene came to its
+    goal. `options`: robot, controller, surroundings, scene, estimated, rate [Hz] (None: that of
+    the parameter file, or the highest of RATES that this machine holds), duration [s] (None: that
+    of the scene, or 10 s), tolerance [-], out (folder), json, no_plot, view.
     Raises SoftRobotError for whatever is wrong before anything moves.
     """
-    shown, folder = display(), report.prepare_folder(options.out)
+    shown, goal = display(), _goal(options)
+    duration = options.duration or goal.duration
+    folder = report.prepare_folder(options.out)
     if folder.name != Path(options.out).expanduser().resolve().name:
         shown.say(f'there is a demo in {options.out} already: this one goes to {folder}')
     report.prepare_json(options.json)
@@ -64,10 +69,10 @@ def run(options: Namespace) -> int:
     ros = Ros()
     try:
         with Signals() as signals:
-            plan, model, reference = _prepare(ros, options, folder, shown)
+            plan, model, reference = _prepare(ros, options, duration, folder, shown)
             session = _Session(ros, plan, model, reference, folder, shown, signals)
             with _view(plan, folder, shown) if options.view else contextlib.nullcontext():
-                interrupted = session.carry_out(options.duration)
+                interrupted = session.carry_out(duration)
     except KeyboardInterrupt:
         shown.say('interrupted before anything moved')
         return 130
@@ -75,7 +80,7 @@ def run(options: Namespace) -> int:
         ros.close()
     if interrupted:
         shown.say('interrupted')
-    expected = 0 if interrupted else round(options.duration * plan.controller['rate'])
+    expected = 0 if interrupted else round(duration * plan.controller['rate'])
     model = report.surrounded(plan.description, plan.simulation['surroundings'], model)
     task = report.task_of(model, plan.controller, options.tolerance)
     try:
@@ -84,19 +89,24 @@ def run(options: Namespace) -> int:
             model,
             task,
             plan.controller,
-            duration=options.duration,
+            duration=duration,
             expected=expected,
             lapses=tuple(session.lapses),
         )
         result = result._replace(
             plant=report.plant_in_words(plan.simulation), estimated=plan.estimator is not None
         )
+        if not interrupted:
+            result = _judged(result, goal)
     except ArgumentError:
         result = None
     held = report.conclude(
         folder, shown, result,
         lapses=session.lapses, json_file=options.json, picture=not options.no_plot,
     )  # fmt: skip
+    if result is not None:
+        for words in passages(model, goal.goals, result.run.q):
+            shown.say(words)
     if not held and plan.any_rate and plan.controller['rate'] < RATES[0]:
         shown.say(
             f'the rate, {plan.controller["rate"]:g} Hz, is the one that this machine holds;'
@@ -105,7 +115,9 @@ def run(options: Namespace) -> int:
     return 130 if interrupted else int(not held)
 
 
-def _prepare(ros: Ros, options: Namespace, folder: Path, shown: Display) -> tuple[Any, ...]:
+def _prepare(
+    ros: Ros, options: Namespace, duration: float, folder: Path, shown: Display
+) -> tuple[Any, ...]:
     """Return (Plan, model, Reference or None) once all is compiled and known to be good."""
     robot, remark, controller, around = _chosen(options)
 
@@ -132,8 +144,25 @@ def _prepare(ros: Ros, options: Namespace, folder: Path, shown: Display) -> tupl
     kinds = [part.values['reference.type'] for part in parts_of(plan.controller)]
     with shown.stage(f'planning the reference ({", ".join(kinds)})'):
         reference = reference_of(plan, compiled.model)
-    report.save_facts(folder, plan, options.tolerance, options.duration)
+    report.save_facts(folder, plan, options.tolerance, duration)
     return plan, compiled.model, reference
+
+
+def _judged(result: Report, goal: SceneGoal) -> Report:
+    """Return a Report whose lapses have what is missing of the goal of a scene."""
+    own = result.figures
+    if not (words := missed(result.model, goal.goals, result.run.q)):
+        return result
+    lapses = tuple(f'the goal of the scene is missed: {each}' for each in words)
+    return result._replace(figures=own._replace(held=False, lapses=(*own.lapses, *lapses)))
+
+
+def _goal(options: Namespace) -> SceneGoal:
+    """Return the goal of a scene, and how long it takes; without one there is none."""
+    if options.scene is None:
+        return SceneGoal(_DURATION, ())
+    goal = goal_of(scene_of(options.scene).goal)
+    return goal._replace(goals=()) if options.surroundings else goal  # it is about its own
 
 
 def _chosen(options: Namespace) -> tuple[str, str, str | None, str | None]:

@@ -105,7 +105,7 @@ def _objects(
     Return a Module for each entry of the list `objects`, and where they start.
 
     An object's frame is that of its shape's centre of mass. Its inertia is by default that of a
-    solid of its shape and mass.
+    solid of its shape and mass; of several shapes together it must be given.
     """
     found: list[Module] = []
     start: list[tuple[str, float, float]] = []
@@ -113,29 +113,46 @@ def _objects(
         known = parse(_Object, row, path, problems, ignore=('shape',))
         if not isinstance(row, dict):
             continue
-        shape = read_shape(row.get('shape', MISSING), f'{path}.shape', problems)
-        if known is None or shape is None:
+        shapes = _object_shapes(row.get('shape', MISSING), path, problems)
+        if known is None or not shapes:
             continue
-        if not (shape.on_bodies and shape.fixed):
-            kinds = _kinds(lambda shape: shape.on_bodies and shape.fixed)
-            words = f'a shape that an object can have: {kinds}'
-            problems.append(Problem(join(path, 'shape.type'), shape.type_name, words))
-            continue
-        solid = shape.solid_inertia(known.mass)
+        solid = shapes[0].solid_inertia(known.mass) if len(shapes) == 1 else None
         given = known.inertia if solid is None else known.inertia or inertia_entries(solid)
         if given is None:
-            words = 'an inertia, as the shape is not about the origin'
-            problems.append(Problem(join(path, 'inertia'), MISSING, words))
+            why = 'the shape is not about the origin' if len(shapes) == 1 else 'there are several'
+            problems.append(Problem(join(path, 'inertia'), MISSING, f'an inertia, as {why}'))
             continue
         body = parse(BODIES.get('rigid'), {'mass': known.mass, 'inertia': given}, path, problems)
         if body is None:
             continue
         _take(known.name, names, path, problems)
         joint = JOINTS.get('free')()
-        found.append(Module(known.name, -1, known.name, joint, body, (shape,), True))
+        found.append(Module(known.name, -1, known.name, joint, body, shapes, True))
         coordinates = [f'{known.name}/{c}' for c in joint.coordinates()]
         start += [(c, x, 0.0) for c, x in zip(coordinates, _posture(known.pose.matrix())) if x]
     return tuple(found), tuple(start)
+
+
+def _object_shapes(value: object, path: str, problems: Problems) -> tuple[CollisionShape, ...]:
+    """Return the shapes of an object, one or a list of them; () if one is wrong."""
+    path = f'{path}.shape'
+    rows = {path: value}
+    if isinstance(value, (list, tuple)):
+        rows = {f'{path}[{i}]': row for i, row in enumerate(value)}
+    if not rows:
+        problems.append(Problem(path, value, 'a shape, or a list of such'))
+    found: list[CollisionShape] = []
+    for place, row in rows.items():
+        shape = read_shape(row, place, problems)
+        if shape is None:
+            continue
+        if shape.on_bodies and shape.fixed:
+            found.append(shape)
+            continue
+        kinds = _kinds(lambda kind: kind.on_bodies and kind.fixed)
+        words = f'a shape that an object can have: {kinds}'
+        problems.append(Problem(join(place, 'type'), shape.type_name, words))
+    return tuple(found) if len(found) == len(rows) else ()
 
 
 def _kinds(fits: Callable[[type[CollisionShape]], bool]) -> str:

@@ -227,6 +227,8 @@ def _moved(description: RobotDescription, work: _Work) -> tuple[tuple[str, float
 
 def _solid(before: Module, after: Module) -> Module:
     """Return an object after changes, with the inertia of a solid if it had that."""
+    if len(before.shapes) != 1:
+        return after
     old: Any = before.body  # both are rigid
     new: Any = after.body
     own = before.shapes[0].solid_inertia(old.mass)

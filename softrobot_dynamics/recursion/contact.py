@@ -104,11 +104,6 @@ class ContactWorkspace(NamedTuple):
     lasting: Vector  # (P,) 1 where there was a force in the step before, too
     restitution: Vector  # (P,) of pairs whose damping is not given, else 0
     pushes: Matrix  # (P, 3) [N] on the first, in a step of equal length
-    by_q: Matrix  # (P, 3 n) change of q by forces during a step, of pairs that push
-    by_qd: Matrix  # (P, 3 n) of qd
-    own: Matrix  # (P, 3) what a force does to gap, speed and sliding of its own pair in a step
-    response: Matrix  # (2, n n) of q and qd to a force along each coordinate
-    change: Matrix  # (2, n) of q and qd by all changes of forces
     unsettled: Vector  # (1,) steps whose forces still changed in the last sweep
 
 

@@ -21,7 +21,7 @@ from softrobot_dynamics.model.rebuilding import Rebuilt
 from softrobot_dynamics.recursion.contact import ContactWorkspace
 from softrobot_dynamics.recursion.singular_mass import without_inertia
 from softrobot_dynamics.schema.bounds import is_number
-from softrobot_dynamics.simulation.integrators.contact_step import SWEEPS
+from softrobot_dynamics.simulation.integrators.contact_sweeps import SWEEPS
 from softrobot_dynamics.simulation.integrators.contract import Inputs, Integrator, INTEGRATORS
 from softrobot_dynamics.simulation.joint_stops import JointStops, require_within
 from softrobot_dynamics.simulation.loads import LoadedStepper, LoadedSteps
@@ -164,7 +164,8 @@ class Simulator(Rebuilt):
         """
         Number of steps, since it was made, that ended before forces of contact had settled.
 
-        These are then off their law by more than 1 % of the largest.
+        These still changed by 1 % of the largest, or contacts their velocities by 1 % of what
+        forces do in a step, see :mod:`.contact_sweeps`.
         """
         contact = self._stepper.acts.contact
         return 0 if contact is None else int(contact.unsettled[0])

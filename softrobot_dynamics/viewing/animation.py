@@ -42,6 +42,7 @@ class Film(NamedTuple):
     t: Vector  # (T,) [s], increasing
     q: Matrix  # (T, n)
     wanted: tuple[Matrix, ...] = ()  # (K, 3) [m] each, base frame: paths that tips are to follow
+    window: Matrix | None = None  # (2, 3) [m] world, corners of what is seen; None: all
 
 
 def animate(film: Film, path: str | PathLike[str], *, title: str = '', pace: float = PACE) -> int:
@@ -74,7 +75,8 @@ class _Paths(NamedTuple):
 
 def _tips(film: Film, rows: slice | Integers) -> _Paths:
     """Return the paths of tips through some rows of a motion."""
-    base, ends = film.model.description.base.matrix(), leaves(film.model)
+    base, modules = film.model.description.base.matrix(), film.model.description.modules
+    ends = [i for i in leaves(film.model) if not modules[i].is_object]
     tips = np.array([forward_kinematics(film.model, q=q)[ends, :, 3] for q in film.q[rows]])
     return _Paths(film.t[rows], (tips @ base.T)[..., :3])
 
@@ -93,7 +95,8 @@ class _Stage:
             self._axes.plot(*points.T, color=INK, lw=3.0, alpha=0.3, zorder=4)
         surfaces = [surface for look in looks for surface in look.surfaces]
         around = add_environment(self._axes, shape)
-        frame_space(self._axes, np.concatenate([*surfaces, *wanted, *around]))
+        seen = np.concatenate([*surfaces, *wanted, *around])
+        frame_space(self._axes, seen if film.window is None else film.window)
         self._figure.text(0.04, 0.94, title, color=INK, fontsize=11)
         self._clock = self._figure.text(0.96, 0.94, '', color=INK, fontsize=11, ha='right')
 

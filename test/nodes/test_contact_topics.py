@@ -11,6 +11,7 @@ from sensor_msgs.msg import JointState  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
 from support.node_processes import NODES, starting  # noqa: E402
+from support.policies import check_policy, CONTACT, OPTIONAL  # noqa: E402
 from support.touching import BALL, LIFTED, MASS, write_press  # noqa: E402
 
 TOPICS = {
@@ -35,6 +36,11 @@ def press(observer, tmp_path):
         start('simulation')
         observer.until(lambda: len(heard) == len(TOPICS), 'all topics of contact')
         yield heard
+
+
+def test_the_policy_of_sros_2_lets_the_simulation_publish_contact(observer, press):
+    """Objects, wrenches of each body, and points of contact are topics that the policy names."""
+    check_policy(observer, 'simulation', OPTIONAL - CONTACT)
 
 
 def force(message):

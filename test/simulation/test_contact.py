@@ -2,16 +2,39 @@
 """Contact in simulations: impacts, friction, rest, energy; both integrators."""
 
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.model.contact_blocks import contact_blocks
+from softrobot_dynamics.simulation.integrators import exponential
 from support.contacts import arm, GRAVITY, thing, world
 
 STEPS = [{}, {'tolerance': 1e-6}]
 both = pytest.mark.parametrize('options', STEPS, ids=['equal steps', 'tolerance'])
 FLOOR = {'name': 'floor', 'type': 'plane'}
+ARM_AND_BALLS = {
+    'name': 'arm',
+    'gravity': [0.0, 0.0, 0.0],
+    'bodies': [
+        {
+            'name': 'rod',
+            'joint': {'type': 'fixed'},
+            'body': {
+                'type': 'pcc',
+                'length': 0.5,
+                'radius': 0.02,
+                'density': 1070.0,
+                'young_modulus': 6e5,
+                'damping': 0.08,
+            },
+            'collision': {'type': 'rod'},
+        }
+    ],
+    'initial': {'rod/bend_x': [0.0, 2.0]},
+}
 
 
 def run(simulator, duration, u=(), dt=1e-3):
@@ -214,6 +237,39 @@ def test_forces_that_do_not_settle_are_counted_and_said_once():
         run(simulator, 0.02)
     assert len(said) == 1
     assert simulator.unsettled >= 3
+
+
+def test_a_stack_whose_contacts_still_move_after_all_sweeps_is_counted():
+    """Ten equal boxes on each other sink for want of sweeps, though each changes little."""
+    edges = {'type': 'box', 'edges': [0.1, 0.1, 0.1], 'stiffness': 1e7}
+    boxes = [thing(f'b{i}', edges, (0, 0, 0.05 + 0.1 * i), 0.1) for i in range(10)]
+    simulator = sd.Simulator(world(boxes, [FLOOR]))
+    with pytest.warns(RuntimeWarning, match='had not settled'):
+        run(simulator, 0.05)
+    assert simulator.unsettled >= 3
+
+
+def test_objects_that_only_contact_couples_move_as_if_all_coordinates_were_coupled(monkeypatch):
+    """Blocks of coordinates in the system of contacts change no number of an arm among balls."""
+    ball = {'type': 'sphere', 'radius': 0.03}
+    robot = {**ARM_AND_BALLS, 'objects': [
+        thing('a', ball, (0.055, 0.0, 0.5), 0.1), thing('b', ball, (0.116, 0.0, 0.5), 0.2)
+    ]}  # fmt: skip
+    model = sd.compile_model(sd.load_robot(robot))
+    q, qd = run(sd.Simulator(model), 0.3)
+    blocks, sides = contact_blocks(model)
+    assert len(blocks) == 3 and sides.max() == 2
+    whole = exponential.whole_system
+    own = len(model.contact_plan.pairs), model.n
+    monkeypatch.setattr(
+        exponential,
+        'system_of',
+        lambda model: whole(SimpleNamespace(gap=np.zeros(own[0])), own[1]),
+    )
+    q_whole, qd_whole = run(sd.Simulator(model), 0.3)
+    assert np.abs(q[-1, model.coordinate_names.index('b/x')] - 0.116) > 1e-3  # it was pushed
+    np.testing.assert_allclose(q, q_whole, atol=1e-8)
+    np.testing.assert_allclose(qd, qd_whole, atol=1e-6)
 
 
 def test_a_copy_made_in_contact_goes_on_bit_by_bit():

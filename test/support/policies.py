@@ -1,16 +1,20 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Check that the SROS 2 policy lists exactly the topics and services of a running node."""
 
+from fnmatch import fnmatchcase
 from pathlib import Path
 from xml.etree import ElementTree
 
 POLICY = Path(__file__).parents[2] / 'config' / 'security' / 'policy.xml'
-OPTIONAL = {'/clock', '/controller/commands'}
-"""Topics that there are by `publish_clock`, `use_sim_time` and `command_type` only."""
+CONTACT = {'/simulation/objects', '/simulation/contacts/*', '/simulation/contact_points'}
+"""Topics that there are where the simulated robot may touch something."""
+
+OPTIONAL = {'/clock', '/controller/commands', *CONTACT}
+"""These, and topics by `publish_clock`, `use_sim_time` and `command_type` only."""
 
 
-def check_policy(observer, node):
-    """Check that it names all topics and services of a node, and none beside."""
+def check_policy(observer, node, optional=OPTIONAL):
+    """Check that it names all topics and services of a node, and none beside but optional ones."""
     profile = ElementTree.parse(POLICY).find(f".//profile[@node='{node}']")
     get = observer.node
     for path, names_of in (
@@ -21,4 +25,6 @@ def check_policy(observer, node):
         written = {each.text.replace('~', f'/{node}') for each in profile.findall(path)}
         allowed = {name if name.startswith('/') else f'/{name}' for name in written}
         used = {name for name, _ in names_of(node, '/')}
-        assert used <= allowed and allowed - used <= OPTIONAL, path
+        unused = {each for each in allowed if not any(fnmatchcase(name, each) for name in used)}
+        refused = {name for name in used if not any(fnmatchcase(name, each) for each in allowed)}
+        assert not refused and unused <= optional, path

@@ -60,9 +60,7 @@ class ClosedLoops:
     def touching(self, contact: ContactWorkspace) -> tuple[Entry, ContactWorkspace]:
         """Return an entry that begins contact in a step, and the contact along z that it fills."""
         P, f = len(contact.gap), len(self.terms.h)
-        J, by_q, by_qd = np.zeros((3, P, 3 * f))
-        reduced = contact._replace(J=J, by_q=by_q, by_qd=by_qd)
-        reduced = reduced._replace(applied=np.zeros(f), change=np.zeros((2, f)))
+        reduced = contact._replace(J=np.zeros((P, 3 * f)), applied=np.zeros(f))
         self._contact = reduced
         given = {'closed': self.motion, 'contact': contact, 'reduced': reduced}
         return entry(begin_closed_contact, **given, h=self.terms.h), reduced

@@ -12,21 +12,19 @@ as :mod:`.exponential_step` has it, with its stiffness and damping::
 
 Normal forces are the roots of a quadratic equation each, given all others; friction stops all
 sliding that forces up to m f_n can stop, and opposes the rest: there is no creep. Sweeps over all
-contacts (projected Gauss and Seidel) end when nothing changes any more. Surfaces that meet and
-have a restitution e part at e times the speed of approach at once (Moreau, 1988).
+contacts (:mod:`.contact_sweeps`, projected Gauss and Seidel) end when nothing changes any more.
+Surfaces that meet and have a restitution e part at e times the speed of approach at once (Moreau,
+1988).
 """
 
 import math
 
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels.sums import dot
+from softrobot_dynamics.model.contact_blocks import NOWHERE
 from softrobot_dynamics.recursion.contact import find_contacts
-from softrobot_dynamics.recursion.contact_pairs import DAMPING, FRICTION, REBOUND, STIFFNESS
-from softrobot_dynamics.simulation.integrators.exponential_step import respond
-
-SWEEPS = 100  # over all contacts, at most
-_SETTLED = 1e-7  # change of a force in a sweep, of the largest: nothing changes any more
-UNSETTLED = 1e-2  # the same: after the last sweep forces are not those of their law
+from softrobot_dynamics.simulation.integrators.contact_response import respond
+from softrobot_dynamics.simulation.integrators.contact_sweeps import sweep
 
 
 @kernel
@@ -67,180 +65,76 @@ def apply_lasting(contact, h):
 
 
 @kernel
-def end_contact(contact, K, b, q, span):
+def end_contact(contact, system, K, D, b, q, span):
     """Change the state b.q, b.qd after a step of span[0] [s] from q (n,) by contact."""
-    n, h, active = len(contact.applied), span[0], 0
+    h = span[0]
     contact.moving.time[0] += h
-    change = contact.change
-    change[:] = 0.0
+    _take_part(contact, system, q, h, b)
+    if system.active[0] == 0:
+        return
+    respond(system, K, D, h, b)
+    contact.unsettled[0] += sweep(contact, system)
+    for k in range(len(system.blocks)):
+        first, last = system.blocks[k, 0], system.blocks[k, 1]
+        for j in range(first, last):
+            b.q[j] += system.change[first + j]
+            b.qd[j] += system.change[last + j]
+    for c in range(system.active[0]):
+        i = system.active[1 + c]
+        f, axes = system.force[i], system.axes[i]
+        for k in range(3):
+            contact.pushes[i, k] = f[0] * axes[k] + f[1] * axes[3 + k] + f[2] * axes[6 + k]
+        contact.force[i] = f[0]
+        if f[0] > 0.0 and contact.onset[i] == 0.0:
+            contact.onset[i] = max(-contact.speed[i], contact.slow)
+
+
+@kernel
+def _take_part(contact, system, q, h, b):
+    """List the pairs that take part in a step of h [s] from q (n,), and fill their rows."""
+    n, active = len(b.q), 0
+    system.blocks[:, 2] = 0
     for c in range(contact.candidates[0]):
         i = contact.candidates[1 + c]
         contact.force[i] = 0.0
         if contact.gap[i] >= contact.reach:
             continue
-        gap = _gap(contact, i, q, h, b, n)
-        if gap < 0.0 or contact.lasting[i] != 0.0:
-            active, contact.force[i] = active + 1, 1.0  # it takes part
-    if active == 0:
-        return
-    _respond(contact, K, h, b, n, 3 * active > n)
-    changed = largest = 0.0
-    for _ in range(SWEEPS):
-        changed = largest = 0.0
-        for c in range(contact.candidates[0]):
-            i = contact.candidates[1 + c]
-            if contact.force[i] != 0.0:
-                changed = max(changed, _settle(contact, i, q, h, b, n))
-                f = contact.pushes[i]
-                largest = max(largest, abs(f[0]), abs(f[1]), abs(f[2]))
-        if changed <= _SETTLED * largest:
-            break
-    if changed > UNSETTLED * largest:
-        contact.unsettled[0] += 1.0
-    for j in range(n):
-        b.q[j] += change[0, j]
-        b.qd[j] += change[1, j]
-    for c in range(contact.candidates[0]):
-        i = contact.candidates[1 + c]
-        if contact.force[i] != 0.0:
-            N, f = contact.normal[i], contact.pushes[i]
-            contact.force[i] = max(0.0, dot(N, f))
-            if contact.force[i] > 0.0 and contact.onset[i] == 0.0:
-                contact.onset[i] = max(-contact.speed[i], contact.slow)
-
-
-@kernel
-def _respond(contact, K, h, b, n, many):
-    """
-    Fill what forces of the pairs that take part do to q and qd in a step of h [s].
-
-    If they are ``many``, by what forces along each coordinate do.
-    """
-    unit, of_q, of_qd = contact.change[0], contact.response[0], contact.response[1]
-    if many:
+        J, N, free = contact.J[i], contact.normal[i], system.free[i]
+        free[0] = contact.gap[i] + h * dot(N, contact.drift[i])
         for j in range(n):
-            unit[j] = 1.0
-            respond(K, h, unit, of_q[j * n :], of_qd[j * n :], b)
-            unit[j] = 0.0
-    for c in range(contact.candidates[0]):
-        i = contact.candidates[1 + c]
-        if contact.force[i] == 0.0:
+            free[0] += (N[0] * J[j] + N[1] * J[n + j] + N[2] * J[2 * n + j]) * (b.q[j] - q[j])
+        if free[0] >= 0.0 and contact.lasting[i] == 0.0:
             continue
-        for k in range(3):
-            column = contact.J[i, k * n : (k + 1) * n]
-            x, v = contact.by_q[i, k * n :], contact.by_qd[i, k * n :]
-            if not many:
-                respond(K, h, column, x, v, b)
-                continue
-            x[:n] = 0.0
-            v[:n] = 0.0
-            for j in range(n):
-                for m in range(n):
-                    x[m] += column[j] * of_q[j * n + m]
-                    v[m] += column[j] * of_qd[j * n + m]
-        _find_own(contact, i, n)
-
-
-@inlined
-def _gap(contact, i, q, h, b, n):
-    """Gap [m] of a pair at the end of the step of h [s], as changes of forces have it so far."""
-    J, N, gap = contact.J[i], contact.normal[i], contact.gap[i]
-    gap += h * dot(N, contact.drift[i])
-    for j in range(n):
-        moved = b.q[j] - q[j] + contact.change[0, j]
-        gap += (N[0] * J[j] + N[1] * J[n + j] + N[2] * J[2 * n + j]) * moved
-    return gap
+        active += 1
+        system.active[active] = i
+        _fill_rows(contact, system, i, b.qd)
+        for side in range(2):
+            k = system.sides[i, side]
+            if k != NOWHERE:
+                system.blocks[k, 2] += 1
+    system.active[0] = active
 
 
 @kernel
-def _settle(contact, i, q, h, b, n):
-    """Change the force of a pair to what its law has at the end of the step; by how much [N]."""
-    N, f, own = contact.normal[i], contact.pushes[i], contact.own[i]
-    a, w, across = own[0], own[1], own[2]
-    before, v = dot(f, N), contact.sliding[i]
-    along = _velocity(contact, i, b, n)
-    gap = _gap(contact, i, q, h, b, n)
-    pushing = _normal_force(contact, i, gap - a * before, along - w * before, a, w)
-    for k in range(3):
-        _change(contact, i, k, (pushing - before) * N[k], n)
-    changed = abs(pushing - before)
-    limit = contact.numbers[i, FRICTION] * pushing
-    if limit == 0.0 and before == 0.0:
-        return changed
-    along = _velocity(contact, i, b, n)
-    t, size, pushing = contact.friction[i], 0.0, dot(f, N)
-    for k in range(3):
-        t[k] = f[k] - pushing * N[k]
-        if across > 0.0:
-            t[k] -= (v[k] - along * N[k]) / across
-        size += t[k] * t[k]
-    size = math.sqrt(size)
-    share = 1.0 if size <= limit else limit / size
-    for k in range(3):
-        t[k] *= share
-        df = t[k] - (f[k] - pushing * N[k])
-        changed = max(changed, abs(df))
-        _change(contact, i, k, df, n)
-    return changed
-
-
-@kernel
-def _find_own(contact, i, n):
-    """Fill what normal forces of a pair do to its gap and its speed, and others to its sliding."""
-    J, N, x, y = contact.J[i], contact.normal[i], contact.by_q[i], contact.by_qd[i]
-    a = w = whole = 0.0  # forces along all axes, to speeds along them
-    for k in range(3):
-        for m in range(3):
-            by_x, by_v = 0.0, 0.0
-            for j in range(n):
-                by_x += J[k * n + j] * x[m * n + j]
-                by_v += J[k * n + j] * y[m * n + j]
-            a += N[k] * by_x * N[m]
-            w += N[k] * by_v * N[m]
-            if k == m:
-                whole += by_v
-    own = contact.own[i]
-    own[0], own[1], own[2] = a, w, 0.5 * (whole - w)
-
-
-@inlined
-def _velocity(contact, i, b, n):
-    """Fill the relative velocity of a pair at the end of the step; return that apart [m/s]."""
-    J, v, N = contact.J[i], contact.sliding[i], contact.normal[i]
-    for k in range(3):
-        v[k] = contact.drift[i, k]
+def _fill_rows(contact, system, i, qd):
+    """Fill the axes of a pair, its Jacobian, velocity and force along them."""
+    n, J, N, axes = len(qd), contact.J[i], contact.normal[i], system.axes[i]
+    _fill_axes(N, axes)
+    for a in range(3):
+        e0, e1, e2 = axes[3 * a], axes[3 * a + 1], axes[3 * a + 2]
+        row, f, drift = system.J[i, a * n : (a + 1) * n], contact.pushes[i], contact.drift[i]
         for j in range(n):
-            v[k] += J[k * n + j] * (b.qd[j] + contact.change[1, j])
-    return v[0] * N[0] + v[1] * N[1] + v[2] * N[2]
+            row[j] = e0 * J[j] + e1 * J[n + j] + e2 * J[2 * n + j]
+        system.free[i, 1 + a] = e0 * drift[0] + e1 * drift[1] + e2 * drift[2] + dot(row, qd)
+        system.force[i, a] = e0 * f[0] + e1 * f[1] + e2 * f[2]
 
 
 @inlined
-def _normal_force(contact, i, gap, speed, a, w):
-    """
-    Return the normal force [N] of a pair with these gap [m] and speed [m/s] apart without it.
-
-    It changes them by a and w for each N.
-    """
-    number, e, met = contact.numbers[i], contact.restitution[i], -contact.speed[i]
-    if contact.onset[i] == 0.0 and e > 0.0 and max(met, -speed) > contact.slow:
-        if met <= contact.slow:
-            return 0.0  # another impact has sent it here: its own is that of the next step
-        return max(0.0, (e * met - speed) / w) if gap < 0.0 else 0.0
-    k, c = number[STIFFNESS], number[DAMPING]
-    if number[REBOUND] >= 0.0:
-        c = contact.dissipation / max(contact.onset[i], met, contact.slow)
-    depth, rest = -gap, 1.0 - c * speed
-    if depth <= 0.0 or rest <= 0.0:
-        return 0.0
-    both = 1.0 + k * (depth * c * w + rest * a)
-    root = both * both - 4.0 * k * k * a * c * w * depth * rest
-    return 2.0 * k * depth * rest / (both + math.sqrt(max(root, 0.0)))
-
-
-@inlined
-def _change(contact, i, k, df, n):
-    """Change a component of the force of a pair, and what follows from it."""
-    contact.pushes[i, k] += df
-    for j in range(n):
-        contact.change[0, j] += contact.by_q[i, k * n + j] * df
-        contact.change[1, j] += contact.by_qd[i, k * n + j] * df
+def _fill_axes(N, axes):
+    """Fill axes (9,) with a normal (3,) and two tangents (Duff and others, 2017)."""
+    sign = math.copysign(1.0, N[2])
+    a = -1.0 / (sign + N[2])
+    b = N[0] * N[1] * a
+    axes[0], axes[1], axes[2] = N[0], N[1], N[2]
+    axes[3], axes[4], axes[5] = 1.0 + sign * N[0] * N[0] * a, sign * b, -sign * N[0]
+    axes[6], axes[7], axes[8] = b, sign + N[1] * N[1] * a, -N[1]

@@ -19,6 +19,7 @@ from softrobot_dynamics.recursion.joint_friction import brake
 from softrobot_dynamics.recursion.linearisation import Linearisation
 from softrobot_dynamics.recursion.servos import stiffen_servos
 from softrobot_dynamics.simulation.integrators.closed_loops import ClosedLoops
+from softrobot_dynamics.simulation.integrators.contact_response import system_of, whole_system
 from softrobot_dynamics.simulation.integrators.contact_step import begin_contact, end_contact
 from softrobot_dynamics.simulation.integrators.contract import (
     begin_steps,
@@ -92,11 +93,14 @@ class ExponentialIntegrator(Integrator):
         motion, span = allocate_motion(n, parts), np.zeros(1)
         before, after = NOTHING, NOTHING
         if contact is not None:
-            before = entry(begin_contact, contact=contact, h=self.terms.h)
             if self.loops is not None:
                 before, contact = self.loops.touching(contact)
                 self.acts = self.acts._replace(contact=contact)
-            after = entry(end_contact, contact=contact, K=K, b=motion)
+                system = whole_system(contact, n)
+            else:
+                before = entry(begin_contact, contact=contact, h=self.terms.h)
+                system = system_of(model)
+            after = entry(end_contact, contact=contact, system=system, K=K, D=D, b=motion)
         self._work = ExponentialWork(
             evaluate=self.entry,
             terms=terms,

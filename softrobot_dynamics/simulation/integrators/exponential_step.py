@@ -117,23 +117,6 @@ def correct(terms, K, D, force, q, h, b):
     return 0 if all_finite(b.q) and all_finite(b.qd) else 1
 
 
-@kernel
-def respond(K, h, force, x, v, b):
-    """
-    Fill x, v (n,) with what a constant ``force`` (n,) does to q and qd in a step of h [s].
-
-    To the linear robot, after :func:`correct`, whose b.q and b.qd are left as they are.
-    """
-    n, g = len(b.q), GAMMA * h / b.parts
-    for i in range(n):
-        b.F[i] = force[i]
-    b.state[:] = 0.0
-    for part in range(b.parts):
-        _move(K, g, part, 1.0, 0.0, b.state, b)
-    for i in range(n):
-        x[i], v[i] = b.state[0, i], b.state[1, i]
-
-
 @inlined
 def _move(K, g, part, of_F, of_N, state, b):
     """Move a linear state (2, n) by one part, the one of that number, under so much of F and N."""
