@@ -24,10 +24,10 @@ data/sysid, MIT]. No tension is measured.
 * *Arcs*: the curvature that fits three displacements best. Fitted: mounting, nine angles of
   tendons, their radius, lengths of segments.
 * *Slack tendons aside*: also a length, beyond which a tendon counts as slack.
-* *Map*: a Gaussian process of what the statics leave, by the displacements (below {loose:.0f} mm
-  they count as that); *row before known*: also by their change since then. Its scale and noise are
-  chosen by folds that are not judged. What it takes off, a better model of the same inputs could
-  take off too.
+* *Map*: a Gaussian process of what the statics leave, by the displacements (those below
+  {loose:.0f} mm count as that); *row before known*: also by their change since then. Its scale and
+  noise are chosen by folds that are not judged. What it takes off, a better model of the same
+  inputs could take off too.
 
 Patterns are dealt to {folds} folds by a seed ({seed}). All rows of a fold are predicted by fits to
 the others: statics to about {rows} rows, arcs to all. Errors: root mean square of the distance of
