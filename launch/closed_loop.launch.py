@@ -6,8 +6,8 @@ The simulated robot stands at its initial posture until the controller, which ma
 answers. With `estimator:=NAME` the controller hears an estimator, which hears simulated sensors.
 With `visualize:=true` the visualizer, too; with `use_rviz:=true` that and RViz.
 
-Each keeps to a processor of its own, where there are two; with `controller_processor:=shared` both
-keep to one, as long as the work of a period fits on it. Several loops share out those there are.
+Simulation and controller keep to one processor, where there are two, as long as the work of a
+period fits on it; else to one each. Several loops share out those there are.
 """
 
 from pathlib import Path
@@ -34,10 +34,14 @@ def generate_launch_description():
     named = "'", LaunchConfiguration('estimator'), "'"
     other = "'", LaunchConfiguration('controller_processor'), "'"
     places = [
-        DeclareLaunchArgument(f'{node}_processor', default_value=default, description=words)
-        for node, default in (
-            ('controller', 'own'),
-            ('simulation', PythonExpression(["'shared' if ", *other, " == 'shared' else 'own'"])),
+        DeclareLaunchArgument(
+            f'{node}_processor',
+            default_value=PythonExpression(["'shared' if ", *condition, " else 'own'"]),
+            description=words,
+        )
+        for node, condition in (
+            ('controller', (*named, " == ''")),
+            ('simulation', (*other, " == 'shared'")),
         )
     ]
     waiting = DeclareLaunchArgument(

@@ -83,8 +83,8 @@ ONLY = {
         'references', 'controllers', 'estimation',
     },
     'offline': {
-        'errors', 'model', 'dynamics', 'simulation', 'references', 'controllers', 'estimation',
-        'loops',
+        'errors', 'schema', 'model', 'dynamics', 'simulation', 'references', 'controllers',
+        'estimation', 'loops',
     },
 }  # fmt: skip
 """
@@ -266,7 +266,7 @@ def test_only_commands_and_papers_import_members_of_kinds():
     helpers = {
         'controllers.composition', 'controllers.limiting', 'controllers.phases',
         'controllers.safe', 'controllers.setpoints', 'controllers.settings', 'bodies.curves',
-        'bodies.skins', 'joints.follower',
+        'bodies.frames', 'bodies.skins', 'joints.follower',
         'references.feasibility', 'references.following', 'references.led_tips',
         'references.outputs', 'references.rotations',
         'references.piecewise', 'references.postures',

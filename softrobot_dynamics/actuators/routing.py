@@ -17,6 +17,7 @@ from softrobot_dynamics.actuators.contract import (
 from softrobot_dynamics.annotations import Complaints, Math, Matrix, Value
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.bodies.curves import Curve
+from softrobot_dynamics.bodies.frames import horner
 from softrobot_dynamics.errors import MISSING
 from softrobot_dynamics.schema.fields import (
     custom,
@@ -43,11 +44,11 @@ class Polynomial:
 
     def at(self, sigma: Value, math: Math = _NUMPY) -> tuple[Value, Value]:
         """Return (x, y) [m] in the section at `sigma` = s/L [-]."""
-        return _horner(self.x, sigma), _horner(self.y, sigma)
+        return horner(self.x, sigma), horner(self.y, sigma)
 
     def derivative(self, sigma: Value, math: Math = _NUMPY) -> tuple[Value, Value]:
         """Return the derivative of (x, y) by s/L [m] at `sigma` = s/L [-]."""
-        return _horner(_derivative(self.x), sigma), _horner(_derivative(self.y), sigma)
+        return horner(_derivative(self.x), sigma), horner(_derivative(self.y), sigma)
 
 
 @dataclass(frozen=True)
@@ -226,13 +227,6 @@ def _wrong_kind(path: str, passage: Passage, body: Body) -> Complaints:
             passage.offset,
             f'points: [[x, y, z], ...] [m] ({passage.body} has no sections)',
         )
-
-
-def _horner(coefficients: Sequence[float], x: Value) -> Value:
-    value = coefficients[-1]
-    for a in coefficients[-2::-1]:
-        value = value * x + a
-    return value
 
 
 def _derivative(coefficients: Sequence[float]) -> tuple[float, ...]:

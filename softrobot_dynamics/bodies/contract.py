@@ -266,6 +266,7 @@ class Body:
         table: Vector,
         constants: dict[Symbol, float],
     ) -> Kernel:
+        """Return the kernel of traced terms or derivatives, with the numbers that it reads."""
         rows = (len(traced.tables.rows) + 1) * programs.BLOCK
         parameters = np.concatenate(
             [[len(table) // rows], matrices, traced.tables.numbers(constants), table]

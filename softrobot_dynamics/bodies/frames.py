@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Vectors and frames in any arithmetic: of numbers, arrays or symbols."""
+"""Vectors, frames and polynomials in any arithmetic: of numbers, arrays or symbols."""
 
 from softrobot_dynamics.annotations import FrameFormula, Math, Value, Values
 
@@ -14,6 +14,14 @@ def frame_of_points(origin: Values, a: Values, b: Values, math: Math) -> FrameFo
 def cross(a: Values, b: Values) -> list[Value]:
     """Vector product (3 values)."""
     return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+
+
+def horner(coefficients: Values, x: Value) -> Value:
+    """Return the value of a polynomial, lowest power first."""
+    value = coefficients[-1]
+    for a in coefficients[-2::-1]:
+        value = value * x + a
+    return value
 
 
 def _unit(v: Values, math: Math) -> Values:

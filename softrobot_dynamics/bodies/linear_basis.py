@@ -134,6 +134,7 @@ class LinearBasis(Body):
         return values_kernel(points, self.fields_at(points), self.derivatives_at(points))
 
     def _inertial_numbers(self) -> Vector:
+        """Return the moments of the fields, and the tip, that the kernel of terms reads."""
         points, masses = self.material_points()
         fields = np.concatenate([points[:, :, None], self.fields_at(points)], axis=2)
         rows = (np.sqrt(masses)[:, None, None] * fields).reshape(len(masses), -1)
@@ -176,7 +177,7 @@ def values_kernel(points: Matrix, fields: Array, derivatives: Array) -> Kernel:
 def _fields(body: Body) -> list[list[Node]]:
     """Nodes of dp/dq_j, three for each coordinate, which must not depend on q."""
     n = len(body.coordinates())
-    x, q = ([graph.symbol(kind, i) for i in range(count)] for kind, count in (('x', 3), ('q', n)))
+    x, q = graph.symbols('x', 3), graph.symbols('q', n)
     position = [graph.as_node(c) for c in body.position(x, q, SYMBOLIC)]
     columns = [tangent(position, {('q', j): 1.0}) for j in range(n)]
     order = traversal.topological([node for column in columns for node in column])
@@ -203,7 +204,7 @@ def _blocked(weights: Vector, rows: Matrix) -> Vector:
 
 def _rests(material: Material) -> bool:
     """Tell whether the stress of a material vanishes, next to its stiffness, where F = 1."""
-    F = [graph.symbol('F', i) for i in range(9)]
+    F = graph.symbols('F', 9)
     energy = graph.as_node(material.energy([F[:3], F[3:6], F[6:]], SYMBOLIC))
     stress = [tangent([energy], {('F', i): 1.0})[0] for i in range(9)]
     stiffness = tangent(stress, {('F', 0): 1.0})

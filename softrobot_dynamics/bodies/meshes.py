@@ -87,6 +87,7 @@ def read_mesh(path: str | PathLike[str]) -> Any:
 
 
 def _check(mesh: Mesh) -> None:
+    """Raise MeshError for a mesh whose points or tetrahedra are not usable."""
     points, tetrahedra = np.asarray(mesh.points), np.asarray(mesh.tetrahedra)
     if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
         raise MeshError(mesh.source, f'finite points (P, 3) expected, not {points.shape}')

@@ -29,11 +29,6 @@ FORMULA = (
 NEAR = 0.01  # where a tip frame is tried, in units of the coordinates
 
 
-def symbols(kind: str, count: int) -> list[Node]:
-    """Return a list of symbol nodes of one kind."""
-    return [graph.symbol(kind, i) for i in range(count)]
-
-
 def valued(kind: str, values: Iterable[Any]) -> dict[Symbol, Any]:
     """Return {(kind, index): value}."""
     return {(kind, i): value for i, value in enumerate(values)}
@@ -114,7 +109,7 @@ class Recorder:
 
     def energy(self, argument: str, function: Callable[..., Any]) -> tuple[Node, ...]:
         """Return the node of an energy density of F, at rest where F is the identity."""
-        F = symbols('F', 9)
+        F = graph.symbols('F', 9)
 
         def one(rows: Sequence[Values], math: Math) -> list[Value]:
             return [function(rows, math)]
@@ -169,6 +164,7 @@ class Recorder:
     def _frame_of_points(
         self, argument: str, value: object, place: Sequence[Node], q: Sequence[Node]
     ) -> tuple[Node, ...]:
+        """Return the nodes of the frame of three material points (3, 3), one a row."""
         points = self.array(argument, value, (3, 3))
         at_rest = valued('x', points.T) | valued('q', np.zeros(len(q)))
         o, a, b = np.array([np.broadcast_to(c, 3) for c in _evaluate(place, at_rest)]).T

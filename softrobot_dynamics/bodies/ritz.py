@@ -79,6 +79,7 @@ class _Notation:
         )
 
     def _terms(self, value: object, least: int, path: str, problems: Problems) -> Any:
+        """Return (coefficient, powers) of the terms of a polynomial."""
         if not isinstance(value, dict):
             problems.append(Problem(path, value, f'{{monomial: coefficient}}, {self.monomials}'))
             return ()

@@ -10,7 +10,7 @@ from softrobot_dynamics.annotations import FrameFormula, Math, Value, Values
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.materials.contract import Material
 from softrobot_dynamics.tracing import derivative_kernels, graph, programs
-from softrobot_dynamics.tracing.graph import Node, Symbol, SYMBOLIC
+from softrobot_dynamics.tracing.graph import Node, Symbol, SYMBOLIC, symbols
 from softrobot_dynamics.tracing.programs import TracedKernel
 
 T = TypeVar('T')
@@ -78,8 +78,8 @@ def body_derivatives(symbolic: BodyFormulas) -> TracedKernel | None:
 @functools.cache
 def fibre_length(symbolic: BodyFormulas) -> TracedKernel:
     """Trace what ``programs.fibre_length`` needs."""
-    n, x = len(symbolic.coordinates()), _symbols('x', 5)
-    speed = symbolic.fibre_speed(x[:3], x[3:], _symbols('q', n), SYMBOLIC)
+    n, x = len(symbolic.coordinates()), symbols('x', 5)
+    speed = symbolic.fibre_speed(x[:3], x[3:], symbols('q', n), SYMBOLIC)
     return programs.fibre_length(graph.as_node(speed), n)
 
 
@@ -117,14 +117,14 @@ def _stress(symbolic: BodyFormulas, position: Sequence[Node], n: int) -> Sequenc
 @functools.cache
 def _asked_position(symbolic: BodyFormulas) -> list[Node]:
     """Nodes (3) of the formula of p."""
-    q = _symbols('q', len(symbolic.coordinates()))
-    return _nodes(symbolic.position(_symbols('x', 3), q, SYMBOLIC), 3)
+    q = symbols('q', len(symbolic.coordinates()))
+    return _nodes(symbolic.position(symbols('x', 3), q, SYMBOLIC), 3)
 
 
 @functools.cache
 def _asked_tip(symbolic: BodyFormulas) -> tuple[list[Node], list[Node]]:
     """Nodes (9 and 3) of the tip frame."""
-    q = _symbols('q', len(symbolic.coordinates()))
+    q = symbols('q', len(symbolic.coordinates()))
     rotation, origin = symbolic.tip_frame(q, SYMBOLIC)
     return _nodes(rotation, 9), _nodes(origin, 3)
 
@@ -132,7 +132,7 @@ def _asked_tip(symbolic: BodyFormulas) -> tuple[list[Node], list[Node]]:
 @functools.cache
 def _asked_energy(symbolic: BodyFormulas) -> Node | None:
     """Node of the strain energy; None if there is none."""
-    energy = symbolic.energy([_symbols('F', 9)[3 * i :][:3] for i in range(3)], SYMBOLIC)
+    energy = symbolic.energy([symbols('F', 9)[3 * i :][:3] for i in range(3)], SYMBOLIC)
     return energy if energy is None else graph.as_node(energy)
 
 
@@ -145,10 +145,6 @@ def _nodes(values: Values, count: int) -> list[Node]:
     if len(nodes) != count:
         raise ValueError(f'it has {len(nodes)} values, not {count}')
     return nodes
-
-
-def _symbols(kind: str, count: int) -> list[Node]:
-    return [graph.symbol(kind, i) for i in range(count)]
 
 
 def _replaced(value: object, constants: dict[Symbol, float]) -> Any:

@@ -31,7 +31,6 @@ class Worst(NamedTuple):
 
     omitted: Omitted
     load: str  # in words
-    travel: float  # [m] of the farthest point by that load, beside weight alone
     question: str  # '' where it does not matter
 
 
@@ -49,9 +48,8 @@ def worst_omitted(model: CompiledModel) -> Iterator[Worst]:
         for omitted in each:
             key = omitted.body, omitted.name
             if key not in found or omitted.shift > found[key].omitted.shift:
-                found[key] = Worst(
-                    omitted, words, travel, _question(model, omitted, words, travel)
-                )
+                question = _question(model, omitted, words, travel)
+                found[key] = Worst(omitted, words, question)
     for body in dict.fromkeys(name for name, _ in found):
         own = [worst for (name, _), worst in found.items() if name == body]
         own.sort(key=lambda worst: -worst.omitted.shift)

@@ -32,6 +32,7 @@ from softrobot_dynamics.viewing.shapes import reach_of
 
 if TYPE_CHECKING:
     from softrobot_dynamics.controllers.contract import Controller
+    from softrobot_dynamics.controllers.settings import Settings
     from softrobot_dynamics.model.model import CompiledModel
 
 SEED, STATES, SHARE = 0, 3, 0.5  # of the states: how many, how far of what bodies can do
@@ -127,17 +128,13 @@ class _Robot:
 
     def quadrature(self) -> Iterator[Finding]:
         """Yield the error of each body's quadrature, compared with twice as many points."""
-        first = 0
-        for module in self._model.description.modules:
-            body, rule = module.body, getattr(module.body, 'quadrature', None)
-            first += len(module.joint.coordinates())
-            last = first + len(body.coordinates())
-            if rule is not None and last > first:
-                postures = np.array([q[first:last] for q, *_ in self._states])
+        for module, _, own in self._model.description.coordinate_slices():
+            rule = getattr(module.body, 'quadrature', None)
+            if rule is not None and own.stop > own.start:
+                postures = np.array([q[own] for q, *_ in self._states])
                 finest = 2 * rule if isinstance(rule, int) else None
-                error = sd.quadrature_error(body, postures, finest=finest)
+                error = sd.quadrature_error(module.body, postures, finest=finest)
                 yield _above(f'quadrature error of {module.name}', error, '', COARSE)
-            first = last
 
     def routes(self) -> Iterator[Finding]:
         """Yield the error of each length through a body, and of how routes that rub turn."""
@@ -223,7 +220,7 @@ class _Robot:
             words,
         )
 
-    def _growths(self, law: Controller, settings: Any) -> Iterator[tuple[str, float]]:
+    def _growths(self, law: Controller, settings: Settings) -> Iterator[tuple[str, float]]:
         """Yield the growth [1/s] of errors with words for it, in each phase if there are more."""
         phases = getattr(law, 'phases', ())
         own = [({'place': k}, f', phase {each.name}') for k, each in enumerate(phases)]

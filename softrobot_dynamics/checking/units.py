@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Numbers of a robot file that are possible, but more likely in another unit than SI."""
+"""Find numbers of a robot file that are probably not in SI units."""
 
 from __future__ import annotations
 

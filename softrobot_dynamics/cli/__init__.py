@@ -5,10 +5,12 @@ The `softrobot` command; a file for each sub-command, which imports what it need
 In it `add_to` adds it to the parser, and `run` does it and returns the exit status.
 """
 
+from __future__ import annotations
+
 from argparse import ArgumentParser
 from collections.abc import Sequence
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
 from softrobot_dynamics.cli import (
     check,
@@ -37,6 +39,9 @@ from softrobot_dynamics.compiling.programs import (
     running,
 )
 from softrobot_dynamics.errors import one_line, SoftRobotError
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 COMMANDS = (
     demo, view, study, excite, identify, reproduce, check, robots, importing, compiling,
@@ -79,7 +84,7 @@ def _run(argv: Sequence[str] | None) -> int:
 class _Parser(ArgumentParser):
     """A parser whose help and usage are not lost in silence where they cannot be written."""
 
-    def _print_message(self, message: str, file: Any = None) -> None:
+    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
         if (stream := file or sys.stderr) is not None:  # it is closed
             stream.write(message)
 

@@ -57,7 +57,7 @@ def run(options: Namespace) -> int:
     write_network(options.output, found.network)
     for name, errors in (('fitted', found.fitted), ('held out', found.held_out)):
         say(f'{name:8}  rms {errors.rms:.3g} m, largest {errors.largest:.3g} m')
-    say(f'held out were {found.count} samples, all those of postures that the fit has not seen')
+    say(f'held out: {found.count} samples, all those of postures that the fit has not seen')
     if not found.converged:
         say(f'still improving after {found.iterations} iterations: --iterations allows for more')
     return 0

@@ -190,8 +190,8 @@ _WORDS = {
 def lines_of(summary: dict[str, Any]) -> list[str]:
     """Return lines that say what was found."""
     who, do, others = _WORDS[summary['kind']]
-    lines = [_line(each, f'{who} {do} not tell') for each in summary['estimates']]
-    lines += [f'not shown by {who}: {words}' for words in summary['unidentifiable']]
+    lines = [_line(each, f'{who} {do} not determine it') for each in summary['estimates']]
+    lines += [f'not determined by {who}: {words}' for words in summary['unidentifiable']]
     if 'skipped' in summary:
         lines.append(f'left out: {summary["skipped"]:.3g} s before the first command')
     if summary['rms_of_markers']:
@@ -205,13 +205,13 @@ def lines_of(summary: dict[str, Any]) -> list[str]:
         lines.append(f'{name} is at {place} mm beside its point')
     if 'choice' in summary:
         names = ', '.join(summary['choice']['names']) or 'none of them'
-        lines.append(f'worth fitting, by {others} not seen: {names}')
+        lines.append(f'worth fitting, by {others} left out: {names}')
     if 'cross_validation' in summary:
         checked = summary['cross_validation']
         size = checked['rms']
         if summary['rms_of_markers']:
             size = f'{1e3 * checked["rms_of_all_markers"]:.4g} mm'
-        lines.append(f'on {others} not seen: {size} rms; by them')
+        lines.append(f'on {others} left out: {size} rms; intervals from them')
         lines += [f'  {n} {a:.5g} to {b:.5g}' for n, (a, b) in checked['intervals'].items()]
     lines += [
         f'? {each["question"]}' for each in summary.get('omitted_strains', ()) if each['question']
@@ -237,6 +237,7 @@ def _progress() -> Callable[[str], object]:
         return lambda words: None
 
     def say(words: str) -> None:
+        """Write words over the last ones."""
         sys.stderr.write(f'\r\x1b[K{words[:78]}')
         sys.stderr.flush()
 
@@ -249,6 +250,7 @@ def _write(
     validation: Validation | None,
     summary: dict[str, Any],
 ) -> None:
+    """Write the files that the options ask for: robot file, results, picture."""
     if options.output:
         count, unit = len(found.data), {'postures': 'postures', 'motion': 'instants'}
         words = f'{count} {unit[found.data.kind]}'

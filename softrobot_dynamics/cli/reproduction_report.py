@@ -6,9 +6,9 @@ from __future__ import annotations
 from argparse import Namespace
 import json
 from pathlib import Path
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
-from softrobot_dynamics.evaluation.terminal import display
+from softrobot_dynamics.evaluation.terminal import Display, display
 from softrobot_dynamics.reproduce.outcome import as_json, SystemResult
 from softrobot_dynamics.reproduce.page import page
 from softrobot_dynamics.reproduce.systems import load_system, system_names, SystemModule
@@ -50,12 +50,12 @@ def run(options: Namespace) -> int:
     return 0 if all(outcome.holds for outcome in outcomes.values()) else 1
 
 
-def _write(shown: Any, file: str, text: str) -> None:
+def _write(shown: Display, file: str, text: str) -> None:
     Path(file).write_text(text, encoding='utf-8')
     shown.say(file)
 
 
-def _report(shown: Any, name: str, outcome: SystemResult) -> None:
+def _report(shown: Display, name: str, outcome: SystemResult) -> None:
     """Tell the checks, then the remarks."""
     title = f'{name}: {"reproduced" if outcome.holds else "NOT reproduced"}'
     shown.table(title, [(check.what, check.in_words()) for check in outcome.checks])
@@ -63,7 +63,7 @@ def _report(shown: Any, name: str, outcome: SystemResult) -> None:
         shown.say(f'- {remark}')
 
 
-def _draw(shown: Any, each: SystemModule, outcome: SystemResult, path: Path) -> None:
+def _draw(shown: Display, each: SystemModule, outcome: SystemResult, path: Path) -> None:
     """Draw a system into a file, if there is matplotlib."""
     try:
         from softrobot_dynamics.reproduce.picture import draw_system
@@ -72,10 +72,10 @@ def _draw(shown: Any, each: SystemModule, outcome: SystemResult, path: Path) -> 
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     draw_system(each.draw, outcome.data, path)
-    shown.say(path)
+    shown.say(str(path))
 
 
-def _animate(shown: Any, film: Film, path: Path) -> None:
+def _animate(shown: Display, film: Film, path: Path) -> None:
     """Write the motion of a system into an animated GIF file, if there is matplotlib."""
     try:
         from softrobot_dynamics.viewing.animation import animate
@@ -85,4 +85,4 @@ def _animate(shown: Any, film: Film, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with shown.stage(f'animating {film.t[-1] - film.t[0]:g} s'):
         animate(film, path, title=film.model.description.name)
-    shown.say(path)
+    shown.say(str(path))

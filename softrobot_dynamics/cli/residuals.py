@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A picture of what markers are off by, and coordinates, for `softrobot identify`."""
+"""Draw the residuals of markers and coordinates, for `softrobot identify`."""
 
 from __future__ import annotations
 

@@ -1,14 +1,21 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """`softrobot view`."""
 
+from __future__ import annotations
+
 from argparse import ArgumentTypeError, Namespace
 import os
 import time
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 from softrobot_dynamics.cli.common import add, say, SubCommands
 from softrobot_dynamics.errors import one_line, SoftRobotError
 from softrobot_dynamics.viewing.ports import LARGEST
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+    from softrobot_dynamics.viewing.browser import Browser
+    from softrobot_dynamics.viewing.sources import Source
 
 RATE = 30.0  # [Hz] of pictures, at most
 
@@ -61,14 +68,14 @@ def run(options: Namespace) -> int:
         source = _source(options, browser)
         say(f'{model.description.name} at {browser.address}, until Ctrl-C')
         while True:
-            if (sight := source.look()) is not None:
-                browser.show(*sight)
+            if (seen := source.poll()) is not None:
+                browser.show(*seen)
             time.sleep(1.0 / RATE)
     finally:
         browser.close()
 
 
-def _source(options: Namespace, browser: Any) -> Any:
+def _source(options: Namespace, browser: Browser) -> Source:
     """Return what says where the robot is."""
     from softrobot_dynamics.description.robot import load_robot
     from softrobot_dynamics.viewing.sources import Player, Sliders
@@ -93,7 +100,7 @@ def _source(options: Namespace, browser: Any) -> Any:
     return Sliders(browser)
 
 
-def _parameters(file: str | None, model: Any) -> dict[str, Any]:
+def _parameters(file: str | None, model: CompiledModel) -> dict[str, Any]:
     """Return the parameters of a controller, by its file or as by default."""
     from softrobot_dynamics.configuration.parameter_files import controller_file, controller_values
 

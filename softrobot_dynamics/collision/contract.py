@@ -25,6 +25,7 @@ register = SHAPES.register
 SEGMENT, BOX, CYLINDER, HULL, PLANE, TUBE = range(6)
 SOLIDS = BOX, CYLINDER, HULL
 ROBOT, OBJECT, ENVIRONMENT = 'robot', 'object', 'environment'  # groups of shapes without one
+DEFAULT_GROUPS = ROBOT, OBJECT, ENVIRONMENT
 
 
 class Element(NamedTuple):

@@ -45,6 +45,7 @@ def call(context, address, *arrays):
     own = types.StarArgTuple(arrays)
 
     def generate(context, builder, signature, arguments):
+        """Emit the call."""
         address = arguments[0]
         values = [builder.extract_value(arguments[1], i) for i in range(len(arrays))]
         pointers = [

@@ -14,6 +14,7 @@ import inspect
 import itertools
 import sys
 import textwrap
+from types import FunctionType
 from typing import Any
 
 from numba.extending import is_jitted
@@ -21,10 +22,11 @@ import numpy as np
 from softrobot_dynamics.annotations import Integers
 from softrobot_dynamics.compiling.addresses import Entry
 from softrobot_dynamics.compiling.cache import import_line, load_module
+from softrobot_dynamics.compiling.jit import Compiled
 from softrobot_dynamics.errors import ArgumentError
 
 
-def cached(function: Any, types: str = '', /, **given: Any) -> Callable[..., Any]:
+def cached(function: Compiled[..., Any], types: str = '', /, **given: Any) -> Callable[..., Any]:
     """
     Return a kernel for Python: a callable of the arguments that are not ``given``.
 
@@ -44,7 +46,7 @@ def given_to(function: functools.partial[Any]) -> dict[str, Any]:
     return table.given if isinstance(table, _Keeper) else {}
 
 
-def entry(function: Any, /, **given: Any) -> Entry:
+def entry(function: Compiled[..., Any], /, **given: Any) -> Entry:
     """
     Return the :class:`Entry` of a kernel whose arguments that are not ``given`` are arrays (.,).
 
@@ -68,14 +70,16 @@ def address(module: str, function: str, arguments: str) -> int:
     return _emitted(found, (), True).address
 
 
-def _emitted(function: Any, kinds: tuple[Any, ...], by_address: bool, types: str = '') -> Any:
+def _emitted(
+    function: Compiled[..., Any], kinds: tuple[Any, ...], by_address: bool, types: str = ''
+) -> Any:
     """Return the emitted function; it takes the table first, if anything is given."""
     name = function.__name__
     return getattr(load_module(_source(function.py_func, kinds, by_address, types), name), name)
 
 
 @functools.cache
-def _source(function: Any, kinds: tuple[Any, ...], by_address: bool, types: str) -> str:
+def _source(function: FunctionType, kinds: tuple[Any, ...], by_address: bool, types: str) -> str:
     """Return the source of a function's module, compiled for Python or as one of pointers."""
     lines = [_import_line(name, value) for name, value in _globals_used(function).items()]
     names = [name for name in inspect.signature(function).parameters if name not in dict(kinds)]
@@ -100,7 +104,7 @@ def _source(function: Any, kinds: tuple[Any, ...], by_address: bool, types: str)
     return '\n'.join([_HEADER, *sorted(lines), *head, *body, ''])
 
 
-def _body(function: Any) -> list[str]:
+def _body(function: FunctionType) -> list[str]:
     """Return the lines within a function, four spaces deep, comments kept but no docstring."""
     source, definition = _definition(function)
     lines = source.splitlines()
@@ -113,7 +117,7 @@ def _body(function: Any) -> list[str]:
     return lines[start : definition.end_lineno]
 
 
-def _definition(function: Any) -> tuple[str, Any]:
+def _definition(function: FunctionType) -> tuple[str, Any]:
     """
     Return what inspect.getsource does, in a tenth of the time, and its syntax tree.
 
@@ -183,6 +187,7 @@ def _table(given: dict[str, Any]) -> Integers:
 
 
 def _entries(value: Any) -> list[Any]:
+    """Return the numbers that a given argument has in the table."""
     if hasattr(value, '_fields'):
         return [x for field in value for x in _entries(field)]
     if isinstance(value, np.ndarray):
@@ -206,12 +211,12 @@ def _reading(kind: Any, places: Iterator[int], classes: dict[str, type]) -> str:
     return f'{name}({", ".join(_reading(k, places, classes) for k in second)})'
 
 
-def _globals_used(python_function: Any) -> dict[str, Any]:
+def _globals_used(function: FunctionType) -> dict[str, Any]:
     """Module-level names a function uses, with their values."""
     return {
-        name: python_function.__globals__[name]
-        for name in python_function.__code__.co_names
-        if name in python_function.__globals__
+        name: function.__globals__[name]
+        for name in function.__code__.co_names
+        if name in function.__globals__
     }
 
 

@@ -13,7 +13,7 @@ written the module is compiled in memory, and a warning says so; see
 :mod:`~softrobot_dynamics.compiling.folder` for what else may be wrong with it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 import contextlib
 from contextvars import ContextVar
 import functools
@@ -135,22 +135,24 @@ class _StandIn:
 
     def __call__(self, *arguments: object) -> None:
         """Refuse to be called."""
-        raise RuntimeError('what is compiled together may not be called while it is collected')
+        raise RuntimeError(
+            'a kernel that is collected for parallel compilation cannot be called yet'
+        )
 
 
 @contextlib.contextmanager
-def compiling(function: Any) -> Iterator[None]:
+def compiling(function: Callable[..., Any]) -> Iterator[None]:
     """
     Within this context ``function`` may be called for the first time, and so be compiled.
 
     Processes that start together take turns: the later ones find the machine code in the cache
     instead of making it once more.
     """
-    function = getattr(function, 'func', function)  # some arguments may be given already
-    if function.signatures:
+    program: Any = getattr(function, 'func', function)  # some arguments may be given already
+    if program.signatures:
         yield
         return
-    with _COMPILER, rarely_collected(), _locked(function.py_func.__module__):
+    with _COMPILER, rarely_collected(), _locked(program.py_func.__module__):
         yield
 
 
@@ -239,6 +241,7 @@ def _kept_address(name: str) -> int | None:
 
 
 def _bytecode(name: str, source: str, file: str) -> CodeType:
+    """Return the bytecode of a source, from the cache folder if it is there."""
     own = own_folder()
     path = own and own / f'{name}.{sys.implementation.cache_tag}.code'
     kept = path and folder.read(path)

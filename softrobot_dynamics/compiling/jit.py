@@ -23,6 +23,7 @@ emitted into a module that is named after all its sources instead
 """
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from softrobot_dynamics.annotations import Vector
@@ -38,7 +39,7 @@ class Compiled(Protocol[P, R]):
     """A function that is compiled, and ``py_func``, the same in Python."""
 
     __name__: str
-    py_func: Callable[..., Any]
+    py_func: FunctionType
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call it as it was written."""

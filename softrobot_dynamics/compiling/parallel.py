@@ -105,6 +105,7 @@ def _most() -> int:
 
 
 def _start(modules: dict[str, dict[str, str]]) -> subprocess.Popen[bytes]:
+    """Start a process that compiles modules, given by their sources."""
     with tempfile.TemporaryFile() as file:
         file.write(json.dumps(list(modules.values())).encode())
         file.seek(0)

@@ -7,14 +7,19 @@ the status 130 of a shell, and what keeps it from starting is said in a line. Fr
 is a KeyboardInterrupt, as everywhere in Python, until the program has done its work.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 import contextlib
 import os
 import signal
 import sys
 import threading
-from typing import Any
+from typing import TYPE_CHECKING
 import warnings
+
+if TYPE_CHECKING:
+    from types import FrameType, TracebackType
 
 INTERRUPTED = 130  # exit status, as a shell has it: 128 and the number of the signal
 CLOSED = 141  # of a program whose output nobody reads any more
@@ -81,17 +86,19 @@ def give_up_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _leave(number: int, frame: Any) -> None:
+def _leave(number: int, frame: FrameType | None) -> None:
     os._exit(INTERRUPTED)  # nothing has begun that would have to be left in order
 
 
-def _say_in_a_line(kind: Any, error: Any, trace: Any) -> None:
+def _say_in_a_line(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
     """Say what keeps a program from starting; it ends with the status 1."""
     words = ' '.join(str(error).split()) or 'no reason given'
     sys.stderr.write(f'softrobot: cannot start: {kind.__name__}: {words[:240]}{_hint()}\n')
 
 
-def _warning_in_a_line(message: Any, *_: object, **__: object) -> str:
+def _warning_in_a_line(message: Warning | str, *_: object, **__: object) -> str:
     """Return a warning as a line, without the source line and the tracebacks that it may have."""
     return f'softrobot: warning: {str(message).partition(chr(10))[0][:300]}\n'
 
@@ -103,7 +110,7 @@ def _hint() -> str:
     return f' (NUMBA_NUM_THREADS is {threads[:20]!r}, expected a number > 0)' if wrong else ''
 
 
-def _interrupt_again(unraisable: Any) -> None:
+def _interrupt_again(unraisable: sys.UnraisableHookArgs) -> None:
     """Send an interrupt once more that came where nothing can be raised, as in a callback."""
     if issubclass(unraisable.exc_type, KeyboardInterrupt):
         thread = threading.main_thread().ident  # a signal also ends its sleep

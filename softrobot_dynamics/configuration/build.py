@@ -38,6 +38,7 @@ from softrobot_dynamics.simulation.sensing import Sensing
 if TYPE_CHECKING:
     from softrobot_dynamics.controllers.contract import Controller
     from softrobot_dynamics.description.robot import RobotDescription
+    from softrobot_dynamics.loops.planning import Job
     from softrobot_dynamics.model.model import CompiledModel
 
 
@@ -186,7 +187,7 @@ def settings_for(model: CompiledModel, values: Mapping[str, Any]) -> Any:
     return together.replace(laws=tuple(found))
 
 
-def _plan(model: CompiledModel, values: Mapping[str, Any], q: Vector, job: Any) -> Planned:
+def _plan(model: CompiledModel, values: Mapping[str, Any], q: Vector, job: Job) -> Planned:
     """Return a Planned reference; what takes long is done by `job`, in another process."""
     if values.get('phases') or parts_of(values)[0].wanted.takes_long:
         planned: Planned = job.run(_plan_elsewhere, model.description, values, q)
@@ -194,7 +195,9 @@ def _plan(model: CompiledModel, values: Mapping[str, Any], q: Vector, job: Any) 
     return plan_of(model, values, q)
 
 
-def _plan_elsewhere(description: RobotDescription, values: Mapping[str, Any], q: Vector) -> Any:
+def _plan_elsewhere(
+    description: RobotDescription, values: Mapping[str, Any], q: Vector
+) -> Planned:
     """Plan as `plan_of` does, in a process of its own."""
     return plan_of(compile_model(description), values, q)
 

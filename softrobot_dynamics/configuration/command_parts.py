@@ -14,9 +14,14 @@ import re
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 from softrobot_dynamics.configuration.common_parameters import COMMAND_TYPES
-from softrobot_dynamics.configuration.parameters import ParameterSpec
+from softrobot_dynamics.configuration.parameters import (
+    misnamed,
+    ParameterSpec,
+    refuse,
+    shared_topics,
+)
 from softrobot_dynamics.configuration.wire_names import wire_names
-from softrobot_dynamics.errors import closest, DescriptionError, Problem
+from softrobot_dynamics.errors import closest, Problem
 from softrobot_dynamics.schema.units import UNITS, units_of
 
 if TYPE_CHECKING:
@@ -27,7 +32,6 @@ TRAJECTORY = 'joint_trajectory'
 TYPES = (*COMMAND_TYPES, TRAJECTORY)
 FIELDS = 'effort', 'position', 'velocity'  # of a sensor_msgs/JointState
 _TOPICS = dict(zip(TYPES, ('joint_commands', 'commands', 'joint_trajectory')))
-_NAME = re.compile(r'[A-Za-z]\w*', re.ASCII)
 _TOPIC = re.compile(r'(~/|/)?[A-Za-z_]\w*(/[A-Za-z_]\w*)*', re.ASCII)
 
 
@@ -47,7 +51,8 @@ class CommandPart(NamedTuple):
 def command_rows(values: Mapping[str, Any]) -> tuple[ParameterSpec, ...]:
     """Return the rows of the parts that `command_topics` names; or DescriptionError."""
     names = values.get('command_topics') or ()
-    _refuse(list(_misnamed(values, names)))
+    wrong = misnamed('command_topics', names, 'names of letters, digits and _')
+    refuse([*wrong, *_beside(values, names)])
     return tuple(row for name in names for row in _part_rows(name))
 
 
@@ -71,7 +76,7 @@ def command_parts(model: CompiledModel, values: Mapping[str, Any]) -> tuple[Comm
         return (_part(model, values, '', every, values['command_type'], '', nan),)
     parts = values['command_topics']
     found = {part: _chosen(model, values[f'{GROUP}.{part}.actuators']) for part in parts}
-    _refuse([*_not_in_one(model, values, found), *_wrong_topics(values)])
+    refuse([*_not_in_one(model, values, found), *_wrong_topics(values)])
     return tuple(
         _part(
             model,
@@ -127,13 +132,8 @@ def _part_rows(part: str) -> Iterator[ParameterSpec]:
         yield row._replace(name=f'{GROUP}.{part}.{row.name}', read_only=True)
 
 
-def _misnamed(values: Mapping[str, Any], names: Sequence[str]) -> Iterator[Problem]:
-    for name in names:
-        if not _NAME.fullmatch(name):
-            yield Problem('command_topics', name, 'names of letters, digits and _')
-        elif list(names).count(name) > 1:
-            yield Problem('command_topics', name, 'different names')
-            return
+def _beside(values: Mapping[str, Any], names: Sequence[str]) -> Iterator[Problem]:
+    """Yield a `command_type` that is given beside parts."""
     given = values.get('command_type', COMMAND_TYPES[0])
     if names and given != COMMAND_TYPES[0]:
         words = f'nothing beside command_topics: {GROUP}.{names[0]}.type is that of a part'
@@ -171,16 +171,13 @@ def _not_in_one(
 
 
 def _wrong_topics(values: Mapping[str, Any]) -> Iterator[Problem]:
-    owner: dict[str, str] = {}
-    for part in values['command_topics']:
-        topic = _topic(values, part)
+    """Yield topics of parts that are no names, or that two parts share."""
+    topics = [(part, _topic(values, part)) for part in values['command_topics']]
+    for part, topic in topics:
         if not _TOPIC.fullmatch(topic):
             words = 'a name of a topic: letters, digits and _, with / between'
             yield Problem(f'{GROUP}.{part}.topic', topic, words)
-        if topic in owner:
-            words = f'a topic of its own: {owner[topic]} has this one'
-            yield Problem(f'{GROUP}.{part}.topic', topic, words)
-        owner.setdefault(topic, part)
+    yield from shared_topics(GROUP, topics)
 
 
 def _topic(values: Mapping[str, Any], part: str) -> str:
@@ -202,6 +199,7 @@ def _part(
     topic: str,
     horizon: float,
 ) -> CommandPart:
+    """Return a part of the commands by parameter values."""
     group = f'{GROUP}.{part}'
     own = [model.actuator_names[i] for i in indices]
     field = values.get(f'{group}.field', '')
@@ -228,7 +226,7 @@ def _sizes(
     for i, own in zip(indices, sent_units):
         if unit not in units_of(own):
             words = f'one of {", ".join(units_of(own))} for {model.actuator_names[i]}'
-            _refuse([Problem(path, unit, f'{words}, or empty')])
+            refuse([Problem(path, unit, f'{words}, or empty')])
     return tuple(units_of(own)[unit] for own in sent_units)
 
 
@@ -238,8 +236,3 @@ def _unit_of(model: CompiledModel, i: int) -> str:
     if field == 'effort':
         return str(model.commands[i].unit)
     return model.outputs[i].unit + ('/s' if field == 'velocity' else '')
-
-
-def _refuse(problems: list[Problem]) -> None:
-    if problems:
-        raise DescriptionError(tuple(problems), 'parameters')

@@ -99,6 +99,7 @@ def all_rows(robot: NamedRobot, values: Mapping[str, Any]) -> tuple[ParameterSpe
     rows = list(controller_rows())
 
     def note(more: Sequence[ParameterSpec]) -> Mapping[str, Any]:
+        """Keep the rows; the values are known."""
         rows.extend(more)
         return values
 

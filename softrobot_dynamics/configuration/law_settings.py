@@ -127,6 +127,7 @@ def _beyond(
     bounds: Vector,
     model: CompiledModel,
 ) -> Any:
+    """Return a problem for each limit that is ``wrong`` (m,)."""
     return [
         Problem(
             sources[i],

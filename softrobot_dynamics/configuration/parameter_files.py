@@ -121,6 +121,7 @@ def controller_values(
     rows_read: list[ParameterSpec] = []
 
     def declare(rows: Iterable[ParameterSpec]) -> dict[str, Any]:
+        """Read the values of more rows, and return all so far."""
         rows_read.extend(rows)
         values.update(_read(rows, given))
         return values
@@ -144,6 +145,7 @@ def simulation_values(description: RobotDescription, files: Iterable[Path]) -> d
 
 
 def _read(rows: Iterable[ParameterSpec], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of rows: those that are given, else the defaults."""
     table = ParameterTable(rows)
     return table.read({name: given.get(name, row.default) for name, row in table.rows.items()})
 
@@ -184,6 +186,7 @@ def _blocks(data: object, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
 
 
 def _flat(block: Mapping[Any, Any], group: str = '') -> Iterator[tuple[str, Any]]:
+    """Yield (name with dots, value) of nested parameters."""
     for key, value in block.items():
         if isinstance(value, dict):
             yield from _flat(value, f'{group}{key}.')

@@ -1,7 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Describe the parameters of a node and check values for them; no ROS."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 import math
 import re
 from typing import Any, cast, NamedTuple
@@ -10,6 +10,7 @@ from softrobot_dynamics.errors import closest, DescriptionError, Problem
 from softrobot_dynamics.schema.bounds import LARGEST
 
 FOREIGN = 'use_sim_time', 'start_type_description_service'  # names that ROS itself knows
+PART_NAME = re.compile(r'[A-Za-z]\w*', re.ASCII)
 _UNIT = re.compile(r'\[([^\[\]]+)\]$')
 
 
@@ -173,3 +174,35 @@ class ParameterTable:
         if problems:
             raise DescriptionError(tuple(problems), 'parameters')
         return good
+
+
+def refuse(problems: Iterable[Problem]) -> None:
+    """Raise DescriptionError with the problems of parameters, if there are any."""
+    if found := tuple(problems):
+        raise DescriptionError(found, 'parameters')
+
+
+def misnamed(
+    path: str, names: Sequence[str], words: str, taken: Container[str] = ()
+) -> Iterator[Problem]:
+    """
+    Yield names of parts that are not letters, digits and _, or ``taken``, or given twice.
+
+    ``path``: the parameter that has the names; ``words``: what would be right.
+    """
+    for name in names:
+        if not PART_NAME.fullmatch(name) or name in taken:
+            yield Problem(path, name, words)
+        elif list(names).count(name) > 1:
+            yield Problem(path, name, 'different names')
+            return
+
+
+def shared_topics(group: str, topics: Iterable[tuple[str, str]]) -> Iterator[Problem]:
+    """Yield the topic of each part of a group that another part has; topics: (part, topic)."""
+    owner: dict[str, str] = {}
+    for part, topic in topics:
+        if topic in owner:
+            words = f'a topic of its own: {owner[topic]} has this one'
+            yield Problem(f'{group}.{part}.topic', topic, words)
+        owner.setdefault(topic, part)

@@ -7,13 +7,13 @@ Without phases there is one, which has no name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 import contextlib
 import math
-import re
 from typing import Any, NamedTuple, TYPE_CHECKING, TypeAlias
 
 from softrobot_dynamics.configuration.node_parameters import OF_CONTROLLER
+from softrobot_dynamics.configuration.parameters import misnamed, refuse
 from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.controllers.phases import led_by, Phase
 from softrobot_dynamics.errors import ArgumentError, closest, DescriptionError, Problem
@@ -28,7 +28,7 @@ NamedRobot: TypeAlias = 'RobotDescription | CompiledModel'
 
 OWN = 'controller', 'controlled', f'{GROUP}.type'  # that each part has for itself
 RAMP = f'{GROUP}.ramp_time'  # that it may have for itself
-_NAME = re.compile(r'[A-Za-z]\w*')
+_NAMES = 'names of letters, digits and _, none that a parameter of the node has'
 _TAKEN = {row.name.partition('.')[0] for row in OF_CONTROLLER} | {
     'commands',
     'limits',
@@ -109,12 +109,12 @@ def phases_of(values: Mapping[str, Any]) -> tuple[Phase, ...]:
 def require_phases(values: Mapping[str, Any]) -> None:
     """Raise DescriptionError for what cannot be in the parameter `phases`, or beside it."""
     names = values.get('phases') or ()
-    problems = list(_misnamed('phases', names))
+    problems = list(misnamed('phases', names, _NAMES, _TAKEN))
     for row in OF_CONTROLLER:
         if names and row.name in OWN and values[row.name] != row.default:
             words = f'nothing where there are phases: each part has its own, as in arm.{row.name}'
             problems.append(Problem(row.name, values[row.name], words))
-    _refuse(problems)
+    refuse(problems)
 
 
 def require_parts(values: Mapping[str, Any]) -> None:
@@ -123,12 +123,12 @@ def require_parts(values: Mapping[str, Any]) -> None:
     phases: tuple[str, ...] = values.get('phases') or ()
     for name in phases:
         parts, duration = values[f'{name}.parts'], values[f'{name}.duration']
-        problems += _misnamed(f'{name}.parts', parts)
+        problems += misnamed(f'{name}.parts', parts, _NAMES, _TAKEN)
         if not parts:
             problems.append(Problem(f'{name}.parts', parts, 'the names of one or more parts'))
         if math.isnan(duration) and name != phases[-1]:
             problems.append(Problem(f'{name}.duration', duration, 'a number > 0 [s]'))
-    _refuse(problems)
+    refuse(problems)
 
 
 def require_apart(robot: NamedRobot, values: Mapping[str, Any]) -> None:
@@ -150,7 +150,7 @@ def require_apart(robot: NamedRobot, values: Mapping[str, Any]) -> None:
                     words += f', and {name}.controlled is not set, which stands for all'
                 problems.append(Problem(f'{phase}.parts', name, words))
             owner.update((each, name) for each in parts[name] if each not in owner)
-    _refuse(problems)
+    refuse(problems)
 
 
 def controlled_of(robot: NamedRobot, values: Mapping[str, Any]) -> list[int]:
@@ -183,18 +183,3 @@ def _within(values: Mapping[str, Any], part: str) -> dict[str, Any]:
     if math.isnan(own.get(RAMP, math.nan)):
         own[RAMP] = values[RAMP]
     return {**values, 'phases': (), **own}
-
-
-def _misnamed(path: str, names: Sequence[str]) -> Iterator[Problem]:
-    for name in names:
-        if not _NAME.fullmatch(name) or name in _TAKEN:
-            words = 'names of letters, digits and _, none that a parameter of the node has'
-            yield Problem(path, name, words)
-        elif list(names).count(name) > 1:
-            yield Problem(path, name, 'different names')
-            return
-
-
-def _refuse(problems: list[Problem]) -> None:
-    if problems:
-        raise DescriptionError(tuple(problems), 'parameters')

@@ -9,18 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-import re
 from typing import Any, NamedTuple
 
-from softrobot_dynamics.configuration.parameters import ParameterSpec
+from softrobot_dynamics.configuration.parameters import (
+    misnamed,
+    ParameterSpec,
+    refuse,
+    shared_topics,
+)
 from softrobot_dynamics.configuration.wire_names import wire_names
-from softrobot_dynamics.errors import ArgumentError, closest, DescriptionError, Problem
+from softrobot_dynamics.errors import ArgumentError, closest, Problem
 from softrobot_dynamics.loops.part_ages import BY_RATES
 from softrobot_dynamics.loops.velocity_estimation import delay_of
 
 GROUP = 'states'  # of the parameters of parts
 TOPIC = 'joint_states'
-_NAME = re.compile(r'[A-Za-z]\w*')
 _TAKEN = 'tick', 'shared_clock'
 
 
@@ -58,7 +61,8 @@ _OF_ALL = (
 def state_rows(values: Mapping[str, Any]) -> tuple[ParameterSpec, ...]:
     """Return the rows of the parts that `state_topics` names, if any; or DescriptionError."""
     names = values.get('state_topics') or ()
-    _refuse(list(_misnamed(names)))
+    words = f'names of letters, digits, _; not {_TAKEN}'
+    refuse(misnamed('state_topics', names, words, {*_TAKEN, *(x for x in names if '__' in x)}))
     rows = [row for name in names for row in _part_rows(name)]
     return (*_OF_ALL, *rows) if names else ()
 
@@ -83,7 +87,8 @@ def state_parts(values: Mapping[str, Any], coordinates: Sequence[str]) -> tuple[
         return (StatePart('', TOPIC, every, wire_names(values, coordinates)),)
     found = _shared_out(values, coordinates)
     made = tuple(_part(values, part, coordinates, found[part]) for part in parts)
-    _refuse([*_same_topics(made), *_no_tick(values)])
+    topics = ((part.name, part.topic) for part in made)
+    refuse([*shared_topics(GROUP, topics), *_no_tick(values)])
     return made
 
 
@@ -122,6 +127,7 @@ def require_one_clock(values: Mapping[str, Any]) -> None:
 def _part(
     values: Mapping[str, Any], name: str, coordinates: Sequence[str], indices: Sequence[int]
 ) -> StatePart:
+    """Return a part of the states by parameter values."""
     group = f'{GROUP}.{name}'
     own = [coordinates[i] for i in indices]
     return StatePart(
@@ -160,15 +166,6 @@ def _part_rows(part: str) -> Iterator[ParameterSpec]:
         yield row._replace(name=f'{GROUP}.{part}.{row.name}', read_only=True)
 
 
-def _misnamed(names: Sequence[str]) -> Iterator[Problem]:
-    for name in names:
-        if not _NAME.fullmatch(name) or '__' in name or name in _TAKEN:
-            yield Problem('state_topics', name, f'names of letters, digits, _; not {_TAKEN}')
-        elif list(names).count(name) > 1:
-            yield Problem('state_topics', name, 'different names')
-            return
-
-
 def _shared_out(values: Mapping[str, Any], names: Sequence[str]) -> dict[str, list[int]]:
     """Return the indices of the coordinates of each part; DescriptionError."""
     parts, problems = values['state_topics'], []
@@ -195,26 +192,12 @@ def _shared_out(values: Mapping[str, Any], names: Sequence[str]) -> dict[str, li
     if rest and not left:
         words = 'no such part, or fewer names in the others: they have all coordinates'
         problems.append(Problem(f'{GROUP}.{rest[0]}.names', (), words))
-    _refuse(problems)
+    refuse(problems)
     owner.update((i, rest[0]) for i in left)
     return {part: sorted(i for i, whose in owner.items() if whose == part) for part in parts}
-
-
-def _same_topics(parts: Sequence[StatePart]) -> Iterator[Problem]:
-    owner: dict[str, str] = {}
-    for part in parts:
-        if part.topic in owner:
-            words = f'a topic of its own: {owner[part.topic]} has this one'
-            yield Problem(f'{GROUP}.{part.name}.topic', part.topic, words)
-        owner.setdefault(part.topic, part.name)
 
 
 def _no_tick(values: Mapping[str, Any]) -> Iterator[Problem]:
     given, parts = values.get(f'{GROUP}.tick', ''), values['state_topics']
     if given and given not in parts:
         yield Problem(f'{GROUP}.tick', given, f'one of {", ".join(parts)}{closest(given, parts)}')
-
-
-def _refuse(problems: list[Problem]) -> None:
-    if problems:
-        raise DescriptionError(tuple(problems), 'parameters')

@@ -16,10 +16,10 @@ SLOWED = 0.5  # of w: rate at which a commanded motion comes to rest at a limit 
 
 
 class CommandedMotion(NamedTuple):
-    """The commanded motion of k joints, and what their drives are told."""
+    """The commanded motion of k joints, and the setpoints of their drives."""
 
     coordinates: Integers  # (k,)
-    positions: Integers  # (k,) 1: told a position, 0: a velocity
+    positions: Integers  # (k,) 1: its drive takes a position, 0: a velocity
     w: Vector  # (k,) rate of the drive [1/s]
     lower: Vector  # (k,) limits of the position
     upper: Vector  # (k,)
@@ -30,7 +30,7 @@ class CommandedMotion(NamedTuple):
     a: Vector  # (k,) until the next tick
     measured: Vector  # (k,) position
     measured_rate: Vector  # (k,)
-    told: Vector  # (k,)
+    setpoints: Vector  # (k,) of the drives
     period: float  # [s] of the law
 
 
@@ -78,7 +78,7 @@ def follow_motion(motion, q_out, qd_out, q, qd, passed):
 @kernel
 def plan_setpoints(motion, found, delay, duration):
     """
-    Fill what drives are told, and the accelerations that ``found.u`` brings on average.
+    Fill the setpoints of drives, and the accelerations that ``found.u`` brings on average.
 
     Returns 1 where limits of velocities or positions do not allow them.
     """
@@ -98,14 +98,14 @@ def plan_setpoints(motion, found, delay, duration):
         if motion.positions[i]:
             ahead = 1.0 / (w * w) + tau * (2.0 / w + 0.5 * tau)
             reach = motion.speed[i] * duration * (1.0 + 1e-9)
-            told = place + (2.0 / w + tau) * v + ahead * a
-            told = min(max(told, motion.lower[i]), motion.upper[i])
-            told = min(max(told, motion.told[i] - reach), motion.told[i] + reach)
+            setpoint = place + (2.0 / w + tau) * v + ahead * a
+            setpoint = min(max(setpoint, motion.lower[i]), motion.upper[i])
+            setpoint = min(max(setpoint, motion.setpoints[i] - reach), motion.setpoints[i] + reach)
         else:
-            told = v + (1.0 / w + tau) * a
-            told += motion.correction[i] * (place - motion.measured[i])
-            told = min(max(told, low), high)
-        motion.told[i] = told
+            setpoint = v + (1.0 / w + tau) * a
+            setpoint += motion.correction[i] * (place - motion.measured[i])
+            setpoint = min(max(setpoint, low), high)
+        motion.setpoints[i] = setpoint
     return limited
 
 

@@ -117,7 +117,7 @@ class Composition(Controller[Composed]):
         self._change()
         self._course = self._taken = _Course(None, 0.0, 0.0)
         self._handed_on: Any = None
-        self._tell()
+        self._hand_on_settings()
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return what makes another composition, of copies of its laws."""
@@ -126,7 +126,7 @@ class Composition(Controller[Composed]):
     def resume(self) -> None:
         """Hand the settings on, and let each law prepare for its own."""
         self._handed_on = None
-        self._tell()
+        self._hand_on_settings()
         for law in self.laws:
             law.resume()
 
@@ -176,7 +176,7 @@ class Composition(Controller[Composed]):
 
     def start(self, q: Vector, qd: Vector, t: float, u: Vector | None = None) -> None:
         """Begin at the present state, see :meth:`Controller.start`."""
-        self._tell()
+        self._hand_on_settings()
         self._turn(q, qd)
         if self._program is not None and not self._pending:
             self._now.stop()
@@ -191,7 +191,7 @@ class Composition(Controller[Composed]):
 
     def compute(self, t: float, q: Vector, qd: Vector) -> Command:
         """Return the :class:`Command` for the state (q, qd) at time t [s]; no law, no command."""
-        self._tell()
+        self._hand_on_settings()
         delay = self.settings.delay
         time = max((getattr(self.laws[i], 'observes', 0.0) for i in self._now.laws), default=0.0)
         q, qd = self._prediction(t, q, qd, delay, self._in_force(), time)
@@ -257,7 +257,7 @@ class Composition(Controller[Composed]):
         self.start(q, np.zeros(self.model.n), 0.0)
         self.last[:], self._pending = np.nan, False
 
-    def _tell(self) -> None:
+    def _hand_on_settings(self) -> None:
         """Hand settings on to the laws that others gave since the last tick."""
         settings = self.settings
         if settings is self._handed_on:

@@ -60,6 +60,7 @@ class FeedForward(Controller[FeedForwardSettings]):
         """Return what does the same at rest as ever, see :meth:`Controller.law_at_rest`."""
 
         def at_rest(place: Vector, u: Vector, settings: FeedForwardSettings) -> Answer:
+            """Return the law without limits at rest at a place."""
             pushes = np.clip(self.pushes(settings), settings.lower, settings.upper)
             conversion = Conversion(self.model)
 

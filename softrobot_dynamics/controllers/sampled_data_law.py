@@ -101,6 +101,7 @@ class SampledDataLaw(Controller[D]):
         self._friction, told = FrictionCompensation(model), self.tell(self.settings)
 
         def build() -> HeldCommand:
+            """Return the response to held commands, and compile the tick."""
             held = HeldCommand(model, self.period)
             fixed = self._make_fixed(held.lines, held.entry, with_friction=self._friction.any)
             self._bind(fixed, self.plan, told)
@@ -221,6 +222,7 @@ class SampledDataLaw(Controller[D]):
         def answer(
             q: Vector, qd: Vector, memory: Vector, reached: Vector | None = None
         ) -> tuple[Any, Vector]:
+            """Return (forces, memory a period later) of the law at a state."""
             fixed.last[:], fixed.b.asked[:] = u, -self.period
             fixed.reached[:] = np.nan if reached is None else reached
             fixed.b.memory.ravel()[:] = memory

@@ -4,7 +4,7 @@ Setpoints of joint drives that take positions or velocities, made of the forces 
 
 The acceleration that a force would give the joint is integrated to a commanded motion, and the law
 is asked for the next force where that has come to, beside the measured coordinates of all else: a
-drive makes true what it is told, but late. So the lag of a drive is not in the loop of the law,
+drive follows its setpoint, but late. So the lag of a drive is not in the loop of the law,
 and the loop is stable whatever that is. What is sent runs ahead of the commanded motion by the lag
 of the drive (:class:`.Servo`), of the hold and of the delay that the law knows::
 
@@ -47,10 +47,10 @@ class DriveSetpoints:
     """
     The commanded motion of those joints of a model whose drives take positions or velocities.
 
-    ``told`` (m,) is what is to be sent: forces but for those joints. In a tick :meth:`follow` is
+    ``sent`` (m,) are the commands: forces but for those joints. In a tick :meth:`follow` is
     called before the law, :meth:`advance` after it; :meth:`stop` where no law commands.
     ``actuators`` (k,) are the indices of their drives, ``resting``, a function of q (n,), returns
-    what these are told (k,) to stay there.
+    their setpoints (k,) to stay there.
     """
 
     def __init__(self, model: CompiledModel, law: Controller) -> None:
@@ -66,10 +66,10 @@ class DriveSetpoints:
             speed=own.speed,
             correction=1.0 / (1.0 / (_CORRECTED * own.rate) + _PERIODS * law.period),
             **{name: np.zeros(k) for name in ('q', 'v', 'a', 'measured', 'measured_rate')},
-            told=np.full(k, nan),
+            setpoints=np.full(k, nan),
             period=law.period,
         )
-        self.told = np.full(model.m, nan)
+        self.sent = np.full(model.m, nan)
         self._q, self._qd = np.zeros((2, model.n))
         self._found = found = _force_response(model, law, self._q, self._qd)
         self._y, self._velocity = np.zeros((2, model.m))
@@ -80,7 +80,7 @@ class DriveSetpoints:
     @property
     def known(self) -> bool:
         """Tell whether there is a set-point for every drive."""
-        return bool(np.isfinite(self._motion.told).all())
+        return bool(np.isfinite(self._motion.setpoints).all())
 
     def follow(self, t: float, q: Vector, qd: Vector, *, anew: bool) -> tuple[Vector, Vector]:
         """
@@ -106,37 +106,37 @@ class DriveSetpoints:
         return command._replace(y=self._y, velocity=self._velocity)
 
     def advance(self, u: Vector, duration: float) -> Vector:
-        """Return ``told`` (m,) for the law's force u (m,); limits count for a duration [s]."""
+        """Return ``sent`` (m,) for the law's force u (m,); limits count for a duration [s]."""
         delay = getattr(self._law.settings, 'delay', 0.0)
         self._found.u[:] = u
         if self._plan(float(delay), duration):
             self._law.forget_last_step()
-        return self._tell(u)
+        return self._with_setpoints(u)
 
     def stop(self, u: Vector) -> Vector:
-        """Return ``told`` (m,) that keeps the joints where they are told to be, with u beside."""
+        """Return ``sent`` (m,) that keeps the joints at their setpoints, with u beside."""
         motion = self._motion
-        motion.told[:] = np.where(motion.positions, motion.told, 0.0)
-        return self._tell(u)
+        motion.setpoints[:] = np.where(motion.positions, motion.setpoints, 0.0)
+        return self._with_setpoints(u)
 
-    def stand(self, told: Vector) -> None:
-        """Begin with drives that are ``told`` (k,) that, unless they were told something."""
-        own = self._motion.told
-        own[:] = np.where(np.isnan(own), told, own)
-        self.told[self.actuators] = own
+    def stand(self, setpoints: Vector) -> None:
+        """Begin with ``setpoints`` (k,) of the drives that have none yet."""
+        own = self._motion.setpoints
+        own[:] = np.where(np.isnan(own), setpoints, own)
+        self.sent[self.actuators] = own
 
     def _begin(self, q: Vector, qd: Vector) -> None:
-        """Let the commanded motion begin where the joints are, and drives be told no other."""
+        """Let the commanded motion, and the setpoints, begin where the joints are."""
         motion = self._motion
         motion.q[:], motion.v[:] = q[motion.coordinates], qd[motion.coordinates]
         np.clip(motion.v, -motion.speed, motion.speed, out=motion.v)
         ahead = motion.q + LAGS / motion.w * motion.v
-        motion.told[:], motion.a[:] = np.where(motion.positions, ahead, motion.v), 0.0
+        motion.setpoints[:], motion.a[:] = np.where(motion.positions, ahead, motion.v), 0.0
 
-    def _tell(self, u: Vector) -> Vector:
-        self.told[:] = u
-        self.told[self.actuators] = self._motion.told
-        return self.told
+    def _with_setpoints(self, u: Vector) -> Vector:
+        self.sent[:] = u
+        self.sent[self.actuators] = self._motion.setpoints
+        return self.sent
 
 
 def _force_response(model: CompiledModel, law: Controller, q: Vector, qd: Vector) -> ForceResponse:

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-The demo's own node: drives the controller's life cycle and looks in on the loop now and then.
+The demo's own node: drives the controller's life cycle and samples the loop.
 
 It must not disturb the loop that it watches. The subscriptions keep the newest message only and
 are looked at when `poll` is called, past every executor: no Python runs at the rate of the loop.
@@ -31,7 +31,7 @@ from softrobot_dynamics.evaluation.terminal import LoopSnapshot
 from softrobot_dynamics.loops.message_fields import SECOND, stamp_of
 from softrobot_dynamics.nodes.messaging.codec import Encoder
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
-from softrobot_dynamics.nodes.messaging.state_messages import hear_states, position_reader
+from softrobot_dynamics.nodes.messaging.state_messages import position_reader, subscribe_to_states
 from trajectory_msgs.msg import JointTrajectory
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ class Ros:
         encode = Encoder(state).encode
 
         def pass_on() -> None:
+            """Send the state to this process, and take it."""
             publisher.publish(encode())
             inbox.wait(_PASSING)
 
@@ -120,7 +121,7 @@ class Monitor:
         self._node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
         parts = state_parts(values, model.coordinate_names)
         self._states, self._reader = (
-            hear_states(self._node, parts),
+            subscribe_to_states(self._node, parts),
             position_reader(parts, model.q0),
         )
         self._outputs, self._references = (

@@ -59,6 +59,7 @@ class DemoPlan(NamedTuple):
     remarks: tuple[str, ...]  # in words, parameters in the files that are not used
     estimator: str | None = None  # path of an estimator file, if states are estimated
     any_rate: bool = False  # whether nobody has said at which rate the loop is to run
+    shared: bool = False  # whether the nodes share a processor
 
 
 class CompiledNodes(NamedTuple):

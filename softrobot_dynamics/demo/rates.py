@@ -23,6 +23,7 @@ from softrobot_dynamics.demo import ring
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.evaluation.overload import RATES
 from softrobot_dynamics.loops import realtime
+from softrobot_dynamics.loops.placement import fit_on_one
 
 if TYPE_CHECKING:
     from softrobot_dynamics.controllers.contract import Controller
@@ -79,6 +80,8 @@ def held(work: Sequence[float], rates: Sequence[float] = RATES) -> HeldRate:
 def _ring(work: Sequence[float], rates: Sequence[float]) -> Iterator[subprocess.Popen[str]]:
     """Start the processes of a ring; yield the one that measures; end all."""
     processors, started = realtime.processors(), []
+    if share_one(work, rates[0]):
+        processors = processors[-1:]
     with contextlib.ExitStack() as stack:
         own = [stack.enter_context(socket.socket(type=socket.SOCK_DGRAM)) for _ in work]
         for each in own:
@@ -141,6 +144,15 @@ def work_of(
     ]
     simulator.reset()
     return tuple(each + message for each in found)
+
+
+def share_one(work: Sequence[float], rate: float) -> bool:
+    """
+    Return whether simulation and controller that compute so long [s] at a rate [Hz] share one.
+
+    With an estimator each node has a processor of its own: the estimator keeps time by itself.
+    """
+    return len(work) == 2 and fit_on_one(work, 1.0 / rate)
 
 
 def used(call: Callable[[], object], clock: Callable[[], int] = time.thread_time_ns) -> float:

@@ -8,10 +8,8 @@ from collections.abc import Iterator
 import contextlib
 import os
 from pathlib import Path
-import signal
 import socket
 import time
-from types import FrameType
 from typing import Any, TYPE_CHECKING
 
 from softrobot_dynamics.compiling.progress import reporting
@@ -28,12 +26,14 @@ from softrobot_dynamics.demo.plan import (
     robot_of,
 )
 from softrobot_dynamics.demo.processes import Child, keep_to_this_machine, ProcessDiedError
-from softrobot_dynamics.demo.rates import held, RATES, used, work_of
+from softrobot_dynamics.demo.rates import held, RATES, share_one, used, work_of
 from softrobot_dynamics.demo.scenes import scene_of
+from softrobot_dynamics.demo.signals import Signals
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.evaluation import report
 from softrobot_dynamics.evaluation.targets import targets_of
 from softrobot_dynamics.evaluation.terminal import Display, display, Subject
+from softrobot_dynamics.loops import realtime
 from softrobot_dynamics.loops.estimation_loop import MODES, RUNNING
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def run(options: Namespace) -> int:
     keep_to_this_machine(folder)
     ros = Ros()
     try:
-        with _Signals() as signals:
+        with Signals() as signals:
             plan, model, reference = _prepare(ros, options, folder, shown)
             session = _Session(ros, plan, model, reference, folder, shown, signals)
             with _view(plan, folder, shown) if options.view else contextlib.nullcontext():
@@ -124,6 +124,11 @@ def _prepare(ros: Ros, options: Namespace, folder: Path, shown: Display) -> tupl
             found = held(work)
         shown.say(found.in_words())
         plan = plan_at(found.rate)._replace(any_rate=True)
+    plan = plan._replace(shared=share_one(work, plan.controller['rate']))
+    shown.say(
+        f'{"one processor for all nodes" if plan.shared else "a processor for each node"}: their'
+        f' work takes {1e3 * sum(work):.2f} of {1e3 / plan.controller["rate"]:g} ms'
+    )
     kinds = [part.values['reference.type'] for part in parts_of(plan.controller)]
     with shown.stage(f'planning the reference ({", ".join(kinds)})'):
         reference = reference_of(plan, compiled.model)
@@ -165,7 +170,7 @@ def _view(plan: DemoPlan, folder: Path, shown: Display) -> Iterator[None]:
     wanted += ['--surroundings', around] if around else []
     wanted += ['--namespace', NAMESPACE, '--port', str(port)]
     view = Child('cli', ['view', *wanted], folder / 'view.log')
-    shown.say(f'to be seen at http://127.0.0.1:{port}')
+    shown.say(f'shown at http://127.0.0.1:{port}')
     try:
         yield
     finally:
@@ -183,7 +188,7 @@ class _Session:
         reference: Reference | None,
         folder: Path,
         shown: Display,
-        signals: '_Signals',
+        signals: Signals,
     ) -> None:
         self.lapses: list[str] = []  # in words, what went wrong
         self._plan, self._model, self._folder, self._shown = plan, model, folder, shown
@@ -212,12 +217,15 @@ class _Session:
         return interrupted
 
     def _start(self) -> None:
+        """Start the nodes, and configure and activate the controller."""
         arguments = parameter_arguments(self._plan.files)
         self._shown.say(f'ROS_DOMAIN_ID={os.environ["ROS_DOMAIN_ID"]}, namespace /{NAMESPACE}')
         estimator = ['estimator'] if self._plan.estimator else []
+        pair = realtime.processor_of_pair(NAMESPACE) if self._plan.shared else None
+        place = ['--processor', 'own'] if pair is None else ['--processor', str(pair), '--shared']
         for name in ('simulation', *estimator, 'controller'):
             log = self._folder / f'{name}.log'
-            self._nodes.append(Child(f'nodes.{name}', ['--processor', 'own', *arguments], log))
+            self._nodes.append(Child(f'nodes.{name}', [*place, *arguments], log))
             if name == 'estimator':
                 self._await(log, MODES[RUNNING])
         for name in ('configure', 'activate'):
@@ -239,10 +247,12 @@ class _Session:
             time.sleep(_POLL)
 
     def _check(self) -> None:
+        """Raise ProcessDiedError if a node has ended."""
         for node in self._nodes:
             node.check()
 
     def _watch(self, duration: float) -> None:
+        """Show the loop for a duration [s]."""
         started = time.monotonic()
         with self._shown.live(self._subject(duration)) as show:
             while (t := time.monotonic() - started) < duration + _MARGIN:
@@ -252,6 +262,7 @@ class _Session:
                 time.sleep(_POLL)
 
     def _subject(self, duration: float) -> Any:
+        """Return what the terminal shows of the loop."""
         values, model = self._plan.controller, self._model
         return Subject(
             title=f'{model.description.name} at {values["rate"]:g} Hz',
@@ -274,36 +285,3 @@ class _Session:
             if not node.end():
                 self.lapses.append(f'the {node.name} process had to be killed')
         self._monitor.close()
-
-
-class _Signals:
-    """
-    Turns the signals that end a program into KeyboardInterrupt.
-
-    One that comes while a message is being converted gets lost there: `check` raises it again.
-    """
-
-    _NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-    def __enter__(self) -> '_Signals':
-        self._noted = False
-        self._before = {number: signal.signal(number, self._note) for number in self._NUMBERS}
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        self._noted = True
-        raise KeyboardInterrupt
-
-    def check(self) -> None:
-        """Raise KeyboardInterrupt if a signal has come."""
-        if self._noted:
-            raise KeyboardInterrupt
-
-    def ignore(self) -> None:
-        """Take no notice from now on."""
-        for number in self._NUMBERS:
-            signal.signal(number, signal.SIG_IGN)

@@ -52,6 +52,7 @@ def simulation_elsewhere(robot: str) -> Iterator[Any]:
 
 
 def _values(robot: str) -> dict[str, Any]:
+    """Return the parameters of a simulation that is compiled ahead of time."""
     return {
         'robot': robot,
         'plant': (),

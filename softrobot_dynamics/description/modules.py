@@ -80,6 +80,7 @@ def _or_made(field: Field[Any], cls: type) -> Parser:
     read = reader(field)
 
     def either(value: object, path: str, problems: Problems) -> Any:
+        """Return an object as it is, or what a mapping describes."""
         if isinstance(value, cls):
             return validated(value, {}, path, problems)
         if isinstance(value, dict):
@@ -173,6 +174,7 @@ def _value_and_rate(value: object, path: str, problems: Problems) -> tuple[float
 
 
 def _read_module(row: object, path: str, above: Sequence[Module], problems: Problems) -> Module:
+    """Return the module of an entry of `bodies`, given those before it."""
     if not isinstance(row, dict):
         problems.append(Problem(path, row, 'a mapping of name, joint, body and perhaps parent'))
         return Module(_UNREAD, _UNREAD, _UNREAD, _UNREAD, _UNREAD)
@@ -216,6 +218,7 @@ def _parent(row: Mapping[Any, Any], path: str, above: Sequence[Module], problems
 def _read_actuator(
     row: object, path: str, modules: Sequence[Module], problems: Problems
 ) -> NamedActuator:
+    """Return the actuator of an entry of `actuators`."""
     actuator = _actuator(row, path, problems)
     if actuator and problems.names:
         bodies = {m.name: m.body for m in modules}
@@ -245,6 +248,7 @@ def _coordinates(modules: Sequence[Module]) -> list[str]:
 
 
 def _refuse_shared_names(modules: Sequence[Module], problems: Problems) -> None:
+    """Report names of bodies and joints that are not unique."""
     bodies, joints = (Counter(getattr(m, key) for m in modules) for key in ('name', 'joint_name'))
     rows = [(f'bodies[{i}]', m) for i, m in enumerate(modules)]
     problems.extend(
@@ -275,6 +279,7 @@ def _refuse_shared_names(modules: Sequence[Module], problems: Problems) -> None:
 
 
 def _refuse_shared_commands(actuators: Sequence[NamedActuator], problems: Problems) -> None:
+    """Report actuators whose commands would have the same name."""
     names = Counter(a.name for a in actuators)
     rows = [(f'actuators[{i}]', a) for i, a in enumerate(actuators)]
     _refuse_shared('actuator', ((f'{path}.name', a.name) for path, a in rows), problems)

@@ -6,6 +6,7 @@ Everything is checked here, once and completely: whoever holds a RobotDescriptio
 `load_robot` need not check it again. Nothing is computed.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from hashlib import sha256
 from os import PathLike
@@ -25,7 +26,7 @@ from softrobot_dynamics.description.modules import (
     read_modules,
 )
 from softrobot_dynamics.description.shipped import shipped
-from softrobot_dynamics.description.surroundings import KEYS, read_surroundings
+from softrobot_dynamics.description.surroundings import KEYS, read_surroundings, unknown_groups
 from softrobot_dynamics.errors import (
     ArgumentError,
     DescriptionError,
@@ -65,13 +66,17 @@ class RobotDescription:
         """The coordinates' names on the wire, module by module, (n,)."""
         return tuple(c for module in self.modules for c in module.coordinate_names())
 
+    def coordinate_slices(self) -> Iterator[tuple[Module, slice, slice]]:
+        """Yield each module with where its joint's and its body's coordinates are in q (n,)."""
+        end = 0
+        for module in self.modules:
+            start, middle = end, end + len(module.joint.coordinates())
+            end = middle + len(module.body.coordinates())
+            yield module, slice(start, middle), slice(middle, end)
+
     def first_coordinates(self) -> dict[str, int]:
         """Return where in (n,) the coordinates of each module begin, by the joint's name."""
-        found, first = {}, 0
-        for module in self.modules:
-            found[module.joint_name] = first
-            first += len(module.coordinate_names())
-        return found
+        return {m.joint_name: joint.start for m, joint, _ in self.coordinate_slices()}
 
     @property
     def body_names(self) -> tuple[str, ...]:
@@ -193,6 +198,8 @@ def _checked(data: object, problems: Problems, source: str) -> RobotDescription:
         everything = *modules, *around.objects
         start = read_initial(data.get('initial'), everything, problems)
         closures = read_closures(data.get('closures'), everything, problems)
+        if not problems:
+            problems.extend(unknown_groups(everything, around.environment))
     else:
         problems.append(Problem('file', data, 'a mapping of name, gravity, bodies, ...'))
     if problems:

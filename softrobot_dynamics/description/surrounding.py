@@ -9,7 +9,7 @@ from typing import Any
 
 from softrobot_dynamics.description.modules import BASE
 from softrobot_dynamics.description.robot import RobotDescription
-from softrobot_dynamics.description.surroundings import KEYS, read_surroundings
+from softrobot_dynamics.description.surroundings import KEYS, read_surroundings, unknown_groups
 from softrobot_dynamics.errors import DescriptionError, Problem
 from softrobot_dynamics.schema.parsing import Problems
 from softrobot_dynamics.schema.yaml_files import read_yaml
@@ -40,9 +40,11 @@ def surround(
         problems.append(Problem('file', data, f'a mapping of {", ".join(KEYS)}'))
     if problems:
         raise DescriptionError(tuple(problems), source)
+    modules = *robot.modules, *found.objects
+    environment = *robot.environment, *found.environment
+    problems.extend(unknown_groups(modules, environment))
+    if problems:
+        raise DescriptionError(tuple(problems), source)
     return replace(
-        robot,
-        modules=(*robot.modules, *found.objects),
-        environment=(*robot.environment, *found.environment),
-        start=(*robot.start, *found.start),
+        robot, modules=modules, environment=environment, start=(*robot.start, *found.start)
     )

@@ -5,13 +5,13 @@ Surroundings of a robot: shapes that stand still, and objects that may be moved.
 An object is a free rigid body: a module of its own on the base, with a shape.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from softrobot_dynamics.annotations import Matrix
 from softrobot_dynamics.bodies.contract import BODIES
-from softrobot_dynamics.collision.contract import CollisionShape, SHAPES
+from softrobot_dynamics.collision.contract import CollisionShape, DEFAULT_GROUPS, SHAPES
 from softrobot_dynamics.description.collisions import read_obstacle, read_shape
 from softrobot_dynamics.description.contact_options import Obstacle
 from softrobot_dynamics.description.modules import Module
@@ -33,7 +33,7 @@ class Surroundings(NamedTuple):
     start: tuple[tuple[str, float, float], ...]  # of the objects, see RobotDescription
 
 
-def _mapping(value: Any, path: str, problems: Problems) -> Any:
+def _mapping(value: object, path: str, problems: Problems) -> Any:
     """Return what is left to the body to read."""
     return value
 
@@ -58,6 +58,26 @@ def read_surroundings(
     names = list(taken)
     objects, start = _objects(data.get('objects'), names, problems)
     return Surroundings(_environment(data.get('environment'), names, problems), objects, start)
+
+
+def unknown_groups(
+    modules: Sequence[Module], environment: Sequence[Obstacle]
+) -> Iterator[Problem]:
+    """
+    Yield a Problem for each group in a `collides_with` that no shape is in.
+
+    Nothing is wrong as long as there are no surroundings: their shapes may have that group.
+    """
+    shapes = [(f'{m.name}.collision', shape) for m in modules for shape in m.shapes]
+    shapes += [(obstacle.name, obstacle.shape) for obstacle in environment]
+    known = {*DEFAULT_GROUPS, *(shape.group for _, shape in shapes if shape.group is not None)}
+    if not environment and not any(m.is_object for m in modules):
+        return
+    for place, shape in shapes:
+        for group in shape.collides_with or ():
+            if group not in known:
+                words = f'a group that some shape is in: {", ".join(sorted(known))}'
+                yield Problem(join(place, 'collides_with'), group, words)
 
 
 def _environment(value: object, names: list[str], problems: Problems) -> tuple[Obstacle, ...]:

@@ -66,7 +66,7 @@ class ModuleReader:
         }
         self._check(f'joint {name}', found['joint'], _check_joint)
         if self._repair:
-            self._mend(f'link {child}', found['body'])
+            self._repair_inertia(f'link {child}', found['body'])
         self._check(f'link {child}', found['body'], _check_body)
         return self._tilted(joint, found) if found['joint']['type'] == 'planar' else [found]
 
@@ -80,7 +80,7 @@ class ModuleReader:
             mending = remedy if problem.path.startswith(f'{place}.inertia') else ''
             self._problems.append(problem._replace(expected=problem.expected + mending))
 
-    def _mend(self, place: str, body: dict[str, Any]) -> None:
+    def _repair_inertia(self, place: str, body: dict[str, Any]) -> None:
         """Make an inertia that no body has the nearest that one has, and report it."""
         if 'inertia' not in body or any(x.path.startswith(f'{place}.') for x in self._problems):
             return

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Other robots made of one: the same with other numbers, as a plant is that no model fits."""
+"""Vary the numbers of a robot, as for a plant that differs from its model."""
 
 from __future__ import annotations
 

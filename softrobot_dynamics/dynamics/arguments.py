@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 import math
-from numbers import Real
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.schema.bounds import is_number
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -50,9 +50,11 @@ def _real(value: ArrayLike) -> Array:
     return found
 
 
-def is_number(value: object) -> TypeGuard[Real]:
-    """Tell whether a value is a real number; True and False are none."""
-    return isinstance(value, Real) and not isinstance(value, bool)
+def checked_time(name: str, value: float) -> float:
+    """Return a finite time [s] as a float, or ArgumentError."""
+    if not (is_number(value) and math.isfinite(value)):
+        raise ArgumentError(name, value, 'a finite time [s]')
+    return float(value)
 
 
 def checked_rows(name: str, value: ArrayLike, width: int) -> Matrix:
@@ -108,12 +110,10 @@ def require_finite(model: CompiledModel, q: Vector, result: Array) -> None:
 
 def out_of_range(model: CompiledModel, q: Vector) -> Iterator[tuple[str, str]]:
     """Yield (largest coordinate, why in words) of each joint and body that cannot be at q (n,)."""
-    first = 0
-    for module in model.description.modules:
-        for name, part in ((module.joint_name, module.joint), (module.name, module.body)):
-            own = q[first : first + len(part.coordinates())]
-            words = part.explain(own) if hasattr(part, 'explain') else None
+    for module, of_joint, of_body in model.description.coordinate_slices():
+        parts = (module.joint_name, module.joint, of_joint), (module.name, module.body, of_body)
+        for name, part, own in parts:
+            words = part.explain(q[own]) if hasattr(part, 'explain') else None
             if words:
-                worst = first + int(np.argmax(np.abs(own)))
+                worst = own.start + int(np.argmax(np.abs(q[own])))
                 yield model.coordinate_names[worst], f'{name}: {words}'
-            first += len(own)

@@ -96,12 +96,12 @@ class Sliding:
 
     def force(self, q: Vector, u: Vector) -> Vector:
         """Return the generalized force (n,) of friction on the robot at q (n,) under u (m,)."""
-        self._tell(u)
+        self._set_command(u)
         return self._at(np.ascontiguousarray(q))
 
     def derivative(self, q: Vector, u: Vector) -> Matrix:
         """Return the derivative (n, n) by q of `force`, by central differences."""
-        self._tell(u)
+        self._set_command(u)
         derivative = by_second_order(self._at, np.asarray(q), self._units)
         self._at(np.ascontiguousarray(q))  # back: others go by the poses at q
         return derivative
@@ -110,6 +110,6 @@ class Sliding:
         self._add_friction(q, self._zero)
         return -self._friction
 
-    def _tell(self, u: Vector) -> None:
+    def _set_command(self, u: Vector) -> None:
         np.multiply(self._signs, u, out=self._force)
         self._command[:] = u

@@ -267,12 +267,8 @@ class Statics:
 
     def obstacle(self, q: Vector) -> str:
         """Return in words what makes q (n,) no posture to rest in: a body inside out; or ''."""
-        first = 0
-        for module in self.model.description.modules:
-            first += len(module.joint.coordinates())
-            own = q[first : first + len(module.body.coordinates())]
-            first += len(own)
-            stretch = module.body.stretch(own) if len(own) else 1.0
+        for module, _, own in self.model.description.coordinate_slices():
+            stretch = module.body.stretch(q[own]) if own.stop > own.start else 1.0
             if not stretch > 0.0:
                 return f'{module.name} would be inside out, with a stretch of {stretch:.3g}'
         return ''

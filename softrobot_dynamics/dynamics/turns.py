@@ -43,21 +43,20 @@ def turns_of(description: Any) -> Turns:
     which no other joint follows.
     """
     period, vectors = np.zeros(len(description.coordinate_names)), []
-    first, driven = 0, set(description.actuator_names)
+    driven = set(description.actuator_names)
     led = {getattr(module.joint, 'leader', None) for module in description.modules}
-    for module in description.modules:
+    for module, own, _ in description.coordinate_slices():
         joint, names = module.joint, module.joint.coordinates()
         for k, (name, (low, high)) in enumerate(zip(names, joint.position_limits())):
             if module.joint_name in led:
                 continue  # a whole turn may be another pose of what follows it
             if name in joint.turning and high - low > TURN + _SLIGHT:
-                period[first + k] = TURN
+                period[own.start + k] = TURN
         if joint.rotation_vector:
-            start = first + names.index(joint.rotation_vector[0])
+            start = own.start + names.index(joint.rotation_vector[0])
             free = driven.isdisjoint(f'{module.joint_name}/{c}' for c in joint.recentres)
             longest = _LONGEST if joint.recentres and free else np.inf
             vectors.append(RotationVectors(slice(start, start + 3), longest))
-        first += len(module.coordinate_names())
     return Turns(period, tuple(vectors))
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
-import math
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Matrix, Vector
-from softrobot_dynamics.dynamics.arguments import checked
+from softrobot_dynamics.dynamics.arguments import checked, checked_time
 from softrobot_dynamics.dynamics.calls import jacobian
 from softrobot_dynamics.dynamics.contacts import near_points
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
@@ -35,6 +34,7 @@ from softrobot_dynamics.estimation.servo_drives import require_estimable
 from softrobot_dynamics.estimation.settings import EstimatorSource, load_estimator
 from softrobot_dynamics.estimation.square_root import covariance_of
 from softrobot_dynamics.model.rebuilding import Rebuilt
+from softrobot_dynamics.schema.bounds import is_number
 
 if TYPE_CHECKING:
     from softrobot_dynamics.dynamics.contacts import NearPoint
@@ -120,7 +120,7 @@ class Estimator(Rebuilt):
         S = self._prior.copy() if covariance is None else _factor(covariance, size)
         x = np.concatenate([q, qd, np.zeros(size - 2 * n)])
         N = beginning(covariance_of(S), n)
-        state = FilterState(_time(time), x, S, N)
+        state = FilterState(checked_time('time', time), x, S, N)
         self._commands.begin(u)
         self._mover.begin(q)
         self._moments = [_Moment(state, None, np.zeros(0), state.time)]
@@ -128,7 +128,7 @@ class Estimator(Rebuilt):
 
     def command(self, time: float, u: ArrayLike) -> None:
         """Tell that a command u (m,) acts from a time [s] on, until the next; ArgumentError."""
-        u, time = checked('u', u, (self.model.m,)), _time(time)
+        u, time = checked('u', u, (self.model.m,)), checked_time('time', time)
         self._commands.add(time, u)
         if self._ahead is not None and time < self._ahead[0]:
             self._ahead = None
@@ -146,7 +146,7 @@ class Estimator(Rebuilt):
         if number is None and sensor not in self._efforts:
             raise UnknownNameError('sensor', sensor, (*self._numbers, *self._efforts))
         own: Any = self._efforts[sensor] if number is None else self._bound[number].sensor
-        z, time = own.read(value), _time(time) - own.delay
+        z, time = own.read(value), checked_time('time', time) - own.delay
         place = bisect_right(self._moments, time, key=_time_of)
         gated = (0.0, 0, 0) if number is not None else self._commands.measure(time, sensor, z)
         if place == 0:
@@ -173,7 +173,7 @@ class Estimator(Rebuilt):
         It rests on measurements that were true until then. Raises ArgumentError for a time before
         what is kept, SimulationDivergedError.
         """
-        time, n = _time(time), self.model.n
+        time, n = checked_time('time', time), self.model.n
         place = bisect_right(self._moments, time, key=_time_of)
         if place == 0:
             known = self._moments[0].state.time
@@ -346,15 +346,9 @@ def _factor(covariance: ArrayLike, size: int) -> Matrix:
 
 
 def _length(name: str, value: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0.0:
+    if not (is_number(value) and value >= 0.0):
         raise ArgumentError(name, value, 'a length >= 0 [m]')
     return float(value)
-
-
-def _time(time: float) -> float:
-    if isinstance(time, bool) or not isinstance(time, (int, float)) or not math.isfinite(time):
-        raise ArgumentError('time', time, 'a finite time [s]')
-    return float(time)
 
 
 def _time_of(moment: _Moment) -> float:

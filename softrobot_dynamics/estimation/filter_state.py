@@ -110,7 +110,7 @@ class StatePredictor:
         for _ in range(count):
             self.take(x)
             self.u[:] = commands.at(now)
-            self.look()
+            self.linearise()
             keep = math.exp(-h / self._fading)
             if self._predict(S, h, keep):
                 self._fail(now)
@@ -145,14 +145,14 @@ class StatePredictor:
         if self._columns is not None:
             x[3 * n :] = self.shares
 
-    def look(self) -> None:
+    def linearise(self) -> None:
         """Differentiate where it stands, under ``u``."""
-        self._tell(self.u)
+        self._apply(self.u)
         self.differentiate.forward(self.q, self.qd, self.u)
         if self._columns is not None:
             self._columns.fill()
 
-    def _tell(self, u: Vector) -> None:
+    def _apply(self, u: Vector) -> None:
         """Let u (m,) act; drives go as much beyond it as their model seems to be wrong."""
         self._inputs.take(u)
         if self._servos is not None:
@@ -162,7 +162,7 @@ class StatePredictor:
         """Advance q and qd, the command of each step its mean; then the force has faded."""
         since = start
         for until, u in commands.between(start, end, self._substep):
-            self._tell(u)
+            self._apply(u)
             if self._advance(self._inputs.force, self.q, self.qd, until - since, False):
                 self._fail(since)
             since = until

@@ -148,6 +148,6 @@ class EstimatedSensing:
         found = self._estimator.estimate(time)
         return Measured(time, found.q, found.qd)
 
-    def told(self, time: float, u: Vector) -> None:
+    def take_command(self, time: float, u: Vector) -> None:
         """Take notice of a command u (m,) that is sent."""
         self._estimator.command(time + self._delay, u)

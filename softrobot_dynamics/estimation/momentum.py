@@ -24,7 +24,7 @@ from typing import NamedTuple, TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.dynamics.arguments import checked, require_finite
+from softrobot_dynamics.dynamics.arguments import checked, checked_time, require_finite
 from softrobot_dynamics.dynamics.calls import jacobian
 from softrobot_dynamics.dynamics.commanded import HeldCables
 from softrobot_dynamics.dynamics.derivatives import Differentiator
@@ -59,7 +59,7 @@ class MomentumObserver:
 
     def __init__(self, model: CompiledModel, *, time: float = 0.02) -> None:
         require_tree(model, 'observers of momentum are')
-        self.model, self.time = model, _finite('time', time)
+        self.model, self.time = model, checked_time('time', time)
         if not self.time > 0.0:
             raise ArgumentError('time', time, 'a time > 0 [s]')
         self._evaluate, self._differentiate = model.evaluator(), Differentiator(model)
@@ -76,7 +76,7 @@ class MomentumObserver:
         Raises ArgumentError.
         """
         q, qd = self.model.q0 if q is None else q, self._rest if qd is None else qd
-        self._last, self.force = self._look(t, q, qd), np.zeros(self.model.n)
+        self._last, self.force = self._evaluate_at(t, q, qd), np.zeros(self.model.n)
 
     def __call__(self, t: float, q: ArrayLike, qd: ArrayLike, u: ArrayLike) -> Vector:
         """
@@ -85,7 +85,7 @@ class MomentumObserver:
         Of tendons that are told positions u are these. Where coordinates jump, as when a rotation
         vector is made a shorter one, begin anew. Raises ArgumentError.
         """
-        before, now, u = self._last, self._look(t, q, qd), checked('u', u, (self.model.m,))
+        before, now, u = self._last, self._evaluate_at(t, q, qd), checked('u', u, (self.model.m,))
         h = now.t - before.t
         if not h > 0.0:
             raise ArgumentError('t', t, f'a time after {before.t:g} s, that of the call before')
@@ -132,10 +132,10 @@ class MomentumObserver:
         found: Vector = wrench * (inverse @ (J @ columns[-1]))
         return found
 
-    def _look(self, t: float, q: ArrayLike, qd: ArrayLike) -> _Instant:
+    def _evaluate_at(self, t: float, q: ArrayLike, qd: ArrayLike) -> _Instant:
         """Return the robot at a time; ArgumentError."""
         n, own, D = self.model.n, self._differentiate, self.model.damping
-        t, q, qd = _finite('t', t), checked('q', q, (n,)).copy(), checked('qd', qd, (n,))
+        t, q, qd = checked_time('t', t), checked('q', q, (n,)).copy(), checked('qd', qd, (n,))
         terms = self._evaluate(q, qd)
         p, A = terms.M @ qd, self._signs[:, None] * terms.J
         W = own.inverse(q, -qd, self._rest)[1][:, n:].copy()
@@ -152,9 +152,3 @@ class MomentumObserver:
             self._evaluate(there.q, self._rest)
             force = force - self._cables.pulls(there.q, u).sum(axis=0)
         return force
-
-
-def _finite(name: str, value: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise ArgumentError(name, value, 'a finite time [s]')
-    return float(value)

@@ -51,7 +51,7 @@ def draw_curves(figure: Figure, report: Report) -> None:
         panel.draw(axes)
         axes.set_ylabel(panel.label, **STYLE)
         axes.yaxis.set_label_coords(_LABEL, 0.5)
-        _tidy(axes, report, last=panel is panels[-1])
+        _style(axes, report, last=panel is panels[-1])
         if panel.names:
             _legend(axes, panel.names)
 
@@ -152,7 +152,7 @@ def _width(names: Sequence[str], columns: int) -> int:
     return sum(6 + max(map(len, part)) for part in np.array_split(names, columns))
 
 
-def _tidy(axes: Axes, report: Report, last: bool) -> None:
+def _style(axes: Axes, report: Report, last: bool) -> None:
     """Give a curve's axes the looks they all share."""
     axes.set_xlim(0.0, report.run.t[-1] + report.run.period)
     axes.axvspan(0.0, min(report.ramp, report.run.t[-1]), color='#f1f4f7', zorder=0, lw=0)

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The fate of the objects in a run: how far they were moved, lifted, and slipped in a grasp."""
+"""Evaluate the objects in a run: how far they were moved, lifted, and slipped in a grasp."""
 
 from __future__ import annotations
 

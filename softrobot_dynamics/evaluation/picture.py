@@ -16,7 +16,7 @@ from softrobot_dynamics.evaluation.curves import draw_curves, step_of
 from softrobot_dynamics.evaluation.report_contents import Report
 from softrobot_dynamics.evaluation.tracking import Figures, Tips
 from softrobot_dynamics.evaluation.units import in_words
-from softrobot_dynamics.loops.command_timing import said_of
+from softrobot_dynamics.loops.command_timing import timing_in_words
 from softrobot_dynamics.viewing.arrows import ForceArrows
 from softrobot_dynamics.viewing.colours import size_of
 from softrobot_dynamics.viewing.shapes import RobotShape
@@ -154,7 +154,7 @@ def subtitle(figures: Figures, rate: float, estimated: bool = False) -> list[str
         half, most = (_time(figures.round_trip_us[name]) for name in ('p50', 'p99'))
         parts.append(f'round trip {half}, p99 {most}')
     if figures.command_timing is not None:
-        parts.append(f'commands {said_of(figures.command_timing, figures.bus_rate_hz)}')
+        parts.append(f'commands {timing_in_words(figures.command_timing, figures.bus_rate_hz)}')
     return [*parts, f'{figures.missed_ticks} of {figures.ticks} ticks missed']
 
 

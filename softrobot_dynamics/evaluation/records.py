@@ -71,7 +71,8 @@ def join(simulation: Recording, controller: Recording, duration: float | None = 
     end = min((last - first) / SECOND + 0.5 * period, duration - 0.5 * period)
 
     def within(recording: Recording) -> Any:
-        t = np.round((recording['stamp'] - first) / (period * SECOND)) * period
+        """Return (times, columns) of the rows of a recording that are in the run."""
+        t = (recording['stamp'] - first) / SECOND  # as the controller counts along the reference
         rows = (t > -0.5 * period) & (t < end)
         return t[rows], {name: values[rows] for name, values in recording.columns.items()}
 

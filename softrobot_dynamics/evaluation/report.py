@@ -24,7 +24,7 @@ from softrobot_dynamics.evaluation.report_contents import Report, RunPlan
 from softrobot_dynamics.evaluation.targets import targets_of
 from softrobot_dynamics.evaluation.terminal import Display
 from softrobot_dynamics.evaluation.units import in_words
-from softrobot_dynamics.loops.command_timing import said_of
+from softrobot_dynamics.loops.command_timing import timing_in_words
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.viewing.shapes import reach_of
 
@@ -282,7 +282,7 @@ def rows(report: Report) -> Iterator[tuple[str, str]]:
         ' / '.join(_words(x, '{:.0f}') for x in trip.values()) + ' us',
     )
     timing = figures.command_timing
-    yield 'commands', '-' if timing is None else said_of(timing, figures.bus_rate_hz)
+    yield 'commands', '-' if timing is None else timing_in_words(timing, figures.bus_rate_hz)
     yield 'missed ticks', f'{figures.missed_ticks} of {figures.ticks}'
     yield 'ticks with a command at a limit', _words(figures.saturated_share, '{:.1%}')
 

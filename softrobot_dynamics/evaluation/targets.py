@@ -16,7 +16,7 @@ from softrobot_dynamics.references.piecewise import Reference
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-_AT = 1e-7  # of the way that a reference makes: as close as this to a point it is at it
+_AT = 1e-9  # of the way that a reference makes: as close as this to a point it is at it
 
 
 def targets_of(values: Mapping[str, Any]) -> Targets | None:

@@ -96,12 +96,12 @@ class PlainDisplay:
 
     @contextlib.contextmanager
     def live(self, subject: Subject) -> Iterator[Callable[[float, LoopSnapshot], None]]:
-        """Return a function (time [s], Sight) that shows the loop as it is."""
+        """Return a function (time [s], LoopSnapshot) that shows the loop as it is."""
         self.say(f'{subject.title}, {subject.duration:g} s ...')
         if not sys.stdout.isatty():
-            yield lambda t, sight: None
+            yield lambda t, snapshot: None
             return
-        yield lambda t, sight: print(f'\r{_line(subject, t, sight):78}', end='', flush=True)
+        yield lambda t, snapshot: print(f'\r{_line(subject, t, snapshot):78}', end='', flush=True)
         print()
 
     def table(self, title: str, rows: Iterable[tuple[str, str]]) -> None:
@@ -131,10 +131,10 @@ class RichDisplay:
 
     @contextlib.contextmanager
     def live(self, subject: Subject) -> Iterator[Callable[[float, LoopSnapshot], None]]:
-        """Return a function (time [s], Sight) that shows the loop as it is."""
+        """Return a function (time [s], LoopSnapshot) that shows the loop as it is."""
         view = _View(subject)
         with Live(console=self._console, auto_refresh=False) as live:
-            yield lambda t, sight: live.update(view.render(t, sight), refresh=True)
+            yield lambda t, snapshot: live.update(view.render(t, snapshot), refresh=True)
 
     def table(self, title: str, rows: Iterable[tuple[str, str]]) -> None:
         """Show (name, value) in two columns."""
@@ -156,10 +156,10 @@ class _View:
         self._last: LoopSnapshot | None = None
         self._what: str | None = None
 
-    def render(self, t: float, sight: LoopSnapshot) -> Any:
+    def render(self, t: float, snapshot: LoopSnapshot) -> Any:
         """Return the picture at time t [s]."""
-        self._last = sight = _filled(sight, self._last)
-        what, error, words = error_of(sight, self._subject.y_units)
+        self._last = snapshot = _filled(snapshot, self._last)
+        what, error, words = error_of(snapshot, self._subject.y_units)
         if what != self._what:
             self._errors.clear()
             self._what = what
@@ -170,10 +170,10 @@ class _View:
             rows.add_column(min_width=width)
         rows.add_row('time', f'{t:.1f} of {self._subject.duration:g} s', self._progress(t))
         rows.add_row(what, words, Text(sparkline(self._errors), style='cyan'))
-        for name, value, rest in loop_rows(sight.diagnostics):
+        for name, value, rest in loop_rows(snapshot.diagnostics):
             rows.add_row(name, value, Text(rest, style='dim'))
         return Panel(
-            Group(rows, Text(), self._bars(sight.u)),
+            Group(rows, Text(), self._bars(snapshot.u)),
             title=self._subject.title,
             expand=False,
             border_style='cyan',
@@ -218,18 +218,18 @@ def fill(u: Vector, lower: Vector, upper: Vector) -> Vector:
     return np.where(known, np.abs(u) / np.where(known, limit, 1.0), 0.0)
 
 
-def error_of(sight: LoopSnapshot, y_units: Sequence[str]) -> tuple[str, Any, str]:
+def error_of(snapshot: LoopSnapshot, y_units: Sequence[str]) -> tuple[str, Any, str]:
     """
     Return (name, value, value in words) of the error to show: the tip's if it is known.
 
     Of outputs of several units there is no one value, but the greatest of each in words.
     """
-    if sight.tip_error is not None:
-        return 'tip error', sight.tip_error, f'{sight.tip_error * 1e3:.3f} mm'
-    if sight.y_errors is None:
+    if snapshot.tip_error is not None:
+        return 'tip error', snapshot.tip_error, f'{snapshot.tip_error * 1e3:.3f} mm'
+    if snapshot.y_errors is None:
         return 'output error', None, ''
     largest: dict[str, Any] = {}
-    for error, unit in zip(sight.y_errors, y_units):
+    for error, unit in zip(snapshot.y_errors, y_units):
         largest[unit] = max(largest.get(unit, 0.0), error)  # nan, of what follows nothing, is less
     text = ', '.join(in_words(error, unit) for unit, error in largest.items())
     return 'output error', max(largest.values()) if len(largest) == 1 else None, text
@@ -252,15 +252,15 @@ def loop_rows(diagnostics: dict[str, Any]) -> Any:
     )
 
 
-def _filled(sight: LoopSnapshot, last: LoopSnapshot | None) -> LoopSnapshot:
-    """Return `sight` with what is missing as it was last."""
+def _filled(snapshot: LoopSnapshot, last: LoopSnapshot | None) -> LoopSnapshot:
+    """Return `snapshot` with what is missing as it was last."""
     if last is None:
-        return sight
-    return LoopSnapshot._make(old if new is None else new for new, old in zip(sight, last))
+        return snapshot
+    return LoopSnapshot._make(old if new is None else new for new, old in zip(snapshot, last))
 
 
-def _line(subject: Subject, t: float, sight: LoopSnapshot) -> str:
-    what, _, words = error_of(sight, subject.y_units)
+def _line(subject: Subject, t: float, snapshot: LoopSnapshot) -> str:
+    what, _, words = error_of(snapshot, subject.y_units)
     parts = [f'{t:6.1f} s', f'{what} {words}']
-    parts += [f'{name} {value}' for name, value, _ in loop_rows(sight.diagnostics) if value]
+    parts += [f'{name} {value}' for name, value, _ in loop_rows(snapshot.diagnostics) if value]
     return '  '.join(parts)

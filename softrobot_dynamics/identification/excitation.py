@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Commands in time that show a robot's numbers without harming it, for `feed_forward`.
+Excitation: commands over time, within the limits, that make parameters identifiable.
 
 A sweep raises one command after the other, slowly, to a share of its limit and takes it back:
 postures at rest, nearly. A multisine moves all at once, each by frequencies of its own, so that

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Strains that a fitted robot leaves out, beside what its fit leaves of the measurements."""
+"""Omitted strains of a fitted robot, compared with the residuals of the fit."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def doubts(found: Identification) -> list[OmittedStrainQuestion]:
     for command, each in _postures(found, model, released) if released else ():
         for omitted in each:
             seen.setdefault((omitted.body, omitted.name), []).append((command, omitted))
-    return [_doubt(found, model, pairs) for pairs in seen.values()]
+    return [_question(found, model, pairs) for pairs in seen.values()]
 
 
 def _postures(
@@ -81,7 +81,7 @@ def _rows(found: Identification) -> Sequence[int]:
     return list(dict.fromkeys(map(int, rows)))
 
 
-def _doubt(
+def _question(
     found: Identification, model: CompiledModel, pairs: Sequence[tuple[Vector, Omitted]]
 ) -> OmittedStrainQuestion:
     command, worst = max(pairs, key=lambda pair: pair[1].shift)

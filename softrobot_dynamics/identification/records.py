@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Motions from what a node of ours recorded: commands, and every coordinate of the robot."""
+"""Motions from the recording of a node: commands, and every coordinate of the robot."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Cross-validation: what a fit is worth on postures that it has not seen."""
+"""Cross-validation: the error of a fit on postures that were left out of it."""
 
 from __future__ import annotations
 

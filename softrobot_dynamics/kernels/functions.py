@@ -47,23 +47,20 @@ _E13 = 1.6059043836821613e-10
 @kernel
 def vector_sin(x):
     """Sin x without branches or library calls; 1 ulp for |x| < 1e6, NaN beyond."""
-    quadrant = np.floor(x * _TWO_OVER_PI + 0.5)
-    r = ((x - quadrant * _PIO2_1) - quadrant * _PIO2_2) - quadrant * _PIO2_3
-    z = r * r
-    sine = r + r * z * (_S1 + z * (_S2 + z * (_S3 + z * (_S4 + z * (_S5 + z * _S6)))))
-    cosine = (
-        1.0 - 0.5 * z + z * z * (_C1 + z * (_C2 + z * (_C3 + z * (_C4 + z * (_C5 + z * _C6)))))
-    )
-    half = np.floor(0.5 * quadrant)
-    odd = quadrant - 2.0 * half
-    sign = 1.0 - 2.0 * (half - 2.0 * np.floor(0.5 * half))
-    value = sign * sine if odd == 0.0 else sign * cosine
-    return value if abs(x) < SINCOS_LIMIT else np.nan
+    quadrant, sine, cosine = _reduced(x)
+    return _in_quadrant(x, quadrant, sine, cosine)
 
 
 @kernel
 def vector_cos(x):
     """Cos x without branches or library calls; 1 ulp for |x| < 1e6, NaN beyond."""
+    quadrant, sine, cosine = _reduced(x)
+    return _in_quadrant(x, quadrant + 1.0, sine, cosine)
+
+
+@inlined
+def _reduced(x):
+    """Nearest multiple of pi/2, as a count, and the sine and cosine of what x is beyond it."""
     quadrant = np.floor(x * _TWO_OVER_PI + 0.5)
     r = ((x - quadrant * _PIO2_1) - quadrant * _PIO2_2) - quadrant * _PIO2_3
     z = r * r
@@ -71,8 +68,14 @@ def vector_cos(x):
     cosine = (
         1.0 - 0.5 * z + z * z * (_C1 + z * (_C2 + z * (_C3 + z * (_C4 + z * (_C5 + z * _C6)))))
     )
-    half = np.floor(0.5 * (quadrant + 1.0))
-    odd = (quadrant + 1.0) - 2.0 * half
+    return quadrant, sine, cosine
+
+
+@inlined
+def _in_quadrant(x, quadrant, sine, cosine):
+    """Sine of a small angle and ``quadrant`` quarters of a turn; NaN where x is too large."""
+    half = np.floor(0.5 * quadrant)
+    odd = quadrant - 2.0 * half
     sign = 1.0 - 2.0 * (half - 2.0 * np.floor(0.5 * half))
     value = sign * sine if odd == 0.0 else sign * cosine
     return value if abs(x) < SINCOS_LIMIT else np.nan

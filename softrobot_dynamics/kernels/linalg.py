@@ -123,13 +123,13 @@ def all_finite(values):
 
 
 @kernel
-def solve_general(A, b):
+def solve_general(A, B):
     """
-    Replace b (n,) by A^-1 b by elimination with row pivots; A (n, n) is destroyed.
+    Replace B (n, p) by A^-1 B by elimination with row pivots; A (n, n) is destroyed.
 
     Returns 0, or 1 + i where column i holds no usable pivot.
     """
-    n = len(b)
+    n, p = B.shape
     for k in range(n):
         best = k
         for i in range(k + 1, n):
@@ -140,17 +140,20 @@ def solve_general(A, b):
         if best != k:
             for j in range(k, n):
                 A[k, j], A[best, j] = A[best, j], A[k, j]
-            b[k], b[best] = b[best], b[k]
+            for j in range(p):
+                B[k, j], B[best, j] = B[best, j], B[k, j]
         for i in range(k + 1, n):
             factor = A[i, k] / A[k, k]
             if factor != 0.0:
                 for j in range(k + 1, n):
                     A[i, j] -= factor * A[k, j]
-                b[i] -= factor * b[k]
+                for j in range(p):
+                    B[i, j] -= factor * B[k, j]
     for i in range(n - 1, -1, -1):
-        for j in range(i + 1, n):
-            b[i] -= A[i, j] * b[j]
-        b[i] /= A[i, i]
+        for j in range(p):
+            for c in range(i + 1, n):
+                B[i, j] -= A[i, c] * B[c, j]
+            B[i, j] /= A[i, i]
     return 0
 
 

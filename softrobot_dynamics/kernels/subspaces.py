@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Orthonormal bases of a row space and what is across, and elimination, without allocation."""
+"""Orthonormal bases of a row space and of its null space, without allocation."""
 
 import math
 
@@ -46,38 +46,3 @@ def split_space(J, Q, R):
             total *= scale
             for i in range(c, n):
                 Q[j, i] -= total * R[i, c]
-
-
-@kernel
-def eliminate(A, B):
-    """
-    Replace B (n, p) by A^-1 B by elimination with row pivots; A (n, n) is destroyed.
-
-    Returns 0, or 1 + i where column i holds no usable pivot.
-    """
-    n, p = B.shape
-    for k in range(n):
-        best = k
-        for i in range(k + 1, n):
-            if abs(A[i, k]) > abs(A[best, k]):
-                best = i
-        if not abs(A[best, k]) > 0.0:
-            return 1 + k
-        if best != k:
-            for j in range(k, n):
-                A[k, j], A[best, j] = A[best, j], A[k, j]
-            for j in range(p):
-                B[k, j], B[best, j] = B[best, j], B[k, j]
-        for i in range(k + 1, n):
-            factor = A[i, k] / A[k, k]
-            if factor != 0.0:
-                for j in range(k + 1, n):
-                    A[i, j] -= factor * A[k, j]
-                for j in range(p):
-                    B[i, j] -= factor * B[k, j]
-    for i in range(n - 1, -1, -1):
-        for j in range(p):
-            for c in range(i + 1, n):
-                B[i, j] -= A[i, c] * B[c, j]
-            B[i, j] /= A[i, i]
-    return 0

@@ -12,7 +12,7 @@ TIMINGS = {
 """Timings of commands, with the words that reports use for each."""
 
 
-def said_of(timing: str, taken: float) -> str:
+def timing_in_words(timing: str, taken: float) -> str:
     """Return in words from when on commands act, of drives that take them at a rate [Hz] or 0."""
     if not taken:
         return TIMINGS[timing]

@@ -111,6 +111,7 @@ class ControlLoop(GuardedLoop):
             self._keep_safe(arrival)
 
     def _receive(self, message: Any, arrival: int) -> None:
+        """Take a message; with a complete state, compute and send the command."""
         self._forget_what_was(arrival)
         states = self.states
         complete = states.take(message, self._inbox, arrival, self._due, self.watchdog)
@@ -130,7 +131,8 @@ class ControlLoop(GuardedLoop):
         t = self._time.advance(stamp, arrival)
         step = round((t - before) * 1e9)
         self.steps.add(step)
-        self.statistics.count('missed', max(0, round(step / self.period) - 1))
+        if 2 * step >= 3 * self.period:
+            self.statistics.count('missed', round(step / self.period) - 1)
         if states.delay != self._delay:
             self._expect_delay(states.delay, states.lateness)
         self._tick(states.header.stamp, t - self.driver.state_delay, q, qd, arrival)
@@ -174,6 +176,7 @@ class ControlLoop(GuardedLoop):
             u = self._send(u, stamp, arrival)
             sent = now()
             if sent > self._expires:
+                u = u.copy()  # for the record: the driver's own array will hold the safe command
                 self._time_out(sent)
         self.statistics.count('ticks')
         self.compute_times.add(computed - arrival)

@@ -49,7 +49,7 @@ class Driver:
     (default: the law's present outputs). ``unit`` [s] is that of the moments that are given.
 
     Laws command forces. Joints whose drives take positions or velocities are sent what is made of
-    them (:class:`.DriveSetpoints`); the safe command leaves them where they were told to be.
+    them (:class:`.DriveSetpoints`); the safe command keeps their setpoints.
     """
 
     def __init__(
@@ -148,14 +148,14 @@ class Driver:
         settings = self.taken.settings.replace()  # not the same object: taken up anew
         self.taken = self.taken._replace(settings=settings)
 
-    def told(self, settings: Any) -> Any:
+    def with_state_delay(self, settings: Any) -> Any:
         """Return settings with the delay of the states in theirs, if the law makes up for it."""
         if not self.state_delay or not hasattr(settings, 'delay'):
             return settings
         return settings.replace(delay=settings.delay + self.state_delay)
 
     def stand(self, u: Vector) -> None:
-        """Let drives of joints that were told nothing hold what is told in a command u (m,)."""
+        """Let drives of joints without a setpoint take those in a command u (m,)."""
         if self._setpoints is not None:
             self._setpoints.stand(u[self._setpoints.actuators])
 
@@ -181,7 +181,7 @@ class Driver:
     @property
     def sent(self) -> Vector:
         """The values sent last (m,), not a copy: the command, or set-points of joint drives."""
-        return self.limiter.last if self._setpoints is None else self._setpoints.told
+        return self.limiter.last if self._setpoints is None else self._setpoints.sent
 
     @property
     def sendable(self) -> bool:
@@ -192,7 +192,7 @@ class Driver:
         """Pass new settings and references to the law."""
         taken, self.taken, self.took = self.taken, orders, NOTHING
         if anew or orders.settings is not taken.settings:
-            self.law.use(self.told(orders.settings))
+            self.law.use(self.with_state_delay(orders.settings))
             self.took |= TakenOrders.BEGAN | TakenOrders.TUNED if anew else TakenOrders.TUNED
         if anew or orders.reference is not taken.reference:
             self._follow(orders, t, q, qd, anew, taken)

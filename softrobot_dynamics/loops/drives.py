@@ -115,7 +115,7 @@ class Answers:
         MessageError if it is older than the oldest that counts, or a later one was answered.
         """
         if stamp < oldest:
-            raise MessageError('stale: it answers a state of long ago')
+            raise MessageError('stale: it answers a state that is too old')
         if stamp <= self._answered[part]:
             raise MessageError('out of order: a later state has been answered already')
         self._answered[part] = stamp

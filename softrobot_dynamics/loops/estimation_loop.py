@@ -152,7 +152,7 @@ class EstimationLoop(Loop):
             self._lose(error)
             return
         if not (np.isfinite(found.q).all() and np.isfinite(found.qd).all()):
-            self._lose('the state is no number')
+            self._lose('the state is not finite')
             return
         self.statistics.count('ticks')
         self._publisher.state(found.q, found.qd, stamp)
@@ -242,7 +242,7 @@ class EstimationLoop(Loop):
             return
         there = [s.sensor.name for s in self._streams if s.sensor.name not in self.missing]
         if lacking := self._unobserved(there):
-            self._lose(f'{self.complaint()}: nothing observes {", ".join(lacking)}')
+            self._lose(f'{self.complaint()}: no sensor observes {", ".join(lacking)}')
             self.lacking = lacking
             return
         if self.mode == SETTLING and moment - self._since > self._plan.settling:

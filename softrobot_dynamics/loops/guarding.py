@@ -104,6 +104,7 @@ class GuardedLoop(Loop):
     # For the guard's thread
 
     def _stand_guard(self) -> None:
+        """Send the safe command whenever the loop is late, until it ends."""
         take_priority(SAFETY)
         while self._guarded and not self.error:
             moment = now()

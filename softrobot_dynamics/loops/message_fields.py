@@ -9,7 +9,7 @@ with one of `CAUSES`.
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from math import isfinite, nan
+from math import hypot, nan
 from typing import Protocol
 
 import numpy as np
@@ -32,6 +32,7 @@ CAUSES = (
     'stale',
     'unreadable',
 )
+ABSURD = 1e150  # of a number in any unit: squares of larger ones overflow
 _QUOTED = 40  # characters of a name that is unknown
 
 
@@ -79,7 +80,7 @@ class NameOrder:
         absent = [n for n in self._names if n not in count]
         strange = [n for n in count if n not in known] if absent or not self._others else []
         unknown = _first(strange, self._unknown)
-        twice = _first([n for n in self._names if count[n] > 1], '{!r} stands there twice'.format)
+        twice = _first([n for n in self._names if count[n] > 1], '{!r} is named twice'.format)
         missing = ', '.join(_first(absent))
         return '; '.join([*unknown, *twice, *([f'{missing} missing'] if missing else [])])
 
@@ -149,16 +150,15 @@ def read_numbers(
     numbers = np.frombuffer(values)
     if order is not None:
         numbers = numbers[order]
-    with np.errstate(over='ignore'):
-        square = numbers.dot(numbers)  # one pass; squares of what is absurd are inf too
-    if not isfinite(square) and not (missing and _known_or_nan(numbers)):
-        raise MessageError(f'not a number: {field} holds nan, inf or a number beyond 1e150')
+    # nan compares false; for a few numbers this takes a tenth of the time of numpy's ways
+    if not hypot(*numbers.tolist()) < ABSURD and not (missing and _known_or_nan(numbers)):
+        raise MessageError(f'not a number: {field} holds nan, inf or a number beyond {ABSURD:g}')
     return numbers
 
 
 def _known_or_nan(numbers: Vector) -> bool:
     """Tell whether all are nan or finite, and not absurd."""
-    return bool((np.isnan(numbers) | (abs(numbers) < 1e150)).all())
+    return bool((np.isnan(numbers) | (abs(numbers) < ABSURD)).all())
 
 
 class MeasurementReader(Protocol):

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-One moment for all parts of a state: where each of them is known well, and not only by its rates.
+Choose one instant for all parts of a state, when each is measured rather than extrapolated.
 
 A part that is brought forward by its velocities brings these as they were. For a law with a fast
 disturbance observer that is an unknown delay of some states, and from about two periods on its

@@ -1,17 +1,25 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-One processor for simulation and controller, if they are told so, while it has room for both.
+Processors of simulation and controller: one for both where their work leaves room, or two.
 
 Their work is a chain, from a state to its command to the next state. On one processor the chain
 runs without a pause in which the kernel lets other processes in; so fewer commands come late. But
 the chain has to fit into a period. All times are in [ns] unless they say otherwise.
 """
 
+from collections.abc import Sequence
+
 from softrobot_dynamics.loops import realtime
 from softrobot_dynamics.loops.simulation_loop import DRIVEN, SimulationLoop
 
+FULL = 0.7  # share of a period up to which what both compute is given one processor
 LONGEST = 0.85  # share of a period that the whole chain may take on it, messages included
 _TICKS = 200  # that show how long the work takes
+
+
+def fit_on_one(work: Sequence[float], period: float) -> bool:
+    """Return whether nodes that compute so long in each period [s] shall share a processor."""
+    return sum(work) <= FULL * period
 
 
 class SharedProcessor:
@@ -48,4 +56,4 @@ class SharedProcessor:
         if other is None:
             return None
         realtime.move_to(other)
-        return f'simulation and controller have a processor each: {measured} on one'
+        return f'simulation and controller now have a processor each: {measured} on a shared one'

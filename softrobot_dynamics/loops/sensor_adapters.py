@@ -106,7 +106,7 @@ class SensorAdapter:
         self._sensor.read(value)
         return StampedValue(stamp, value)
 
-    def _stamp(self, header: Any, arrival: int) -> int:
+    def _stamp(self, header: Message, arrival: int) -> int:
         stamp = header.stamp.sec * SECOND + header.stamp.nanosec
         return stamp if self._clock is None else self._clock.convert(stamp, arrival)
 
@@ -125,7 +125,7 @@ class _DriverClock:
             if not stamp:
                 raise MessageError('stale: it has no stamp')
             if stamp == self._last:
-                raise MessageError('out of order: it has come before')
+                raise MessageError('out of order: its stamp has been received before')
             self._last = stamp
             self._clock.update(stamp, arrival)
             age = self._clock.age(stamp, arrival)

@@ -83,7 +83,7 @@ class StabilityCheck:
         q, u = loop.place()
         if q is None or u is None:
             return
-        told = map(loop.driver.told, (settings, loop.orders.settings))
+        told = map(loop.driver.with_state_delay, (settings, loop.orders.settings))
         new, now = (self._plant.growth(q, u, each) for each in told)
         if new > self._grows and not new < now:
             raise UnstableLoopError(new, self._period)
@@ -92,14 +92,14 @@ class StabilityCheck:
         self, places: Iterable[Sequence[Any]], settings: Settings, loop: ControlLoop | None = None
     ) -> tuple[str, ...]:
         """Return in words, a tuple, what is to be said of (q, u) along a reference of a loop."""
-        settings = settings if loop is None else loop.driver.told(settings)
+        settings = settings if loop is None else loop.driver.with_state_delay(settings)
         rates = [self._plant.growth(q, u, settings, 0.0, *phase) for q, u, *phase in places]
         worst = max(
             (rate for rate in rates if rate > self._grows), default=np.nan
         )  # some may be nan
         return (f'along the reference, {self._unstable(worst)}',) if worst > self._grows else ()
 
-    def look(self, loop: ControlLoop) -> str:
+    def monitor(self, loop: ControlLoop) -> str:
         """
         Return in words, or '', how a running loop grows.
 
@@ -114,7 +114,7 @@ class StabilityCheck:
         if not (new or due):
             return self._words
         self._looked_at, self._again, self._words = (orders, phase, delay), None, ''
-        settings = loop.driver.told(orders.settings)
+        settings = loop.driver.with_state_delay(orders.settings)
         self.last, self.if_off = (self._plant.growth(q, u, settings, off) for off in (0.0, OFF))
         words = self._warning()
         if words and new:

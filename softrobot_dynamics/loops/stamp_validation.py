@@ -36,10 +36,10 @@ class StampValidator:
         if not stamp:
             raise MessageError('stale: it has no stamp')
         if stamp in self._accepted[name]:
-            raise MessageError('out of order: it has come before')
+            raise MessageError('out of order: its stamp has been received before')
         others_speak = self.clock.updated_since(arrival - self._memory)
         if others_speak and stamp - self.clock.at(arrival) > _AHEAD:
-            raise MessageError('from the future: by the stamps of the others')
+            raise MessageError('from the future: its stamp is ahead of those of the other sensors')
 
     def accept(self, name: str, stamp: int, arrival: int) -> None:
         """Take in a stamp that passed the check."""

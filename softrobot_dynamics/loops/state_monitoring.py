@@ -77,7 +77,7 @@ class StateMonitor:
         self._delays: deque[float] = deque(maxlen=LOOKS)
         self._loop: ControlLoop | None = None  # that was looked at last
 
-    def look(self, loop: ControlLoop, refused: bool) -> list[str]:
+    def check(self, loop: ControlLoop, refused: bool) -> list[str]:
         """
         Return in words what of the states that come to a ControlLoop needs attention.
 
@@ -87,7 +87,7 @@ class StateMonitor:
         found = {
             'parts': silent_parts(loop),
             'states': self._silence(loop),
-            'publishers': self._company() if refused else '',
+            'publishers': self._other_publishers() if refused else '',
             'rate': wrong_rate(loop.steps, loop.period),
             'delay': self._wrong_delay(loop),
             'ages': old_parts(loop),
@@ -97,16 +97,18 @@ class StateMonitor:
                 self._warn(cause, words, _AGAIN)
         if loop.ignored_names:
             names = shortened(', '.join(loop.ignored_names))
-            words = f'{self._topic} has joints that this robot has not; they are ignored: {names}'
-            self._warn('ignored', words, _ONCE)
+            words = f'{self._topic} names joints that the robot does not have'
+            self._warn('ignored', f'{words}; they are ignored: {names}', _ONCE)
         if words := estimation(loop):
             self._warn('velocities', words, _ONCE)
         if words := moved_back(loop):
             self._warn('moment', words, _ONCE)
         offset = self.offset(loop)
         if abs(offset) > OFFSET:
-            words = f'the states are stamped {offset:.4g} s before the time that it is here;'
-            self._warn('offset', f'{words} only differences of stamps count', _ONCE)
+            words = (
+                f'the stamps of the states are {offset:.4g} s behind the clock of this machine;'
+            )
+            self._warn('offset', f'{words} only their differences are used', _ONCE)
         return [words for words in found.values() if words]
 
     def offset(self, loop: ControlLoop) -> float:
@@ -159,7 +161,7 @@ class StateMonitor:
         found = [p for x in self._topics for p in self._node.get_publishers_info_by_topic(x)]
         return sorted(f'{p.node_namespace.rstrip("/")}/{p.node_name}' for p in found)
 
-    def _company(self) -> str:
+    def _other_publishers(self) -> str:
         """Tell of several publishers of states, with their names."""
         if max(map(self._node.count_publishers, self._topics)) < 2:
             return ''
@@ -199,8 +201,8 @@ def moved_back(loop: ControlLoop) -> str:
         return ''
     oldest, k = max((each.mean() or 0.0, k) for k, each in enumerate(ages))
     return (
-        f'states of {parts[k].name} are {oldest * 1e-6:.3g} ms older than the ticks: whole states'
-        f' are of {states.delay * 1e-6:.3g} ms before these, which is made up for'
+        f'states of {parts[k].name} are {oldest * 1e-6:.3g} ms older than the ticks: whole'
+        f' states are {states.delay * 1e-6:.3g} ms older than the ticks, which the law compensates'
     )
 
 

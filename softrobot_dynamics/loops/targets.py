@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Points and poses for a tip, one after the other, by topics; a process beside finds postures.
+Points and poses for a tip, one after the other, by topics; another process finds postures.
 
 Each takes some milliseconds of Python, which in the node's own process would hold up the
 loop again and again. The process starts with the first point and ends with the node, however that

@@ -115,6 +115,7 @@ class _Request:
         self.error: SoftRobotError | None = None
 
     def carry_out(self) -> None:
+        """Carry the action out, and keep the error that refuses it."""
         try:
             self._action()
         except SoftRobotError as error:

@@ -10,10 +10,9 @@ import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.loops.contracts import Stamp, Stamped
-from softrobot_dynamics.loops.message_fields import NameOrder, SECOND, stamp_of
+from softrobot_dynamics.loops.message_fields import ABSURD, NameOrder, SECOND, stamp_of
 from softrobot_dynamics.references.piecewise import constant, hermite, Reference, spline
 
-MOST = 1e150  # as in states: pieces through what is beyond would not be finite
 MOVES = 1e-3  # share of its greatest rate from which an output moves
 
 
@@ -125,10 +124,10 @@ class TrajectoryReader:
                 raise MessageError(f'wrong size: {words}')
         rows = np.concatenate([getattr(point, field) for point in points]).astype(float)
         rows = rows.reshape(len(points), self._size)
-        usable = (np.abs(rows) <= MOST).all(axis=1)
+        usable = (np.abs(rows) <= ABSURD).all(axis=1)
         if not usable.all():
             words = f'the {field} of point {np.argmin(usable)} hold nan, inf or a number beyond'
-            raise MessageError(f'not a number: {words} {MOST:g}')
+            raise MessageError(f'not a number: {words} {ABSURD:g}')
         return rows if order is None else rows[:, order]
 
 

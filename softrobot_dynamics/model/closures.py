@@ -170,7 +170,7 @@ def open_loop(model: RobotModel, plan: ClosurePlan, e: Vector, expected: str) ->
     return OpenLoopError(model.description.closures[worst].name, gap, angle, expected)
 
 
-def require_tree(model: Any, what: str) -> None:
+def require_tree(model: RobotModel, what: str) -> None:
     """Raise ArgumentError by the names of a model's closures, which ``what`` knows nothing of."""
     if model.description.closures:
         names = [each.name for each in model.description.closures]

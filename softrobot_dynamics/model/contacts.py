@@ -3,6 +3,7 @@
 
 import itertools
 from typing import NamedTuple
+import warnings
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
@@ -73,12 +74,21 @@ class ContactPlan(NamedTuple):
 
 
 def plan_contacts(model: RobotModel) -> ContactPlan | None:
-    """Return the :class:`ContactPlan` of a model, None where nothing can touch."""
+    """
+    Return the :class:`ContactPlan` of a model, None where nothing can touch.
+
+    A RuntimeWarning says so if there are surroundings: somebody expects that something does.
+    """
     placed = _placed(model.description)
     couples = [
         (a, b) for a, b in itertools.combinations(placed, 2) if _may_touch(model.description, a, b)
     ]
     if not couples:
+        if model.description.environment or any(m.is_object for m in model.description.modules):
+            words = (
+                f'robot {model.description.name}: nothing touches its surroundings; give bodies'
+            )
+            warnings.warn(f'{words} `collision` shapes of groups that collide', RuntimeWarning, 2)
         return None
     sizes = [s for p in placed if np.isfinite(s := _size(p.element)) and s > 0.0]
     smallest, contact = min(sizes), model.description.contact

@@ -237,13 +237,11 @@ class CompiledModel:
 
 def _nonlinear_parts(description: RobotDescription) -> Integers:
     """First coordinate and number of coordinates of each body with a strain energy, (., 2)."""
-    parts, first = [], 0
-    for module in description.modules:
-        first += len(module.joint.coordinates())
-        count = len(module.body.coordinates())
-        if module.body.energy(np.eye(3).tolist(), NUMERIC) is not None:
-            parts.append((first, count))
-        first += count
+    parts = [
+        (body.start, body.stop - body.start)
+        for module, _, body in description.coordinate_slices()
+        if module.body.energy(np.eye(3).tolist(), NUMERIC) is not None
+    ]
     return np.array(parts, dtype=np.int64).reshape(-1, 2)
 
 

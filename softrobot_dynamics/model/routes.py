@@ -201,14 +201,9 @@ def _nodes(part: Line | Panel) -> int:
 
 def _start(model: RobotModel, curve: Curve) -> Vector:
     """Return the initial coordinates (.,) of the body of a curve."""
-    first = 0
-    for module in model.description.modules:
-        first += len(module.joint.coordinates())
-        last = first + len(module.body.coordinates())
-        if module.name == curve.name:
-            break
-        first = last
-    return np.ascontiguousarray(model.q0[first:last])
+    slices = model.description.coordinate_slices()
+    own = next(body for module, _, body in slices if module.name == curve.name)
+    return np.ascontiguousarray(model.q0[own])
 
 
 def _own_length(part: Stretch) -> float:

@@ -78,10 +78,8 @@ def servo_tables(model: RobotModel) -> ServoTables:
 
 def _coordinates(model: RobotModel) -> dict[tuple[str, str], int]:
     """Return the place of each coordinate of a joint, by (joint, coordinate)."""
-    found: dict[tuple[str, str], int] = {}
-    first = 0
-    for module in model.description.modules:
-        for i, name in enumerate(module.joint.coordinates()):
-            found[module.joint_name, name] = first + i
-        first += len(module.joint.coordinates()) + len(module.body.coordinates())
-    return found
+    return {
+        (module.joint_name, name): i
+        for module, joint, _ in model.description.coordinate_slices()
+        for i, name in enumerate(module.joint.coordinates(), start=joint.start)
+    }

@@ -6,7 +6,7 @@ from __future__ import annotations
 from array import array
 from threading import Event, Thread
 import traceback
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from geometry_msgs.msg import Vector3, WrenchStamped
 import numpy as np
@@ -22,6 +22,8 @@ from softrobot_dynamics.simulation.touching import object_columns, TouchingBodie
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension, MultiArrayLayout
 
 if TYPE_CHECKING:
+    from builtin_interfaces.msg import Time
+    from softrobot_dynamics.annotations import Vector
     from softrobot_dynamics.model.model import CompiledModel
 
 _NEWEST = QoSProfile(depth=1)
@@ -102,7 +104,7 @@ class ContactPublisher:
             self._node.destroy_publisher(each)
 
 
-def _wrench(value: Any, frame: str, stamp: Any) -> WrenchStamped:
+def _wrench(value: Vector, frame: str, stamp: Time) -> WrenchStamped:
     """Return a wrench (6,), the moment first, as a message."""
     a, b, c, x, y, z = value.tolist()
     message = WrenchStamped()

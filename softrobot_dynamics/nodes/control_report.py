@@ -22,7 +22,7 @@ def report_on(loop: ControlLoop | None, watch: StateMonitor, growth: StabilityCh
     total, ticks = loop.statistics.counts, max(1, counts['ticks'])
     age = np.nan if loop.last_valid is None else (now() - loop.last_valid) * 1e-6
     unmet = float(np.abs(loop.command.unmet).max()) if loop.command is not None else 0.0
-    odd = [*watch.look(loop, bool(refused)), *filter(None, [growth.look(loop)])]
+    odd = [*watch.check(loop, bool(refused)), *filter(None, [growth.monitor(loop)])]
     return *_status(loop, counts, refused, odd), {
         'mode': MODES[loop.mode],
         **({'phase': loop.phase} if loop.phase else {}),
@@ -64,6 +64,7 @@ def _parts(loop: ControlLoop) -> dict[str, object]:
 def _status(
     loop: ControlLoop, counts: Counter[str], refused: Counter[str], odd: Sequence[str]
 ) -> tuple[bytes, str]:
+    """Return (level, message) of the control loop."""
     if loop.error is not None:
         return ERROR, f'the loop ended: {loop.error}'
     mode, running = MODES[loop.mode], loop.mode == RUNNING

@@ -24,12 +24,12 @@ from softrobot_dynamics.loops.standing_orders import EMERGENCY, HOLD, StandingOr
 from softrobot_dynamics.loops.state_monitoring import StateMonitor
 from softrobot_dynamics.nodes import diagnostics, process, recording
 from softrobot_dynamics.nodes.control_report import report_on
-from softrobot_dynamics.nodes.lifecycle import LifecycleNode, SUCCESS
+from softrobot_dynamics.nodes.lifecycle import LifecycleNode
 from softrobot_dynamics.nodes.messaging.quality import quality_of
 from softrobot_dynamics.nodes.messaging.state_messages import (
-    hear_states,
     position_reader,
     state_source,
+    subscribe_to_states,
 )
 from softrobot_dynamics.nodes.online_references import OnlineReferences
 from softrobot_dynamics.nodes.parameters import NodeParameters, refusal_of
@@ -113,18 +113,13 @@ class ControllerNode(LifecycleNode):
 
     # Life
 
-    def begin(self) -> bool:
-        """Configure and activate if `autostart` says so; return whether that went well."""
-        if not self.options.values['autostart']:
-            return True
-        return self.trigger_configure() == SUCCESS and self.trigger_activate() == SUCCESS
-
     def _configure(self) -> None:
         with self.options.lock:
             self._load(self.options.values)
         process.disable_garbage_collection()
 
     def _load(self, values: dict[str, Any]) -> None:
+        """Build the law, and make its inputs and publishers; see `configuration.build`."""
         started = realtime.now()
         with process.loading(self, values['robot'], self._stop):
             plant = self._build(values, self.options.declare)
@@ -139,7 +134,7 @@ class ControllerNode(LifecycleNode):
         self._online_references = OnlineReferences(self, plant, self._orders, self.options)
         self._states = state_parts(self.options.values, plant.model.coordinate_names)
         topics = {part.name: part.topic for part in self._states}
-        self._inbox = hear_states(self, self._states)
+        self._inbox = subscribe_to_states(self, self._states)
         actuators = [entry.actuator for entry in plant.model.description.actuators]
         self._peers = PeerStatus(self)
         heard = [self.resolve_topic_name(topic) for topic in topics.values()]
@@ -164,6 +159,7 @@ class ControllerNode(LifecycleNode):
         return lambda: report_on(self._orders.loop, watch, growth)
 
     def _activate(self) -> None:
+        """Prepare the reference, and start the loop."""
         with self.options.lock, self._orders.planning(activating=True) as job:
             values = self.options.values
             reader = position_reader(self._states, self._plant.model.q0)
@@ -189,6 +185,7 @@ class ControllerNode(LifecycleNode):
             return HoldOrder()
 
     def _make_loop(self, values: dict[str, Any], reference: FollowOrder) -> ControlLoop:
+        """Return the control loop with its first orders."""
         plant, period = self._plant, round(SECOND / values['rate'])
         settings = plant.settings(values)
         return ControlLoop(
@@ -222,6 +219,7 @@ class ControllerNode(LifecycleNode):
         recording.close(loop.record, self.get_logger())
 
     def _release(self) -> None:
+        """Give back what `_load` made."""
         self._orders.cancel('cleanup')
         if self._online_references is not None:
             self._online_references.close()  # not under the lock, which its thread may want

@@ -41,6 +41,7 @@ class Diagnostics:
         self._thread.start()
 
     def _run(self) -> None:
+        """Publish the status once a period, and soon after a change."""
         while True:
             if self._woken.wait(_PERIOD):
                 self._closed.wait(_SOON)

@@ -32,8 +32,8 @@ from softrobot_dynamics.loops.simulated_sensors import estimator_file
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.nodes import diagnostics, process
 from softrobot_dynamics.nodes.diagnostics import Report
-from softrobot_dynamics.nodes.lifecycle import LifecycleNode, SUCCESS
-from softrobot_dynamics.nodes.messaging.command_messages import hear_commands
+from softrobot_dynamics.nodes.lifecycle import LifecycleNode
+from softrobot_dynamics.nodes.messaging.command_messages import subscribe_to_commands
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.measurements import entries_of, message_type_of, topic_of
 from softrobot_dynamics.nodes.messaging.quality import ALL, NEWEST, quality_of
@@ -76,12 +76,6 @@ class EstimatorNode(LifecycleNode):
         self._open: list[Any] = []  # what has to be given back
         self.options = NodeParameters(self, OF_ESTIMATOR)
 
-    def begin(self) -> bool:
-        """Configure and activate if `autostart` says so; return whether that went well."""
-        if not self.options.values['autostart']:
-            return True
-        return self.trigger_configure() == SUCCESS and self.trigger_activate() == SUCCESS
-
     def _configure(self) -> None:
         self._release()  # of an attempt that failed
         values, started = self.options.values, realtime.now()
@@ -96,6 +90,7 @@ class EstimatorNode(LifecycleNode):
         process.disable_garbage_collection()
 
     def _load(self, values: dict[str, Any]) -> None:
+        """Load robot and sensors, and make the estimator, its inputs and its publisher."""
         robot = load_robot(values['robot'])
         model = compile_model(robot)
         body = values['push'] or model.body_names[-1]
@@ -116,7 +111,7 @@ class EstimatorNode(LifecycleNode):
             self._stream(each, kind)
             for each, kind in zip(wire_names.with_wire_names(values, every), types)
         ]
-        self._commands, self._reader = hear_commands(self, command_parts(model, values))
+        self._commands, self._reader = subscribe_to_commands(self, command_parts(model, values))
         self._open.append(self._commands)
         self._diagnostics = diagnostics.Diagnostics(
             self, 'estimator', values['robot'], self._report
@@ -131,7 +126,7 @@ class EstimatorNode(LifecycleNode):
         )
         self._open.append(self._publisher)
 
-    def _stream(self, sensor: Sensor | Effort, message_type: Any) -> Stream:
+    def _stream(self, sensor: Sensor | Effort, message_type: type) -> Stream:
         """Return the messages of a sensor, which come from now on."""
         adapter = adapter_of(sensor)
         quality = ALL if adapter is not None and adapter.shared else NEWEST
@@ -167,6 +162,7 @@ class EstimatorNode(LifecycleNode):
         self._fit({}, u=self._initial)
 
     def _activate(self) -> None:
+        """Make and start the loop."""
         values = self.options.values
         plan = EstimationSchedule(
             period=round(SECOND / values['rate']),
@@ -238,6 +234,7 @@ class EstimatorNode(LifecycleNode):
 
 
 def _status(loop: EstimationLoop, refused: Counter[str], coarse: int) -> tuple[bytes, str]:
+    """Return (level, message) of the estimation loop."""
     if loop.error is not None:
         return diagnostics.ERROR, f'the loop ended: {loop.error}'
     said = [loop.complaint()] if loop.missing or loop.missing_efforts else []

@@ -8,7 +8,7 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.lifecycle import LifecycleNodeMixin, LifecycleState, TransitionCallbackReturn
 from rclpy.node import Node
 from softrobot_dynamics.errors import SoftRobotError
-from softrobot_dynamics.nodes.parameters import refusal_of
+from softrobot_dynamics.nodes.parameters import NodeParameters, refusal_of
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
@@ -19,12 +19,20 @@ class LifecycleNode(LifecycleNodeMixin, Node):
 
     `_configure` loads, `_activate` starts the loop, `_end_loop` ends it, `_release` gives back
     what the first one made; the last two also where there is nothing to do. The services of the
-    transitions have a callback group of their own.
+    transitions have a callback group of their own. Its class has ``options``.
     """
+
+    options: NodeParameters
 
     def __init__(self, name: str) -> None:
         Node.__init__(self, name)
         LifecycleNodeMixin.__init__(self, callback_group=MutuallyExclusiveCallbackGroup())
+
+    def begin(self) -> bool:
+        """Configure and activate if `autostart` says so; return whether that went well."""
+        if not self.options.values['autostart']:
+            return True
+        return self.trigger_configure() == SUCCESS and self.trigger_activate() == SUCCESS
 
     def finish(self) -> None:
         """Leave the robot with the safe command, and the record complete."""

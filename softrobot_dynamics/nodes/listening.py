@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Subscriptions with a thread each, for topics that come now and then."""
+"""Subscriptions with a thread each, for topics with infrequent messages."""
 
 from collections.abc import Callable
 import threading
@@ -40,6 +40,7 @@ class Listener:
         self._thread.start()
 
     def _run(self) -> None:
+        """Hand messages on until the end; one that fails ends nothing."""
         take_priority(SLOW)
         while not self._leaving:
             try:

@@ -75,6 +75,7 @@ class OnlineReferences:
             self._warn('~/trajectory', 'failed', shortened(traceback.format_exc(), TRACEBACK))
 
     def _follow(self, message: TrajectoryMessage) -> None:
+        """Follow a trajectory from a message; SoftRobotError if not."""
         loop = self._require_led()
         course, (q, _) = self._courses.read(message), loop.place()
         place, end = self._plant.model.q0 if q is None else q, float(course.times[-1])

@@ -136,6 +136,7 @@ class NodeParameters:
         return Parameter(parameter.name, value=value)
 
     def _on_set(self, parameters: Sequence[Parameter]) -> SetParametersResult:
+        """Accept all of the changed parameters, or none, with the reason."""
         with self.lock:
             raw = {p.name: p.value for p in parameters if p.name in self._table.rows}
             try:

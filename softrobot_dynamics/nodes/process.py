@@ -179,6 +179,7 @@ def run(
 
 
 def _arguments(argv: Sequence[str] | None, priority: int) -> argparse.Namespace:
+    """Return the options of a command line; those of ROS are left out."""
     parser = argparse.ArgumentParser(description=str(run.__doc__).partition('\n')[0])
     parser.add_argument(
         '--priority',
@@ -191,15 +192,15 @@ def _arguments(argv: Sequence[str] | None, priority: int) -> argparse.Namespace:
         '--processor',
         type=_processor,
         metavar='N',
-        help='the one to keep to, if the priority is granted; own: the one that the fewest other'
-        ' nodes have; first or second: that of two nodes beside each other, where there are two;'
-        ' default: any',
+        help='processor to run on, if the priority is granted; own: the one that the fewest other'
+        ' nodes use; first or second: that of the first or second of two nodes that run beside'
+        ' each other; default: any',
     )
     parser.add_argument(
         '--shared',
         action='store_true',
-        help='a controller has the same processor: the simulation changes to one of its own if'
-        f' the way from a state to the next one takes more than {LONGEST:.0%} of a period',
+        help='the controller runs on the same processor: the simulation moves to another one if'
+        f' the time from a state to the next one is more than {LONGEST:.0%} of a period',
     )
     parser.add_argument(
         '--may-sleep',
@@ -238,10 +239,13 @@ def _processor(words: str) -> int | str | None:
     if words.isdecimal() and realtime.may_use(int(words)):
         return int(words)
     usual = ', '.join([realtime.OWN, *places, *map(str, realtime.processors())])
-    raise argparse.ArgumentTypeError(f'{words!r} is no processor for this process; {usual} are')
+    raise argparse.ArgumentTypeError(
+        f'{words!r} is not a processor of this process, expected one of {usual}'
+    )
 
 
 def _spin(node: RunnableNode, stop: Stop) -> int:
+    """Begin, spin and finish a node; return the exit status."""
     with served(node, node.parts) as executor:
         try:
             if not node.begin():

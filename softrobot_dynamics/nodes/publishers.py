@@ -28,7 +28,11 @@ from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.nodes.loop_log import LoopLog
 from softrobot_dynamics.nodes.messaging import messages
 from softrobot_dynamics.nodes.messaging.codec import Encoder
-from softrobot_dynamics.nodes.messaging.command_messages import carries_stamp, said_on, writer_of
+from softrobot_dynamics.nodes.messaging.command_messages import (
+    carries_stamp,
+    publishing_topic,
+    writer_of,
+)
 from softrobot_dynamics.nodes.messaging.measurements import MeasurementWriter, topic_of
 from softrobot_dynamics.nodes.messaging.quality import publisher
 from softrobot_dynamics.nodes.messaging.state_messages import PartPublishers
@@ -66,7 +70,7 @@ class ControlPublisher(LoopLog):
         ordered = sorted(parts, key=carries_stamp)
         writers = [writer_of(part) for part in ordered]
         self._commands = [
-            publisher(node, writer.message_type, said_on(part), quality)
+            publisher(node, writer.message_type, publishing_topic(part), quality)
             for part, writer in zip(ordered, writers)
         ]
         self._ways = [
@@ -117,13 +121,14 @@ class ControlPublisher(LoopLog):
         self._say(('waiting', *parts), words, _WAITING)
 
     def _missing(self, passed: int, last_refusal: str, parts: Sequence[str]) -> str:
+        """Return in words which states are missing, and for how long."""
         found = []
         for part in parts:
             topic = self._node.resolve_topic_name(self._states.get(part, part))
             count = self._node.count_publishers(topic)
             there = f'{count} publisher{"s" if count != 1 else ""} there'
             whose = f' of {part}' if part else ''
-            found.append(f'no valid one{whose} on {topic} for {passed * 1e-9:.3g} s; {there}')
+            found.append(f'no valid state{whose} on {topic} for {passed * 1e-9:.3g} s; {there}')
         words = f'waiting for states: {"; ".join(found)}'
         return f'{words}, the last refusal: {last_refusal}' if last_refusal else words
 
@@ -271,7 +276,7 @@ class SimulationPublisher(LoopLog):
     def slipped(self, late: int) -> None:
         """Log that all deadlines have moved by `late` [ns]."""
         self._logger.warning(
-            f'woke {late * 1e-6:.1f} ms late: the simulated time waited',
+            f'woke up {late * 1e-6:.1f} ms late: the simulated time was held for as long',
             throttle_duration_sec=_THROTTLE,
         )
 

@@ -77,6 +77,7 @@ def of_controller(node: Node, plant: Controlled, values: Mapping[str, Any]) -> R
     followed = [model.actuator_names[i] for i in controlled]
 
     def topics(layouts: ModuleType) -> tuple[Topic, ...]:
+        """Return the topics of the record."""
         coordinates, actuators = model.coordinate_names, model.actuator_names
         return (
             layouts.joint_state('joint_states', coordinates, position='q', velocity='qd'),
@@ -104,6 +105,7 @@ def of_simulation(node: Node, plant: Simulated, values: Mapping[str, Any]) -> Re
     model = plant.model
 
     def topics(layouts: ModuleType) -> tuple[Topic, ...]:
+        """Return the topics of the record."""
         coordinates, actuators = model.coordinate_names, model.actuator_names
         return (
             layouts.joint_state('joint_states', coordinates, position='q', velocity='qd'),
@@ -185,4 +187,5 @@ def words(record: TickRecord | None) -> str:
     """Return what is wrong with a record, '' if nothing is or there is none."""
     if record is None or not record.lost and record.error is None:
         return ''
-    return f'not recorded: {record.lost} ticks' + (f' ({record.error})' if record.error else '')
+    cause = f' ({record.error})' if record.error else ''
+    return f'{record.lost} ticks were not recorded{cause}'

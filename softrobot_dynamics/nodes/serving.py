@@ -66,6 +66,7 @@ class _Server:
         self._thread.start()
 
     def _run(self) -> None:
+        """Serve the part until the end."""
         self._part.prepare()
         while not self._closed.done():
             try:

@@ -25,7 +25,7 @@ from softrobot_dynamics.errors import ArgumentError, MessageError, SoftRobotErro
 from softrobot_dynamics.estimation.instruments import Instruments
 from softrobot_dynamics.estimation.settings import load_estimator
 from softrobot_dynamics.loops import realtime
-from softrobot_dynamics.loops.command_timing import said_of
+from softrobot_dynamics.loops.command_timing import timing_in_words
 from softrobot_dynamics.loops.deadlines import Schedule
 from softrobot_dynamics.loops.external_inputs import ExternalWrenches, InitialStateReader
 from softrobot_dynamics.loops.message_fields import cause_of
@@ -36,7 +36,7 @@ from softrobot_dynamics.loops.statistics import Throttle
 from softrobot_dynamics.nodes import diagnostics, process, recording
 from softrobot_dynamics.nodes.contact_publisher import ContactPublisher
 from softrobot_dynamics.nodes.listening import Listener
-from softrobot_dynamics.nodes.messaging.command_messages import hear_commands
+from softrobot_dynamics.nodes.messaging.command_messages import subscribe_to_commands
 from softrobot_dynamics.nodes.messaging.quality import quality_of
 from softrobot_dynamics.nodes.parameters import NodeParameters
 from softrobot_dynamics.nodes.publishers import SensorPublisher, SimulationPublisher
@@ -132,7 +132,7 @@ class SimulationNode(Node):
         )
         self._wrenches = ExternalWrenches(plant.model)
         self._place = InitialStateReader(plant.model, plant.trial, 1.0 / values['rate'])
-        self._inbox, reader = hear_commands(self, command_parts(plant.model, values))
+        self._inbox, reader = subscribe_to_commands(self, command_parts(plant.model, values))
         process.disable_garbage_collection()
         record = recording.of_simulation(self, plant, values)
         self._loop = SimulationLoop(
@@ -234,22 +234,24 @@ class SimulationNode(Node):
         )
 
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        return self._answer(response, lambda: self._begin_at(None, None), 'at the initial state')
+        return self._answer(
+            response, lambda: self._begin_at(None, None), 'restarted at the initial state'
+        )
 
     def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
-        words = 'stands still' if request.data else 'goes on'
+        words = 'paused' if request.data else 'resumed'
         return self._answer(response, lambda: self._loop.pause(request.data), words)
 
     def _on_step(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         if self._loop is not None and not self._loop.paused:
-            response.success, response.message = False, 'not paused: pause it first'
+            response.success, response.message = False, 'not paused: pause the simulation first'
             return response
-        return self._answer(response, lambda: self._loop.step(), 'a period further')
+        return self._answer(response, lambda: self._loop.step(), 'advanced by one period')
 
     def _answer(self, response: Answer, act: Callable[[], bool], words: str) -> Answer:
         try:
             response.success = self._loop is not None and act()
-            response.message = words if response.success else 'no answer in time'
+            response.message = words if response.success else 'the loop did not answer in time'
         except SoftRobotError as error:
             response.success, response.message = False, str(error)
         return response
@@ -265,7 +267,9 @@ class SimulationNode(Node):
         """Restart at a state; MessageError if it is none."""
         self._begin_at(*self._place.read(message))
         if not message.name:
-            self.get_logger().info('~/set_state names no coordinate: restarted as at first')
+            self.get_logger().info(
+                '~/set_state names no coordinate: restarted at the initial state'
+            )
 
     def _on_wrench(self, message: WrenchStamped) -> None:
         """Push the robot from now on; SoftRobotError if not, and all is as before."""
@@ -283,7 +287,7 @@ class SimulationNode(Node):
     def _report(self) -> Report:
         """Return the Report for /diagnostics."""
         values, reset = self.options.values, self.resolve_service_name('~/reset')
-        acting = said_of(values['command_timing'], values['bus.rate'])
+        acting = timing_in_words(values['command_timing'], values['bus.rate'])
         if self._loop is not None and (words := self._shared.decide(self._loop)):
             self.get_logger().info(words)
         return report_on(self._loop, acting, reset)

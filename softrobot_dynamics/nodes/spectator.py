@@ -16,10 +16,10 @@ from softrobot_dynamics.configuration.command_parts import command_parts
 from softrobot_dynamics.configuration.state_topics import state_parts
 from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.loops.message_fields import StateReader
-from softrobot_dynamics.nodes.messaging.command_messages import hear_commands
+from softrobot_dynamics.nodes.messaging.command_messages import subscribe_to_commands
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.quality import NEWEST
-from softrobot_dynamics.nodes.messaging.state_messages import hear_states, position_reader
+from softrobot_dynamics.nodes.messaging.state_messages import position_reader, subscribe_to_states
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -54,15 +54,15 @@ class TopicWatch:
     ) -> None:
         own = len(model.coordinate_names) - len(objects)
         parts = state_parts(values, model.coordinate_names[:own])
-        self._states, self._state_count = hear_states(node, parts), len(parts)
+        self._states, self._state_count = subscribe_to_states(node, parts), len(parts)
         self._state_reader = position_reader(parts, model.q0[:own])
         self._placed = model.q0[own:].copy()  # of the objects, as last heard
         self._object_reader = StateReader(objects, 'differentiated') if objects else None
         self._objects = Inbox(node, JointState, OBJECTS, NEWEST, len(objects)) if objects else None
-        self._commands, self._reader = hear_commands(node, command_parts(model, values))
+        self._commands, self._reader = subscribe_to_commands(node, command_parts(model, values))
         self._commanded = np.full(model.m, np.nan)  # nan: not yet
 
-    def look(self) -> TopicSnapshot | None:
+    def snapshot(self) -> TopicSnapshot | None:
         """Return the newest if a state has come; MessageError: of another robot, or no numbers."""
         for _ in self._reader.places:
             if (command := self._commands.wait(0)) is None:
@@ -106,10 +106,10 @@ class Spectator:
         )  # fmt: skip
         self._watch = TopicWatch(self._node, model, values, objects)
 
-    def look(self) -> tuple[Vector, Vector | None] | None:
+    def poll(self) -> tuple[Vector, Vector | None] | None:
         """Return (q (n,), u (m,) or None) if a state has come since the last look."""
         try:
-            seen = self._watch.look()
+            seen = self._watch.snapshot()
         except MessageError:  # of another robot, or no numbers
             return None
         return None if seen is None else (seen.q, seen.u)

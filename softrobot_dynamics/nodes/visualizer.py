@@ -104,7 +104,7 @@ class VisualizerNode(Node):
         if model.contact_plan is not None:
             self._forces = self.create_publisher(MarkerArray, '~/contacts', 1)
             self.create_subscription(Float64MultiArray, POINTS, self._show_contacts, NEWEST)
-        self.create_timer(1.0 / values['rate'], self._look)
+        self.create_timer(1.0 / values['rate'], self._update)
         for words in self.options.unknown():
             self.get_logger().warning(f'unknown parameter {words} is ignored')
         return True
@@ -128,10 +128,10 @@ class VisualizerNode(Node):
         stamp = self.get_clock().now().to_msg()
         self._forces.publish(self._scene.forces(rows[:, :3], rows[:, 3:], stamp))
 
-    def _look(self) -> None:
+    def _update(self) -> None:
         """Show the newest state, if there is one."""
         try:
-            seen = self._watch.look() if self._watch else None
+            seen = self._watch.snapshot() if self._watch else None
             if seen is None:
                 return
             look, markers = self._scene.at(seen.q, seen.u, seen.stamp)

@@ -10,11 +10,11 @@ from typing import Any
 from numpy.typing import ArrayLike
 from softrobot_dynamics.controllers.contract import Controller
 from softrobot_dynamics.controllers.settings import Settings
-from softrobot_dynamics.dynamics.arguments import is_number
 from softrobot_dynamics.dynamics.wrenches import Wrenches
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.model.model import CompiledModel
+from softrobot_dynamics.schema.bounds import is_number
 from softrobot_dynamics.simulation.bus import make_bus
 
 _LONGEST = 1e6  # [s] of a run: a billion ticks at 1 kHz

@@ -134,7 +134,7 @@ class _StateSource(Protocol):
 
     def sense(self, stamp: float, q: Vector, qd: Vector) -> Measured | None: ...
 
-    def told(self, stamp: float, u: Vector) -> None: ...
+    def take_command(self, stamp: float, u: Vector) -> None: ...
 
 
 def _run(
@@ -158,7 +158,7 @@ def _run(
             found.q_heard[k], found.qd_heard[k] = heard.q, heard.qd
         _note(found, k, t, simulator, driver, command)
         if k < ticks:
-            sensing.told(t, driver.sent)
+            sensing.take_command(t, driver.sent)
             robot.step(t, driver.sent)
         show(t)
     return found

@@ -18,17 +18,17 @@ class Pace:
     """Tells now and then how far a run has come; on stderr unless told otherwise."""
 
     def __init__(self, progress: Progress | None, duration: float) -> None:
-        self._tell = progress or (_write if sys.stderr.isatty() else None)
+        self._report = progress or (_write if sys.stderr.isatty() else None)
         self._duration, self._next = duration, time.monotonic() + _EVERY
         self._written = False
 
     def __call__(self, t: float) -> None:
         """Tell if it is time to; at the end, if anything was told."""
-        if self._tell is None:
+        if self._report is None:
             return
         done = t >= self._duration * (1.0 - ROUNDING)
         if time.monotonic() >= self._next or (done and self._written):
-            self._tell(t, self._duration)
+            self._report(t, self._duration)
             self._written, self._next = True, time.monotonic() + _EVERY
 
 

@@ -33,7 +33,7 @@ def read(path: str | PathLike[str]) -> 'Content':
     with open(path, 'rb') as file:
         data = memoryview(mmap(file.fileno(), 0, access=ACCESS_READ))
     if data[: len(_MAGIC)] != _MAGIC:
-        raise ValueError('it is no MCAP file')
+        raise ValueError('it is not an MCAP file')
     content = Content()
     with contextlib.suppress(*_DAMAGED):
         for record in _records(data, len(_MAGIC)):

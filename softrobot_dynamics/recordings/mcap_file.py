@@ -146,6 +146,7 @@ class McapFile:
             self._file.close()
 
     def _statistics(self) -> Any:
+        """Return the record of statistics at the end of a file."""
         first, last = self._span or (0, 0)
         return Statistics(
             attachment_count=0,

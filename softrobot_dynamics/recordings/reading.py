@@ -73,7 +73,7 @@ def read_recording(path: str | PathLike[str]) -> Recording:
 def _recording(content: Any) -> Recording:
     """Return what is in the Content of a file; one of _DAMAGED if it is none of ours."""
     if content.facts is None:
-        raise ValueError('it has none of our metadata')
+        raise ValueError('it has no metadata of this package')
     columns: dict[str, NDArray[Any]] = {}
     for channel, layout in content.columns.items():
         columns |= _columns(content.messages[channel], layout)

@@ -24,8 +24,8 @@ import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.addresses import Entry, run
 from softrobot_dynamics.compiling.jit import inlined, kernel
-from softrobot_dynamics.kernels.linalg import all_finite
-from softrobot_dynamics.kernels.subspaces import eliminate, split_space
+from softrobot_dynamics.kernels.linalg import all_finite, solve_general
+from softrobot_dynamics.kernels.subspaces import split_space
 from softrobot_dynamics.recursion.closures import close_rows, ClosureRows
 
 CLOSED = 1e-12
@@ -165,24 +165,32 @@ def _scaled_rows(closed):
 
 
 @inlined
-def _solve(closed, f):
-    """Fill T, and the last column of ``answer`` with the change of y by the residual."""
-    n, k, u, S = len(closed.q), len(closed.y), closed.units, closed.closures
-    A, B, Q = closed.across, closed.answer, closed.Q
+def _rows_across(closed):
+    """Fill ``rows``, and ``across`` with their products with the columns W of Q."""
     _scaled_rows(closed)
+    k = len(closed.y)
     for r in range(k):
         for c in range(k):
             total = 0.0
-            for i in range(n):
-                total += closed.rows[r, i] * Q[i, c]
-            A[r, c] = total
+            for i in range(len(closed.q)):
+                total += closed.rows[r, i] * closed.Q[i, c]
+            closed.across[r, c] = total
+
+
+@inlined
+def _solve(closed, f):
+    """Fill T, and the last column of ``answer`` with the change of y by the residual."""
+    n, k, u, S = len(closed.q), len(closed.y), closed.units, closed.closures
+    B, Q = closed.answer, closed.Q
+    _rows_across(closed)
+    for r in range(k):
         for c in range(f):
             total = 0.0
             for i in range(n):
                 total -= closed.rows[r, i] * Q[i, k + c]
             B[r, c] = total
         B[r, f] = -S.residual[r] * closed.weights[r]
-    if eliminate(A, B) != 0:
+    if solve_general(closed.across, B) != 0:
         return 1
     for i in range(n):
         for c in range(f):
@@ -231,28 +239,19 @@ def evaluate_closed(closed, h, M, J, z, zd):
         run(closed.evaluate, closed.q, closed.qd)
         close_rows(S, closed.q, closed.qd)
     closed.fresh[0] = 0.0
-    A, B, T = closed.across, closed.answer, closed.T
-    _scaled_rows(closed)
+    B, T = closed.answer, closed.T
+    _rows_across(closed)
     for r in range(k):
-        for c in range(k):
-            total = 0.0
-            for i in range(n):
-                total += closed.rows[r, i] * closed.Q[i, c]
-            A[r, c] = total
         for c in range(f + 1):
             B[r, c] = -S.bias[r] * closed.weights[r]
-    eliminate(A, B)
+    solve_general(closed.across, B)
     for i in range(n):
         total = 0.0
         for r in range(k):
             total += closed.Q[i, r] * B[r, 0]
         closed.a[i] = u[i] * total
+    _reduce(closed, closed.M, M)
     for i in range(n):
-        for c in range(f):
-            total = 0.0
-            for j in range(n):
-                total += closed.M[i, j] * T[j, c]
-            closed.MT[i, c] = total
         total = closed.h[i]
         for j in range(n):
             total += closed.M[i, j] * closed.a[j]
@@ -261,11 +260,6 @@ def evaluate_closed(closed, h, M, J, z, zd):
         h[c] = 0.0
         for i in range(n):
             h[c] += T[i, c] * closed.MT[i, f]
-        for d in range(f):
-            total = 0.0
-            for i in range(n):
-                total += T[i, c] * closed.MT[i, d]
-            M[c, d] = total
         for a in range(len(J)):
             total = 0.0
             for i in range(n):
@@ -278,17 +272,23 @@ def reduce_near(follow, closed, K, D, stiffness, damping, z, zd):
     """Fill stiffness and damping (f, f) of z with T' K T, T' D T, after an evaluation at z, zd."""
     if follow.address != 0:
         run(follow, closed.q, closed.qd)
+    _reduce(closed, K, stiffness)
+    _reduce(closed, D, damping)
+
+
+@kernel
+def _reduce(closed, full, reduced):
+    """Fill ``reduced`` (f, f) with T' times a matrix (n, n) times T."""
     n, f = closed.T.shape
-    for full, reduced in ((K, stiffness), (D, damping)):
-        for i in range(n):
-            for c in range(f):
-                total = 0.0
-                for j in range(n):
-                    total += full[i, j] * closed.T[j, c]
-                closed.MT[i, c] = total
+    for i in range(n):
         for c in range(f):
-            for d in range(f):
-                total = 0.0
-                for i in range(n):
-                    total += closed.T[i, c] * closed.MT[i, d]
-                reduced[c, d] = total
+            total = 0.0
+            for j in range(n):
+                total += full[i, j] * closed.T[j, c]
+            closed.MT[i, c] = total
+    for c in range(f):
+        for d in range(f):
+            total = 0.0
+            for i in range(n):
+                total += closed.T[i, c] * closed.MT[i, d]
+            reduced[c, d] = total

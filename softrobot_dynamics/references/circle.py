@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Lead a tip round and round."""
+"""Lead a tip along a circle."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def examine_commands(
     """Return in words what ``added`` (K, c) asks for beyond limits; ExcessiveReferenceError."""
     u = np.tile(command, (len(times), 1))
     u[:, controlled] += added
-    return _judged([_command(model, times, u, np.asarray(controlled))])
+    return _refuse_worst([_command(model, times, u, np.asarray(controlled))])
 
 
 def commanded(model: CompiledModel, q: Matrix, u: Matrix) -> Matrix:
@@ -132,7 +132,7 @@ def examine(
         _speed('change of ', names, times, change, model.rate_limit),
         _speed('speed of ', model.coordinate_names, times, rates, model.qd_limit),
     )
-    return _judged(demands)
+    return _refuse_worst(demands)
 
 
 def examine_standing(
@@ -150,7 +150,7 @@ def examine_standing(
     refuse_positions(model, now, q[None])
     commands = commanded(model, q[None], u[None])
     demands = _effort(model, now, u[None], controlled), *_held(model, now, commands, controlled)
-    return _judged(demands)
+    return _refuse_worst(demands)
 
 
 def refuse_positions(model: CompiledModel, times: Vector, q: Matrix) -> None:
@@ -211,6 +211,7 @@ def _beyond(
     chosen: Indices,
     limits: tuple[Vector, Vector],
 ) -> tuple[float, ExcessiveReferenceError]:
+    """Return (ratio, error) for the value that is farthest beyond its range."""
     low, high = (limit[chosen] for limit in limits)
     over = np.maximum(np.maximum(low - values[:, chosen], values[:, chosen] - high), 0.0)
     ratios = 1.0 + 2.0 * over / (high - low)
@@ -239,6 +240,7 @@ def _worst(
     ratios: Matrix,
     limits: tuple[Vector, Vector],
 ) -> tuple[float, ExcessiveReferenceError]:
+    """Return the largest of ratios (K, .), with an error that names its time and value."""
     k, i = (int(place) for place in np.unravel_index(np.argmax(ratios), ratios.shape))
     low, high = (float(limit[i]) for limit in limits)
     error = ExcessiveReferenceError(
@@ -247,7 +249,7 @@ def _worst(
     return float(ratios[k, i]), error
 
 
-def _judged(demands: Sequence[tuple[float, ExcessiveReferenceError]]) -> list[str]:
+def _refuse_worst(demands: Sequence[tuple[float, ExcessiveReferenceError]]) -> list[str]:
     """Raise the worst of (ratio, error) beyond the factor; return the words of the others."""
     ratio, error = max(demands, key=lambda each: each[0])
     if ratio > FACTOR:

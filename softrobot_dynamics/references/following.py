@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Postures for points that come one after the other, each soon: from the posture for the one before.
+Postures for a stream of points, each found from the posture before.
 
 The same conditions of optimality as in :mod:`softrobot_dynamics.references.postures`, by a few
 Newton iterations from the solution for the point before. A point that no admissible u can hold is

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Stay where you are."""
+"""Hold the outputs where they are."""
 
 from __future__ import annotations
 

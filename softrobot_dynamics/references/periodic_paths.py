@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Periodic paths of tips, and postures that can hold them again and again.
+Periodic paths of tips, and periodic postures that hold them.
 
 A robot with more motors than a path needs may end elsewhere than it began. Where that is whole
 turns of joints that may go on turning, it is the same place; all else is a jump in the reference.

@@ -90,6 +90,7 @@ def _wrong_rows(
 
 
 def _wrong_times(path: str, lines: Sequence[int], times: Vector) -> list[Problem]:
+    """Return problems for times that do not begin at 0 and rise."""
     problems = []
     if times[0] != 0.0:
         problems.append(

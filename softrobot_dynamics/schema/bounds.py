@@ -7,10 +7,16 @@ few such numbers, and their inverses, are finite.
 """
 
 import math
-from typing import cast, NamedTuple, SupportsFloat
+from numbers import Real
+from typing import cast, NamedTuple, SupportsFloat, TypeGuard
 
 LARGEST = 1e20  # magnitude of a finite number
 SMALLEST = 1e-30  # of a number that may not be negative, unless it is 0
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Tell whether a value is a real number; True and False are none."""
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 class Bounds(NamedTuple):

@@ -25,7 +25,7 @@ from typing import Any, TypeGuard
 
 from softrobot_dynamics.annotations import Function
 from softrobot_dynamics.errors import closest, MISSING, Problem
-from softrobot_dynamics.schema.bounds import ANY, Bounds, hint, SMALLEST
+from softrobot_dynamics.schema.bounds import ANY, Bounds, hint, is_number, SMALLEST
 from softrobot_dynamics.schema.parsing import custom, mapping_of, parse, Parser, Problems, reader
 from softrobot_dynamics.schema.registry import read_member, Registry
 
@@ -60,6 +60,7 @@ def direction(*, default: object = MISSING) -> Any:
     numbers = _numbers('-', 3)
 
     def read(value: object, path: str, problems: Problems) -> tuple[float, ...] | None:
+        """Return a vector of length one."""
         vector = _checked(numbers, value, path, problems)
         length = math.hypot(*vector or (1.0,))
         if length < SMALLEST:
@@ -74,6 +75,7 @@ def interval(unit: str, *, default: object = MISSING) -> Any:
     pair, words = _numbers(unit, 2, Bounds(infinite=True)), f'[low, high] with low < high [{unit}]'
 
     def read(value: object, path: str, problems: Problems) -> tuple[Any, ...] | None:
+        """Return a pair in order."""
         limits = _checked(pair, value, path, problems)
         if limits is not None and not limits[0] < limits[1]:
             problems.append(Problem(path, value, words))
@@ -96,13 +98,14 @@ def profile(
     expected += ', that of the tip may be 0' if pointed else ''
 
     def read(value: object, path: str, problems: Problems) -> tuple[Any, ...] | None:
+        """Return the values at base and tip."""
         if isinstance(value, Real):
             return (one(value, path, problems),) * 2
         if (
             pointed
             and _is_list(value)
             and len(value) == 2
-            and _is_number(value[1])
+            and is_number(value[1])
             and value[1] == 0
         ):
             return one(value[0], f'{path}[0]', problems), 0.0
@@ -118,8 +121,9 @@ def integer(*, at_least: int = 1, at_most: int = 10_000, default: object = MISSI
     words = f'a whole number >= {at_least}'
 
     def read(value: object, path: str, problems: Problems) -> int | None:
+        """Return a whole number within the bounds."""
         limit = ''
-        if isinstance(value, Integral) and _is_number(value):
+        if isinstance(value, Integral) and is_number(value):
             if at_least <= int(value) <= at_most:
                 return int(value)
             limit = f' and <= {at_most}' if value > at_most else ''
@@ -155,6 +159,7 @@ def reference(kind: str, *, default: object = MISSING) -> Any:
     a_name = reader(name())
 
     def read(value: object, path: str, problems: Problems) -> str | None:
+        """Return a name, known if names are known."""
         known = getattr(problems, 'names', {}).get(kind)
         if not isinstance(value, str) or known is None:
             return a_name(value, path, problems)
@@ -182,6 +187,7 @@ def file(
     """
 
     def read(value: object, path: str, problems: Problems) -> Any:
+        """Return the absolute path, or the content, of a file."""
         words = f'the path of {expected}'
         if isinstance(value, (str, Path)):
             found = Path(getattr(problems, 'folder', ''), Path(value).expanduser()).absolute()
@@ -253,7 +259,7 @@ def _number(unit: str, bounds: Bounds) -> _Reader:
     expected = f'{bounds} [{unit}]'
 
     def read(value: object, path: str, problems: Problems) -> float | None:
-        if _is_number(value) and bounds.contain(value):
+        if is_number(value) and bounds.contain(value):
             return float(value)
         problems.append(Problem(path, value, expected + hint(value, bounds)))
 
@@ -277,10 +283,6 @@ def _checked(read: Parser, value: object, path: str, problems: Problems) -> Any:
     before = len(problems)
     result = read(value, path, problems)
     return result if len(problems) == before else None
-
-
-def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _is_list(value: object) -> TypeGuard[Sequence[Any]]:

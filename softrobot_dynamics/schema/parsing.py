@@ -120,6 +120,7 @@ def _refuse_unknown(
     problems: Problems,
     ignore: Sequence[str],
 ) -> None:
+    """Report keys that are no field."""
     allowed = [*ignore, *known]
     for key in islice((key for key in mapping if key not in allowed), MANY):
         words = f'one of the fields {", ".join(allowed)}{closest(key, allowed)}'

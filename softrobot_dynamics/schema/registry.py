@@ -87,6 +87,7 @@ class Registry:
         """
 
         def enter(cls: type[T]) -> type[T]:
+            """Enter a class, which may be entered again after a reload."""
             require_methods(cls)
             named: Any = cls
             known = self._members.setdefault(name, cls)
@@ -111,6 +112,7 @@ class Registry:
         return tuple(sorted(self._members))
 
     def _discover(self) -> None:
+        """Import the members of the package, and those of entry points."""
         with self._lock:
             if self._complete:
                 return
@@ -122,6 +124,7 @@ class Registry:
             self._complete = True
 
     def _load(self, entry: EntryPoint) -> None:
+        """Load an entry point; a fault in it is a warning."""
         try:
             entry.load()
             if entry.name not in self._members:

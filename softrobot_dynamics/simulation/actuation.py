@@ -50,7 +50,7 @@ class ActuatorDynamics:
         self._told: Any = None
         self._supplies.begin()
         if u is not None:
-            self._tell(u)
+            self._set_command(u)
 
     def share_out(self, u: Vector, duration: float, longest: float, q: Vector) -> Iterator[Any]:
         """
@@ -60,7 +60,7 @@ class ActuatorDynamics:
         no longer than ``longest`` [s]; the force of each is its mean, so that no impulse is lost.
         Each begins where q (n,), the robot's, has come to.
         """
-        self._tell(u)
+        self._set_command(u)
         end = self._now + duration
         while self._now < end - ROUNDING:
             self._take_due()
@@ -73,7 +73,7 @@ class ActuatorDynamics:
                 yield self._over(h, q), h
             self._now = until
 
-    def _tell(self, u: Vector) -> None:
+    def _set_command(self, u: Vector) -> None:
         """Take a command (m,) that comes now."""
         if self._told is None:
             self._told, self._arrived = u.copy(), u.copy()

@@ -48,6 +48,7 @@ def closed_rates(
     along = closed.Q[:, n - f :].T / closed.units
 
     def rates(x: Vector) -> Vector:
+        """Return the rates (2 f,) of a state (z, zd)."""
         move(*np.ascontiguousarray(x.reshape(2, f)))
         force = t.J.T @ (model.signs * u) - t.h
         if loads:

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Instants that come every so often."""
+"""Periodic instants with an offset."""
 
 from softrobot_dynamics.dynamics.arguments import ROUNDING
 

@@ -29,13 +29,11 @@ def recentred(model: CompiledModel, *, q: ArrayLike, qd: ArrayLike) -> tuple[Vec
 
 def recentring(model: CompiledModel) -> list[tuple[slice, Joint]]:
     """Return pairs (coordinates, joint) of the joints to be re-centred."""
-    pairs, first = [], 0
-    for module in model.description.modules:
-        joint, part = module.joint, slice(first, first + len(module.joint.coordinates()))
-        first += len(module.coordinate_names())
-        names = {f'{module.joint_name}/{c}' for c in joint.recentres}
+    pairs = []
+    for module, own, _ in model.description.coordinate_slices():
+        names = {f'{module.joint_name}/{c}' for c in module.joint.recentres}
         if names and names.isdisjoint(model.actuator_names):
-            pairs.append((part, joint))
+            pairs.append((own, module.joint))
     return pairs
 
 

@@ -144,7 +144,7 @@ class Sensing:
         self._tick += 1
         return newest and newest.measured
 
-    def told(self, stamp: float, u: Vector) -> None:
+    def take_command(self, stamp: float, u: Vector) -> None:
         """Take notice of a command u (m,) that is sent: states are heard whatever it is."""
 
     def _measure(self, q: Vector, qd: Vector) -> tuple[Vector, Vector]:

@@ -11,13 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.cache import compiling
-from softrobot_dynamics.dynamics.arguments import (
-    body_index,
-    checked,
-    finite,
-    is_number,
-    out_of_range,
-)
+from softrobot_dynamics.dynamics.arguments import body_index, checked, finite, out_of_range
 from softrobot_dynamics.dynamics.closures import assemble, require_closed
 from softrobot_dynamics.dynamics.contacts import require_apart
 from softrobot_dynamics.dynamics.wrenches import read_wrenches, Wrenches
@@ -26,6 +20,7 @@ from softrobot_dynamics.model.closures import require_tree
 from softrobot_dynamics.model.rebuilding import Rebuilt
 from softrobot_dynamics.recursion.contact import ContactWorkspace
 from softrobot_dynamics.recursion.singular_mass import without_inertia
+from softrobot_dynamics.schema.bounds import is_number
 from softrobot_dynamics.simulation.integrators.contact_step import SWEEPS
 from softrobot_dynamics.simulation.integrators.contract import Inputs, Integrator, INTEGRATORS
 from softrobot_dynamics.simulation.joint_stops import JointStops, require_within

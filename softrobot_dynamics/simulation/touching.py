@@ -48,11 +48,9 @@ class TouchingBodies:
 
 def object_columns(model: CompiledModel) -> list[int]:
     """Return the columns of q (n,) that are those of objects."""
-    found: list[int] = []
-    first = 0
-    for module in model.description.modules:
-        last = first + len(module.joint.coordinates()) + len(module.body.coordinates())
-        if module.is_object:
-            found += range(first, last)
-        first = last
-    return found
+    return [
+        column
+        for module, joint, body in model.description.coordinate_slices()
+        if module.is_object
+        for column in range(joint.start, body.stop)
+    ]

@@ -81,6 +81,7 @@ def read_factors(
 def _factor(
     name: str, given: object, description: RobotDescription, parameters: Mapping[str, Any]
 ) -> Factor:
+    """Return a factor by its name and the text of its values; ArgumentError."""
     where, unit = _place(name, description, parameters)
     numbers, ranges = _numbers(name, given, unit)
     low, high = min(numbers), max(numbers)

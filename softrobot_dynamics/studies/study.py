@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-A study: the closed loop without ROS, many times, with some numbers otherwise in each run.
+A study: the closed loop without ROS, many times, with some numbers varied in each run.
 
 :func:`plan_study` checks all and says which runs there will be, :func:`run_study` makes them, by
 joblib: on all cores, or wherever a ``joblib.parallel_config`` leads to.
@@ -37,10 +37,10 @@ from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.description.variation import plant_of
 from softrobot_dynamics.description.variation import vary as varied
-from softrobot_dynamics.dynamics.arguments import is_number
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem, SoftRobotError
 from softrobot_dynamics.evaluation.tracking import TOLERANCE
 from softrobot_dynamics.model.model import compile_model, CompiledModel
+from softrobot_dynamics.schema.bounds import is_number
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
 from softrobot_dynamics.simulation.bus import make_bus
 from softrobot_dynamics.simulation.reconstruction import reconstruction, require_alike
@@ -237,6 +237,7 @@ def _try_ends(experiment: Experiment, rows: Mapping[str, ParameterSpec]) -> None
 def _try(
     experiment: Experiment, factor: Factor, value: float, rows: Mapping[str, ParameterSpec]
 ) -> None:
+    """Raise our errors for a value of a factor that cannot be."""
     if factor.where == 'robot':
         varied(experiment.plant, {factor.name: factor.change(value)})
     elif factor.where == 'sensors':

@@ -56,6 +56,7 @@ class Numeric:
 
 
 def _from_trigonometry(k: int, z: Value) -> Value:
+    """Return c_k(z) by sine and cosine, or by the hyperbolic ones for z < 0."""
     value: Value
     root = np.sqrt(np.abs(z))
     if k % 2 == 0:

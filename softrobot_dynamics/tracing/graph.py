@@ -112,6 +112,11 @@ def symbol(kind: str, index: int) -> Node:
     return _intern('symbol', (), (kind, index))
 
 
+def symbols(kind: str, count: int) -> list[Node]:
+    """Return the nodes of all inputs of a kind."""
+    return [symbol(kind, index) for index in range(count)]
+
+
 def as_node(value: Node | float) -> Node:
     """Return ``value`` itself if it is a node, else the constant node of a number."""
     return value if isinstance(value, Node) else constant(value)

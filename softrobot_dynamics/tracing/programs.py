@@ -113,7 +113,7 @@ def strain_forces(
     v/2 tr(dC/dt dC/dq_j). ``F`` are nine nodes, row-major; ``energy`` is W, a function of three
     rows of three; ``viscosity`` v [Pa s] or None.
     """
-    slots = [graph.symbol('F', i) for i in range(9)]
+    slots = graph.symbols('F', 9)
     density_of = energy([slots[:3], slots[3:6], slots[6:]])
     stress = [tangent([density_of], {('F', i): 1.0})[0] / density for i in range(9)]
     stress = traversal.substitute(stress, {('F', i): node for i, node in enumerate(F)})

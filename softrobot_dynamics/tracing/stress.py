@@ -57,7 +57,7 @@ def _product(rows: Sequence[tuple[int, int]], moduli: Sequence[Node]) -> str:
 
 def _stress(energy: EnergyDensity) -> list[Node]:
     """Nodes (9) of dW/dF, the entries of F playing the part of coordinates."""
-    F = [graph.symbol('q', i) for i in range(9)]
+    F = graph.symbols('q', 9)
     density = graph.as_node(energy([F[:3], F[3:6], F[6:]]))
     return [tangent([density], {('q', i): 1.0})[0] for i in range(9)]
 

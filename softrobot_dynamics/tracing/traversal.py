@@ -68,6 +68,7 @@ def substitute(outputs: Collection[Node], nodes: Mapping[Symbol, Node]) -> list[
 
 
 def _apply(node: Node, args: list[Any], symbols: Mapping[Symbol, Any], math: Math) -> Any:
+    """Return the value of a node from those of its arguments."""
     op = node.op
     if op == 'constant':
         return math.number(node.value)

@@ -29,17 +29,13 @@ def coordinate_ranges(model: CompiledModel, length: float) -> Matrix:
     far as their surface moves by a good part of the body's length and each body can take.
     """
     low, high = model.q_lower.copy(), model.q_upper.copy()
-    first = 0
-    for i, module in enumerate(model.description.modules):
-        for name in module.joint.coordinates():
+    for i, (module, joint, body) in enumerate(model.description.coordinate_slices()):
+        for k, name in enumerate(module.joint.coordinates(), start=joint.start):
             far = _TURN if module.joint.unit(name) == 'rad' else _SLIDE * length
-            low[first], high[first] = _finite(low[first], -far), _finite(high[first], far)
-            first += 1
-        own = len(module.body.coordinates())
-        if own:
-            reach = _reach(model, i, first)
-            low[first : first + own], high[first : first + own] = -reach, reach
-            first += own
+            low[k], high[k] = _finite(low[k], -far), _finite(high[k], far)
+        if body.stop > body.start:
+            reach = _reach(model, i, body.start)
+            low[body], high[body] = -reach, reach
     low, high = np.minimum(low, model.q0), np.maximum(high, model.q0)
     return np.column_stack([low, high])
 

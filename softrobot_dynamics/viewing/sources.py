@@ -23,8 +23,8 @@ _STEPS = 400  # of a slider
 class Source(Protocol):
     """Something that says where the robot is."""
 
-    def look(self) -> tuple[Vector, Vector | None] | None:
-        """Return (q (n,), u (m,) or None) if it is another one than at the last look."""
+    def poll(self) -> tuple[Vector, Vector | None] | None:
+        """Return (q (n,), u (m,) or None) if it is another one than at the last poll."""
 
 
 class Sliders:
@@ -60,7 +60,7 @@ class Sliders:
         slider.on_update(self._note)
         return slider
 
-    def look(self) -> tuple[Vector, Vector | None] | None:
+    def poll(self) -> tuple[Vector, Vector | None] | None:
         """See :class:`Source`."""
         if not self._changed:
             return None
@@ -121,7 +121,7 @@ class Player:
         self._time = gui.add_slider('t [s]', 0.0, self._end, self._end / 1000, 0.0)
         self._now, self._last, self._seen = 0.0, time.monotonic(), -1
 
-    def look(self) -> tuple[Vector, Vector | None] | None:
+    def poll(self) -> tuple[Vector, Vector | None] | None:
         """See :class:`Source`."""
         passed, self._last = time.monotonic() - self._last, time.monotonic()
         if abs(self._time.value - self._now) > self._end / 900:
@@ -143,11 +143,7 @@ class Player:
 
 def _fault(model: CompiledModel, q: Vector) -> str:
     """Say in words which body cannot take q (n,), nothing if all can."""
-    first = 0
-    for module in model.description.modules:
-        first += len(module.joint.coordinates())
-        last = first + len(module.body.coordinates())
-        if last > first and (words := module.body.explain(q[first:last])):
+    for module, _, own in model.description.coordinate_slices():
+        if own.stop > own.start and (words := module.body.explain(q[own])):
             return f'**{module.name}:** {words}'
-        first = last
     return ''

@@ -11,7 +11,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.sampled_data.command import HeldCommand
 from softrobot_dynamics.dynamics.derivatives import forward_dynamics_derivatives
 from softrobot_dynamics.errors import DescriptionError
-from support.differences import derivative, gradient
+from support.differences import assert_close, derivative, gradient
 from support.robots import hand, reaches, rod, states
 
 AREA = 2e-4  # [m^2]
@@ -61,11 +61,6 @@ def helical():
 def model(request):
     """Return a robot with chambers."""
     return request.param()
-
-
-def assert_close(found, wanted, tolerance=1e-9):
-    """Compare with the largest entry of the wanted array."""
-    np.testing.assert_allclose(found, wanted, rtol=0.0, atol=tolerance * np.abs(wanted).max())
 
 
 def test_the_coordinate_is_the_growth_of_the_volume(model):

@@ -11,7 +11,7 @@ from softrobot_dynamics.dynamics.derivatives import forward_dynamics_derivatives
 from softrobot_dynamics.errors import DescriptionError
 from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.simulation.simulator import Simulator
-from support.differences import derivative, gradient
+from support.differences import assert_close, derivative, gradient
 from support.robots import link, reaches, rod, states
 
 STEP = 2e-3
@@ -37,11 +37,6 @@ def model():
     ]
     robot = {'name': 'r', 'gravity': [1.0, 2.0, -9.0], 'bodies': bodies, 'actuators': actuators}
     return sd.compile_model(sd.load_robot(robot))
-
-
-def assert_close(found, wanted, tolerance=1e-9):
-    """Compare with the largest entry of the wanted array."""
-    np.testing.assert_allclose(found, wanted, rtol=0.0, atol=tolerance * np.abs(wanted).max())
 
 
 def loads(model, q):

@@ -131,6 +131,29 @@ def test_wrong_surroundings_are_refused_by_their_place(more, place):
     assert place in problems(SPHERE, **more)
 
 
+PLANE = {'name': 'floor', 'type': 'plane', 'point': [0.0, 0.0, -5.0]}
+
+
+def test_a_group_that_no_shape_is_in_is_refused_once_there_are_surroundings():
+    """`collides_with` names groups of shapes; those of surroundings to come are not known yet."""
+    shape = {**SPHERE, 'collides_with': ['floors']}
+    assert 'b.collision.collides_with' in problems(shape, environment=[PLANE])
+    alone = robot(shape)
+    with pytest.raises(DescriptionError, match="'floors', expected a group"):
+        sd.surround(alone, {'environment': [PLANE]})
+    around = sd.surround(alone, {'environment': [{**PLANE, 'group': 'floors'}]})
+    assert around.environment[0].shape.group == 'floors'
+
+
+def test_surroundings_that_nothing_can_touch_draw_a_warning():
+    """A robot without `collision`, or of groups that do not collide, moves through all."""
+    apart = {**SPHERE, 'group': 'a', 'collides_with': ['object']}
+    for shape in (None, apart):
+        model = sd.compile_model(sd.surround(robot(shape), {'environment': [PLANE]}))
+        with pytest.warns(RuntimeWarning, match='robot r: nothing touches its surroundings'):
+            assert model.contact_plan is None
+
+
 def test_surroundings_come_from_a_file_as_from_the_robot_file(tmp_path):
     """A robot that is surrounded later is the one whose file says the same."""
     around = {

@@ -7,6 +7,7 @@ import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
+from support.mechanics import energy
 from support.robots import compiled, link, rod, states
 
 MIXED = ('zoo', 'gallery', 'hand', 'hybrid_arm')  # every body kind, every joint
@@ -80,9 +81,9 @@ def test_springs_have_no_energy_at_their_rest():
 def test_invalid_arguments_of_energies_are_refused():
     """A wrong number, shape or posture is refused with the name of the argument."""
     model = compiled('pcc_arm')
-    for energy in (sd.potential_energy, sd.elastic_energy):
+    for call in (sd.potential_energy, sd.elastic_energy):
         with pytest.raises(ArgumentError, match='argument q'):
-            energy(model, q=np.zeros(model.n - 1))
+            call(model, q=np.zeros(model.n - 1))
     with pytest.raises(ArgumentError, match='argument qd'):
         sd.kinetic_energy(model, q=model.q0, qd=np.full(model.n, np.nan))
 
@@ -96,15 +97,6 @@ def undamped():
         {'name': 'rod', 'joint': {'type': 'fixed'}, 'body': rod(radius=0.01, damping=0.0)},
     ]
     return sd.compile_model(sd.load_robot({'name': 'whip', 'bodies': bodies}))
-
-
-def energy(model, q, qd):
-    """All energy [J] of a robot."""
-    return (
-        sd.kinetic_energy(model, q=q, qd=qd)
-        + sd.potential_energy(model, q=q)
-        + sd.elastic_energy(model, q=q)
-    )
 
 
 def test_energy_is_kept_to_the_order_of_the_method(undamped):

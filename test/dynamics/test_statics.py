@@ -11,16 +11,10 @@ from softrobot_dynamics.dynamics.newton import newton
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.errors import ArgumentError, NotConvergedError
 from support.differences import gradient
+from support.mechanics import unbalanced
 from support.robots import compiled
 
 L, RADIUS, E, OFFSET = 0.3, 0.02, 0.1e6, 0.015  # of the rod with a straight tendon, SI units
-
-
-def unbalanced(model, q, u):
-    """Return the static residual ID(q, 0, 0) - A u (n,)."""
-    zero = np.zeros(model.n)
-    A = sd.actuation(model, q=q, qd=zero).matrix
-    return sd.inverse_dynamics(model, q=q, qd=zero, qdd=zero) - A @ u
 
 
 @pytest.mark.parametrize('name', ['pcc_arm', 'planar_cc_chain'])

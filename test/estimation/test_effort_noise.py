@@ -63,7 +63,7 @@ def moved(name, h, values, seed=3, size=0.3, u=1.0):
     )
     own.take(np.concatenate([q, qd, np.zeros(n)]))
     own.u[:] = u
-    own.look()
+    own.linearise()
     there, rates = own.differentiate, np.zeros((2 * n + m, 2 * n + m))
     inverse = np.linalg.inv(there.M)
     K = there.by_state - np.hstack([there.stiffness, np.zeros((n, n))])

@@ -122,7 +122,7 @@ def test_covariances_move_by_the_exponential():
     moved = own.move(state, h, commands)
     own.take(x)
     own.u[:] = u
-    own.look()
+    own.linearise()
     A, inverse = np.zeros((30, 30)), np.linalg.inv(own.differentiate.M)
     K = own.differentiate.by_state - np.hstack([own.differentiate.stiffness, np.zeros((n, n))])
     A[:n, n : 2 * n], A[n : 2 * n, : 2 * n] = np.eye(n), -inverse @ K

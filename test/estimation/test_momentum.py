@@ -68,7 +68,7 @@ def test_momentum_changes_as_the_mass_matrix_does(name):
         ]
         wanted = (ends[0] - ends[1]) @ qd / (2.0 * step)
         h = sd.inverse_dynamics(model, q=q, qd=qd, qdd=0.0 * q)
-        found = own._look(0.0, q, qd).change + h - model.damping @ qd
+        found = own._evaluate_at(0.0, q, qd).change + h - model.damping @ qd
         size = np.abs(wanted).max() + 1e-9 * np.abs(h).max()
         assert np.abs(found - wanted).max() < 1e-5 * size
 

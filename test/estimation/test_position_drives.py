@@ -82,7 +82,7 @@ def test_derivatives_are_those_of_the_simulated_motion(hybrid):
 
     def look(q, qd):
         mover.q[:], mover.qd[:], mover.u[:] = q, qd, told(hybrid, 0.1)
-        mover.look()
+        mover.linearise()
         return mover.differentiate.response.qdd.copy()
 
     found = look(q, qd)

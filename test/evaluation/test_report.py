@@ -11,7 +11,7 @@ from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.evaluation import records, tracking
 from softrobot_dynamics.evaluation.targets import targets_of, time_along
 from softrobot_dynamics.evaluation.units import in_words
-from softrobot_dynamics.loops.command_timing import said_of
+from softrobot_dynamics.loops.command_timing import timing_in_words
 from softrobot_dynamics.references.piecewise import spline
 from support.recorded import parameters, PERIOD, RADIUS, recordings, TURN
 
@@ -48,6 +48,21 @@ def test_records_are_joined_by_their_stamps():
     assert np.array_equal(run.q, controller['q'])
     assert np.array_equal(run.y, controller['y'])
     assert run.lapses == ()
+
+
+def test_times_are_those_of_the_stamps_where_a_step_is_no_whole_period():
+    """A state 2.26 periods after the one before is that much later along the reference."""
+    pair = recordings()
+    first = pair[1]['stamp'][pair[1]['mode'] == pair[1].facts['modes'].index('running')][0]
+
+    def late(recording):
+        stamps = recording['stamp']
+        later = np.where(stamps > first, stamps + round(1.26 * PERIOD * 1e9), stamps)
+        return replace(recording, columns={**recording.columns, 'stamp': later})
+
+    run = records.join(*map(late, pair))
+    assert run.t[0] == 0.0
+    assert run.t[1] == pytest.approx(2.26 * PERIOD, rel=1e-6)
 
 
 def test_only_the_duration_asked_for_counts():
@@ -321,7 +336,7 @@ def test_figures_say_when_commands_acted():
         _, figures = judged(replace(simulation, facts={**facts, **told}), controller)
         assert figures.command_timing == told.get('command_timing')
         if words:
-            assert words in said_of(figures.command_timing, figures.bus_rate_hz)
+            assert words in timing_in_words(figures.command_timing, figures.bus_rate_hz)
 
 
 def test_csv_has_a_line_for_every_tick(tmp_path):

@@ -109,19 +109,19 @@ def test_a_fit_is_reported():
     }
     assert lines_of(summary) == [
         'density ×1.2, 95 % ×1.1 to ×1.3, at its bound',
-        'damping: these postures do not tell',
-        'not shown by these postures: damping',
+        'damping: these postures do not determine it',
+        'not determined by these postures: damping',
         'markers are off by 2 mm rms, 3 mm with the robot file',
-        'worth fitting, by postures not seen: density',
-        'on postures not seen: 2.5 mm rms; by them',
+        'worth fitting, by postures left out: density',
+        'on postures left out: 2.5 mm rms; intervals from them',
         '  density 1 to 1.4',
         'hold next: t1 2, t2 0',
     ]
     more = {'kind': 'motion', 'rms_of_markers': {}, 'rms_of_coordinates': {'elbow': (0.1, 0.2)}}
     lines = lines_of({**summary, **more})
-    assert 'damping: this motion does not tell' in lines
+    assert 'damping: this motion does not determine it' in lines
     assert 'elbow is off by 0.1 rms, 0.2 with the robot file' in lines
-    assert 'on blocks of time not seen: 0.0025 rms; by them' in lines
+    assert 'on blocks of time left out: 0.0025 rms; intervals from them' in lines
 
 
 @pytest.mark.parametrize(('old', 'new', 'words'), [

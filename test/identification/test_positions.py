@@ -8,7 +8,7 @@ from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.identification.fitting import identify
 from softrobot_dynamics.identification.mapping import read_mapping, read_postures
 from softrobot_dynamics.identification.postures import Marker, postures
-from support.servos import servo
+from support.servos import servo, tips_under
 
 DRIVE = {'compliance': 2e-4, 'pretension': 20.0, 'radius': 0.01, 'offset': 0.0}
 TRUTH = {'compliance': 3e-4, 'pretension': 26.0, 't1.drive.offset': 0.05, 'young_modulus': 5e5}
@@ -16,18 +16,11 @@ TIP = Marker('tip', 'arm', (0.0, 0.0, 0.2))
 U = np.random.default_rng(2).uniform(-1.5, 1.5, (6, 3))
 
 
-def held(robot):
-    """Return where the tip is (P, 1, 3) [m] under the commands U, by whole solves."""
-    model = sd.compile_model(robot)
-    q = [sd.equilibrium(model, command=u).q for u in U]
-    return np.array([[sd.forward_kinematics(model, q=each)[-1][:3, 3]] for each in q])
-
-
 def test_compliance_pretension_and_an_offset_are_found():
     """Compliance, pretension, an offset and the modulus are found, with slack cables too."""
     robot = sd.load_robot(servo(DRIVE))
     true = sd.vary(robot, TRUTH)
-    model, positions = sd.compile_model(true), held(true)
+    model, positions = sd.compile_model(true), tips_under(true, U)
     q = [sd.equilibrium(model, command=u).q for u in U]
     assert min(sd.efforts(model, q=a, command=u).min() for a, u in zip(q, U)) == 0.0
     fit = ['compliance', 'pretension', 't1.drive.offset=-0.5..0.5', 'young_modulus']

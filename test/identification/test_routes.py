@@ -11,7 +11,7 @@ from softrobot_dynamics.identification.parameters import read_parameters
 from softrobot_dynamics.identification.postures import Marker, postures
 from softrobot_dynamics.identification.prediction import Predictor
 from softrobot_dynamics.identification.robot_files import write_fitted
-from support.servos import servo
+from support.servos import servo, tips_under
 
 DRIVE = {'compliance': 2e-4, 'pretension': 20.0, 'radius': 0.01}
 TRUTH = {'path.radius': 0.0162, 't1.path.phase': 2.0, 't2.path.arm.phase': 4.35}
@@ -41,18 +41,11 @@ actuators:
 """
 
 
-def held(robot):
-    """Return where the tip is (P, 1, 3) [m] under the commands U, by whole solves."""
-    model = sd.compile_model(robot)
-    q = [sd.equilibrium(model, command=u).q for u in U]
-    return np.array([[sd.forward_kinematics(model, q=each)[-1][:3, 3]] for each in q])
-
-
 def test_radius_and_angles_are_found():
     """One radius of three tendons, two angles, with the modulus; the first one's is 0."""
     robot = sd.load_robot(servo(DRIVE))
     truth = {**TRUTH, 'young_modulus': 5e5}
-    data = postures(robot, U, [TIP], held(sd.vary(robot, truth)))
+    data = postures(robot, U, [TIP], tips_under(sd.vary(robot, truth), U))
     found = identify(robot, data, [*FIT, 'young_modulus'], loss='linear')
     assert {e.name: e.value for e in found.estimates} == pytest.approx(truth, rel=1e-4)
     assert not found.unseen and found.rms < 1e-8
@@ -64,7 +57,7 @@ def test_derivatives_are_those_of_whole_solves_and_nothing_is_compiled():
     """Derivatives equal differences of equilibria, and no kernel is compiled."""
     robot = sd.load_robot(servo(DRIVE))
     parameters = read_parameters(robot, [*FIT, 't0.path.phase=-1..1'])
-    predictor = Predictor(parameters, postures(robot, U, [TIP], held(robot)))
+    predictor = Predictor(parameters, postures(robot, U, [TIP], tips_under(robot, U)))
     x, h = parameters.start, 1e-4
     predictor.derivatives(x)
     with numba.core.event.install_recorder('numba:compile') as recorder:

@@ -50,12 +50,12 @@ def test_inverse_of_an_unsymmetric_matrix():
 ], ids=['any', 'zero', 'small'])  # fmt: skip
 def test_elimination_takes_the_largest_pivot_of_either_sign(A):
     """Elimination takes the largest pivot by size, also where the first is zero or tiny."""
-    A, b = np.array(A), np.arange(1.0, 1.0 + len(A))
-    x = b.copy()
-    assert cached(linalg.solve_general)(A.copy(), x) == 0
-    np.testing.assert_allclose(x, np.linalg.solve(A, b), rtol=1e-12)
+    A, B = np.array(A), np.arange(1.0, 1.0 + 2 * len(A)).reshape(-1, 2)
+    X = B.copy()
+    assert cached(linalg.solve_general)(A.copy(), X) == 0
+    np.testing.assert_allclose(X, np.linalg.solve(A, B), rtol=1e-12)
     A[:, 1] = 0.0
-    assert cached(linalg.solve_general)(A, b) == 2
+    assert cached(linalg.solve_general)(A, B) == 2
 
 
 def test_a_mass_matrix_of_mixed_units_solves_rows_and_columns():

@@ -155,6 +155,8 @@ def test_a_command_that_took_too_long_on_its_way_is_followed_by_the_safe_one(con
     control.go(state((1.0, 1.0), 2))
     assert control.publisher.commands[-2][1] is not None
     assert control.publisher.commands[-1] == (SAFE, None) and control.loop.mode == TIMED_OUT
+    answered, _ = control.publisher.commands[-2]
+    assert answered != SAFE and control.loop.record.rows[-1][4].tolist() == answered
 
 
 def test_a_state_that_waited_while_the_loop_did_not_run_is_stale(control):

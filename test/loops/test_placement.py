@@ -5,7 +5,8 @@ from collections import Counter
 from types import SimpleNamespace
 
 import pytest
-from softrobot_dynamics.loops import realtime
+from softrobot_dynamics.demo.rates import share_one
+from softrobot_dynamics.loops import placement, realtime
 from softrobot_dynamics.loops.placement import SharedProcessor
 from softrobot_dynamics.loops.simulation_loop import DRIVEN, IDLE
 from softrobot_dynamics.loops.statistics import Window
@@ -87,3 +88,11 @@ def test_without_another_processor_a_simulation_stays(monkeypatch, moves):
     """Where there is no other processor nothing moves and nothing is said."""
     monkeypatch.setattr(realtime, 'own_processor', lambda: None)
     assert SharedProcessor(3).decide(driven(900_000)) is None and moves == []
+
+
+def test_nodes_of_a_demo_share_a_processor_if_their_work_fits():
+    """At 1 kHz 0.3 and 0.35 ms share one, 0.4 and 0.35 do not, nor does a loop with estimator."""
+    assert share_one((0.3e-3, 0.35e-3), 1000.0)
+    assert not share_one((0.4e-3, 0.35e-3), 1000.0)
+    assert not share_one((0.1e-3, 0.1e-3, 0.1e-3), 1000.0)
+    assert placement.FULL == 0.7

@@ -37,7 +37,7 @@ def loop(p, q=1.0, mode=RUNNING, delay=0.0):
     """Return a loop at q that runs with a gain, on states with a delay, which adds to it."""
     place = np.array([q]), np.array([0.0])
     driver = SimpleNamespace(state_delay=delay)
-    driver.told = lambda own: own.replace(p=own.p + driver.state_delay)
+    driver.with_state_delay = lambda own: own.replace(p=own.p + driver.state_delay)
     return SimpleNamespace(
         phase='',
         orders=SimpleNamespace(settings=settings(p)),
@@ -79,34 +79,34 @@ def test_a_growth_counts_when_errors_would_have_grown_e_fold():
     """A running loop is warned of once per order, by a second look, and not while it waits."""
     said = []
     (growth, time), running = watched(said), loop(2.0)
-    assert growth.look(loop(2.0, mode=WAITING)) == ''
-    assert growth.look(running) == '' and growth.last == 2.0
+    assert growth.monitor(loop(2.0, mode=WAITING)) == ''
+    assert growth.monitor(running) == '' and growth.last == 2.0
     time[0] = 0.2  # with a model that is off, errors would grow e-fold in 0.25 s
-    assert growth.look(running) == '' and not said
+    assert growth.monitor(running) == '' and not said
     time[0] = 0.3
-    assert all('1.00200' in growth.look(running) for _ in range(3)) and len(said) == 1
-    assert growth.look(loop(-3.0)) == '' and growth.last == -3.0 and len(said) == 1
+    assert all('1.00200' in growth.monitor(running) for _ in range(3)) and len(said) == 1
+    assert growth.monitor(loop(-3.0)) == '' and growth.last == -3.0 and len(said) == 1
 
 
 def test_a_growth_that_is_over_when_it_would_count_is_not_told_of():
     """A robot that passes a place where errors would grow makes no words."""
     said = []
     (growth, time), running = watched(said), loop(2.0)
-    assert growth.look(running) == ''
+    assert growth.monitor(running) == ''
     running.place = lambda: (np.array([-2.0]), np.array([0.0]))
     time[0] = 1.0
-    assert growth.look(running) == '' and growth.last == -4.0
+    assert growth.monitor(running) == '' and growth.last == -4.0
     time[0] = 9.0
-    assert growth.look(running) == '' and not said
+    assert growth.monitor(running) == '' and not said
 
 
 def test_a_loop_sensitive_to_model_errors_is_reported():
     """Growth with a model off by a fifth is reported once, with its time constant."""
     said = []
     (growth, time), running = watched(said), loop(-1.5)
-    assert growth.look(running) == ''
+    assert growth.monitor(running) == ''
     time[0] = 2.1
-    assert all('20% other' in growth.look(running) for _ in range(3))
+    assert all('20% other' in growth.monitor(running) for _ in range(3))
     assert growth.last == -1.5 and growth.if_off == pytest.approx(0.5)
     assert len(said) == 1 and 'e-fold in 2 s' in said[0]
 
@@ -140,11 +140,11 @@ def test_a_loop_is_judged_with_the_delay_of_its_states():
     """Settings are judged with the delay that states have, again once that is another one."""
     said = []
     (growth, time), running = watched(said), loop(-10.0, delay=1.0)
-    growth.look(running)
+    growth.monitor(running)
     assert growth.last == -9.0 and not said
     running.driver.state_delay = 12.0
-    growth.look(running)
+    growth.monitor(running)
     assert growth.last == 2.0 and not said
     time[0] = 10.0
-    growth.look(running)
+    growth.monitor(running)
     assert growth.last == 2.0 and len(said) == 1

@@ -115,15 +115,15 @@ def test_an_unknown_delay_is_reported(monkeypatch, behind, known, words):
         late = behind + 6.0  # a simulation that has slipped
         loop.last_stamp = here - round(late * 1e6)
         loop.soonest = -here + round(behind * 1e6)  # between two looks, before it slipped
-        found = watch.look(loop, False)
+        found = watch.check(loop, False)
         assert k >= state_monitoring.LOOKS - 1 or not found
     assert [words in each for each in found] == [True] * bool(words)
     assert len(logger.warnings) == bool(words)
     loop.mode = STOPPED  # the safe command answers nothing
-    assert watch.look(loop, False) == []
+    assert watch.check(loop, False) == []
     loop.mode = RUNNING
     del loop.orders.settings.delay
-    assert watch.look(loop, False) == []
+    assert watch.check(loop, False) == []
 
 
 def test_joints_of_others_are_named_once(monkeypatch):
@@ -133,7 +133,7 @@ def test_joints_of_others_are_named_once(monkeypatch):
     logger = Logger()
     watch = StateMonitor(SimpleNamespace(get_logger=lambda: logger), '/joint_states')
     for _ in range(3):
-        assert watch.look(quiet_loop(ignored_names=('grip', 'lift')), False) == []
+        assert watch.check(quiet_loop(ignored_names=('grip', 'lift')), False) == []
         clock.time += 3600 * 10**9
     assert [words for words in logger.warnings if 'ignored: grip, lift' in words]
     assert len(logger.warnings) == 1
@@ -151,7 +151,7 @@ def test_a_part_that_is_old_at_the_ticks_is_named(monkeypatch, age, said):
     for _ in range(30):
         ages[0].add(0)
         ages[1].add(age * 10**6)
-    found = watch.look(loop, False)
+    found = watch.check(loop, False)
     expected = f'states of soft are {age} ms older', 'states.tick: soft'
     assert [all(words in each for words in expected) for each in found] == [True] * said
     assert logger.warnings == found
@@ -170,12 +170,12 @@ def test_several_publishers_are_named_when_it_matters(monkeypatch):
     )
     loop = quiet_loop()
     watch = StateMonitor(node, '/joint_states')
-    assert watch.look(loop, False) == []
+    assert watch.check(loop, False) == []
     for _ in range(3):
-        assert watch.look(loop, True) == ['2 publishers of /joint_states: /one, /two']
+        assert watch.check(loop, True) == ['2 publishers of /joint_states: /one, /two']
     assert len(logger.warnings) == 1
     del names[1]
-    assert watch.look(loop, True) == []
+    assert watch.check(loop, True) == []
 
 
 @pytest.mark.parametrize(
@@ -201,8 +201,8 @@ def test_the_mode_of_the_loop_comes_first(mode, odd, timeouts, level, words):
     }
     loop = quiet_loop(mode=mode, compute_times=Window(), **given)
     loop.statistics.counts['timeouts'] += timeouts
-    watch = SimpleNamespace(look=lambda *_: odd, offset=lambda _: 0.0, delay=lambda _: 0.0)
-    growth = SimpleNamespace(look=lambda _: '', last=0.0, if_off=0.0)
+    watch = SimpleNamespace(check=lambda *_: odd, offset=lambda _: 0.0, delay=lambda _: 0.0)
+    growth = SimpleNamespace(monitor=lambda _: '', last=0.0, if_off=0.0)
     found = report_on(loop, watch, growth)
     assert found[:2] == (level, words) and report_on(None, watch, growth)[1] == 'inactive'
 

@@ -16,6 +16,7 @@ from softrobot_dynamics.simulation.actuation import ActuatedSimulator  # noqa: E
 from softrobot_dynamics.simulation.bus import make_bus  # noqa: E402
 from softrobot_dynamics.simulation.sensing import perfect  # noqa: E402
 from support.loops import Clock, Outlet  # noqa: E402
+from support.mechanics import energy
 
 
 def link(name, axis, mass, at):
@@ -51,15 +52,6 @@ def arm(lag):
 def model():
     """Return the compiled arm."""
     return sd.compile_model(arm(0.03))
-
-
-def energy(model, q, qd):
-    """Return the sum of all energies [J]."""
-    return (
-        sd.kinetic_energy(model, q=q, qd=qd)
-        + sd.potential_energy(model, q=q)
-        + sd.elastic_energy(model, q=q)
-    )
 
 
 def test_constant_torques_do_the_work_that_the_robot_gains(model):

@@ -25,7 +25,7 @@ def test_states_of_a_labs_topic_are_seen(observer, tmp_path):
 
     def met():
         publisher.publish(JointState(name=names, position=[0.1, 0.2], velocity=[0.0, 0.0]))
-        seen.extend(filter(None, [view.look()]))
+        seen.extend(filter(None, [view.poll()]))
         return seen
 
     observer.until(met, 'a state')

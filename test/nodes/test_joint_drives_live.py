@@ -121,7 +121,7 @@ def test_simulation_2_of_the_paper_runs_with_position_drives(command, observer, 
         pace = {'real_time_factor': 0.0, 'command_timing': 'lockstep'}
         start('simulation', wait_for_commands='true', **pace)
         start('controller', autostart='true', record=str(record), watchdog_periods=4000, **own)
-        observer.until(lambda: phase(observer) == 'grip', 'the last phase')
+        observer.until(lambda: observer.phase == 'grip', 'the last phase')
         begun = observer.states[-1].header.stamp.sec
         observer.until(lambda: observer.states[-1].header.stamp.sec > begun + 4, 'four seconds')
         fields = {x for x in ('position', 'effort') if getattr(observer.commands[-1], x)}
@@ -145,9 +145,3 @@ def flat(values, prefix=''):
         else:
             found[prefix + name] = value
     return found
-
-
-def phase(observer):
-    """Return what the diagnostics say."""
-    values = observer.status[CONTROLLER].values if CONTROLLER in observer.status else ()
-    return next((v.value for v in values if v.key == 'phase'), None)

@@ -153,8 +153,8 @@ def test_processors_of_the_nodes(spied):
 
 @pytest.mark.skipif(len(realtime.processors()) < 2, reason='one processor only')
 def test_simulation_and_controller_share_a_processor(spied):
-    """Told so both get the same processor and know it; else each gets its own."""
-    assert _run('closed_loop', controller_processor='shared') == 0
+    """Both get the same processor and know it; each gets its own with an estimator."""
+    assert _run('closed_loop') == 0
     places = [(spied / node).read_text().splitlines()[:3] for node in ('simulation', 'controller')]
     assert places[0] == places[1] and places[0][1].isdecimal() and places[0][2] == '--shared'
     assert _run('closed_loop', estimator='pcc_arm') == 0

@@ -69,7 +69,7 @@ def test_the_order_may_change_from_message_to_message():
         (state(names=()), 'wrong name', 'a, b, c missing'),
         (state(names=('a', 'b', 'c', 'd')), 'wrong size', 'position has 3 values, expected 4'),
         (state(names=('arm/x', 'b', 'c')), 'wrong name', "'arm/x' is unknown; a missing"),
-        (state(names=('a', 'b', 'b')), 'wrong name', "'b' stands there twice"),
+        (state(names=('a', 'b', 'b')), 'wrong name', "'b' is named twice"),
         (state(position=(1.0, np.nan, 3.0)), 'not a number', 'position'),
         (state(velocity=(1.0, 2.0, -np.inf)), 'not a number', 'velocity'),
     ],

@@ -281,7 +281,7 @@ def test_a_processor_that_is_not_there_is_refused(start, tmp_path):
     """A processor that does not exist is refused with those that do."""
     assert start('simulation', '--processor', '5000').wait(PATIENCE) == 2
     log = (tmp_path / 'simulation.log').read_text(encoding='utf-8')
-    assert "'5000' is no processor for this process; own, first, second, " in log
+    assert "'5000' is not a processor of this process, expected one of own, first, second, " in log
 
 
 def test_misspelt_parameters_are_said(start, tmp_path, observer):

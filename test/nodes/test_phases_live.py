@@ -14,7 +14,6 @@ from softrobot_dynamics.evaluation.replaying import replay  # noqa: E402
 from softrobot_dynamics.recordings.reading import read_recording  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 from support.node_processes import NODES, RATE, starting  # noqa: E402
-from support.observer import CONTROLLER  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 import yaml  # noqa: E402
 
@@ -57,14 +56,14 @@ def test_phases_follow_each_other_and_stop_when_they_are_told_to(observer, tmp_p
         record = tmp_path / 'run.mcap'
         start('controller', autostart='true', record=str(record), **PARAMETERS)
         observer.until_running()
-        observer.until(lambda: phase(observer) == 'both', 'the second phase')
+        observer.until(lambda: observer.phase == 'both', 'the second phase')
         observer.until(lambda: len(led(observer)) == 6, 'six that are led')
         assert observer.set(upper__pd_plus__p=9.0, upper__pd_plus__d=6.0).successful
         refused = observer.set(upper__pd_plus__p=-9.0)
         assert not refused.successful and 'upper.pd_plus.p' in refused.reason
         assert observer.set(lower__reference__setpoint=[-2e-3, -2e-3, -2e-3]).successful
         observer.until(lambda: y_d(observer, 't1') == pytest.approx(-2e-3), 'the new set-point')
-        assert phase(observer) == 'both'
+        assert observer.phase == 'both'
         hold = Trigger.Request()
         assert observer.call(Trigger, 'controller/hold', hold).success and len(led(observer)) == 6
         restart = observer.ask(Trigger, 'controller/restart', Trigger.Request())
@@ -76,7 +75,7 @@ def test_phases_follow_each_other_and_stop_when_they_are_told_to(observer, tmp_p
         publisher.publish(to_rest(6))
         begun = observer.states[-1].header.stamp.sec
         observer.until(lambda: observer.states[-1].header.stamp.sec > begun + 2, 'its duration')
-        assert phase(observer) == 'one' and led(observer) == ['t1', 't2', 't3']
+        assert observer.phase == 'one' and led(observer) == ['t1', 't2', 't3']
     log = (tmp_path / 'controller.log').read_text(encoding='utf-8')
     assert log.count(': phase one') == 2 and log.count(': phase both') == 1
     assert '~/trajectory refused: not now: at present t4, t5, t6 have no reference' in log
@@ -91,12 +90,6 @@ def test_phases_follow_each_other_and_stop_when_they_are_told_to(observer, tmp_p
     assert (changed.tick, changed.actuator) == (row, 't5') and changed.recorded == u[row, 4]
     with pytest.raises(ArgumentError, match='says something else now'):
         replay(recording, 'ur10e')
-
-
-def phase(observer):
-    """Return what the diagnostics say."""
-    values = observer.status[CONTROLLER].values if CONTROLLER in observer.status else ()
-    return next((v.value for v in values if v.key == 'phase'), None)
 
 
 def led(observer):

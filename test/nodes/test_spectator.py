@@ -35,7 +35,7 @@ def test_the_newest_state_and_command_are_seen(observer, spectator):
         def met():
             for topic, fields in messages:
                 publishers[topic].publish(JointState(**fields))
-            if (found := spectator.look()) is not None:
+            if (found := spectator.snapshot()) is not None:
                 seen.append(found)
             return seen and condition(*seen[-1])
 
@@ -76,7 +76,7 @@ def test_commands_in_parts_are_seen_once_all_have_come(observer):
         for publisher, message in told:
             publisher.publish(message)
         state.publish(JointState(name=['x', 'y'], position=[0.0, 0.0], velocity=[0.0, 0.0]))
-        if (found := watch.look()) is not None:
+        if (found := watch.snapshot()) is not None:
             seen.append(found.u)
         return bool(seen) and condition(seen[-1])
 
@@ -99,7 +99,7 @@ def test_states_in_parts_are_seen_as_one(observer):
     def met(q, *told):
         for publisher, name, position in told:
             publisher.publish(JointState(name=[name], position=[position]))
-        if (found := watch.look()) is not None:
+        if (found := watch.snapshot()) is not None:
             seen.append(found.q.tolist())
         return bool(seen) and seen[-1] == q
 

@@ -101,7 +101,7 @@ def test_a_silent_part_is_named_and_the_safe_command_sent(observer, start, tmp_p
 
     until(lambda: 'no valid states of soft' in said(observer)[1], 'the missing part by name')
     log = tmp_path / 'controller.log'
-    until(lambda: 'no valid one of soft on /soft/joint_states' in log.read_text(), 'its topic')
+    until(lambda: 'no valid state of soft on /soft/joint_states' in log.read_text(), 'its topic')
     drivers.silent = set()
     until(lambda: observer.mode(CONTROLLER) == 'running', 'both parts')
     drivers.silent = {0}

@@ -10,7 +10,8 @@ from softrobot_dynamics.errors import MessageError  # noqa: E402
 from softrobot_dynamics.loops.message_fields import SECOND  # noqa: E402
 from softrobot_dynamics.loops.standing_orders import LATCHED, StandingOrders  # noqa: E402
 from softrobot_dynamics.loops.trajectories import TrajectoryReader  # noqa: E402
-from softrobot_dynamics.references.piecewise import braking, hermite, sample  # noqa: E402
+from softrobot_dynamics.references.piecewise import braking, hermite  # noqa: E402
+from support.references import at
 from support.trajectory_messages import trajectory  # noqa: E402
 
 pytestmark = pytest.mark.quick
@@ -22,13 +23,6 @@ READER = TrajectoryReader(NAMES)
 def message(*points, names=NAMES, **given):
     """Return a trajectory of both actuators."""
     return trajectory(names, *points, **given)
-
-
-def at(reference, t):
-    """y_d, its rate and its acceleration, (3, m)."""
-    out = np.empty((3, reference.coefficients.shape[2]))
-    sample(reference, float(t), out)
-    return out
 
 
 def check_smooth(reference, orders):

@@ -6,8 +6,8 @@ import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
 from softrobot_dynamics.references.contract import trajectory
-from softrobot_dynamics.references.piecewise import sample
 from softrobot_dynamics.references.table import MOST, read_table
+from support.references import at
 from support.robots import compiled
 
 OUTPUTS = 't, elbow, shoulder\n0, 0.1, 0.2\n\n0.5, 0.3, 0.1\n2.0, -0.1, 0.4\n'
@@ -29,13 +29,6 @@ def write(tmp_path, monkeypatch):
         return name
 
     return write
-
-
-def at(reference, t):
-    """y_d, its rate and its acceleration, (3, m)."""
-    out = np.empty((3, reference.coefficients.shape[2]))
-    sample(reference, float(t), out)
-    return out
 
 
 @pytest.mark.quick

@@ -9,14 +9,8 @@ from scipy.optimize import minimize
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, InfeasibleReferenceError
 from softrobot_dynamics.references.postures import hold_points, RESERVE
+from support.mechanics import unbalanced
 from support.robots import compiled
-
-
-def unbalanced(model, q, u):
-    """Return the static residual ID(q, 0, 0) - A u (n,)."""
-    zero = np.zeros(model.n)
-    A = sd.actuation(model, q=q, qd=zero).matrix
-    return sd.inverse_dynamics(model, q=q, qd=zero, qdd=zero) - A @ u
 
 
 def circle(count, radius=0.1, height=0.57):

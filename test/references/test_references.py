@@ -18,27 +18,14 @@ from softrobot_dynamics.errors import (
 from softrobot_dynamics.references import periodic_paths
 from softrobot_dynamics.references.circle import Circle, tip_circle
 from softrobot_dynamics.references.contract import trajectory
-from softrobot_dynamics.references.piecewise import (
-    braking,
-    constant,
-    Reference,
-    sample,
-    select,
-    spline,
-)
+from softrobot_dynamics.references.piecewise import braking, constant, Reference, select, spline
 from softrobot_dynamics.references.postures import actuation_coordinates, PathPostures
 from softrobot_dynamics.references.tips import tip_path
+from support.references import at
 from support.robots import compiled
 
 CIRCLE = Circle('segment3', (0.0, 0.0, 0.57), (0.0, 0.0, 1.0), 0.1, 8.0)
 M = 3  # coordinates of the references made here
-
-
-def at(reference, t):
-    """y_d, its rate and its acceleration, (3, m)."""
-    out = np.empty((3, reference.coefficients.shape[2]))
-    sample(reference, float(t), out)
-    return out
 
 
 def blended(plan, t):

@@ -8,20 +8,14 @@ from softrobot_dynamics.errors import ArgumentError, DescriptionError, Excessive
 from softrobot_dynamics.references import feasibility
 from softrobot_dynamics.references.contract import trajectory
 from softrobot_dynamics.references.outputs import hold_along
-from softrobot_dynamics.references.piecewise import sample, spline
+from softrobot_dynamics.references.piecewise import spline
 from softrobot_dynamics.references.spline import Spline
+from support.references import at
 
 pytestmark = pytest.mark.quick
 
 LENGTH, MASS = 0.5, 2.0
 TIMES = (0.0, 0.7, 1.0, 2.4)
-
-
-def at(reference, t):
-    """y_d, its rate and its acceleration, (3, m)."""
-    out = np.empty((3, reference.coefficients.shape[2]))
-    sample(reference, float(t), out)
-    return out
 
 
 @pytest.fixture(scope='module')

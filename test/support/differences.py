@@ -26,3 +26,8 @@ def gradient_by_rows(function, q, step=STEP, reach=1.0):
     """Return the same of a function that takes many q at once, in rows, and returns numbers."""
     ways = np.eye(len(q)) * reach
     return derivative(lambda t: function(q + t * ways), step) / reach
+
+
+def assert_close(found, wanted, tolerance=1e-9):
+    """Compare with the largest entry of the wanted array."""
+    np.testing.assert_allclose(found, wanted, rtol=0.0, atol=tolerance * np.abs(wanted).max())

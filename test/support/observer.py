@@ -97,6 +97,12 @@ class Observer:
         values = self.status[name].values if name in self.status else ()
         return next((float(v.value) for v in values if v.key == key), math.nan)
 
+    @property
+    def phase(self):
+        """The phase that the controller reports, None if there is none."""
+        values = self.status[CONTROLLER].values if CONTROLLER in self.status else ()
+        return next((v.value for v in values if v.key == 'phase'), None)
+
     def mode(self, name):
         """Return the mode of a status, '' if there is none yet."""
         values = self.status[name].values if name in self.status else ()

@@ -2,6 +2,7 @@
 """A soft arm whose tendons are commanded by position."""
 
 import numpy as np
+import softrobot_dynamics as sd
 from support.robots import rod
 
 ARM = 15e-3  # [m] of tendons, from the axis
@@ -28,3 +29,10 @@ def servo(drive, pairs=False, count=3, gravity=9.81, **more):
     ]
     bodies = [{'name': 'arm', 'joint': {'type': 'fixed'}, 'body': rod()}]
     return {'name': 'arm', 'gravity': [0, 0, gravity], 'bodies': bodies, 'actuators': tendons}
+
+
+def tips_under(robot, commands):
+    """Return where the tip is (P, 1, 3) [m] under commands (P, m), by whole solves."""
+    model = sd.compile_model(robot)
+    q = [sd.equilibrium(model, command=command).q for command in commands]
+    return np.array([[sd.forward_kinematics(model, q=each)[-1][:3, 3]] for each in q])

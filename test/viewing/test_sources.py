@@ -55,16 +55,16 @@ def test_commands_bring_the_robot_to_rest(page):
     """Command sliders bring the robot to its `equilibrium`, or report why not."""
     browser, model = page('pcc_arm'), compiled('pcc_arm')
     sliders = Sliders(browser)
-    q, u = sliders.look()
-    assert q.tolist() == model.q0.tolist() and u is None and sliders.look() is None
+    q, u = sliders.poll()
+    assert q.tolist() == model.q0.tolist() and u is None and sliders.poll() is None
     sliders._mode.value = MODES[1]
     moved(sliders._sliders[1][6], 20.0)
-    q, u = sliders.look()
+    q, u = sliders.poll()
     assert u.tolist() == [0.0] * 6 + [20.0, 0.0, 0.0]
     assert q == pytest.approx(sd.equilibrium(model, u=u).q, abs=1e-8)
-    assert sliders.look() is None
+    assert sliders.poll() is None
     sliders._reset(None)
-    assert sliders.look()[1].tolist() == [0.0] * 9
+    assert sliders.poll()[1].tolist() == [0.0] * 9
 
 
 def test_a_missing_equilibrium_is_reported(page, monkeypatch):
@@ -77,7 +77,7 @@ def test_a_missing_equilibrium_is_reported(page, monkeypatch):
 
     monkeypatch.setattr(sources, 'equilibrium', fail)
     sliders._mode.value = MODES[1]
-    assert sliders.look() is None and 'it buckles' in sliders._words.content
+    assert sliders.poll() is None and 'it buckles' in sliders._words.content
 
 
 def recording(q, t=None, u=None):
@@ -93,16 +93,16 @@ def test_a_recording_is_played(page, monkeypatch):
     monkeypatch.setattr(sources.time, 'monotonic', lambda: clock[0])
     q = np.outer([0.1, np.nan, 0.3, 0.4], np.ones(9))
     player = Player(page('pcc_arm'), recording(q))
-    assert player.look()[0][0] == 0.1
+    assert player.poll()[0][0] == 0.1
     clock[0] += 0.9
-    assert player.look()[0][0] == 0.3
+    assert player.poll()[0][0] == 0.3
     player._time.value = 1.5
-    assert player.look()[0][0] == 0.4
+    assert player.poll()[0][0] == 0.4
     clock[0] += 0.1
-    assert player.look()[0][0] == 0.1
+    assert player.poll()[0][0] == 0.1
     player._play.value = False
     clock[0] += 10.0
-    assert player.look() is None
+    assert player.poll() is None
 
 
 @pytest.mark.parametrize('q, facts, words', [

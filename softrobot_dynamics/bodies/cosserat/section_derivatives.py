@@ -47,7 +47,7 @@ def add_section_derivatives(n, C, columns, force, total, S, D):
     for k in range(n):
         x = f + 6 * k
         V, d = columns[6 * k * B : 6 * (k + 1) * B], spins + 3 * k
-        _change(V, first[6 * k * B :], second[6 * k * B :], force, S, D[x : x + 6], D[d : d + 3])
+        _change(V, first[6 * k * B :], second[6 * k * B :], force, S, D[d : d + 3])
         _add_up(by_q, D[x : x + 6])
         x += 6 * n
         _add_up(by_rate, D[x : x + 6])
@@ -78,7 +78,7 @@ def _forces(S, force, spin):
 
 
 @over_lanes
-def _change(V, first, second, force, S, by_q, turning):
+def _change(V, first, second, force, S, turning):
     """C_k of each section by q and by qd, for one coordinate; adds B^T V_k to turning (3,)."""
     a = b = c = 0.0
     for k in range(B):

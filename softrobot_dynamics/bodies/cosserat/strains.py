@@ -74,6 +74,7 @@ def widened(
 
 
 def _read_bases(value: object, path: str, problems: Problems) -> Any:
+    """Return (index of a strain, basis) of each strain of a rod, in the order of STRAINS."""
     if not isinstance(value, dict) or not value:
         problems.append(Problem(path, value, _BASES))
         return None
@@ -103,6 +104,7 @@ def _read_damping(value: object, path: str, problems: Problems) -> Any:
 
 
 def _read_strain(value: object, path: str, problems: Problems) -> Any:
+    """Return a strain at q = 0: a number, or a basis with coefficients."""
     if isinstance(value, Real):
         return _number(value, path, problems)
     basis = read_basis(value, path, problems, ignore=('coefficients',))

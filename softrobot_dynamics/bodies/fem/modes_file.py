@@ -99,6 +99,7 @@ def _read(path: str | PathLike[str]) -> dict[str, Any]:
 
 
 def _checked(content: dict[str, Any], source: str) -> ModalBasis:
+    """Return the modal basis that arrays hold by name; _WrongContent says what is wrong."""
     found = content.get('format')
     if found is None or found.shape != () or found != FORMAT:
         shown = 'missing' if found is None else found.tolist()
@@ -125,6 +126,7 @@ def _checked(content: dict[str, Any], source: str) -> ModalBasis:
 
 
 def _check_shapes(content: dict[str, Any], nodes: int) -> None:
+    """Refuse arrays that do not belong to so many nodes, by _WrongContent."""
     fields = content['fields'].shape
     if len(fields) != 3 or fields[:2] != (nodes, 3) or fields[2] < 1:
         raise _WrongContent(f'fields of shape ({nodes}, 3, n) expected, not {fields}')

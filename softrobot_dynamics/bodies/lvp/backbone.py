@@ -25,6 +25,9 @@ FOLD = 0.99  # share of the curvature at which the inner side of a bend folds
 TURN = 6.5  # [rad] longest total turn that the nodes resolve
 WINDING = 13.0  # [rad] largest sum over the powers of s of L |kappa|: the series loses no digits
 
+SCRATCH = (2 * STRAINS + 9) * NODES + (4 * TERMS + 3) * (HIGHEST + 1)
+"""Length of the scratch of :func:`backbone`."""
+
 ROTATION, ORIGIN, RATE, SPIN_BIAS, BIAS, COLUMNS = 0, 9, 12, 15, 18, 21
 
 
@@ -35,7 +38,7 @@ def backbone(n, B, q, qd, F, V):
 
     Rows: rotation (9), origin (3), angular velocity (3), its bias (3), bias of the origin (3),
     then eta_j (3 n) and dp/dq_j (3 n): all in S_J. B is of
-    ``backbone_tables.numbers``; V is scratch, :func:`scratch` numbers.
+    ``backbone_tables.numbers``; V is scratch, SCRATCH numbers.
     """
     N = NODES
     b = read_numbers(n, B)
@@ -68,12 +71,6 @@ def tip_frame(n, F, W):
         for j in range(n):
             W[18 + 3 * j + i] = _back(F, COLUMNS + 3 * j, i)
             W[18 + 3 * n + 3 * j + i] = F[(COLUMNS + 3 * n + 3 * j + i) * N + tip]
-
-
-@kernel
-def scratch(n):
-    """Length of the scratch V of :func:`backbone`."""
-    return (2 * STRAINS + 9) * NODES + (4 * TERMS + 3) * (HIGHEST + 1)
 
 
 @kernel

@@ -39,12 +39,8 @@ TURNING, MOVING = 0, 9  # in those of a coordinate
 
 N = NODES
 _ROOM = 2 * 2 * STRAINS + 15 + 27 + 3  # rows: strains, vectors along the backbone, axes, one more
-
-
-@kernel
-def derivatives_scratch(n):
-    """Length of the scratch V of :func:`move_nodes`, besides that of ``backbone``."""
-    return max(_ROOM, 6 + 18) * N
+DERIVATIVES_SCRATCH = _ROOM * N
+"""Length of the scratch of :func:`move_nodes`, besides that of ``backbone``."""
 
 
 @kernel

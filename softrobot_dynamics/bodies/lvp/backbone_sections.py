@@ -21,6 +21,7 @@ from softrobot_dynamics.bodies.lvp.section_rows import (
     turn,
     TURNING,
     VISCOUS,
+    weighted_dot,
 )
 from softrobot_dynamics.compiling.jit import kernel, reduction
 from softrobot_dynamics.kernels import layout
@@ -68,7 +69,7 @@ def _inertial_sums(n, strains, shapes, G, M, V, own, W):
             y = slot(strains[i])
             if y >= 0 and z >= 0:
                 pair = PAIRS + SLOTS * min(y, z) + max(y, z)
-                value += _dot_weighted(shapes[i * L : (i + 1) * L], phi, M[pair * L :])
+                value += weighted_dot(shapes[i * L : (i + 1) * L], phi, M[pair * L :])
             W[block + n * i + j] += value
             if i < j:
                 W[block + n * j + i] += value
@@ -155,13 +156,4 @@ def _dot_of_nine(a, b):
     total = 0.0
     for k in range(9 * LANES):
         total += a[k] * b[k]
-    return total
-
-
-@reduction
-def _dot_weighted(a, b, weights):
-    """Sum of the products of three rows."""
-    total = 0.0
-    for k in range(len(a)):
-        total += a[k] * b[k] * weights[k]
     return total

@@ -18,6 +18,7 @@ from softrobot_dynamics.annotations import (
     Vector,
 )
 from softrobot_dynamics.bodies.contract import along, Body, register
+from softrobot_dynamics.bodies.frames import horner
 from softrobot_dynamics.bodies.lvp import backbone, backbone_tables
 from softrobot_dynamics.bodies.lvp.emit_derivatives import (
     derivatives_numbers,
@@ -37,7 +38,7 @@ from softrobot_dynamics.bodies.lvp.growth import (
     trace_terms,
     trace_values,
 )
-from softrobot_dynamics.bodies.lvp.series import horner, power_series
+from softrobot_dynamics.bodies.lvp.series import power_series
 from softrobot_dynamics.bodies.lvp.strain_modes import SETS, strain_modes, StrainModes, STRAINS
 from softrobot_dynamics.bodies.lvp.volumes import Cylinder, Tetrahedra, volume_rule
 from softrobot_dynamics.bodies.skins import boundary, Surface
@@ -222,7 +223,7 @@ class LocallyVolumePreserving(Body):
         n = len(self.coordinates())
         strains, polynomials = self._shapes()
         sigma, weights = gauss_legendre(backbone.HIGHEST, 0.0, 1.0)
-        q, x = ([graph.symbol(kind, j) for j in range(n + 1)] for kind in 'qx')
+        q, x = graph.symbols('q', n + 1), graph.symbols('x', n + 1)
         traced = programs.fibre_length(x[n] + strains_of(strains, q[:n], x[:n])[6], n)
         square = np.full_like(sigma, self.inner_radius**2)
         columns = np.column_stack([*(polyval(sigma, p) for p in polynomials), square])

@@ -14,7 +14,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Matrix, Value, Values, Vector
 from softrobot_dynamics.bodies.lvp import backbone
 from softrobot_dynamics.bodies.lvp import growth_rows as rows
-from softrobot_dynamics.bodies.lvp.backbone_derivatives import derivatives_scratch, EACH, OWN
+from softrobot_dynamics.bodies.lvp.backbone_derivatives import DERIVATIVES_SCRATCH, EACH, OWN
 from softrobot_dynamics.bodies.lvp.backbone_tables import lagrange, node_tables, NODES
 from softrobot_dynamics.bodies.lvp.emit_growth import emit_growth, with_rows
 from softrobot_dynamics.bodies.lvp.emit_length_hessians import hessian_source
@@ -104,7 +104,7 @@ def derivatives_workspace_size(n: int) -> int:
     points = rows.STRAIN_ROWS + rows.GROWTH_ROWS + frames + COLUMNS + COLUMN * n
     stress = stress_rows.py_func(n) + 18 * n + WORK_ROWS
     nodes = (backbone.COLUMNS + 6 * n + frames + 6) * NODES
-    last = derivatives_scratch.py_func(n) + backbone.scratch.py_func(n)
+    last = DERIVATIVES_SCRATCH + backbone.SCRATCH
     return (points + stress) * BLOCK + nodes + last
 
 

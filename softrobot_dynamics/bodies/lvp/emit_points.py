@@ -164,7 +164,7 @@ def _offsets(n: int, motion: int) -> dict[str, int]:
         'E': frames * BLOCK,
         'F': 2 * n * BLOCK,
         'V': frames * NODES,
-        'end': backbone.scratch.py_func(n),
+        'end': backbone.SCRATCH,
     }
     return dict(zip(sizes, np.cumsum(list(sizes.values())).tolist()))
 

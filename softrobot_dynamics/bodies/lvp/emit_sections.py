@@ -93,7 +93,7 @@ def section_numbers(
 def _scratch(n: int) -> int:
     lanes = 2 * DERIVATIVES + rows.MOMENTS + rows.scratch_rows.py_func(n)
     frames = 2 * (backbone.COLUMNS + 6 * n)  # at the stations, and at as many nodes
-    return (lanes + frames) * LANES + backbone.scratch.py_func(n)
+    return (lanes + frames) * LANES + backbone.SCRATCH
 
 
 def _groups(sigma: Vector, weights: Vector, length: float, polynomials: Sequence[Any]) -> Any:

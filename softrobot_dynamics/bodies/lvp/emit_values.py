@@ -28,7 +28,7 @@ def section_values(factor: Callable[..., Value], strains: Sequence[int]) -> Trac
     code = Emitter(motion)
     frames, rows = backbone.COLUMNS + 6 * n, len(code.tables.rows) + 1
     sizes = len(motion) * BLOCK, frames * BLOCK, frames * NODES, n
-    ends = np.cumsum([*sizes, backbone.scratch.py_func(n)]).tolist()
+    ends = np.cumsum([*sizes, backbone.SCRATCH]).tolist()
     point = [f'D[{i * BLOCK} + k] = {code.name(node)}' for i, node in enumerate(motion)]
     source = _VALUES.format(
         **dict(zip(('G', 'F', 'still', 'V', 'end'), ends)),

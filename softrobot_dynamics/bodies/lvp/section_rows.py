@@ -18,7 +18,7 @@ integrals of these and of their products need few moments of d. Stations go in g
 """
 
 from softrobot_dynamics.bodies.lvp.backbone import BIAS, COLUMNS, ORIGIN, RATE, SPIN_BIAS, STRAINS
-from softrobot_dynamics.compiling.jit import inlined, kernel
+from softrobot_dynamics.compiling.jit import inlined, kernel, reduction
 from softrobot_dynamics.kernels.lanes import LANES
 
 GROWING = 0, 1, 5, 6  # the strains that deform a section: kappa_x, kappa_y, lambda, source
@@ -192,3 +192,12 @@ def accelerations(n, G, M, rates, qd, w, V):
                 + (M[row + 5 * L + k] + M[row + 3 * L + k] * q01)
                 - (M[row + 2 * L + k] * q00 + M[row + 4 * L + k] * q11)
             )
+
+
+@reduction
+def weighted_dot(a, b, weights):
+    """Sum of the products of three rows, by their length."""
+    total = 0.0
+    for k in range(len(a)):
+        total += a[k] * b[k] * weights[k]
+    return total

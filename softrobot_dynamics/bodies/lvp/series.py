@@ -39,11 +39,3 @@ def _add_strain(
         rotation[3 * row + b] = rotation[3 * row + b] - R[a] * value
     elif z < 6:
         origin[row] = origin[row] + R[z - 3] * value
-
-
-def horner(coefficients: Values, x: Value) -> Value:
-    """Return the value of a polynomial, lowest power first."""
-    value = coefficients[-1]
-    for a in coefficients[-2::-1]:
-        value = value * x + a
-    return value

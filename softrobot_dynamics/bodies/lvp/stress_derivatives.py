@@ -15,7 +15,7 @@ derivatives of F as four numbers do along those of X.
 """
 
 from softrobot_dynamics.bodies.lvp.growth_rows import by_pair, by_strain, RATES, STRAIN_RATE
-from softrobot_dynamics.bodies.lvp.section_rows import slot, SLOTS
+from softrobot_dynamics.bodies.lvp.section_rows import slot, SLOTS, weighted_dot
 from softrobot_dynamics.compiling.jit import kernel, reduction
 from softrobot_dynamics.kernels.reductions import BLOCK
 
@@ -147,9 +147,9 @@ def add_bent_stress(n, strains, shapes, derivatives, places, rows, S, out):
                     phi, derivative, other, derivatives[j * B : (j + 1) * B], bent, differentiated
                 )
             elif y >= 0 and strains[j] == KAPPA_Z:
-                value = _twist(phi, other, S[(TWISTED + y) * B : (TWISTED + y + 1) * B])
+                value = weighted_dot(phi, other, S[(TWISTED + y) * B : (TWISTED + y + 1) * B])
             elif z >= 0 and strains[k] == KAPPA_Z:
-                value = _twist(phi, other, S[(TWISTED + z) * B : (TWISTED + z + 1) * B])
+                value = weighted_dot(phi, other, S[(TWISTED + z) * B : (TWISTED + z + 1) * B])
             out[n * k + j] += value
             if j < k:
                 out[n * j + k] += value
@@ -223,13 +223,4 @@ def _bend(phi, derivative, other, other_derivative, bent, differentiated):
     for k in range(len(phi)):
         mixed = phi[k] * other_derivative[k] + derivative[k] * other[k]
         total += phi[k] * other[k] * bent[k] + mixed * differentiated[k]
-    return total
-
-
-@reduction
-def _twist(phi, other, work):
-    """Sum of the same where one of them moves kappa_z."""
-    total = 0.0
-    for k in range(len(phi)):
-        total += phi[k] * other[k] * work[k]
     return total

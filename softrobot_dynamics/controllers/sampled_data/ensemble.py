@@ -51,6 +51,7 @@ class Ensemble:
             return math.nan
 
         def together(q: Vector, u: Vector) -> Answer:
+            """Return the answer of all laws at rest at q under u."""
             applied = u.copy()
             answers = [
                 law(q, u, own.replace(feed_forward=applied))  # an array that changes in place
@@ -75,6 +76,7 @@ class Ensemble:
         def answer(
             q: Vector, qd: Vector, memory: Vector, reached: Vector | None = None
         ) -> tuple[Any, Vector]:
+            """Return (forces, memory a period later) of all laws at a state."""
             applied[:] = settled
             applied[chosen] += memory[: len(chosen)]
             kept = self._round(answers, q, qd, memory, applied, reached)

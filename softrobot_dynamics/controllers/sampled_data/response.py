@@ -78,6 +78,7 @@ def eliminate(x, first, last):
 
 @reduction
 def _eliminate_real(A, k):
+    """Eliminate row k of A, to invert it in place."""
     row = A[k]
     pivot = 1.0 / row[k]
     row[k] = 1.0
@@ -94,6 +95,7 @@ def _eliminate_real(A, k):
 
 @reduction
 def _eliminate_complex(A, B, k):
+    """Eliminate row k of A + i B, to invert it in place."""
     a, b = A[k], B[k]
     size = a[k] * a[k] + b[k] * b[k]
     p, q = a[k] / size, -b[k] / size

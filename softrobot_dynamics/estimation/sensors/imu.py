@@ -47,6 +47,7 @@ from softrobot_dynamics.estimation.sensors.rotation_residuals import (
 )
 from softrobot_dynamics.kernels.mass_solve import solve_row
 from softrobot_dynamics.kernels.spatial import cross_motion, read_six, rotate_back
+from softrobot_dynamics.recursion.derivative_backward import read_column
 from softrobot_dynamics.recursion.module_derivatives import add_scaled
 from softrobot_dynamics.recursion.passes import (
     BODY_COLUMN,
@@ -225,12 +226,12 @@ def observe_motion(robot, t, r, m, o, z, moving):
     o.H[6:] = 0.0  # what the forces do is added
     o.H[:6], m.push[:] = 0.0, 0.0
     for c in m.columns:
-        k, S = robot.coordinates[c], _column(X, TWIST, c)
+        k, S = robot.coordinates[c], read_column(X, TWIST, c)
         for i in range(3):
             o.H[i, k] += S[i]
         S = _seen_from(R, away, S)
-        rate = _seen_from(R, away, _column(X, RATE, c))
-        second = _seen_from(R, away, _column(X, SECOND, c))
+        rate = _seen_from(R, away, read_column(X, RATE, c))
+        second = _seen_from(R, away, read_column(X, SECOND, c))
         by_q = add_scaled(second, cross_motion(V, rate), -1.0)
         by_qd = add_scaled(add_scaled(rate, rate, 1.0), cross_motion(V, S), -1.0)
         f, g = _specific(by_q, rate, V), _specific(by_qd, S, V)
@@ -249,12 +250,6 @@ def observe_motion(robot, t, r, m, o, z, moving):
             for j in range(n):
                 row[2 * n + j] = push[j]
             solve_row(r.L, r.scale, row[2 * n :])
-
-
-@inlined
-def _column(X, row, k):
-    """Six numbers of a coordinate."""
-    return X[row, k], X[row + 1, k], X[row + 2, k], X[row + 3, k], X[row + 4, k], X[row + 5, k]
 
 
 @inlined

@@ -9,7 +9,7 @@ See `configuration.command_parts`. Commands of one part that need no conversion 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from builtin_interfaces.msg import Time
 import numpy as np
@@ -35,24 +35,39 @@ _WRITERS: dict[str, Any] = {
     TRAJECTORY: messages.CommandTrajectoryWriter,
 }
 #: Of commands on one topic, as readers name them and as the controller does.
-_HEARD = {'joint_state': 'joint_commands', 'multi_array': 'controller/commands'}
-_SAID = {'joint_state': 'joint_commands', 'multi_array': '~/commands'}
+_SUBSCRIBED = {'joint_state': 'joint_commands', 'multi_array': 'controller/commands'}
+_PUBLISHED = {'joint_state': 'joint_commands', 'multi_array': '~/commands'}
 
 
-def said_on(part: CommandPart) -> str:
+def publishing_topic(part: CommandPart) -> str:
     """Return the topic on which the controller publishes a part."""
-    return part.topic or _SAID[part.type]
+    return part.topic or _PUBLISHED[part.type]
 
 
-def heard_on(part: CommandPart) -> str:
+def subscribed_topic(part: CommandPart) -> str:
     """Return the topic on which others hear a part."""
-    return part.topic or _HEARD[part.type]
+    return part.topic or _SUBSCRIBED[part.type]
 
 
-def writer_of(part: CommandPart) -> Any:
-    """Return what writes u (m,) as the messages of a part: its `write(u, stamp)`, `message`."""
+class MessageWriter(Protocol):
+    """Writes commands u (k,) as messages of one type, always in the same object."""
+
+    @property
+    def message_type(self) -> type:
+        """The type of the messages."""
+
+    @property
+    def message(self) -> Any:
+        """The message as it is now."""
+
+    def write(self, u: Vector, stamp: Time, /) -> Any:
+        """Return the message with the commands and perhaps a stamp, until the next call."""
+
+
+def writer_of(part: CommandPart) -> MessageWriter:
+    """Return what writes u (m,) as the messages of a part."""
     given = {'horizon': part.horizon} if part.type == TRAJECTORY else {}
-    writer = _WRITERS[part.type](part.names, part.fields, **given)
+    writer: MessageWriter = _WRITERS[part.type](part.names, part.fields, **given)
     return PartWriter(writer, part) if part.name else writer
 
 
@@ -64,7 +79,7 @@ def carries_stamp(part: CommandPart) -> bool:
 class PartWriter:
     """The commands of a part, in its unit, by the `writer` of its type."""
 
-    def __init__(self, writer: Any, part: CommandPart) -> None:
+    def __init__(self, writer: MessageWriter, part: CommandPart) -> None:
         self.message, self.message_type = writer.message, writer.message_type
         self._write, self._indices = writer.write, np.array(part.indices)
         self._values, self._sizes = np.empty(len(part.indices)), _sizes(part)
@@ -107,11 +122,12 @@ def _sizes(part: CommandPart) -> Vector | None:
     return None if set(part.sizes) <= {1.0} else np.array(part.sizes)
 
 
-def hear_commands(node: Node, parts: Sequence[CommandPart]) -> tuple[Any, CommandSource]:
+def subscribe_to_commands(node: Node, parts: Sequence[CommandPart]) -> tuple[Any, CommandSource]:
     """Return (inbox, reader) of commands in parts."""
     kinds = [_READERS[part.type].message_type for part in parts]
     topics = [
-        (kind, heard_on(part), len(part.indices)) for kind, part in zip(kinds, parts, strict=True)
+        (kind, subscribed_topic(part), len(part.indices))
+        for kind, part in zip(kinds, parts, strict=True)
     ]
     if parts[0].name:
         return PartsInbox(node, topics, NEWEST), PartsReader(parts)

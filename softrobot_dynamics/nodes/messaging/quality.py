@@ -59,6 +59,7 @@ def _create(
     quality: QoSProfile,
     **options: Any,
 ) -> Any:
+    """Create a publisher or a subscription whose quality of service a user may override."""
     own = copy.copy(quality)  # rclpy writes what is overridden into it
     try:
         return create(

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Hear and say states, whole on one topic or in parts on several."""
+"""Subscribe to and publish states, whole on one topic or in parts on several."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.loops.state_validation import StateValidator
 
 
-def hear_states(node: Node, parts: Sequence[StatePart]) -> Any:
+def subscribe_to_states(node: Node, parts: Sequence[StatePart]) -> Any:
     """Return the inbox of the states; with several topics its messages are (part, message)."""
     if in_parts(parts):
         topics = [(JointState, part.topic, len(part.indices)) for part in parts]
