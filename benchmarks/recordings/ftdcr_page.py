@@ -19,10 +19,15 @@ data/sysid, MIT]. No tension is measured.
   tendons with `command: position`. Fitted: mounting (six numbers), distance of tendons, EI of
   segments 2 and 3 beside the first, one EA, one compliance, pretension, an offset of each tendon
   (known to {spread:.1f} mm before, against {noise:.0f} mm for a coordinate), the angle of the
-  tendons of segments 2 and 3 (`t4/t5/t6.path.phase`).
+  tendons of segments 2 and 3 (`t4/t5/t6.path.phase`), how far these segments are turned about the
+  wire beside the one before (`segment2.origin.rpy.2`). *Segments not turned*: without the last.
 * *Arcs*: the curvature that fits three displacements best. Fitted: mounting, nine angles of
   tendons, their radius, lengths of segments.
 * *Slack tendons aside*: also a length, beyond which a tendon counts as slack.
+* *Map*: a Gaussian process of what the statics leave, by the displacements (those below
+  {loose:.0f} mm count as that); *row before known*: also by their change since then. Its scale and
+  noise are chosen by folds that are not judged. What it takes off, a better model of the same
+  inputs could take off too.
 
 Patterns are dealt to {folds} folds by a seed ({seed}). All rows of a fold are predicted by fits to
 the others: statics to about {rows} rows, arcs to all. Errors: root mean square of the distance of
@@ -43,10 +48,17 @@ Of a fit to all patterns, with the range of the fits without one fold in bracket
 {found}
 
 Without a tension only ratios of rigidities are determined. EA stands for everything that gives way
-when all tendons of a segment pull. v6 misses its goal: what tendons did before is no part of the
-model, nor are weight, friction and delays. `--baseline FILE` (columns arm, row, x, y, z [mm])
+when all tendons of a segment pull. {verdict} `--baseline FILE` (columns arm, row, x, y, z [mm])
 judges another simulator in the same table.
 """
+
+
+def by_arm(found):
+    """Return the rows of a table of {arm: {quantity: value}}."""
+    return '\n'.join(
+        f'| {words} | {" | ".join(each[words] for each in found.values())} |'
+        for words in next(iter(found.values()))
+    )
 
 
 def draw(panels, error):
