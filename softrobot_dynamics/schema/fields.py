@@ -200,12 +200,16 @@ def file(
 
 
 def items(item: Field[Any], *, default: object = MISSING) -> Any:
-    """Return the field of a list, not empty, of what the field `item` reads; kept as a tuple."""
-    one = reader(item)
-    expected = f'a list, not empty, of {item.metadata["expected"]}'
+    """
+    Return the field of a list of what the field `item` reads; kept as a tuple.
+
+    It may be empty if the `default` is.
+    """
+    one, may_be_empty = reader(item), default == ()
+    expected = f'a list{"" if may_be_empty else ", not empty,"} of {item.metadata["expected"]}'
 
     def read(value: object, path: str, problems: Problems) -> tuple[Any, ...] | None:
-        if _is_list(value) and len(value):
+        if _is_list(value) and (len(value) or may_be_empty):
             return tuple(one(x, f'{path}[{i}]', problems) for i, x in enumerate(value))
         problems.append(Problem(path, value, expected))
 

@@ -251,6 +251,7 @@ class Rod:
     note: str = fields.text(default=None)
     tip: Tip = fields.nested(Tip, default=Tip())
     path: tuple = fields.items(fields.vector('m', 2), default=None)
+    marks: tuple = fields.items(fields.number('m'), default=())
 
     def validate(self):
         """Yield what breaks a rule about two fields."""
@@ -271,6 +272,7 @@ class Rod:
         ('axis', [0, 3, 4], (0.0, 0.6, 0.8)),
         ('limits', [0, math.inf], (0.0, math.inf)),
         ('points', np.int64(3), 3),
+        ('marks', [], ()),
         ('thick', False, False),
         ('basis', 'monomial', 'monomial'),
         ('label', '_a1', '_a1'),
@@ -330,6 +332,7 @@ def test_right_entries_are_read_as_plain_python_values(key, value, read):
         ('tip', {'xyz': [0, 0]}, 'tip.xyz', 'a list of 3 numbers [m]'),
         ('tip', {'rpy': 0}, 'tip.rpy', 'one of the fields xyz'),
         ('path', [], 'path', 'a list, not empty, of a list of 2 numbers [m]'),
+        ('marks', 3, 'marks', 'a list of a number [m]'),
         ('path', [[1, 2], [3]], 'path[1]', 'a list of 2 numbers [m]'),
         ('path', [[1, math.inf]], 'path[0][1]', 'a number [m], finite'),
     ],
