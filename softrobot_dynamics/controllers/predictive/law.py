@@ -234,9 +234,7 @@ class Predictive(Controller[PredictiveSettings]):
             if found.ok:
                 self._now = found
         request = self._request(t, q, qd)
-        if self._anew:
-            self._planner.forget()
-            self._anew = False
+        self._anew = False
         self._waiting, self._asked, self._due = True, t, t + request.lead
         if self._solve is None:
             self._ready = self._planner.solve(request)
@@ -268,6 +266,7 @@ class Predictive(Controller[PredictiveSettings]):
         leading = [self._at(acting + (k + 0.5) * self.period, q, qd) for k in range(ticks)]
         delayed = [self._at(t + lead - (k + 0.5) * delay / 4.0, q, qd) for k in range(4)]
         return Request(
+            anew=self._anew,
             t=t,
             x=np.concatenate([q, qd]),
             reference=self.plan,

@@ -62,6 +62,7 @@ class HorizonProblem(NamedTuple):
 class Request(NamedTuple):
     """A state from which to plan, and what the robot is known to do until then."""
 
+    anew: bool  # whether nothing is known of before: the law begins anew
     t: float  # [s] of the state
     x: Vector  # (2 n,)
     reference: BlendedReference  # of the tip (3 columns), or of the controlled outputs
@@ -144,18 +145,12 @@ class Planner:
         self._before = np.full(2 * n, np.nan)
         self._start, self._end = np.zeros((2, 2 * n))
 
-    def forget(self) -> None:
-        """Begin anew with the next request."""
-        self._begin, self._before[:], self.disturbance[:] = math.nan, math.nan, 0.0
-        for each in self._single.values():
-            each.duration[0] = math.nan
-        self._horizon.known[0] = 0.0
-        self._horizon.report[EXTRA] = 0.0
-
     def solve(self, request: Request) -> Plan:
         """Return the :class:`Plan` from a request; not ``ok`` where there is none."""
         began = time.perf_counter()
         problem, n = request.problem, self._n
+        if request.anew:
+            self._forget()
         self._learn(request)
         self._before[:] = request.x
         self._take(problem)
@@ -227,6 +222,14 @@ class Planner:
             self._horizon = p._replace(costs=p.costs._replace(distances=distances))
             self._iterate = cached(iterate, p=self._horizon)
             self._clearance = clearance
+
+    def _forget(self) -> None:
+        """Know nothing of solutions before."""
+        self._begin, self._before[:], self.disturbance[:] = math.nan, math.nan, 0.0
+        for each in self._single.values():
+            each.duration[0] = math.nan
+        self._horizon.known[0] = 0.0
+        self._horizon.report[EXTRA] = 0.0
 
     def _learn(self, request: Request) -> None:
         """Bring the disturbance on by what the last period has shown."""
