@@ -41,14 +41,18 @@ def fates(model: CompiledModel, q: Matrix) -> Iterator[str]:
     """Yield a line about each object of a model after a run through q (T, n), if there are any."""
     good = q[np.isfinite(q).all(axis=1)]
     if len(good):
-        rows = np.unique(np.linspace(0, len(good) - 1, _MOMENTS).round().astype(int))
         for index, module in enumerate(model.description.modules):
             if module.is_object:
-                yield fate_of(model, index, good[rows]).in_words()
+                yield fate_of(model, index, good).in_words()
 
 
 def fate_of(model: CompiledModel, index: int, q: Matrix) -> Fate:
-    """Return the :class:`Fate` of an object, by its index among bodies, after postures (T, n)."""
+    """
+    Return the :class:`Fate` of an object, by its index among bodies, after postures (T, n).
+
+    Of many postures some are looked at, evenly spread.
+    """
+    q = q[np.unique(np.linspace(0, len(q) - 1, _MOMENTS).round().astype(int))]
     modules = model.description.modules
     name, bodies = modules[index].name, {m.name for m in modules if not m.is_object}
     touched = [_touching(model, row, name) for row in q]
