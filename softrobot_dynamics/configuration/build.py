@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 import functools
 from typing import Any, Callable, NamedTuple, TYPE_CHECKING
 
@@ -148,7 +149,13 @@ def law_of(model: CompiledModel, values: Mapping[str, Any]) -> Any:
 
 
 def plan_of(model: CompiledModel, values: Mapping[str, Any], q: Vector) -> Planned:
-    """Return what parameter `values` let a law follow, planned from q (n,) on; SoftRobotError."""
+    """
+    Return what parameter `values` let a law follow, planned from q (n,) on; SoftRobotError.
+
+    The environment takes no part in it: laws keep away from it, or press on it, as they go.
+    """
+    if model.description.environment:
+        model = compile_model(replace(model.description, environment=()))
     if values.get('phases'):
         return phases.plan(model, values, q)
     (part,) = parts_of(values)

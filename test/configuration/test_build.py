@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip('rclpy')
 
+import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.configuration import build, declared_parameters, law_settings  # noqa: E402
 from softrobot_dynamics.configuration.parameter_files import controller_values  # noqa: E402
 from softrobot_dynamics.description.robot import load_robot  # noqa: E402
@@ -158,3 +159,18 @@ def test_laws_know_an_environment_and_no_objects(tmp_path):
     file.write_text(json.dumps({'environment': [{**wall, 'normal': 'up'}]}))
     with pytest.raises(DescriptionError, match='normal'):
         build.known_to_laws(robot, {'surroundings': str(file)})
+
+
+def test_a_path_through_an_obstacle_is_planned_as_if_there_were_none():
+    """Statics in contact would find no posture there; the law keeps away as it goes."""
+    robot = load_robot('pcc_arm')
+    post = {'name': 'post', 'type': 'capsule', 'start': [0.1, 0, 0.3], 'end': [0.1, 0, 0.7]}
+    around = sd.surround(robot, {'environment': [{**post, 'radius': 0.02}]})
+    values = controller_values(robot, [])[0] | {'robot': 'pcc_arm', 'reference.type': 'circle'}
+    circle = {'center': [0.0, 0.0, 0.57], 'radius': 0.1, 'period': 5.0}
+    values |= {f'reference.circle.{name}': value for name, value in circle.items()}
+    first, other = (
+        build.plan_of(model, values, model.q0).reference
+        for model in map(sd.compile_model, (robot, around))
+    )
+    assert np.array_equal(first.coefficients, other.coefficients)
