@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Where a robot will be if its command stays as it is, for bounds that must be kept until then.
+Motion of a robot whose command stays as it is, for bounds that must be kept until then.
 
 By the linearisation that the response to a held command is made from, at times step, 2 step, ...
 Commands w (forces along the outputs) that stay for a time t move the robot by ::
@@ -37,7 +37,7 @@ SEEN, STAGE = range(2)  # of the progress, see :class:`Ahead`
 
 
 class HeldLinearisation(NamedTuple):
-    """What the response to a held command is made from."""
+    """The linearisation that the response to a held command is made from."""
 
     response: HeldForceResponse
     clock: Integers  # of the :class:`.HeldCommand` whose it is
@@ -49,7 +49,7 @@ def unknown_linearisation(n: int) -> HeldLinearisation:
 
 
 class Ahead(NamedTuple):
-    """How far a robot of n coordinates moves until N times from now, and how forces change it."""
+    """Displacement of a robot of n coordinates at N times from now, and how forces change it."""
 
     linear: HeldLinearisation  # M, D and K as they are now
     own: HeldForceResponse  # as they were taken over; G and R of the step

@@ -32,7 +32,7 @@ class SceneFiles(NamedTuple):
 
 
 class SceneGoal(NamedTuple):
-    """How long a scene takes, and what has become of it then."""
+    """The duration of a scene, and its goals at the end."""
 
     duration: float  # [s]
     goals: tuple[ObjectGoal | PassageGoal, ...]

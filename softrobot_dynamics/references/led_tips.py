@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What a law that leads a tip itself may be told: a point, a pose, a twist, or a path."""
+"""Orders for a law that leads a tip itself: a point, a pose, a twist, or a path."""
 
 from __future__ import annotations
 

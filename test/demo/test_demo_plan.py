@@ -107,7 +107,7 @@ def test_parts_of_states_that_are_estimated_are_refused(plan):
 
 
 def test_the_reference_of_a_law_that_leads_a_tip_is_that_of_its_outputs(plan):
-    """What a demo looks at the outputs by has a column for each, also if the law leads a tip."""
+    """The reference of a demo has a column for each output, also if the law leads a tip."""
     text = """
 /**:
   controller:

@@ -41,6 +41,10 @@ class Description(NamedTuple):
     actuators: tuple = ()
     wire_fields: tuple = ('effort', 'effort')
 
+    def coordinate_slices(self):
+        """There are no modules."""
+        return iter(())
+
 
 class Model(NamedTuple):
     """A stand-in for a compiled model."""

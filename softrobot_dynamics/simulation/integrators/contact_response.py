@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What forces of contact do to a robot in a step: it moves as a linear one, from rest.
+Response of a robot to forces of contact in a step: it moves as a linear one, from rest.
 
 Coordinates are in blocks that nothing but contact couples, the robot's and those of each object;
 a contact is between one or two of them. Responses to forces along the columns of a matrix are
