@@ -52,7 +52,7 @@ def test_wrong_states_are_said_and_not_followed(observer, start, tmp_path):
     robot.until_logged(["'yy' is unknown (did you mean y?)", 'y missing'], names=('x', 'yy'))
     robot.until_logged(['waiting for states: no valid state on /joint_states'], names=('x', 'yy'))
     robot.until_logged(['running (before: waiting for the first state)'])
-    robot.until_logged(['stamped 3600 s before'])
+    robot.until_logged(['states are 3600 s behind the clock'])
     robot.until_logged(['states come at', f'but `rate` is {RATE:g} Hz'])
     robot.until(lambda: f'is {RATE:g} Hz' in observer.words().get(CONTROLLER, ''), 'the rate')
     observer.commands.clear()
