@@ -35,7 +35,7 @@ def test_the_newest_state_and_command_are_seen(observer, spectator):
         def met():
             for topic, fields in messages:
                 publishers[topic].publish(JointState(**fields))
-            if (found := spectator.snapshot()) is not None:
+            if (found := spectator.poll()) is not None:
                 seen.append(found)
             return seen and condition(*seen[-1])
 
