@@ -64,10 +64,12 @@ def test_a_trajectory_is_replaced_at_speed_without_a_jump(arm, observer, start_a
     say(trajectory(names[backwards], (0.0, here[backwards]), (8.0, there[backwards])))
     fast = 0.12 * np.abs(away).max()  # of 0.19 away per second, at half the time
     observer.until(lambda: np.abs(reported(observer, 'velocities')).max() > fast, 'speed')
-    say(trajectory(('nobody', *names[1:]), (0.0, there)))
-    say(trajectory(names, (0.0, there), (4.0, there + 5.0)))
-    said = "'nobody' is unknown", 'effort of t1 [N] would have to be'
-    observer.until(lambda: all(words in log.read_text() for words in said), 'the refusals')
+    for wrong, words in (
+        (trajectory(('nobody', *names[1:]), (0.0, there)), "'nobody' is unknown"),
+        (trajectory(names, (0.0, there), (4.0, there + 5.0)), 'effort of t1 [N] would have to be'),
+    ):
+        say(wrong)
+        observer.until(lambda words=words: words in log.read_text(), 'the refusal')
     assert np.abs(reported(observer, 'velocities')).max() > 0.0  # it goes on
     say(trajectory(
         names,
