@@ -251,7 +251,7 @@ def test_a_late_part_is_predicted_and_the_arm_follows(observer, start_arm, tmp_p
             reference__circle__body='segment3', reference__ramp_time='0.5', **given,
         )  # fmt: skip
         observer.until_running()
-        log, words = tmp_path / 'controller.log', 'whole states are of'
+        log, words = tmp_path / 'controller.log', 'whole states are'
         observer.until(lambda: words in log.read_text(), words)
         observer.until(lambda: observer.value(CONTROLLER, 'ticks') > 1.2 * RATE, 'a second')
         errors = []
