@@ -77,7 +77,7 @@ def times(robot, ticks):
     settings = settings_of(plant.controller, model, None, {**values, **more})
     inbox = Messages(model.coordinate_names, model.q0)
     loop = ControlLoop(
-        plant, inbox, StateReader(model.coordinate_names, 'auto'), Publisher(),
+        plant, inbox, StateReader(model.coordinate_names), Publisher(),
         Orders(settings, HoldOrder()), period=PERIOD, watchdog=10_000 * PERIOD,
     )  # fmt: skip
     found, clock = np.empty(WARM + ticks), time.thread_time_ns
