@@ -22,7 +22,7 @@ from predictive_published import table
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.controllers.predictive.horizon import allocate_horizon, COST, DONE, iterate
-from softrobot_dynamics.controllers.predictive.implicit_step import make_step
+from softrobot_dynamics.controllers.predictive.implicit_step import make_step, TOLERANCE
 from softrobot_dynamics.controllers.predictive.law import Predictive
 from softrobot_dynamics.controllers.predictive.stage_cost import state_cost
 from softrobot_dynamics.description.shipped import shipped
@@ -166,7 +166,7 @@ def peer(options):
     began = time.perf_counter()
     solve(body, h, count, 100, 1e-9)
     took, iterations = time.perf_counter() - began, int(ours.report[DONE])
-    step = cached(make_step, w=other.step)
+    step = cached(make_step, w=other.step, steps=other.steps)
     given = {'weights': other.weights, 'aims': other.aims, 'c': other.costs}
     weigh = cached(state_cost, w=other.step, **given)
     R, C, rest = h * other.weights.effort, other.weights.change / h, other.aims.u
@@ -183,8 +183,7 @@ def peer(options):
         def _go(self, x, u, differentiate):
             k, a, end = self.k, other.steps, np.zeros(2 * n)
             a.A[k] = 0.0
-            arrays = a.A[k], a.inverse[k], a.by_all[k], a.F[k]
-            step(np.ascontiguousarray(x[: 2 * n]), u.copy(), h, *arrays, end, 1, 1)
+            step(k, np.ascontiguousarray(x[: 2 * n]), u.copy(), h, end, 1, 1, TOLERANCE)
             return end, weigh(body, k, end, h, int(differentiate))
 
         def calc(self, data, x, u=None):

@@ -14,7 +14,11 @@ from softrobot_dynamics.controllers.predictive.horizon import (
     iterate,
     RESIDUAL,
 )
-from softrobot_dynamics.controllers.predictive.implicit_step import allocate_steps, make_step
+from softrobot_dynamics.controllers.predictive.implicit_step import (
+    allocate_steps,
+    make_step,
+    TOLERANCE,
+)
 from softrobot_dynamics.controllers.predictive.stage_cost import state_cost
 from support.robots import compiled
 
@@ -24,12 +28,11 @@ STEP = 0.01
 def stepping(model):
     """Return a function (state, command, duration) of the next state and its derivatives."""
     room, kept = allocate_steps(model, 1)
-    kernel = cached(make_step, w=room)
+    kernel = cached(make_step, w=room, steps=kept)
 
     def step(x, u, h=STEP):
         kept.A[:], end = 0.0, np.zeros(2 * model.n)
-        arrays = kept.A[0], kept.inverse[0], kept.by_all[0], kept.F[0]
-        assert kernel(x, u, h, *arrays, end, 1, 1) == 0
+        assert kernel(0, x, u, h, end, 1, 1, TOLERANCE) == 0
         return end, kept.F[0].copy()
 
     return step
@@ -249,13 +252,12 @@ def test_the_axes_of_a_tip_are_led_and_their_gradient_is_exact():
     kernel = cached(iterate, p=p)
     kernel(1, STEP, count, 1, 0.0)
     cost = cached(state_cost, w=p.step, weights=p.weights, aims=p.aims, c=p.costs)
-    stepping_room = p.steps.A[0], p.steps.inverse[0], p.steps.by_all[0], p.steps.F[0]
-    step, end = cached(make_step, w=p.step), np.zeros(4)
+    step, end = cached(make_step, w=p.step, steps=p.steps), np.zeros(4)
     slopes = []
     for i, u in enumerate(1e-3 * np.eye(2)):
         costs = []
         for sign in (1.0, -1.0):
-            assert step(x, sign * u, STEP, *stepping_room, end, 1, 1) == 0
+            assert step(0, x, sign * u, STEP, end, 1, 1, TOLERANCE) == 0
             costs.append(cost(1, 0, end, STEP, 1))
             gradient = p.costs.gradient[0] @ p.steps.F[0][:, 4 + i]
         slopes.append((gradient, (costs[0] - costs[1]) / 2e-3))
