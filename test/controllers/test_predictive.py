@@ -9,9 +9,9 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.configuration import build
 from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.contract import CONTROLLERS
-from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.controllers.predictive.schedule import FIRST_PLAN
 from softrobot_dynamics.controllers.safe import SafeCommand
+from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
 from softrobot_dynamics.loops.driver import Driver
 from softrobot_dynamics.loops.orders import Orders
@@ -391,13 +391,19 @@ def test_a_solver_that_fails_for_good_leaves_the_safe_command(first):
 def test_a_solver_that_raises_leaves_the_safe_command_until_it_solves_again():
     """An error of the solver is raised once and makes the robot safe; then the law begins anew."""
     made = law(compiled('double_pendulum'), **GENTLE)
-    solve, broken = made.planner.solve, [True]
-    thread = SolutionThread(made.planner)
-    made.solve_beside(lambda request: fail if broken[0] else (lambda plan=solve(request): plan))
+    broken = [True]
 
-    def fail():
-        raise RuntimeError('solver')
+    def submit(request):
+        answer = None if broken[0] else made.planner.solve(request)
 
+        def poll():
+            if answer is None:
+                raise RuntimeError('solver')
+            return answer
+
+        return poll
+
+    made.solve_beside(submit)
     made.start(made.model.q0, np.zeros(2), 0.0)
     found = []
     for t in ticks(0.0, 0.1):
@@ -406,7 +412,6 @@ def test_a_solver_that_raises_leaves_the_safe_command_until_it_solves_again():
             found.append(made.compute(t, made.model.q0, np.zeros(2)).ok)
         except RuntimeError:
             found.append(None)
-    thread.close()
     assert found.count(None) > 3 and None not in found[30:]
     assert True not in found[found.index(None) : 25] and all(found[35:])
 

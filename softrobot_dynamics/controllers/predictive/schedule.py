@@ -119,7 +119,12 @@ class PlanSchedule:
 
     def mean(self, begin: float, end: float) -> Vector:
         """Return the mean (m,) of the commands sent from one time to another."""
-        found = [u for t, u in self.sent if begin - 1e-9 <= t < end - 1e-9]
+        found = []
+        for t, u in reversed(self.sent):
+            if t < begin - 1e-9:
+                break
+            if t < end - 1e-9:
+                found.append(u)
         return np.mean(found, axis=0) if found else self.standing
 
     def _begin(self, t: float) -> None:
