@@ -4,6 +4,7 @@ The law `predictive`: how fast it solves, how well a tip follows, and Crocoddyl 
 
     python benchmarks/predictive.py rate      solutions of a running loop, a robot each
     python benchmarks/predictive.py circle    tip of pcc_arm round a circle of 100 mm in 1 s
+    python benchmarks/predictive.py dds       the same between two nodes, over DDS
     python benchmarks/predictive.py peer      Crocoddyl's BoxFDDP on ur10e, if it is installed
     python benchmarks/predictive.py gap       tip of pcc_arm between two posts, many times
     python benchmarks/predictive.py published motions like those of papers, in a table
@@ -17,6 +18,7 @@ import sys
 import time
 
 import numpy as np
+from predictive_dds import LOAD, over_dds
 from predictive_gap import CLEARANCE, film_gap, gap_robot, go_through, goal_side, tip_of
 from predictive_peer import compare
 from predictive_published import processor_times, table
@@ -35,7 +37,6 @@ CIRCLES = {
     'trimmed_helicoid': Circle(body='segment3', center=(0.0, 0.0, 0.24), radius=0.03, period=5.0),
     'ur10e': Circle(body='tip', center=(-0.7, -0.3, 0.5), radius=0.1, period=2.0),
 }
-LOAD = 0.16  # [kg], a fifth of pcc_arm
 
 
 def scale():
@@ -149,6 +150,11 @@ def gap(options):
         )
 
 
+def dds(options):
+    """Print tip errors on the circle over DDS."""
+    over_dds(options.seconds, options.loop_rate, options.priority)
+
+
 def published(options):
     """Print a table of motions like those of published predictive laws."""
     before = scale()
@@ -159,14 +165,16 @@ def published(options):
 def main():
     """Print what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.partition('\n\n')[0])
-    parser.add_argument('what', choices=['rate', 'circle', 'peer', 'gap', 'published'])
+    parser.add_argument('what', choices=['rate', 'circle', 'dds', 'peer', 'gap', 'published'])
     parser.add_argument('--robots', nargs='+', default=['pcc_arm', 'ur10e'])
     parser.add_argument('--seconds', type=float, default=SECONDS)
+    parser.add_argument('--loop-rate', type=int, default=500, help='of the nodes [Hz]')
+    parser.add_argument('--priority', type=int, default=50, help='FIFO of the nodes, 0 for none')
     parser.add_argument('--seeds', type=int, default=100, help='runs through the gap')
     parser.add_argument('--film', help='GIF of one run through the gap, in place of all')
     options = parser.parse_args()
     commands = {'rate': rate, 'circle': circle, 'peer': lambda _: compare()}
-    commands |= {'gap': gap, 'published': published}
+    commands |= {'gap': gap, 'published': published, 'dds': dds}
     commands[options.what](options)
 
 

@@ -51,10 +51,11 @@ class HorizonProblem(NamedTuple):
     steps: int  # of the horizon
     iterations: int  # of each solution
     renewal: int  # of derivatives, see :class:`.Horizon`
+    motion_start: float  # [s] when the given motions of obstacles begin
     observer: float  # [s] in which a disturbance becomes known; 0: it is not looked for
     body: int  # whose tip is led
     weights: dict[str, Any]  # of :class:`.Weights` by name
-    aims: dict[str, Any]  # of :class:`.Aims` but tip and y by name
+    aims: dict[str, Any]  # of :class:`.Aims` but tip, y and time by name
     lower: Vector  # (m,)
     upper: Vector  # (m,)
     rate: Vector  # (m,)
@@ -175,7 +176,7 @@ class Planner:
         p.last[:] = request.last
         t = request.t + request.lead + request.delay
         first = self._shift(t, h, count, request.last)
-        p.now.x[0] = x
+        p.now.x[0], p.aims.time[0] = x, t - problem.motion_start
         self._sample(
             request.reference, t, h, count, *self._sampled, p.aims.tip, p.aims.y, self._controlled
         )

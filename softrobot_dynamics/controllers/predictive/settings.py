@@ -95,6 +95,10 @@ class PredictiveSettings(SampledDataSettings):
         number('1/m^2', at_least=0.0, default=1e8),
         'Weight of how far distances are below the clearance',
     )
+    motion_start: float = parameter(
+        number('s', default=0.0),
+        'When the given motions of obstacles begin, by the time since the law began',
+    )
     observer: float = parameter(
         number('s', at_least=0.0, at_most=10.0, default=0.005),
         'Time in which forces become known that the model lacks; 0: they are not looked for',
@@ -136,6 +140,7 @@ def problem_of(
         steps=s.steps,
         iterations=s.iterations,
         renewal=s.renewal,
+        motion_start=float(s.motion_start),
         observer=float(s.observer),
         body=body,
         weights={
