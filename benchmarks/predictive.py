@@ -152,7 +152,7 @@ def gap(options):
 
 def dds(options):
     """Print tip errors on the circle over DDS."""
-    over_dds(options.seconds, options.loop_rate, options.priority)
+    over_dds(options)
 
 
 def published(options):
@@ -169,6 +169,7 @@ def main():
     parser.add_argument('--robots', nargs='+', default=['pcc_arm', 'ur10e'])
     parser.add_argument('--seconds', type=float, default=SECONDS)
     parser.add_argument('--loop-rate', type=int, default=500, help='of the nodes [Hz]')
+    parser.add_argument('--real-time-factor', type=float, default=1.0, help='of the simulation')
     parser.add_argument('--priority', type=int, default=50, help='FIFO of the nodes, 0 for none')
     parser.add_argument('--seeds', type=int, default=100, help='runs through the gap')
     parser.add_argument('--film', help='GIF of one run through the gap, in place of all')

@@ -24,7 +24,7 @@ import yaml
 LAW = Path(__file__).parent.parent / 'examples/predictive/pcc_arm.yaml'
 DISTAL = ['controlled:=[t7, t8, t9]']
 LOAD = 0.16  # [kg], a fifth of pcc_arm
-BLEND, SETTLE = 1.0, 2.0  # [s]
+BLEND, SETTLE, INTERVAL = 1.0, 2.0, 0.004  # [s]
 
 
 def off_robot(path):
@@ -48,16 +48,18 @@ def node(ends, name, log, priority, *arguments):
     return process
 
 
-def circle(folder, robot, parameters, seconds, rate, priority):
-    """Return (tip errors (T,) [mm], share of missed ticks, late and all solutions)."""
+def circle(folder, robot, parameters, seconds, options):
+    """Return (tip errors (T,) [mm], shares of ticks missed and of solutions late)."""
+    rate, priority, slow = options.loop_rate, options.priority, options.real_time_factor
     record = folder / 'controller.mcap'
     record.unlink(missing_ok=True)
     own = [f'rate:={rate}', f'record:={record}', 'autostart:=true', *parameters]
-    own += [f'reference.ramp_time:={BLEND}', 'predictive.interval:=0.005']
+    own += [f'reference.ramp_time:={BLEND}', f'predictive.interval:={INTERVAL}']
     given = [part for each in own for part in ('-p', each)]
     with contextlib.ExitStack() as ends:
         log = folder / 'simulation.log', folder / 'controller.log'
-        about = '-p', f'robot:={robot}', '-p', f'rate:={rate}'
+        about = [f'robot:={robot}', f'rate:={rate}', f'real_time_factor:={slow}']
+        about = [part for each in about for part in ('-p', each)]
         simulation = node(ends, 'simulation', log[0], priority, *about)
         law = '--params-file', str(LAW), *given
         controller = node(ends, 'controller', log[1], priority, *law)
@@ -66,7 +68,7 @@ def circle(folder, robot, parameters, seconds, rate, priority):
             if time.monotonic() > end or controller.poll() is not None:
                 raise SystemExit(f'the loop did not start: {log[1].read_text()}')
             time.sleep(0.05)
-        time.sleep(seconds + BLEND + SETTLE)
+        time.sleep((seconds + BLEND + SETTLE) / slow)
         for process in (controller, simulation):
             process.send_signal(signal.SIGTERM)
             process.wait(60)
@@ -79,10 +81,12 @@ def circle(folder, robot, parameters, seconds, rate, priority):
     target = np.stack([0.1 * np.cos(2 * np.pi * t), 0.1 * np.sin(2 * np.pi * t)], axis=1)
     off = np.hypot(np.linalg.norm(tips[:, :2] - target, axis=1), tips[:, 2] - 0.57)
     missed = 1.0 - (len(t) - 1) / (rate * (t[-1] - t[0]))
-    return 1e3 * off, missed
+    due = {note['solution.due'] for _, note in data.parameters if 'solution.due' in note}
+    solutions = (data['t'][-1] - data['t'][0]) / max(1.0 / rate, INTERVAL)
+    return 1e3 * off, missed, len(due) / solutions
 
 
-def over_dds(seconds, rate, priority):
+def over_dds(options):
     """Print errors of the tip over DDS."""
     os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
@@ -95,10 +99,10 @@ def over_dds(seconds, rate, priority):
             ('the three distal ones, the others slack', 'pcc_arm', DISTAL),
             ('mass and stiffness 20 % off, a load of a fifth', other, ()),
         ):
-            off, missed = circle(folder, robot, given, seconds, rate, priority)
+            off, missed, late = circle(folder, robot, given, options.seconds, options)
             rms = np.sqrt((off**2).mean())
             print(
                 f'{words}: tip {rms:.3f} mm RMS, {off.max():.3f} most;'
-                f' {100 * missed:.2f} % of ticks missed',
+                f' {100 * missed:.2f} % of ticks missed, {100 * late:.2f} % of solutions late',
                 flush=True,
             )

@@ -3,8 +3,9 @@
 Solutions of predictive laws in a thread of their own, beside the control loop.
 
 The loop hands over a request and looks, tick by tick, whether there is an answer: it never waits.
-While a solution is computed no lock of the interpreter is held. The thread has ordinary priority
-and keeps to no processor, as what a late solution costs is little: the plan before goes on.
+While a solution is computed no lock of the interpreter is held. The thread has ordinary priority,
+preferred among others where the loop has a real-time priority, and keeps to no processor: a late
+solution is bridged by the plan before, and one that never ends must not stop other threads.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.contract import Controller
 from softrobot_dynamics.controllers.predictive.planner import Plan, Planner, Request
-from softrobot_dynamics.loops.realtime import without_priority
+from softrobot_dynamics.loops.realtime import prefer, without_priority
 
 LONGEST = 2.0  # [s] that the end of a thread is waited for
 
@@ -66,6 +67,7 @@ class SolutionThread:
 
     def _run(self) -> None:
         with without_priority():
+            prefer()
             while (task := self._requests.get()) is not None:
                 request, answer = task
                 try:
