@@ -247,6 +247,9 @@ class Predictive(Controller[PredictiveSettings]):
         acting = t - delay  # what is sent then acts now
         leading = [plans.command_at(acting + (k + 0.5) * self.period) for k in range(ticks)]
         delayed = [plans.command_at(t + lead - (k + 0.5) * delay / 4.0) for k in range(4)]
+        by_gain = np.zeros(self.model.m)  # what the gain adds to the plan at present
+        if plans.now is not None and self._command(t, q, qd, s.lower, s.upper, self._u) >= 0:
+            by_gain = self._u - plans.command_at(t)
         return Request(
             anew=plans.anew,
             t=t,
@@ -256,7 +259,7 @@ class Predictive(Controller[PredictiveSettings]):
             since=t - plans.asked,
             acted=plans.mean(plans.asked - delay, acting),
             lead=lead,
-            leading=np.mean(leading, axis=0),
+            leading=np.clip(np.mean(leading, axis=0) + by_gain, s.lower, s.upper),
             delay=delay,
             delayed=np.mean(delayed, axis=0),
             last=plans.command_at(t + lead - 0.5 * self.period),
