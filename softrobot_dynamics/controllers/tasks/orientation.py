@@ -66,6 +66,7 @@ class TipOrientation(ControlTask):
     Errors are turns in rad.
     """
 
+    fades = True
     level: int = level(1)
     body: str = parameter(text(default=''), 'Body whose tip it is; empty: the last one')
     p: float = gain('Gain on the error of the orientation')

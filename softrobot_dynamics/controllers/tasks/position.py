@@ -56,6 +56,7 @@ class TipPosition(ControlTask):
     length.
     """
 
+    fades = True
     level: int = level(1)
     body: str = parameter(text(default=''), 'Body whose tip it is; empty: the last one')
     target: tuple[float, ...] = parameter(

@@ -17,10 +17,11 @@ from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.contract import BlendedReference, sample_plan
 from softrobot_dynamics.references.led_tips import tip_course, TipTarget, TipTwist
 from softrobot_dynamics.references.piecewise import braking, constant, hermite, Reference, sample
-from softrobot_dynamics.references.rotations import turned
+from softrobot_dynamics.references.rotations import between, turned
 
 NONE, PATH, LIVE = 0.0, 1.0, 2.0
 LEVER = 1.0 / 6.0  # of the robot's length: what a radian counts as
+AHEAD = 0.2  # [rad] by which twists lead a tip ahead that cannot follow; of the lever, as a length
 
 
 class CourseArrays(NamedTuple):
@@ -108,6 +109,10 @@ class TipCourse:
     def lead(self, order: TipTarget | TipTwist, t: float, now: TipState) -> None:
         """Turn to a live target or twist at t [s], when the tip is as in ``now``."""
         state, rotation = self._state(t, now)
+        if isinstance(order, TipTwist):  # else it would take as long to come back to the tip
+            state[0, :3] = now.point + no_longer(state[0, :3] - now.point, AHEAD * self._lever)
+            turn = no_longer(between(now.rotation, rotation), AHEAD)
+            rotation = turned(now.rotation, turn)
         course = tip_course(order, state, rotation, self._lever)
         arrays = self.arrays
         arrays.live.breaks[:] = course.breaks
@@ -140,3 +145,9 @@ class TipCourse:
             rotation = turned(arrays.turned.reshape(3, 3), live[0, 3:])
             out[1:, 3:] = live[1:, 3:]
         return out, rotation
+
+
+def no_longer(vector: Vector, most: float) -> Vector:
+    """Return a vector (3,), shortened where it is longer than ``most``."""
+    length = float(np.linalg.norm(vector))
+    return vector if length <= most else most / length * vector
