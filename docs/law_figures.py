@@ -69,7 +69,7 @@ def draw_computed_torque(axes: Axes) -> None:
     times = np.arange(5) * 0.4
     goals = np.array([[0.0, 0.0], [1.2, -1.0], [-0.4, 1.2], [0.8, 0.5], [0.0, 0.0]])
     found = sd.closed_loop(
-        pendulum(), 'computed_torque', spline(times, goals), 2.0, start=sd.Start(ramp=0.2)
+        pendulum(), 'computed_torque', spline(times, goals), 2.0, start=sd.Start(q=np.zeros(2))
     )
     axes.plot(found.t, found.y_d, '--', color=WANTED, label=('reference', '_'))
     axes.plot(found.t, found.q[:, 0], color=MODEL, label='shoulder')
@@ -99,12 +99,12 @@ def draw_pd_plus(axes: Axes) -> None:
 
 
 def draw_impedance(axes: Axes) -> None:
-    """Draw how the tip yields to a push of 1 N, and by pfbl does not."""
+    """Draw how the tip yields to a push, and by pfbl does not."""
     model = arm()
     start = pulled(model)
 
     def push(t: float) -> dict[str, list[float]] | None:
-        return {'segment3': [0.0, 0.0, 0.0, 1.0, 0.0, 0.0]} if 0.3 < t < 1.3 else None
+        return {'segment3': [0.0, 0.0, 0.0, 0.2, 0.0, 0.0]} if 0.3 < t < 1.3 else None
 
     for name, color in (('impedance', MODEL), ('pfbl', WANTED)):
         kind = sd.Law(name, parameters={'stiffness': [50.0] * 3} if name == 'impedance' else {})
@@ -114,7 +114,7 @@ def draw_impedance(axes: Axes) -> None:
         )
         way = places(model, found.q[::10])[:, 0]
         axes.plot(found.t[::10], 1e3 * (way - way[0]), color=color, label=name)
-    axes.axvspan(0.3, 1.3, color=WANTED, alpha=0.2, label='push of 1 N')
+    axes.axvspan(0.3, 1.3, color=WANTED, alpha=0.2, label='push of 0.2 N')
     axes.set(xlabel='t [s]', ylabel='tip, x [mm]')
 
 
@@ -158,7 +158,7 @@ def draw_predictive(axes: Axes) -> None:
         np.zeros((4, 2)),
     )
     for name, color in (('predictive', MODEL), ('pfbl', OTHER)):
-        found = sd.closed_loop(model, name, step, 1.6, start=sd.Start(ramp=0.05))
+        found = sd.closed_loop(model, name, step, 1.6, start=sd.Start(q=np.zeros(2)))
         axes.plot(found.t, found.q[:, 0], color=color, label=name)
     axes.plot(found.t, found.y_d[:, 0], '--', color=WANTED, label='reference')
     axes.set(xlabel='t [s]', ylabel='shoulder [rad]')
