@@ -15,7 +15,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.references.circle import Circle
-from softrobot_dynamics.references.led_tips import LedReference
+from softrobot_dynamics.references.led_tips import with_tip_path
 from softrobot_dynamics.references.piecewise import constant, hermite, Reference, spline
 import yaml
 
@@ -119,33 +119,25 @@ def draw_impedance(axes: Axes) -> None:
 
 
 def draw_task(axes: Axes) -> None:
-    """Draw, from above, how a tip that is led through a ball goes past it."""
+    """Draw, from above, how a tip on a circle keeps its distance from a ball."""
     data = yaml.safe_load(shipped('robots')['pcc_arm'].read_text())
     for body in data['bodies']:
         body['collision'] = {'type': 'rod'}
-    centre, radius, clearance = np.array([0.0, 0.115, 0.57]), 0.03, 0.005
+    centre, radius, clearance = np.array([0.0, 0.13, 0.57]), 0.03, 0.005
     ball = {'name': 'ball', 'type': 'sphere', 'radius': radius, 'centre': centre.tolist()}
     model = sd.compile_model(sd.surround(sd.load_robot(data), {'environment': [ball]}))
-    start = pulled(model)
-    here = places(model, start.q[None])[0]
-    times = np.array([0.0, 0.8, 2.0])
-    goals = np.array([here, [0.08, 0.08, 0.57], [-0.08, 0.08, 0.57]])
-    path = hermite(times, goals, 0.0 * goals, 0.0 * goals)
-    y = outputs_at(model, start.q)
-    found = sd.closed_loop(
-        model,
-        sd.Law('task', parameters={'distances.clearance': clearance, 'momentum.level': 3}),
-        LedReference(constant(y), model.body_names[-1], path),
-        2.6,
-        start=start,
-        plant=arm(),
-    )
-    way = places(model, found.q[::10])
-    axes.plot(*(1e3 * goals[:, :2].T), '--', color=WANTED, label='reference')
+    circle = Circle(radius=0.09, period=4.0)
+    motion = circle.plan(model, range(model.m), model.q0)
+    reference = with_tip_path(model, motion.reference, circle, model.body_names[-1])
+    law = sd.Law('task', parameters={'distances.clearance': clearance})
+    found = sd.closed_loop(model, law, reference, 6.0, start=sd.Start(ramp=1.0), plant=arm())
+    way = places(model, found.q[2000::10])
+    turn = circle.points(np.linspace(0.0, 2.0 * np.pi, 100))
+    axes.plot(*(1e3 * turn[:, :2].T), '--', color=WANTED, label='reference')
     axes.plot(*(1e3 * way[:, :2].T), color=MODEL, label='tip')
     around = np.linspace(0.0, 2.0 * np.pi, 100)
-    circle = centre[:2, None] + radius * np.array([np.cos(around), np.sin(around)])
-    axes.fill(*(1e3 * circle), color=OTHER, alpha=0.4, label='ball')
+    disc = centre[:2, None] + radius * np.array([np.cos(around), np.sin(around)])
+    axes.fill(*(1e3 * disc), color=OTHER, alpha=0.4, label='ball')
     axes.set(xlabel='x [mm]', ylabel='y [mm]', aspect='equal')
 
 

@@ -8,6 +8,7 @@ and have always as many pieces: arrays of kernels change in place.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -110,9 +111,11 @@ class TipCourse:
         """Turn to a live target or twist at t [s], when the tip is as in ``now``."""
         state, rotation = self._state(t, now)
         if isinstance(order, TipTwist):  # else it would take as long to come back to the tip
-            state[0, :3] = now.point + no_longer(state[0, :3] - now.point, AHEAD * self._lever)
-            turn = no_longer(between(now.rotation, rotation), AHEAD)
-            rotation = turned(now.rotation, turn)
+            way, turn = state[0, :3] - now.point, between(now.rotation, rotation)
+            if (far := math.hypot(*way)) > AHEAD * self._lever:
+                state[0, :3] = now.point + AHEAD * self._lever / far * way
+            if (angle := math.hypot(*turn)) > AHEAD:
+                rotation = turned(now.rotation, AHEAD / angle * turn)
         course = tip_course(order, state, rotation, self._lever)
         arrays = self.arrays
         arrays.live.breaks[:] = course.breaks
@@ -145,9 +148,3 @@ class TipCourse:
             rotation = turned(arrays.turned.reshape(3, 3), live[0, 3:])
             out[1:, 3:] = live[1:, 3:]
         return out, rotation
-
-
-def no_longer(vector: Vector, most: float) -> Vector:
-    """Return a vector (3,), shortened where it is longer than ``most``."""
-    length = float(np.linalg.norm(vector))
-    return vector if length <= most else most / length * vector
