@@ -85,6 +85,18 @@ def test_a_place_out_of_reach_leaves_an_arm_calm():
     assert np.abs(plant.qd / model.scales.units).max() < 0.05
 
 
+def test_outputs_of_the_same_level_keep_a_finger_calm_beyond_its_reach():
+    """A finger whose tendons saturate stops short of its target, if outputs are of level 1."""
+    model = compiled('soft_hand')
+    q, body = model.q0.copy(), 'index2'
+    bodies = {'position.body': body, 'orientation.body': body}
+    made = begun(model, q, None, **bodies, **{'outputs.level': 1})
+    goal = sd.forward_kinematics(model, q=q)[model.body_names.index(body)][:3, 3] + [0.02, 0.02, 0]
+    made.lead(TipTarget('', goal, None, 0.5, 0.3), 0.0)
+    plant, _ = under_way(model, made, q, np.zeros(model.m), 1.0)
+    assert np.abs(plant.qd / model.scales.units).max() < 0.3  # 10, if of level 2
+
+
 def test_a_joystick_at_the_end_of_reach_acts_at_once_when_it_turns_back():
     """Twists lead a tip ahead by a little only, so that it turns with them."""
     model = compiled('servo_arm')
