@@ -123,11 +123,11 @@ def draw_task(axes: Axes) -> None:
     data = yaml.safe_load(shipped('robots')['pcc_arm'].read_text())
     for body in data['bodies']:
         body['collision'] = {'type': 'rod'}
-    centre, radius, clearance = np.array([0.0, 0.13, 0.57]), 0.03, 0.005
+    centre, radius, clearance = np.array([0.0, 0.14, 0.57]), 0.03, 0.005
     ball = {'name': 'ball', 'type': 'sphere', 'radius': radius, 'centre': centre.tolist()}
     model = sd.compile_model(sd.surround(sd.load_robot(data), {'environment': [ball]}))
-    circle = Circle(radius=0.09, period=4.0)
-    motion = circle.plan(model, range(model.m), model.q0)
+    circle = Circle(radius=0.1, period=4.0)
+    motion = circle.plan(arm(), range(model.m), model.q0)
     reference = with_tip_path(model, motion.reference, circle, model.body_names[-1])
     law = sd.Law('task', parameters={'distances.clearance': clearance})
     found = sd.closed_loop(model, law, reference, 6.0, start=sd.Start(ramp=1.0), plant=arm())
@@ -188,7 +188,7 @@ def main() -> None:
         figure, axes = plt.subplots(figsize=(3.6, 2.5), dpi=100, layout='constrained')
         DRAWN[name](axes)
         axes.set_title(name, fontsize=9)
-        axes.legend(frameon=False, fontsize=7)
+        axes.legend(frameon=False, fontsize=7, loc='center' if name == 'task' else 'best')
         axes.spines[['top', 'right']].set_visible(False)
         figure.savefig(IMAGES / f'law_{name}.png')
         plt.close(figure)
