@@ -187,7 +187,7 @@ class Routed(Actuator):
 
     def within(self, body: str) -> Actuator | None:
         """Return the passages through a body, if it has sections."""
-        own = {
+        own: dict[str, Any] = {
             name: tuple(p for p in path if p.body == body and p.points is None)
             for name, path in self.paths().items()
         }
