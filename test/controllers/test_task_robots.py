@@ -7,9 +7,10 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.controllers.phases import Phase, Program
-from softrobot_dynamics.references.led_tips import TipTarget, TipTwist
+from softrobot_dynamics.references.led_tips import LedReference, TipTarget, TipTwist
 from softrobot_dynamics.references.piecewise import constant, hermite
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from support.joint_drives import with_joint_drives
 from support.robots import compiled
 
 PERIOD = 1e-3
@@ -121,6 +122,23 @@ def test_bounds_and_levels_of_a_robot_of_position_drives_hold():
     step = np.abs(np.diff(commands, axis=0, prepend=u[None]))
     assert (step <= model.rate_limit * PERIOD * (1.0 + 1e-9)).all()
     assert (step >= 0.9 * model.rate_limit * PERIOD).any()  # it would go faster
+
+
+@pytest.mark.parametrize('command', ['position', 'velocity'])
+def test_joints_whose_drives_take_setpoints_lead_a_tip(command):
+    """A rigid arm that is told positions or velocities brings its tip along a path, to 2 mm."""
+    model = sd.compile_model(sd.load_robot(with_joint_drives('ur10e', command)))
+    q = np.array([0.2, -1.2, 1.4, -0.6, 1.2, 0.3])
+    here = tip(model, q)
+    goal = here + [0.08, -0.05, 0.06]
+    points = np.array([here, goal, goal])
+    path = hermite([0.0, 0.6, 1.2], points, 0.0 * points, 0.0 * points)
+    y = model.per_thread.evaluator(q, 0.0 * q).y - model.y0
+    reference = LedReference(constant(y), model.body_names[-1], path)
+    found = sd.closed_loop(model, 'task', reference, 1.2, start=sd.Start(q=q))
+    assert found.ok.all()
+    assert np.linalg.norm(tip(model, found.q[-1]) - goal) < 2e-3
+    assert (np.abs(found.qd) <= model.qd_limit * 1.001).all()
 
 
 def test_a_switch_to_the_law_and_back_is_bumpless():
