@@ -4,12 +4,13 @@ The law `predictive`: how fast it solves, how well a tip follows, and Crocoddyl 
 
     python benchmarks/predictive.py rate      solutions of a running loop, a robot each
     python benchmarks/predictive.py circle    tip of pcc_arm round a circle of 100 mm in 1 s
-    python benchmarks/predictive.py peer      BoxFDDP on the same problem of ur10e
+    python benchmarks/predictive.py dds       the same between two nodes, over DDS
+    python benchmarks/predictive.py peer      Crocoddyl's BoxFDDP on ur10e, if it is installed
     python benchmarks/predictive.py gap       tip of pcc_arm between two posts, many times
     python benchmarks/predictive.py published motions like those of papers, in a table
 
-Times are of one process; beside them Pinocchio's `computeRNEADerivatives` of the UR10e from Python
-on the same machine at the same time, by which they scale (needs `pin`; `peer` needs `crocoddyl`).
+Times are those of the processor, of one process; beside them Pinocchio's `computeRNEADerivatives`
+of the UR10e from Python on the same machine at the same time, by which they scale (needs `pin`).
 """
 
 import argparse
@@ -17,14 +18,12 @@ import sys
 import time
 
 import numpy as np
+from predictive_dds import LOAD, over_dds
 from predictive_gap import CLEARANCE, film_gap, gap_robot, go_through, goal_side, tip_of
-from predictive_published import table
+from predictive_peer import compare
+from predictive_published import processor_times, table
 import softrobot_dynamics as sd
-from softrobot_dynamics.compiling.binding import cached
-from softrobot_dynamics.controllers.predictive.horizon import allocate_horizon, COST, DONE, iterate
-from softrobot_dynamics.controllers.predictive.implicit_step import make_step
 from softrobot_dynamics.controllers.predictive.law import Predictive
-from softrobot_dynamics.controllers.predictive.stage_cost import state_cost
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.references.circle import Circle
 from softrobot_dynamics.references.led_tips import led_tip_reference
@@ -38,7 +37,6 @@ CIRCLES = {
     'trimmed_helicoid': Circle(body='segment3', center=(0.0, 0.0, 0.24), radius=0.03, period=5.0),
     'ur10e': Circle(body='tip', center=(-0.7, -0.3, 0.5), radius=0.1, period=2.0),
 }
-LOAD = 0.16  # [kg], a fifth of pcc_arm
 
 
 def scale():
@@ -67,20 +65,23 @@ def body_of(model, name):
     return name if name in model.body_names else model.body_names[-1]
 
 
-def run(robot, seconds, plant=None, controlled=None, watch=None, **given):
-    """Return (tip errors (T,) [mm] after 1.5 s, greatest command) of a tip led round."""
+def run(robot, duration, plant=None, controlled=None, seconds=None, **given):
+    """
+    Return (tip errors (T,) [mm] after 1.5 s, greatest command) of a tip led round.
+
+    To the list ``seconds`` the processor time of each solution is added.
+    """
     model, circle = sd.compile_model(sd.load_robot(robot)), CIRCLES[robot]
     body = body_of(model, circle.body)
     reference = led_tip_reference(model, body, Circle(**{**vars(circle), 'body': body}))
     settings = Predictive.make_settings(model, controlled, tip=body, **given)
     law = Predictive(model, period=PERIOD, controlled=controlled, settings=settings)
-    if watch is not None:
-        solve = law.planner.solve
-        law.planner.solve = lambda request: watch(solve(request))
+    if seconds is not None:
+        processor_times(law, seconds)
     u = np.ones(model.m) if robot != 'ur10e' else None
     q = sd.equilibrium(model, u=u).q if robot == 'pcc_arm' else model.q0
     start = sd.Start(q=q, u=u, ramp=1.0)
-    found = sd.closed_loop(model, law, reference, seconds, start=start, plant=plant)
+    found = sd.closed_loop(model, law, reference, duration, start=start, plant=plant)
     tips = np.array([sd.forward_kinematics(model, q=x) for x in found.q])
     places = tips[:, model.body_names.index(body), :3, 3]
     off = 1e3 * np.linalg.norm(places - circle.targets().points(found.t)[:, 0], axis=1)
@@ -91,14 +92,8 @@ def run(robot, seconds, plant=None, controlled=None, watch=None, **given):
 def rate(options):
     """Print times of solutions in a running loop."""
     for robot in options.robots:
-        seconds = []
-
-        def watch(plan, seconds=seconds):
-            seconds.append(plan.seconds)
-            return plan
-
-        before = scale()
-        off, _ = run(robot, options.seconds, watch=watch)
+        seconds, before = [], scale()
+        off, _ = run(robot, options.seconds, seconds=seconds)
         us, p99 = np.median(seconds[5:]) * 1e6, np.percentile(seconds[5:], 99) * 1e6
         unit = min(before, scale())
         print(
@@ -134,104 +129,6 @@ def circle(options):
         print(f'{words}: tip {rms:.3f} mm RMS, {off.max():.3f} most; tensions to {u:.1f} N')
 
 
-def reach(model, count=20):
-    """Return a horizon of ur10e that shall move its tip, torques within limits."""
-    p = allocate_horizon(model, count)
-    q = model.q0 + np.array([0.0, -1.2, 1.4, -0.5, 0.3, 0.0])
-    p.now.x[0, : model.n] = q
-    hold = sd.inverse_dynamics(model, q=q, qd=0.0 * q, qdd=0.0 * q)
-    p.now.u[:], p.last[:], p.aims.u[:] = hold, hold, hold
-    p.limits.lower[:], p.limits.upper[:] = hold - 30.0, hold + 30.0
-    p.limits.rate[:] = np.inf
-    p.weights.tip[:], p.weights.effort[:], p.weights.change[:] = 1e4, 1e-3, 1e-6
-    p.weights.speed[:] = 1e-1
-    tip = sd.forward_kinematics(model, q=q)[-1][:3, 3]
-    p.aims.tip[:] = tip + np.array([0.05, -0.03, 0.04])
-    return p
-
-
-def peer(options):
-    """Print costs and times of Crocoddyl's BoxFDDP and ours on one problem."""
-    import crocoddyl
-
-    model, count, h = sd.compile_model(sd.load_robot('ur10e')), 20, 0.01
-    n, m = model.n, model.m
-    body, size = len(model.body_names) - 1, 2 * n + m
-    ours, other = reach(model, count), reach(model, count)
-    start = ours.now.x[0].copy(), ours.now.u.copy()
-    solve = cached(iterate, p=ours)
-    solve(body, h, count, 100, 0.0)
-    ours.now.x[0], ours.now.u[:] = start
-    ours.known[0] = 0.0
-    began = time.perf_counter()
-    solve(body, h, count, 100, 1e-9)
-    took, iterations = time.perf_counter() - began, int(ours.report[DONE])
-    step = cached(make_step, w=other.step)
-    given = {'weights': other.weights, 'aims': other.aims, 'c': other.costs}
-    weigh = cached(state_cost, w=other.step, **given)
-    R, C, rest = h * other.weights.effort, other.weights.change / h, other.aims.u
-
-    class Step(crocoddyl.ActionModelAbstract):
-        """One of our steps, the command before as a part of the state."""
-
-        def __init__(self, k):
-            super().__init__(crocoddyl.StateVector(size), m, 1)
-            self.k = k
-            if k < count:
-                self.u_lb, self.u_ub = other.limits.lower.copy(), other.limits.upper.copy()
-
-        def _go(self, x, u, differentiate):
-            k, a, end = self.k, other.steps, np.zeros(2 * n)
-            a.A[k] = 0.0
-            arrays = a.A[k], a.inverse[k], a.by_all[k], a.F[k]
-            step(np.ascontiguousarray(x[: 2 * n]), u.copy(), h, *arrays, end, 1, 1)
-            return end, weigh(body, k, end, h, int(differentiate))
-
-        def calc(self, data, x, u=None):
-            """Fill the next state and the cost."""
-            if u is None or self.k == count:
-                data.cost, data.xnext = 0.0, np.asarray(x)
-                return
-            end, cost = self._go(x, u, False)
-            off, moved = u - rest, u - x[2 * n :]
-            data.xnext = np.r_[end, u]
-            data.cost = cost + 0.5 * (R * off @ off + C * moved @ moved)
-
-        def calcDiff(self, data, x, u=None):  # noqa: N802
-            """Fill the derivatives, Gauss-Newton's for the cost of the state."""
-            if u is None or self.k == count:
-                data.Lx, data.Lxx = np.zeros(size), np.zeros((size, size))
-                return
-            self._go(x, u, True)
-            k, F = self.k, other.steps.F[self.k]
-            A, B = np.zeros((size, size)), np.zeros((size, m))
-            A[: 2 * n, : 2 * n] = F[:, : 2 * n]
-            B[: 2 * n], B[2 * n :] = F[:, 2 * n :], np.eye(m)
-            g, H = other.costs.gradient[k], np.zeros((2 * n, 2 * n))
-            H[:n, :n], H[n:, n:] = other.costs.by_qq[k], np.diag(other.costs.by_vv[k])
-            A2, B2, moved = A[: 2 * n], B[: 2 * n], u - x[2 * n :]
-            data.Fx, data.Fu = A, B
-            Lx, Lu = A2.T @ g, B2.T @ g + R * (u - rest) + C * moved
-            Lx[2 * n :] -= C * moved
-            Lxx, Lxu = A2.T @ H @ A2, A2.T @ H @ B2
-            Lxx[2 * n :, 2 * n :] += np.diag(C)
-            Lxu[2 * n :] -= np.diag(C)
-            data.Lx, data.Lu, data.Lxx, data.Lxu = Lx, Lu, Lxx, Lxu
-            data.Luu = B2.T @ H @ B2 + np.diag(R + C)
-
-    models = [Step(k) for k in range(count + 1)]
-    first = np.r_[start[0], other.last]
-    problem = crocoddyl.ShootingProblem(first, models[:-1], models[-1])
-    solver = crocoddyl.SolverBoxFDDP(problem)
-    solver.th_stop = 1e-12
-    us = [u.copy() for u in start[1]]
-    solver.solve(problem.rollout(us), us, 200, False)
-    gap = abs(solver.cost / ours.report[COST] - 1.0)
-    print(f'ours: cost {ours.report[COST]:.9g} in {iterations} iterations')
-    print(f'BoxFDDP: cost {solver.cost:.9g} in {solver.iter}; relative difference {gap:.1e}')
-    print(f'our iteration: {took / max(1, iterations) * 1e6:.0f} us; {unit_words(scale())}')
-
-
 def gap(options):
     """Print how often the arm touches a post, with the clearance and without."""
     model = sd.compile_model(gap_robot())
@@ -253,6 +150,11 @@ def gap(options):
         )
 
 
+def dds(options):
+    """Print tip errors on the circle over DDS."""
+    over_dds(options)
+
+
 def published(options):
     """Print a table of motions like those of published predictive laws."""
     before = scale()
@@ -263,13 +165,17 @@ def published(options):
 def main():
     """Print what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.partition('\n\n')[0])
-    parser.add_argument('what', choices=['rate', 'circle', 'peer', 'gap', 'published'])
+    parser.add_argument('what', choices=['rate', 'circle', 'dds', 'peer', 'gap', 'published'])
     parser.add_argument('--robots', nargs='+', default=['pcc_arm', 'ur10e'])
     parser.add_argument('--seconds', type=float, default=SECONDS)
+    parser.add_argument('--loop-rate', type=int, default=500, help='of the nodes [Hz]')
+    parser.add_argument('--real-time-factor', type=float, default=1.0, help='of the simulation')
+    parser.add_argument('--priority', type=int, default=50, help='FIFO of the nodes, 0 for none')
     parser.add_argument('--seeds', type=int, default=100, help='runs through the gap')
     parser.add_argument('--film', help='GIF of one run through the gap, in place of all')
     options = parser.parse_args()
-    commands = {'rate': rate, 'circle': circle, 'peer': peer, 'gap': gap, 'published': published}
+    commands = {'rate': rate, 'circle': circle, 'peer': lambda _: compare()}
+    commands |= {'gap': gap, 'published': published, 'dds': dds}
     commands[options.what](options)
 
 

@@ -40,15 +40,8 @@ MOTIONS = (
 )
 
 
-def follow(robot, name, turn):
-    """Return (rate [Hz], times, errors of the tip [mm], length of the arm [m]) of a motion."""
-    model = sd.compile_model(sd.load_robot(robot))
-    seconds, u = [], np.ones(model.m)
-    law = Predictive(
-        model,
-        period=PERIOD,
-        settings=Predictive.make_settings(model, None, tip=model.body_names[-1]),
-    )
+def processor_times(law, seconds):
+    """Have the processor time [s] of each solution of a law added to a list."""
     solve = law.planner.solve
 
     def watched(request):
@@ -58,6 +51,18 @@ def follow(robot, name, turn):
         return plan
 
     law.planner.solve = watched
+
+
+def follow(robot, name, turn):
+    """Return (rate [Hz], times, errors of the tip [mm], length of the arm [m]) of a motion."""
+    model = sd.compile_model(sd.load_robot(robot))
+    seconds, u = [], np.ones(model.m)
+    law = Predictive(
+        model,
+        period=PERIOD,
+        settings=Predictive.make_settings(model, None, tip=model.body_names[-1]),
+    )
+    processor_times(law, seconds)
     q = sd.equilibrium(model, u=u).q if robot == 'pcc_arm' else model.q0
     if turn == 0.0:
         reference, ramp, first = constant([0.1, 0.0, 0.57]), PERIOD, 0.0

@@ -215,6 +215,11 @@ class Composition(Controller[Composed]):
         found = (self.laws[i].relaxed.items() for i in self._now.laws)
         return {name: value for each in found for name, value in each}
 
+    @property
+    def failure(self) -> str:
+        """Why a law at work has no command, see :attr:`Controller.failure`."""
+        return next(filter(None, (self.laws[i].failure for i in self._now.laws)), '')
+
     def lead(self, order: TipOrder, t: float) -> None:
         """Turn the led tip to a live target or twist, see :meth:`Controller.lead`."""
         leaders = [i for i in self._now.laws if self.laws[i].led_tip]

@@ -168,6 +168,11 @@ class Controller(Rebuilt, Generic[S]):
         """By how much limits had to be exceeded in the last tick, by name; {}: none."""
         return {}
 
+    @property
+    def failure(self) -> str:
+        """Why the law has no command at present, for the log; '' where nothing can be said."""
+        return ''
+
     @classmethod
     def tip_of(cls, settings: Any, model: CompiledModel) -> str:
         """Return the body whose tip a law with such settings leads itself; '': it leads none."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.controllers.contract import Command
-from softrobot_dynamics.errors import MessageError
+from softrobot_dynamics.errors import MessageError, SoftRobotError
 from softrobot_dynamics.loops.contracts import (
     ControlledPlant,
     ControlOutput,
@@ -195,7 +195,10 @@ class ControlLoop(GuardedLoop):
             self._publisher.moved()
         self._moved = self._delay_changed = False
         try:
-            return self.driver.compute(self.orders, t, q, qd, anew=anew)
+            command = self.driver.compute(self.orders, t, q, qd, anew=anew)
+            if command is None and (why := self.driver.law.failure):
+                self._publisher.failed('no command', SoftRobotError(why))
+            return command
         except Exception as error:  # a law may raise what it likes; the loop goes on
             self._publisher.failed('the controller failed', error)
         return None
@@ -223,9 +226,9 @@ class ControlLoop(GuardedLoop):
         if (record := self.record) is None:
             return
         for law in self._predictive:
-            if (late := law.late_solution) is not None:
+            if (late := law.schedule.late) is not None:
                 record.note(dict(zip(LATE_SOLUTION, late)))
-                law.late_solution = None
+                law.schedule.late = None
         said: tuple[Vector | float, ...] = (nan,) * 5
         if self.mode == RUNNING and (command := self.command) is not None:
             said = command.y, command.velocity, *command.desired

@@ -3,21 +3,25 @@
 Solutions of predictive laws in a thread of their own, beside the control loop.
 
 The loop hands over a request and looks, tick by tick, whether there is an answer: it never waits.
-While a solution is computed no lock of the interpreter is held. The thread has ordinary priority
-and keeps to no processor, as what a late solution costs is little: the plan before goes on.
+While a solution is computed no lock of the interpreter is held. The thread has ordinary priority,
+preferred among others where the loop has a real-time priority, and keeps to no processor: a late
+solution is bridged by the plan before, and one that never ends must not stop other threads.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from queue import SimpleQueue
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 import threading
 from typing import Any
 
 from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.contract import Controller
 from softrobot_dynamics.controllers.predictive.planner import Plan, Planner, Request
-from softrobot_dynamics.loops.realtime import without_priority
+from softrobot_dynamics.loops.realtime import prefer, without_priority
+
+LONGEST = 2.0  # [s] that the end of a thread is waited for
 
 
 class SolutionThread:
@@ -30,7 +34,11 @@ class SolutionThread:
         self._thread.start()
 
     def submit(self, request: Request) -> Callable[[], Plan | None]:
-        """Have a request solved; return a function that returns the plan, None before it is."""
+        """
+        Have a request solved; return a function that returns the plan, None before it is.
+
+        One that begins anew takes the place of all that are not begun.
+        """
         answer: list[Any] = []
 
         def poll() -> Plan | None:
@@ -41,16 +49,25 @@ class SolutionThread:
             plan: Plan = answer[0]
             return plan
 
+        if request.anew:
+            self._drop()
         self._requests.put((request, answer))
         return poll
 
     def close(self) -> None:
-        """End the thread after what it is at, and wait for it."""
+        """End the thread after what it is at; one that hangs is left to end with the process."""
+        self._drop()
         self._requests.put(None)
-        self._thread.join()
+        self._thread.join(LONGEST)
+
+    def _drop(self) -> None:
+        with suppress(Empty):
+            while True:
+                self._requests.get_nowait()
 
     def _run(self) -> None:
         with without_priority():
+            prefer()
             while (task := self._requests.get()) is not None:
                 request, answer = task
                 try:

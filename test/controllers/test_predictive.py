@@ -9,8 +9,12 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.configuration import build
 from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.contract import CONTROLLERS
+from softrobot_dynamics.controllers.predictive.schedule import FIRST_PLAN
+from softrobot_dynamics.controllers.safe import SafeCommand
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
+from softrobot_dynamics.loops.driver import Driver
+from softrobot_dynamics.loops.orders import Orders
 from softrobot_dynamics.loops.solving import SolutionThread, solve_beside
 from softrobot_dynamics.references.circle import Circle
 from softrobot_dynamics.references.led_tips import led_tip_reference, TipTarget, TipTwist
@@ -182,7 +186,7 @@ def test_new_settings_count_at_once_and_a_jump_of_the_goal_does_not_step_the_com
     made.use(made.settings.replace(output_weight=10.0, horizon=0.1))
     for k in range(1, 8):
         command = made.compute(k * PERIOD, q, zero)
-    assert command.ok and len(made._now.u) == 10
+    assert command.ok and len(made.schedule.now.u) == 10
 
 
 def test_a_state_that_is_no_number_gets_no_command():
@@ -248,7 +252,7 @@ def test_solutions_in_a_thread_are_those_of_the_loop(states):
     came = threading.Event()
 
     def wait(k):
-        while made._waiting and made._poll() is None:
+        while made.schedule.waiting and made._poll() is None:
             came.wait(1e-3)
 
     assert np.array_equal(run(made, states, wait), expected)
@@ -284,9 +288,9 @@ def test_late_solutions_are_bridged_counted_and_replayed(states):
     made.solve_beside(thread.submit)
 
     def note(k):
-        if made.late_solution is not None:
-            due, came = made.late_solution
-            notes[due], made.late_solution = came, None
+        if made.schedule.late is not None:
+            due, came = made.schedule.late
+            notes[due], made.schedule.late = came, None
 
     found = run(made, states, note)
     thread.close()
@@ -295,3 +299,154 @@ def test_late_solutions_are_bridged_counted_and_replayed(states):
     again.replay_late(notes)
     assert np.array_equal(run(again, states), found)
     assert not np.array_equal(run(law(model, **GENTLE), states), found)
+
+
+class Stalling:
+    """Solves at once, but a solution that is asked for as it hangs comes only when it goes on."""
+
+    def __init__(self, planner):
+        self.planner, self.hangs, self.asked = planner, False, 0
+
+    def submit(self, request):
+        """Have a request solved."""
+        self.asked += 1
+        plan, held = self.planner.solve(request), self.hangs
+        return lambda: None if held and self.hangs else plan
+
+
+class Driven:
+    """A law that a driver asks at states that stay, as the node and a replay do."""
+
+    def __init__(self, made, reference=GOAL):
+        self.law, model = made, made.model
+        orders = Orders(made.settings, constant(reference))._replace(ramp=0.2)
+        self.driver, self.orders = Driver(model, made, SafeCommand.of_model(model), orders), orders
+        self.driver.limiter.known = True  # a command of zero was in force
+        self.q, self.ticks, self.notes = model.q0, [], {}
+
+    def go(self, times, record=True):
+        """Answer the state at times [s]; return those with a command of the law."""
+        ran = []
+        for t in times:
+            anew, before = not self.driver.running, self.driver.limiter.last.copy()
+            u, command = self.driver.answer(self.orders, t, self.q, 0.0 * self.q, PERIOD)
+            if command is not None:
+                ran.append(t)
+                self.ticks.append((t, anew, before, u.copy()))
+            if (late := self.law.schedule.late) is not None:
+                self.notes[late[0]], self.law.schedule.late = late[1], None
+        return ran
+
+
+def ticks(begin, end):
+    """Return the times of ticks [s]."""
+    return [k * PERIOD for k in range(round(begin / PERIOD), round(end / PERIOD))]
+
+
+def test_a_solver_that_hangs_leaves_the_safe_command_once_the_plan_is_over_until_it_goes_on():
+    """
+    Without an answer the plan goes on to its end; then there is no command, and a reason.
+
+    The late answer, whose plan is over, is not used. The law begins anew once a solution covers
+    the present time, and a replay of the ticks it answered gives the same commands, bit by bit.
+    """
+    model = compiled('double_pendulum')
+    made = law(model, **GENTLE)
+    solver = Stalling(made.planner)
+    made.solve_beside(solver.submit)
+    driven = Driven(made)
+    assert driven.go(ticks(0.0, 0.3)) == ticks(0.0, 0.3)
+    solver.hangs = True
+    ran = driven.go(ticks(0.3, 1.0))
+    horizon = made.settings.horizon
+    assert horizon - 0.01 < ran[-1] - 0.3 < horizon + 0.01 and len(ran) == len(set(ran))
+    asked = solver.asked
+    assert driven.go(ticks(1.0, 3.0)) == [] and driven.driver.in_safe_command
+    assert solver.asked == asked and 'no plan covers' in made.failure
+    solver.hangs = False
+    ran = driven.go(ticks(3.0, 3.3))
+    assert 3.0 < ran[0] < 3.05 and ran == ticks(ran[0], 3.3) and made.failure == ''
+    again = Driven(law(model, **GENTLE))
+    again.law.replay_late(driven.notes)
+    for t, anew, before, u in driven.ticks:
+        if anew:
+            again.driver.running, again.driver.limiter.last[:] = False, before
+        again.go([t])
+        assert np.array_equal(again.ticks[-1][3], u), t
+
+
+@pytest.mark.parametrize('first', [0.0, 0.3])
+def test_a_solver_that_fails_for_good_leaves_the_safe_command(first):
+    """Solutions that all fail from some time on, or from the first, end in the safe command."""
+    made = law(compiled('double_pendulum'), **GENTLE)
+    solve = made.planner.solve
+    made.planner.solve = lambda request: solve(request)._replace(ok=request.t < first)
+    driven = Driven(made)
+    ran = driven.go(ticks(0.0, 3.0))
+    allowed = first + made.settings.horizon if first else FIRST_PLAN
+    assert ran == ticks(0.0, ran[-1] + PERIOD) and ran[-1] == pytest.approx(allowed, abs=0.02)
+    assert driven.driver.in_safe_command and made.figures()['failed solutions'] > 100
+
+
+def test_a_solver_that_raises_leaves_the_safe_command_until_it_solves_again():
+    """An error of the solver is raised once and makes the robot safe; then the law begins anew."""
+    made = law(compiled('double_pendulum'), **GENTLE)
+    broken = [True]
+
+    def submit(request):
+        answer = None if broken[0] else made.planner.solve(request)
+
+        def poll():
+            if answer is None:
+                raise RuntimeError('solver')
+            return answer
+
+        return poll
+
+    made.solve_beside(submit)
+    made.start(made.model.q0, np.zeros(2), 0.0)
+    found = []
+    for t in ticks(0.0, 0.1):
+        broken[0] = t < 0.05
+        try:
+            found.append(made.compute(t, made.model.q0, np.zeros(2)).ok)
+        except RuntimeError:
+            found.append(None)
+    assert found.count(None) > 3 and None not in found[30:]
+    assert True not in found[found.index(None) : 25] and all(found[35:])
+
+
+def test_ticks_that_are_not_exactly_in_time_have_a_command(states):
+    """A plan that is taken up less than half a period early is followed from its beginning."""
+    made = law(compiled('double_pendulum'))
+    made.start(*np.split(states[0], 2), 0.0)
+    rng = np.random.default_rng(0)
+    for k, x in enumerate(states):
+        t = (k + rng.uniform(-0.4, 0.4)) * PERIOD
+        assert made.compute(t, x[:2].copy(), x[2:].copy()).ok
+
+
+def test_a_request_that_begins_anew_takes_the_place_of_those_not_begun():
+    """Restarts of the law do not queue up solutions that nobody waits for."""
+    made, solved = law(compiled('double_pendulum')), []
+    begun, going = threading.Event(), threading.Event()
+    solve = made.planner.solve
+
+    def slow(request):
+        begun.set()
+        going.wait(10.0)
+        solved.append(request.t)
+        return solve(request)
+
+    made.planner.solve = slow
+    (thread,) = solve_beside(made)
+    for t in range(20):
+        made.start(made.model.q0, np.zeros(2), float(t))
+        made.compute(float(t), made.model.q0, np.zeros(2))
+        assert begun.wait(10.0)
+    going.set()
+    poll, found = made._poll, None
+    while found is None:
+        found = poll()
+    thread.close()
+    assert solved == [0.0, 19.0] and found.ok

@@ -14,7 +14,11 @@ from softrobot_dynamics.controllers.predictive.horizon import (
     iterate,
     RESIDUAL,
 )
-from softrobot_dynamics.controllers.predictive.implicit_step import allocate_steps, make_step
+from softrobot_dynamics.controllers.predictive.implicit_step import (
+    allocate_steps,
+    make_step,
+    TOLERANCE,
+)
 from softrobot_dynamics.controllers.predictive.stage_cost import state_cost
 from support.robots import compiled
 
@@ -24,12 +28,11 @@ STEP = 0.01
 def stepping(model):
     """Return a function (state, command, duration) of the next state and its derivatives."""
     room, kept = allocate_steps(model, 1)
-    kernel = cached(make_step, w=room)
+    kernel = cached(make_step, w=room, steps=kept)
 
     def step(x, u, h=STEP):
         kept.A[:], end = 0.0, np.zeros(2 * model.n)
-        arrays = kept.A[0], kept.inverse[0], kept.by_all[0], kept.F[0]
-        assert kernel(x, u, h, *arrays, end, 1, 1) == 0
+        assert kernel(0, x, u, h, end, 1, 1, TOLERANCE) == 0
         return end, kept.F[0].copy()
 
     return step
@@ -224,6 +227,59 @@ def test_a_clearance_holds_surfaces_apart():
     assert gaps.min() == pytest.approx(0.02, abs=5e-4)
 
 
+@pytest.mark.parametrize('begin', [0.0, 0.1])
+def test_an_obstacle_is_predicted_along_its_motion(begin):
+    """A mass gives way to a wall that comes, at each knot as the wall is then, not before."""
+    wall = {
+        'name': 'wall',
+        'type': 'plane',
+        'point': [0.35, 0.0, 0.0],
+        'normal': [-1.0, 0.0, 0.0],
+        'motion': {'velocity': [-1.0, 0.0, 0.0]},
+    }
+    model, count = cart(environment=[wall]), 30
+    p, _ = problem(model, count, {**LINEAR, 'speed': 0.0, 'distance': 1e8}, np.zeros(2))
+    distances = allocate_distances(model, p.step.robot, 0.02)
+    p = p._replace(costs=p.costs._replace(distances=distances))
+    p.aims.clearance[:], p.aims.time[:] = 0.02, begin
+    cached(iterate, p=p)(-1, STEP, count, 60, 0.0)
+    wall_at = 0.35 - begin - STEP * np.arange(1, count + 1)
+    gaps = wall_at - 0.05 - p.now.x[1:, 0]
+    assert gaps.min() == pytest.approx(0.02, abs=1e-3) and gaps.argmin() > 15
+    assert p.now.x[-1, 0] < 0.0
+
+
+def test_a_clearance_holds_parts_of_the_robot_apart():
+    """Two masses that are sent through each other stay apart by the clearance, each moved."""
+    bodies = [
+        {
+            'name': name,
+            'parent': 'base',
+            'joint': {'name': name, 'type': 'prismatic', 'axis': [1.0, 0.0, 0.0]},
+            'body': {'type': 'rigid', 'mass': 2.0},
+            'collision': {
+                'type': 'sphere',
+                'radius': 0.05,
+                'centre': [place, 0.0, 0.0],
+                'group': name,
+                'collides_with': ['left', 'right'],
+            },
+        }
+        for name, place in (('left', 0.0), ('right', 0.5))
+    ]
+    drives = [{'name': f'{x}_force', 'type': 'joint', 'joint': x} for x in ('left', 'right')]
+    robot = {'name': 'two', 'gravity': [0.0] * 3, 'bodies': bodies, 'actuators': drives}
+    model, count = sd.compile_model(sd.load_robot(robot)), 30
+    p, _ = problem(model, count, {**LINEAR, 'speed': 0.0, 'distance': 1e7}, np.zeros(4))
+    distances = allocate_distances(model, p.step.robot, 0.02)
+    p = p._replace(costs=p.costs._replace(distances=distances))
+    p.aims.clearance[:], p.aims.y[:] = 0.02, [0.25, -0.25]
+    cached(iterate, p=p)(-1, STEP, count, 60, 0.0)
+    gaps = 0.5 + p.now.x[:, 1] - p.now.x[:, 0] - 0.1
+    assert gaps.min() == pytest.approx(0.02, abs=1e-3)
+    assert p.now.x[-1, 0] > 0.15 and p.now.x[-1, 1] < -0.15
+
+
 def test_derivatives_that_are_renewed_in_parts_lead_to_the_same_solution():
     """Steps that are differentiated in turns give the cost of all in each iteration, to 1e-9."""
     model, count, costs = compiled('double_pendulum'), 10, []
@@ -249,13 +305,12 @@ def test_the_axes_of_a_tip_are_led_and_their_gradient_is_exact():
     kernel = cached(iterate, p=p)
     kernel(1, STEP, count, 1, 0.0)
     cost = cached(state_cost, w=p.step, weights=p.weights, aims=p.aims, c=p.costs)
-    stepping_room = p.steps.A[0], p.steps.inverse[0], p.steps.by_all[0], p.steps.F[0]
-    step, end = cached(make_step, w=p.step), np.zeros(4)
+    step, end = cached(make_step, w=p.step, steps=p.steps), np.zeros(4)
     slopes = []
     for i, u in enumerate(1e-3 * np.eye(2)):
         costs = []
         for sign in (1.0, -1.0):
-            assert step(x, sign * u, STEP, *stepping_room, end, 1, 1) == 0
+            assert step(0, x, sign * u, STEP, end, 1, 1, TOLERANCE) == 0
             costs.append(cost(1, 0, end, STEP, 1))
             gradient = p.costs.gradient[0] @ p.steps.F[0][:, 4 + i]
         slopes.append((gradient, (costs[0] - costs[1]) / 2e-3))

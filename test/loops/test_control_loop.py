@@ -246,6 +246,16 @@ def test_a_failing_controller_means_the_safe_command(control):
     assert control.loop.statistics.counts['failures'] == 2
 
 
+def test_a_law_says_why_it_has_no_command(control, monkeypatch):
+    """The reason of a law without a command is logged, by itself and before the change of mode."""
+    control.go(state(stamp=1))
+    control.go(state((9.0, 0.0), 2))
+    assert 'no command' not in control.publisher.words
+    monkeypatch.setattr(type(control.plant.controller), 'failure', 'no plan covers the time')
+    control.go(state((9.0, 0.0), 3))
+    assert control.publisher.words[-1] == 'no command'
+
+
 def test_the_emergency_stop_is_latched(control):
     """An emergency stop holds from the next state until released; then outputs are held."""
     control.go(state(stamp=1))

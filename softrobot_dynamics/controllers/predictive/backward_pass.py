@@ -18,7 +18,7 @@ from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.box_qp import allocate_scratch, Scratch, solve_box_qp
 from softrobot_dynamics.controllers.predictive.implicit_step import add_multiple
-from softrobot_dynamics.kernels.linalg import cholesky, copy, solve_lower, solve_lower_transposed
+from softrobot_dynamics.kernels.linalg import cholesky, copy
 
 AT_RATE = 1e-12  # distance from a limit, of its size, that is none
 
@@ -34,11 +34,11 @@ class BackwardWorkspace(NamedTuple):
     """Room of a backward pass."""
 
     V: Vector  # (z,) gradient of the cost to go
-    W: Matrix  # (z, z) its Hessian
+    W: Matrix  # (z, z) its Hessian, symmetric
     P: Matrix  # (2 n, z) W F of the state
     Qz: Vector  # (z,) gradient by z
     Qu: Vector  # (m,) by u
-    by_zz: Matrix  # (z, z)
+    by_zz: Matrix  # (z, z) from the diagonal on
     by_uz: Matrix  # (m, z)
     by_uu: Matrix  # (m, m)
     Z: Matrix  # (m, z)
@@ -46,9 +46,6 @@ class BackwardWorkspace(NamedTuple):
     high: Vector  # (m,)
     r: Vector  # (m,)
     free: Integers  # (m,) 1: free, 0: held at a limit of its own, 2: at one of its rate
-    order: Integers  # (m,) the free ones
-    factor: Matrix  # (m, m)
-    column: Vector  # (m,)
     qp: Scratch
 
 
@@ -60,7 +57,7 @@ def allocate_policy(n: int, m: int, count: int) -> Policy:
 def allocate_backward(n: int, m: int) -> BackwardWorkspace:
     """Return a :class:`BackwardWorkspace` for n coordinates and m commands."""
     z = 2 * n + m
-    vectors = {x: np.zeros(m) for x in ('Qu', 'low', 'high', 'r', 'column')}
+    vectors = {x: np.zeros(m) for x in ('Qu', 'low', 'high', 'r')}
     return BackwardWorkspace(
         V=np.zeros(z),
         W=np.zeros((z, z)),
@@ -71,8 +68,6 @@ def allocate_backward(n: int, m: int) -> BackwardWorkspace:
         by_uu=np.zeros((m, m)),
         Z=np.zeros((m, z)),
         free=np.zeros(m, dtype=np.int64),
-        order=np.zeros(m, dtype=np.int64),
-        factor=np.zeros((m, m)),
         qp=allocate_scratch(m),
         **vectors,
     )
@@ -126,30 +121,25 @@ def _expand(b, F, costs, weights, aims, u, before, h, k):
         b.W[n + i, n + i] += by_vv[i]
     b.Qz[:] = 0.0  # by (q, qd, u) at first
     for i in range(x):
-        row = b.P[i]
-        row[:] = 0.0
-        for j in range(x):
-            add_multiple(b.W[i, j], F[j], row)
+        b.P[i, :] = 0.0
+        add_products(b.W, i, F, 0, b.P[i])  # W is symmetric
         add_multiple(b.V[i], F[i], b.Qz)
     for i in range(z):
         b.by_zz[i, :] = 0.0
-    for i in range(x):
-        for j in range(z):
-            add_multiple(F[i, j], b.P[i], b.by_zz[j])
+        add_products(F, i, b.P, i, b.by_zz[i])  # from the diagonal on
     for i in range(m):  # of the command that will be the one before
-        row = b.Z[i]
-        row[:] = 0.0
-        for j in range(x):
-            add_multiple(b.W[x + i, j], F[j], row)
+        b.Z[i, :] = 0.0
+        add_products(b.W, x + i, F, 0, b.Z[i])
     for i in range(m):
         own, effort, change = x + i, h * weights.effort[i], weights.change[i] / h
         off, moved = u[i] - aims.u[i], u[i] - before[i]
         b.Qu[i] = b.Qz[own] + b.V[own] + effort * off + change * moved
         for j in range(x):
-            b.by_uz[i, j] = b.by_zz[own, j] + b.Z[i, j]
+            b.by_uz[i, j] = b.by_zz[j, own] + b.Z[i, j]
         for j in range(m):
-            both = b.Z[i, x + j] + b.Z[j, x + i]
-            b.by_uu[i, j] = b.by_zz[own, x + j] + both + b.W[own, x + j]
+            low, high = min(own, x + j), max(own, x + j)
+            both = b.Z[i, x + j] + b.Z[j, own]
+            b.by_uu[i, j] = b.by_zz[low, high] + both + b.W[own, x + j]
             b.by_uz[i, x + j] = 0.0
         b.by_uu[i, i] += effort + change
         b.by_uz[i, own] = -change
@@ -160,6 +150,21 @@ def _expand(b, F, costs, weights, aims, u, before, h, k):
             b.by_zz[j, own] = 0.0
         b.by_zz[own, own] = change
         b.Qz[own] = -change * (u[i] - before[i])
+
+
+@kernel
+def add_products(A, j, M, first, target):
+    """Add column j of A times the rows of M (r, c), from column ``first`` on, to a row (c,)."""
+    count, own, i = len(M), target[first:], 0
+    while i + 4 <= count:  # four rows at a time: the target is loaded and stored less often
+        a0, a1, a2, a3 = A[i, j], A[i + 1, j], A[i + 2, j], A[i + 3, j]
+        m0, m1, m2, m3 = M[i, first:], M[i + 1, first:], M[i + 2, first:], M[i + 3, first:]
+        for c in range(len(own)):
+            own[c] += a0 * m0[c] + a1 * m1[c] + a2 * m2[c] + a3 * m3[c]
+        i += 4
+    while i < count:
+        add_multiple(A[i, j], M[i, first:], own)
+        i += 1
 
 
 @kernel
@@ -177,33 +182,53 @@ def _classify(b, limits, u, before, move, h):
 @kernel
 def _fill_gain(b, gain):
     """Fill the gain (m, z) of the free commands and those at limits; returns 0, or 1."""
-    m, z, count = len(b.Qu), len(b.V), 0
+    m, z, count, known = len(b.Qu), len(b.V), 0, True
+    L, order = b.qp.F, b.qp.order  # the factor of those that the solver left free, in order
     for i in range(m):
         gain[i, :] = 0.0
         if b.free[i] == 2:
             gain[i, z - m + i] = 1.0
-        elif b.free[i] == 1:
-            b.order[count] = i
+        count += b.free[i] == 1
+    for i in range(count):
+        known &= b.free[order[i]] == 1
+    if not known and _factorise_free(b) != 0:
+        return 1
+    for i in range(count):
+        row = gain[order[i]]
+        add_multiple(-1.0, b.by_uz[order[i]], row)
+        for r in range(m):
+            if b.free[r] == 2:
+                row[z - m + r] -= b.by_uu[order[i], r]
+        for k in range(i):
+            add_multiple(-L[i, k], gain[order[k]], row)
+        scale(1.0 / L[i, i], row)
+    for i in range(count - 1, -1, -1):
+        row = gain[order[i]]
+        for k in range(i + 1, count):
+            add_multiple(-L[k, i], gain[order[k]], row)
+        scale(1.0 / L[i, i], row)
+    return 0
+
+
+@kernel
+def _factorise_free(b):
+    """Factorise the Hessian of the free commands, listed first in the order; returns 0, or 1."""
+    L, order, count = b.qp.F, b.qp.order, 0
+    for i in range(len(b.free)):
+        if b.free[i] == 1:
+            order[count] = i
             count += 1
     for i in range(count):
         for j in range(i + 1):
-            b.factor[i, j] = b.by_uu[b.order[i], b.order[j]]
-    if count == 0:
-        return 0
-    if cholesky(b.factor[:count, :count]) != 0:
-        return 1
-    column = b.column[:count]
-    for c in range(z):
-        at_rate = c - (z - m)
-        for i in range(count):
-            column[i] = -b.by_uz[b.order[i], c]
-            if at_rate >= 0 and b.free[at_rate] == 2:
-                column[i] -= b.by_uu[b.order[i], at_rate]
-        solve_lower(b.factor[:count, :count], column)
-        solve_lower_transposed(b.factor[:count, :count], column)
-        for i in range(count):
-            gain[b.order[i], c] = column[i]
-    return 0
+            L[i, j] = b.by_uu[order[i], order[j]]
+    return 0 if cholesky(L[:count, :count]) == 0 else 1
+
+
+@kernel
+def scale(factor, row):
+    """Multiply a row (k,) by a factor."""
+    for c in range(len(row)):
+        row[c] *= factor
 
 
 @kernel
@@ -213,19 +238,17 @@ def _go_back(b, gain, move):
     for i in range(m):
         slope, row = b.Qu[i], b.Z[i]
         copy(b.by_uz[i], row)
+        add_products(b.by_uu, i, gain, 0, row)
         for j in range(m):
             slope += b.by_uu[i, j] * move[j]
-            add_multiple(b.by_uu[i, j], gain[j], row)
         b.r[i] = slope
     copy(b.Qz, b.V)
-    for i in range(z):
-        copy(b.by_zz[i], b.W[i])
     for i in range(m):
         add_multiple(b.r[i], gain[i], b.V)
         add_multiple(move[i], b.by_uz[i], b.V)
-        for j in range(z):
-            add_multiple(gain[i, j], b.Z[i], b.W[j])
-            add_multiple(b.by_uz[i, j], gain[i], b.W[j])
     for i in range(z):
-        for j in range(i):
-            b.W[i, j] = b.W[j, i] = 0.5 * (b.W[i, j] + b.W[j, i])
+        copy(b.by_zz[i, i:], b.W[i, i:])
+        add_products(gain, i, b.Z, i, b.W[i])
+        add_products(b.by_uz, i, gain, i, b.W[i])
+        for j in range(i + 1, z):
+            b.W[j, i] = b.W[i, j]

@@ -23,6 +23,7 @@ class HorizonDistances(NamedTuple):
     """Gaps below the clearance, and their derivatives; P pairs of elements may touch."""
 
     measure: Entry  # of q and qd, fills the others; NOTHING where nothing can touch
+    time: Vector  # (1,) [s] of the motions that obstacles are given, to be set before
     near: Integers  # (1,) how many gaps there are
     gaps: Vector  # (P,) [m]
     rows: Matrix  # (P, n) of them by q
@@ -34,12 +35,12 @@ def allocate_distances(model: CompiledModel, robot: Robot, clearance: float) -> 
     count = 0 if plan is None else len(plan.pairs)
     near = np.zeros(1, dtype=np.int64)
     gaps, rows = np.zeros(count), np.zeros((count, model.n))
-    measure = NOTHING
+    measure, time = NOTHING, np.zeros(1)
     if plan is not None:
         contact = contact_of(model, robot, plan._replace(reach=float(clearance)))
         given = {'near': near, 'gaps': gaps, 'rows': rows}
-        measure = entry(measure_distances, contact=contact, **given)
-    return HorizonDistances(measure, near, gaps, rows)
+        measure, time = entry(measure_distances, contact=contact, **given), contact.moving.time
+    return HorizonDistances(measure, time, near, gaps, rows)
 
 
 @kernel

@@ -10,12 +10,13 @@ def follow_plan(times, states, commands, gains, knot, t, q, qd, low, high, u):
     Fill u (m,) within ``low`` and ``high`` for the state (q, qd) at t [s].
 
     Returns how many commands are cut, or -1 after the last command of the plan. The first is for
-    times[0]. ``states`` (K, 2 n) are those at ``times`` (K,); in between q is a cubic and qd a
-    straight line.
+    times[0], and for ticks up to a knot before, as these are not exactly in time. ``states``
+    (K, 2 n) are those at ``times`` (K,); in between q is a cubic and qd a straight line.
     """
-    n, k = len(q), int((t - times[0]) / knot + 1e-6)
-    if k < 0 or k >= len(commands) or t < times[0] - 1e-6 * knot:
+    n, past = len(q), (t - times[0]) / knot + 1e-6
+    if not -1.0 < past < len(commands):
         return -1
+    k = max(0, int(past))
     j = 0
     while j < len(times) - 2 and t >= times[j + 1]:
         j += 1

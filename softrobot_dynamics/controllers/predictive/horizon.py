@@ -26,8 +26,10 @@ from softrobot_dynamics.controllers.predictive.backward_pass import (
 from softrobot_dynamics.controllers.predictive.implicit_step import (
     allocate_steps,
     make_step,
+    ROUGH,
     StepArrays,
     StepWorkspace,
+    TOLERANCE,
 )
 from softrobot_dynamics.controllers.predictive.stage_cost import (
     Aims,
@@ -200,14 +202,12 @@ def _roll_out_and_differentiate(p, body, h, count):
             p.z[c] = 0.0 if fresh else now.x[k, c] - p.trial.x[k, c]
         p.z[2 * n :] = 0.0
         _guess(now.A[k], steps.by_all[k], p.z, steps.A[k])
-        A, inverse, by_all, F = steps.A[k], steps.inverse[k], steps.by_all[k], steps.F[k]
         new = fresh or k == 0 or (k + phase) % renewal == 0
-        if make_step(
-            p.step, now.x[k], now.u[k], h, A, inverse, by_all, F, now.x[k + 1], new, fresh
-        ):
+        end, within = now.x[k + 1], TOLERANCE if new else ROUGH
+        if make_step(p.step, steps, k, now.x[k], now.u[k], h, end, new, fresh, within):
             return np.inf
         for s in range(2):
-            copy(A[s], now.A[k, s * n : (s + 1) * n])
+            copy(steps.A[k, s], now.A[k, s * n : (s + 1) * n])
         total += command_cost(p.weights, p.aims, now.u[k], before, h)
         total += state_cost(p.step, p.weights, p.aims, p.costs, body, k, now.x[k + 1], h, 1)
     p.known[0] += 1.0
@@ -231,13 +231,11 @@ def _roll_out(p, body, h, count, share):
         for i in range(len(before)):  # from now on the command, for the guess of A
             z[2 * n + i] = trial.u[k, i] - now.u[k, i]
         _guess(now.A[k], p.steps.by_all[k], z, p.steps.A[k])
-        A, inverse, by_all, F = p.steps.A[k], p.steps.inverse[k], p.steps.by_all[k], p.steps.F[k]
-        if make_step(
-            p.step, trial.x[k], trial.u[k], h, A, inverse, by_all, F, trial.x[k + 1], 0, 0
-        ):
+        end = trial.x[k + 1]
+        if make_step(p.step, p.steps, k, trial.x[k], trial.u[k], h, end, False, False, ROUGH):
             return np.inf
         for s in range(2):
-            copy(A[s], trial.A[k, s * n : (s + 1) * n])
+            copy(p.steps.A[k, s], trial.A[k, s * n : (s + 1) * n])
         total += command_cost(p.weights, p.aims, trial.u[k], before, h)
         total += state_cost(p.step, p.weights, p.aims, p.costs, body, k, trial.x[k + 1], h, 0)
     return total if total < np.inf else np.inf

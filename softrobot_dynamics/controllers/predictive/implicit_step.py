@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 GAMMA = 1.0 - 0.5**0.5
 TOLERANCE = 1e-10  # of the last correction of Q, in units of the coordinates
-ROUGH = 1e-6  # the same where no derivatives are taken: what is left is a hundredth of it
+ROUGH = 1e-5  # the same of roll-outs without derivatives: what is left is a hundredth of it
 CLOSE = 1e-5  # the same from which one exact step of Newton's method leaves less than TOLERANCE
 ITERATIONS, STALE = 12, 4  # of Newton's method, and those of them by derivatives of before
 
@@ -109,20 +109,22 @@ def allocate_steps(model: CompiledModel, count: int) -> tuple[StepWorkspace, Ste
 
 
 @kernel
-def make_step(w, x, u, h, A, inverse, by_all, F, end, linearise, fresh):
+def make_step(w, steps, k, x, u, h, end, linearise, fresh, tolerance):
     """
     Fill ``end`` (2 n,) with the state ``h`` [s] after x (2 n,) under u (m,); returns 0, or 1.
 
-    1: there is no such step. ``A`` (2, n) holds a guess, and in the end the accelerations.
-    With ``linearise`` ``inverse``, ``by_all`` and ``F`` are filled, see :class:`StepArrays`; else
-    they are used as they are. ``fresh``: those of before are of no use.
+    1: there is no such step. In row ``k`` of ``steps`` (:class:`StepArrays`) A holds a guess, and
+    in the end the accelerations, whose last correction is within the ``tolerance``, see
+    :data:`TOLERANCE`. With ``linearise`` the row is filled with the derivatives; else they are
+    used as they are. ``fresh``: those of before are of no use.
     """
+    A, inverse, by_all, F = steps.A[k], steps.inverse[k], steps.by_all[k], steps.F[k]
     n, g, rest = len(w.q), GAMMA * h, (1.0 - GAMMA) * h
-    for k in range(len(u)):
-        w.along[k] = w.signs[k] * u[k]
+    for i in range(len(u)):
+        w.along[i] = w.signs[i] * u[i]
     for i in range(n):
         w.base_q[i], w.base_v[i] = x[i], x[n + i]
-    if _settle(w, A[0], g, inverse[0], linearise, fresh) != 0:
+    if _settle(w, A[0], g, inverse[0], linearise, fresh, tolerance) != 0:
         return 1
     if linearise:
         w.by_q[:] = 0.0
@@ -132,7 +134,7 @@ def make_step(w, x, u, h, A, inverse, by_all, F, end, linearise, fresh):
         _differentiate_end(w, g, inverse[0], by_all[0])
     for i in range(n):
         w.base_q[i], w.base_v[i] = x[i] + rest * w.v[i], x[n + i] + rest * A[0, i]
-    if _settle(w, A[1], g, inverse[1], linearise, fresh) != 0:
+    if _settle(w, A[1], g, inverse[1], linearise, fresh, tolerance) != 0:
         return 1
     if linearise:
         for i in range(n):  # by_v is that of V1 now
@@ -160,9 +162,9 @@ def add_scaled_row(V, rest, A, base_q, base_v, n, i):
 
 
 @kernel
-def _settle(w, A, g, inverse, linearise, fresh):
+def _settle(w, A, g, inverse, linearise, fresh, tolerance):
     """Solve a stage for A (n,); its state is then in w.q and w.v. Returns 0, or 1."""
-    n, tolerance = len(A), TOLERANCE if linearise else ROUGH
+    n = len(A)
     for iteration in range(ITERATIONS):
         _evaluate(w, A, g)
         differentiated = fresh or iteration >= STALE

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Mapping
 import math
 from typing import Any, ClassVar, TYPE_CHECKING
@@ -21,11 +20,8 @@ from softrobot_dynamics.controllers.predictive.planner import (
     Planner,
     Request,
 )
-from softrobot_dynamics.controllers.predictive.settings import (
-    PredictiveSettings,
-    problem_of,
-    Solutions,
-)
+from softrobot_dynamics.controllers.predictive.schedule import PlanSchedule, Solutions
+from softrobot_dynamics.controllers.predictive.settings import PredictiveSettings, problem_of
 from softrobot_dynamics.dynamics import calls
 from softrobot_dynamics.dynamics.arguments import body_index
 from softrobot_dynamics.errors import ArgumentError
@@ -55,10 +51,7 @@ class Predictive(Controller[PredictiveSettings]):
     """
 
     Settings, follows_tip = PredictiveSettings, True
-    kept: ClassVar[tuple[str, ...]] = (
-        *('settings', 'plan', 'late_solution', '_replayed'),
-        *('_now', '_ready', '_waiting', '_anew', '_standing', '_sent'),
-    )
+    kept: ClassVar[tuple[str, ...]] = 'settings', 'plan', 'schedule'
     settings: PredictiveSettings
 
     def __init__(self, model: CompiledModel, **options: Any) -> None:
@@ -83,13 +76,9 @@ class Predictive(Controller[PredictiveSettings]):
         self._follow = cached(follow_plan)
         self._u = np.zeros(model.m)
         self._solve: Callable[[Request], Callable[[], Plan | None]] | None = None
-        self.solutions = Solutions()
-        self.late_solution: tuple[float, float] | None = (
-            None  # [s] due, and taken up, nan: not yet
-        )
-        self._replayed: dict[float, float] = {}
+        self._poll: Callable[[], Plan | None] | None = None  # of a solution made elsewhere
         self._applied: Any = None
-        self._begin_anew(0.0)
+        self.schedule = PlanSchedule(self.period, np.zeros(model.m))
 
     @property
     def reference_width(self) -> int:
@@ -107,8 +96,11 @@ class Predictive(Controller[PredictiveSettings]):
         previous = braking(state, 0.0, self.plan.ramp)
         self.plan = self.plan._replace(previous=previous, start=float(t))
         self.last[:] = np.nan if u is None else u
-        self._begin_anew(t)
-        self._standing = self._holding(q) if u is None else np.array(u, dtype=float)
+        self.schedule.begin(t, self._holding(q) if u is None else np.array(u, dtype=float))
+
+    def resume(self) -> None:
+        """Wait for no solution that is made elsewhere, see :meth:`.Rebuilt.resume`."""
+        self.schedule.waiting &= self.schedule.ready is not None
 
     def desired(self, t: float) -> Matrix:
         """Return what the reference asks for, its rate and acceleration, (3, width), at t [s]."""
@@ -140,6 +132,23 @@ class Predictive(Controller[PredictiveSettings]):
         """Return the reference that stays where the tip, or the outputs, are."""
         return constant(self._led(q, qd)[0])
 
+    @property
+    def solutions(self) -> Solutions:
+        """Counts of solutions."""
+        return self.schedule.solutions
+
+    @property
+    def failure(self) -> str:
+        """Why there is no command, see :attr:`Controller.failure`."""
+        if not self.schedule.lost:
+            return ''
+        figures = self.solutions
+        return (
+            f'no plan covers the present time, and none is there to replace it'
+            f' ({figures.made} solutions, of which {figures.failed} failed;'
+            f' {figures.late} ticks waited for one)'
+        )
+
     def figures(self) -> dict[str, object]:
         """Return counts of solutions and figures of the last one, for diagnostics."""
         s = self.solutions
@@ -155,8 +164,9 @@ class Predictive(Controller[PredictiveSettings]):
 
     def compute(self, t: float, q: Vector, qd: Vector) -> Command:
         """Return the :class:`Command` for the state (q, qd) at time t [s]."""
-        if self._sent and self.last[0] == self.last[0]:  # others may have limited it
-            self._sent[-1] = self._sent[-1][0], self.last.copy()
+        sent = self.schedule.sent
+        if sent and self.last[0] == self.last[0]:  # others may have limited it
+            sent[-1] = sent[-1][0], self.last.copy()
         self._go_on(t, q, qd)
         low, high = self.reach()
         cut = self._command(t, q, qd, low, high, self._u)
@@ -168,13 +178,13 @@ class Predictive(Controller[PredictiveSettings]):
         ok = cut >= 0 and bool(np.isfinite(self._u).all())
         if ok:
             self.last[:] = self._u
-            self._sent.append((t, self._u.copy()))
+            sent.append((t, self._u.copy()))
         unmet = np.zeros(self.model.m)
         return Command(self._u, y, velocity, desired, unmet, max(0, cut), ok)
 
     def forget_last_step(self) -> None:
         """Learn nothing from the last period, see :meth:`Controller.forget_last_step`."""
-        self._asked = math.nan
+        self.schedule.asked = math.nan
 
     def solve_beside(self, solve: Callable[[Request], Callable[[], Plan | None]] | None) -> None:
         """
@@ -205,98 +215,55 @@ class Predictive(Controller[PredictiveSettings]):
         found = np.linalg.lstsq(A, terms.h, rcond=1e-9)[0]
         return np.clip(np.where(np.isfinite(found), found, 0.0), s.lower, s.upper)
 
-    def _begin_anew(self, t: float) -> None:
-        """Have no plan, and nothing to learn from."""
-        self._now: Plan | None = None
-        self._ready: Plan | None = None  # solved, but not due yet
-        self._poll: Callable[[], Plan | None] | None = None  # elsewhere
-        self._waiting = False
-        self._asked = self._due = math.nan
-        self._anew = True
-        self._standing = np.zeros(self.model.m)
-        self._sent: deque[tuple[float, Vector]] = deque(maxlen=4096)
-
     def _go_on(self, t: float, q: Vector, qd: Vector) -> None:
         """Take up a plan that is due, and ask for the next."""
-        if self._waiting:
-            if t < self._due - 0.5 * self.period:
-                return
-            found = None if self._waits(t) else self._solved()
-            if found is None:
-                self.solutions.late += 1
-                if t < self._due + 0.5 * self.period:
-                    self.late_solution = self._due, math.nan
-                return
-            if t > self._due + 0.5 * self.period:
-                self.late_solution = self._due, t
-            self._waiting = False
-            self.solutions.count(found)
-            if found.ok:
-                self._now = found
+        if not self.schedule.take_up(t, self._answer):
+            return
         request = self._request(t, q, qd)
-        self._anew = False
-        self._waiting, self._asked, self._due = True, t, t + request.lead
+        self.schedule.ask(t, request.lead)
         if self._solve is None:
-            self._ready = self._planner.solve(request)
+            self.schedule.ready = self._planner.solve(request)
         else:
             self._poll = self._solve(request)
 
-    def _solved(self) -> Plan | None:
+    def _answer(self) -> Plan | None:
         """Return the plan that was asked for, None as long as there is none."""
         if self._poll is not None:
             return self._poll()
-        found, self._ready = self._ready, None
+        found, self.schedule.ready = self.schedule.ready, None
         return found
-
-    def _waits(self, t: float) -> bool:
-        """Tell whether the solution that is due was late, by what is replayed, and still is."""
-        return t < self._replayed.get(self._due, -math.inf)
 
     def replay_late(self, solutions: Mapping[float, float]) -> None:
         """Take up solutions that are due at some times [s] only when they came; nan: never."""
-        never = {due: math.inf for due, came in solutions.items() if math.isnan(came)}
-        self._replayed = {**solutions, **never}
+        self.schedule.replayed = {
+            due: math.inf if math.isnan(came) else came for due, came in solutions.items()
+        }
 
     def _request(self, t: float, q: Vector, qd: Vector) -> Request:
         """Return the :class:`Request` at a state."""
-        s = self.settings
+        s, plans = self.settings, self.schedule
         ticks = max(1, round(s.interval / self.period))
         lead, delay = ticks * self.period, s.delay
         acting = t - delay  # what is sent then acts now
-        leading = [self._at(acting + (k + 0.5) * self.period, q, qd) for k in range(ticks)]
-        delayed = [self._at(t + lead - (k + 0.5) * delay / 4.0, q, qd) for k in range(4)]
+        leading = [plans.command_at(acting + (k + 0.5) * self.period) for k in range(ticks)]
+        delayed = [plans.command_at(t + lead - (k + 0.5) * delay / 4.0) for k in range(4)]
+        by_gain = np.zeros(self.model.m)  # what the gain adds to the plan at present
+        if plans.now is not None and self._command(t, q, qd, s.lower, s.upper, self._u) >= 0:
+            by_gain = self._u - plans.command_at(t)
         return Request(
-            anew=self._anew,
+            anew=plans.anew,
             t=t,
             x=np.concatenate([q, qd]),
             reference=self.plan,
             problem=self._problem(),
-            since=t - self._asked,
-            acted=self._mean(self._asked - delay, acting),
+            since=t - plans.asked,
+            acted=plans.mean(plans.asked - delay, acting),
             lead=lead,
-            leading=np.mean(leading, axis=0),
+            leading=np.clip(np.mean(leading, axis=0) + by_gain, s.lower, s.upper),
             delay=delay,
             delayed=np.mean(delayed, axis=0),
-            last=self._at(t + lead - 0.5 * self.period, q, qd),
+            last=plans.command_at(t + lead - 0.5 * self.period),
         )
-
-    def _at(self, t: float, q: Vector, qd: Vector) -> Vector:
-        """Return the command (m,) that was sent for t [s], or that the plan says, gain aside."""
-        if self._sent and t < self._sent[-1][0] + self.period:
-            for moment, u in reversed(self._sent):
-                if moment <= t + 1e-9:
-                    return u
-            return self._sent[0][1]
-        if self._now is None:
-            return self._standing
-        k = int((t - self._now.t) / self._now.knot)
-        planned: Vector = self._now.u[min(max(k, 0), len(self._now.u) - 1)]
-        return planned
-
-    def _mean(self, begin: float, end: float) -> Vector:
-        """Return the mean (m,) of the commands sent from one time to another [s]."""
-        found = [u for t, u in self._sent if begin - 1e-9 <= t < end - 1e-9]
-        return np.mean(found, axis=0) if found else self._standing
 
     def _problem(self) -> HorizonProblem:
         """Return the :class:`.HorizonProblem` of the present settings, made once."""
@@ -312,10 +279,10 @@ class Predictive(Controller[PredictiveSettings]):
         self, t: float, q: Vector, qd: Vector, low: Vector, high: Vector, out: Vector
     ) -> int:
         """Fill ``out`` (m,); return how many commands are cut, or -1 without any."""
-        plan = self._now
+        plan = self.schedule.now
         if plan is None:
-            np.clip(self._standing, low, high, out=out)
-            return 0
+            np.clip(self.schedule.standing, low, high, out=out)
+            return -1 if self.schedule.lost else 0
         gains: Array = plan.gain
         cut: int = self._follow(
             plan.times, plan.x, plan.u, gains, plan.knot, t, q, qd, low, high, out

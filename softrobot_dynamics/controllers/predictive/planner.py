@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
 MOST_STEPS = 50  # of a horizon
 FIRST_ITERATIONS = 8  # of the first solution, which has nothing to begin with
-LEARNING, LEADING, DELAYED = 'learning', 'leading', 'delayed'  # single steps aside of a horizon
+LEARNING, LEADING, DELAYED = range(3)  # single steps aside of a horizon
+FINE = 1e-9  # tolerance of these, in units of coordinates: a force is learnt by them
 SETTLED = 1e-9  # residual, of the cost, below which there is nothing to improve
 
 
@@ -50,10 +51,11 @@ class HorizonProblem(NamedTuple):
     steps: int  # of the horizon
     iterations: int  # of each solution
     renewal: int  # of derivatives, see :class:`.Horizon`
+    motion_start: float  # [s] when the given motions of obstacles begin
     observer: float  # [s] in which a disturbance becomes known; 0: it is not looked for
     body: int  # whose tip is led
     weights: dict[str, Any]  # of :class:`.Weights` by name
-    aims: dict[str, Any]  # of :class:`.Aims` but tip and y by name
+    aims: dict[str, Any]  # of :class:`.Aims` but tip, y and time by name
     lower: Vector  # (m,)
     upper: Vector  # (m,)
     rate: Vector  # (m,)
@@ -76,11 +78,14 @@ class Request(NamedTuple):
     last: Vector  # (m,) command before the plan
 
 
-class SingleStep(NamedTuple):
-    """One step aside of the horizon, and what its next solution begins with."""
+class SingleSteps(NamedTuple):
+    """Steps aside of the horizon, a row for each, and what they begin with the next time."""
 
-    steps: StepArrays
-    duration: Vector  # (1,) [s] of the last one; nan: nothing is known
+    steps: StepArrays  # of 3
+    duration: Vector  # (3,) [s] of the last one; nan: nothing is known
+    age: Vector  # (3,) how often derivatives were used since they were taken
+    z: Matrix  # (3, 2 n + m) state and command that A belongs to
+    S: Matrix  # (n, n) Newton's matrix of that for LEARNING
 
 
 class Plan(NamedTuple):
@@ -135,8 +140,10 @@ class Planner:
         self._iterate = cached(iterate, p=self._horizon)
         self._clearance = 0.0  # [m] that gaps are measured below
         self._room: StepWorkspace = self._horizon.step
-        self._single = {x: self._one_step() for x in (LEARNING, LEADING, DELAYED)}
-        self._step = cached(make_step, w=self._room)
+        single = StepArrays(*(np.zeros((3, *x.shape[1:])) for x in self._horizon.steps))
+        sizes = {'z': np.zeros((3, 2 * n + m)), 'S': np.zeros((n, n))}
+        self._single = SingleSteps(single, np.full(3, math.nan), np.zeros(3), **sizes)
+        self._step = cached(make_step, w=self._room, steps=single)
         self._sample = cached(sample_aims)
         self._add_force = cached(add_force)
         self._controlled = np.array(controlled, dtype=np.int64)
@@ -169,7 +176,7 @@ class Planner:
         p.last[:] = request.last
         t = request.t + request.lead + request.delay
         first = self._shift(t, h, count, request.last)
-        p.now.x[0] = x
+        p.now.x[0], p.aims.time[0] = x, t - problem.motion_start
         self._sample(
             request.reference, t, h, count, *self._sampled, p.aims.tip, p.aims.y, self._controlled
         )
@@ -226,8 +233,7 @@ class Planner:
     def _forget(self) -> None:
         """Know nothing of solutions before."""
         self._begin, self._before[:], self.disturbance[:] = math.nan, math.nan, 0.0
-        for each in self._single.values():
-            each.duration[0] = math.nan
+        self._single.duration[:] = math.nan
         self._horizon.known[0] = 0.0
         self._horizon.report[EXTRA] = 0.0
 
@@ -242,40 +248,41 @@ class Planner:
                 missed = request.x[n:] - self._end[n:]
                 share = T / (T + time_constant) / T
                 before = self.disturbance.copy()
-                self._add_force(self._room.S, missed, share, self.disturbance)
+                self._add_force(self._single.S, missed, share, self.disturbance)
                 if not np.isfinite(self.disturbance).all():
                     self.disturbance[:] = before
 
-    def _move(self, which: str, x: Vector, u: Vector, duration: float) -> bool:
+    def _move(self, which: int, x: Vector, u: Vector, duration: float) -> bool:
         """
         Fill ``_end`` with the state a duration [s] after x (2 n,); return whether it exists.
 
-        ``which`` single step it is: it begins with what the last one of that name has found. That
-        for LEARNING is differentiated.
+        ``which`` single step it is: it begins with what the last one of that row has found, and
+        has new derivatives as often as the steps of the horizon.
         """
-        a, known = self._single[which]
-        arrays = a.A[0], a.inverse[0], a.by_all[0], a.F[0]
-        start = np.ascontiguousarray(x, dtype=float)
-        for fresh in (False, True) if known[0] == duration else (True,):
+        a, z = self._single, np.concatenate([x, u])
+        known = abs(a.duration[which] - duration) <= 1e-6 * duration
+        for fresh in (False, True) if known else (True,):
+            renewed = fresh or a.age[which] >= self._horizon.renewal[0]
             if fresh:
-                a.A[:] = 0.0
-            given = int(which == LEARNING), int(fresh)
-            if self._step(start, u, duration, *arrays, self._end, *given) == 0:
-                known[0] = duration
+                a.steps.A[which] = 0.0
+            else:
+                a.steps.A[which] += a.steps.by_all[which] @ (z - a.z[which])
+            given = x, u, duration, self._end, int(renewed), int(fresh), FINE
+            if self._step(which, *given) == 0:
+                a.duration[which], a.z[which] = duration, z
+                a.age[which] = 1.0 if renewed else a.age[which] + 1.0
+                if renewed and which == LEARNING:
+                    a.S[:] = self._room.S
                 return True
-        known[0] = math.nan
+        a.duration[which] = math.nan
         return False
-
-    def _one_step(self) -> SingleStep:
-        """Return a :class:`SingleStep` of which nothing is known."""
-        arrays = StepArrays(*(np.zeros((1, *x.shape[1:])) for x in self._horizon.steps))
-        return SingleStep(arrays, np.full(1, math.nan))
 
     def _shift(self, t: float, h: float, count: int, last: Vector) -> bool:
         """Begin with the last solution, t [s] being the time now; return False if there is one."""
         now, ahead = self._horizon.now, (t - self._begin) / self._knot
         if not (0.0 <= ahead < self._count) or h != self._knot:
             now.u[:], now.A[:] = last, 0.0
+            self._horizon.steps.by_all[:] = 0.0  # may be of no number
             self._horizon.known[0] = 0.0
             self._knot, self._count = h, count
             return True

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Integers
-from softrobot_dynamics.controllers.predictive.planner import HorizonProblem, MOST_STEPS, Plan
+from softrobot_dynamics.controllers.predictive.planner import HorizonProblem, MOST_STEPS
 from softrobot_dynamics.controllers.sampled_data_law import SampledDataSettings
 from softrobot_dynamics.schema.fields import integer, number, text, vector
 from softrobot_dynamics.schema.parameters import parameter
@@ -95,6 +95,10 @@ class PredictiveSettings(SampledDataSettings):
         number('1/m^2', at_least=0.0, default=1e8),
         'Weight of how far distances are below the clearance',
     )
+    motion_start: float = parameter(
+        number('s', default=0.0),
+        'When the given motions of obstacles begin, by the time since the law began',
+    )
     observer: float = parameter(
         number('s', at_least=0.0, at_most=10.0, default=0.005),
         'Time in which forces become known that the model lacks; 0: they are not looked for',
@@ -113,26 +117,6 @@ class PredictiveSettings(SampledDataSettings):
         if self.interval + self.delay > 0.5 * self.horizon:
             expected = f'with the delay, at most half the horizon, {0.5 * self.horizon:g} s'
             yield 'interval', self.interval, expected
-
-
-class Solutions:
-    """
-    Counts and figures of solutions, for diagnostics.
-
-    ``made``, ``late`` (ticks that waited for one and were answered by the gain), ``failed``; of
-    the last one ``cost``, ``residual``, ``iterations`` and ``seconds``.
-    """
-
-    def __init__(self) -> None:
-        self.made = self.late = self.failed = self.iterations = 0
-        self.cost = self.residual = self.seconds = math.nan
-
-    def count(self, plan: Plan) -> None:
-        """Count a solution."""
-        self.made += 1
-        self.failed += not plan.ok
-        self.cost, self.residual = plan.cost, plan.residual
-        self.iterations, self.seconds = plan.iterations, plan.seconds
 
 
 def problem_of(
@@ -156,6 +140,7 @@ def problem_of(
         steps=s.steps,
         iterations=s.iterations,
         renewal=s.renewal,
+        motion_start=float(s.motion_start),
         observer=float(s.observer),
         body=body,
         weights={

@@ -55,6 +55,7 @@ class Aims(NamedTuple):
     upper: Vector  # (n,)
     speed: Vector  # (n,) of rates
     clearance: Vector  # (1,) [m] soft limit of gaps
+    time: Vector  # (1,) [s] of the motions of obstacles when the horizon begins
 
 
 class CostArrays(NamedTuple):
@@ -87,6 +88,7 @@ def allocate_aims(n: int, m: int, count: int) -> Aims:
         q=np.zeros(n),
         u=np.zeros(m),
         clearance=np.zeros(1),
+        time=np.zeros(1),
         rotation=np.eye(3).ravel(),
         **free,
     )
@@ -115,33 +117,15 @@ def state_cost(w, weights, aims, c, body, k, x, h, differentiate):
 
     With ``differentiate``, its derivatives are filled in ``c``. ``body`` is whose tip it is.
     """
-    n, robot, total = len(w.q), w.robot, 0.0
-    gradient, by_qq, by_vv = c.gradient[k], c.by_qq[k], c.by_vv[k]
+    n, gradient, by_qq, by_vv = len(w.q), c.gradient[k], c.by_qq[k], c.by_vv[k]
     if differentiate:
         gradient[:] = 0.0
         by_vv[:] = 0.0
         for i in range(n):
             by_qq[i, :] = 0.0
-    weight, turning = h * weights.tip[0], h * weights.rotation[0]
-    if weight > 0.0 or turning > 0.0:
-        origin = body * STATE + TIP_POSE + ORIGIN
-        for i in range(3):
-            c.point[i] = robot.W[origin + i]
-        point_jacobian(robot, body, True, c.point, c.J)
-        for i in range(3):
-            off = c.point[i] + dot(c.J[(3 + i) * n : (4 + i) * n], w.missing) - aims.tip[k, i]
-            total += 0.5 * weight * off * off
-            if differentiate:
-                _add_square(c.J[(3 + i) * n : (4 + i) * n], weight, off, gradient, by_qq)
-        if turning > 0.0:
-            pose = body * STATE + TIP_POSE
-            rotation_error(aims.rotation, robot.W[pose : pose + 9], c.turn)
-            for i in range(3):
-                row = c.J[i * n : (i + 1) * n]
-                off = dot(row, w.missing) - c.turn[i]
-                total += 0.5 * turning * off * off
-                if differentiate:
-                    _add_square(row, turning, off, gradient, by_qq)
+    total = 0.0
+    if weights.tip[0] > 0.0 or weights.rotation[0] > 0.0:
+        total += _tip_cost(w, weights, aims, c, body, k, h, differentiate)
     for i in range(len(weights.output)):
         weight = h * weights.output[i]
         if weight > 0.0:
@@ -151,12 +135,46 @@ def state_cost(w, weights, aims, c, body, k, x, h, differentiate):
                 _add_square(w.terms.J[i], weight, off, gradient, by_qq)
     weight, found = h * weights.distance[0], c.distances
     if weight > 0.0 and found.measure.address != 0:
+        found.time[0] = aims.time[0] + (k + 1) * h
         run(found.measure, x[:n], x[n:])
         for r in range(found.near[0]):
             off = found.gaps[r] - aims.clearance[0]
             total += 0.5 * weight * off * off
             if differentiate:
                 _add_square(found.rows[r], weight, off, gradient, by_qq)
+    return total + _coordinate_cost(weights, aims, c, k, x, h, differentiate)
+
+
+@kernel
+def _tip_cost(w, weights, aims, c, body, k, h, differentiate):
+    """Return the cost of the place and the axes of the tip of a ``body``; add its derivatives."""
+    n, robot, total, pose = len(w.q), w.robot, 0.0, body * STATE + TIP_POSE
+    weight, turning = h * weights.tip[0], h * weights.rotation[0]
+    for i in range(3):
+        c.point[i] = robot.W[pose + ORIGIN + i]
+    point_jacobian(robot, body, True, c.point, c.J)
+    if turning > 0.0:
+        rotation_error(aims.rotation, robot.W[pose : pose + 9], c.turn)
+    for i in range(3):
+        row = c.J[(3 + i) * n : (4 + i) * n]
+        off = c.point[i] + dot(row, w.missing) - aims.tip[k, i]
+        total += 0.5 * weight * off * off
+        if differentiate:
+            _add_square(row, weight, off, c.gradient[k], c.by_qq[k])
+        if turning > 0.0:
+            row = c.J[i * n : (i + 1) * n]
+            off = dot(row, w.missing) - c.turn[i]
+            total += 0.5 * turning * off * off
+            if differentiate:
+                _add_square(row, turning, off, c.gradient[k], c.by_qq[k])
+    return total
+
+
+@kernel
+def _coordinate_cost(weights, aims, c, k, x, h, differentiate):
+    """Return the cost of the coordinates and their rates, also beyond soft limits; likewise."""
+    total, gradient, by_qq, by_vv = 0.0, c.gradient[k], c.by_qq[k], c.by_vv[k]
+    n = len(by_vv)
     for i in range(n):
         q, v, unit, speed = x[i], x[n + i], c.units[i], weights.speed[i] * h
         posture, strict = weights.posture[i] * h, weights.limit[0] * h / (unit * unit)
