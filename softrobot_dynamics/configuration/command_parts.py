@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 from softrobot_dynamics.configuration.common_parameters import COMMAND_TYPES
 from softrobot_dynamics.configuration.parameters import (
+    fixed,
     misnamed,
     ParameterSpec,
     refuse,
@@ -96,40 +97,29 @@ def _part_rows(part: str) -> Iterator[ParameterSpec]:
     topics = ', '.join(f'{part}/{topic}' for topic in _TOPICS.values())
     units = ', '.join(filter(None, UNITS))
     for row in (
-        ParameterSpec(
-            'actuators', 'strings', (), f'Names of the actuators of {part}, * for any characters'
+        fixed('actuators', (), f'Names of the actuators of {part}, * for any characters'),
+        fixed('type', TYPES[0], f'Messages to {part}', choices=TYPES),
+        fixed('topic', '', f'Topic of {part}; empty: by the type, one of {topics}'),
+        fixed(
+            'unit', '', f'Unit of the commands to {part}: {units}; empty: that of the robot file'
         ),
-        ParameterSpec('type', 'string', TYPES[0], f'Messages to {part}', choices=TYPES),
-        ParameterSpec(
-            'topic', 'string', '', f'Topic of {part}; empty: by the type, one of {topics}'
-        ),
-        ParameterSpec(
-            'unit',
-            'string',
-            '',
-            f'Unit of the commands to {part}: {units}; empty: that of the robot file',
-        ),
-        ParameterSpec(
-            'prefix', 'string', '', f'What stands before the names of actuators to {part}'
-        ),
-        ParameterSpec(
+        fixed('prefix', '', f'What stands before the names of actuators to {part}'),
+        fixed(
             'field',
-            'string',
             '',
             f'Field of the messages to {part} that has the commands; empty: by the actuators',
             choices=('', *FIELDS),
             words=f'one of {", ".join(FIELDS)}, or empty',
         ),
-        ParameterSpec(
+        fixed(
             'horizon',
-            'double',
             nan,
             f'Time in which {part} is to reach a point of a trajectory [s]; nan: one period',
             0.0,
             10.0,
         ),
     ):
-        yield row._replace(name=f'{GROUP}.{part}.{row.name}', read_only=True)
+        yield row._replace(name=f'{GROUP}.{part}.{row.name}')
 
 
 def _beside(values: Mapping[str, Any], names: Sequence[str]) -> Iterator[Problem]:

@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from softrobot_dynamics.configuration.parameters import (
+    fixed,
     misnamed,
     ParameterSpec,
     refuse,
@@ -39,21 +40,17 @@ class StatePart(NamedTuple):
 
 
 _OF_ALL = (
-    ParameterSpec(
+    fixed(
         f'{GROUP}.tick',
-        'string',
         '',
         'Part of the states that the controller answers; the others are brought to its moment by'
         ' their velocities; empty: the slowest',
-        read_only=True,
     ),
-    ParameterSpec(
+    fixed(
         f'{GROUP}.shared_clock',
-        'bool',
         False,
         'Whether the stamps of all parts are by one clock; otherwise each part counts from its'
         ' fastest message',
-        read_only=True,
     ),
 )
 
@@ -143,27 +140,23 @@ def _part(
 def _part_rows(part: str) -> Iterator[ParameterSpec]:
     """Yield the rows of a part."""
     for row in (
-        ParameterSpec('topic', 'string', '', f'Topic of {part}; empty: {part}/{TOPIC}'),
-        ParameterSpec(
+        fixed('topic', '', f'Topic of {part}; empty: {part}/{TOPIC}'),
+        fixed(
             'names',
-            'strings',
             (),
             f'Coordinates that {part} has, * for any characters; empty: those that no other has',
         ),
-        ParameterSpec('prefix', 'string', '', f'What stands before the names in {part}'),
-        ParameterSpec(
+        fixed('prefix', '', f'What stands before the names in {part}'),
+        fixed(
             'rate',
-            'double',
             0.0,
             f'Rate of {part} of a simulated robot [Hz]; 0: that of the simulation',
             0.0,
             10000.0,
         ),
-        ParameterSpec(
-            'velocities', 'bool', True, f'Whether {part} of a simulated robot has velocities'
-        ),
+        fixed('velocities', True, f'Whether {part} of a simulated robot has velocities'),
     ):
-        yield row._replace(name=f'{GROUP}.{part}.{row.name}', read_only=True)
+        yield row._replace(name=f'{GROUP}.{part}.{row.name}')
 
 
 def _shared_out(values: Mapping[str, Any], names: Sequence[str]) -> dict[str, list[int]]:
