@@ -25,10 +25,14 @@ from softrobot_dynamics.demo.plan import (
     reference_of,
     robot_of,
 )
-from softrobot_dynamics.demo.processes import Child, keep_to_this_machine, ProcessDiedError
+from softrobot_dynamics.demo.processes import (
+    Child,
+    keep_to_this_machine,
+    ProcessDiedError,
+    Signals,
+)
 from softrobot_dynamics.demo.rates import held, RATES, share_one, used, work_of
 from softrobot_dynamics.demo.scenes import goal_of, scene_of, SceneGoal
-from softrobot_dynamics.demo.signals import Signals
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.evaluation import report
 from softrobot_dynamics.evaluation.goals import missed, passages

@@ -45,8 +45,7 @@ from softrobot_dynamics.simulation.actuation import ActuatedSimulator
 from softrobot_dynamics.simulation.bus import make_bus
 from softrobot_dynamics.simulation.reconstruction import reconstruction, require_alike
 from softrobot_dynamics.simulation.sensing import make_sensors, Sensing
-from softrobot_dynamics.studies.factors import Factor, read_factors
-from softrobot_dynamics.studies.sampling import sample
+from softrobot_dynamics.studies.factors import Factor, read_factors, sample
 from softrobot_dynamics.studies.simulated import given_by as simulated_by
 from softrobot_dynamics.studies.table import table
 from softrobot_dynamics.studies.trial import Experiment, Outcome, run_trial

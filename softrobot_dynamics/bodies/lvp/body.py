@@ -38,8 +38,13 @@ from softrobot_dynamics.bodies.lvp.growth import (
     trace_terms,
     trace_values,
 )
-from softrobot_dynamics.bodies.lvp.series import power_series
-from softrobot_dynamics.bodies.lvp.strain_modes import SETS, strain_modes, StrainModes, STRAINS
+from softrobot_dynamics.bodies.lvp.strain_modes import (
+    power_series,
+    SETS,
+    strain_modes,
+    StrainModes,
+    STRAINS,
+)
 from softrobot_dynamics.bodies.lvp.volumes import Cylinder, Tetrahedra, volume_rule
 from softrobot_dynamics.bodies.skins import boundary, Surface
 from softrobot_dynamics.compiling.cache import load_module
