@@ -13,7 +13,7 @@ from math import isnan, nan
 import re
 from typing import Any, NamedTuple, TYPE_CHECKING
 
-from softrobot_dynamics.configuration.common_parameters import COMMAND_TYPES
+from softrobot_dynamics.configuration.node_parameters import COMMAND_TYPES
 from softrobot_dynamics.configuration.parameters import (
     fixed,
     misnamed,

@@ -205,13 +205,8 @@ def _parent(row: Mapping[Any, Any], path: str, above: Sequence[Module], problems
     if wanted in names:
         return [m.name for m in above].index(wanted) if wanted != BASE else -1
     if _named(above) and _text(wanted) and NAME.fullmatch(wanted):  # else reported already
-        problems.append(
-            Problem(
-                f'{path}.parent',
-                wanted,
-                f'base or a body above this one: {", ".join(names)}{closest(wanted, names)}',
-            )
-        )
+        words = f'base or a body above this one: {", ".join(names)}{closest(wanted, names)}'
+        problems.append(Problem(f'{path}.parent', wanted, words))
     return None
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+import math
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -14,9 +15,15 @@ from softrobot_dynamics.annotations import Integers, Vector
 from softrobot_dynamics.dynamics.arguments import ROUNDING
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 from softrobot_dynamics.estimation.commands import CommandHistory
-from softrobot_dynamics.estimation.gates import widest
 from softrobot_dynamics.estimation.sensors.messages import Message, MessageFields, named_numbers
 from softrobot_dynamics.schema.fields import items, name, number, text
+
+
+def widest(probability: float, size: int) -> float:
+    """Return the normalised square of so many numbers that right ones exceed no more often."""
+    from scipy.special import gammaincinv  # late: scipy is slow to import
+
+    return math.inf if probability == 1.0 else 2.0 * float(gammaincinv(0.5 * size, probability))
 
 
 class GatedEffort(NamedTuple):

@@ -23,8 +23,9 @@ from softrobot_dynamics.bodies.lvp import backbone, backbone_tables
 from softrobot_dynamics.bodies.lvp.emit_derivatives import (
     derivatives_numbers,
     derivatives_workspace_size,
+    hessian_numbers,
+    hessian_scratch,
 )
-from softrobot_dynamics.bodies.lvp.emit_length_hessians import hessian_numbers, hessian_scratch
 from softrobot_dynamics.bodies.lvp.emit_points import (
     gradient,
     point_numbers,
