@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Integers, Vector
 from softrobot_dynamics.dynamics.arguments import ROUNDING
-from softrobot_dynamics.errors import ArgumentError, UnknownNameError
+from softrobot_dynamics.errors import UnknownNameError
 from softrobot_dynamics.estimation.commands import CommandHistory
 from softrobot_dynamics.estimation.sensors.messages import Message, MessageFields, named_numbers
 from softrobot_dynamics.schema.fields import items, name, number, text
@@ -140,13 +140,7 @@ class Effort:
     def read(self, value: ArrayLike) -> Vector:
         """Return the values (K,); ArgumentError."""
         expected = f'{len(self.names)} numbers, NaN for one that is not measured'
-        try:
-            found = np.array(value, dtype=float)
-        except (TypeError, ValueError):
-            raise ArgumentError(self.name, value, expected) from None
-        if found.shape != (len(self.names),) or np.isinf(found).any():
-            raise ArgumentError(self.name, value, expected)
-        return found
+        return read_array(self.name, value, (len(self.names),), expected)
 
     def from_message(self, message: Message) -> Vector:
         """Return the efforts (K,) of a sensor_msgs/JointState, NaN for one not there."""
