@@ -50,9 +50,8 @@ class _ChainElement(NamedTuple):
 
     own: slice  # its columns, see softrobot_dynamics.recursion.passes
     first: int  # its first coordinate
-    derivatives: (
-        Array | None
-    )  # (k, k, 6) of its twists, by the first index; None: they are constant
+    # (k, k, 6) of its twists, by the first index; None: they are constant
+    derivatives: Array | None
     base: int  # where the pose of its base is in the workspace
 
 

@@ -15,7 +15,12 @@ from softrobot_dynamics.annotations import Integers, Vector
 from softrobot_dynamics.dynamics.arguments import ROUNDING
 from softrobot_dynamics.errors import UnknownNameError
 from softrobot_dynamics.estimation.commands import CommandHistory
-from softrobot_dynamics.estimation.sensors.messages import Message, MessageFields, named_numbers
+from softrobot_dynamics.estimation.sensors.messages import (
+    Message,
+    MessageFields,
+    named_numbers,
+    read_array,
+)
 from softrobot_dynamics.schema.fields import items, name, number, text
 
 

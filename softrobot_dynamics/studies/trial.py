@@ -74,9 +74,8 @@ STATES = 'followed', 'degraded', 'failed'
 FOLLOWED, DEGRADED, FAILED = range(3)
 LOST = 1.0  # RMS error, as a share of the way, beyond which to stand still would be as good
 _SHORT = 'the run ended before the reference was blended in'
-_EVERY = (
-    5  # one tick of so many is evaluated: the shares are the same, and kinematics takes its time
-)
+# one tick of so many is evaluated: the shares are the same, and kinematics takes its time
+_EVERY = 5
 
 
 @dataclass(frozen=True)

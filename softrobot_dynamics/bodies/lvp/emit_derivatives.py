@@ -182,9 +182,8 @@ def derivatives(P, q, qd, qdd, motion, D, S):
 """
 
 
-OTHERS = (
-    5  # rows of a block besides those of growth and coordinates: weight, x1, x2, both derivatives
-)
+# rows of a block besides those of growth and coordinates: weight, x1, x2, both derivatives
+OTHERS = 5
 
 
 def hessian_source(traced_rows: int) -> str:

@@ -21,7 +21,12 @@ from softrobot_dynamics.estimation.sensors.contract import (
     register,
     Sensor,
 )
-from softrobot_dynamics.estimation.sensors.messages import Message, MessageFields, named_numbers
+from softrobot_dynamics.estimation.sensors.messages import (
+    Message,
+    MessageFields,
+    named_numbers,
+    read_array,
+)
 from softrobot_dynamics.schema.fields import items, number, text
 
 
