@@ -83,10 +83,8 @@ class Markers(Sensor):
     def bind(self, place: BoundRobot) -> Observation:
         """Return the :class:`Observation` on a robot."""
         model, K = place.model, len(self.points)
-        bound, observed = (
-            bind_frames(model, model.evaluator(), self.points),
-            allocate(3 * K, model.n),
-        )
+        bound = bind_frames(model, model.evaluator(), self.points)
+        observed = allocate(3 * K, model.n)
         observe = cached(
             observe_points,
             place=bound.place,

@@ -123,10 +123,8 @@ def definitions(q: float, qd: float, qdd: float) -> ToyTerms:
     moment = -masses @ (arm[:, 1] * acceleration[:, 0] - arm[:, 0] * acceleration[:, 1])
     force = -masses @ acceleration
     in_tip, grad_v = to_tip @ (com - tip[0]), to_tip @ tip_derivative[0]
-    M, bias = (
-        masses @ (derivative**2).sum(axis=1),
-        masses @ (derivative * curve).sum(axis=1) * qd**2,
-    )
+    M = masses @ (derivative**2).sum(axis=1)
+    bias = masses @ (derivative * curve).sum(axis=1) * qd**2
     force = to_tip @ force
     about_tip = moment + in_tip[1] * force[0] - in_tip[0] * force[1]
     return ToyTerms(
