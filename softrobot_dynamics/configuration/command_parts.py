@@ -96,29 +96,19 @@ def _part_rows(part: str) -> Iterator[ParameterSpec]:
     """Yield the rows of a part."""
     topics = ', '.join(f'{part}/{topic}' for topic in _TOPICS.values())
     units = ', '.join(filter(None, UNITS))
-    for row in (
+    rows = (
         fixed('actuators', (), f'Names of the actuators of {part}, * for any characters'),
         fixed('type', TYPES[0], f'Messages to {part}', choices=TYPES),
         fixed('topic', '', f'Topic of {part}; empty: by the type, one of {topics}'),
-        fixed(
-            'unit', '', f'Unit of the commands to {part}: {units}; empty: that of the robot file'
-        ),
+        fixed('unit', '', f'Unit of the commands to {part}: {units}; empty: that of the robot'
+              ' file'),
         fixed('prefix', '', f'What stands before the names of actuators to {part}'),
-        fixed(
-            'field',
-            '',
-            f'Field of the messages to {part} that has the commands; empty: by the actuators',
-            choices=('', *FIELDS),
-            words=f'one of {", ".join(FIELDS)}, or empty',
-        ),
-        fixed(
-            'horizon',
-            nan,
-            f'Time in which {part} is to reach a point of a trajectory [s]; nan: one period',
-            0.0,
-            10.0,
-        ),
-    ):
+        fixed('field', '', f'Field of the messages to {part} that has the commands; empty: by the'
+              ' actuators', choices=('', *FIELDS), words=f'one of {", ".join(FIELDS)}, or empty'),
+        fixed('horizon', nan, f'Time in which {part} is to reach a point of a trajectory [s]; nan:'
+              ' one period', 0.0, 10.0),
+    )  # fmt: skip
+    for row in rows:
         yield row._replace(name=f'{GROUP}.{part}.{row.name}')
 
 

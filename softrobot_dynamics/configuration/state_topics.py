@@ -40,19 +40,11 @@ class StatePart(NamedTuple):
 
 
 _OF_ALL = (
-    fixed(
-        f'{GROUP}.tick',
-        '',
-        'Part of the states that the controller answers; the others are brought to its moment by'
-        ' their velocities; empty: the slowest',
-    ),
-    fixed(
-        f'{GROUP}.shared_clock',
-        False,
-        'Whether the stamps of all parts are by one clock; otherwise each part counts from its'
-        ' fastest message',
-    ),
-)
+    fixed(f'{GROUP}.tick', '', 'Part of the states that the controller answers; the others are'
+          ' brought to its moment by their velocities; empty: the slowest'),
+    fixed(f'{GROUP}.shared_clock', False, 'Whether the stamps of all parts are by one clock;'
+          ' otherwise each part counts from its fastest message'),
+)  # fmt: skip
 
 
 def state_rows(values: Mapping[str, Any]) -> tuple[ParameterSpec, ...]:
@@ -139,23 +131,16 @@ def _part(
 
 def _part_rows(part: str) -> Iterator[ParameterSpec]:
     """Yield the rows of a part."""
-    for row in (
+    rows = (
         fixed('topic', '', f'Topic of {part}; empty: {part}/{TOPIC}'),
-        fixed(
-            'names',
-            (),
-            f'Coordinates that {part} has, * for any characters; empty: those that no other has',
-        ),
+        fixed('names', (), f'Coordinates that {part} has, * for any characters; empty: those that'
+              ' no other has'),
         fixed('prefix', '', f'What stands before the names in {part}'),
-        fixed(
-            'rate',
-            0.0,
-            f'Rate of {part} of a simulated robot [Hz]; 0: that of the simulation',
-            0.0,
-            10000.0,
-        ),
+        fixed('rate', 0.0, f'Rate of {part} of a simulated robot [Hz]; 0: that of the simulation',
+              0.0, 10000.0),
         fixed('velocities', True, f'Whether {part} of a simulated robot has velocities'),
-    ):
+    )  # fmt: skip
+    for row in rows:
         yield row._replace(name=f'{GROUP}.{part}.{row.name}')
 
 
