@@ -52,9 +52,8 @@ class Diagnostics:
             try:
                 self.publish()
             except Exception:  # a report that fails is no reason to publish none any more
-                self._node.get_logger().error(
-                    f'/diagnostics: {traceback.format_exc()}', throttle_duration_sec=_AGAIN
-                )
+                words = f'/diagnostics: {traceback.format_exc()}'
+                self._node.get_logger().error(words, throttle_duration_sec=_AGAIN)
 
     def changed(self) -> None:
         """Have the status published soon; for the loop's thread, which waits for nothing."""

@@ -229,7 +229,6 @@ def draw(figure: Figure, data: dict[str, Any]) -> None:
     for i, (name, (colour, style)) in enumerate(zip(names, LINES)):
         axes.plot(q, curves[:, i], style, color=colour, label=name)
         axes.plot(data['recursion'][:, 0], data['recursion'][:, i + 1], 'o', color=colour, ms=4)
-    axes.set(
-        xlabel='q [rad]', title='at unit rate and acceleration; lines: formulas, dots: recursion'
-    )
+    words = 'at unit rate and acceleration; lines: formulas, dots: recursion'
+    axes.set(xlabel='q [rad]', title=words)
     figure.legend(loc='outside lower center', ncols=4)
