@@ -47,7 +47,7 @@ ROOT = Path(sd.__file__).parent / 'bodies'
 FILES = {
     'lvp': (
         'backbone_derivatives', 'point_derivatives', 'stress_derivatives', 'length_hessians',
-        'emit_derivatives', 'emit_length_hessians',
+        'emit_derivatives',
     ),
     'learned': ('perceptron_derivatives', 'layer_derivatives'),
 }  # fmt: skip

@@ -1,17 +1,34 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Base class of actuators: limits, sign, safe command, and the parts of the robot they need."""
+"""Base class of actuators: limits, sign, safe command, imperfections, parts of the robot."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
-from softrobot_dynamics.actuators.imperfections import Imperfections
 from softrobot_dynamics.actuators.supply import Supply
 from softrobot_dynamics.annotations import Complaints, Matrix, Vector
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.bodies.curves import Curve
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.joints.contract import Joint
+from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.registry import needed, Registry, required
+
+
+@dataclass(frozen=True, kw_only=True)
+class Imperfections:
+    """
+    Fields that every actuator has; by default the force is the command.
+
+    A command u that arrives acts `delay` later. The first `dead_band` of it, up or down, is lost:
+    what is left of u is u - dead_band or u + dead_band, or zero in between. The force f comes
+    after that as lag df/dt = u - f. The simulated robot has them; laws do not look at them.
+    """
+
+    lag: float = number('s', at_least=0.0, default=0.0)
+    delay: float = number('s', at_least=0.0, default=0.0)
+    dead_band: float = number('unit of u', at_least=0.0, default=0.0)
+
 
 ACTUATORS = Registry('actuator', 'softrobot_dynamics.actuators', 'softrobot_dynamics.actuators')
 register = ACTUATORS.register

@@ -95,9 +95,8 @@ class Passage:
     body: str = reference('body')
     offset: Polynomial | Helix | None = custom(_read_routing, expected=ROUTING, default=None)
     span: tuple[float, float] = interval('-', default=(0.0, 1.0))  # from s/L to s/L
-    points: tuple[tuple[float, float, float], ...] | None = items(
-        vector('m', 3), default=None
-    )  # in the body's joint frame
+    # in the body's joint frame
+    points: tuple[tuple[float, float, float], ...] | None = items(vector('m', 3), default=None)
 
     def validate(self) -> Complaints:
         """Yield what is wrong: one of offset and points; a span in [0, 1]; points that differ."""

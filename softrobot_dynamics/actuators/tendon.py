@@ -1,27 +1,93 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A tendon through one or several bodies."""
+"""A tendon through one or several bodies, its path, and the drive that pulls it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import inf
 from typing import Any
 
 from softrobot_dynamics.actuators.contract import (
     Cable,
+    FramePoint,
+    Line,
+    LineSegment,
     Quantity,
     register,
     RobotParts,
     Segment,
     Stretch,
 )
-from softrobot_dynamics.actuators.drive import Drive
-from softrobot_dynamics.actuators.route import chain
 from softrobot_dynamics.actuators.routing import along, Passage, Routed
 from softrobot_dynamics.annotations import Complaints, Matrix
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.errors import MISSING
 from softrobot_dynamics.joints.contract import Joint
 from softrobot_dynamics.schema.fields import choice, flag, interval, items, nested, number
+
+
+def chain(path: Sequence[Any], parts: RobotParts) -> list[Stretch]:
+    """Return the curves of Passages, with the straight lines between them."""
+    found = list(_along(path[0], parts))
+    for last, this in pairwise(path):
+        found += [_between(last, this, parts), *_along(this, parts)]
+    return found
+
+
+def _along(passage: Passage, parts: RobotParts) -> Iterator[Stretch]:
+    """Yield the curve through a soft body, or the lines between points of a rigid one."""
+    body = passage.body
+    if passage.points is None:
+        yield passage.through(parts.body(body))
+        return
+    for start, end in pairwise(passage.points):
+        yield Line(FramePoint(body, False, start), FramePoint(body, False, end), None)
+
+
+def _between(last: Passage, this: Passage, parts: RobotParts) -> Line:
+    """Return the straight line from one passage's exit to the next one's entry."""
+    start, end = FramePoint(last.body, *last.end(-1)), FramePoint(this.body, *this.end(0))
+    rigid = parts.rigidly_joined(last.body, this.body)
+    return Line(start, end, None if rigid else LineSegment(*start, *end))
+
+
+@dataclass(frozen=True)
+class Drive:
+    """
+    A motor that holds a position u; the cable on it is a spring to the robot.
+
+    u is an angle [rad] with the `radius` [m] of a spool, else how far the cable is drawn in [m];
+    positive draws in, or, where the radius is negative, pays out. `compliance` [m/N] is that of
+    the cable and all behind it, in series. At u = `offset` and q = 0 the tension is `pretension`.
+    Laws ask for tensions within `tension` [N].
+    """
+
+    compliance: float = number('m/N', above=0.0)
+    radius: float | None = number('m', default=None)
+    pretension: float = number('N', at_least=0.0, default=0.0)
+    offset: float = number('rad or m', default=0.0)
+    tension: tuple[float, float] = interval('N', default=(0.0, inf))
+
+    def validate(self) -> Complaints:
+        """Yield a spool of no radius, and tensions that a cable cannot have."""
+        if self.radius == 0.0:
+            yield ('radius', self.radius, 'a number other than 0 [m]; below: wound the other way')
+        if self.tension[0] < 0.0:
+            yield 'tension', self.tension, '[low, high] with 0 <= low: a cable only pulls [N]'
+
+    def commanded(self) -> Quantity:
+        """Return what u is."""
+        if self.radius is None:
+            return Quantity('cable displacement', 'm')
+        return Quantity('motor angle', 'rad')
+
+    def cable(self, path: tuple[Passage, ...], parts: RobotParts, direction: float) -> Cable:
+        """Return the cable along a path that this draws in (direction 1), or pays out (-1)."""
+        pull = direction * (1.0 if self.radius is None else self.radius)
+        stiffness = 1.0 / self.compliance
+        tension = self.pretension - stiffness * pull * self.offset
+        return Cable(along(path, parts), pull, stiffness, tension)
+
 
 TENSION, POSITION = 'tension', 'position'
 _DRIVE = 'a drive, {compliance: ..., radius: ..., pretension: ...}, beside command: position'

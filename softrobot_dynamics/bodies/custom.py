@@ -107,10 +107,8 @@ class CustomBody(Body):
         record.motion('position', place, self._points, self._masses, n)
         frame = record.tip('tip', self._last_section() if tip is None else tip, place, q)
         if isinstance(energy, Material):
-            viscosity, energy = (
-                energy.viscosity() if viscosity is None else viscosity,
-                energy.energy,
-            )
+            viscosity = energy.viscosity() if viscosity is None else viscosity
+            energy = energy.energy
         strain = () if energy is None else record.energy('energy', energy)
         if strain:
             density = float(record.array('density', density, (), above=0.0))

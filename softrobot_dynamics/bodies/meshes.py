@@ -75,9 +75,8 @@ def read_mesh(path: str | PathLike[str]) -> Any:
     try:
         import meshio
     except ImportError:
-        raise MeshError(
-            str(path), 'meshio is needed to read it: pip install softrobot_dynamics[mesh]'
-        ) from None
+        words = 'meshio is needed to read it: pip install softrobot_dynamics[mesh]'
+        raise MeshError(str(path), words) from None
     try:
         with np.errstate(over='ignore'):  # its reader of .stl takes text for a count
             return meshio.read(path)

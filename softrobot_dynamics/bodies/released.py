@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix
@@ -13,6 +13,12 @@ STRAINS = ('kappa_x', 'kappa_y', 'kappa_z', 'gamma_x', 'gamma_y', 'gamma_z')
 """Curvatures about x and y and twist about z [1/m], shears along x and y and stretch [-]."""
 
 UNITS = dict(zip(STRAINS, 3 * ('1/m',) + 3 * ('-',)))
+
+
+class _Named(Protocol):
+    """A body, whose coordinates have names."""
+
+    def coordinates(self) -> tuple[str, ...]: ...
 
 
 class Released(NamedTuple):
@@ -59,7 +65,8 @@ def as_cosserat(
     return Released(body, embedding)
 
 
-def by_names(body: Any, names: Sequence[str], own: Sequence[str]) -> Released:
-    """Return a body of coordinates ``names`` (N,), which hold ``own`` (n,) as they were."""
+def by_names(body: _Named, own: Sequence[str]) -> Released:
+    """Return a body whose coordinates hold those called ``own`` (n,) as they were."""
+    names = body.coordinates()
     embedding = np.array([[float(name == each) for each in own] for name in names])
     return Released(body, embedding.reshape(len(names), len(own)))

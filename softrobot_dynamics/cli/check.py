@@ -19,15 +19,16 @@ _RATE = 1000.0  # [Hz] where no parameter file says another
 
 def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
-    check = add(commands, 'check', run, 'validate robot files and show every problem')
-    check.add_argument('files', nargs='+', metavar='FILE', help='robot file, or a shipped name')
-    words = 'also compile each, and report on its dynamics and its controller'
-    check.add_argument('--report', action='store_true', help=words)
-    words = 'ROS parameters of the controller; default: those shipped for the robot, if any'
-    check.add_argument('--controller', metavar='FILE', help=words)
-    words = 'rate of the loop; default: that of the --controller file, or 1000'
-    check.add_argument('--rate', type=positive, metavar='HZ', help=words)
-    check.add_argument('--json', metavar='FILE', help='write the reports to FILE, too')
+    add(
+        commands, 'check', run, 'validate robot files and show every problem',
+        ('files', 'FILE', 'robot file, or a shipped name', {'nargs': '+'}),
+        ('--report', None, 'also compile each, and report on its dynamics and its controller'),
+        ('--controller', 'FILE', 'ROS parameters of the controller; default: those shipped for'
+         ' the robot, if any'),
+        ('--rate', 'HZ', 'rate of the loop; default: that of the --controller file, or 1000',
+         {'type': positive}),
+        ('--json', 'FILE', 'write the reports to FILE, too'),
+    )  # fmt: skip
 
 
 def run(options: Namespace) -> int:

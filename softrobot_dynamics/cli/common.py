@@ -5,9 +5,14 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
 import contextlib
 import sys
-from typing import Protocol
+from typing import Any, Protocol, TypeAlias
 
 WRONG_INPUT = 2  # exit status, as argparse has it
+Option: TypeAlias = tuple[Any, ...]
+"""
+An argument: (name, metavar, help), and perhaps a mapping with more that argparse takes; without a
+metavar if that is '', a flag if it is None.
+"""
 
 
 class SubCommands(Protocol):
@@ -18,14 +23,22 @@ class SubCommands(Protocol):
 
 
 def add(
-    commands: SubCommands, name: str, run: Callable[[Namespace], int], words: str
+    commands: SubCommands, name: str, run: Callable[[Namespace], int], words: str, *options: Option
 ) -> ArgumentParser:
     """Add a sub-command that does `run`, which returns the exit status; return its parser."""
     parser: ArgumentParser = commands.add_parser(
         name, help=words, description=words[0].upper() + words[1:] + '.'
     )
     parser.set_defaults(run=run)
+    add_options(parser, *options)
     return parser
+
+
+def add_options(parser: Any, *options: Option) -> None:
+    """Add arguments to an ArgumentParser, or to a group of one."""
+    for name, metavar, words, *more in options:
+        given = {'action': 'store_true'} if metavar is None else {'metavar': metavar or None}
+        parser.add_argument(name, help=words, **{**given, **dict(*more)})
 
 
 def positive(text: str) -> float:

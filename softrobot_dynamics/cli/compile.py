@@ -13,18 +13,12 @@ from softrobot_dynamics.cli.common import add, SubCommands
 
 def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
-    compiling = add(commands, 'compile', run, 'fill the kernel cache ahead of time')
-    compiling.add_argument(
-        'robots',
-        nargs='*',
-        metavar='ROBOT',
-        help='shipped name or robot file; default: all shipped',
-    )
-    compiling.add_argument(
-        '--shared',
-        metavar='FOLDER',
-        help='compile for all processors of a level, into a folder that a wheel may carry',
-    )
+    add(
+        commands, 'compile', run, 'fill the kernel cache ahead of time',
+        ('robots', 'ROBOT', 'shipped name or robot file; default: all shipped', {'nargs': '*'}),
+        ('--shared', 'FOLDER', 'compile for all processors of a level, into a folder that a wheel'
+         ' may carry'),
+    )  # fmt: skip
 
 
 def run(options: Namespace) -> int:

@@ -9,21 +9,20 @@ from softrobot_dynamics.cli.common import add, positive, refuse, say, SubCommand
 
 def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
-    words = 'write a command sequence that excites the dynamics to be identified'
-    excite = add(commands, 'excite', run, words)
-    excite.add_argument('robot', metavar='ROBOT', help='a shipped name, or a robot file')
-    words = 'sweep (default) or multisine'
-    excite.add_argument('--kind', default='sweep', metavar='KIND', help=words)
-    words = 'length of the sequence; default 60'
-    excite.add_argument('--duration', type=positive, default=60.0, metavar='S', help=words)
-    words = 'amplitude, as a share of the limits of the commands; default 0.3'
-    excite.add_argument('--share', type=positive, default=0.3, metavar='X', help=words)
-    words = 'lowest and highest frequency of a multisine; default 0.1 2'
-    excite.add_argument(
-        '--band', type=positive, nargs=2, default=(0.1, 2.0), metavar='HZ', help=words
-    )
-    words = 'commands in time; parameters for the controller node are written beside it, as .yaml'
-    excite.add_argument('--output', required=True, metavar='FILE.csv', help=words)
+    add(
+        commands, 'excite', run,
+        'write a command sequence that excites the dynamics to be identified',
+        ('robot', 'ROBOT', 'a shipped name, or a robot file'),
+        ('--kind', 'KIND', 'sweep (default) or multisine', {'default': 'sweep'}),
+        ('--duration', 'S', 'length of the sequence; default 60',
+         {'type': positive, 'default': 60.0}),
+        ('--share', 'X', 'amplitude, as a share of the limits of the commands; default 0.3',
+         {'type': positive, 'default': 0.3}),
+        ('--band', 'HZ', 'lowest and highest frequency of a multisine; default 0.1 2',
+         {'type': positive, 'nargs': 2, 'default': (0.1, 2.0)}),
+        ('--output', 'FILE.csv', 'commands in time; parameters for the controller node are'
+         ' written beside it, as .yaml', {'required': True}),
+    )  # fmt: skip
 
 
 def run(options: Namespace) -> int:

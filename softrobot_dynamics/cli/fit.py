@@ -11,26 +11,21 @@ from softrobot_dynamics.cli.common import add, positive, say, SubCommands
 
 def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
-    fit = add(commands, 'fit', run, 'fit the network of a learned body to sampled deformations')
-    fit.add_argument(
-        'samples', metavar='FILE', help='.npz archive of x (S, 3), q (S, n), p (S, 3) [m]'
-    )
-    words = 'units of each hidden layer; default 16 16'
-    fit.add_argument(
-        '--hidden', type=int, nargs='+', default=[16, 16], metavar='UNITS', help=words
-    )
-    words = 'activation function; default tanh'
-    fit.add_argument('--activation', default='tanh', metavar='NAME', help=words)
-    words = 'length of the body at rest; default: the largest x3'
-    fit.add_argument('--length', type=positive, metavar='M', help=words)
-    words = 'largest number of iterations; default 200'
-    fit.add_argument('--iterations', type=int, default=200, metavar='N', help=words)
-    words = 'weight decay, for a smooth network; default 1e-6'
-    fit.add_argument('--decay', type=float, default=1e-6, metavar='D', help=words)
-    words = 'seed of random numbers; default 0'
-    fit.add_argument('--seed', type=int, default=0, metavar='N', help=words)
-    words = 'write the network to FILE, .npz'
-    fit.add_argument('--output', required=True, metavar='FILE', help=words)
+    add(
+        commands, 'fit', run, 'fit the network of a learned body to sampled deformations',
+        ('samples', 'FILE', '.npz archive of x (S, 3), q (S, n), p (S, 3) [m]'),
+        ('--hidden', 'UNITS', 'units of each hidden layer; default 16 16',
+         {'type': int, 'nargs': '+', 'default': [16, 16]}),
+        ('--activation', 'NAME', 'activation function; default tanh', {'default': 'tanh'}),
+        ('--length', 'M', 'length of the body at rest; default: the largest x3',
+         {'type': positive}),
+        ('--iterations', 'N', 'largest number of iterations; default 200',
+         {'type': int, 'default': 200}),
+        ('--decay', 'D', 'weight decay, for a smooth network; default 1e-6',
+         {'type': float, 'default': 1e-6}),
+        ('--seed', 'N', 'seed of random numbers; default 0', {'type': int, 'default': 0}),
+        ('--output', 'FILE', 'write the network to FILE, .npz', {'required': True}),
+    )  # fmt: skip
 
 
 def run(options: Namespace) -> int:

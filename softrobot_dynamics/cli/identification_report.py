@@ -92,9 +92,8 @@ def _read(options: Namespace, description: RobotDescription) -> Data:
     path, horizon = options.recording, options.horizon
     if not options.mapping:
         if Path(path).suffix != '.mcap':
-            raise ArgumentError(
-                '--mapping', None, f'a file that says what the columns of {path} are'
-            )
+            words = f'a file that says what the columns of {path} are'
+            raise ArgumentError('--mapping', None, words)
         return read_record(description, path, horizon)
     mapping = read_mapping(options.mapping)
     if mapping.time:

@@ -11,20 +11,18 @@ from softrobot_dynamics.cli.common import add, refuse, say, SubCommands
 
 def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
-    importing = add(commands, 'import', run, 'make the rigid part of a robot file from URDF')
-    importing.add_argument('urdf', metavar='URDF', help='a URDF file')
-    words = 'the robot file; default: named as the URDF, beside it'
-    importing.add_argument('--out', metavar='FILE', help=words)
-    words = 'joints to import without their <limit>'
-    importing.add_argument('--unlimited', metavar='JOINT', nargs='+', default=(), help=words)
-    words = 'joints to fix, each at a value [rad, m]; joints that mimic them are fixed, too'
-    importing.add_argument(
-        '--lock', metavar='JOINT=VALUE', nargs='+', type=_locked, default=(), help=words
-    )
-    words = 'links to leave out, with all links beyond them'
-    importing.add_argument('--drop', metavar='LINK', nargs='+', default=(), help=words)
-    words = 'replace a physically impossible inertia by the nearest possible one'
-    importing.add_argument('--repair', action='store_true', help=words)
+    add(
+        commands, 'import', run, 'make the rigid part of a robot file from URDF',
+        ('urdf', 'URDF', 'a URDF file'),
+        ('--out', 'FILE', 'the robot file; default: named as the URDF, beside it'),
+        ('--unlimited', 'JOINT', 'joints to import without their <limit>',
+         {'nargs': '+', 'default': ()}),
+        ('--lock', 'JOINT=VALUE', 'joints to fix, each at a value [rad, m]; joints that mimic'
+         ' them are fixed, too', {'nargs': '+', 'type': _locked, 'default': ()}),
+        ('--drop', 'LINK', 'links to leave out, with all links beyond them',
+         {'nargs': '+', 'default': ()}),
+        ('--repair', None, 'replace a physically impossible inertia by the nearest possible one'),
+    )  # fmt: skip
 
 
 def _locked(text: str) -> tuple[str, float]:

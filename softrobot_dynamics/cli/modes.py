@@ -8,36 +8,20 @@ from softrobot_dynamics.cli.common import add, SubCommands
 
 def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
-    modes = add(commands, 'modes', run, 'reduce a tetrahedral mesh to the modes of a fem body')
-    modes.add_argument(
-        'mesh', metavar='FILE', help='tetrahedral mesh that meshio reads, base on z = 0'
-    )
-    for name, unit, words in (
-        ('--young-modulus', 'PA', "Young's modulus of the material"),
-        ('--poisson-ratio', '-', "Poisson's ratio of the material"),
-        ('--density', 'KG/M3', 'density of the material'),
-    ):
-        modes.add_argument(name, type=float, required=True, metavar=unit, help=words)
-    modes.add_argument(
-        '--modes', type=int, default=10, metavar='N', help='number of vibration modes; default 10'
-    )
-    modes.add_argument(
-        '--derivatives',
-        type=int,
-        default=0,
-        metavar='K',
-        help='add the modal derivatives of the first K modes, for large bends; default 0',
-    )
-    modes.add_argument(
-        '--scale',
-        type=float,
-        default=1.0,
-        metavar='M',
-        help='metres per unit of the mesh file; default 1',
-    )
-    modes.add_argument(
-        '--output', required=True, metavar='FILE', help='write the modes to FILE, .npz'
-    )
+    needed = {'type': float, 'required': True}
+    add(
+        commands, 'modes', run, 'reduce a tetrahedral mesh to the modes of a fem body',
+        ('mesh', 'FILE', 'tetrahedral mesh that meshio reads, base on z = 0'),
+        ('--young-modulus', 'PA', "Young's modulus of the material", needed),
+        ('--poisson-ratio', '-', "Poisson's ratio of the material", needed),
+        ('--density', 'KG/M3', 'density of the material', needed),
+        ('--modes', 'N', 'number of vibration modes; default 10', {'type': int, 'default': 10}),
+        ('--derivatives', 'K', 'add the modal derivatives of the first K modes, for large bends;'
+         ' default 0', {'type': int, 'default': 0}),
+        ('--scale', 'M', 'metres per unit of the mesh file; default 1',
+         {'type': float, 'default': 1.0}),
+        ('--output', 'FILE', 'write the modes to FILE, .npz', {'required': True}),
+    )  # fmt: skip
 
 
 def run(options: Namespace) -> int:

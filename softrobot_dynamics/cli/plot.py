@@ -9,13 +9,14 @@ from softrobot_dynamics.cli.common import add, refuse, say, SubCommands
 
 def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
-    plot = add(commands, 'plot', run, 'draw a recording of the demo or of a node')
-    words = 'folder of a demo, or the recording of a node, .mcap'
-    plot.add_argument('path', metavar='PATH', help=words)
-    words = 'write the picture to FILE; default: demo.png in the folder, or beside the recording'
-    plot.add_argument('--out', metavar='FILE', help=words)
-    words = 'write the motion of a demo as an animated GIF, instead of a picture'
-    plot.add_argument('--animate', metavar='FILE.gif', help=words)
+    add(
+        commands, 'plot', run, 'draw a recording of the demo or of a node',
+        ('path', 'PATH', 'folder of a demo, or the recording of a node, .mcap'),
+        ('--out', 'FILE', 'write the picture to FILE; default: demo.png in the folder, or beside'
+         ' the recording'),
+        ('--animate', 'FILE.gif', 'write the motion of a demo as an animated GIF, instead of a'
+         ' picture'),
+    )  # fmt: skip
 
 
 def run(options: Namespace) -> int:

@@ -8,11 +8,12 @@ from softrobot_dynamics.cli.common import add, say, SubCommands
 
 def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
-    words = "recompute the commands in a controller's recording, and compare them"
-    replay = add(commands, 'replay', run, words)
-    replay.add_argument('recording', metavar='FILE', help='recording of a controller, .mcap')
-    words = 'shipped name or robot file; default: the name in the recording'
-    replay.add_argument('--robot', metavar='ROBOT', help=words)
+    add(
+        commands, 'replay', run,
+        "recompute the commands in a controller's recording, and compare them",
+        ('recording', 'FILE', 'recording of a controller, .mcap'),
+        ('--robot', 'ROBOT', 'shipped name or robot file; default: the name in the recording'),
+    )  # fmt: skip
 
 
 def run(options: Namespace) -> int:

@@ -8,7 +8,7 @@ import os
 import time
 from typing import Any, TYPE_CHECKING
 
-from softrobot_dynamics.cli.common import add, say, SubCommands
+from softrobot_dynamics.cli.common import add, add_options, say, SubCommands
 from softrobot_dynamics.errors import one_line, SoftRobotError
 from softrobot_dynamics.viewing.ports import LARGEST
 
@@ -22,27 +22,23 @@ RATE = 30.0  # [Hz] of pictures, at most
 
 def add_to(commands: SubCommands) -> None:
     """Add the sub-command to those of a parser."""
-    view = add(commands, 'view', run, 'show a robot in a browser: posed by sliders, or live')
-    view.add_argument('robot', metavar='NAME|FILE', help='shipped name or robot file')
-    what = view.add_mutually_exclusive_group()
-    what.add_argument('--play', metavar='FILE', help='a recording of a node, instead of sliders')
-    what.add_argument('--follow', action='store_true',
-                      help='follow a running loop by its topics')  # fmt: skip
-    view.add_argument(
-        '--namespace', default='', metavar='NAME', help='namespace of the topics for --follow'
-    )
-    view.add_argument(
-        '--controller',
-        metavar='FILE',
-        help='ROS parameters of the controller, with the topics and joint names for --follow',
-    )
-    view.add_argument(
-        '--surroundings', metavar='FILE', help='environment and objects beside the robot'
-    )
-    view.add_argument('--host', default='127.0.0.1', help='default 127.0.0.1: this machine alone')
-    view.add_argument(
-        '--port', type=_port, default=8080, help='default 8080, or the next free one'
-    )
+    words = 'show a robot in a browser: posed by sliders, or live'
+    robot = 'robot', 'NAME|FILE', 'shipped name or robot file'
+    view = add(commands, 'view', run, words, robot)
+    add_options(
+        view.add_mutually_exclusive_group(),
+        ('--play', 'FILE', 'a recording of a node, instead of sliders'),
+        ('--follow', None, 'follow a running loop by its topics'),
+    )  # fmt: skip
+    add_options(
+        view,
+        ('--namespace', 'NAME', 'namespace of the topics for --follow', {'default': ''}),
+        ('--controller', 'FILE', 'ROS parameters of the controller, with the topics and joint'
+         ' names for --follow'),
+        ('--surroundings', 'FILE', 'environment and objects beside the robot'),
+        ('--host', '', 'default 127.0.0.1: this machine alone', {'default': '127.0.0.1'}),
+        ('--port', '', 'default 8080, or the next free one', {'type': _port, 'default': 8080}),
+    )  # fmt: skip
 
 
 def _port(text: str) -> int:

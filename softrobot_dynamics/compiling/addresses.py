@@ -77,6 +77,7 @@ def array_at(context, pointer):
     array = types.Array(pointer.dtype, 1, 'C')
 
     def generate(context, builder, signature, arguments):
+        """Emit the array."""
         shape = [context.get_constant(types.intp, UNKNOWN)]
         return _array(context, builder, array, arguments[0], shape)
 
@@ -89,6 +90,7 @@ def given_array(context, table, index, dtype, dimensions):
     array = types.Array(dtype.dtype, dimensions.literal_value, 'C')
 
     def generate(context, builder, signature, arguments):
+        """Emit the loads of address and shape."""
         entries = context.make_array(table)(context, builder, arguments[0]).data
         address, *shape = (
             builder.load(builder.gep(entries, [context.get_constant(types.intp, i)]))
@@ -105,6 +107,7 @@ def given_float(context, table, index):
     """Return the float of which table[index] holds the bits."""
 
     def generate(context, builder, signature, arguments):
+        """Emit the load of the bits."""
         entries = context.make_array(table)(context, builder, arguments[0]).data
         place = builder.gep(entries, [context.get_constant(types.intp, index.literal_value)])
         return builder.bitcast(builder.load(place), ir.DoubleType())

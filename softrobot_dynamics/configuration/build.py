@@ -49,23 +49,18 @@ class Controlled(NamedTuple):
     model: CompiledModel
     controller: Any
     safe: SafeCommand
-    settings: Callable[
-        ..., Any
-    ]  # (values) -> the law's Settings; DescriptionError if they break a limit
-    reference: Callable[
-        ..., Any
-    ]  # (values, q, Job for what takes long) -> Planned; or SoftRobotError
+    # (values) -> the law's Settings; DescriptionError if they break a limit
+    settings: Callable[..., Any]
+    # (values, q, Job for what takes long) -> Planned; or SoftRobotError
+    reference: Callable[..., Any]
     hold: Callable[..., Any]  # (q, qd) -> Reference that stays at the present outputs
-    stand: Callable[
-        ..., Any
-    ]  # (y, q, time [s]) -> remarks, a list, on standing there; or SoftRobotError
+    # (y, q, time [s]) -> remarks, a list, on standing there; or SoftRobotError
+    stand: Callable[..., Any]
     validator: Callable[..., Any]  # (indices of coordinates, or ()) -> StateValidator of states
-    growth: Callable[
-        ..., Any
-    ]  # (q, u, Settings, share off the model) -> rate [1/s] at which errors would grow, or nan
-    unstable_zero_dynamics: Callable[
-        ..., Any
-    ]  # (q) -> rates [1/s] of what grows while outputs are held
+    # (q, u, Settings, share off the model) -> rate [1/s] at which errors would grow, or nan
+    growth: Callable[..., Any]
+    # (q) -> rates [1/s] of what grows while outputs are held
+    unstable_zero_dynamics: Callable[..., Any]
 
 
 class Simulated(NamedTuple):

@@ -13,8 +13,9 @@ from math import isnan, nan
 import re
 from typing import Any, NamedTuple, TYPE_CHECKING
 
-from softrobot_dynamics.configuration.common_parameters import COMMAND_TYPES
+from softrobot_dynamics.configuration.node_parameters import COMMAND_TYPES
 from softrobot_dynamics.configuration.parameters import (
+    fixed,
     misnamed,
     ParameterSpec,
     refuse,
@@ -95,41 +96,20 @@ def _part_rows(part: str) -> Iterator[ParameterSpec]:
     """Yield the rows of a part."""
     topics = ', '.join(f'{part}/{topic}' for topic in _TOPICS.values())
     units = ', '.join(filter(None, UNITS))
-    for row in (
-        ParameterSpec(
-            'actuators', 'strings', (), f'Names of the actuators of {part}, * for any characters'
-        ),
-        ParameterSpec('type', 'string', TYPES[0], f'Messages to {part}', choices=TYPES),
-        ParameterSpec(
-            'topic', 'string', '', f'Topic of {part}; empty: by the type, one of {topics}'
-        ),
-        ParameterSpec(
-            'unit',
-            'string',
-            '',
-            f'Unit of the commands to {part}: {units}; empty: that of the robot file',
-        ),
-        ParameterSpec(
-            'prefix', 'string', '', f'What stands before the names of actuators to {part}'
-        ),
-        ParameterSpec(
-            'field',
-            'string',
-            '',
-            f'Field of the messages to {part} that has the commands; empty: by the actuators',
-            choices=('', *FIELDS),
-            words=f'one of {", ".join(FIELDS)}, or empty',
-        ),
-        ParameterSpec(
-            'horizon',
-            'double',
-            nan,
-            f'Time in which {part} is to reach a point of a trajectory [s]; nan: one period',
-            0.0,
-            10.0,
-        ),
-    ):
-        yield row._replace(name=f'{GROUP}.{part}.{row.name}', read_only=True)
+    rows = (
+        fixed('actuators', (), f'Names of the actuators of {part}, * for any characters'),
+        fixed('type', TYPES[0], f'Messages to {part}', choices=TYPES),
+        fixed('topic', '', f'Topic of {part}; empty: by the type, one of {topics}'),
+        fixed('unit', '', f'Unit of the commands to {part}: {units}; empty: that of the robot'
+              ' file'),
+        fixed('prefix', '', f'What stands before the names of actuators to {part}'),
+        fixed('field', '', f'Field of the messages to {part} that has the commands; empty: by the'
+              ' actuators', choices=('', *FIELDS), words=f'one of {", ".join(FIELDS)}, or empty'),
+        fixed('horizon', nan, f'Time in which {part} is to reach a point of a trajectory [s]; nan:'
+              ' one period', 0.0, 10.0),
+    )  # fmt: skip
+    for row in rows:
+        yield row._replace(name=f'{GROUP}.{part}.{row.name}')
 
 
 def _beside(values: Mapping[str, Any], names: Sequence[str]) -> Iterator[Problem]:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from softrobot_dynamics.configuration.command_parts import command_rows
 from softrobot_dynamics.configuration.node_parameters import OF_CONTROLLER, OF_SIMULATION
-from softrobot_dynamics.configuration.parameters import ParameterSpec
+from softrobot_dynamics.configuration.parameters import fixed, live, ParameterSpec
 from softrobot_dynamics.configuration.parts import (
     LawPart,
     NamedRobot,
@@ -48,7 +48,7 @@ def controller_rows() -> tuple[ParameterSpec, ...]:
     ArgumentError for a name that is taken.
     """
     kinds = REFERENCES.names()
-    choice = ParameterSpec(CHOICE, 'string', 'hold', 'What is to be followed', choices=kinds)
+    choice = live(CHOICE, 'hold', 'What is to be followed', choices=kinds)
     members: list[Any] = [REFERENCES.get(name) for name in kinds]
     rows = [row for kind in members for p in kind.parameters() for row in _declared(p)]
     return _distinct((), (*OF_CONTROLLER, choice, *rows))
@@ -120,9 +120,9 @@ def reference_names(values: Mapping[str, Any]) -> set[str]:
 def _phase(name: str) -> Iterator[ParameterSpec]:
     """Yield the rows of a phase."""
     words = f'Time that {name} lasts [s]; the last phase lasts anyway'
-    yield ParameterSpec(f'{name}.duration', 'double', nan, words, 1e-3, 1e6, read_only=True)
+    yield fixed(f'{name}.duration', nan, words, 1e-3, 1e6)
     words = f'Names of the parts of {name}: each has a `controller` for actuators of its own'
-    yield ParameterSpec(f'{name}.parts', 'strings', (), words, read_only=True)
+    yield fixed(f'{name}.parts', (), words)
 
 
 def _part(name: str) -> Iterator[ParameterSpec]:
@@ -211,7 +211,7 @@ def _limits(actuators: Sequence[str], units: Sequence[str]) -> Iterator[Paramete
             path = limit_path(owner, key)
             whose = f', for {owner}' if owner else ''
             said = f'{words}, within what the robot file allows{whose} [{unit or "-"}{per}]'
-            yield ParameterSpec(path, 'double', nan, said, least)
+            yield live(path, nan, said, least)
 
 
 SIMULATION = (*OF_SIMULATION, *(row for p in Bus.parameters() for row in _fixed(p)), *_sensors())

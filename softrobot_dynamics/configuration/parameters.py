@@ -80,6 +80,26 @@ class ParameterSpec(NamedTuple):
         return converted
 
 
+_KINDS = {float: 'double', int: 'integer', bool: 'bool', str: 'string', tuple: 'strings'}
+
+
+def live(
+    name: str,
+    default: Any,
+    description: str,
+    lower: float = -math.inf,
+    upper: float = math.inf,
+    **more: Any,
+) -> ParameterSpec:
+    """Return a parameter of the kind of its default, which may change while the node runs."""
+    return ParameterSpec(name, _KINDS[type(default)], default, description, lower, upper, **more)
+
+
+def fixed(*row: Any, **more: Any) -> ParameterSpec:
+    """Return a parameter as :func:`live` does, but read-only."""
+    return live(*row, **more, read_only=True)
+
+
 def _is(kind: type) -> Callable[[Any], Any]:
     """Return a function that returns a value of a kind as it is; ValueError for others."""
 

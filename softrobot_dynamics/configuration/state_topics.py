@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from softrobot_dynamics.configuration.parameters import (
+    fixed,
     misnamed,
     ParameterSpec,
     refuse,
@@ -39,23 +40,11 @@ class StatePart(NamedTuple):
 
 
 _OF_ALL = (
-    ParameterSpec(
-        f'{GROUP}.tick',
-        'string',
-        '',
-        'Part of the states that the controller answers; the others are brought to its moment by'
-        ' their velocities; empty: the slowest',
-        read_only=True,
-    ),
-    ParameterSpec(
-        f'{GROUP}.shared_clock',
-        'bool',
-        False,
-        'Whether the stamps of all parts are by one clock; otherwise each part counts from its'
-        ' fastest message',
-        read_only=True,
-    ),
-)
+    fixed(f'{GROUP}.tick', '', 'Part of the states that the controller answers; the others are'
+          ' brought to its moment by their velocities; empty: the slowest'),
+    fixed(f'{GROUP}.shared_clock', False, 'Whether the stamps of all parts are by one clock;'
+          ' otherwise each part counts from its fastest message'),
+)  # fmt: skip
 
 
 def state_rows(values: Mapping[str, Any]) -> tuple[ParameterSpec, ...]:
@@ -142,28 +131,17 @@ def _part(
 
 def _part_rows(part: str) -> Iterator[ParameterSpec]:
     """Yield the rows of a part."""
-    for row in (
-        ParameterSpec('topic', 'string', '', f'Topic of {part}; empty: {part}/{TOPIC}'),
-        ParameterSpec(
-            'names',
-            'strings',
-            (),
-            f'Coordinates that {part} has, * for any characters; empty: those that no other has',
-        ),
-        ParameterSpec('prefix', 'string', '', f'What stands before the names in {part}'),
-        ParameterSpec(
-            'rate',
-            'double',
-            0.0,
-            f'Rate of {part} of a simulated robot [Hz]; 0: that of the simulation',
-            0.0,
-            10000.0,
-        ),
-        ParameterSpec(
-            'velocities', 'bool', True, f'Whether {part} of a simulated robot has velocities'
-        ),
-    ):
-        yield row._replace(name=f'{GROUP}.{part}.{row.name}', read_only=True)
+    rows = (
+        fixed('topic', '', f'Topic of {part}; empty: {part}/{TOPIC}'),
+        fixed('names', (), f'Coordinates that {part} has, * for any characters; empty: those that'
+              ' no other has'),
+        fixed('prefix', '', f'What stands before the names in {part}'),
+        fixed('rate', 0.0, f'Rate of {part} of a simulated robot [Hz]; 0: that of the simulation',
+              0.0, 10000.0),
+        fixed('velocities', True, f'Whether {part} of a simulated robot has velocities'),
+    )  # fmt: skip
+    for row in rows:
+        yield row._replace(name=f'{GROUP}.{part}.{row.name}')
 
 
 def _shared_out(values: Mapping[str, Any], names: Sequence[str]) -> dict[str, list[int]]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TYPE_CHECKING
 
-from softrobot_dynamics.configuration.parameters import ParameterSpec
+from softrobot_dynamics.configuration.parameters import fixed, ParameterSpec
 from softrobot_dynamics.errors import DescriptionError, Problem
 
 if TYPE_CHECKING:
@@ -22,12 +22,10 @@ def wire_name_rows(robot: NamedRobot) -> tuple[ParameterSpec, ...]:
     """Return the rows `joint_names.NAME`, one for each coordinate and actuator of a robot."""
     names = dict.fromkeys((*robot.coordinate_names, *robot.actuator_names))
     return tuple(
-        ParameterSpec(
+        fixed(
             f'{MAP}.{name}',
-            'string',
             '',
             f'Name of {name} in states and commands; empty: `{PREFIX}` and its own',
-            read_only=True,
         )
         for name in names
     )

@@ -107,9 +107,8 @@ class Composition(Controller[Composed]):
         self._ensembles = [Ensemble(first, period, [laws[i] for i in p.laws]) for p in phases]
         self._u, self._good, self._unmet = np.zeros((3, m))
         self._desired = np.zeros((3, len(indices)))
-        self._feed_forward = (
-            self._u.view()
-        )  # what laws read as their feed-forward: it changes in place
+        # what laws read as their feed-forward: it changes in place
+        self._feed_forward = self._u.view()
         self._feed_forward.flags.writeable = False
         self._free = np.ones(m, dtype=bool)  # actuators without a law
         self._pending = False  # whether a program has begun, but no tick yet

@@ -174,7 +174,7 @@ class Controller(Rebuilt, Generic[S]):
         return ''
 
     @classmethod
-    def tip_of(cls, settings: Any, model: CompiledModel) -> str:
+    def tip_of(cls, settings: S, model: CompiledModel) -> str:
         """Return the body whose tip a law with such settings leads itself; '': it leads none."""
         return ''
 

@@ -120,10 +120,8 @@ class Monitor:
         self._diagnostics: dict[str, Any] = {}
         self._node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
         parts = state_parts(values, model.coordinate_names)
-        self._states, self._reader = (
-            subscribe_to_states(self._node, parts),
-            position_reader(parts, model.q0),
-        )
+        self._states = subscribe_to_states(self._node, parts)
+        self._reader = position_reader(parts, model.q0)
         self._outputs, self._references = (
             Inbox(self._node, kind, topic, _NEWEST)
             for kind, topic in (

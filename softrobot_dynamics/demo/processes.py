@@ -1,5 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The two nodes as processes of their own: started, watched, and ended in good order."""
+"""The nodes of a demo as processes: started, watched, ended in order; signals that end it."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 import ctypes
@@ -9,6 +11,7 @@ from pathlib import Path
 import signal
 import subprocess
 import sys
+from types import FrameType
 from typing import Any
 
 from softrobot_dynamics.compiling.processes import python_command, python_environment
@@ -94,3 +97,36 @@ def _end_with_parent() -> None:
     """Have the kernel end a child whose parent was killed: it would run at 1 kHz for ever."""
     if _prctl is not None:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+class Signals:
+    """
+    Turns the signals that end a program into KeyboardInterrupt.
+
+    One that comes while a message is being converted gets lost there: `check` raises it again.
+    """
+
+    _NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+    def __enter__(self) -> Signals:
+        self._noted = False
+        self._before = {number: signal.signal(number, self._note) for number in self._NUMBERS}
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self._noted = True
+        raise KeyboardInterrupt
+
+    def check(self) -> None:
+        """Raise KeyboardInterrupt if a signal has come."""
+        if self._noted:
+            raise KeyboardInterrupt
+
+    def ignore(self) -> None:
+        """Take no notice from now on."""
+        for number in self._NUMBERS:
+            signal.signal(number, signal.SIG_IGN)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 import contextlib
 import os
 from pathlib import Path
@@ -12,23 +12,18 @@ import socket
 import time
 from typing import Any, TYPE_CHECKING
 
-from softrobot_dynamics.compiling.progress import reporting
-from softrobot_dynamics.configuration.parts import controlled_of, parts_of
+from softrobot_dynamics.configuration.parts import controlled_of
 from softrobot_dynamics.demo.monitor import Monitor, Ros, TransitionError
-from softrobot_dynamics.demo.plan import (
-    compile_everything,
-    CompiledNodes,
-    DemoPlan,
-    draw_up,
-    NAMESPACE,
-    parameter_arguments,
-    reference_of,
-    robot_of,
+from softrobot_dynamics.demo.plan import DemoPlan, NAMESPACE, parameter_arguments
+from softrobot_dynamics.demo.preparation import goal_chosen, prepare, PreparedDemo
+from softrobot_dynamics.demo.processes import (
+    Child,
+    keep_to_this_machine,
+    ProcessDiedError,
+    Signals,
 )
-from softrobot_dynamics.demo.processes import Child, keep_to_this_machine, ProcessDiedError
-from softrobot_dynamics.demo.rates import held, RATES, share_one, used, work_of
-from softrobot_dynamics.demo.scenes import goal_of, scene_of, SceneGoal
-from softrobot_dynamics.demo.signals import Signals
+from softrobot_dynamics.demo.rates import RATES
+from softrobot_dynamics.demo.scenes import SceneGoal
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.evaluation import report
 from softrobot_dynamics.evaluation.goals import missed, passages
@@ -39,13 +34,9 @@ from softrobot_dynamics.loops.estimation_loop import MODES, RUNNING
 
 if TYPE_CHECKING:
     from softrobot_dynamics.evaluation.report_contents import Report
-    from softrobot_dynamics.model.model import CompiledModel
-    from softrobot_dynamics.references.piecewise import Reference
 
-_DURATION = 10.0  # [s] where neither flag nor scene says more
 _POLL = 0.1  # [s] between two looks at the loop
 _PATIENCE = {'configure': 180.0, 'activate': 180.0, 'deactivate': 5.0, 'cleanup': 5.0}  # [s]
-_WAYS = 3.0  # times as long as within a process a message takes from one to another
 _MARGIN = 0.1  # [s] beyond the duration, for states that are late
 
 
@@ -59,7 +50,7 @@ def run(options: Namespace) -> int:
     of the scene, or 10 s), tolerance [-], out (folder), json, no_plot, view.
     Raises SoftRobotError for whatever is wrong before anything moves.
     """
-    shown, goal = display(), _goal(options)
+    shown, goal = display(), goal_chosen(options)
     duration = options.duration or goal.duration
     folder = report.prepare_folder(options.out)
     if folder.name != Path(options.out).expanduser().resolve().name:
@@ -69,9 +60,9 @@ def run(options: Namespace) -> int:
     ros = Ros()
     try:
         with Signals() as signals:
-            plan, model, reference = _prepare(ros, options, duration, folder, shown)
-            session = _Session(ros, plan, model, reference, folder, shown, signals)
-            with _view(plan, folder, shown) if options.view else contextlib.nullcontext():
+            prepared = prepare(ros, options, duration, folder, shown)
+            session = _Session(ros, prepared, folder, shown, signals)
+            with _view(prepared.plan, folder, shown) if options.view else contextlib.nullcontext():
                 interrupted = session.carry_out(duration)
     except KeyboardInterrupt:
         shown.say('interrupted before anything moved')
@@ -80,32 +71,16 @@ def run(options: Namespace) -> int:
         ros.close()
     if interrupted:
         shown.say('interrupted')
-    expected = 0 if interrupted else round(duration * plan.controller['rate'])
-    model = report.surrounded(plan.description, plan.simulation['surroundings'], model)
-    task = report.task_of(model, plan.controller, options.tolerance)
-    try:
-        result = report.make(
-            folder,
-            model,
-            task,
-            plan.controller,
-            duration=duration,
-            expected=expected,
-            lapses=tuple(session.lapses),
-        )
-        result = result._replace(
-            plant=report.plant_in_words(plan.simulation), estimated=plan.estimator is not None
-        )
-        if not interrupted:
-            result = _judged(result, goal)
-    except ArgumentError:
-        result = None
+    plan = prepared.plan
+    result = _evaluated(options, prepared, folder, duration, session.lapses, interrupted)
+    if result is not None and not interrupted:
+        result = _judged(result, goal)
     held = report.conclude(
         folder, shown, result,
         lapses=session.lapses, json_file=options.json, picture=not options.no_plot,
     )  # fmt: skip
     if result is not None:
-        for words in passages(model, goal.goals, result.run.q):
+        for words in passages(result.model, goal.goals, result.run.q):
             shown.say(words)
     if not held and plan.any_rate and plan.controller['rate'] < RATES[0]:
         shown.say(
@@ -115,37 +90,26 @@ def run(options: Namespace) -> int:
     return 130 if interrupted else int(not held)
 
 
-def _prepare(
-    ros: Ros, options: Namespace, duration: float, folder: Path, shown: Display
-) -> tuple[Any, ...]:
-    """Return (Plan, model, Reference or None) once all is compiled and known to be good."""
-    robot, remark, controller, around = _chosen(options)
-
-    def plan_at(rate: float | None) -> Any:
-        """Return the Plan at a rate [Hz], None: as the file says."""
-        return draw_up(ros.node, robot, controller, rate, folder, options.estimated, around)
-
-    plan = plan_at(options.rate)
-    for words in (*filter(None, [remark]), *plan.remarks):
-        shown.say(words)
-    with shown.stage(f'loading {robot}'), reporting(shown.say):
-        compiled = compile_everything(plan)
-    work = _work_of(ros, compiled, 1.0 / plan.controller['rate'])
-    if plan.any_rate:
-        with shown.stage('measuring which rate this machine holds'):
-            found = held(work)
-        shown.say(found.in_words())
-        plan = plan_at(found.rate)._replace(any_rate=True)
-    plan = plan._replace(shared=share_one(work, plan.controller['rate']))
-    shown.say(
-        f'{"one processor for all nodes" if plan.shared else "a processor for each node"}: their'
-        f' work takes {1e3 * sum(work):.2f} of {1e3 / plan.controller["rate"]:g} ms'
-    )
-    kinds = [part.values['reference.type'] for part in parts_of(plan.controller)]
-    with shown.stage(f'planning the reference ({", ".join(kinds)})'):
-        reference = reference_of(plan, compiled.model)
-    report.save_facts(folder, plan, options.tolerance, duration)
-    return plan, compiled.model, reference
+def _evaluated(
+    options: Namespace,
+    prepared: PreparedDemo,
+    folder: Path,
+    duration: float,
+    lapses: Sequence[str],
+    interrupted: bool,
+) -> Report | None:
+    """Return the Report on the records in a folder; None if there is nothing to evaluate."""
+    plan = prepared.plan
+    model = report.surrounded(plan.description, plan.simulation['surroundings'], prepared.model)
+    task = report.task_of(model, plan.controller, options.tolerance)
+    expected = 0 if interrupted else round(duration * plan.controller['rate'])
+    more: Any = {'duration': duration, 'expected': expected, 'lapses': tuple(lapses)}
+    try:
+        result = report.make(folder, model, task, plan.controller, **more)
+    except ArgumentError:
+        return None
+    plant = report.plant_in_words(plan.simulation)
+    return result._replace(plant=plant, estimated=plan.estimator is not None)
 
 
 def _judged(result: Report, goal: SceneGoal) -> Report:
@@ -155,37 +119,6 @@ def _judged(result: Report, goal: SceneGoal) -> Report:
         return result
     lapses = tuple(f'the goal of the scene is missed: {each}' for each in words)
     return result._replace(figures=own._replace(held=False, lapses=(*own.lapses, *lapses)))
-
-
-def _goal(options: Namespace) -> SceneGoal:
-    """Return the goal of a scene, and how long it takes; without one there is none."""
-    if options.scene is None:
-        return SceneGoal(_DURATION, ())
-    goal = goal_of(scene_of(options.scene).goal)
-    return goal._replace(goals=()) if options.surroundings else goal  # it is about its own
-
-
-def _chosen(options: Namespace) -> tuple[str, str, str | None, str | None]:
-    """Return robot, a remark on it, parameter file and surroundings, by flags; SoftRobotError."""
-    if options.scene is None:
-        return (
-            *robot_of(options.robot, options.controller),
-            options.controller,
-            options.surroundings,
-        )
-    for flag in ('robot', 'controller'):
-        if (given := getattr(options, flag)) is not None:
-            raise ArgumentError(f'--{flag}', given, f'none beside --scene {options.scene}')
-    scene = scene_of(options.scene)
-    controller, around = str(scene.controller), options.surroundings or str(scene.surroundings)
-    own = None if scene.robot is None else str(scene.robot)
-    return *robot_of(own, controller), controller, around
-
-
-def _work_of(ros: Ros, compiled: CompiledNodes, period: float) -> tuple[float, ...]:
-    """Return what each node computes in a tick of a `period` [s], see `rates.py`."""
-    message = used(ros.message(compiled.model.n), time.process_time_ns)
-    return work_of(compiled.law, compiled.simulator, compiled.estimator, _WAYS * message, period)
 
 
 @contextlib.contextmanager
@@ -210,21 +143,16 @@ class _Session:
     """The part of a demo in which things move."""
 
     def __init__(
-        self,
-        ros: Ros,
-        plan: DemoPlan,
-        model: CompiledModel,
-        reference: Reference | None,
-        folder: Path,
-        shown: Display,
-        signals: Signals,
+        self, ros: Ros, prepared: PreparedDemo, folder: Path, shown: Display, signals: Signals
     ) -> None:
         self.lapses: list[str] = []  # in words, what went wrong
-        self._plan, self._model, self._folder, self._shown = plan, model, folder, shown
-        self._signals = signals
+        self._plan, self._model = plan, model = prepared.plan, prepared.model
+        self._folder, self._shown, self._signals = folder, shown, signals
         controlled = controlled_of(model, plan.controller)
         targets = targets_of(plan.controller)
-        self._monitor = Monitor(ros, model, controlled, reference, targets, plan.controller)
+        self._monitor = Monitor(
+            ros, model, controlled, prepared.reference, targets, plan.controller
+        )
         self._nodes: list[Any] = []
 
     def carry_out(self, duration: float) -> bool:

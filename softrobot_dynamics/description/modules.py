@@ -111,9 +111,8 @@ def read_modules(value: object, problems: Problems) -> tuple[Module, ...]:
         modules.append(_read_module(row, f'bodies[{i}]', modules, problems))
     _refuse_shared_names(modules, problems)
     if all(m.joint and m.body for m in modules) and not _coordinates(modules):
-        problems.append(
-            Problem('bodies', [m.name for m in modules], 'at least one joint or body that moves')
-        )
+        words = 'at least one joint or body that moves'
+        problems.append(Problem('bodies', [m.name for m in modules], words))
     if _named(modules):
         problems.names = {
             'body': [m.name for m in modules],
@@ -205,13 +204,8 @@ def _parent(row: Mapping[Any, Any], path: str, above: Sequence[Module], problems
     if wanted in names:
         return [m.name for m in above].index(wanted) if wanted != BASE else -1
     if _named(above) and _text(wanted) and NAME.fullmatch(wanted):  # else reported already
-        problems.append(
-            Problem(
-                f'{path}.parent',
-                wanted,
-                f'base or a body above this one: {", ".join(names)}{closest(wanted, names)}',
-            )
-        )
+        words = f'base or a body above this one: {", ".join(names)}{closest(wanted, names)}'
+        problems.append(Problem(f'{path}.parent', wanted, words))
     return None
 
 

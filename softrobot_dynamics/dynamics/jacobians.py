@@ -50,9 +50,8 @@ class _ChainElement(NamedTuple):
 
     own: slice  # its columns, see softrobot_dynamics.recursion.passes
     first: int  # its first coordinate
-    derivatives: (
-        Array | None
-    )  # (k, k, 6) of its twists, by the first index; None: they are constant
+    # (k, k, 6) of its twists, by the first index; None: they are constant
+    derivatives: Array | None
     base: int  # where the pose of its base is in the workspace
 
 
@@ -200,10 +199,8 @@ def _parts(robot: Robot, t: DerivativeArrays, index: int) -> list[_ChainElement]
     while index < len(robot.modules):
         m = [int(value) for value in robot.modules[index]]
         joint, body = (int(place) for place in t.places[index])
-        own, base = (
-            slice(m[BODY_COLUMN], m[BODY_COLUMN] + m[BODY_COUNT]),
-            index * STATE + JOINT_POSE,
-        )
+        own = slice(m[BODY_COLUMN], m[BODY_COLUMN] + m[BODY_COUNT])
+        base = index * STATE + JOINT_POSE
         derivatives = _derivatives(t, body, m[BODY_COUNT])
         found.append(_ChainElement(own, m[BODY_FIRST], derivatives, base))
         own, index = slice(m[JOINT_COLUMN], m[JOINT_COLUMN] + m[JOINT_COUNT]), m[PARENT]

@@ -10,8 +10,8 @@ import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.errors import SimulationDivergedError
+from softrobot_dynamics.estimation.efforts import widest
 from softrobot_dynamics.estimation.filter_state import FilterState
-from softrobot_dynamics.estimation.gates import widest
 from softrobot_dynamics.estimation.noise_covariance import allocate_noise_update, update_noise
 from softrobot_dynamics.estimation.sensors.contract import BoundRobot, Sensor
 from softrobot_dynamics.estimation.square_root import allocate_update, OUTLIER, TAKEN, update

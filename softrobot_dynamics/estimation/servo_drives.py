@@ -73,10 +73,8 @@ class ServoDifferentiator(Differentiator):
         self.by_state[j, j] = np.where(to_position, inertia * w * w, 0.0)
         self.by_state[j, n + j] = np.where(to_position, 2.0, 1.0) * inertia * w
         change = r.change
-        change[:, : 2 * n], change[:, 2 * n :] = (
-            -self.by_state,
-            (r.signs[:, None] * self.terms.J).T,
-        )
+        change[:, : 2 * n] = -self.by_state
+        change[:, 2 * n :] = (r.signs[:, None] * self.terms.J).T
         change[:, :n] += self.stiffness
         change[j, 2 * n :] = 0.0
         change[j] /= inertia[:, None]

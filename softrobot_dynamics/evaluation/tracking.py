@@ -75,9 +75,8 @@ class Figures(NamedTuple):
     y_peak: float | None
     y_share: float | None  # RMS as a share of its way, of the output with the largest
     rate_hz: float | None  # of states
-    round_trip_us: dict[
-        str, Any
-    ]  # p50, p99, max: from a state leaving the simulation to its command there
+    # p50, p99, max: from a state leaving the simulation to its command there
+    round_trip_us: dict[str, Any]
     missed_ticks: int  # states that had no command when the next one left
     ticks: int
     saturated_share: float | None  # of ticks with a command to a controlled actuator at a limit

@@ -126,9 +126,8 @@ class Bag:
             ):
                 there = {each.topic: each for each in reader.connections}
                 for topic in topics - set(there):
-                    raise ArgumentError(
-                        f'topic in {self._path}', topic, f'one of {", ".join(sorted(there))}'
-                    )
+                    words = f'one of {", ".join(sorted(there))}'
+                    raise ArgumentError(f'topic in {self._path}', topic, words)
                 wanted = [each for each in reader.connections if each.topic in topics]
                 for connection, received, data in reader.messages(connections=wanted):
                     message: Any = reader.deserialize(data, connection.msgtype)

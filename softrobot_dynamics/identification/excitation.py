@@ -74,9 +74,8 @@ def excite(
         if not trouble:
             return Excitation(t, u, shares)
         shares = 0.5 * shares
-    raise ArgumentError(
-        'robot', model.description.name, f'one that stays within its limits; {trouble}'
-    )
+    words = f'one that stays within its limits; {trouble}'
+    raise ArgumentError('robot', model.description.name, words)
 
 
 def _rest(model: CompiledModel) -> Vector:

@@ -27,8 +27,14 @@ from softrobot_dynamics.dynamics.sliding import WORDS
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem, UnknownNameError
 from softrobot_dynamics.identification.bags import Bag, is_bag
 from softrobot_dynamics.identification.motions import Coordinate, Motion, motion, STARTS
-from softrobot_dynamics.identification.postures import Marker, Postures, postures
-from softrobot_dynamics.identification.sliding_direction import BY_ROWS, read_ways, ways_of
+from softrobot_dynamics.identification.postures import (
+    BY_ROWS,
+    Marker,
+    Postures,
+    postures,
+    read_ways,
+    ways_of,
+)
 from softrobot_dynamics.identification.tables import CsvTable
 from softrobot_dynamics.schema.fields import choice, items, nested, number, text, vector
 from softrobot_dynamics.schema.parsing import custom, parse, Problems

@@ -36,9 +36,8 @@ def read_record(
     later = np.diff(np.maximum.accumulate(stamp), prepend=stamp[:1] - 1) > 0
     kept = commanded & later & np.isfinite(record['q']).all(axis=1)
     if kept.sum() < 2:
-        raise ArgumentError(
-            'recording', str(path), 'one with commands, and states after the first'
-        )
+        words = 'one with commands, and states after the first'
+        raise ArgumentError('recording', str(path), words)
     return motion(
         description,
         1e-9 * (stamp[kept] - stamp[kept][0]),

@@ -74,9 +74,8 @@ def _made(
     try:
         made.write_text(f'{head}\n{text}' if head else text, encoding='utf-8')
     except OSError as error:
-        raise ArgumentError(
-            'output', str(output), f'a file to write ({error.strerror})'
-        ) from error
+        words = f'a file to write ({error.strerror})'
+        raise ArgumentError('output', str(output), words) from error
     try:
         load_robot(made)  # with the files that it names, from where it is
         if load_robot(made, folder=source.expanduser().parent).digest != robot.digest:

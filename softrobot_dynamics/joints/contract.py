@@ -21,12 +21,32 @@ from softrobot_dynamics.annotations import (
     Vector,
 )
 from softrobot_dynamics.compiling.jit import Kernel
-from softrobot_dynamics.joints.mimic import Mimic
 from softrobot_dynamics.joints.tracing import derivatives_kernel, motion_kernel
-from softrobot_dynamics.schema.fields import direction, nested, vector
+from softrobot_dynamics.schema.fields import direction, name, nested, number, vector
 from softrobot_dynamics.schema.poses import dh_row, flat, Pose, z_onto
 from softrobot_dynamics.schema.registry import Registry, required
 from softrobot_dynamics.tracing.graph import symbol, SYMBOLIC
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """
+    The coordinate of a joint is multiplier q + offset, where q is that of the joint it follows.
+
+    Both are joints of one coordinate. The multiplier is in units of the follower per unit of the
+    leader, the offset [rad or m] in those of the follower.
+    """
+
+    joint: str = name()
+    multiplier: float = number('follower per leader', default=1.0)
+    offset: float = number('rad or m', default=0.0)
+
+    def validate(self) -> Complaints:
+        """Yield a multiplier of zero: such a joint does not move."""
+        if self.multiplier == 0.0:
+            words = 'a number other than 0; a joint that does not move is of type fixed'
+            yield 'multiplier', self.multiplier, words
+
 
 JOINTS = Registry('joint', 'softrobot_dynamics.joints', 'softrobot_dynamics.joints')
 register = JOINTS.register

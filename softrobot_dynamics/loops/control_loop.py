@@ -25,10 +25,35 @@ from softrobot_dynamics.loops.guarding import FAILED, GuardedLoop, RUNNING, STOP
 from softrobot_dynamics.loops.message_fields import SECOND, StateReader
 from softrobot_dynamics.loops.orders import NOTHING, Orders
 from softrobot_dynamics.loops.realtime import now
-from softrobot_dynamics.loops.reference_time import ReferenceTime
 from softrobot_dynamics.loops.solving import predictive_laws
 from softrobot_dynamics.loops.state_parts import StateParts, StateStream
 from softrobot_dynamics.loops.statistics import Window
+
+
+class ReferenceTime:
+    """
+    The time along the reference [s]: it advances by what the stamps of the states say.
+
+    So it is free of the jitter of arrival, and stands still while a simulation does. A step that
+    stamps cannot have (none given, set back, beyond `limit` [ns]) is taken from the arrivals.
+    """
+
+    def __init__(self, limit: float) -> None:
+        self._limit = limit
+        self._stamp = 0
+        self._arrival: int | None = None
+        self.seconds = 0.0
+
+    def advance(self, stamp: int, arrival: int) -> float:
+        """Return the time of the state with this stamp [ns] and steady arrival time [ns]."""
+        if self._arrival is not None:
+            step = stamp - self._stamp
+            if not 0 < step < self._limit:
+                step = arrival - self._arrival
+            self.seconds += step * 1e-9
+        self._stamp, self._arrival = stamp, arrival
+        return self.seconds
+
 
 _REPORT_PERIOD = 50_000_000  # of ~/controller_state and ~/reference [ns]
 

@@ -29,6 +29,7 @@ from softrobot_dynamics.loops.contracts import EstimationOutput
 from softrobot_dynamics.loops.deadlines import Deadlines, EstimationSchedule
 from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.realtime import now, sleep_until
+from softrobot_dynamics.loops.sensor_clock import StampValidator
 from softrobot_dynamics.loops.sensor_streams import (
     CommandStream,
     complaint,
@@ -36,7 +37,6 @@ from softrobot_dynamics.loops.sensor_streams import (
     silent,
     Stream,
 )
-from softrobot_dynamics.loops.stamp_validation import StampValidator
 from softrobot_dynamics.loops.statistics import LoopStatistics, Window
 from softrobot_dynamics.loops.thread import Loop
 

@@ -94,9 +94,8 @@ class SensorAdapter:
         header, value = found
         expected = self._source.frame_id
         if expected and header.frame_id != expected:
-            raise MessageError(
-                f'wrong name: frame_id is {header.frame_id!r}, expected {expected!r}'
-            )
+            words = f'wrong name: frame_id is {header.frame_id!r}, expected {expected!r}'
+            raise MessageError(words)
         stamp = self._stamp(header, arrival)
         if items.assigns:
             awaited = predict(self._sensor.name, stamp - self._delay)

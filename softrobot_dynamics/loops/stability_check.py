@@ -94,9 +94,8 @@ class StabilityCheck:
         """Return in words, a tuple, what is to be said of (q, u) along a reference of a loop."""
         settings = settings if loop is None else loop.driver.with_state_delay(settings)
         rates = [self._plant.growth(q, u, settings, 0.0, *phase) for q, u, *phase in places]
-        worst = max(
-            (rate for rate in rates if rate > self._grows), default=np.nan
-        )  # some may be nan
+        # some may be nan
+        worst = max((rate for rate in rates if rate > self._grows), default=np.nan)
         return (f'along the reference, {self._unstable(worst)}',) if worst > self._grows else ()
 
     def monitor(self, loop: ControlLoop) -> str:

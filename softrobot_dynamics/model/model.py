@@ -183,10 +183,8 @@ class CompiledModel:
 
     def _limit_leaders(self) -> None:
         """Limit joints that others follow to where these are within their limits, too."""
-        (ranges, speeds), firsts = (
-            leader_limits(self.description.modules),
-            self.description.first_coordinates(),
-        )
+        (ranges, speeds) = leader_limits(self.description.modules)
+        firsts = self.description.first_coordinates()
         for name, (low, high) in ranges.items():
             self.q_lower[firsts[name]], self.q_upper[firsts[name]] = low, high
             self.qd_limit[firsts[name]] = speeds[name]

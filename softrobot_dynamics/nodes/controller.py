@@ -24,6 +24,7 @@ from softrobot_dynamics.loops.standing_orders import EMERGENCY, HOLD, StandingOr
 from softrobot_dynamics.loops.state_monitoring import StateMonitor
 from softrobot_dynamics.nodes import diagnostics, process, recording
 from softrobot_dynamics.nodes.control_report import report_on
+from softrobot_dynamics.nodes.diagnostics import PeerStatus
 from softrobot_dynamics.nodes.lifecycle import LifecycleNode
 from softrobot_dynamics.nodes.messaging.quality import quality_of
 from softrobot_dynamics.nodes.messaging.state_messages import (
@@ -33,7 +34,6 @@ from softrobot_dynamics.nodes.messaging.state_messages import (
 )
 from softrobot_dynamics.nodes.online_references import OnlineReferences
 from softrobot_dynamics.nodes.parameters import NodeParameters, refusal_of
-from softrobot_dynamics.nodes.peer_status import PeerStatus
 from softrobot_dynamics.nodes.process import Stop
 from softrobot_dynamics.nodes.publishers import ControlPublisher
 from softrobot_dynamics.nodes.serving import CallbackThread

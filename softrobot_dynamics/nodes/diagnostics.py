@@ -1,15 +1,16 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""One status on /diagnostics at 1 Hz, and soon after what it is about has changed."""
+"""/diagnostics: a status at 1 Hz, and soon after a change; the errors that other nodes report."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from threading import Event, Thread
 import traceback
 from typing import TypeAlias
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
-from softrobot_dynamics.errors import shortened
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from softrobot_dynamics.errors import MessageError, shortened
+from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.quality import publisher
 
 Report: TypeAlias = tuple[bytes, str, dict[str, object]]
@@ -51,9 +52,8 @@ class Diagnostics:
             try:
                 self.publish()
             except Exception:  # a report that fails is no reason to publish none any more
-                self._node.get_logger().error(
-                    f'/diagnostics: {traceback.format_exc()}', throttle_duration_sec=_AGAIN
-                )
+                words = f'/diagnostics: {traceback.format_exc()}'
+                self._node.get_logger().error(words, throttle_duration_sec=_AGAIN)
 
     def changed(self) -> None:
         """Have the status published soon; for the loop's thread, which waits for nothing."""
@@ -79,3 +79,34 @@ class Diagnostics:
 
 def _shown(value: object) -> str:
     return f'{value:.6g}' if isinstance(value, float) else shortened(str(value))
+
+
+_KEPT = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)  # of several nodes
+
+
+class PeerStatus:
+    """The last status of each node, by its full name; for one thread, which looks now and then."""
+
+    def __init__(self, node: Node) -> None:
+        self._inbox = Inbox(node, DiagnosticArray, '/diagnostics', _KEPT)
+        self._errors: dict[str, str] = {}
+
+    def errors(self, nodes: Iterable[str]) -> dict[str, str]:
+        """Return {full name of a node: its message} of those that report an error."""
+        while (message := self._next()) is not None:
+            for status in message.status:
+                name = status.name.partition(':')[0]
+                self._errors.pop(name, None)
+                if status.level == ERROR:
+                    self._errors[name] = status.message
+        return {name: self._errors[name] for name in nodes if name in self._errors}
+
+    def close(self) -> None:
+        """Give the topic back."""
+        self._inbox.close()
+
+    def _next(self) -> DiagnosticArray | None:
+        try:
+            return self._inbox.wait(0)
+        except MessageError:  # a status that cannot be read says nothing
+            return DiagnosticArray()

@@ -147,10 +147,8 @@ class EstimatorNode(LifecycleNode):
             lost = ', '.join(unobservable)
             words = f'no sensor observes {lost}: there the model alone determines the state'
             self.get_logger().warning(words)
-        enough, names = (
-            ObservabilityCheck(self._estimator, unobservable),
-            [s.name for s in settings.sensors],
-        )
+        enough = ObservabilityCheck(self._estimator, unobservable)
+        names = [s.name for s in settings.sensors]
         for name in names:  # so that the loop need not find it out
             enough.lacking(other for other in names if other != name)
         return enough

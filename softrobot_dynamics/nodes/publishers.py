@@ -275,10 +275,8 @@ class SimulationPublisher(LoopLog):
 
     def slipped(self, late: int) -> None:
         """Log that all deadlines have moved by `late` [ns]."""
-        self._logger.warning(
-            f'woke up {late * 1e-6:.1f} ms late: the simulated time was held for as long',
-            throttle_duration_sec=_THROTTLE,
-        )
+        words = f'woke up {late * 1e-6:.1f} ms late: the simulated time was held for as long'
+        self._logger.warning(words, throttle_duration_sec=_THROTTLE)
 
 
 def _square(n: int) -> MultiArrayLayout:

@@ -267,9 +267,8 @@ class SimulationNode(Node):
         """Restart at a state; MessageError if it is none."""
         self._begin_at(*self._place.read(message))
         if not message.name:
-            self.get_logger().info(
-                '~/set_state names no coordinate: restarted at the initial state'
-            )
+            words = '~/set_state names no coordinate: restarted at the initial state'
+            self.get_logger().info(words)
 
     def _on_wrench(self, message: WrenchStamped) -> None:
         """Push the robot from now on; SoftRobotError if not, and all is as before."""

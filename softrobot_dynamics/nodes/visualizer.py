@@ -136,9 +136,8 @@ class VisualizerNode(Node):
                 return
             look, markers = self._scene.at(seen.q, seen.u, seen.stamp)
         except SoftRobotError as error:  # of another robot, or where no body can be
-            self.get_logger().warning(
-                f'nothing shown: {error.in_one_line()}', throttle_duration_sec=5.0
-            )
+            words = f'nothing shown: {error.in_one_line()}'
+            self.get_logger().warning(words, throttle_duration_sec=5.0)
             return
         self._markers.publish(markers)
         frames = np.concatenate([look.frames, self._discs.at(seen.q)])

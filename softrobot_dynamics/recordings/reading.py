@@ -31,12 +31,10 @@ class Recording:
     """
 
     columns: dict[str, NDArray[Any]]
-    facts: dict[
-        str, Any
-    ]  # node, robot, digest, version, period [s], modes and names, as at its start
-    parameters: tuple[
-        tuple[int, dict[str, Any]], ...
-    ]  # of (log time [ns], {name: value}): all at first, then changes; None: nan
+    # node, robot, digest, version, period [s], modes and names, as at its start
+    facts: dict[str, Any]
+    # of (log time [ns], {name: value}): all at first, then changes; None: nan
+    parameters: tuple[tuple[int, dict[str, Any]], ...]
     complete: bool  # False: the node was killed, or the disk full; the rest is there
 
     def __getitem__(self, name: str) -> NDArray[Any]:

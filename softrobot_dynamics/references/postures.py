@@ -118,9 +118,8 @@ class Search:
         gap = 0.01 * np.where(np.isfinite(whole), whole, self._scale)
         self._innermost = self._lower + gap, self._upper - gap
         self._least = 1e-9 * gap  # from a bound, which rounding would reach
-        spans = np.maximum(
-            model.q_upper - model.q_lower, 1e-9 * self._units
-        )  # inf: nothing to pay
+        # inf: nothing to pay
+        spans = np.maximum(model.q_upper - model.q_lower, 1e-9 * self._units)
         self._cost = np.concatenate([stay / spans**2, self._effort**-2])
         self._goal = np.concatenate([q0, np.zeros(model.m)])
         self.z = np.clip(self._goal, *self._innermost)

@@ -93,9 +93,8 @@ def _wrong_times(path: str, lines: Sequence[int], times: Vector) -> list[Problem
     """Return problems for times that do not begin at 0 and rise."""
     problems = []
     if times[0] != 0.0:
-        problems.append(
-            Problem(_place(path, lines[0], TIME), float(times[0]), '0, where the time begins')
-        )
+        expected = '0, where the time begins'
+        problems.append(Problem(_place(path, lines[0], TIME), float(times[0]), expected))
     for i in (np.flatnonzero(np.diff(times) <= 0.0) + 1).tolist():
         words = f'a time after {times[i - 1]:g} [s]'
         problems.append(Problem(_place(path, lines[i], TIME), float(times[i]), words))

@@ -27,12 +27,39 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.recursion.joint_stops import keep_state, met, reached, Stops
-from softrobot_dynamics.simulation.complementarity import complementary
 from softrobot_dynamics.simulation.integrators.contract import Integrator
 from softrobot_dynamics.simulation.loads import LoadedSteps
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
+
+
+_PIVOTS = 50  # per unknown
+
+
+def complementary(A: Matrix, b: Vector) -> Vector:
+    """
+    Return x (k,) of the complementarity problem of A (k, k), symmetric positive definite, b (k,).
+
+    By principal pivoting with the least index, which ends for every such A. Murty, Linear
+    Complementarity, Linear and Nonlinear Programming (1988), Sec. 4.1.
+    """
+    k = len(b)
+    x, basic = np.zeros(k), np.zeros(k, dtype=bool)
+    # what is negative by rounding alone would be exchanged without end
+    slack = 1e-12 * np.abs(b).max(initial=0.0)
+    for _ in range(_PIVOTS * k):
+        x = np.zeros(k)
+        if basic.any():
+            x[basic] = np.linalg.solve(A[np.ix_(basic, basic)], -b[basic])
+        w = A @ x + b
+        wrong = np.flatnonzero(np.where(basic, x * np.diag(A), w) < -slack)
+        if not len(wrong):
+            break
+        basic[wrong[0]] = not basic[wrong[0]]
+    found: Vector = np.maximum(x, 0.0)
+    return found
+
 
 Some = NDArray[np.bool_]  # (n,) which coordinates
 
@@ -237,6 +264,5 @@ def require_within(model: CompiledModel, q: Vector) -> None:
     for i in np.flatnonzero((q < model.q_lower - slack) | (q > model.q_upper + slack)):
         low, high = float(model.q_lower[i]), float(model.q_upper[i])
         name = f'q of {model.coordinate_names[i]}'
-        raise ArgumentError(
-            name, float(q[i]), f'a position within its limits, {low:g} to {high:g}'
-        )
+        words = f'a position within its limits, {low:g} to {high:g}'
+        raise ArgumentError(name, float(q[i]), words)

@@ -45,11 +45,10 @@ from softrobot_dynamics.simulation.actuation import ActuatedSimulator
 from softrobot_dynamics.simulation.bus import make_bus
 from softrobot_dynamics.simulation.reconstruction import reconstruction, require_alike
 from softrobot_dynamics.simulation.sensing import make_sensors, Sensing
-from softrobot_dynamics.studies.factors import Factor, read_factors
-from softrobot_dynamics.studies.sampling import sample
-from softrobot_dynamics.studies.simulated import given_by as simulated_by
+from softrobot_dynamics.studies.factors import Factor, read_factors, sample
 from softrobot_dynamics.studies.table import table
 from softrobot_dynamics.studies.trial import Experiment, Outcome, run_trial
+from softrobot_dynamics.studies.trial import given_by as simulated_by
 
 INSTALL_JOBLIB = "studies need joblib: pip install 'softrobot_dynamics[study]'"
 SECONDS = 10.0  # of a run, where nothing else is said

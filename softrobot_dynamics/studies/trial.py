@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
+from pathlib import Path
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.configuration.build import law_of, reference_of
+from softrobot_dynamics.configuration.law_settings import sensors_of
+from softrobot_dynamics.configuration.parameter_files import simulation_values
 from softrobot_dynamics.configuration.parts import RAMP
 from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.description.variation import vary
@@ -22,21 +25,57 @@ from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.offline.arguments import Feedback, Plant, Start
 from softrobot_dynamics.offline.closed_loop import closed_loop, ClosedLoop
 from softrobot_dynamics.references.piecewise import Reference
+from softrobot_dynamics.simulation.bus import GROUP as BUS
 from softrobot_dynamics.simulation.cycles import Cycles
+from softrobot_dynamics.simulation.sensing import GROUP as SENSORS
 from softrobot_dynamics.studies.factors import Factor
-from softrobot_dynamics.studies.simulated import Given, NOTHING
 
 if TYPE_CHECKING:
     from softrobot_dynamics.controllers.contract import Controller
+    from softrobot_dynamics.description.robot import RobotDescription
     from softrobot_dynamics.model.model import CompiledModel
+
+
+_COMPOSITE = 'payload.', 'command_timing', 'estimator', 'safe_'  # names begin so, and are not used
+
+
+class Given(NamedTuple):
+    """Parameters of the simulated robot in a file; empty where it has none."""
+
+    plant: tuple[str, ...]  # what is otherwise than in the robot file
+    bus: dict[str, Any]  # fields of the Bus by name
+    sensors: dict[str, Any]  # fields of the Sensors by name
+    substep: dict[str, float]  # of the integrator, by its name as an argument [s]
+    remarks: tuple[str, ...]  # in words, parameters that a study does not use
+
+
+NOTHING = Given((), {}, {}, {}, ())
+
+
+def given_by(description: RobotDescription, files: Iterable[Path]) -> Given:
+    """Return what the files say of the simulated robot; DescriptionError."""
+    values = simulation_values(description, files)
+    names = description.coordinate_names
+    sensed = any(name.startswith(f'{SENSORS}.') for name in values)
+    return Given(
+        plant=values.get('plant', ()),
+        bus={x.partition('.')[2]: y for x, y in values.items() if x.startswith(f'{BUS}.')},
+        sensors=dict(vars(sensors_of(names, values))) if sensed else {},
+        substep={'substep': values['substep']} if 'substep' in values else {},
+        remarks=tuple(
+            f'{name}: {value} of the simulation in the parameter file is not used in a study'
+            for name, value in values.items()
+            if name.startswith(_COMPOSITE)
+        ),
+    )
+
 
 STATES = 'followed', 'degraded', 'failed'
 FOLLOWED, DEGRADED, FAILED = range(3)
 LOST = 1.0  # RMS error, as a share of the way, beyond which to stand still would be as good
 _SHORT = 'the run ended before the reference was blended in'
-_EVERY = (
-    5  # one tick of so many is evaluated: the shares are the same, and kinematics takes its time
-)
+# one tick of so many is evaluated: the shares are the same, and kinematics takes its time
+_EVERY = 5
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.turns import turns_of
 from softrobot_dynamics.errors import DescriptionError
-from softrobot_dynamics.joints.mimic import Mimic
+from softrobot_dynamics.joints.contract import Mimic
 from softrobot_dynamics.joints.revolute import Revolute
 from support.followers import FOLLOW, gripper
 

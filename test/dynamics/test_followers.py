@@ -13,8 +13,7 @@ import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.estimation.sensors.contract import BoundRobot
-from softrobot_dynamics.joints.contract import Joint
-from softrobot_dynamics.joints.mimic import Mimic
+from softrobot_dynamics.joints.contract import Joint, Mimic
 from support.followers import FOLLOW, gripper, Pair
 
 pytestmark = pytest.mark.quick

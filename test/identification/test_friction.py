@@ -8,9 +8,8 @@ from softrobot_dynamics.errors import ArgumentError, DescriptionError
 from softrobot_dynamics.identification.fitting import identify
 from softrobot_dynamics.identification.mapping import read_mapping, read_postures
 from softrobot_dynamics.identification.parameters import read_parameters
-from softrobot_dynamics.identification.postures import Marker, postures
+from softrobot_dynamics.identification.postures import Marker, postures, read_ways, ways_by_rows
 from softrobot_dynamics.identification.prediction import Predictor
-from softrobot_dynamics.identification.sliding_direction import read_ways, ways_by_rows
 from support.robots import rod
 
 FIT = ['young_modulus', 'friction=0..1']

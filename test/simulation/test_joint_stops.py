@@ -8,8 +8,8 @@ import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
 from softrobot_dynamics.simulation.actuation import ActuatedSimulator
-from softrobot_dynamics.simulation.complementarity import complementary
 from softrobot_dynamics.simulation.integrators.contract import INTEGRATORS
+from softrobot_dynamics.simulation.joint_stops import complementary
 
 MASS, CENTRE, INERTIA = 1.3, 0.4, 0.05  # kg, m, kg m^2 about the centre
 ABOUT_JOINT = INERTIA + MASS * CENTRE**2

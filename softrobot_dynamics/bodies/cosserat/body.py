@@ -143,7 +143,7 @@ class Cosserat(Body):
         strains = widened(self.strains, orders)
         points = max(self.quadrature, *(basis.count() for _, basis in strains))
         body = replace(self, strains=strains, quadrature=points)
-        return by_names(body, body.coordinates(), self.coordinates())
+        return by_names(body, self.coordinates())
 
     def kernel(self) -> Kernel:
         """Return the march of :mod:`softrobot_dynamics.bodies.cosserat.rod`."""

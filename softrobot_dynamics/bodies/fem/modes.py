@@ -58,9 +58,8 @@ def base_nodes(elements: Elements) -> Integers:
     """Nodes of the face z = 0; MeshError if the mesh does not stand on one."""
     z, tolerance = elements.nodes[:, 2], _FLAT * np.ptp(elements.nodes[:, 2])
     if z.min() < -tolerance:
-        raise MeshError(
-            elements.mesh.source, f'nodes at z >= 0 expected, one is at z = {z.min():.6g} m'
-        )
+        words = f'nodes at z >= 0 expected, one is at z = {z.min():.6g} m'
+        raise MeshError(elements.mesh.source, words)
     return _face(elements, np.flatnonzero(z <= tolerance), 'base', 0.0)
 
 
@@ -74,10 +73,8 @@ def _face(elements: Elements, nodes: Integers, name: str, z: float) -> Integers:
     plane = elements.nodes[nodes, :2]
     spread = np.linalg.svd(plane - plane.mean(axis=0), compute_uv=False) if len(nodes) > 2 else [0]
     if len(nodes) < 3 or spread[-1] < 1e-3 * spread[0]:
-        raise MeshError(
-            elements.mesh.source,
-            f'a flat {name} face at z = {z:.6g} m expected; it has {len(nodes)} nodes there',
-        )
+        words = f'a flat {name} face at z = {z:.6g} m expected; it has {len(nodes)} nodes there'
+        raise MeshError(elements.mesh.source, words)
     return nodes
 
 

@@ -74,9 +74,8 @@ def load_modes(path: str | PathLike[str]) -> ModalBasis:
     try:
         return _checked(_read(Path(path).expanduser()), str(path))
     except (ArgumentError, MeshError, _WrongContent) as error:
-        raise ArgumentError(
-            'path', str(path), f'a file made by `softrobot modes` ({error})'
-        ) from error
+        words = f'a file made by `softrobot modes` ({error})'
+        raise ArgumentError('path', str(path), words) from error
 
 
 class _WrongContent(Exception):

@@ -23,8 +23,9 @@ from softrobot_dynamics.bodies.lvp import backbone, backbone_tables
 from softrobot_dynamics.bodies.lvp.emit_derivatives import (
     derivatives_numbers,
     derivatives_workspace_size,
+    hessian_numbers,
+    hessian_scratch,
 )
-from softrobot_dynamics.bodies.lvp.emit_length_hessians import hessian_numbers, hessian_scratch
 from softrobot_dynamics.bodies.lvp.emit_points import (
     gradient,
     point_numbers,
@@ -38,8 +39,13 @@ from softrobot_dynamics.bodies.lvp.growth import (
     trace_terms,
     trace_values,
 )
-from softrobot_dynamics.bodies.lvp.series import power_series
-from softrobot_dynamics.bodies.lvp.strain_modes import SETS, strain_modes, StrainModes, STRAINS
+from softrobot_dynamics.bodies.lvp.strain_modes import (
+    power_series,
+    SETS,
+    strain_modes,
+    StrainModes,
+    STRAINS,
+)
 from softrobot_dynamics.bodies.lvp.volumes import Cylinder, Tetrahedra, volume_rule
 from softrobot_dynamics.bodies.skins import boundary, Surface
 from softrobot_dynamics.compiling.cache import load_module

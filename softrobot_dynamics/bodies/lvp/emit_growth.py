@@ -64,10 +64,8 @@ class _Growth:
     def rows(self) -> dict[int, Node]:
         """Return all rows, each a node of points and strains."""
         along, push = self._along(rows.STRAIN_RATE), self._along(rows.STRAIN_PUSH)
-        by_derivative, by_derivative_rate = (
-            self._along(rows.DERIVATIVE),
-            self._along(rows.DERIVATIVE_RATE),
-        )
+        by_derivative = self._along(rows.DERIVATIVE)
+        by_derivative_rate = self._along(rows.DERIVATIVE_RATE)
 
         def values(f: Node) -> list[Node]:
             """Return f, its derivatives by x1 and x2 and along the backbone."""

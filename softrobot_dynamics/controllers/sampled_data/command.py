@@ -59,9 +59,8 @@ CYCLE = 32  # shares from one linearisation to the next, of up to some 30 coordi
 TICKS = 26  # of them in which bodies are differentiated, at most
 BIT = 20_000  # multiplications by which matrices of many coordinates are worked on in a share
 FARTHEST = 3.0  # as far as straight lines are followed [of the ticks between two linearisations]
-PAUSE, EVALUATE, DERIVATIVES, ACCUMULATE = range(
-    4
-)  # what there is to do; after a pause in the next share
+# what there is to do; after a pause in the next share
+PAUSE, EVALUATE, DERIVATIVES, ACCUMULATE = range(4)
 SET_UP, ELIMINATE, FIRST, MULTIPLY, DOUBLE, SYMMETRISE, FINISH = range(4, 11)
 ROW, TICK, SINCE, TAKEN, SPAN = range(5)  # of the clock, see :class:`HeldCommandArrays`
 

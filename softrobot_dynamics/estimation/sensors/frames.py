@@ -101,9 +101,8 @@ def require_frames(bound: SensorFrames, given: Sequence[SensorFrame]) -> None:
     """Raise ArgumentError for a point that had no frame when the robot was evaluated last."""
     for each, frame in zip(given, bound.frames):
         if not np.isfinite(frame).all():
-            raise ArgumentError(
-                f'point of {each.body}', each.point, 'a point at which the body has a frame'
-            )
+            words = 'a point at which the body has a frame'
+            raise ArgumentError(f'point of {each.body}', each.point, words)
 
 
 @kernel

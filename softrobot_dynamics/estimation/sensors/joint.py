@@ -13,7 +13,7 @@ from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.dynamics.turns import turns_of
-from softrobot_dynamics.errors import ArgumentError, UnknownNameError
+from softrobot_dynamics.errors import UnknownNameError
 from softrobot_dynamics.estimation.sensors.contract import (
     allocate,
     BoundRobot,
@@ -21,7 +21,12 @@ from softrobot_dynamics.estimation.sensors.contract import (
     register,
     Sensor,
 )
-from softrobot_dynamics.estimation.sensors.messages import Message, MessageFields, named_numbers
+from softrobot_dynamics.estimation.sensors.messages import (
+    Message,
+    MessageFields,
+    named_numbers,
+    read_array,
+)
 from softrobot_dynamics.schema.fields import items, number, text
 
 
@@ -45,13 +50,7 @@ class JointSensor(Sensor):
     def read(self, value: ArrayLike) -> Vector:
         """Return z of coordinates (K,), in the order of the names."""
         expected = f'{len(self.names)} numbers, NaN for one that is missing'
-        try:
-            z = np.array(value, dtype=float)
-        except (TypeError, ValueError):
-            raise ArgumentError(self.name, value, expected) from None
-        if z.shape != (len(self.names),) or np.isinf(z).any():
-            raise ArgumentError(self.name, value, expected)
-        return z
+        return read_array(self.name, value, (len(self.names),), expected)
 
     def value(self, z: Vector) -> Vector:
         """Return the coordinates (K,)."""

@@ -12,7 +12,7 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.errors import ArgumentError, MessageError
+from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.estimation.sensors.contract import (
     allocate,
     BoundRobot,
@@ -23,7 +23,12 @@ from softrobot_dynamics.estimation.sensors.contract import (
 )
 from softrobot_dynamics.estimation.sensors.frames import bind_frames, require_frames, SensorFrame
 from softrobot_dynamics.estimation.sensors.message_sources import POINTS
-from softrobot_dynamics.estimation.sensors.messages import Message, MessageFields, point
+from softrobot_dynamics.estimation.sensors.messages import (
+    Message,
+    MessageFields,
+    point,
+    read_array,
+)
 from softrobot_dynamics.schema.fields import items, nested
 
 
@@ -50,14 +55,8 @@ class Markers(Sensor):
     def read(self, value: ArrayLike) -> Vector:
         """Return z of positions (K, 3) [m]."""
         K, expected = len(self.points), f'({len(self.points)}, 3) [m], NaN for one not seen'
-        try:
-            positions = np.array(value, dtype=float)
-        except (TypeError, ValueError):
-            raise ArgumentError(self.name, value, expected) from None
-        unseen = np.isnan(positions)
-        if positions.shape != (K, 3) or np.isinf(positions).any():
-            raise ArgumentError(self.name, value, expected)
-        positions[unseen.any(axis=1)] = np.nan
+        positions = read_array(self.name, value, (K, 3), expected)
+        positions[np.isnan(positions).any(axis=1)] = np.nan
         return positions.ravel()
 
     def value(self, z: Vector) -> Matrix:
@@ -84,10 +83,8 @@ class Markers(Sensor):
     def bind(self, place: BoundRobot) -> Observation:
         """Return the :class:`Observation` on a robot."""
         model, K = place.model, len(self.points)
-        bound, observed = (
-            bind_frames(model, model.evaluator(), self.points),
-            allocate(3 * K, model.n),
-        )
+        bound = bind_frames(model, model.evaluator(), self.points)
+        observed = allocate(3 * K, model.n)
         observe = cached(
             observe_points,
             place=bound.place,

@@ -14,8 +14,9 @@ import math
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
-from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.errors import MessageError
+from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.errors import ArgumentError, MessageError
 
 MessageFields: TypeAlias = Mapping[str, object]
 """Field names of a message with their values; those that are left out keep their defaults."""
@@ -33,6 +34,17 @@ def finite_numbers(values: Iterable[float]) -> list[float]:
     if not all(map(math.isfinite, numbers)):
         raise MessageError(f'not a number: {numbers}, expected finite ones')
     return numbers
+
+
+def read_array(name: str, value: ArrayLike, shape: tuple[int, ...], expected: str) -> Array:
+    """Return a value as an array of a shape, NaN for what is not measured; ArgumentError."""
+    try:
+        found = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        found = np.zeros(0)
+    if found.shape != shape or np.isinf(found).any():
+        raise ArgumentError(name, value, expected)
+    return found
 
 
 def point(values: Vector) -> MessageFields:

@@ -123,10 +123,8 @@ def definitions(q: float, qd: float, qdd: float) -> ToyTerms:
     moment = -masses @ (arm[:, 1] * acceleration[:, 0] - arm[:, 0] * acceleration[:, 1])
     force = -masses @ acceleration
     in_tip, grad_v = to_tip @ (com - tip[0]), to_tip @ tip_derivative[0]
-    M, bias = (
-        masses @ (derivative**2).sum(axis=1),
-        masses @ (derivative * curve).sum(axis=1) * qd**2,
-    )
+    M = masses @ (derivative**2).sum(axis=1)
+    bias = masses @ (derivative * curve).sum(axis=1) * qd**2
     force = to_tip @ force
     about_tip = moment + in_tip[1] * force[0] - in_tip[0] * force[1]
     return ToyTerms(
@@ -231,7 +229,6 @@ def draw(figure: Figure, data: dict[str, Any]) -> None:
     for i, (name, (colour, style)) in enumerate(zip(names, LINES)):
         axes.plot(q, curves[:, i], style, color=colour, label=name)
         axes.plot(data['recursion'][:, 0], data['recursion'][:, i + 1], 'o', color=colour, ms=4)
-    axes.set(
-        xlabel='q [rad]', title='at unit rate and acceleration; lines: formulas, dots: recursion'
-    )
+    words = 'at unit rate and acceleration; lines: formulas, dots: recursion'
+    axes.set(xlabel='q [rad]', title=words)
     figure.legend(loc='outside lower center', ncols=4)

@@ -20,9 +20,8 @@ class PiecewiseConstant(Basis):
     """
 
     order: Any = integer(at_least=0, default=None)
-    ends: tuple[float, ...] | None = items(
-        number('-', above=0.0, below=1.0), default=None
-    )  # inner ends, in s / L
+    # inner ends, in s / L
+    ends: tuple[float, ...] | None = items(number('-', above=0.0, below=1.0), default=None)
 
     def count(self) -> int:
         """Return the number of pieces."""

@@ -20,9 +20,8 @@ class TableBasis(Basis):
     three or two stations.
     """
 
-    stations: tuple[float, ...] = items(
-        number('-', at_least=0.0, at_most=1.0)
-    )  # s / L, from 0 to 1
+    # s / L, from 0 to 1
+    stations: tuple[float, ...] = items(number('-', at_least=0.0, at_most=1.0))
     values: tuple[tuple[float, ...], ...] = items(items(number('-')))
 
     def count(self) -> int:
