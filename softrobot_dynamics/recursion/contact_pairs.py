@@ -26,7 +26,15 @@ from softrobot_dynamics.recursion.solid_distances import (
     segment_hull,
 )
 
-(POINT_PLANE, POINT_TUBE, SEGMENT_SEGMENT, SEGMENT_BOX, SEGMENT_CYLINDER, SEGMENT_HULL) = range(6)
+(
+    POINT_PLANE,
+    POINT_TUBE,
+    SEGMENT_SEGMENT,
+    SEGMENT_BOX,
+    SEGMENT_CYLINDER,
+    SEGMENT_HULL,
+    SOLID_SOLID,
+) = range(7)
 KIND, A, A_END, B, B_END, CENTRE, PHASE = range(7)
 """
 Where in a row of ``pairs``. Without a phase the first element is a segment with a radius; with
@@ -34,6 +42,7 @@ one, a place on the circle about the place of a segment, see :func:`rim_point`. 
 node in the middle of the solid that a corner or a rim is of, or that of the place itself.
 """
 RADIUS_A, RADIUS_B, HALF, STIFFNESS, DAMPING, REBOUND, FRICTION, EXTENT = 0, 1, 2, 5, 6, 7, 8, 9
+ROW, GROUP = HALF, HALF + 1  # of a pair of solids: which of its rows, and which pair
 """
 Where in a row of ``numbers``. Three are half the edges of a box, the last of them half the length
 of a tube or a cylinder; of a hull, its first face and that behind its last. The extent [m] is how
