@@ -22,7 +22,9 @@ from softrobot_dynamics.model.contact_solids import SolidCollector
 from softrobot_dynamics.recursion.contact import rebound
 from softrobot_dynamics.recursion.contact_pairs import (
     GROUP,
+    HIGH_END,
     KIND,
+    LOW_END,
     POINT_PLANE,
     POINT_TUBE,
     ROW,
@@ -152,7 +154,10 @@ def rows_of(a: PlacedElement, b: PlacedElement, made: RowMaker) -> list[_Row]:
     ends = [made.nodes.add(a, p) for p in a.element.points]
     if kind in (PLANE, TUBE):
         return [_row(a, b, made, [end, end]) for end in dict.fromkeys(ends)]
-    return [_row(a, b, made, [ends[0], ends[-1]])]
+    both = [ends[0], ends[-1]]
+    if kind in (BOX, HULL) and len(ends) > 1:  # it may lie flat
+        return [_row(a, b, made, both, phase=phase) for phase in (LOW_END, HIGH_END)]
+    return [_row(a, b, made, both)]
 
 
 def _solids(a: PlacedElement, b: PlacedElement, made: RowMaker) -> list[_Row]:

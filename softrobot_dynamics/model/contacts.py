@@ -32,7 +32,12 @@ from softrobot_dynamics.model.contact_rows import (
     rows_of,
     STANDING,
 )
-from softrobot_dynamics.model.contact_solids import solid_pairs, solid_spans, SolidCollector, SolidTables
+from softrobot_dynamics.model.contact_solids import (
+    solid_pairs,
+    solid_spans,
+    SolidCollector,
+    SolidTables,
+)
 from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.points import cloud_of
 from softrobot_dynamics.recursion.contact import (
@@ -223,7 +228,7 @@ def _extents(plan: ContactPlan, count: int) -> Vector:
     found = np.zeros(count)
     for pair, number in zip(plan.pairs, plan.numbers):
         found[pair[B]] = max(found[pair[B]], number[EXTENT])
-        if pair[PHASE]:
+        if pair[PHASE] > 0:
             found[pair[A]] = max(found[pair[A]], number[RADIUS_A])
     return found
 

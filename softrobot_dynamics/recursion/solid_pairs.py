@@ -24,8 +24,8 @@ from softrobot_dynamics.recursion.narrow_phase import FAR, segment_box, segment_
 from softrobot_dynamics.recursion.solid_distances import segment_hull
 
 CROSSINGS = 8  # rows of a pair of solids for edges that cross
-(CORNER, CORNER_END, PLANE, PLANE_END, EDGE, EDGE_END, WAY, WAY_END, FIRST_FACE, LAST_FACE) = range(
-    10
+(CORNER, CORNER_END, PLANE, PLANE_END, EDGE, EDGE_END, WAY, WAY_END, FIRST_FACE, LAST_FACE) = (
+    range(10)
 )
 """
 Where in a row of ``spans``: first and last of a solid's corners, planes, edges, directions of
@@ -219,7 +219,7 @@ def _is_along(e, n):
 @inlined
 def _over(x, n, sign, walls, first, last, slack):
     """
-    Gap [m] of a corner x (3,) along sign n (3,) to the solid of some walls; FAR: it is not over it.
+    Gap [m] of a corner x (3,) along sign n (3,) to the solid of some walls; FAR if not over it.
 
     The walls cut the line through x along n down to what is within the solid.
     """
@@ -303,7 +303,9 @@ def _measure_corner(contact, i, x, other, T):
     span = solids.spans[other]
     first, last = span[FIRST_FACE], span[LAST_FACE]
     if last > first:
-        gap, n0, n1, n2, _ = segment_hull(x, x, 0.0, T, contact.faces, first, last, contact.v[12:18])
+        gap, n0, n1, n2, _ = segment_hull(
+            x, x, 0.0, T, contact.faces, first, last, contact.v[12:18]
+        )
     else:
         gap, n0, n1, n2, _ = segment_box(x, x, 0.0, T, solids.half[other])
     contact.gap[i], n[0], n[1], n[2] = gap, n0, n1, n2
