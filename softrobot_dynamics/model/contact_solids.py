@@ -66,15 +66,19 @@ class SolidCollector:
 
     def tables(self) -> SolidTables:
         """Return the tables of all."""
-        sizes = 3, 4, 6, 3
-        parts = [
+        corners, planes, edges, ways = (
             np.ascontiguousarray(np.concatenate([np.zeros((0, size)), *part]))
-            for part, size in zip(self._parts, sizes)
-        ]
-        spans = np.array(self._spans, dtype=np.int64).reshape(-1, 10)
-        half = np.array(self._half).reshape(-1, 3)
-        couples = np.array(self._couples, dtype=np.int64).reshape(-1, 2)
-        return SolidTables(spans, half, *parts, couples)
+            for part, size in zip(self._parts, (3, 4, 6, 3))
+        )
+        return SolidTables(
+            spans=np.array(self._spans, dtype=np.int64).reshape(-1, 10),
+            half=np.array(self._half).reshape(-1, 3),
+            corners=corners,
+            planes=planes,
+            edges=edges,
+            ways=ways,
+            couples=np.array(self._couples, dtype=np.int64).reshape(-1, 2),
+        )
 
 
 def solid_pairs(tables: SolidTables, pairs: Integers, numbers: Matrix) -> SolidPairs:
