@@ -96,7 +96,8 @@ def times(robot, ticks):
 
 def run(folder, options):
     """Return the times of all robots (., 2) by a checkout, in a process of its own."""
-    command = [sys.executable, __file__, *options.robots, '--json', '--ticks', str(options.ticks)]
+    files = [str(folder / 'config' / 'robots' / f'{robot}.yaml') for robot in options.robots]
+    command = [sys.executable, __file__, *files, '--json', '--ticks', str(options.ticks)]
     done = subprocess.run(
         command, env={**os.environ, 'PYTHONPATH': str(folder)}, stdout=subprocess.PIPE, check=True
     )

@@ -10,6 +10,7 @@ are medians over the runs; the loop is judged against the machine's own late wak
     python benchmarks/closed_loop.py --runs 5 --duration 60 --anywhere     # on any processor
     python benchmarks/closed_loop.py --runs 5 --duration 60 --hogs 2       # busy processors
     python benchmarks/closed_loop.py --runs 5 --duration 60 --priority 0   # without FIFO
+    python benchmarks/closed_loop.py --runs 7 --duration 10 --against FOLDER   # another checkout
 """
 
 import argparse
@@ -33,6 +34,7 @@ from softrobot_dynamics.loops.realtime import (
     sleep_until,
 )
 
+HERE = Path(__file__).resolve().parents[1]
 PERIOD = 1_000_000  # [ns]
 DRIVEN = 'driven by commands'  # the simulation's mode while they come
 SETTLE = 2.0  # [s] left out at the start
@@ -82,14 +84,16 @@ def run_bare(options):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def run_loop(options, folder):
-    """Return the figures of one closed loop from the simulation's record."""
+def run_loop(options, folder, checkout=HERE):
+    """Return the figures of one closed loop of a checkout from the simulation's record."""
     with contextlib.ExitStack() as ends:
-        return _run_loop(options, folder, ends)
+        return _run_loop(options, folder, checkout, ends)
 
 
-def _run_loop(options, folder, ends):
+def _run_loop(options, folder, checkout, ends):
     """Run the loop and return its figures; things to be closed afterwards go into ``ends``."""
+    file = checkout / 'config' / 'robots' / f'{options.robot}.yaml'
+    robot = file if file.exists() else options.robot
 
     def node(name, processor, *parameters):
         arguments = [part for p in parameters for part in ('-p', p)]
@@ -105,11 +109,13 @@ def _run_loop(options, folder, ends):
                 *place,
                 '--ros-args',
                 '-p',
-                f'robot:={options.robot}',
+                f'robot:={robot}',
                 *arguments,
             ],
             stdout=log,
             stderr=log,
+            cwd=folder,
+            env={**os.environ, 'PYTHONPATH': str(checkout)},
         )
         ends.callback(process.kill)
         return process
@@ -197,6 +203,7 @@ def main():
         default=['reference.type:=circle'],
         help='of the controller',
     )
+    parser.add_argument('--against', metavar='FOLDER', type=Path, help='checkout to compare with')
     parser.add_argument('--json', metavar='FILE', help='also write the figures of each run')
     parser.add_argument('--bare', action='store_true', help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -205,11 +212,14 @@ def main():
         return
     os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    bare, loop = [], []
+    bare, loop, theirs = [], [], []
     with tempfile.TemporaryDirectory() as name, hogs(options.hogs):
         os.environ['ROS_LOG_DIR'] = name
         for run in range(options.runs):
             bare.append(run_bare(options))
+            if options.against:
+                theirs.append(run_loop(options, Path(name), options.against.resolve()))
+                print(f'run {run + 1}: {options.against}: {theirs[-1]}', flush=True)
             loop.append(run_loop(options, Path(name)))
             print(f'run {run + 1}: bare {bare[-1]}; loop {loop[-1]}', flush=True)
 
@@ -231,6 +241,11 @@ def main():
         f'controller {median(loop, "controller_mib"):.0f} MiB, '
         f'loop closed after {median(loop, "start_s"):.2f} s'
     )
+    if theirs:
+        keys = 'p50_us', 'p99_us'
+        ratios = [np.median([a[k] / b[k] for a, b in zip(loop, theirs)]) for k in keys]
+        print('round trip beside {}, ratio by turns: p50 {:.3f}, p99 {:.3f}; missed there {:.3f} %'
+              .format(options.against, *ratios, 100 * median(theirs, 'missed_share')))  # fmt: skip
 
 
 if __name__ == '__main__':

@@ -21,6 +21,7 @@ ELSEWHERE = {
     'bodies.md': 'test_custom.py',
     'dynamics.md': 'test_frames.py',
     'extending.md': 'test_extending.py',
+    'extending_laws.md': 'test_extending.py',
 }
 """Pages whose Python is run by a test of their own."""
 RUN_HERE = sorted({block.page for block in of_kind('python')} - set(ELSEWHERE))

@@ -24,7 +24,7 @@ import sys
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from page_text import wrapped  # noqa: E402
 
-ARMS = ('tentacle', 'ftdcr', 'trunk', 'own')
+ARMS = ('tentacle', 'ftdcr', 'ftdcr_ideas', 'trunk', 'own')
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / 'docs' / 'figures_recordings.md'
 INTRODUCTION = """# Recordings in figures

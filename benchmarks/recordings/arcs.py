@@ -16,8 +16,13 @@ _STARTS = 1.0, 0.3  # of the slack, in SLACK
 SLACK = 5e-3  # [m]
 
 
-def tips(hessians, lengths):
-    """Return the tips (P, 3) [m] of arcs with bends (P, 3, 2) [rad] and lengths (3,) [m]."""
+def tips(hessians, lengths, beyond=(0.0, 0.0, 0.0)):
+    """
+    Return the tips (P, 3) [m] of arcs with bends (P, 3, 2) [rad].
+
+    ``lengths`` (3,) or (3, P, 1) [m] of segments; ``beyond`` (3,) [m] from the last arc's end to
+    the tip, in the frame of that end.
+    """
     R, p = np.eye(3), np.zeros((len(hessians), 3))
     for bend, length in zip(np.moveaxis(hessians, 1, 0), lengths):
         angle = np.linalg.norm(bend, axis=1)[:, None] + 1e-12
@@ -26,7 +31,7 @@ def tips(hessians, lengths):
         chord = (1.0 - np.cos(angle)) * direction + np.sin(angle) * [0.0, 0.0, 1.0]
         p = p + np.einsum('...ij,...j->...i', R, length / angle * chord)
         R = R @ Rotation.from_rotvec(angle * axis).as_matrix()
-    return p
+    return p + R @ np.array(beyond)
 
 
 class Arcs:

@@ -228,7 +228,7 @@ def repeated(recording, there):
 
 def section(folder, options, say):
     """Return the text of the section, and draw its figure."""
-    table, found, panels, missed = [], {}, {}, []
+    table, found, panels, missed, halved = [], {}, {}, [], []
     for arm in LENGTHS:
         recording = read(folder, arm)
         straight, fit = (statics(recording, say, numbers) for numbers in (FIT, FIT + TURNS))
@@ -246,13 +246,17 @@ def section(folder, options, say):
             say(table[-1])
         panels[arm] = (recording, drawn)
         found[arm] = findings(recording, fit)
-        if error(fit.tips, recording, fit.fold >= 0) > GOALS[arm]:
+        known = fit.fold >= 0
+        if error(fit.tips, recording, known) > GOALS[arm]:
             missed.append(arm)
+        if error(fit.tips, recording, known) <= 0.5 * error(models[SLACK], recording, known):
+            halved.append(arm)
     draw(panels, error)
     return TEXT.format(
         folds=FOLDS, seed=SEED, rows=ROWS, table='\n'.join(table), found=by_arm(found),
         spread=1e3 * SPREAD, noise=1e3 * NOISE, loose=1e3 * LOOSE,
         verdict=f'Goal not met: {", ".join(missed)}.' if missed else 'Both meet their goals.',
+        halved=' and '.join(halved) or 'no arm',
         goals=' and '.join(f'{goal} mm ({arm})' for arm, goal in GOALS.items()),
     )  # fmt: skip
 

@@ -187,8 +187,11 @@ class Routed(Actuator):
 
     def within(self, body: str) -> Actuator | None:
         """Return the passages through a body, if it has sections."""
-        path = tuple(p for p in self.path if p.body == body and p.points is None)
-        return replace(self, path=path) if path else None
+        own: dict[str, Any] = {
+            name: tuple(p for p in path if p.body == body and p.points is None)
+            for name, path in self.paths().items()
+        }
+        return replace(self, **own) if own['path'] else None
 
     def along_path(self, parts: RobotParts, factor: float) -> list[Segment]:
         """Return the curve through each body and the lines that can change, times `factor`."""

@@ -115,3 +115,14 @@ def test_limits_have_the_unit_of_the_command():
     assert model.description.actuators[0].actuator.safe_command == 'hold'
     one = sd.load_robot(servo(drive)).actuators[0].actuator
     assert one.effort_limits({}) == (0.0, 25.0) and not one.goes_slack
+
+
+@pytest.mark.quick
+def test_a_pair_of_tendons_within_a_body_has_no_part_elsewhere():
+    """What of an actuator is within one body is that of both its paths; else none is left."""
+    robot = sd.load_robot('servo_arm')
+    both = robot.actuators[2].actuator
+    for body in ('segment1', 'segment2'):
+        own = both.within(body)
+        assert [p.body for p in (*own.path, *own.opposite)] == [body, body]
+    assert robot.actuators[0].actuator.within('segment2') is None

@@ -73,6 +73,20 @@ def test_an_inverted_pendulum_and_high_gains_are_asked_about(tmp_path):
     assert loop['value'] > 1.0 and loop['question'] == 'errors would grow'
 
 
+def test_gains_of_the_law_task_that_are_too_high_are_asked_about(tmp_path):
+    """The report has the eigenvalue of the loop by the law `task`: gains too high are found."""
+    told, file, found = tmp_path / 'report.json', tmp_path / 'task.yaml', []
+    for p in (100.0, 1e5):
+        gains = f'task: {{outputs: {{p: {p}, d: 20.0}}}}'
+        file.write_text(f'/**: {{ros__parameters: {{controller: task, {gains}}}}}', 'utf-8')
+        options = '--controller', str(file), '--rate', '100', '--json', str(told)
+        assert cli.main(['check', NAME, *options]) == 0
+        rows = {each['name']: each for each in json.loads(told.read_text())[NAME]}
+        found.append(rows['largest discrete-time eigenvalue at 10 ms'])
+    assert 0.8 < found[0]['value'] < 1.0 < found[1]['value']
+    assert not found[0]['question'] and found[1]['question'] == 'errors would grow'
+
+
 @pytest.mark.parametrize('flags, period, remark', [
     ([], '10', None),
     (['--rate', '500'], '2', 'rate: 100.0 in the parameter file is not used: --rate 500.0'),

@@ -21,13 +21,27 @@ NODES = {
 }
 
 
+def section(node):
+    """Return the text about a node."""
+    (text,) = [
+        each
+        for each in re.split(r'^## ', PAGE, flags=re.MULTILINE)
+        if each.startswith(f'{node}\n')
+    ]
+    return text
+
+
 def listed(node):
-    """Return {parameter: (type, default, range, live)} of the tables of a node on the page."""
-    section = re.split(r'^## ', PAGE, flags=re.MULTILINE)
-    (text,) = [each for each in section if each.startswith(f'{node}\n')]
-    cells = [line.strip('| ').split('|') for line in text.splitlines() if line.startswith('| `')]
-    rows = [[cell.strip() for cell in row] for row in cells if len(row) == 7]
-    return {row[0].strip('`'): (row[1], row[2], row[4], row[5]) for row in rows if '`' in row[0]}
+    """Return {parameter: (type, default, range, live)} of a node: of its tables, and shared."""
+    lines = [line.strip() for line in section(node).splitlines() if line.startswith('| `')]
+    rows = [[cell.strip() for cell in line[1:-1].split('|')] for line in lines]
+    found = {row[0].strip('`'): (row[1], row[2], row[4], row[5]) for row in rows if len(row) == 7}
+    shared = re.search(r'^As of the controller: (.*?)\.$', section(node), re.DOTALL | re.MULTILINE)
+    if shared:
+        names = re.findall(r'`(\w+)`', shared[1])
+        assert not set(names) & set(found)
+        found |= {name: listed('controller')[name] for name in names}
+    return found
 
 
 @pytest.mark.parametrize('node', NODES)
@@ -38,10 +52,12 @@ def test_the_page_lists_every_parameter_as_declared(node):
     for row in NODES[node]:
         kind, default, bounds, live = page[row.name]
         assert kind == KINDS.get(row.kind, row.kind), row.name
-        assert live == ('no' if row.read_only else 'yes'), row.name
+        assert live == ('' if row.read_only else '✓'), row.name
         if row.kind in ('double', 'integer'):
             assert float(default) == row.default, row.name
-            assert tuple(map(float, bounds.split(' to '))) == (row.lower, row.upper), row.name
+            assert tuple(map(float, bounds.strip('[]').split(','))) == (row.lower, row.upper), (
+                row.name
+            )
         elif row.kind == 'string':
             assert default.strip("`'") == row.default, row.name
         elif row.kind == 'bool':

@@ -111,3 +111,20 @@ def test_numbers_that_are_not_finite_have_no_answer():
     p = problem(0)
     p.b[0] = np.nan
     assert cached(solve_levels, p=p)(np.zeros(5)) == -1
+
+
+def test_a_row_fades_near_a_singularity_of_its_task():
+    """A row that is nearly none moves w ever less and without a jump; other tasks' rows all."""
+    moved = []
+    for share in (0.021, 0.01999, 0.01, 1e-3, 1e-5):
+        p = allocate_levels(2, 2, 2)
+        p.A[:], p.b[:], p.level[:], p.task[:] = [[1.0, 0.0], [0.0, share]], [1.0, 0.1], 1, 1
+        p.C[:], p.lower[:], p.upper[:] = np.eye(2), -1e9, 1e9
+        w, _ = solved(p)
+        assert w[0] == pytest.approx(1.0)
+        moved.append(w[1])
+        p.task[:] = 0
+        assert solved(p)[0] == pytest.approx([1.0, 0.1 / share])
+    assert moved[0] == pytest.approx(0.1 / 0.021)
+    assert moved[1] == pytest.approx(5.0, rel=2e-3)
+    assert moved[1:] == pytest.approx([0.1 * x / 0.02**2 for x in (0.01999, 0.01, 1e-3, 1e-5)])

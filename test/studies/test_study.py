@@ -204,6 +204,18 @@ def test_the_worse_the_numbers_the_worse_the_state(controller):
     assert 'does not follow' in found.reason[1] and found.reason[2]
 
 
+def test_outputs_of_the_law_task_are_studied_as_those_of_pfbl(controller):
+    """A file that says `task` is a study of that law, which follows outputs as `pfbl` does."""
+    given = {'vary': {'mass': [1.0, 1.1]}, 'runs': None}
+    shares = [run_study(planned(controller, **given), jobs=1).share]
+    text = CONTROLLER.replace('gains: {p: 100.0, d: 20.0}', 'controller: $0')
+    for law in ('task', 'task\n    task: {outputs: {level: 0}, posture: {level: 1}}'):
+        controller.write_text(text.replace('$0', law), encoding='utf-8')
+        shares.append(run_study(planned(controller, **given), jobs=1).share)
+    assert shares[1] == pytest.approx(shares[0], rel=0.2)
+    assert (shares[2] > 10.0 * shares[0]).all()  # a posture is kept, so nothing is followed
+
+
 def test_a_run_that_raises_has_failed(controller, monkeypatch):
     """A run that raises counts as failed with the reason, and the study goes on."""
     loop = trial.closed_loop

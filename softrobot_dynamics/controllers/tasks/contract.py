@@ -113,6 +113,8 @@ class ControlTask(Configured):
 
     level: int = level(1)
     weight: float = weight()
+    fades: ClassVar[bool] = False
+    """True: near a singularity it asks for less, as it would take motion without bound."""
 
     @required
     def count(self, model: CompiledModel, controlled: Integers) -> int:

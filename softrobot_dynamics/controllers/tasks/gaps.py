@@ -1,25 +1,35 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Gaps between surfaces that may touch are kept, by distance or by the force of their contact."""
+"""Base class of bounds that keep gaps between surfaces, by distance or by force of contact."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
+from softrobot_dynamics.annotations import Integers
 from softrobot_dynamics.compiling.addresses import Entry, NOTHING
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.gap_rows import fill_gap_row
-from softrobot_dynamics.controllers.tasks.contract import BoundRows, FIRST, TaskContext, TickState
+from softrobot_dynamics.controllers.tasks.contract import (
+    approach,
+    Bound,
+    BoundRows,
+    FIRST,
+    order,
+    TaskContext,
+    TickState,
+)
 from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.model.contacts import contact_of
+from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.recursion.contact import find_contacts
 from softrobot_dynamics.recursion.contact_pairs import STIFFNESS
-
-if TYPE_CHECKING:
-    from softrobot_dynamics.model.model import CompiledModel
+from softrobot_dynamics.schema.fields import integer, number
+from softrobot_dynamics.schema.parameters import parameter
+from softrobot_dynamics.schema.registry import required
 
 UNSURE = 0.03  # share of a way by which the linearisation may be off
 
@@ -59,28 +69,39 @@ def keep_gaps(state, rows, contact, clearance, give, approach, q, qd, t):
             rows.least[k + r] = missing + UNSURE * abs(change)
 
 
-def count_gaps(model: CompiledModel, pairs: int) -> int:
-    """Return the number of rows for so many pairs at most."""
-    plan = model.contact_plan
-    return 0 if plan is None else 2 * min(pairs, len(plan.pairs))
+@dataclass(frozen=True)
+class GapBound(Bound):
+    """Base of bounds that keep the gaps of the nearest pairs of surfaces, see `keep_gaps`."""
 
+    looks_ahead = True
+    order: int = order(1)
+    approach: float = approach(5.0)
+    reach: float = parameter(
+        number('m', above=0.0, default=0.1), 'Distance at which pairs of surfaces are looked at'
+    )
+    pairs: int = parameter(
+        integer(at_least=1, at_most=200, default=12), 'Pairs that are looked at, the nearest'
+    )
 
-def bind_gaps(
-    state: TickState,
-    rows: BoundRows,
-    context: TaskContext,
-    *,
-    reach: float,
-    approach: float,
-    clearance: float = 0.0,
-    give: float = 0.0,
-) -> Entry:
-    """Return the Entry of what keeps gaps below ``reach`` [m], see :func:`keep_gaps`."""
-    plan = context.model.contact_plan
-    if plan is None:
-        return NOTHING
-    contact = contact_of(context.model, state.robot, plan._replace(reach=float(reach)))
-    rows.most[:], rows.unit[:] = np.inf, context.model.scales.length
-    rows.order[: len(rows.order) // 2] = FIRST
-    numbers = {'clearance': float(clearance), 'give': float(give), 'approach': float(approach)}
-    return entry(keep_gaps, state=state, rows=rows, contact=contact, **numbers)
+    @property
+    @required
+    def kept(self) -> tuple[float, float]:
+        """The clearance [m] that is kept, and the force [N] that may press surfaces together."""
+        raise NotImplementedError
+
+    def count(self, model: CompiledModel, controlled: Integers) -> int:
+        """Return the number of rows: two for each pair that is looked at."""
+        plan = model.contact_plan
+        return 0 if plan is None else 2 * min(self.pairs, len(plan.pairs))
+
+    def bind(self, state: TickState, rows: BoundRows, context: TaskContext) -> Entry:
+        """Return the Entry of what fills the rows."""
+        plan = context.model.contact_plan
+        if plan is None:
+            return NOTHING
+        rows.most[:], rows.unit[:] = np.inf, context.model.scales.length
+        rows.order[: len(rows.order) // 2] = FIRST
+        contact = contact_of(context.model, state.robot, plan._replace(reach=float(self.reach)))
+        clearance, give = map(float, self.kept)
+        numbers = {'clearance': clearance, 'give': give, 'approach': float(self.approach)}
+        return entry(keep_gaps, state=state, rows=rows, contact=contact, **numbers)

@@ -22,13 +22,9 @@ from softrobot_dynamics.controllers.tasks.settings import (
     position_of,
     TaskSettings,
 )
-from softrobot_dynamics.controllers.tasks.tick import (
-    bind_tasks,
-    TaskKernelSettings,
-    TaskWorkspace,
-    tick,
-)
+from softrobot_dynamics.controllers.tasks.tick import TaskKernelSettings, tick
 from softrobot_dynamics.controllers.tasks.tip_course import CourseArrays, TipCourse, TipState
+from softrobot_dynamics.controllers.tasks.workspace import bind_tasks, TaskWorkspace
 from softrobot_dynamics.dynamics.calls import forward_kinematics, jacobian
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem
 from softrobot_dynamics.references.led_tips import LedReference, TipOrder
@@ -146,10 +142,13 @@ class TaskLaw(AcceleratingLaw[TaskSettings]):
 
     def compute(self, t: float, q: Vector, qd: Vector) -> Command:
         """Return the :class:`Command` for the state (q, qd) at time t [s]."""
-        self._see(q, qd)
         if position_of(self.settings).target != self._target:
+            self._see(q, qd)
             self._follow_target(t, self.plan.ramp)
-        return super().compute(t, q, qd)
+        command = super().compute(t, q, qd)
+        if command.ok:  # orders count from it: a state that is no number would fail them
+            self._see(q, qd)
+        return command
 
     def prepared(self, settings: TaskSettings, q: Vector | None) -> dict[str, Any]:
         """Return what the base class does; and for :meth:`_bind` what the workspace is made of."""

@@ -6,9 +6,9 @@ Of all w that keep the inequalities, those with the least |A_1 w - b_1|; of thes
 least |A_2 w - b_2|, and so on; what is left then stays at ``favoured``. Rows of a level differ by
 their weights, which A and b contain.
 
-A level works in a basis Z of what the levels before it left free. Householder reflections, by row
-pivots, split it into the part that the level's rows determine, and the rest. Inequalities are then
-a least-distance problem, solved in its dual: non-negative least squares by an active set (Lawson
+A level works in a basis Z of what the levels before it left free, which is split into the part
+that the level's rows determine, and the rest (:mod:`~.tasks.reduction`). Inequalities are then a
+least-distance problem, solved in its dual: non-negative least squares by an active set (Lawson
 and Hanson, Solving Least Squares Problems, Ch. 23). Escande, Mansard and Wieber, Hierarchical
 quadratic programming, Int. J. Robotics Research 33 (2014).
 
@@ -25,11 +25,11 @@ import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.tasks.active_set import excess, nearest, SOFT, whiten
-from softrobot_dynamics.controllers.tasks.relaxation import relax_bounds
+from softrobot_dynamics.controllers.tasks.reduction import NEAR, reduce_level, SHARE, WITHOUT
+from softrobot_dynamics.controllers.tasks.relaxation import begin, relax_bounds
 from softrobot_dynamics.kernels.linalg import all_finite, copy
 from softrobot_dynamics.kernels.sums import dot
 
-SINGULAR = 1e-6  # share of a row that is left by the rows before it, below which it is none
 CHEAP = 1e-3  # weight of what a level leaves free, while inequalities are met: of its own
 KEPT = 1e-6  # share of all that it compares by which an inequality may be exceeded
 
@@ -54,6 +54,9 @@ class LevelsWorkspace(NamedTuple):
     r: Vector  # (max(K, c),)
     size: Vector  # (K,) of rows, squared; 0: used
     place: Integers  # (K,) of a level's rows
+    task: Integers  # (K,) of rows that belong together, counted from 1; 0: no singularities
+    near: Vector  # (2,) least share of a pivot, NEAR at most; 1: such pivots are left out
+    other: Vector  # (c,) the solution with all pivots, near a singularity
     y: Vector  # (c,)
     V: Matrix  # (L, c) inequalities in whitened variables, of length one
     length: Vector  # (L,)
@@ -84,6 +87,9 @@ def allocate_levels(c: int, K: int, L: int) -> LevelsWorkspace:
         r=np.zeros(more),
         size=np.zeros(K),
         place=np.zeros(K, dtype=np.int64),
+        task=np.zeros(K, dtype=np.int64),
+        near=np.zeros(2),
+        other=np.zeros(c),
         y=np.zeros(c),
         V=np.zeros((L, c)),
         order=np.zeros(L, dtype=np.int64),
@@ -98,21 +104,43 @@ def solve_levels(p, w):
     Fill w (c,) with the solution of a :class:`LevelsWorkspace`; returns the iterations, or -1.
 
     Iterations are those of inequalities; 0: none was met. -1: no answer, as numbers are not
-    finite, or the limit of iterations was reached.
+    finite, or the limit of iterations was reached. Near a singularity of a task w is between the
+    solutions with and without the pivots that are nearly none, and goes to the latter.
     """
     copy(p.lower, p.given[0])
     copy(p.upper, p.given[1])
-    total = _descend(p, w)
-    if total < 0 or _exceeds(p, w, KEPT):
-        copy(p.given[0], p.lower)
-        copy(p.given[1], p.upper)
-        if not relax_bounds(p, w):
-            return -1
-        total = _descend(p, w)
+    p.near[SHARE], p.near[WITHOUT] = NEAR, 0.0
+    total = _solve_relaxed(p, w)
+    if total >= 0 and p.near[SHARE] < NEAR:
+        part = (p.near[SHARE] / NEAR) ** 2
+        copy(w, p.other)
+        _restore_bounds(p)
+        p.near[WITHOUT] = 1.0
+        more = _solve_relaxed(p, w)
+        total = total + more if more >= 0 else -1
+        for i in range(len(w)):
+            w[i] += part * (p.other[i] - w[i])
     for i in range(len(p.lower)):
         at = dot(p.C[i], w)
         p.relaxed[i] = max(p.given[0, i] - at, at - p.given[1, i], 0.0)
     return total
+
+
+@kernel
+def _solve_relaxed(p, w):
+    """Fill w with the solution, of relaxed bounds where it takes that; the iterations, or -1."""
+    total = _descend(p, w)
+    if total < 0 or _exceeds(p, w, KEPT):
+        _restore_bounds(p)
+        total = _descend(p, w) if relax_bounds(p, w) else -1
+    return total
+
+
+@kernel
+def _restore_bounds(p):
+    """Undo what was relaxed."""
+    copy(p.given[0], p.lower)
+    copy(p.given[1], p.upper)
 
 
 @kernel
@@ -131,10 +159,7 @@ def _exceeds(p, w, share):
 def _descend(p, w):
     """Bring w from level to level; returns the iterations, or -1."""
     c, last, first, total = len(w), 0, 0, 0
-    copy(p.favoured, w)
-    for i in range(c):
-        for j in range(c):
-            p.Z[i, j] = 1.0 if i == j else 0.0
+    begin(p, w)
     for k in range(len(p.b)):
         last = max(last, p.level[k])
     for i in range(len(p.lower)):
@@ -144,7 +169,7 @@ def _descend(p, w):
         if first == c:
             break
         if level <= last:
-            rank = _reduce(p, w, level, first)
+            rank = reduce_level(p, w, level, first)
         elif total > 0 or first == 0:  # otherwise nothing has led away from what is favoured
             rank = _return(p, w, first)
         else:
@@ -157,102 +182,6 @@ def _descend(p, w):
         total += iterations
         first += rank
     return total if all_finite(w) else -1
-
-
-@kernel
-def _reduce(p, w, level, first):
-    """
-    Bring a level to the least squares of R y - r (rank,), y being along the next ``rank`` columns.
-
-    B[:rank, :rank] is R then, upper triangular. Returns the rank.
-    """
-    c, rows = len(w), 0
-    for k in range(len(p.b)):
-        A = p.A[k]
-        p.size[rows] = dot(A, A)
-        if p.level[k] != level or not p.size[rows] > 0.0:
-            continue
-        p.r[rows] = p.b[k] - dot(A, w)
-        for j in range(first, c):
-            total = 0.0
-            for i in range(c):
-                total += A[i] * p.Z[i, j]
-            p.B[rows, j - first] = total
-        rows += 1
-    rank, d = 0, c - first
-    while rank < min(rows, d):
-        best, largest = -1, SINGULAR * SINGULAR
-        for k in range(rows):
-            left = 0.0
-            for j in range(rank, d):
-                left += p.B[k, j] * p.B[k, j]
-            if p.size[k] > 0.0 and left > largest * p.size[k]:
-                best, largest = k, left / p.size[k]
-        if best < 0:
-            break
-        p.size[best] = 0.0
-        _turn_columns(p, rows, best, rank, first)
-        rank += 1
-    for j in range(rank):
-        _turn_rows(p, rows, rank, j)
-    return rank
-
-
-@kernel
-def _turn_columns(p, rows, k, start, first):
-    """Reflect the basis such that row k of B is zero beyond column ``start``."""
-    d, u = len(p.y) - first, p.y
-    size = 0.0
-    for j in range(start, d):
-        u[j] = p.B[k, j]
-        size += u[j] * u[j]
-    u[start] += math.sqrt(size) if u[start] >= 0.0 else -math.sqrt(size)
-    share = 0.0
-    for j in range(start, d):
-        share += u[j] * u[j]
-    share = 2.0 / share
-    for i in range(rows):
-        _reflect(p.B[i], u, share, start, d)
-    for i in range(len(p.y)):
-        _reflect(p.Z[i, first:], u, share, start, d)
-
-
-@kernel
-def _reflect(row, u, share, start, end):
-    """Reflect entries of a row from ``start`` to ``end`` along u."""
-    total = 0.0
-    for j in range(start, end):
-        total += row[j] * u[j]
-    total *= share
-    for j in range(start, end):
-        row[j] -= total * u[j]
-
-
-@kernel
-def _turn_rows(p, rows, rank, j):
-    """Reflect the rows of B (rows, rank), and r, such that column j is zero below the diagonal."""
-    B, r, size = p.B, p.r, 0.0
-    for i in range(j, rows):
-        size += B[i, j] * B[i, j]
-    head = B[j, j] + (math.sqrt(size) if B[j, j] >= 0.0 else -math.sqrt(size))
-    share = size - B[j, j] * B[j, j] + head * head
-    if not share > 0.0:
-        return
-    share = 2.0 / share
-    for m in range(j + 1, rank + 1):  # the last one is r
-        total = head * (B[j, m] if m < rank else r[j])
-        for i in range(j + 1, rows):
-            total += B[i, j] * (B[i, m] if m < rank else r[i])
-        total *= share
-        for i in range(j, rows):
-            change = total * (head if i == j else B[i, j])
-            if m < rank:
-                B[i, m] -= change
-            else:
-                r[i] -= change
-    B[j, j] -= head
-    for i in range(j + 1, rows):
-        B[i, j] = 0.0
 
 
 @kernel

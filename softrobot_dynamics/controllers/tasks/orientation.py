@@ -21,7 +21,7 @@ from softrobot_dynamics.controllers.tasks.contract import (
     TickState,
 )
 from softrobot_dynamics.controllers.tasks.tip_course import sample_course
-from softrobot_dynamics.controllers.tasks.tip_kinematics import allocate_tip, measure_tip
+from softrobot_dynamics.controllers.tasks.tip_kinematics import led_by, measure_tip
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.recursion.passes import STATE, TIP_POSE
@@ -30,28 +30,28 @@ from softrobot_dynamics.schema.parameters import parameter
 
 
 @kernel
-def orient_tip(state, rows, tip, course, turn, level, p, d, q, qd, t):
+def orient_tip(state, rows, led, turn, q, qd, t):
     """
     Fill the rows of w' = w_d' + d (w_d - w) + p e (3,), where R_d is known.
 
     e is the turn from R to R_d [rad], base frame. ``turn`` (3, 9) is scratch.
     """
-    n = rows.J.shape[1]
-    known = sample_course(course, t[0])
-    rows.level[:] = level if known & 2 else 0
+    n, tip = rows.J.shape[1], led.tip
+    known = sample_course(led.course, t[0])
+    rows.level[:] = led.level if known & 2 else 0
     if not known & 2:
         return
     measure_tip(state.robot, tip)
-    wanted, error, rates = course.out, turn[1], turn[2]
+    wanted, error, rates = led.course.out, turn[1], turn[2]
     pose = tip.body * STATE + TIP_POSE
-    turn_matrix(wanted[0, 3:], course.turned, turn[0])
+    turn_matrix(wanted[0, 3:], led.course.turned, turn[0])
     rotation_error(turn[0], state.robot.W[pose : pose + 9], error)
     turn_rate(wanted[0, 3:], wanted[1, 3:], rates[:3])
     turn_rate(wanted[0, 3:], wanted[2, 3:], rates[3:6])
     for i in range(3):
         J, row = tip.J[i * n : (i + 1) * n], rows.J[i]
         v = dot(J, qd[:n])
-        a = rates[3 + i] + d * (rates[i] - v) + p * error[i]
+        a = rates[3 + i] + led.d * (rates[i] - v) + led.p * error[i]
         rows.aim[i] = v + state.period * (a - tip.bias[i])
         for j in range(n):
             row[j] = J[j]
@@ -66,6 +66,7 @@ class TipOrientation(ControlTask):
     Errors are turns in rad.
     """
 
+    fades = True
     level: int = level(1)
     body: str = parameter(text(default=''), 'Body whose tip it is; empty: the last one')
     p: float = gain('Gain on the error of the orientation')
@@ -77,14 +78,5 @@ class TipOrientation(ControlTask):
 
     def bind(self, state: TickState, rows: Rows, context: TaskContext) -> Entry:
         """Return the Entry of what fills the rows."""
-        numbers = {'p': float(self.p), 'd': float(self.d)}
-        return entry(
-            orient_tip,
-            state=state,
-            rows=rows,
-            tip=allocate_tip(context.model, self.body),
-            course=context.course,
-            turn=np.zeros((3, 9)),
-            level=int(self.level),
-            **numbers,
-        )
+        led = led_by(self, context, 1.0)
+        return entry(orient_tip, state=state, rows=rows, led=led, turn=np.zeros((3, 9)))

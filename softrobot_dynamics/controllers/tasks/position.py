@@ -20,7 +20,7 @@ from softrobot_dynamics.controllers.tasks.contract import (
     TickState,
 )
 from softrobot_dynamics.controllers.tasks.tip_course import sample_course
-from softrobot_dynamics.controllers.tasks.tip_kinematics import allocate_tip, measure_tip
+from softrobot_dynamics.controllers.tasks.tip_kinematics import led_by, measure_tip
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.schema.fields import items, number, text
@@ -28,22 +28,22 @@ from softrobot_dynamics.schema.parameters import parameter
 
 
 @kernel
-def place_tip(state, rows, tip, course, level, scale, p, d, q, qd, t):
+def place_tip(state, rows, led, q, qd, t):
     """Fill the rows of x'' = x_d'' + d (x_d' - x') + p (x_d - x) (3,), where x_d is known."""
-    n = rows.J.shape[1]
-    known = sample_course(course, t[0])
-    rows.level[:] = level if known & 1 else 0
+    n, tip = rows.J.shape[1], led.tip
+    known = sample_course(led.course, t[0])
+    rows.level[:] = led.level if known & 1 else 0
     if not known & 1:
         return
     measure_tip(state.robot, tip)
-    wanted = course.out
+    wanted = led.course.out
     for i in range(3):
         J, row = tip.J[(3 + i) * n : (4 + i) * n], rows.J[i]
         v = dot(J, qd[:n])
-        a = wanted[2, i] + d * (wanted[1, i] - v) + p * (wanted[0, i] - tip.point[i])
-        rows.aim[i] = scale * (v + state.period * (a - tip.bias[3 + i]))
+        a = wanted[2, i] + led.d * (wanted[1, i] - v) + led.p * (wanted[0, i] - tip.point[i])
+        rows.aim[i] = led.scale * (v + state.period * (a - tip.bias[3 + i]))
         for j in range(n):
-            row[j] = scale * J[j]
+            row[j] = led.scale * J[j]
 
 
 @register_task('position')
@@ -56,6 +56,7 @@ class TipPosition(ControlTask):
     length.
     """
 
+    fades = True
     level: int = level(1)
     body: str = parameter(text(default=''), 'Body whose tip it is; empty: the last one')
     target: tuple[float, ...] = parameter(
@@ -76,14 +77,5 @@ class TipPosition(ControlTask):
 
     def bind(self, state: TickState, rows: Rows, context: TaskContext) -> Entry:
         """Return the Entry of what fills the rows."""
-        model, numbers = context.model, {'p': float(self.p), 'd': float(self.d)}
-        return entry(
-            place_tip,
-            state=state,
-            rows=rows,
-            tip=allocate_tip(model, self.body),
-            course=context.course,
-            level=int(self.level),
-            scale=1.0 / model.scales.length,
-            **numbers,
-        )
+        led = led_by(self, context, 1.0 / context.model.scales.length)
+        return entry(place_tip, state=state, rows=rows, led=led)

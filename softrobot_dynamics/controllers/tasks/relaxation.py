@@ -19,6 +19,15 @@ YIELDING = 1e-6  # by which these yield to the way to keep them
 
 
 @kernel
+def begin(p, w):
+    """Begin at what is favoured, with all of w (c,) free in the basis of its own axes."""
+    copy(p.favoured, w)
+    for i in range(len(w)):
+        for j in range(len(w)):
+            p.Z[i, j] = 1.0 if i == j else 0.0
+
+
+@kernel
 def relax_bounds(p, w):
     """
     Relax the bounds of a :class:`.LevelsWorkspace` such that w (c,) keeps them, and fill it.
@@ -26,10 +35,7 @@ def relax_bounds(p, w):
     Returns False if there is no answer.
     """
     c, last = len(w), 0
-    copy(p.favoured, w)
-    for i in range(c):
-        for j in range(c):
-            p.Z[i, j] = 1.0 if i == j else 0.0
+    begin(p, w)
     for i in range(len(p.lower)):
         last = max(last, p.yields[i])
     for place in range(last + 1):

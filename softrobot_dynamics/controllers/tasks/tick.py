@@ -3,16 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 import math
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import NamedTuple
 
-import numpy as np
-from softrobot_dynamics.annotations import Integers, Matrix, Vector
-from softrobot_dynamics.compiling.addresses import Entry, NOTHING, run, run_three
-from softrobot_dynamics.compiling.binding import entry
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.compiling.addresses import run, run_three
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.ahead import Ahead, allocate_ahead, look_ahead, TIMES, way_row
+from softrobot_dynamics.controllers.ahead import look_ahead, way_row
 from softrobot_dynamics.controllers.commanding import (
     conclude,
     prepare_forces,
@@ -20,45 +17,10 @@ from softrobot_dynamics.controllers.commanding import (
     take_forces,
 )
 from softrobot_dynamics.controllers.contract import sample_plan
-from softrobot_dynamics.controllers.sampled_data_law import LawWorkspace
-from softrobot_dynamics.controllers.tasks.contract import (
-    Bound,
-    BoundRows,
-    ControlTask,
-    Rows,
-    TaskContext,
-    TickState,
-)
-from softrobot_dynamics.controllers.tasks.levels import (
-    allocate_levels,
-    LevelsWorkspace,
-    solve_levels,
-)
+from softrobot_dynamics.controllers.tasks.levels import solve_levels
+from softrobot_dynamics.controllers.tasks.workspace import TaskWorkspace
 from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.kernels.sums import dot
-
-if TYPE_CHECKING:
-    pass
-
-
-class TaskWorkspace(NamedTuple):
-    """Tasks and bounds of a law, and the arrays that its kernel works in."""
-
-    fill: Entry  # of all rows, by q, qd and the time
-    J: Matrix  # (K, n) of tasks
-    aim: Vector  # (K,)
-    weight: Vector  # (K,)
-    bounded: Matrix  # (L - c, n) J of bounds
-    least: Vector  # (L - c,)
-    most: Vector  # (L - c,)
-    levels: LevelsWorkspace  # its first c inequalities are those of the actuators
-    scale: Vector  # (c,) of w
-    found: Vector  # (c,) scaled w
-    v: Vector  # (n,) the rates at the end of the period without a force
-    moment: Vector  # (1,) [s]
-    when: Integers  # (L - c,) of bounds: 0: v(T), else a time ahead
-    ahead: Ahead
-    push: Vector  # (n,) force that the robot is slowed by, beside the outputs'
 
 
 class TaskKernelSettings(NamedTuple):
@@ -165,90 +127,3 @@ def _set_up(fixed, work):
         levels.upper[c + k] -= at
         for i in range(c):
             row[i] *= work.scale[i]
-
-
-@kernel
-def in_turn(first, second, q, qd, t):
-    """Run two entries, one after the other."""
-    run_three(first, q, qd, t)
-    run_three(second, q, qd, t)
-
-
-def bind_tasks(
-    fixed: LawWorkspace,
-    context: TaskContext,
-    tasks: Iterable[ControlTask],
-    bounds: Iterable[Bound],
-) -> tuple[TaskWorkspace, list[tuple[str, int, int]]]:
-    """Return a :class:`TaskWorkspace`, and (kind, first row, end) of all its bounds."""
-    model, own, c = context.model, context.controlled, len(context.controlled)
-    active: list[Any] = [x for x in tasks if x.level > 0]
-    limits: list[Any] = [x for x in bounds if x.order > 0]
-    counts, more = ([x.count(model, own) for x in those] for those in (active, limits))
-    K, L = sum(counts), sum(more)
-    levels = allocate_levels(c, K, c + L)
-    levels.C[:c] = np.eye(c)
-    J, aim, weight = np.zeros((K, model.n)), np.zeros(K), np.ones(K)
-    bounded, least, most = np.zeros((L, model.n)), np.full(L, -np.inf), np.full(L, np.inf)
-    looks = any(x.looks_ahead and count for x, count in zip(limits, more))
-    ahead = allocate_ahead(context.linear, fixed.period, TIMES if looks else 0)
-    when = np.zeros(L, dtype=np.int64)
-    state = TickState(
-        robot=fixed.robot,
-        terms=fixed.terms,
-        controlled=fixed.controlled,
-        y=fixed.b.y,
-        velocity=fixed.b.velocity,
-        desired=fixed.b.desired,
-        period=fixed.period,
-        ahead=ahead,
-    )
-    fill, spans, first = NOTHING, [], 0
-    for task, count in zip(active, counts):
-        own_rows = slice(first, first + count)
-        weight[own_rows], first = task.weight, first + count
-        rows = Rows(J=J[own_rows], aim=aim[own_rows], level=levels.level[own_rows])
-        fill = _after(fill, task.bind(state, rows, context))
-    first = 0
-    for bound, count in zip(limits, more):
-        own_rows = slice(first, first + count)
-        unit = levels.unit[c + first : c + first + count]
-        yields = levels.yields[c + first : c + first + count]
-        yields[:] = bound.order
-        spans.append((bound.type_name, first, first + count))
-        first += count
-        given = BoundRows(
-            J=bounded[own_rows],
-            least=least[own_rows],
-            most=most[own_rows],
-            unit=unit,
-            when=when[own_rows],
-            order=yields,
-        )
-        if count:
-            fill = _after(fill, bound.bind(state, given, context))
-    work = TaskWorkspace(
-        fill=fill,
-        J=J,
-        aim=aim,
-        weight=weight,
-        bounded=bounded,
-        least=least,
-        most=most,
-        levels=levels,
-        scale=np.ones(c),
-        found=np.zeros(c),
-        v=np.zeros(model.n),
-        moment=np.zeros(1),
-        when=when,
-        ahead=ahead,
-        push=np.zeros(model.n),
-    )
-    return work, spans
-
-
-def _after(first: Entry, second: Entry) -> Entry:
-    """Return the Entry of two, one after the other."""
-    if not (first.address and second.address):
-        return first if first.address else second
-    return entry(in_turn, first=first, second=second)

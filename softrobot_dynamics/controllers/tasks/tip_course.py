@@ -8,6 +8,7 @@ and have always as many pieces: arrays of kernels change in place.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -17,10 +18,11 @@ from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.contract import BlendedReference, sample_plan
 from softrobot_dynamics.references.led_tips import tip_course, TipTarget, TipTwist
 from softrobot_dynamics.references.piecewise import braking, constant, hermite, Reference, sample
-from softrobot_dynamics.references.rotations import turned
+from softrobot_dynamics.references.rotations import between, turned
 
 NONE, PATH, LIVE = 0.0, 1.0, 2.0
 LEVER = 1.0 / 6.0  # of the robot's length: what a radian counts as
+AHEAD = 0.2  # [rad] by which twists lead a tip ahead that cannot follow; of the lever, as a length
 
 
 class CourseArrays(NamedTuple):
@@ -108,6 +110,12 @@ class TipCourse:
     def lead(self, order: TipTarget | TipTwist, t: float, now: TipState) -> None:
         """Turn to a live target or twist at t [s], when the tip is as in ``now``."""
         state, rotation = self._state(t, now)
+        if isinstance(order, TipTwist):  # else it would take as long to come back to the tip
+            way, turn = state[0, :3] - now.point, between(now.rotation, rotation)
+            if (far := math.hypot(*way)) > AHEAD * self._lever:
+                state[0, :3] = now.point + AHEAD * self._lever / far * way
+            if (angle := math.hypot(*turn)) > AHEAD:
+                rotation = turned(now.rotation, AHEAD / angle * turn)
         course = tip_course(order, state, rotation, self._lever)
         arrays = self.arrays
         arrays.live.breaks[:] = course.breaks

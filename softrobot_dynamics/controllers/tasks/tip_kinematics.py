@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TYPE_CHECKING
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.controllers.tasks.contract import TaskContext
+from softrobot_dynamics.controllers.tasks.tip_course import CourseArrays
 from softrobot_dynamics.kernels.spatial import rotate
 from softrobot_dynamics.recursion.frames import point_acceleration, point_jacobian, point_position
 from softrobot_dynamics.recursion.passes import AT_TIP, STATE, TIP_POSE
@@ -31,6 +33,23 @@ def allocate_tip(model: CompiledModel, body: str) -> TipKinematics:
     names = model.body_names
     zeros = {'origin': np.zeros(3), 'point': np.zeros(3), 'bias': np.zeros(6)}
     return TipKinematics(body=names.index(body or names[-1]), J=np.zeros(6 * model.n), **zeros)
+
+
+class LedTip(NamedTuple):
+    """Numbers of a task that leads a tip along its course."""
+
+    tip: TipKinematics
+    course: CourseArrays
+    level: int
+    scale: float  # of its rows
+    p: float  # [1/s^2]
+    d: float  # [1/s]
+
+
+def led_by(task: Any, context: TaskContext, scale: float) -> LedTip:
+    """Return the :class:`LedTip` of a task with ``body``, ``level``, ``p``, ``d``."""
+    tip, numbers = allocate_tip(context.model, task.body), (scale, float(task.p), float(task.d))
+    return LedTip(tip, context.course, int(task.level), *numbers)
 
 
 @kernel

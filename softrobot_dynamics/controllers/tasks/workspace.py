@@ -1,0 +1,157 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Workspace of a tick of the law `task`: arrays of all tasks and bounds, and their entries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from softrobot_dynamics.annotations import Integers, Matrix, Vector
+from softrobot_dynamics.compiling.addresses import Entry, NOTHING, run_three
+from softrobot_dynamics.compiling.binding import entry
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.controllers.ahead import Ahead, allocate_ahead, TIMES
+from softrobot_dynamics.controllers.sampled_data_law import LawWorkspace
+from softrobot_dynamics.controllers.tasks.contract import (
+    Bound,
+    BoundRows,
+    ControlTask,
+    Rows,
+    TaskContext,
+    TickState,
+)
+from softrobot_dynamics.controllers.tasks.levels import allocate_levels, LevelsWorkspace
+
+
+class TaskWorkspace(NamedTuple):
+    """Tasks and bounds of a law, and the arrays that its kernel works in."""
+
+    fill: Entry  # of all rows, by q, qd and the time
+    J: Matrix  # (K, n) of tasks
+    aim: Vector  # (K,)
+    weight: Vector  # (K,)
+    bounded: Matrix  # (L - c, n) J of bounds
+    least: Vector  # (L - c,)
+    most: Vector  # (L - c,)
+    levels: LevelsWorkspace  # its first c inequalities are those of the actuators
+    scale: Vector  # (c,) of w
+    found: Vector  # (c,) scaled w
+    v: Vector  # (n,) the rates at the end of the period without a force
+    moment: Vector  # (1,) [s]
+    when: Integers  # (L - c,) of bounds: 0: v(T), else a time ahead
+    ahead: Ahead
+    push: Vector  # (n,) force that the robot is slowed by, beside the outputs'
+
+
+@kernel
+def in_turn(first, second, q, qd, t):
+    """Run two entries, one after the other."""
+    run_three(first, q, qd, t)
+    run_three(second, q, qd, t)
+
+
+def bind_tasks(
+    fixed: LawWorkspace,
+    context: TaskContext,
+    tasks: Iterable[ControlTask],
+    bounds: Iterable[Bound],
+) -> tuple[TaskWorkspace, list[tuple[str, int, int]]]:
+    """Return a :class:`TaskWorkspace`, and (kind, first row, end) of all its bounds."""
+    own = context.model, context.controlled
+    rows, of_tasks = _places([each for each in tasks if each.level > 0], own)
+    limits, of_bounds = _places([each for each in bounds if each.order > 0], own)
+    looks = any(bound.looks_ahead and place.stop > place.start for bound, place in of_bounds)
+    ahead = allocate_ahead(context.linear, fixed.period, TIMES if looks else 0)
+    work = _allocate(context.model.n, len(context.controlled), rows, limits, ahead)
+    state = TickState(
+        robot=fixed.robot,
+        terms=fixed.terms,
+        controlled=fixed.controlled,
+        y=fixed.b.y,
+        velocity=fixed.b.velocity,
+        desired=fixed.b.desired,
+        period=fixed.period,
+        ahead=ahead,
+    )
+    entries = [_bind_task(work, state, context, *each, i + 1) for i, each in enumerate(of_tasks)]
+    entries += [_bind_bound(work, state, context, *each) for each in of_bounds]
+    fill = NOTHING
+    for each in entries:
+        fill = _after(fill, each)
+    spans = [(bound.type_name, place.start, place.stop) for bound, place in of_bounds]
+    return work._replace(fill=fill), spans
+
+
+def _places(each: list[Any], own: tuple[Any, Integers]) -> tuple[int, list[tuple[Any, slice]]]:
+    """Return (number of rows, tasks or bounds with the places of theirs)."""
+    found, first = [], 0
+    for one in each:
+        count = one.count(*own)
+        found.append((one, slice(first, first + count)))
+        first += count
+    return first, found
+
+
+def _allocate(n: int, c: int, rows: int, limits: int, ahead: Ahead) -> TaskWorkspace:
+    """Return a workspace for so many rows of tasks and of bounds, which nothing fills yet."""
+    levels = allocate_levels(c, rows, c + limits)
+    levels.C[:c] = np.eye(c)
+    return TaskWorkspace(
+        fill=NOTHING,
+        J=np.zeros((rows, n)),
+        aim=np.zeros(rows),
+        weight=np.ones(rows),
+        bounded=np.zeros((limits, n)),
+        least=np.full(limits, -np.inf),
+        most=np.full(limits, np.inf),
+        levels=levels,
+        scale=np.ones(c),
+        found=np.zeros(c),
+        v=np.zeros(n),
+        moment=np.zeros(1),
+        when=np.zeros(limits, dtype=np.int64),
+        ahead=ahead,
+        push=np.zeros(n),
+    )
+
+
+def _bind_task(
+    work: TaskWorkspace,
+    state: TickState,
+    context: TaskContext,
+    task: ControlTask,
+    place: slice,
+    number: int,
+) -> Entry:
+    """Return the Entry of what fills the rows of a task, the ``number``-th."""
+    levels = work.levels
+    work.weight[place] = task.weight
+    levels.task[place] = number if task.fades else 0
+    rows = Rows(J=work.J[place], aim=work.aim[place], level=levels.level[place])
+    return task.bind(state, rows, context)
+
+
+def _bind_bound(
+    work: TaskWorkspace, state: TickState, context: TaskContext, bound: Bound, place: slice
+) -> Entry:
+    """Return the Entry of what fills the rows of a bound, NOTHING without rows."""
+    c = len(context.controlled)
+    own = slice(c + place.start, c + place.stop)
+    work.levels.yields[own] = bound.order
+    rows = BoundRows(
+        J=work.bounded[place],
+        least=work.least[place],
+        most=work.most[place],
+        unit=work.levels.unit[own],
+        when=work.when[place],
+        order=work.levels.yields[own],
+    )
+    return bound.bind(state, rows, context) if place.stop > place.start else NOTHING
+
+
+def _after(first: Entry, second: Entry) -> Entry:
+    """Return the Entry of two, one after the other."""
+    if not (first.address and second.address):
+        return first if first.address else second
+    return entry(in_turn, first=first, second=second)
