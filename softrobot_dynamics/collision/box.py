@@ -19,8 +19,8 @@ class Box(CollisionShape):
     """
     A box with edges of ``edges`` along the axes of its ``pose``, about its origin.
 
-    The pose is in the frame of a rigid body's joint, or in the base frame. Boxes touch planes,
-    tubes and other solids with their corners.
+    The pose is in the frame of a rigid body's joint, or in the base frame. Boxes touch others
+    with their corners, and boxes and meshes with edges that cross theirs, too.
     """
 
     edges: tuple[float, float, float] = vector('m', 3)

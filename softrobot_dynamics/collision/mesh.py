@@ -48,7 +48,8 @@ class ConvexMesh(CollisionShape):
     Of a rigid body, or in the base frame, where its points are in the frame ``pose``. ``scale``
     [m] is the unit of the file or of the vertices. ``centred`` moves the points such that the
     centre of the solid is the origin. A surface that is not convex is refused; of vertices, the
-    convex hull is meant. It touches planes, tubes and other solids with its corners.
+    convex hull is meant. It touches others with its corners, and boxes and meshes with edges that
+    cross theirs, too.
     """
 
     pose: Pose = nested(Pose, default=Pose())

@@ -13,7 +13,7 @@ from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.model.contacts import contact_of, ContactPlan
 from softrobot_dynamics.recursion.contact import touch
-from softrobot_dynamics.recursion.contact_pairs import A, A_END, B, B_END
+from softrobot_dynamics.recursion.contact_pairs import A, A_END, B, B_END, KIND, SOLID_SOLID
 from softrobot_dynamics.recursion.differences import by_fourth_order, CONTACT_STEP
 
 if TYPE_CHECKING:
@@ -133,14 +133,18 @@ def near_points(model: CompiledModel, q: Vector, within: float) -> list[NearPoin
         return []
     found.contact.placed[:] = np.inf  # measures all pairs, not only those that may touch
     found.force(q, np.zeros(model.n))
-    nodes = [(body, point) for body, points, _ in plan.bodies for point in points]
+    nodes = [(b, *node) for b, points, axes in plan.bodies for node in zip(points, axes)]
     points = []
     for i in np.flatnonzero(found.contact.gap <= within):
         for start, end, share in zip((A, B), (A_END, B_END), found.contact.places[i]):
             if plan.pairs[i, start] >= len(nodes):
                 continue  # a shape that stands still
-            body, point = nodes[plan.pairs[i, start]]
+            body, point, axes = nodes[plan.pairs[i, start]]
             there = point + share * (nodes[plan.pairs[i, end]][1] - point)
+            if plan.pairs[i, KIND] == SOLID_SOLID and found.contact.gap[i] < found.contact.reach:
+                T = found.contact.frames[plan.pairs[i, start]].reshape(4, 4)
+                off = T[:3, :3].T @ (found.contact.point[i] - T[:3, 3])
+                there = point + axes.reshape(3, 3) @ off
             name = model.body_names[body]
             other = next((each for each in plan.names[i] if each != name), name)
             points.append(NearPoint(name, there, other, float(found.contact.gap[i])))

@@ -18,15 +18,23 @@ from softrobot_dynamics.collision.contract import (
     SOLIDS,
     TUBE,
 )
+from softrobot_dynamics.model.contact_solids import SolidCollector
 from softrobot_dynamics.recursion.contact import rebound
 from softrobot_dynamics.recursion.contact_pairs import (
+    GROUP,
+    HIGH_END,
+    KIND,
+    LOW_END,
     POINT_PLANE,
     POINT_TUBE,
+    ROW,
     SEGMENT_BOX,
     SEGMENT_CYLINDER,
     SEGMENT_HULL,
     SEGMENT_SEGMENT,
+    SOLID_SOLID,
 )
+from softrobot_dynamics.recursion.solid_pairs import CROSSINGS
 from softrobot_dynamics.schema.poses import transform
 
 STANDING = -1  # in place of a body
@@ -119,11 +127,12 @@ class ContactNodes:
 
 
 class RowMaker(NamedTuple):
-    """Surface, nodes and hulls that rows of pairs refer to."""
+    """Surface, nodes, hulls and pairs of solids that rows of pairs refer to."""
 
     surface: ContactSurface
     nodes: ContactNodes
     hulls: HullFaces
+    solids: SolidCollector
 
 
 def rows_of(a: PlacedElement, b: PlacedElement, made: RowMaker) -> list[_Row]:
@@ -135,6 +144,8 @@ def rows_of(a: PlacedElement, b: PlacedElement, made: RowMaker) -> list[_Row]:
     if b.element.kind < a.element.kind:  # a segment first, then a solid
         a, b = b, a
     kind = b.element.kind
+    if {a.element.kind, kind} <= {BOX, HULL}:
+        return _solids(a, b, made)
     if a.element.kind in SOLIDS:
         found = _corners(a, b, made) + _rims(a, b, made, True)
         if kind in SOLIDS:
@@ -143,7 +154,26 @@ def rows_of(a: PlacedElement, b: PlacedElement, made: RowMaker) -> list[_Row]:
     ends = [made.nodes.add(a, p) for p in a.element.points]
     if kind in (PLANE, TUBE):
         return [_row(a, b, made, [end, end]) for end in dict.fromkeys(ends)]
-    return [_row(a, b, made, [ends[0], ends[-1]])]
+    both = [ends[0], ends[-1]]
+    if kind in (BOX, HULL) and len(ends) > 1:  # it may lie flat
+        return [_row(a, b, made, both, phase=phase) for phase in (LOW_END, HIGH_END)]
+    return [_row(a, b, made, both)]
+
+
+def _solids(a: PlacedElement, b: PlacedElement, made: RowMaker) -> list[_Row]:
+    """Return rows of two solids with flat faces: for corners of both, and edges that cross."""
+    both, rows = (a, b), made.hulls.rows
+    spans = tuple(rows(p.element.faces) if p.element.kind == HULL else (0.0, 0.0) for p in both)
+    group = made.solids.couple(a.element, b.element, spans)
+    ends = [[made.nodes.add(p, p.element.points[0], p.element.axes)] * 2 for p in both]
+    counts, found = [len(p.element.corners) for p in both], []
+    for k in range(sum(counts) + CROSSINGS):
+        swapped = counts[0] <= k < sum(counts)
+        first, second = (b, a) if swapped else (a, b)
+        row, number, names = _row(first, second, made, ends[swapped], radius=0.0)
+        row[KIND], number[ROW], number[GROUP] = SOLID_SOLID, float(k), float(group)
+        found.append((row, number, names))
+    return found
 
 
 def _corners(a: PlacedElement, b: PlacedElement, made: RowMaker) -> list[_Row]:

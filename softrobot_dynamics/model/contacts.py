@@ -32,6 +32,12 @@ from softrobot_dynamics.model.contact_rows import (
     rows_of,
     STANDING,
 )
+from softrobot_dynamics.model.contact_solids import (
+    solid_pairs,
+    solid_spans,
+    SolidCollector,
+    SolidTables,
+)
 from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.points import cloud_of
 from softrobot_dynamics.recursion.contact import (
@@ -65,6 +71,7 @@ class ContactPlan(NamedTuple):
     pairs: Integers  # (P, 7) see softrobot_dynamics.recursion.contact_pairs
     numbers: Matrix  # (P, 10)
     faces: Matrix  # (F, 13) of all hulls
+    solids: SolidTables
     restitution: Vector  # (P,) 0 where a damping is given
     names: tuple[tuple[str, str], ...]  # (P,) of the bodies or obstacles
     reach: float  # [m]
@@ -94,14 +101,14 @@ def plan_contacts(model: RobotModel) -> ContactPlan | None:
     smallest, contact = min(sizes), model.description.contact
     pressing = _pressing(model)
     stiffness = contact.stiffness or pressing / (_DEPTH * smallest)
-    nodes, hulls = ContactNodes(), HullFaces()
+    nodes, hulls, solids = ContactNodes(), HullFaces(), SolidCollector()
     rows: list[list[int]] = []
     numbers: list[list[float]] = []
     names, own, restitution = [], [], []
     known: dict[tuple[object, ...], int] = {}
     for a, b in couples:
         surface = combined(a.shape, b.shape, stiffness)
-        for row, number, both in rows_of(a, b, RowMaker(surface, nodes, hulls)):
+        for row, number, both in rows_of(a, b, RowMaker(surface, nodes, hulls, solids)):
             key = a.owner, b.owner, *row, *number
             if (first := known.setdefault(key, len(rows))) < len(rows):
                 numbers[first][STIFFNESS] += surface.stiffness  # a place of two elements
@@ -123,6 +130,7 @@ def plan_contacts(model: RobotModel) -> ContactPlan | None:
         pairs=pairs,
         numbers=np.array(numbers),
         faces=hulls.faces(),
+        solids=solids.tables(),
         restitution=np.array(restitution),
         names=tuple(names),
         reach=_REACH * smallest,
@@ -165,6 +173,7 @@ def contact_of(model: RobotModel, robot: Robot, plan: ContactPlan) -> ContactWor
         pairs=plan.pairs,
         numbers=plan.numbers,
         faces=plan.faces,
+        solids=solid_pairs(plan.solids, plan.pairs, plan.numbers),
         reach=plan.reach,
         dissipation=rebound(0.0),
         margin=plan.margin,
@@ -219,7 +228,7 @@ def _extents(plan: ContactPlan, count: int) -> Vector:
     found = np.zeros(count)
     for pair, number in zip(plan.pairs, plan.numbers):
         found[pair[B]] = max(found[pair[B]], number[EXTENT])
-        if pair[PHASE]:
+        if pair[PHASE] > 0:
             found[pair[A]] = max(found[pair[A]], number[RADIUS_A])
     return found
 
@@ -309,6 +318,8 @@ def _without_neighbours(model: RobotModel, plan: ContactPlan, own: Array) -> Con
     cached(find_contacts, contact=contact, n=model.n)(zero, zero)
     both = plan.numbers[:, 0] + plan.numbers[:, 1]
     keep = np.logical_not(own) | (contact.gap > _WINDING * both)
+    for first, last in solid_spans(plan.pairs, plan.numbers):  # all rows of two solids, or none
+        keep[first:last] = keep[first:last].all()
     if not keep.any():
         return None
     names = tuple(name for name, kept in zip(plan.names, keep) if kept)

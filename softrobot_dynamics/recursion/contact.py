@@ -53,6 +53,7 @@ from softrobot_dynamics.recursion.obstacle_motion import (
     surface_velocity,
 )
 from softrobot_dynamics.recursion.passes import JOINT_POSE, STATE
+from softrobot_dynamics.recursion.solid_pairs import measure_solids, SolidPairs
 
 
 class NodeCloud(NamedTuple):
@@ -78,6 +79,7 @@ class ContactWorkspace(NamedTuple):
     pairs: Integers  # (P, 7) see contact_pairs
     numbers: Matrix  # (P, 10)
     faces: Matrix  # (F, 13) of all hulls, see softrobot_dynamics.recursion.solid_distances
+    solids: SolidPairs
     reach: float  # [m] gap below which a pair is near
     slip: float  # [m/s] v_0
     dissipation: float  # a of a restitution of 0
@@ -177,7 +179,7 @@ def find_contacts(contact, q, qd, n):
     near = False
     for c in range(contact.candidates[0]):
         i = contact.candidates[1 + c]
-        measure(contact, i)
+        _measure(contact, i)
         contact.speed[i] = contact.force[i] = 0.0
         if contact.gap[i] < contact.reach:
             pair, near = contact.pairs[i], True
@@ -195,6 +197,16 @@ def find_contacts(contact, q, qd, n):
             _move(contact, i, qd, n)
             if contact.gap[i] >= 0.0:
                 contact.onset[i] = 0.0
+
+
+@inlined
+def _measure(contact, i):
+    """Fill gap, normal and point of a pair; of a pair of solids all rows with the first."""
+    g = contact.solids.group_of[i]
+    if g < 0:
+        measure(contact, i)
+    elif contact.solids.groups[g, 0] == i:
+        measure_solids(contact, g)
 
 
 @kernel
@@ -221,9 +233,11 @@ def _choose(contact):
     """Measure all pairs; note those that may be near before a node moves by the margin."""
     count, limit = 0, contact.reach + 2.0 * contact.margin
     for i in range(len(contact.pairs)):
-        measure(contact, i)
+        _measure(contact, i)
         contact.speed[i] = contact.force[i] = 0.0
-        if contact.gap[i] < limit or contact.pairs[i, KIND] == POINT_TUBE:  # it ends abruptly
+        g = contact.solids.group_of[i]
+        apart = contact.gap[i] if g < 0 else contact.solids.bound[g]
+        if apart < limit or contact.pairs[i, KIND] == POINT_TUBE:  # it ends abruptly
             count += 1
             contact.candidates[count] = i
         else:

@@ -9,9 +9,10 @@ flush would push each other aside.
 
 import math
 
-from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.recursion.narrow_phase import (
     FAR,
+    into,
     point_plane,
     point_tube,
     segment_box,
@@ -26,22 +27,35 @@ from softrobot_dynamics.recursion.solid_distances import (
     segment_hull,
 )
 
-(POINT_PLANE, POINT_TUBE, SEGMENT_SEGMENT, SEGMENT_BOX, SEGMENT_CYLINDER, SEGMENT_HULL) = range(6)
+(
+    POINT_PLANE,
+    POINT_TUBE,
+    SEGMENT_SEGMENT,
+    SEGMENT_BOX,
+    SEGMENT_CYLINDER,
+    SEGMENT_HULL,
+    SOLID_SOLID,
+) = range(7)
 KIND, A, A_END, B, B_END, CENTRE, PHASE = range(7)
 """
 Where in a row of ``pairs``. Without a phase the first element is a segment with a radius; with
-one, a place on the circle about the place of a segment, see :func:`rim_point`. The centre is the
-node in the middle of the solid that a corner or a rim is of, or that of the place itself.
+one > 0, a place on the circle about the place of a segment, see :func:`rim_point`. The centre is
+the node in the middle of the solid that a corner or a rim is of, or that of the place itself.
 """
 RADIUS_A, RADIUS_B, HALF, STIFFNESS, DAMPING, REBOUND, FRICTION, EXTENT = 0, 1, 2, 5, 6, 7, 8, 9
+ROW, GROUP = HALF, HALF + 1  # of a pair of solids: which of its rows, and which pair
 """
 Where in a row of ``numbers``. Three are half the edges of a box, the last of them half the length
 of a tube or a cylinder; of a hull, its first face and that behind its last. The extent [m] is how
 far the second element reaches from its node.
 """
 
+LOW_END, HIGH_END = -1, -2  # phases of a segment that may lie flat on a face: with both ends
+
 _LEVEL = 1e-9  # of its radius: an end of a cylinder that is no farther away touches as well
 _STEEP = 0.05  # sine of a cylinder's angle to what it is on, from where it touches with a rim
+_LYING = 0.1  # sine of the angle between a segment and a face, below which it lies flat
+_FACE = 1e-6  # 1 - cos of the angle between two normals that are one
 _DEEP = 0.5  # of the reach: depth below the face towards the centre
 
 
@@ -62,6 +76,9 @@ def measure(contact, i):
             return
         gap = _measure_rim(contact, i, gap, s, phase)
         r = s = 0.0
+    elif phase < 0:
+        gap, s = _lie(contact, i, gap, s, phase)
+        places[0] = s
     if gap < 0.0 and pair[CENTRE] != pair[A]:
         gap = _face_centre(contact, i, gap)
     contact.gap[i] = gap
@@ -97,6 +114,88 @@ def _measure_rim(contact, i, gap, s, phase):
         return gap - r * math.sqrt(1.0 - min(1.0, rise * rise))
     gap, n[0], n[1], n[2], _, contact.places[i, 1] = _distance(contact, i, 0.0)
     return gap
+
+
+@kernel
+def _lie(contact, i, gap, s, phase):
+    """
+    Return gap and place where a segment that lies flat on a face ends, or the face does.
+
+    ``gap`` and ``s`` are those of the nearest place, which the row of the low end keeps if the
+    segment does not lie flat; that of the high end is far then.
+    """
+    pair, number, x, n = contact.pairs[i], contact.numbers[i], contact.v, contact.normal[i]
+    u0, u1, u2 = x[3] - x[0], x[4] - x[1], x[5] - x[2]
+    along = n[0] * u0 + n[1] * u1 + n[2] * u2
+    low, high = 0.0, 1.0
+    if abs(along) > _LYING * math.sqrt(u0 * u0 + u1 * u1 + u2 * u2):
+        high = -1.0
+    elif pair[KIND] == SEGMENT_BOX:
+        low, high = _over_box(x, n, contact.frames[pair[B]], number[HALF : HALF + 3])
+    else:
+        first, last = int(number[HALF]), int(number[HALF + 1])
+        low, high = _over_hull(x, n, contact.frames[pair[B]], contact.faces[first:last])
+    if low > high:
+        return (gap, s) if phase == LOW_END else (FAR, s)
+    end = low if phase == LOW_END else high
+    return gap + (end - s) * along, end
+
+
+@inlined
+def _over_box(x, n, T, half):
+    """Return the places between which a segment (6,) is over the face of a box with normal n."""
+    low, high, is_face = 0.0, 1.0, False
+    for k in range(3):
+        e0, e1, e2 = T[k], T[4 + k], T[8 + k]
+        up = abs(e0 * n[0] + e1 * n[1] + e2 * n[2])
+        if up > 1.0 - _FACE:
+            is_face = True
+            continue
+        a = e0 * (x[0] - T[3]) + e1 * (x[1] - T[7]) + e2 * (x[2] - T[11])
+        u = e0 * (x[3] - x[0]) + e1 * (x[4] - x[1]) + e2 * (x[5] - x[2])
+        low, high = _cut(low, high, a - half[k], u)
+        low, high = _cut(low, high, -a - half[k], -u)
+    return (low, high) if is_face else (0.0, -1.0)
+
+
+@inlined
+def _over_hull(x, n, T, faces):
+    """Return the places between which a segment (6,) is over the face of a hull with normal n."""
+    low, high, is_face = 0.0, 1.0, False
+    n0, n1, n2 = (
+        T[0] * n[0] + T[4] * n[1] + T[8] * n[2],
+        T[1] * n[0] + T[5] * n[1] + T[9] * n[2],
+        T[2] * n[0] + T[6] * n[1] + T[10] * n[2],
+    )
+    a0, a1, a2 = into(T, x[:3])
+    b0, b1, b2 = into(T, x[3:6])
+    top = -FAR
+    for f in range(len(faces)):
+        F = faces[f]
+        if F[0] * n0 + F[1] * n1 + F[2] * n2 > 1.0 - _FACE:
+            is_face, top = True, F[3]
+    for f in range(len(faces)):
+        F = faces[f]
+        up = F[0] * n0 + F[1] * n1 + F[2] * n2
+        if is_face and up <= 1.0 - _FACE and up > -0.5:  # looked at where the segment is over it
+            at_a = (
+                F[0] * a0 + F[1] * a1 + F[2] * a2 - F[3] - up * (n0 * a0 + n1 * a1 + n2 * a2 - top)
+            )
+            at_b = (
+                F[0] * b0 + F[1] * b1 + F[2] * b2 - F[3] - up * (n0 * b0 + n1 * b1 + n2 * b2 - top)
+            )
+            low, high = _cut(low, high, at_a, at_b - at_a)
+    return (low, high) if is_face else (0.0, -1.0)
+
+
+@inlined
+def _cut(low, high, start, slope):
+    """Return what is left of places from low to high where start + s slope is at most 0."""
+    if slope > 0.0:
+        return low, min(high, -start / slope)
+    if slope < 0.0:
+        return max(low, -start / slope), high
+    return (low, high) if start <= 0.0 else (0.0, -1.0)
 
 
 @kernel

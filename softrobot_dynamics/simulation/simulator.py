@@ -96,6 +96,8 @@ class Simulator(Rebuilt):
         if self._stops is not None:
             self._steps.evaluate(self.q, self.qd)
         contact = self._stepper.acts.contact
+        if contact is not None:
+            contact.unsettled[0] = 0.0  # that step may have been where all objects overlap
         self._warned = contact is None  # of forces that do not settle
         self._timed = contact is not None and len(contact.moving.formulas) > 0
         self.reset(q, qd)

@@ -72,3 +72,50 @@ def test_a_board_lies_across_a_cylinder():
     q, _ = ends(model, 0.3)
     np.testing.assert_allclose(q[1:4], [0, 0, 0.06], atol=1e-3)
     assert np.abs(q[4:7]).max() < 1e-3
+
+
+BENCH = {'type': 'box', 'edges': [0.3, 0.3, 0.1], 'pose': {'xyz': [0.0, 0.0, -0.05]}}
+BLOCK = [[x, y, z] for x in (-0.15, 0.15) for y in (-0.15, 0.15) for z in (-0.1, 0.0)]
+TABLES = {'plane': FLOOR, 'box': BENCH, 'mesh': {'type': 'mesh', 'vertices': BLOCK}}
+
+
+@pytest.mark.parametrize('table', TABLES)
+def test_a_capsule_that_lies_flat_touches_at_both_ends(table):
+    """On a plane, a box or a mesh it has half of its weight at each end, and does not tilt."""
+    rod = {'type': 'capsule', 'start': [-0.1, 0, 0], 'end': [0.1, 0, 0], 'radius': 0.02}
+    model = world([thing('r', rod, (0, 0, 0.02))], [{'name': 'table', **TABLES[table]}])
+    q, _ = ends(model, 0.5)
+    assert np.abs(q[4:7]).max() < 1e-6
+    found = sd.contacts(model, q=q)
+    assert (found.force > 0.0).sum() == 2
+    assert found.force[0] == pytest.approx(found.force[1], rel=1e-3)
+    assert found.force.sum() == pytest.approx(GRAVITY, rel=0.25)  # it still sinks a little
+    np.testing.assert_allclose(sorted(found.points[:2, 0]), [-0.1, 0.1], atol=1e-6)
+
+
+def test_a_capsule_that_overhangs_a_box_touches_it_at_the_edge():
+    """Lying flat, it touches at its end that is on the box and where the face ends."""
+    rod = {'type': 'capsule', 'start': [-0.1, 0, 0], 'end': [0.1, 0, 0], 'radius': 0.02}
+    model = world([thing('r', rod, (0.13, 0, 0.02 - 1e-5))], [{'name': 'table', **BENCH}])
+    found = sd.contacts(model, q=np.array([0.0, 0.13, 0.0, 0.02 - 1e-5, 0.0, 0.0, 0.0]))
+    np.testing.assert_allclose(found.gap, [-1e-5, -1e-5], atol=1e-10)
+    np.testing.assert_allclose(sorted(found.points[:, 0]), [0.03, 0.15], atol=1e-9)
+
+
+def test_a_soft_rod_that_lies_on_a_box_rests_where_statics_has_it():
+    """A free rod on a box is carried at several places, by all of its weight, in statics too."""
+    body = {'type': 'pcc', 'length': 0.1, 'radius': 0.01, 'density': 1000.0}
+    body |= {'young_modulus': 1e5, 'damping': 0.1}
+    shape = {'type': 'rod', 'tolerance': 2e-3}
+    clamped = {'name': 'b0', 'joint': {'type': 'fixed'}, 'body': body, 'collision': shape}
+    bench = {**BENCH, 'pose': {'xyz': [-0.05 - 0.01 - 2e-4, 0.0, 0.0], 'rpy': [0, np.pi / 2, 0]}}
+    robot = {'name': 'r', 'gravity': [-GRAVITY, 0, 0], 'bodies': [clamped]}
+    robot['environment'] = [{'name': 'table', 'friction': 0.0, **bench}]
+    model = sd.compile_model(sd.load_robot(robot))
+    rest = sd.equilibrium(model, u=[])
+    found = sd.contacts(model, q=rest.q)
+    assert (found.force > 0.0).sum() >= 1
+    simulator = sd.Simulator(model)
+    for _ in range(2000):
+        simulator.step([], 1e-3)
+    np.testing.assert_allclose(simulator.q, rest.q, atol=1e-5)

@@ -2,11 +2,12 @@
 """
 Sweeps over the contacts of a step: each gets the force of its law, given all others.
 
-Changes of forces shrink by about the same factor r in each sweep, so that all to come add up to
-r / (1 - r) times the last. Sweeps end when these, or the last, are nothing. If that is after the
-last sweep only, forces may still be found among several that move the robot alike, as those of a
-block that friction holds by four corners; or sweeps are too slow: forces still change much, or
-contacts still move in the second half of them. Only these are counted.
+Changes shrink by about the same factor r in each sweep, so that all to come add up to r / (1 - r)
+times the last. Sweeps end when these are nothing: those of all forces, or those of all velocities
+at contacts. Among several forces that move the robot alike, as friction at both ends of a capsule
+along it, some may go on changing for long, but nothing moves by that. Steps are counted as
+unsettled where, after the last sweep, forces still change much, or contacts have moved in the
+second half of all sweeps.
 """
 
 import math
@@ -18,6 +19,7 @@ from softrobot_dynamics.recursion.contact_pairs import DAMPING, FRICTION, REBOUN
 SWEEPS = 100  # over all contacts, at most
 _NOTHING = 1e-7  # of the largest force: change in a sweep that is none
 _SETTLED = 1e-6  # of the largest force: all changes to come that are none
+_STILL = 1e-9, 1e-8  # the same of the largest velocity by the largest force alone
 UNSETTLED = 1e-2  # of the largest force: change in the last sweep that is too much; and of the
 #  largest velocity by a force alone: change in the second half of all sweeps
 
@@ -27,24 +29,36 @@ def sweep(contact, system):
     """Change the forces of pairs that take part until they have their law; 0, or 1 if not."""
     system.change[:] = 0.0
     changed = largest = 0.0
-    before, last = math.inf, 1.0
+    force_before = motion_before = math.inf
+    force_last = motion_last = 1.0
     for turn in range(SWEEPS):
-        changed = largest = 0.0
+        changed = moved = largest = 0.0
         for c in range(system.active[0]):
             i = system.active[1 + c]
             if turn == SWEEPS // 2:
                 _keep_velocity(system, i)
-            changed = max(changed, _settle(contact, system, i))
+            by, way = _settle(contact, system, i)
+            changed, moved = max(changed, by), max(moved, way)
             f = system.force[i]
             largest = max(largest, abs(f[0]), abs(f[1]), abs(f[2]))
-        if changed <= _NOTHING * largest:
+        force_rate = changed / force_before
+        motion_rate = moved / motion_before if turn > 0 else 1.0
+        if _is_over(changed, max(force_rate, force_last), largest, _NOTHING, _SETTLED):
             return 0
-        rate = changed / before
-        slower = max(rate, last)
-        if changed * slower <= _SETTLED * largest * (1.0 - slower):
+        still = _is_over(moved, max(motion_rate, motion_last), largest, _STILL[0], _STILL[1])
+        if still and turn > 0 and changed <= UNSETTLED * largest:
             return 0
-        before, last = changed, rate
+        force_before, force_last = changed, force_rate
+        motion_before, motion_last = moved, motion_rate
     return 1 if changed > UNSETTLED * largest else _still_moves(system)
+
+
+@inlined
+def _is_over(change, rate, largest, nothing, settled):
+    """Tell whether a change that shrinks at a rate, and all that are to come, are nothing."""
+    if change <= nothing * largest:
+        return True
+    return change * rate <= settled * largest * (1.0 - rate)
 
 
 @kernel
@@ -69,14 +83,24 @@ def _still_moves(system):
 
 @inlined
 def _settle(contact, system, i):
-    """Change the force of a pair to what its law has at the end of the step; by how much [N]."""
+    """
+    Change the force of a pair to what its law has at the end of the step.
+
+    Returns by how much [N], and how much [N] would change velocities of the pair by as much as
+    they have changed since the last sweep came to it.
+    """
     f, own, before = system.force[i], system.own[i], system.force[i, 0]
     gap, along, v1, v2 = _motion(system, i)
+    seen, across = system.seen[i], own[4]
+    way = abs(along - seen[0]) / own[1] if own[1] > 0.0 else 0.0
+    if across > 0.0:
+        way = max(way, max(abs(v1 - seen[1]), abs(v2 - seen[2])) / across)
+    seen[0], seen[1], seen[2] = along, v1, v2
     gap, along = gap - own[0] * before, along - own[1] * before
     pushing = _normal_force(contact, i, gap, along, own[0], own[1])
     change = pushing - before
     limit = contact.numbers[i, FRICTION] * pushing
-    f1, f2, across = f[1], f[2], own[4]
+    f1, f2 = f[1], f[2]
     if across > 0.0:
         f1 -= (v1 + own[2] * change) / across
         f2 -= (v2 + own[3] * change) / across
@@ -87,7 +111,7 @@ def _settle(contact, system, i):
     f[0], f[1], f[2] = pushing, f1, f2
     if change != 0.0 or d1 != 0.0 or d2 != 0.0:
         _follow(system, i, change, d1, d2)
-    return max(abs(change), abs(d1), abs(d2))
+    return max(abs(change), abs(d1), abs(d2)), way
 
 
 @inlined

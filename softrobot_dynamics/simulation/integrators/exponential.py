@@ -90,16 +90,17 @@ class ExponentialIntegrator(Integrator):
             self.loops = ClosedLoops(model, self.evaluate)
             follow, K, D = self.loops.reduced(follow, K, D)
             terms, n = self.loops.terms, len(K)
-        motion, span = allocate_motion(n, parts), np.zeros(1)
-        before, after = NOTHING, NOTHING
-        if contact is not None:
-            if self.loops is not None:
-                before, contact = self.loops.touching(contact)
-                self.acts = self.acts._replace(contact=contact)
-                system = whole_system(contact, n)
-            else:
-                before = entry(begin_contact, contact=contact, h=self.terms.h)
-                system = system_of(model)
+        span, before, after, system = np.zeros(1), NOTHING, NOTHING, None
+        if contact is not None and self.loops is not None:
+            before, contact = self.loops.touching(contact)
+            self.acts = self.acts._replace(contact=contact)
+            system = whole_system(contact, n)
+        elif contact is not None:
+            before = entry(begin_contact, contact=contact, h=self.terms.h)
+            system = system_of(model)
+        blocks = None if system is None else np.ascontiguousarray(system.blocks[:, :2])
+        motion = allocate_motion(n, parts, blocks)
+        if system is not None:
             after = entry(end_contact, contact=contact, system=system, K=K, D=D, b=motion)
         self._work = ExponentialWork(
             evaluate=self.entry,

@@ -25,12 +25,19 @@ that neither damping nor such a step resolves: one part damps them, with two the
 from typing import NamedTuple
 
 import numpy as np
-from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.jit import inlined, kernel
-from softrobot_dynamics.kernels.linalg import all_finite, invert
+from softrobot_dynamics.kernels.linalg import (
+    all_finite,
+    cholesky,
+    copy,
+    invert,
+    solve_lower,
+    solve_lower_transposed,
+)
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.recursion.contract import Model
-from softrobot_dynamics.simulation.integrators.forces import acceleration
+from softrobot_dynamics.simulation.integrators.forces import acceleration, generalized_force
 
 GAMMA = 1.0 - 0.5**0.5  # g, in parts of a step
 TWICE, ONCE = 1.0 + 2.0**0.5, -(2.0**0.5)  # weights of two steps of g, and of one
@@ -51,14 +58,23 @@ class ExponentialWorkspace(NamedTuple):
     q: Vector  # (n,) where the robot is evaluated; in the end, after the step
     qd: Vector  # (n,)
     parts: int  # of a step, 1 or 2
+    blocks: Integers  # (B, 2) coordinates that no matrix couples with others: first, behind last
+    first: Matrix  # scratch of the size of the first block, where there are several
+    other: Matrix  # of that of each other block
 
 
-def allocate_motion(n: int, parts: int) -> ExponentialWorkspace:
-    """Return a :class:`ExponentialWorkspace` for steps of so many parts."""
+def allocate_motion(n: int, parts: int, blocks: Integers | None = None) -> ExponentialWorkspace:
+    """Return a :class:`ExponentialWorkspace` for steps of so many parts; all others one block."""
     vectors = {name: np.zeros(n) for name in ('F', 'N', 'a', 'q', 'qd')}
     states = {name: np.zeros((2, n)) for name in ('state', 'more', 'once', 'twice')}
     squares = {name: np.zeros((n, n)) for name in ('M', 'inverse')}
-    return ExponentialWorkspace(**vectors, **states, **squares, parts=parts)
+    if blocks is None or len(np.unique(np.diff(blocks[1:], axis=1))) > 1:
+        blocks = np.array([[0, n]])
+    sizes = np.diff(blocks, axis=1).ravel() if len(blocks) > 1 else np.zeros(2, dtype=int)
+    scratch = {'first': np.zeros((sizes[0],) * 2), 'other': np.zeros((sizes[1],) * 2)}
+    return ExponentialWorkspace(
+        **vectors, **states, **squares, **scratch, parts=parts, blocks=blocks
+    )
 
 
 def parts_of_step(model: Model, h: float) -> int:
@@ -77,12 +93,14 @@ def predict(K, D, q, qd, h, b):
     ``forces.start`` has gone before. Returns 0, or 1 if the step cannot be made.
     """
     n, g, x, v = len(q), GAMMA * h / b.parts, b.state[0], b.state[1]
-    for i in range(n):
-        for j in range(n):
-            b.inverse[i, j] = b.M[i, j] + g * (D[i, j] + g * K[i, j])
-            b.F[i] += D[i, j] * qd[j]
-        x[i], v[i] = 0.0, qd[i]
-    if invert(b.inverse) != 0:
+    for k in range(len(b.blocks)):
+        first, last = b.blocks[k, 0], b.blocks[k, 1]
+        for i in range(first, last):
+            for j in range(first, last):
+                b.inverse[i, j] = b.M[i, j] + g * (D[i, j] + g * K[i, j])
+                b.F[i] += D[i, j] * qd[j]
+            x[i], v[i] = 0.0, qd[i]
+    if _invert(b) != 0:
         return 1
     _move(K, g, 0, 1.0, 0.0, b.state, b)
     for i in range(n):
@@ -98,13 +116,15 @@ def correct(terms, K, D, force, q, h, b):
     Returns 0, or 1 if the robot cannot be there.
     """
     n, g, x, v, a = len(q), GAMMA * h / b.parts, b.state[0], b.state[1], b.a
-    if acceleration(terms, force, a) != 0:
+    if _accelerate(terms, force, b) != 0:
         return 1
-    for i in range(n):
-        lack = -b.F[i]
-        for j in range(n):
-            lack += b.M[i, j] * a[j] + D[i, j] * v[j] + K[i, j] * x[j]
-        b.N[i] = lack * b.parts
+    for k in range(len(b.blocks)):
+        first, last = b.blocks[k, 0], b.blocks[k, 1]
+        for i in range(first, last):
+            lack = -b.F[i]
+            for j in range(first, last):
+                lack += b.M[i, j] * a[j] + D[i, j] * v[j] + K[i, j] * x[j]
+            b.N[i] = lack * b.parts
     b.more[:] = 0.0
     _move(K, g, 0, 0.0, 1.0, b.more, b)
     for i in range(n):
@@ -115,6 +135,45 @@ def correct(terms, K, D, force, q, h, b):
     for i in range(n):
         b.q[i], b.qd[i] = q[i] + x[i], v[i]
     return 0 if all_finite(b.q) and all_finite(b.qd) else 1
+
+
+@inlined
+def _invert(b):
+    """Replace b.inverse by its inverse; not 0 if there is none."""
+    if len(b.blocks) == 1:
+        return invert(b.inverse)
+    wrong = 0
+    for k in range(len(b.blocks)):
+        first, block = b.blocks[k, 0], b.first if k == 0 else b.other
+        _take_block(b.inverse, first, block)
+        wrong += invert(block)
+        for i in range(len(block)):
+            copy(block[i], b.inverse[first + i, first : first + len(block)])
+    return wrong
+
+
+@inlined
+def _accelerate(terms, force, b):
+    """Fill b.a with the acceleration under ``force``; not 0 if the mass matrix is none."""
+    if len(b.blocks) == 1:
+        return acceleration(terms, force, b.a)
+    generalized_force(terms, force, b.a)
+    wrong = 0
+    for k in range(len(b.blocks)):
+        first, last = b.blocks[k, 0], b.blocks[k, 1]
+        block, a = b.first if k == 0 else b.other, b.a[first:last]
+        _take_block(terms.M, first, block)
+        wrong += cholesky(block)
+        solve_lower(block, a)
+        solve_lower_transposed(block, a)
+    return wrong
+
+
+@inlined
+def _take_block(A, first, block):
+    """Fill ``block`` (k, k) from A (n, n), from a coordinate on."""
+    for i in range(len(block)):
+        copy(A[first + i, first : first + len(block)], block[i])
 
 
 @inlined
@@ -131,10 +190,13 @@ def _move(K, g, part, of_F, of_N, state, b):
 @inlined
 def _settle(K, g, of_F, of_N, state, then, b):
     """Make a step of g [s] by backward Euler's method from a state (2, n) to another."""
-    n, a, x, v, x_then, v_then = len(b.q), b.a, state[0], state[1], then[0], then[1]
-    for i in range(n):
-        push = of_F * b.F[i] + of_N * b.N[i] - dot(K[i], x)
-        a[i] = dot(b.M[i], v) + g * push
-    for i in range(n):
-        v_then[i] = dot(b.inverse[i], a)
-        x_then[i] = x[i] + g * v_then[i]
+    for k in range(len(b.blocks)):
+        first, last = b.blocks[k, 0], b.blocks[k, 1]
+        a, x, v = b.a[first:last], state[0, first:last], state[1, first:last]
+        x_then, v_then = then[0, first:last], then[1, first:last]
+        for i in range(len(a)):
+            push = of_F * b.F[first + i] + of_N * b.N[first + i] - dot(K[first + i, first:last], x)
+            a[i] = dot(b.M[first + i, first:last], v) + g * push
+        for i in range(len(a)):
+            v_then[i] = dot(b.inverse[first + i, first:last], a)
+            x_then[i] = x[i] + g * v_then[i]

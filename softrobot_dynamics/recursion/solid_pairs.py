@@ -1,0 +1,313 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Contact of two solids with flat faces, boxes and convex hulls, at several points at once.
+
+Solids that overlap, or nearly touch, are pushed apart along one normal: the axis on which they
+overlap least, of the normals of all faces and the cross products of all edges (the separating axis
+theorem; Ericson, Real-Time Collision Detection, 2005, Sec. 5.2.1). The points of contact are the
+corners of the polygon in which their projections along this axis overlap: corners of either solid
+over the other, and crossings of an edge of one and an edge of the other. One normal for all points
+matters where edges are flush: a corner just beyond the edge of a face, taken alone, would be
+pushed aside by that edge.
+
+Solids farther apart have the distances of each corner from the other solid, and that of the
+nearest edges.
+"""
+
+import math
+from typing import NamedTuple
+
+from softrobot_dynamics.annotations import Integers, Matrix, Vector
+from softrobot_dynamics.compiling.jit import inlined, kernel
+from softrobot_dynamics.recursion.contact_pairs import A, B
+from softrobot_dynamics.recursion.narrow_phase import FAR, segment_box, segment_segment
+from softrobot_dynamics.recursion.solid_distances import segment_hull
+
+CROSSINGS = 8  # rows of a pair of solids for edges that cross
+(CORNER, CORNER_END, PLANE, PLANE_END, EDGE, EDGE_END, WAY, WAY_END, FIRST_FACE, LAST_FACE) = (
+    range(10)
+)
+"""
+Where in a row of ``spans``: first and last of a solid's corners, planes, edges, directions of
+edges, and faces of a hull; a box has none of these.
+"""
+_FLAT = 0.05  # of the margin: gap up to which solids have one normal
+_PREFERRED = 0.005  # of the margin: by how much less an axis must overlap than one preferred to it
+_SLACK = 0.002  # of the margin: how far a corner may be beyond an edge, and still be over the face
+_STEEP = 0.05  # sine of the angle between a face and the normal: a side, below that
+_ACROSS = 0.9  # cosine of the angle between an edge and the normal: it is looked along, above that
+_PARALLEL = 0.02  # sine of the angle between two edges that cross nowhere, below that
+
+
+class SolidPairs(NamedTuple):
+    """Pairs of solids, G of them; each has rows of a ContactWorkspace, one behind the other."""
+
+    group_of: Integers  # (P,) pair of solids that a row is of, or -1
+    groups: Integers  # (G, 3) first row, and both solids
+    spans: Integers  # (S, 10) see the names above
+    half: Matrix  # (S, 3) [m] half the edges of boxes
+    corners: Matrix  # (., 3) [m] of all solids, each in its frame
+    planes: Matrix  # (., 4) normals outwards, and heights n . x = d [m]
+    edges: Matrix  # (., 6) [m] both ends
+    ways: Matrix  # (., 3) directions of edges, those of opposite ones once
+    bound: Vector  # (G,) [m] that two solids are at least apart
+    own: Matrix  # (2 K, 3) scratch: corners of both solids, base frame
+    walls: Matrix  # (2 F, 4) scratch: planes
+    rims: Matrix  # (2 E, 6) scratch: edges
+    axis: Vector  # (3,) scratch: the normal, from the second solid to the first
+    way: Vector  # (6,) scratch
+
+
+@kernel
+def measure_solids(contact, g):
+    """Fill gaps, normals and points of all rows of a pair of solids, see :class:`SolidPairs`."""
+    solids = contact.solids
+    first, a, b = solids.groups[g, 0], solids.groups[g, 1], solids.groups[g, 2]
+    s, t = solids.spans[a], solids.spans[b]
+    ka, kb = s[CORNER_END] - s[CORNER], t[CORNER_END] - t[CORNER]
+    pair = contact.pairs[first]
+    node_a, node_b = pair[A], pair[B]
+    T, S = contact.frames[node_a], contact.frames[node_b]
+    for i in range(first, first + ka + kb + CROSSINGS):
+        contact.gap[i] = FAR
+        contact.places[i, :] = 0.0
+    far = contact.reach + 2.0 * contact.margin
+    x, y, z = T[3] - S[3], T[7] - S[7], T[11] - S[11]
+    bound = math.sqrt(x * x + y * y + z * z) - contact.extent[node_a] - contact.extent[node_b]
+    if bound < far:
+        _place(solids, s, T, 0)
+        _place(solids, t, S, 1)
+        bound = max(bound, _separate(contact, s, t, T, S))
+    solids.bound[g] = contact.gap[first] = bound
+    if bound >= far:
+        return
+    contact.gap[first] = FAR
+    if bound > _FLAT * contact.margin or _touch(contact, first, s, t) == 0:
+        _measure_apart(contact, first, a, b, T, S)
+
+
+@inlined
+def _place(solids, span, T, side):
+    """Place corners, planes and edges of a solid in the frame T (16,), as the one on a side."""
+    at = side * (len(solids.own) // 2)
+    for k in range(span[CORNER_END] - span[CORNER]):
+        _point(T, solids.corners[span[CORNER] + k], solids.own[at + k])
+    at = side * (len(solids.walls) // 2)
+    for k in range(span[PLANE_END] - span[PLANE]):
+        plane, wall = solids.planes[span[PLANE] + k], solids.walls[at + k]
+        _turn(T, plane, wall)
+        wall[3] = plane[3] + wall[0] * T[3] + wall[1] * T[7] + wall[2] * T[11]
+    at = side * (len(solids.rims) // 2)
+    for k in range(span[EDGE_END] - span[EDGE]):
+        edge, rim = solids.edges[span[EDGE] + k], solids.rims[at + k]
+        _point(T, edge[:3], rim[:3])
+        _point(T, edge[3:], rim[3:])
+
+
+@inlined
+def _turn(T, x, out):
+    for k in range(3):
+        out[k] = T[4 * k] * x[0] + T[4 * k + 1] * x[1] + T[4 * k + 2] * x[2]
+
+
+@inlined
+def _point(T, x, out):
+    _turn(T, x, out)
+    out[0] += T[3]
+    out[1] += T[7]
+    out[2] += T[11]
+
+
+@inlined
+def _height(n, x):
+    return n[0] * x[0] + n[1] * x[1] + n[2] * x[2]
+
+
+@kernel
+def _separate(contact, s, t, T, S):
+    """Fill the axis on which two placed solids overlap least; return their gap along it [m]."""
+    solids, better = contact.solids, _PREFERRED * contact.margin
+    own, half, ka = solids.own, len(solids.own) // 2, s[CORNER_END] - s[CORNER]
+    kb, axis, count = t[CORNER_END] - t[CORNER], solids.axis, len(solids.walls) // 2
+    best = -FAR
+    for side in range(2):  # a face of the first; of the second only if it is better
+        span, at, corners = (t, 0, ka) if side else (s, half, kb)
+        found, which = -FAR, count * side
+        for f in range(count * side, count * side + span[PLANE_END] - span[PLANE]):
+            wall, least = solids.walls[f], FAR
+            for k in range(at, at + corners):
+                least = min(least, _height(wall, own[k]))
+            if least - wall[3] > found:
+                found, which = least - wall[3], f
+        if found > best + side * better:
+            wall, sign, best = solids.walls[which], 2.0 * side - 1.0, found
+            axis[0], axis[1], axis[2] = sign * wall[0], sign * wall[1], sign * wall[2]
+    limit = best + better  # of crossed edges only if they are better
+    u, v = solids.way[:3], solids.way[3:]
+    for i in range(s[WAY], s[WAY_END]):
+        _turn(T, solids.ways[i], u)
+        for j in range(t[WAY], t[WAY_END]):
+            _turn(S, solids.ways[j], v)
+            n0, n1 = u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2]
+            n2 = u[0] * v[1] - u[1] * v[0]
+            size = math.sqrt(n0 * n0 + n1 * n1 + n2 * n2)
+            if size < _PARALLEL:
+                continue
+            n0, n1, n2 = n0 / size, n1 / size, n2 / size
+            low_a, high_a = _extremes(own, 0, ka, n0, n1, n2)
+            low_b, high_b = _extremes(own, half, half + kb, n0, n1, n2)
+            above, below = low_a - high_b, low_b - high_a
+            if max(above, below) > limit:
+                limit = best = max(above, below)
+                sign = 1.0 if above >= below else -1.0
+                axis[0], axis[1], axis[2] = sign * n0, sign * n1, sign * n2
+    return best
+
+
+@inlined
+def _extremes(own, first, last, n0, n1, n2):
+    """Least and greatest height of corners along a normal."""
+    low, high = FAR, -FAR
+    for k in range(first, last):
+        x = own[k]
+        height = n0 * x[0] + n1 * x[1] + n2 * x[2]
+        low, high = min(low, height), max(high, height)
+    return low, high
+
+
+@kernel
+def _touch(contact, first, s, t):
+    """Fill the rows of a pair of solids with points of contact along the axis; how many."""
+    solids = contact.solids
+    own, half, count, n = solids.own, len(solids.own) // 2, len(solids.walls) // 2, solids.axis
+    ka, kb, slack = s[CORNER_END] - s[CORNER], t[CORNER_END] - t[CORNER], _SLACK * contact.margin
+    found = 0
+    for k in range(ka):
+        gap = _over(own[k], n, 1.0, solids.walls, count, count + t[PLANE_END] - t[PLANE], slack)
+        found += _fill(contact, first + k, own[k], gap, 1.0)
+    for k in range(kb):
+        gap = _over(own[half + k], n, -1.0, solids.walls, 0, s[PLANE_END] - s[PLANE], slack)
+        found += _fill(contact, first + ka + k, own[half + k], gap, -1.0)
+    if s[EDGE] == s[EDGE_END] or t[EDGE] == t[EDGE_END]:
+        return found
+    low = _extremes(own, 0, ka, n[0], n[1], n[2])[0] + contact.reach
+    high = _extremes(own, half, half + kb, n[0], n[1], n[2])[1] - contact.reach
+    row, last = first + ka + kb, first + ka + kb + CROSSINGS
+    rims, middle, p = solids.rims, len(solids.rims) // 2, solids.way
+    for i in range(s[EDGE_END] - s[EDGE]):
+        e = rims[i]
+        if min(_height(n, e[:3]), _height(n, e[3:])) > low or _is_along(e, n):
+            continue
+        for j in range(middle, middle + t[EDGE_END] - t[EDGE]):
+            f = rims[j]
+            if max(_height(n, f[:3]), _height(n, f[3:])) < high or _is_along(f, n):
+                continue
+            if row < last and _cross(e, f, n, slack, p) and p[3] < contact.reach:
+                found += _fill(contact, row, p[:3], p[3], 1.0)
+                row += 1
+    return found
+
+
+@inlined
+def _is_along(e, n):
+    """Tell whether an edge (6,) is looked at along its length from the normal n (3,)."""
+    x, y, z = e[3] - e[0], e[4] - e[1], e[5] - e[2]
+    along = n[0] * x + n[1] * y + n[2] * z
+    return along * along > _ACROSS * _ACROSS * (x * x + y * y + z * z)
+
+
+@inlined
+def _over(x, n, sign, walls, first, last, slack):
+    """
+    Gap [m] of a corner x (3,) along sign n (3,) to the solid of some walls; FAR if not over it.
+
+    The walls cut the line through x along n down to what is within the solid.
+    """
+    low, high = -FAR, FAR
+    for f in range(first, last):
+        wall = walls[f]
+        up, height = sign * _height(wall, n), _height(wall, x) - wall[3]
+        if up > _STEEP:
+            high = min(high, -height / up)
+        elif up < -_STEEP:
+            low = max(low, -height / up)
+        elif height > slack:
+            return FAR
+    return -high if low <= high + slack else FAR
+
+
+@inlined
+def _fill(contact, i, x, gap, sign):
+    """Fill a row with a point x (3,) of its first solid; 1 if it is near, else 0."""
+    contact.gap[i] = gap
+    if gap >= contact.reach:
+        return 0
+    n, p, axis = contact.normal[i], contact.point[i], contact.solids.axis
+    for k in range(3):
+        n[k] = sign * axis[k]
+        p[k] = x[k] - 0.5 * gap * n[k]
+    return 1
+
+
+@inlined
+def _cross(e, f, n, slack, out):
+    """
+    Tell whether edges e and f (6,) cross, looked at along n (3,), and not near their ends.
+
+    Fills the place on e and the gap along n from f to e, (4,).
+    """
+    e0, e1, e2 = e[3] - e[0], e[4] - e[1], e[5] - e[2]
+    f0, f1, f2 = f[3] - f[0], f[4] - f[1], f[5] - f[2]
+    d0, d1, d2 = f[0] - e[0], f[1] - e[1], f[2] - e[2]
+    long_e, long_f = math.sqrt(e0 * e0 + e1 * e1 + e2 * e2), math.sqrt(f0 * f0 + f1 * f1 + f2 * f2)
+    across = n[0] * (e1 * f2 - e2 * f1) + n[1] * (e2 * f0 - e0 * f2) + n[2] * (e0 * f1 - e1 * f0)
+    if abs(across) < _PARALLEL * long_e * long_f:
+        return False
+    s = n[0] * (d1 * f2 - d2 * f1) + n[1] * (d2 * f0 - d0 * f2) + n[2] * (d0 * f1 - d1 * f0)
+    t = n[0] * (d1 * e2 - d2 * e1) + n[1] * (d2 * e0 - d0 * e2) + n[2] * (d0 * e1 - d1 * e0)
+    s, t = s / across, t / across
+    if min(s, 1.0 - s) * long_e < slack or min(t, 1.0 - t) * long_f < slack:
+        return False
+    out[0], out[1], out[2] = e[0] + s * e0, e[1] + s * e1, e[2] + s * e2
+    out[3] = n[0] * (s * e0 - t * f0 - d0) + n[1] * (s * e1 - t * f1 - d1)
+    out[3] += n[2] * (s * e2 - t * f2 - d2)
+    return True
+
+
+@kernel
+def _measure_apart(contact, first, a, b, T, S):
+    """Fill the rows of a pair of solids with distances of corners, and of the nearest edges."""
+    solids = contact.solids
+    s, t, half = solids.spans[a], solids.spans[b], len(solids.own) // 2
+    ka, kb = s[CORNER_END] - s[CORNER], t[CORNER_END] - t[CORNER]
+    for k in range(ka):
+        _measure_corner(contact, first + k, solids.own[k], b, S)
+    for k in range(kb):
+        _measure_corner(contact, first + ka + k, solids.own[half + k], a, T)
+    rims, middle, i = solids.rims, len(solids.rims) // 2, first + ka + kb
+    for e in range(s[EDGE_END] - s[EDGE]):
+        for f in range(middle, middle + t[EDGE_END] - t[EDGE]):
+            u, v = rims[e], rims[f]
+            gap, n0, n1, n2, x, y = segment_segment(u[:3], u[3:], 0.0, v[:3], v[3:], 0.0)
+            if gap < contact.gap[i] and 0.0 < x < 1.0 and 0.0 < y < 1.0:
+                n, p = contact.normal[i], contact.point[i]
+                contact.gap[i], n[0], n[1], n[2] = gap, n0, n1, n2
+                for k in range(3):
+                    p[k] = (1.0 - x) * u[k] + x * u[3 + k] - 0.5 * gap * n[k]
+
+
+@inlined
+def _measure_corner(contact, i, x, other, T):
+    """Fill a row with the distance of a corner x (3,) from another solid, in the frame T (16,)."""
+    solids, n, p = contact.solids, contact.normal[i], contact.point[i]
+    span = solids.spans[other]
+    first, last = span[FIRST_FACE], span[LAST_FACE]
+    if last > first:
+        gap, n0, n1, n2, _ = segment_hull(
+            x, x, 0.0, T, contact.faces, first, last, contact.v[12:18]
+        )
+    else:
+        gap, n0, n1, n2, _ = segment_box(x, x, 0.0, T, solids.half[other])
+    contact.gap[i], n[0], n[1], n[2] = gap, n0, n1, n2
+    for k in range(3):
+        p[k] = x[k] - 0.5 * gap * n[k]
