@@ -35,7 +35,7 @@ class EquationOfMotion:
         self._terms, self._robot = evaluate.terms, evaluate.robot
         made = acting(model, evaluate, self._inputs, has_friction=True)
         self._evaluate, self._has_friction = (
-            cached(run, entry=made.entry),
+            cached(run, 'VECTOR, VECTOR', entry=made.entry),
             made.capstan is not None,
         )
         self._acts = np.where(model.positioned, 0.0, 1.0)
