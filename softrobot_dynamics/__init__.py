@@ -7,7 +7,7 @@ from typing import Any, TYPE_CHECKING
 from softrobot_dynamics.compiling.garbage import rarely_collected
 from softrobot_dynamics.compiling.programs import is_program, start_quietly
 
-if is_program():  # before numba is imported, which takes a second
+if is_program():  # before what takes a while is imported
     start_quietly()
 
 from softrobot_dynamics.errors import SoftRobotError
@@ -177,7 +177,7 @@ _MODULES = {name: module for module, names in _NAMES.items() for name in names.s
 
 
 def __getattr__(name: str) -> Any:
-    """Return a public name; its module is imported now, with numba and what else it takes."""
+    """Return a public name; its module is imported now, with what else it takes."""
     if name not in _MODULES:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
     with rarely_collected():

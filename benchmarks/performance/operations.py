@@ -13,7 +13,6 @@ import time
 import types
 
 from numba.core.ccallback import CFunc
-from numba.extending import is_jitted
 import numpy as np
 from softrobot_dynamics.compiling.addresses import array_at, call
 from softrobot_dynamics.compiling.c_functions import CFunction
@@ -66,7 +65,9 @@ def _counted(argument):
 def _plain(source):
     """Return a function, and all compiled ones that it calls, as plain Python."""
     used = {name: source.__globals__.get(name) for name in source.__code__.co_names}
-    plain = {name: _plain(value.py_func) for name, value in used.items() if is_jitted(value)}
+    plain = {
+        name: _plain(value.py_func) for name, value in used.items() if hasattr(value, 'py_func')
+    }
     plain |= {name: _call for name, value in used.items() if value is call}
     plain |= {name: _as_it_is for name, value in used.items() if value is array_at}
     return types.FunctionType(source.__code__, source.__globals__ | plain)

@@ -29,7 +29,6 @@ from softrobot_dynamics.cli import (
 )
 from softrobot_dynamics.cli import compile as compiling
 from softrobot_dynamics.cli.common import refuse
-from softrobot_dynamics.compiling import jit  # noqa: F401 (numba; it fails here in one line)
 from softrobot_dynamics.compiling.programs import (
     CLOSED,
     escape_what_cannot_be_shown,

@@ -7,17 +7,11 @@ robot, and what has been compiled is not compiled again as part of what calls it
 checked here: whoever makes an address keeps what it belongs to.
 """
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 import numpy as np
 from softrobot_dynamics.annotations import Integers
-from softrobot_dynamics.compiling.jit import kernel
-
-UNKNOWN = 2**40  # length [numbers] given to arrays of which only the beginning is known
+from softrobot_dynamics.compiling.jit import intrinsic, kernel
 
 
 class Entry(NamedTuple):
@@ -31,32 +25,36 @@ NOTHING = Entry(0, np.zeros(0, dtype=np.int64))  # stands for an entry that is n
 
 
 @intrinsic
-def call(context, address, *arrays):
+def call(address, *arrays):
     """
     Call the C function at an ``address``, an integer, with pointers to where ``arrays`` begin.
 
     The function returns nothing and takes as many pointers.
     """
-    known = types.float64, types.int64
-    if not all(
-        isinstance(a, types.Array) and a.layout == 'C' and a.dtype in known for a in arrays
-    ):
-        return None  # numba then says that there is no such call
-    own = types.StarArgTuple(arrays)
 
-    def generate(context, builder, signature, arguments):
-        """Emit the call."""
-        address = arguments[0]
-        values = [builder.extract_value(arguments[1], i) for i in range(len(arrays))]
-        pointers = [
-            context.make_array(array)(context, builder, value).data
-            for array, value in zip(own, values)
-        ]
-        function = ir.FunctionType(ir.VoidType(), [pointer.type for pointer in pointers])
-        builder.call(builder.inttoptr(address, function.as_pointer()), pointers)
-        return context.get_dummy_value()
 
-    return types.void(address, own), generate
+@intrinsic
+def array_at(pointer):
+    """Return the array (.,), of unknown length, of what begins at a pointer."""
+
+
+@intrinsic
+def matrix_at(array, rows, columns):
+    """
+    Return the array (rows, columns) of the first numbers of a contiguous one.
+
+    As `reshape`, which takes longer and needs numba when a kernel is loaded.
+    """
+
+
+@intrinsic
+def given_array(table, index, dtype, dimensions):
+    """Return the array, contiguous, of which table[index] and on hold the address and shape."""
+
+
+@intrinsic
+def given_float(table, index):
+    """Return the float of which table[index] holds the bits."""
 
 
 @kernel
@@ -69,70 +67,3 @@ def run(entry, a, b):
 def run_three(entry, a, b, c):
     """Call an :class:`Entry` of three arrays."""
     call(entry.address, entry.table, a, b, c)
-
-
-@intrinsic
-def array_at(context, pointer):
-    """Return the array (UNKNOWN,) of what begins at a pointer."""
-    array = types.Array(pointer.dtype, 1, 'C')
-
-    def generate(context, builder, signature, arguments):
-        """Emit the array."""
-        shape = [context.get_constant(types.intp, UNKNOWN)]
-        return _array(context, builder, array, arguments[0], shape)
-
-    return array(pointer), generate
-
-
-@intrinsic(prefer_literal=True)
-def given_array(context, table, index, dtype, dimensions):
-    """Return the array, contiguous, of which table[index] and on hold the address and shape."""
-    array = types.Array(dtype.dtype, dimensions.literal_value, 'C')
-
-    def generate(context, builder, signature, arguments):
-        """Emit the loads of address and shape."""
-        entries = context.make_array(table)(context, builder, arguments[0]).data
-        address, *shape = (
-            builder.load(builder.gep(entries, [context.get_constant(types.intp, i)]))
-            for i in range(index.literal_value, index.literal_value + 1 + array.ndim)
-        )
-        pointer = context.get_data_type(array.dtype).as_pointer()
-        return _array(context, builder, array, builder.inttoptr(address, pointer), shape)
-
-    return array(table, index, dtype, dimensions), generate
-
-
-@intrinsic(prefer_literal=True)
-def given_float(context, table, index):
-    """Return the float of which table[index] holds the bits."""
-
-    def generate(context, builder, signature, arguments):
-        """Emit the load of the bits."""
-        entries = context.make_array(table)(context, builder, arguments[0]).data
-        place = builder.gep(entries, [context.get_constant(types.intp, index.literal_value)])
-        return builder.bitcast(builder.load(place), ir.DoubleType())
-
-    return types.float64(table, index), generate
-
-
-def _array(context: Any, builder: Any, array: Any, pointer: Any, shape: Sequence[Any]) -> Any:
-    """Value of a contiguous array that nobody owns."""
-    made = context.make_array(array)(context, builder)
-    size = context.get_constant(types.intp, context.get_abi_sizeof(pointer.type.pointee))
-    strides = [size]
-    for length in reversed(shape[1:]):
-        strides.insert(0, builder.mul(strides[0], length))
-    made.data, made.itemsize, made.nitems = pointer, size, shape[0]
-    for length in shape[1:]:
-        made.nitems = builder.mul(made.nitems, length)
-    made.shape = _packed(builder, shape)
-    made.strides = _packed(builder, strides)
-    return made._getvalue()
-
-
-def _packed(builder: Any, values: Sequence[Any]) -> Any:
-    """Return values of one LLVM type as an LLVM array."""
-    packed: Any = ir.Constant(ir.ArrayType(values[0].type, len(values)), ir.Undefined)
-    for i, value in enumerate(values):
-        packed = builder.insert_value(packed, value, i)
-    return packed

@@ -17,12 +17,12 @@ import textwrap
 from types import FunctionType
 from typing import Any
 
-from numba.extending import is_jitted
 import numpy as np
 from softrobot_dynamics.annotations import Integers
 from softrobot_dynamics.compiling.addresses import Entry
-from softrobot_dynamics.compiling.cache import import_line, load_module
+from softrobot_dynamics.compiling.cache import import_line, load_module, StandIn
 from softrobot_dynamics.compiling.jit import Compiled
+from softrobot_dynamics.compiling.python_calls import python_function
 from softrobot_dynamics.errors import ArgumentError
 
 
@@ -32,15 +32,22 @@ def cached(function: Compiled[..., Any], types: str = '', /, **given: Any) -> Ca
 
     Given may be floats, integers, contiguous arrays, and NamedTuples of such. The numbers in
     arrays may change afterwards. It is compiled when it is first called, or here and now if the
-    ``types`` of the other arguments are told, as 'VECTOR, float64'. Raises ArgumentError.
+    ``types`` of the other arguments are told, as 'VECTOR, float64, boolean'; it is then kept
+    without numba (:mod:`.python_calls`), and raises TypeError if it is called with others. Raises
+    ArgumentError.
     """
     program = _emitted(function, _kinds(given), False, types)
+    if types:
+        if isinstance(program, StandIn):
+            return program
+        return python_function(function.__name__, program.address, _table(given))
     return functools.partial(program, _table(given)) if given else program
 
 
-def given_to(function: functools.partial[Any]) -> dict[str, Any]:
+def given_to(function: Callable[..., Any]) -> dict[str, Any]:
     """Return by name what was given to a kernel that :func:`cached` returned; {}: nothing."""
-    table = function.args[0] if function.args else None
+    bound = getattr(function, 'args', ()) or (getattr(function, '__self__', None),)
+    table = bound[0]
     while isinstance(table, (np.ndarray, memoryview)):
         table = table.base if isinstance(table, np.ndarray) else table.obj
     return table.given if isinstance(table, _Keeper) else {}
@@ -80,18 +87,24 @@ def _emitted(
 
 @functools.cache
 def _source(function: FunctionType, kinds: tuple[Any, ...], by_address: bool, types: str) -> str:
-    """Return the source of a function's module, compiled for Python or as one of pointers."""
+    """
+    Return the source of a function's module.
+
+    It is compiled for Python, as a C function of pointers, or with ``types`` as one for Python.
+    """
+    label, first = function.__name__, []
     lines = [_import_line(name, value) for name, value in _globals_used(function).items()]
     names = [name for name in inspect.signature(function).parameters if name not in dict(kinds)]
-    first, decorator = [], 'for_python('
-    if types:
-        lines = [*lines, _TYPES]
-        decorator += f'({"TABLE, " * bool(kinds)}{types},), '
+    head, tail = ['@for_python(**OPTIONS)', f'def {label}(%s):'], []
     if by_address:
         pointers = ['INTEGERS'] * bool(kinds) + ['FLOATS'] * len(names)
-        decorator = f'by_address(void({", ".join(pointers)}), '
+        head[0] = f'@by_address(void({", ".join(pointers)}), **OPTIONS)'
         lines = [*lines, _ADDRESSES]
         first = [f'{name} = array_at({name})' for name in ['given_table'] * bool(kinds) + names]
+    if types:
+        head = ['@kernel', 'def python_computed(%s):']
+        lines = [*lines, _PYTHON_CALLS]
+        tail = _call_from_python(label, bool(kinds), types.split(', '))
     if kinds:
         names.insert(0, 'given_table')
         classes: dict[str, type] = {}
@@ -99,9 +112,30 @@ def _source(function: FunctionType, kinds: tuple[Any, ...], by_address: bool, ty
         first += [f'{name} = {_reading(kind, places, classes)}' for name, kind in kinds]
         lines = [*lines, _GIVEN]
         lines += [import_line(c.__module__, c.__name__, name) for name, c in classes.items()]
-    head = [f'\n\n@{decorator}**OPTIONS)', f'def {function.__name__}({", ".join(names)}):']
+    head = ['', '', head[0], head[1] % ', '.join(names)]
     body = [f'    {line}' for line in first] + _body(function)
-    return '\n'.join([_HEADER, *sorted(lines), *head, *body, ''])
+    return '\n'.join([_HEADER, *sorted(lines), *head, *body, *tail, ''])
+
+
+def _call_from_python(label: str, given: bool, types: list[str]) -> list[str]:
+    """Return the lines of a function for Python that calls the kernel `python_computed`."""
+    reads = [_READS[kind].format(f'arguments[{i}]') for i, kind in enumerate(types)]
+    names = [f'argument_{i}' for i in range(len(types))]
+    return [
+        '',
+        '',
+        '@by_address(POINTER(POINTER, CPointer(POINTER), int64), **OPTIONS)',
+        f'def {label}(owner, arguments, count):',
+        f'    if count != {len(types)}:',
+        f'        return python_raise_count({len(types)})',
+        *(f'    {name} = python_{read}' for name, read in zip(names, reads)),
+        '    if python_has_failed():',
+        '        return python_nothing()',
+        '    thread = python_release()',
+        f'    found = python_computed({", ".join(["python_table_of(owner)"] * given + names)})',
+        '    python_resume(thread)',
+        '    return python_object_of(found)',
+    ]
 
 
 def _body(function: FunctionType) -> list[str]:
@@ -147,9 +181,22 @@ import numpy as np
 from softrobot_dynamics.compiling.jit import OPTIONS
 '''
 _GIVEN = 'from softrobot_dynamics.compiling.addresses import given_array, given_float'
-_TYPES = """\
-from numba.types import float64, int64
-VECTOR, TABLE = float64[::1], int64[::1]"""
+_READS = {'VECTOR': 'vector_of(owner, {})', 'float64': 'float_of({})', 'boolean': 'bool_of({})'}
+_PYTHON_CALLS = """\
+from numba.types import CPointer, int64, voidptr as POINTER
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.compiling.python_calls import (
+    bool_of as python_bool_of,
+    float_of as python_float_of,
+    has_failed as python_has_failed,
+    nothing as python_nothing,
+    object_of as python_object_of,
+    raise_count as python_raise_count,
+    release as python_release,
+    resume as python_resume,
+    table_of as python_table_of,
+    vector_of as python_vector_of,
+)"""
 _ADDRESSES = """\
 from numba.types import CPointer, float64, int64, void
 from softrobot_dynamics.compiling.addresses import array_at
@@ -223,7 +270,7 @@ def _globals_used(function: FunctionType) -> dict[str, Any]:
 def _import_line(name: str, value: Any) -> str:
     if inspect.ismodule(value):
         return f'import {value.__name__} as {name}'
-    if is_jitted(value):
+    if hasattr(value, 'py_func'):
         return import_line(value.py_func.__module__, value.__name__, name)
     if hasattr(value, '__module__'):  # an intrinsic
         return import_line(value.__module__, value.__name__, name)

@@ -7,6 +7,8 @@ loaded by another Python and another numba than have made it, if all that it cal
 functions of the C library, of Python, and of numba where an error is to be told.
 """
 
+import builtins
+from collections.abc import Callable
 import functools
 import struct
 from typing import Any, NamedTuple
@@ -32,11 +34,11 @@ def save(name: str, symbol: str, code: bytes) -> None:
         folder.write(own / file_name(name, own_keys().code), symbol.encode() + b'\n' + code)
 
 
-def load(name: str) -> int | None:
+def load(name: str, register_helpers: Callable[[], None]) -> int | None:
     """
     Return the address of the C function of an emitted module; None if none is kept.
 
-    LLVM must have been told of numba's functions that code may call.
+    ``register_helpers`` tells LLVM of numba's functions: it is asked if the code may call one.
     """
     own, keys = folder.own_folder(), level_keys()
     content = folder.read(own / file_name(name, own_keys().code)) if own else None
@@ -45,8 +47,10 @@ def load(name: str) -> int | None:
     if content is None:
         return None
     symbol, _, code = content.partition(b'\n')
-    if not all(map(llvm.address_of_symbol, undefined_symbols(code))):
-        return None  # LLVM would end the process
+    if not _finds(symbols := undefined_symbols(code)):
+        register_helpers()
+        if not _finds(symbols):
+            return None  # LLVM would end the process
     engine = _engine()
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
@@ -77,6 +81,21 @@ def undefined_symbols(code: bytes) -> set[str]:
             if not section:
                 found.add(code[names + name : code.index(b'\0', names + name)].decode())
     return found
+
+
+def _finds(symbols: set[str]) -> bool:
+    """
+    Tell whether LLVM knows where all symbols are: it looks in this process once it has an engine.
+
+    It is told where Python's exceptions are, as numba tells it: code of numba takes
+    `PyExc_TypeError` for the class, which in C is a pointer to it.
+    """
+    _engine()
+    for symbol in symbols:
+        error = getattr(builtins, symbol.removeprefix('PyExc_'), None)
+        if symbol.startswith('PyExc_') and error:
+            llvm.add_symbol(symbol, id(error))
+    return all(map(llvm.address_of_symbol, symbols))
 
 
 @functools.cache

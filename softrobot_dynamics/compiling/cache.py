@@ -27,9 +27,11 @@ import types
 from types import CodeType, ModuleType
 from typing import Any
 
-from softrobot_dynamics.compiling import c_functions, compiler, folder, prebuilt
+from softrobot_dynamics.compiling import c_functions, folder, prebuilt
+from softrobot_dynamics.compiling.deferred import Deferred
 from softrobot_dynamics.compiling.folder import own_folder
 from softrobot_dynamics.compiling.garbage import rarely_collected
+from softrobot_dynamics.compiling.numba_versions import keeps_machine_code
 from softrobot_dynamics.compiling.sources import digest_of
 from softrobot_dynamics.compiling.targets import own_keys
 
@@ -41,8 +43,7 @@ except ImportError:  # not a POSIX system: every process compiles for itself
 PREFIX = 'softrobot_dynamics_emitted_'
 _COMPILER = threading.RLock()  # one thread at a time, taken before any lock of a file
 _COLLECTED: ContextVar[dict[str, str] | None] = ContextVar('collected', default=None)
-_BY_ADDRESS = '@by_address('
-_AT_ONCE = _BY_ADDRESS, '@for_python(('  # decorators of what loading a module compiles
+_BY_ADDRESS = '@by_address('  # decorator of what loading a module compiles
 _READY: set[str] = set()  # names of modules that are loaded, to their end
 
 
@@ -55,7 +56,7 @@ def load_module(source: str, label: str) -> ModuleType:
     CacheError for a folder that others could have put code into.
     """
     name, collected = _name(source, label), _COLLECTED.get()
-    if collected is not None and any(x in source for x in _AT_ONCE) and not _loads(name, source):
+    if collected is not None and _BY_ADDRESS in source and not _loads(name, source):
         collected[name] = source
         return _NotLoaded(name)
     load(name, source)
@@ -84,8 +85,6 @@ def _loads(name: str, source: str) -> bool:
     """Tell whether a module is loaded; load it if its machine code is kept."""
     if name in _READY:
         return True
-    if _BY_ADDRESS not in source:
-        return is_kept(name) and load(name, source, wait=False)
     with _COMPILER:
         if name not in _READY and _load_kept(name, source):
             _READY.add(name)
@@ -124,11 +123,11 @@ def collecting() -> Iterator[dict[str, str]]:
 class _NotLoaded(ModuleType):
     """A module that is not loaded; in it are stand-ins of any name."""
 
-    def __getattr__(self, name: str) -> '_StandIn':
-        return _StandIn()
+    def __getattr__(self, name: str) -> 'StandIn':
+        return StandIn()
 
 
-class _StandIn:
+class StandIn:
     """A stand-in for a kernel that is not compiled yet: nothing is at its address."""
 
     address = 2  # unlike all that stands for an address where there is no kernel
@@ -149,7 +148,7 @@ def compiling(function: Callable[..., Any]) -> Iterator[None]:
     instead of making it once more.
     """
     program: Any = getattr(function, 'func', function)  # some arguments may be given already
-    if program.signatures:
+    if not isinstance(program, Deferred) or program.made.signatures:
         yield
         return
     with _COMPILER, rarely_collected(), _locked(program.py_func.__module__):
@@ -206,6 +205,7 @@ def _load(name: str, source: str) -> None:
     if _BY_ADDRESS in source and _load_kept(name, source):
         return
     module = _enter(name, source)
+    module.__dict__.update(for_python=_for_python, by_address=_by_address)
     try:
         exec(_bytecode(name, source, f'<{name}>'), module.__dict__)
     except BaseException:
@@ -217,7 +217,6 @@ def _enter(name: str, source: str) -> ModuleType:
     """Return a new module of a source, which can be imported and inspected, not run yet."""
     module, file = types.ModuleType(name), f'<{name}>'
     linecache.cache[file] = len(source), None, source.splitlines(True), file  # for inspect
-    module.__dict__.update(for_python=compiler.for_python, by_address=compiler.by_address)
     sys.modules[name] = module
     return module
 
@@ -234,10 +233,29 @@ def _load_kept(name: str, source: str) -> bool:
 
 def _kept_address(name: str) -> int | None:
     """Return the address of the C function of a module, if there is machine code of it."""
-    if not compiler.KEEPS_MACHINE_CODE:
-        return None
-    compiler.register_helpers()
-    return c_functions.load(name)
+    return c_functions.load(name, _register_helpers) if keeps_machine_code() else None
+
+
+def _compiler() -> Any:
+    """Return the module that compiles, which imports numba."""
+    from softrobot_dynamics.compiling import compiler
+
+    return compiler
+
+
+def _register_helpers() -> None:
+    """Have LLVM find the functions of numba that machine code may call."""
+    _compiler().register_helpers()
+
+
+def _for_python(**options: Any) -> Callable[[Callable[..., Any]], Deferred]:
+    """Return a decorator for a function that Python calls, which is compiled then."""
+    return lambda function: Deferred(function, lambda f: _compiler().for_python(**options)(f))
+
+
+def _by_address(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Return a decorator for a function that is called by its address, compiled at once."""
+    return _compiler().by_address(signature, **options)
 
 
 def _bytecode(name: str, source: str, file: str) -> CodeType:

@@ -2,11 +2,16 @@
 """
 Choose how numba is used: by its internals where they are tested, else by its public decorators.
 
-``inner(**options)``, ``for_python(types, **options)`` and ``by_address(signature, **options)`` are
-decorators of the same meaning in both. Either way kernels give the same numbers.
+``inner(**options)``, ``for_python(**options)`` and ``by_address(signature, **options)`` are
+decorators of the same meaning in both. Either way kernels give the same numbers. It is imported,
+and numba with it, when something is compiled.
 """
 
+from typing import Any
+
 import numba
+from numba.extending import typeof_impl
+from softrobot_dynamics.compiling.deferred import Deferred
 from softrobot_dynamics.compiling.folder import warn_once
 from softrobot_dynamics.compiling.numba_versions import is_tested, TESTED_RANGE
 from softrobot_dynamics.errors import ArgumentError
@@ -22,7 +27,6 @@ if is_tested(numba.__version__):
         by_address,
         for_python,
         inner,
-        KEEPS_MACHINE_CODE,
         register_helpers,
     )
 else:
@@ -30,7 +34,6 @@ else:
         by_address,
         for_python,
         inner,
-        KEEPS_MACHINE_CODE,
         register_helpers,
     )
 
@@ -42,4 +45,15 @@ else:
         'that',
     )
 
-__all__ = ['by_address', 'for_python', 'inner', 'KEEPS_MACHINE_CODE', 'register_helpers']
+_TYPING = numba.njit(lambda: None).typingctx
+
+
+@typeof_impl.register(Deferred)
+def _type_of(value: Deferred, purpose: Any) -> Any:
+    """Return numba's type of a deferred function: that of what is made of it."""
+    made = value.made
+    _TYPING.refresh()  # an intrinsic may be new
+    return _TYPING.resolve_value_type(made)
+
+
+__all__ = ['by_address', 'for_python', 'inner', 'register_helpers']

@@ -14,7 +14,6 @@ import hashlib
 import os
 from pathlib import Path
 import stat
-import tempfile
 import warnings
 
 from softrobot_dynamics.errors import CacheError, one_line
@@ -33,6 +32,8 @@ def cache_folder() -> Path:
     try:
         home = os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache'
     except RuntimeError:  # no HOME, and a user whom the system does not know, as in containers
+        import tempfile
+
         return Path(tempfile.gettempdir(), f'softrobot_dynamics-{os.geteuid()}')
     return Path(home) / 'softrobot_dynamics'
 
@@ -107,6 +108,8 @@ def write(path: Path, content: bytes) -> None:
 
 def replace(path: Path, data: bytes) -> None:
     """Write the bytes of a file, at once or not at all; without room, not at all."""
+    import tempfile  # which takes a while, and which a start with a full cache does not need
+
     try:
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
             try:

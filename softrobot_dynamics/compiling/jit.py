@@ -23,11 +23,17 @@ emitted into a module that is named after all its sources instead
 """
 
 from collections.abc import Callable
+import os
+import sys
 from types import FunctionType
 from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.compiling import compiler
+from softrobot_dynamics.compiling.deferred import Deferred
+
+if 'numba' in sys.modules or os.environ.get('NUMBA_DISABLE_JIT'):
+    # numba can then compile what calls a kernel; or it is said that it cannot
+    from softrobot_dynamics.compiling import compiler  # noqa: F401
 
 OPTIONS = {'nogil': True, '_nrt': False, 'error_model': 'numpy', 'fastmath': {'contract'}}
 
@@ -47,7 +53,26 @@ class Compiled(Protocol[P, R]):
 
 def inner(**options: Any) -> Callable[[Callable[P, R]], Compiled[P, R]]:
     """Return a decorator: as ``numba.njit`` with these options, but for compiled callers."""
-    return compiler.inner(**options)
+
+    def decorate(function: Callable[P, R]) -> Any:
+        """Return what numba makes of a function."""
+        from softrobot_dynamics.compiling import compiler
+
+        return compiler.inner(**options)(function)
+
+    return lambda function: Deferred(function, decorate)  # type: ignore[return-value]
+
+
+def intrinsic(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what stands for the intrinsic of :mod:`.intrinsics` that has a function's name."""
+
+    def find(function: Callable[..., Any]) -> Any:
+        """Return it."""
+        from softrobot_dynamics.compiling import intrinsics
+
+        return getattr(intrinsics, function.__name__)
+
+    return Deferred(function, find)
 
 
 kernel = inner(**OPTIONS)

@@ -16,7 +16,8 @@ versions only (:mod:`.numba_versions`); :mod:`.numba_public` does the same witho
   :class:`_Flags` and :class:`_Typing`, which :class:`_Compiler` hands to numba, make type
   inference faster.
 - ``CFunc``, ``normalize_signature``: the class of what ``cfunc`` returns, and how it reads its
-  signature. :class:`_KeptCFunc` keeps its machine code.
+  signature. :class:`_KeptCFunc` keeps its machine code, in which :class:`_ForC` puts what it would
+  call of numba (:mod:`.error_reports`).
 - ``NullCache``, ``CompileResult``, ``dumps``: the interface of a cache, what it keeps, and how
   that becomes bytes. :class:`MachineCode` keeps it in the kernel cache, whose files are checked
   when they are read; numba's own block every start once they are damaged, or the disk is full.
@@ -48,9 +49,9 @@ from numba.core.typed_passes import NopythonRewrites
 from numba.core.types.functions import BaseFunction
 from numba.core.untyped_passes import InlineClosureLikes, MakeFunctionToJitFunction
 from softrobot_dynamics.compiling import c_functions, folder, prebuilt
+from softrobot_dynamics.compiling.error_reports import error_reports
 from softrobot_dynamics.compiling.targets import Keys, level_keys, own_keys
 
-KEEPS_MACHINE_CODE = True
 _FOR_COMPILED_CALLERS = {'nopython': True, 'no_cpython_wrapper': True, 'no_cfunc_wrapper': True}
 _OF_CLOSURES = {InlineClosureLikes, MakeFunctionToJitFunction}
 _OPERATORS = frozenset(x for x in vars(operator).values() if callable(x))
@@ -69,21 +70,13 @@ def inner(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     return functools.partial(_Inner, targetoptions=given, pipeline_class=_ForCallers)
 
 
-def for_python(types: Any = None, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+def for_python(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """
     Return a decorator for a function of an emitted module that Python calls: ``numba.njit``.
 
-    Compiled at the first call, or at once for arguments of given ``types``. Its machine code is
-    kept in the kernel cache.
+    It is compiled at the first call. Its machine code is kept in the kernel cache.
     """
-
-    def compiled(function: Callable[..., Any]) -> Any:
-        program: Any = _KeptFunction(function, {'nopython': True, **options})
-        if types is not None:
-            program.compile(types)
-        return program
-
-    return compiled
+    return lambda function: _KeptFunction(function, {'nopython': True, **options})
 
 
 def by_address(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -116,6 +109,14 @@ class _Linked(JITCodeLibrary):
         self._finalize_dynamic_globals()
         self._verify_declare_only_symbols()
         self._finalized = True
+
+
+class _Alone(JITCodeLibrary):
+    """Code with what it would call of numba where an exception leaves it."""
+
+    def _optimize_final_module(self) -> None:
+        self.add_ir_module(error_reports())
+        super()._optimize_final_module()
 
 
 class _Flags(Flags):
@@ -190,6 +191,16 @@ class _Compiler(Compiler):
         return [manager]
 
 
+class _ForC(_Compiler):
+    """Numba's compiler, for a C function that needs nothing of numba when it is loaded."""
+
+    def compile_extra(self, func: Callable[..., Any]) -> CompileResult:
+        """Return the code of a function."""
+        self.state.library = _Alone(self.state.targetctx.codegen(), func.__qualname__)
+        self.state.library.enable_object_caching()
+        return super().compile_extra(func)
+
+
 class _ForCallers(_Compiler):
     """Numba's compiler, but for what it makes ready to run in this process."""
 
@@ -241,7 +252,7 @@ class _KeptCFunc(CFunc):
             normalize_signature(signature),
             locals={},
             options=options,
-            pipeline_class=_Compiler,
+            pipeline_class=_ForC,
         )
         self._cache = ObjectCode(function)
 

@@ -11,7 +11,6 @@ from typing import Any
 
 from numba import cfunc, njit
 
-KEEPS_MACHINE_CODE = False
 _PRIVATE = {'_nrt'}  # options of numba that are not in its documentation
 
 
@@ -20,20 +19,9 @@ def inner(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     return njit(**_public(options))
 
 
-def for_python(types: Any = None, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """
-    Return a decorator for a function that Python calls: ``numba.njit``.
-
-    Compiled at the first call, or at once for arguments of given ``types``.
-    """
-
-    def compiled(function: Callable[..., Any]) -> Any:
-        program: Any = njit(**_public(options))(function)
-        if types is not None:
-            program.compile(types)
-        return program
-
-    return compiled
+def for_python(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Return a decorator for a function that Python calls: ``numba.njit``."""
+    return njit(**_public(options))
 
 
 def by_address(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:

@@ -12,21 +12,21 @@ at most four).
 
 from collections.abc import Callable, Iterable, Iterator
 import contextlib
-import json
 import os
 import re
-import subprocess
 import sys
-import tempfile
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 from softrobot_dynamics.compiling import cache
-from softrobot_dynamics.compiling.compiler import KEEPS_MACHINE_CODE
 from softrobot_dynamics.compiling.folder import own_folder, warn_once
 from softrobot_dynamics.compiling.garbage import rarely_collected
+from softrobot_dynamics.compiling.numba_versions import keeps_machine_code
 from softrobot_dynamics.compiling.processes import python_command, python_environment
 from softrobot_dynamics.compiling.progress import CompilationProgress
 from softrobot_dynamics.errors import shown
+
+if TYPE_CHECKING:
+    import subprocess
 
 _MOST = 4  # processes: no robot has more that takes long
 _PRIORITY = 5  # of helpers: less than that of a loop in real time beside them
@@ -79,7 +79,7 @@ def _with_imported(source: str) -> dict[str, str]:
 def _helpers(modules: dict[str, dict[str, str]]) -> Iterator[None]:
     """Have others compile modules, each given with all that it imports, within this context."""
     missing = {name: needed for name, needed in modules.items() if not cache.is_kept(name)}
-    shared = KEEPS_MACHINE_CODE and own_folder() and sys.executable
+    shared = keeps_machine_code() and own_folder() and sys.executable
     count = min(_most(), len(missing)) - 1 if shared else 0
     with contextlib.ExitStack() as stack:
         for _ in range(count):
@@ -104,8 +104,12 @@ def _most() -> int:
     return min(_MOST, len(os.sched_getaffinity(0)))
 
 
-def _start(modules: dict[str, dict[str, str]]) -> subprocess.Popen[bytes]:
+def _start(modules: dict[str, dict[str, str]]) -> 'subprocess.Popen[bytes]':
     """Start a process that compiles modules, given by their sources."""
+    import json  # these are needed only where something is compiled
+    import subprocess
+    import tempfile
+
     with tempfile.TemporaryFile() as file:
         file.write(json.dumps(list(modules.values())).encode())
         file.seek(0)
@@ -119,7 +123,7 @@ def _start(modules: dict[str, dict[str, str]]) -> subprocess.Popen[bytes]:
         )
 
 
-def _end(helper: subprocess.Popen[bytes]) -> None:
+def _end(helper: 'subprocess.Popen[bytes]') -> None:
     """End a helper, which has nothing left to do once all is loaded here."""
     helper.kill()
     helper.wait()
@@ -127,6 +131,8 @@ def _end(helper: subprocess.Popen[bytes]) -> None:
 
 def compile_asked() -> None:
     """Compile, in a helper, the modules given at the standard input, but for those in work."""
+    import json
+
     os.nice(_PRIORITY)
     for needed in json.load(sys.stdin):
         _compile(needed.items())

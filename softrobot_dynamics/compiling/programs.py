@@ -50,6 +50,8 @@ def start_quietly() -> None:
         signal.signal(signal.SIGINT, _leave)
     sys.excepthook = _say_in_a_line
     warnings.formatwarning = _warning_in_a_line
+    if _hint():
+        import numba  # noqa: F401 (it fails here, in one line, not once something is compiled)
 
 
 @contextlib.contextmanager

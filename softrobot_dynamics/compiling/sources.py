@@ -10,19 +10,20 @@ for the type checker alone do not count, nor do modules that load machine code.
 
 import functools
 import hashlib
-from pathlib import Path
+import os
 import re
 import sys
 
 _LOADERS = {
     f'softrobot_dynamics.compiling.{name}'
-    for name in ('c_functions', 'folder', 'prebuilt', 'targets')
+    for name in ('c_functions', 'cache', 'folder', 'prebuilt', 'sources', 'targets')
 }
 """Modules that find, keep and load machine code, and have no part in what it is."""
 KNOWN = {'numba', 'numpy', 'llvmlite', 'scipy', *sys.stdlib_module_names}
-_FOR_TYPES = re.compile(r'^if TYPE_CHECKING:\n(?:(?:[ \t][^\n]*)?(?:\n|\Z))+', re.MULTILINE)
-_FROM = re.compile(r'^[ \t]*from\s+([\w.]+)\s+import\s+(\([^)]*\)|[^\n]*)', re.MULTILINE)
-_IMPORT = re.compile(r'^[ \t]*import\s+([^\n#]+)', re.MULTILINE)
+_FOR_TYPES = re.compile(r'\nif TYPE_CHECKING:\n(?:(?:[ \t][^\n]*)?(?:\n|\Z))+')
+_IMPORT = re.compile(  # from the end of a line, which is found faster than the beginning of one
+    r'\n[ \t]*(?:from\s+([\w.]+)\s+import\s+(\([^)]*\)|[^\n]*)|import\s+([^\n#]+))'
+)
 _NAME = re.compile(r'[A-Za-z_]\w*')
 
 
@@ -49,7 +50,8 @@ def digest_of(source: str, exempt: str) -> bytes:
 @functools.cache
 def _read(file: str) -> tuple[bytes, set[str]]:
     """Return (digest of a file, names that it imports)."""
-    text = Path(file).read_bytes()
+    with open(file, 'rb') as opened:
+        text = opened.read()
     return hashlib.sha256(text).digest(), _imported(text.decode())
 
 
@@ -61,13 +63,11 @@ def _imported_files(file: str, packages: frozenset[str]) -> frozenset[str]:
 
 def _imported(text: str) -> set[str]:
     """Return the dotted names that a source may import: modules, and what is in them."""
-    text = _FOR_TYPES.sub('', text)  # never run
-    found = set()
-    for module, names in _FROM.findall(text):
+    text, found = _FOR_TYPES.sub('\n', f'\n{text}'), set()  # the former is never run
+    for module, names, modules in _IMPORT.findall(text):
         lines = (line.partition('#')[0] for line in names.splitlines())
         found |= {f'{module}.{name}' for line in lines for name in _NAME.findall(line)}
-    for names in _IMPORT.findall(text):
-        found |= {name.split()[0] for name in names.split(',') if name.split()}
+        found |= {name.split()[0] for name in modules.split(',') if name.split()}
     return found
 
 
@@ -89,9 +89,21 @@ def _file(name: str) -> tuple[str, ...]:
     if not parts:
         own = getattr(module, '__file__', None)
         return (own,) if own else ()
-    for folder in getattr(module, '__path__', ()):
-        stem = Path(folder, *parts)
-        for file in (stem.with_suffix('.py'), stem / '__init__.py'):
-            if file.is_file():
-                return (str(file),)
+    *folders, last = parts
+    for place in getattr(module, '__path__', ()):
+        folder = os.path.join(place, *folders)
+        if f'{last}.py' in _content(folder):
+            return (os.path.join(folder, f'{last}.py'),)
+        inner = os.path.join(folder, last)
+        if last in _content(folder) and '__init__.py' in _content(inner):
+            return (os.path.join(inner, '__init__.py'),)
     return ()
+
+
+@functools.cache
+def _content(folder: str) -> frozenset[str]:
+    """Return the names in a folder; none if it is none."""
+    try:
+        return frozenset(os.listdir(folder))
+    except OSError:
+        return frozenset()

@@ -9,16 +9,32 @@ NUMBA_CPU_NAME and NUMBA_CPU_FEATURES. Code that an installed package brings is 
 
 import functools
 import hashlib
+import os
 import platform
 import sys
-from typing import NamedTuple
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import llvmlite
 import llvmlite.binding
-import numba
+from softrobot_dynamics.compiling.numba_versions import installed_version
 
-_OPTIONS = 'OPT', 'LOOP_VECTORIZE', 'SLP_VECTORIZE', 'ENABLE_AVX', 'USING_SVML', 'BOUNDSCHECK'
-"""Settings of numba, by environment variables or by what is installed, that change code."""
+_OPTIONS = {
+    'OPT': 3, 'LOOP_VECTORIZE': 1, 'SLP_VECTORIZE': 0, 'ENABLE_AVX': 1, 'USING_SVML': 0,
+    'BOUNDSCHECK': 0,
+}  # fmt: skip
+"""Settings of numba that change code, and what they are where nothing says otherwise."""
+_SAYS_OTHERWISE = {
+    *(f'NUMBA_{name}' for name in (*_OPTIONS, 'CPU_NAME', 'CPU_FEATURES')),
+    'NUMBA_DISABLE_INTEL_SVML',
+}
+_WITHOUT_AVX = {
+    'corei7-avx',
+    'core-avx-i',
+    'sandybridge',
+    'ivybridge',
+    'nocona',
+}  # numba leaves it out there
 
 
 class Level(NamedTuple):
@@ -51,7 +67,7 @@ class Keys(NamedTuple):
 @functools.cache
 def own_keys() -> Keys:
     """Return the keys of what this process compiles."""
-    name, features = numba.config.CPU_NAME, numba.config.CPU_FEATURES
+    name, features = _settings().CPU_NAME, _settings().CPU_FEATURES
     if name is None:
         name = llvmlite.binding.get_host_cpu_name()
     if features is None:
@@ -68,7 +84,7 @@ def level_keys() -> Keys | None:
     None where the processor lacks something of it, or where the user has named a processor.
     """
     found = LEVELS.get(platform.machine())
-    if found is None or sys.platform != 'linux' or numba.config.CPU_NAME is not None:
+    if found is None or sys.platform != 'linux' or _settings().CPU_NAME is not None:
         return None
     features = llvmlite.binding.get_host_cpu_features() if found.needed else {}
     if not all(features.get(name) for name in found.needed):
@@ -84,11 +100,28 @@ def keys_of(found: Level) -> Keys:
 
 def _versions() -> list[str]:
     python = platform.python_version().rpartition('.')[0]
-    return [numba.__version__, llvmlite.__version__, sys.implementation.name, python]
+    return [installed_version(), llvmlite.__version__, sys.implementation.name, python]
 
 
 def _options() -> list[str]:
-    return [f'{name}={int(getattr(numba.config, name, 0) or 0)}' for name in _OPTIONS]
+    return [f'{name}={int(getattr(_settings(), name, 0) or 0)}' for name in _OPTIONS]
+
+
+def _settings() -> Any:
+    """Return numba's settings; numba is imported for them if they are not the usual ones."""
+    usual = (
+        'numba' not in sys.modules
+        and _SAYS_OTHERWISE.isdisjoint(os.environ)
+        and not os.path.exists('.numba_config.yaml')
+        and not getattr(llvmlite.binding.targets, 'has_svml', bool)()
+        and llvmlite.binding.get_host_cpu_name() not in _WITHOUT_AVX
+        and llvmlite.binding.get_host_cpu_features().get('avx', True)
+    )
+    if usual:
+        return SimpleNamespace(CPU_NAME=None, CPU_FEATURES=None, **_OPTIONS)
+    import numba
+
+    return numba.config
 
 
 def _digest(*facts: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
-from softrobot_dynamics.compiling.addresses import Entry, run
+from softrobot_dynamics.compiling.addresses import Entry, matrix_at, run
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.accelerating import (
     accelerate_outputs,
@@ -99,7 +99,7 @@ def _pose(fixed, wanted, q):
             far = max(far, abs(b.r[i]))
         if far <= CLOSE:
             return _rates(fixed, wanted)
-        if solve_general(wanted.J, b.r.reshape(-1, 1)) != 0:
+        if solve_general(wanted.J, matrix_at(b.r, len(b.r), 1)) != 0:
             break
         for j in range(len(q)):
             wanted.q[j] += wanted.units[j] * b.r[j]
@@ -112,13 +112,13 @@ def _rates(fixed, wanted):
     """Fill qd and qdd of the posture from those of y_d; False if it is singular."""
     b, terms, controlled = fixed.b, wanted.terms, fixed.controlled
     copy(b.desired[1], b.r)
-    if not (_scale(fixed, wanted) and solve_general(wanted.J, b.r.reshape(-1, 1)) == 0):
+    if not (_scale(fixed, wanted) and solve_general(wanted.J, matrix_at(b.r, len(b.r), 1)) == 0):
         return False
     _unscale(wanted, b.r, wanted.qd)
     run(wanted.evaluate, wanted.q, wanted.qd)
     for i in range(len(controlled)):
         b.r[i] = b.desired[2, i] - terms.bias[controlled[i]]
-    if not (_scale(fixed, wanted) and solve_general(wanted.J, b.r.reshape(-1, 1)) == 0):
+    if not (_scale(fixed, wanted) and solve_general(wanted.J, matrix_at(b.r, len(b.r), 1)) == 0):
         return False
     _unscale(wanted, b.r, wanted.qdd)
     return True

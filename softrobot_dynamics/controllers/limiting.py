@@ -36,7 +36,12 @@ class Limiter:
     def __init__(self, lower: Vector, upper: Vector) -> None:
         self.last, self.known = np.zeros(len(lower)), False
         self._u, self._rate, self._out = np.zeros((3, len(lower)))
-        self._limit = cached(limit, lower=np.array(lower), upper=np.array(upper))
+        self._limit = cached(
+            limit,
+            'VECTOR, VECTOR, VECTOR, float64, VECTOR',
+            lower=np.array(lower),
+            upper=np.array(upper),
+        )
         self._limit(self._u, self.last, self._rate, 1.0, self._out)  # compiles
 
     def bring(self, u: Vector, rate: Vector, dt: float) -> tuple[Vector, Any]:

@@ -2,7 +2,6 @@
 """Find the YAML files that come with the package, however it was installed."""
 
 from collections.abc import Iterable
-import importlib.metadata
 from pathlib import Path
 
 try:
@@ -39,9 +38,11 @@ def _ament(kind: str) -> Iterable[Path]:
 
 
 def _distribution(kind: str) -> Iterable[Path]:
+    from importlib import metadata  # takes as long as numpy
+
     try:
-        files = importlib.metadata.files(PACKAGE) or []
-    except importlib.metadata.PackageNotFoundError:
+        files = metadata.files(PACKAGE) or []
+    except metadata.PackageNotFoundError:
         return []
     return [
         Path(file.locate())

@@ -60,9 +60,9 @@ class HeldCables:
         self._drives, self._zero = drives_of(model, robot), np.zeros(model.n)
         self._commanded, (first, count) = commanded, self._drives.cables.T
         self._one, self._other = first[count == 2], first[count == 2] + 1
-        self._measure = cached(measure, drives=self._drives)
-        self._convert = cached(convert, drives=self._drives)
-        self._tighten = cached(tighten, drives=self._drives)
+        self._measure = cached(measure, 'VECTOR, VECTOR', drives=self._drives)
+        self._convert = cached(convert, 'VECTOR, boolean', drives=self._drives)
+        self._tighten = cached(tighten, 'VECTOR', drives=self._drives)
         if derivatives is not None:
             own, hessians = drives_of(model, derivatives.robot).robot, model.hessians(cables=True)
             self._of_tension = derivatives.along(own, hessians)

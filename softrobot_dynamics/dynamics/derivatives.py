@@ -78,7 +78,7 @@ class Differentiator:
         self._forward = ForwardDynamicsDerivatives(
             own.response.qdd, change[:, :n], change[:, n : 2 * n], change[:, 2 * n :]
         )
-        self._differentiate = cached(run_three, entry=own.stages.whole)
+        self._differentiate = cached(run_three, 'VECTOR, VECTOR, VECTOR', entry=own.stages.whole)
         self._actuation = self.along(own.robot, model.hessians())
         self._respond = cached(
             respond,

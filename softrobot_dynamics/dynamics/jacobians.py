@@ -97,7 +97,9 @@ def jacobian_derivatives(
     q, qd = checked('q', q, (model.n,)), checked('qd', qd, (model.n,))
     index, point, robot = body_index(model, body), checked_point(point), model.evaluator().robot
     t = allocate_tangents(robot, model.derivatives())
-    cached(run_three, entry=tangent_entries(robot, t).whole)(q, qd, np.zeros(model.n))
+    cached(run_three, 'VECTOR, VECTOR, VECTOR', entry=tangent_entries(robot, t).whole)(
+        q, qd, np.zeros(model.n)
+    )
     require_finite(model, q, t.by_state)
     found = _frame(model, robot, t, index, point, q, qd)
     (S, rate, second), (V, A) = found.twists, found.motion

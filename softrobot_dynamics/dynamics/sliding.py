@@ -87,7 +87,7 @@ class Sliding:
             direction=self._ways,
             friction=self._friction,
         )
-        self._add_friction = cached(run, entry=add_friction)
+        self._add_friction = cached(run, 'VECTOR, VECTOR', entry=add_friction)
 
     def take(self, ways: Vector) -> bool:
         """Take the ways (m,) in which tendons slid last, and tell whether any did."""

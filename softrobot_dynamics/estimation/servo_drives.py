@@ -45,7 +45,7 @@ class ServoDifferentiator(Differentiator):
         self, model: CompiledModel, force: Vector, drives: ServoDrives, evaluate: Entry
     ) -> None:
         super().__init__(model, force, commanded=True)
-        self._drives, self._evaluate = drives, cached(run, entry=evaluate)
+        self._drives, self._evaluate = drives, cached(run, 'VECTOR, VECTOR', entry=evaluate)
         self._actuators, self._u = model.servos.actuators, np.zeros(model.m)
 
     def forward(self, q: Vector, qd: Vector, u: Vector) -> ForwardDynamicsDerivatives:

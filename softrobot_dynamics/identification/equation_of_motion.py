@@ -34,7 +34,7 @@ class EquationOfMotion:
         evaluate = model.evaluator()
         self._terms, self._robot = evaluate.terms, evaluate.robot
         made = acting(model, evaluate, self._inputs, has_friction=True)
-        self._evaluate = cached(run, entry=made.entry)
+        self._evaluate = cached(run, 'VECTOR, VECTOR', entry=made.entry)
         self._has_friction = made.capstan is not None
         self._acts = np.where(model.positioned, 0.0, 1.0)
         self._held = bool(model.positioned.any())

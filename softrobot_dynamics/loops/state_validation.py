@@ -45,6 +45,7 @@ BETWEEN = 0.2  # of T |v1 - v0|: a smooth motion has less than 0.1
 # A driver that is late by up to a period may stamp by the clock what it moved by its period, or
 # make up for that: then v times the difference is allowed besides, v being in both states.
 ADAPTING = 0.03  # by which share the usual time between states follows that of one state
+_RECKONING = 'VECTOR, VECTOR, VECTOR, VECTOR, float64, float64'
 
 
 class StateBounds(NamedTuple):
@@ -130,7 +131,7 @@ class _Track:
         self._turns = bounds.turns or Turns(np.zeros(n))
         self.turned = np.zeros(n)  # [rad] by which angles have jumped since the first state
         self._q, self._reckoned, self._velocity = np.zeros(n), np.zeros(n), np.zeros(n)
-        self._reckon = cached(dead_reckon, unit=bounds.unit)
+        self._reckon = cached(dead_reckon, _RECKONING, unit=bounds.unit)
         self._stamp = self.arrival = self._began = self._lateness = 0
         self._usual = 0.0  # time between states [s], 0 before it is known
         self.count = 0  # of the states; what is kept of them means nothing while it is 0
@@ -223,7 +224,7 @@ class StateValidator:
     def __init__(self, bounds: StateBounds, ahead: int = AHEAD) -> None:
         self.bounds = bounds
         self._names, self._limits = bounds.names, bounds.velocity
-        self._too_fast = cached(too_fast, velocity=bounds.velocity)
+        self._too_fast = cached(too_fast, 'VECTOR', velocity=bounds.velocity)
         self._accepted, self._others = _Track(bounds, ahead), _Track(bounds, ahead)
         self._unwrapped = Unwrapped(bounds.turns or Turns(np.zeros(len(bounds.names))))
         zero = np.zeros(len(bounds.names))

@@ -72,7 +72,7 @@ def cable_tables(model: RobotModel) -> CableTables:
     evaluate, q = model.evaluator(), np.zeros(model.n)
     drives = _drives(model, found, evaluate.robot, True)
     evaluate(q, q)
-    cached(measure, drives=drives)(q, q)
+    cached(measure, drives=drives)(q, q)  # now, also where kernels are being collected
     return found._replace(rest=drives.l)
 
 
@@ -116,8 +116,8 @@ class Conversion:
         if self._any:
             self._evaluate = model.evaluator()
             self.drives = drives_of(model, self._evaluate.robot)
-            self._measure = cached(measure, drives=self.drives)
-            self._convert = cached(convert, drives=self.drives)
+            self._measure = cached(measure, 'VECTOR, VECTOR', drives=self.drives)
+            self._convert = cached(convert, 'VECTOR, boolean', drives=self.drives)
 
     def efforts(self, q: Vector, command: Vector) -> Vector:
         """Return u (m,) of a command (m,) at q (n,), contiguous floats."""

@@ -46,7 +46,7 @@ class Evaluator:
     def go_by(self, evaluate: Entry) -> None:
         """Evaluate by another entry of q and qd from now on, such as one that goes by this one."""
         self.entry = evaluate
-        self._evaluate = cached(run, entry=evaluate)
+        self._evaluate = cached(run, 'VECTOR, VECTOR', entry=evaluate)
 
     def __call__(self, q: Vector, qd: Vector) -> Terms:
         """Return the terms at (q, qd), contiguous arrays (n,) of floats, unchecked."""
@@ -94,7 +94,11 @@ class Recursion:
     def __init__(self, model: RobotModel, mode: int, with_mass: bool) -> None:
         self.robot, self.Q, self.M = model.robot(), np.zeros(model.n), np.zeros((model.n,) * 2)
         given = {'mode': mode, 'with_mass': with_mass, 'Q': self.Q, 'M': self.M}
-        self._run = cached(run_three, entry=entry(inverse_dynamics, robot=self.robot, **given))
+        self._run = cached(
+            run_three,
+            'VECTOR, VECTOR, VECTOR',
+            entry=entry(inverse_dynamics, robot=self.robot, **given),
+        )
 
     def __call__(self, q: Vector, qd: Vector, qdd: Vector) -> None:
         """Fill the results at (q, qd, qdd), contiguous arrays (n,) of floats, unchecked."""

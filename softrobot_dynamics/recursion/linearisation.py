@@ -61,7 +61,7 @@ class Linearisation:
             zero=np.zeros(model.n),
         )
         self.follow = entry(follow, near=self._near)
-        self._follow = cached(run, entry=self.follow)
+        self._follow = cached(run, 'VECTOR, VECTOR', entry=self.follow)
 
     def begin(self, q: Vector) -> None:
         """Differentiate all bodies at q (n,); the next turn is the first one's."""

@@ -2,6 +2,7 @@
 """The mass matrix by composite rigid body inertias, from the terms of a forward pass."""
 
 import numpy as np
+from softrobot_dynamics.compiling.addresses import matrix_at
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.layout import JACOBIAN, ORIGIN
@@ -39,9 +40,9 @@ def mass_matrix(robot, M):
     small inertia of what is far away would drown in that of its distance.
     """
     W, n, room = robot.W, len(robot.coordinates), (len(robot.modules) + 1) * STATE
-    columns, X = W[room:][: 6 * n].reshape((6, n)), M
+    columns, X = matrix_at(W[room:], 6, n), M
     if n > len(M):  # joints follow others
-        X = W[room + 6 * n :][: n * n].reshape((n, n))
+        X = matrix_at(W[room + 6 * n :], n, n)
     _fill(robot, columns, X)
     if n > len(M):
         M[:] = 0.0

@@ -4,11 +4,11 @@
 from collections.abc import Callable, Sequence
 import functools
 from importlib import import_module
-from importlib.metadata import entry_points, EntryPoint
+from importlib.util import find_spec
 import pkgutil
 import re
 import threading
-from typing import Any, cast, TypeVar
+from typing import Any, cast, TYPE_CHECKING, TypeVar
 import warnings
 
 from softrobot_dynamics.errors import (
@@ -20,6 +20,9 @@ from softrobot_dynamics.errors import (
     UnknownNameError,
 )
 from softrobot_dynamics.schema.parsing import join, parse, Problems
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 T = TypeVar('T')
 F = TypeVar('F', bound=Callable[..., Any])
@@ -65,9 +68,11 @@ class Registry:
     """
     The classes of one kind by their type name.
 
-    Members register themselves when their module is imported. On first use the registry imports
-    every module of `package`, then every entry point of `group`; an entry point has the name of
-    the type it registers. One that cannot be loaded is reported by a warning and left out.
+    Members register themselves when their module is imported. A name imports the module of
+    `package` that is called so. Where none registers it, and where all names are asked for, the
+    registry imports every module of `package`, then every entry point of `group`; an entry point
+    has the name of the type it registers. One that cannot be loaded is reported by a warning and
+    left out.
     """
 
     def __init__(self, kind: str, package: str, group: str) -> None:
@@ -101,10 +106,19 @@ class Registry:
 
     def get(self, name: object) -> type:
         """Return the class called `name`; UnknownNameError if there is none."""
-        self._discover()
-        if not isinstance(name, str) or name not in self._members:
+        if not isinstance(name, str) or not self._find(name):
             raise UnknownNameError(self.kind, name, self.names())
         return self._members[name]
+
+    def _find(self, name: str) -> bool:
+        """Tell whether there is a class called `name`; import no more than it takes."""
+        if name not in self._members and not self._complete and name.isidentifier():
+            module = f'{self._package}.{name}'
+            if find_spec(module):
+                import_module(module)
+        if name not in self._members:
+            self._discover()
+        return name in self._members
 
     def names(self) -> tuple[str, ...]:
         """Return the type names, sorted."""
@@ -123,7 +137,7 @@ class Registry:
                 self._load(entry)
             self._complete = True
 
-    def _load(self, entry: EntryPoint) -> None:
+    def _load(self, entry: 'EntryPoint') -> None:
         """Load an entry point; a fault in it is a warning."""
         try:
             entry.load()
@@ -141,6 +155,8 @@ class Registry:
 @functools.cache
 def _entry_points() -> Any:
     """Return those of all installed packages, which are looked through once, to select from."""
+    from importlib.metadata import entry_points  # takes a while, and is seldom needed
+
     return entry_points()  # of a type that differs between versions of Python
 
 
@@ -162,12 +178,15 @@ def read_member(
     if not isinstance(value, dict):
         problems.append(Problem(path, value, f'a mapping with a {key} and its fields'))
         return None
-    kind, known = value.get(key, MISSING), registry.names()
-    if kind not in known:
+    kind = value.get(key, MISSING)
+    try:
+        cls = registry.get(kind)
+    except UnknownNameError:
+        known = registry.names()
         words = f'one of the {choices} {", ".join(known)}{closest(kind, known)}'
         problems.append(Problem(join(path, key), kind, words))
         return None
-    return parse(registry.get(kind), value, path, problems, ignore=(key, *ignore))
+    return parse(cls, value, path, problems, ignore=(key, *ignore))
 
 
 def _identity(cls: type) -> tuple[str, str]:

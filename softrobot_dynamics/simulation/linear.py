@@ -56,7 +56,8 @@ def closed_rates(
     loops = ClosedLoops(model, evaluate)
     closed, reduced = loops.by(evaluate.entry)
     t, f = loops.terms, len(loops.terms.h)
-    move, contact = cached(run, entry=reduced), model.per_thread.made(contact_forces)
+    move = cached(run, 'VECTOR, VECTOR', entry=reduced)
+    contact = model.per_thread.made(contact_forces)
     start = np.zeros((2, f))
     cached(begin_chart, closed=closed)(q, qd, *start)
     along = closed.Q[:, n - f :].T / closed.units

@@ -80,9 +80,9 @@ class LoadedStepper:
             values.append(np.zeros(6))
             given = {'body': body, 'turns': int(frame == 'body'), 'wrench': values[-1]}
             evaluate = self._loaded(evaluate, point, given)
-        plain = cached(run, entry=evaluate)
+        plain = cached(run, 'VECTOR, VECTOR', entry=evaluate)
         driven = self._stepper.driven(evaluate)
-        own = plain if driven is evaluate else cached(run, entry=driven)
+        own = plain if driven is evaluate else cached(run, 'VECTOR, VECTOR', entry=driven)
         return LoadedSteps(self._stepper.bind(evaluate), plain, own), values
 
     def _carried(self, body: int) -> Entry:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pickle
 import resource
 import stat
+import tempfile
 import warnings
 
 import numpy as np
@@ -182,7 +183,7 @@ def test_many_modules_make_one_warning(own, monkeypatch):
     def fail(*_, **__):
         raise OSError(30, 'Read-only file system')
 
-    monkeypatch.setattr(folder.tempfile, 'NamedTemporaryFile', fail)
+    monkeypatch.setattr(tempfile, 'NamedTemporaryFile', fail)
     with pytest.warns(RuntimeWarning, match='Read-only file system') as caught:
         for i in range(3):
             assert cache.load_module(f'x = {i}\n', 'test_few').x == i
@@ -198,7 +199,7 @@ def test_without_a_home_kernels_are_kept_in_a_folder_for_temporary_files(tmp_pat
     for name in ('SOFTROBOT_CACHE_DIR', 'XDG_CACHE_HOME'):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(folder.Path, 'home', staticmethod(fail))
-    monkeypatch.setattr(folder.tempfile, 'gettempdir', lambda: str(tmp_path))
+    monkeypatch.setattr(tempfile, 'gettempdir', lambda: str(tmp_path))
     found = folder.own_folder()
     assert found == tmp_path / f'softrobot_dynamics-{os.geteuid()}'
     assert found.stat().st_mode & 0o777 == 0o700

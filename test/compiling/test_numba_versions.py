@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numba
 import pytest
-from softrobot_dynamics.compiling.compiler import KEEPS_MACHINE_CODE
-from softrobot_dynamics.compiling.numba_versions import is_tested, TESTED_RANGE
+from softrobot_dynamics.compiling.numba_versions import is_tested, keeps_machine_code, TESTED_RANGE
 from support.programs import finish, PACKAGE, start
 
 ALONE = PACKAGE / 'compiling' / 'numba_internals.py'
@@ -112,7 +111,7 @@ def _root_assigned(node):
 @pytest.mark.quick
 def test_the_version_in_use_is_a_tested_one():
     """This test run uses numba's internals, with a version that the package allows."""
-    assert is_tested(numba.__version__) and KEEPS_MACHINE_CODE
+    assert is_tested(numba.__version__) and keeps_machine_code()
 
 
 @pytest.mark.quick

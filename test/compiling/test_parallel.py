@@ -125,8 +125,8 @@ SOURCE = 'from __main__ import half\\n' + textwrap.dedent(SOURCE).replace('x[0]'
 
 
 def load_small(label, done=()):
-    """Load a module that compiles at once; returns its function's name."""
-    source = '@for_python((float64,))\ndef small(x):\n    return 2.0 * x\n'
+    """Load a module that compiles at once; returns its function."""
+    source = '@by_address(float64(float64))\ndef small(x):\n    return 2.0 * x\n'
     module = cache.load_module(f'# {label}\nfrom numba.types import float64\n{source}', label)
     return module.small
 
@@ -168,15 +168,6 @@ def test_stand_ins_are_not_called():
     with pytest.raises(RuntimeError, match='cannot be called yet'):
         parallel.compile_in_parallel(lambda: load_small(name)(1.0))
     assert parallel.compile_in_parallel(functools.partial(load_small, name))[0](1.5) == 3.0
-
-
-@pytest.mark.quick
-def test_a_kernel_with_types_is_compiled_when_loaded():
-    """A kernel with declared types compiles when loaded; other arguments compile at a call."""
-    small = load_small('told')
-    assert len(small.signatures) == 1
-    assert small(2.0) == 4.0 and len(small.signatures) == 1
-    assert small(2) == 4.0 and len(small.signatures) == 2
 
 
 @pytest.mark.quick

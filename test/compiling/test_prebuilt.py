@@ -156,12 +156,12 @@ def test_an_object_is_loaded_by_its_name(shipped):
     """A C function that the package brings is called at the address that is returned."""
     shipped('emitted_sine', 'c_calling', object_of(CALLING.format(outside='sin')))
     call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(
-        c_functions.load('emitted_sine')
+        c_functions.load('emitted_sine', register_helpers)
     )
     x, y = np.array([0.5]), np.zeros(1)
     call(x.ctypes.data, y.ctypes.data)
     assert y[0] == np.sin(0.5)
-    assert c_functions.load('emitted_cosine') is None
+    assert c_functions.load('emitted_cosine', register_helpers) is None
 
 
 @pytest.mark.quick
@@ -170,7 +170,7 @@ def test_an_object_that_calls_what_is_not_there_is_not_loaded(shipped):
     code = object_of(CALLING.format(outside='not_in_this_process'))
     shipped('emitted_lacking', 'c_calling', code)
     assert c_functions.undefined_symbols(code) == {'not_in_this_process'}
-    assert c_functions.load('emitted_lacking') is None
+    assert c_functions.load('emitted_lacking', register_helpers) is None
 
 
 @pytest.mark.quick

@@ -7,6 +7,8 @@ from importlib.metadata import EntryPoint, EntryPoints
 import inspect
 import math
 import pickle
+import subprocess
+import sys
 import types
 
 import numpy as np
@@ -204,6 +206,22 @@ def test_the_package_registers_its_own_members():
     from softrobot_dynamics.joints.contract import JOINTS
 
     assert {'fixed', 'revolute', 'prismatic'} <= set(JOINTS.names())
+
+
+def test_a_name_imports_its_own_module_only():
+    """A process that asks for a joint type imports no other; an unknown name lists all types."""
+    code = (
+        'import sys\n'
+        'from softrobot_dynamics.joints.contract import JOINTS\n'
+        'name = JOINTS.get("helical").type_name\n'
+        'print(name, "softrobot_dynamics.joints.planar" in sys.modules)\n'
+        'try: JOINTS.get("helix")\n'
+        'except Exception as error: print(error)\n'
+    )
+    found = subprocess.run([sys.executable, '-c', code], stdout=subprocess.PIPE, check=True)
+    first, second = found.stdout.decode().splitlines()
+    assert first == 'helical False'
+    assert 'planar' in second and 'helical' in second
 
 
 def test_entry_points_are_loaded_and_broken_ones_named(kinds, monkeypatch):

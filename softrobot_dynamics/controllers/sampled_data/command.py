@@ -136,7 +136,7 @@ class HeldCommand:
             cycle=self._cycle,
         )
         self.entry = entry(advance, held=held)
-        self._advance = cached(run_three, entry=self.entry)
+        self._advance = cached(run_three, 'VECTOR, VECTOR, VECTOR', entry=self.entry)
 
     def begin(self, q: Vector, qd: Vector, u: Vector) -> None:
         """

@@ -101,7 +101,9 @@ class SampledLoop:
         self.size, self._memory = size, np.zeros(size)
         self.lines = self._held.lines
         self._room = allocate_workspace(model.n, len(controlled), size)
-        self._growth = cached(loop_growth, response=self._held.response, room=self._room)
+        self._growth = cached(
+            loop_growth, 'float64, float64, float64', response=self._held.response, room=self._room
+        )
 
     def growth(
         self, q: Vector, u: Vector, law: Law, off: float = 0.0, late: Lateness = AT_ONCE

@@ -56,7 +56,7 @@ def exponential(A, E, scratch):
         E[0, 0] = math.nan
         return
     halvings = max(0, int(math.ceil(math.log2(max(norm, 1e-300) / 0.5))))
-    _fill(A, math.ldexp(1.0, -halvings), A)
+    _fill(A, 0.5**halvings, A)
     _fill(A, 0.0, E)
     for i in range(len(A)):
         E[i, i] = 1.0

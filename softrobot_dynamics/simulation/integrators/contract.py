@@ -41,6 +41,7 @@ INTEGRATORS = Registry(
     'integrator', 'softrobot_dynamics.simulation.integrators', 'softrobot_dynamics.integrators'
 )
 register = INTEGRATORS.register
+ADVANCE = 'VECTOR, VECTOR, VECTOR, float64, boolean'  # types of what `advance` takes
 
 
 class Clock(NamedTuple):

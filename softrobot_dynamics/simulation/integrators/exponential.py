@@ -22,6 +22,7 @@ from softrobot_dynamics.simulation.integrators.closed_loops import ClosedLoops
 from softrobot_dynamics.simulation.integrators.contact_response import system_of, whole_system
 from softrobot_dynamics.simulation.integrators.contact_step import begin_contact, end_contact
 from softrobot_dynamics.simulation.integrators.contract import (
+    ADVANCE,
     begin_steps,
     Clock,
     count_step,
@@ -125,8 +126,8 @@ class ExponentialIntegrator(Integrator):
             closed, evaluate = self.loops.by(evaluate)
             work = self._work._replace(evaluate=evaluate, clock=new_clock())
             given = {'closed': closed, 'clock': self.clock, 'state': self.loops.state}
-            return cached(closed_steps, work=work, **given)
-        return cached(exponential_steps, work=self._work._replace(evaluate=evaluate))
+            return cached(closed_steps, ADVANCE, work=work, **given)
+        return cached(exponential_steps, ADVANCE, work=self._work._replace(evaluate=evaluate))
 
     def reset(self, q: Vector) -> None:
         """Begin at q (n,)."""

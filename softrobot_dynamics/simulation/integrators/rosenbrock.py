@@ -21,7 +21,7 @@ from softrobot_dynamics.recursion.derivative_passes import (
 )
 from softrobot_dynamics.recursion.drives import add_cable_stiffness
 from softrobot_dynamics.recursion.servos import separate_servos
-from softrobot_dynamics.simulation.integrators.contract import Clock, Integrator, register
+from softrobot_dynamics.simulation.integrators.contract import ADVANCE, Clock, Integrator, register
 from softrobot_dynamics.simulation.integrators.forces import start
 from softrobot_dynamics.simulation.integrators.rosenbrock_stages import (
     allocate_stages,
@@ -140,7 +140,7 @@ class RosenbrockIntegrator(Integrator):
     def bind(self, evaluate: Entry) -> Callable[..., int]:
         """Return ``advance`` by another entry that evaluates the robot into the same terms."""
         work = self._work._replace(evaluate=self.driven(evaluate))
-        return cached(rosenbrock_steps, work=work)
+        return cached(rosenbrock_steps, ADVANCE, work=work)
 
     def reset(self, q: Vector) -> None:
         """Restart."""

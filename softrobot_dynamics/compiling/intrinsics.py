@@ -1,0 +1,309 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+What :mod:`.addresses` and :mod:`.python_calls` declare, in LLVM's words.
+
+The places of fields in objects and arrays are those of the binary interfaces of CPython and numpy,
+which extensions of either are compiled with. This is imported, and numba with it, when
+something is compiled that uses one of them.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+_BIT, _CHAR, _INT, _LONG = map(ir.IntType, (1, 8, 32, 64))
+_POINTER, _DOUBLE = _CHAR.as_pointer(), ir.DoubleType()
+_HEAD = object.__basicsize__  # bytes of every object, of which the last are its type
+_TYPE = _HEAD - 8
+_DATA, _DIMENSIONS, _SHAPE, _KIND, _FLAGS = (_HEAD + x for x in (0, 8, 16, 40, 48))  # of an array
+_ORDER, _NUMBER = _HEAD + 10, _HEAD + 12  # of what an array is of
+_CONTIGUOUS_ALIGNED, _OF_FLOATS = 0x101, 12
+_FROM = {types.float64: 'PyFloat_FromDouble', types.int64: 'PyLong_FromLongLong'}
+UNKNOWN = 2**40  # length [numbers] given to arrays of which only the beginning is known
+
+
+@intrinsic
+def call(context, address, *arrays):
+    """
+    Call the C function at an ``address``, an integer, with pointers to where ``arrays`` begin.
+
+    The function returns nothing and takes as many pointers.
+    """
+    known = types.float64, types.int64
+    if not all(
+        isinstance(a, types.Array) and a.layout == 'C' and a.dtype in known for a in arrays
+    ):
+        return None  # numba then says that there is no such call
+    own = types.StarArgTuple(arrays)
+
+    def generate(context, builder, signature, arguments):
+        """Emit the call."""
+        address = arguments[0]
+        values = [builder.extract_value(arguments[1], i) for i in range(len(arrays))]
+        pointers = [
+            context.make_array(array)(context, builder, value).data
+            for array, value in zip(own, values)
+        ]
+        function = ir.FunctionType(ir.VoidType(), [pointer.type for pointer in pointers])
+        builder.call(builder.inttoptr(address, function.as_pointer()), pointers)
+        return context.get_dummy_value()
+
+    return types.void(address, own), generate
+
+
+@intrinsic
+def array_at(context, pointer):
+    """Return the array (UNKNOWN,) of what begins at a pointer."""
+    array = types.Array(pointer.dtype, 1, 'C')
+
+    def generate(context, builder, signature, arguments):
+        shape = [context.get_constant(types.intp, UNKNOWN)]
+        return _array(context, builder, array, arguments[0], shape)
+
+    return array(pointer), generate
+
+
+@intrinsic
+def matrix_at(context, array, rows, columns):
+    """Return the array (rows, columns) of the first numbers of a contiguous one."""
+    if not isinstance(array, types.Array) or array.layout != 'C':
+        return None
+    matrix = types.Array(array.dtype, 2, 'C', readonly=not array.mutable)
+
+    def generate(context, builder, signature, arguments):
+        data = context.make_array(array)(context, builder, arguments[0]).data
+        return _array(context, builder, matrix, data, arguments[1:])
+
+    return matrix(array, types.intp, types.intp), generate
+
+
+@intrinsic(prefer_literal=True)
+def given_array(context, table, index, dtype, dimensions):
+    """Return the array, contiguous, of which table[index] and on hold the address and shape."""
+    array = types.Array(dtype.dtype, dimensions.literal_value, 'C')
+
+    def generate(context, builder, signature, arguments):
+        entries = context.make_array(table)(context, builder, arguments[0]).data
+        address, *shape = (
+            builder.load(builder.gep(entries, [context.get_constant(types.intp, i)]))
+            for i in range(index.literal_value, index.literal_value + 1 + array.ndim)
+        )
+        pointer = context.get_data_type(array.dtype).as_pointer()
+        return _array(context, builder, array, builder.inttoptr(address, pointer), shape)
+
+    return array(table, index, dtype, dimensions), generate
+
+
+@intrinsic(prefer_literal=True)
+def given_float(context, table, index):
+    """Return the float of which table[index] holds the bits."""
+
+    def generate(context, builder, signature, arguments):
+        entries = context.make_array(table)(context, builder, arguments[0]).data
+        place = builder.gep(entries, [context.get_constant(types.intp, index.literal_value)])
+        return builder.bitcast(builder.load(place), ir.DoubleType())
+
+    return types.float64(table, index), generate
+
+
+@intrinsic
+def table_of(context, owner):
+    """Return the table (.,), an array of integers, that a function belongs to."""
+    array = types.Array(types.int64, 1, 'C')
+
+    def generate(context, builder, signature, arguments):
+        return _array_object(context, builder, array, arguments[0])
+
+    return array(owner), generate
+
+
+@intrinsic(prefer_literal=True)
+def raise_count(context, expected):
+    """Raise a TypeError in Python that as many arguments are expected; return nothing."""
+    words = f'expected {expected.literal_value} arguments'
+
+    def generate(context, builder, signature, arguments):
+        _raise_type_error(builder, words)
+        return _POINTER(None)
+
+    return types.voidptr(expected), generate
+
+
+@intrinsic
+def vector_of(context, owner, value):
+    """Return the array (.,) of a Python object, which is looked at in the order that is safe."""
+    array = types.Array(types.float64, 1, 'C')
+    words = 'expected a contiguous array of floats, of one dimension'
+
+    def generate(context, builder, signature, arguments):
+        owner, value = arguments
+        place = builder.alloca(context.get_value_type(array))
+        right = builder.alloca(_BIT)
+        builder.store(_BIT(0), right)
+        kinds = (_field(builder, x, _TYPE, _POINTER) for x in arguments)
+        with builder.if_then(builder.icmp_unsigned('==', *kinds)):  # as the table: it has fields
+            numbers = _field(builder, value, _KIND, _POINTER)
+            flags = builder.and_(_field(builder, value, _FLAGS, _INT), _INT(_CONTIGUOUS_ALIGNED))
+            checks = [
+                builder.icmp_unsigned('==', found, wanted)
+                for found, wanted in (
+                    (_field(builder, value, _DIMENSIONS, _INT), _INT(1)),
+                    (flags, _INT(_CONTIGUOUS_ALIGNED)),
+                    (_field(builder, numbers, _NUMBER, _INT), _INT(_OF_FLOATS)),
+                    (_field(builder, numbers, _ORDER, _CHAR), _CHAR(ord('='))),
+                )
+            ]
+            with builder.if_then(_all(builder, checks)):
+                builder.store(_BIT(1), right)
+                builder.store(_array_object(context, builder, array, value), place)
+        with builder.if_then(builder.not_(builder.load(right)), likely=False):
+            _raise_type_error(builder, words)
+        return builder.load(place)
+
+    return array(owner, value), generate
+
+
+@intrinsic
+def float_of(context, value):
+    """Return the float of a Python object."""
+
+    def generate(context, builder, signature, arguments):
+        return _call(builder, _DOUBLE, 'PyFloat_AsDouble', *arguments)
+
+    return types.float64(value), generate
+
+
+@intrinsic
+def bool_of(context, value):
+    """Tell whether a Python object is true."""
+
+    def generate(context, builder, signature, arguments):
+        found = _call(builder, _INT, 'PyObject_IsTrue', *arguments)
+        return builder.icmp_signed('>', found, _INT(0))
+
+    return types.boolean(value), generate
+
+
+@intrinsic
+def has_failed(context):
+    """Tell whether something was raised in Python."""
+
+    def generate(context, builder, signature, arguments):
+        found = _call(builder, _POINTER, 'PyErr_Occurred')
+        return builder.icmp_unsigned('!=', found, _POINTER(None))
+
+    return types.boolean(), generate
+
+
+@intrinsic
+def nothing(context):
+    """Return a pointer to nothing."""
+
+    def generate(context, builder, signature, arguments):
+        return _POINTER(None)
+
+    return types.voidptr(), generate
+
+
+@intrinsic
+def release(context):
+    """Let other threads run Python."""
+
+    def generate(context, builder, signature, arguments):
+        return _call(builder, _POINTER, 'PyEval_SaveThread')
+
+    return types.voidptr(), generate
+
+
+@intrinsic
+def resume(context, thread):
+    """Wait until this thread may run Python again."""
+
+    def generate(context, builder, signature, arguments):
+        _call(builder, ir.VoidType(), 'PyEval_RestoreThread', *arguments)
+        return context.get_dummy_value()
+
+    return types.void(thread), generate
+
+
+@intrinsic
+def object_of(context, value):
+    """Return the Python object of a float, an integer, a truth value, or None."""
+
+    def generate(context, builder, signature, arguments):
+        if value == types.none:
+            none = _symbol(builder, '_Py_NoneStruct')
+            _call(builder, ir.VoidType(), 'Py_IncRef', none)
+            return none
+        if value == types.boolean:
+            return _call(builder, _POINTER, 'PyBool_FromLong', builder.zext(arguments[0], _LONG))
+        return _call(builder, _POINTER, _FROM[value], *arguments)
+
+    return types.voidptr(value), generate
+
+
+def _array(context: Any, builder: Any, array: Any, pointer: Any, shape: Sequence[Any]) -> Any:
+    """Value of a contiguous array that nobody owns."""
+    made = context.make_array(array)(context, builder)
+    size = context.get_constant(types.intp, context.get_abi_sizeof(pointer.type.pointee))
+    strides = [size]
+    for length in reversed(shape[1:]):
+        strides.insert(0, builder.mul(strides[0], length))
+    made.data, made.itemsize, made.nitems = pointer, size, shape[0]
+    for length in shape[1:]:
+        made.nitems = builder.mul(made.nitems, length)
+    made.shape = _packed(builder, shape)
+    made.strides = _packed(builder, strides)
+    return made._getvalue()
+
+
+def _packed(builder: Any, values: Sequence[Any]) -> Any:
+    """Return values of one LLVM type as an LLVM array."""
+    packed: Any = ir.Constant(ir.ArrayType(values[0].type, len(values)), ir.Undefined)
+    for i, value in enumerate(values):
+        packed = builder.insert_value(packed, value, i)
+    return packed
+
+
+def _array_object(context: Any, builder: Any, array: Any, value: Any) -> Any:
+    """Return the array (.,) that a Python object is."""
+    pointer = context.get_data_type(array.dtype).as_pointer()
+    length = builder.load(_field(builder, value, _SHAPE, _LONG.as_pointer()))
+    return _array(context, builder, array, _field(builder, value, _DATA, pointer), [length])
+
+
+def _field(builder: Any, value: Any, place: int, kind: ir.Type) -> Any:
+    """Return what stands at a place [bytes] of an object."""
+    return builder.load(builder.bitcast(builder.gep(value, [_LONG(place)]), kind.as_pointer()))
+
+
+def _all(builder: Any, checks: list[Any]) -> Any:
+    good = checks[0]
+    for check in checks[1:]:
+        good = builder.and_(good, check)
+    return good
+
+
+def _raise_type_error(builder: Any, words: str) -> None:
+    text = ir.Constant(ir.ArrayType(_CHAR, len(words) + 1), bytearray(words.encode() + b'\0'))
+    place = ir.GlobalVariable(builder.module, text.type, builder.module.get_unique_name('words'))
+    place.initializer, place.global_constant, place.linkage = text, True, 'private'
+    kind = _symbol(builder, 'PyExc_TypeError')  # numba tells LLVM that this is the class
+    _call(builder, ir.VoidType(), 'PyErr_SetString', kind, builder.bitcast(place, _POINTER))
+
+
+def _symbol(builder: Any, name: str) -> Any:
+    """Return the address of one of Python's variables."""
+    known = builder.module.globals
+    return known[name] if name in known else ir.GlobalVariable(builder.module, _CHAR, name)
+
+
+def _call(builder: Any, kind: ir.Type, name: str, *arguments: Any) -> Any:
+    """Call one of Python's functions."""
+    known, types_of = builder.module.globals, [argument.type for argument in arguments]
+    if name not in known:
+        ir.Function(builder.module, ir.FunctionType(kind, types_of), name)
+    return builder.call(known[name], arguments)
