@@ -10,8 +10,6 @@ and numba with it, when something is compiled.
 from typing import Any
 
 import numba
-from numba.extending import typeof_impl
-from softrobot_dynamics.compiling.deferred import Deferred
 from softrobot_dynamics.compiling.folder import warn_once
 from softrobot_dynamics.compiling.numba_versions import is_tested, TESTED_RANGE
 from softrobot_dynamics.errors import ArgumentError
@@ -48,12 +46,10 @@ else:
 _TYPING = numba.njit(lambda: None).typingctx
 
 
-@typeof_impl.register(Deferred)
-def _type_of(value: Deferred, purpose: Any) -> Any:
-    """Return numba's type of a deferred function: that of what is made of it."""
-    made = value.made
+def type_of(made: Any) -> Any:
+    """Return numba's type of a dispatcher or an intrinsic."""
     _TYPING.refresh()  # an intrinsic may be new
     return _TYPING.resolve_value_type(made)
 
 
-__all__ = ['by_address', 'for_python', 'inner', 'register_helpers']
+__all__ = ['by_address', 'for_python', 'inner', 'register_helpers', 'type_of']

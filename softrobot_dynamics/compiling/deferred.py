@@ -3,8 +3,8 @@
 What numba makes of functions, made when something is compiled that uses it.
 
 To import numba takes longer than all else that a start with a full kernel cache needs, and each
-function that it decorates takes time as well. So modules of kernels hold :class:`Deferred`, which
-numba is told the type of (:mod:`.compiler`), and import no numba themselves.
+function that it decorates takes time as well. So modules of kernels hold :class:`Deferred`, and
+import no numba themselves.
 """
 
 from collections.abc import Callable
@@ -33,3 +33,10 @@ class Deferred:
     def made(self) -> Any:
         """What numba has made of the function."""
         return self._decorate(self.py_func)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """The type of what is made of the function, which numba asks objects for by this name."""
+        from softrobot_dynamics.compiling.compiler import type_of
+
+        return type_of(self.made)

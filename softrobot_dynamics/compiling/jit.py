@@ -24,15 +24,13 @@ emitted into a module that is named after all its sources instead
 
 from collections.abc import Callable
 import os
-import sys
 from types import FunctionType
 from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.deferred import Deferred
 
-if 'numba' in sys.modules or os.environ.get('NUMBA_DISABLE_JIT'):
-    # numba can then compile what calls a kernel; or it is said that it cannot
+if os.environ.get('NUMBA_DISABLE_JIT'):  # it is refused
     from softrobot_dynamics.compiling import compiler  # noqa: F401
 
 OPTIONS = {'nogil': True, '_nrt': False, 'error_model': 'numpy', 'fastmath': {'contract'}}

@@ -96,7 +96,7 @@ def test_no_reference_is_lost_or_kept():
 
 def test_other_threads_run_meanwhile():
     """While a kernel computes, another thread runs Python."""
-    x, program, ticks = np.zeros(10**8), cached(fill, 'VECTOR, float64'), []
+    x, program, ticks = np.zeros(2 * 10**7), cached(fill, 'VECTOR, float64'), []
     done = threading.Event()
 
     def tick():
@@ -105,12 +105,14 @@ def test_other_threads_run_meanwhile():
 
     thread = threading.Thread(target=tick)
     thread.start()
-    before = len(ticks)
-    program(x, 1.0)
-    during = len(ticks) - before
+    most = 0
+    for _ in range(20):  # the other thread needs a processor, too
+        before = len(ticks)
+        program(x, 1.0)
+        most = max(most, len(ticks) - before)
     done.set()
     thread.join()
-    assert during > 1
+    assert most > 2
 
 
 def test_kept_functions_need_nothing_of_numba():
@@ -132,3 +134,21 @@ def test_a_start_with_a_full_cache_imports_no_numba(tmp_path):
     """
     first, again = (finish(start(program, tmp_path))[0].split() for _ in range(2))
     assert first == ['3.0', 'True'] and again == ['3.0', 'False']
+
+
+@pytest.mark.parametrize('first', ['softrobot_dynamics.kernels.sums', 'numba'])
+def test_functions_of_numba_call_kernels_whichever_was_imported_first(tmp_path, first):
+    """A function that a user decorates by numba.njit may call our kernels."""
+    program = f"""
+        import {first}
+        import numba
+        import numpy as np
+        from softrobot_dynamics.kernels.sums import dot
+
+        @numba.njit
+        def squared(x):
+            return dot(x, x)
+
+        print(squared(np.arange(3.0)), squared(np.ones(2)))
+    """
+    assert finish(start(program, tmp_path))[0].split() == ['5.0', '2.0']
