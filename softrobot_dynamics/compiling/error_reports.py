@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What a C function calls of numba where an exception leaves it, as functions of its own.
+Functions of numba that a C function calls where an exception leaves it, as own functions.
 
 No kernel raises one on purpose, but numba prepares for it wherever one might, as by a slice with a
 step of zero. With these in its object, a C function needs nothing of numba when it is loaded.

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What :mod:`.addresses` and :mod:`.python_calls` declare, in LLVM's words.
+Intrinsics that :mod:`.addresses` and :mod:`.python_calls` declare, as LLVM code.
 
 The places of fields in objects and arrays are those of the binary interfaces of CPython and numpy,
 which extensions of either are compiled with. This is imported, and numba with it, when

@@ -216,7 +216,7 @@ class Composition(Controller[Composed]):
 
     @property
     def failure(self) -> str:
-        """Why a law at work has no command, see :attr:`Controller.failure`."""
+        """The reason for which a law at work has no command, see :attr:`Controller.failure`."""
         return next(filter(None, (self.laws[i].failure for i in self._now.laws)), '')
 
     def lead(self, order: TipOrder, t: float) -> None:

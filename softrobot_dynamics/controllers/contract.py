@@ -170,7 +170,7 @@ class Controller(Rebuilt, Generic[S]):
 
     @property
     def failure(self) -> str:
-        """Why the law has no command at present, for the log; '' where nothing can be said."""
+        """The reason for which the law has no command at present, for the log; '' if unknown."""
         return ''
 
     @classmethod

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What is checked, compiled and measured before the nodes of a demo start."""
+"""Preparation of a demo: checks, compilation and measurements before its nodes start."""
 
 from __future__ import annotations
 

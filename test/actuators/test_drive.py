@@ -119,7 +119,7 @@ def test_limits_have_the_unit_of_the_command():
 
 @pytest.mark.quick
 def test_a_pair_of_tendons_within_a_body_has_no_part_elsewhere():
-    """What of an actuator is within one body is that of both its paths; else none is left."""
+    """The passages of an actuator through one body are those of both its paths."""
     robot = sd.load_robot('servo_arm')
     both = robot.actuators[2].actuator
     for body in ('segment1', 'segment2'):

@@ -59,7 +59,7 @@ def test_results_are_floats_integers_or_none():
     np.ones(3, dtype='>f8'), np.ones(3, dtype=int),
 ])  # fmt: skip
 def test_other_arrays_are_refused(x):
-    """What is not a contiguous array of floats with one dimension raises a TypeError."""
+    """An object other than a contiguous array of floats, of one dimension, raises a TypeError."""
     with pytest.raises(TypeError, match='contiguous array of floats, of one dimension'):
         weigh()(x, 1.0, False)
 
@@ -75,7 +75,7 @@ def test_other_numbers_of_arguments_are_refused():
 
 
 def test_what_was_given_is_kept_and_known():
-    """What a kernel was given lasts as long as it, and can be asked for by name."""
+    """Arrays that a kernel was given last as long as it, and can be asked for by name."""
     program = cached(weighted, 'VECTOR, float64, boolean', weights=np.full(10**6, 3.0))
     gc.collect()
     filled = [np.full(10**6, np.nan) for _ in range(4)]  # would take the place of what was freed

@@ -129,7 +129,7 @@ def test_robots_without_closures_make_the_steps_that_they_did():
     """The kernel of steps of a tree is that of no loops."""
     tree = sd.compile_model(sd.load_robot({**four_bar(), 'closures': []}))
     assert tree.closure_plan is None
-    names = [sd.Simulator(each)._steps.advance.func.__name__ for each in (tree, model(four_bar))]
+    names = [sd.Simulator(each)._steps.advance.__name__ for each in (tree, model(four_bar))]
     assert names == ['exponential_steps', 'closed_steps']
 
 

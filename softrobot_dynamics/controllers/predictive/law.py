@@ -139,7 +139,7 @@ class Predictive(Controller[PredictiveSettings]):
 
     @property
     def failure(self) -> str:
-        """Why there is no command, see :attr:`Controller.failure`."""
+        """The reason for which there is no command, see :attr:`Controller.failure`."""
         if not self.schedule.lost:
             return ''
         figures = self.solutions
