@@ -78,8 +78,14 @@ def prepare_forces(fixed, settings, force):
 
 @kernel
 def conclude(fixed, settings, q, qd, saturated):
-    """Bring the response to a held command on by a tick, and note the command if there is one."""
+    """
+    Bring the response to a held command on by a tick, and note the command if there is one.
+
+    There is none, and -1 is returned, for a state (q, qd) that is not finite.
+    """
     last = fixed.last
+    if not (all_finite(q) and all_finite(qd)):
+        saturated = -1
     run_three(fixed.held, q, qd, last if last[0] == last[0] else settings.feed_forward)
     if saturated >= 0:
         copy(fixed.b.u, last)

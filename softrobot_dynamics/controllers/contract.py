@@ -143,7 +143,9 @@ class Controller(Rebuilt, Generic[S]):
         Begin at the present state (q, qd) at time t [s]: the plan takes over from there.
 
         ``u`` (m,) is the command in force, from which rate limits count (default: unknown).
+        ArgumentError for a state of another size.
         """
+        self.require_state(q, qd)
         y, velocity = self.outputs(q, qd)
         state = np.array([y, velocity, 0.0 * y])[:, self.controlled]
         self.plan = self.plan._replace(
@@ -214,8 +216,19 @@ class Controller(Rebuilt, Generic[S]):
 
     @required
     def compute(self, t: float, q: Vector, qd: Vector) -> Command:
-        """Return the :class:`Command` for the state (q, qd) at time t [s]."""
+        """
+        Return the :class:`Command` for the state (q, qd), (n,) each, at time t [s].
+
+        Laws that use the state have no command (``ok`` is false) if it is not finite, and raise
+        ArgumentError if it is of another size.
+        """
         raise NotImplementedError
+
+    def require_state(self, q: Vector, qd: Vector) -> None:
+        """Raise ArgumentError unless q and qd have as many numbers as the robot coordinates."""
+        n = self.model.n
+        if not len(q) == len(qd) == n:
+            raise ArgumentError('q, qd', f'{len(q)} and {len(qd)} numbers', f'{n} each')
 
     def reach(self) -> tuple[Vector, Vector]:
         """Return the least and the greatest command of this tick, (m,) each, by all limits."""

@@ -73,7 +73,8 @@ class FeedForward(Controller[FeedForwardSettings]):
         return at_rest
 
     def compute(self, t: float, q: Vector, qd: Vector) -> Command:
-        """Return the :class:`Command` for the state (q, qd) at time t [s]."""
+        """Return the :class:`Command`, which does not depend on the state."""
+        self.require_state(q, qd)
         terms = self.evaluate(q, qd)
         y, velocity = terms.y - self.model.y0, terms.J @ qd
         self._added, own = self.desired(t), self.controlled

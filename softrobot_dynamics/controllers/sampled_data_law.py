@@ -184,7 +184,8 @@ class SampledDataLaw(Controller[D]):
             self.last[:], self._buffers.asked[:] = np.nan, np.nan
 
     def compute(self, t: float, q: Vector, qd: Vector) -> Command:
-        """Return the :class:`Command` for the state (q, qd) at time t [s]."""
+        """Return the :class:`Command`, see :meth:`Controller.compute`."""
+        self.require_state(q, qd)
         b, plan, settings = self._buffers, self.plan, self.settings
         if not (plan is self._applied[0] and settings is self._applied[1]):
             self._apply(plan, settings)

@@ -100,9 +100,8 @@ def test_a_failed_start_is_reported_in_one_line():
 
 
 @pytest.mark.parametrize('program, module, start', [
-    ('softrobot', 'numba', 'from softrobot_dynamics.cli import main'),
-    (str(SCRIPTS / 'controller'), 'scipy', None),
-    (str(SCRIPTS / 'controller'), 'numba', None),
+    ('softrobot', 'argparse', 'from softrobot_dynamics.cli import main'),
+    (str(SCRIPTS / 'controller'), 'numpy', None),
     (str(SCRIPTS / 'controller'), 'rclpy', None),
     (str(SCRIPTS / 'visualizer'), 'rclpy', None),
     (f'{LOOPS}.planning', LOOPS, f'import {LOOPS}.planning'),
@@ -124,7 +123,7 @@ def test_a_program_of_the_user_is_interrupted_as_any_other():
         except KeyboardInterrupt:
             sys.exit(7)
     """)
-    code = INTERRUPTED.format(name='numba', program='mine.py', start=start)
+    code = INTERRUPTED.format(name='numpy', program='mine.py', start=start)
     assert ended([sys.executable, '-c', code])[0] == 7
 
 

@@ -392,3 +392,21 @@ def test_a_wrong_body_and_a_wrong_target_are_named():
         make(model, target=[0.1, 0.2])
     with pytest.raises(DescriptionError, match=r'impedance.stiffness.*>= 0'):
         make(model, stiffness=[1.0, -1.0, 1.0])
+
+
+@pytest.mark.parametrize('kind', ['pfbl', 'pd_plus', 'impedance', 'task', 'predictive'])
+def test_a_state_that_is_not_finite_has_no_command_and_one_of_another_size_is_refused(kind):
+    """NaN or inf in any coordinate or rate: not ok; three numbers for nine: ArgumentError."""
+    model = compiled('pcc_arm')
+    zero, made = np.zeros(model.n), law(kind, model)
+    made.start(model.q0, zero, 0.0, np.zeros(model.m))
+    assert made.compute(0.0, model.q0, zero).ok
+    for i, wrong in ((0, np.nan), (model.n - 1, np.inf)):
+        bad = model.q0.copy()
+        bad[i] = wrong
+        assert not made.compute(PERIOD, bad, zero).ok
+        assert not made.compute(PERIOD, model.q0, bad).ok
+    for call in (made.start, lambda q, qd, t: made.compute(t, q, qd)):
+        for q, qd in ((zero[:3], zero), (zero, zero[:3])):
+            with pytest.raises(ArgumentError, match='expected (9 each|shape)'):
+                call(q, qd, 0.0)

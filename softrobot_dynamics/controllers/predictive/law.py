@@ -91,6 +91,7 @@ class Predictive(Controller[PredictiveSettings]):
 
     def start(self, q: Vector, qd: Vector, t: float, u: Vector | None = None) -> None:
         """Begin at the present state, see :meth:`Controller.start`."""
+        self.require_state(q, qd)
         place, rate = self._led(q, qd)
         state = np.array([place, rate, 0.0 * place])
         previous = braking(state, 0.0, self.plan.ramp)
@@ -163,15 +164,18 @@ class Predictive(Controller[PredictiveSettings]):
         }
 
     def compute(self, t: float, q: Vector, qd: Vector) -> Command:
-        """Return the :class:`Command` for the state (q, qd) at time t [s]."""
+        """Return the :class:`Command`, see :meth:`Controller.compute`."""
+        self.require_state(q, qd)
         sent = self.schedule.sent
         if sent and self.last[0] == self.last[0]:  # others may have limited it
             sent[-1] = sent[-1][0], self.last.copy()
-        self._go_on(t, q, qd)
-        low, high = self.reach()
-        cut = self._command(t, q, qd, low, high, self._u)
-        terms = self.evaluate(q, qd)
-        y, velocity = terms.y - self.model.y0, terms.J @ qd
+        low, high, cut = *self.reach(), -1
+        y, velocity = np.full((2, self.model.m), np.nan)
+        if math.isfinite(q @ q + qd @ qd):
+            self._go_on(t, q, qd)
+            cut = self._command(t, q, qd, low, high, self._u)
+            terms = self.evaluate(q, qd)
+            y, velocity = terms.y - self.model.y0, terms.J @ qd
         desired = np.full((3, len(self.controlled)), np.nan)
         if not self._tip:
             desired = self.desired(t + self.settings.delay)

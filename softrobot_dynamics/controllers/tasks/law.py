@@ -112,6 +112,7 @@ class TaskLaw(AcceleratingLaw[TaskSettings]):
 
     def start(self, q: Vector, qd: Vector, t: float, u: Vector | None = None) -> None:
         """Begin at the present state, see :meth:`Controller.start`."""
+        self.require_state(q, qd)
         self._home[:] = q
         self._see(q, qd)
         self._course.begin(t, self._tip())
