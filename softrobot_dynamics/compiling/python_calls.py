@@ -30,10 +30,8 @@ class _Definition(ctypes.Structure):
 
 _definitions: dict[tuple[str, int], _Definition] = {}  # they last as long as the process
 _make = ctypes.pythonapi.PyCFunction_NewEx
-_make.restype, _make.argtypes = (
-    ctypes.py_object,
-    (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p),
-)
+_make.restype = ctypes.py_object
+_make.argtypes = ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p
 
 
 def python_function(name: str, address: int, table: Integers) -> Callable[..., Any]:

@@ -28,13 +28,8 @@ _SAYS_OTHERWISE = {
     *(f'NUMBA_{name}' for name in (*_OPTIONS, 'CPU_NAME', 'CPU_FEATURES')),
     'NUMBA_DISABLE_INTEL_SVML',
 }
-_WITHOUT_AVX = {
-    'corei7-avx',
-    'core-avx-i',
-    'sandybridge',
-    'ivybridge',
-    'nocona',
-}  # numba leaves it out there
+_WITHOUT_AVX = {'corei7-avx', 'core-avx-i', 'sandybridge', 'ivybridge', 'nocona'}
+"""Processors for which numba leaves AVX out."""
 
 
 class Level(NamedTuple):
