@@ -5,6 +5,7 @@ Time of a tick of the control law, with the share of the next linearisation that
     python benchmarks/tick.py                        all shipped robots
     python benchmarks/tick.py pcc_arm --ticks 5000
     python benchmarks/tick.py --against FOLDER       beside another checkout of this repository
+    python benchmarks/tick.py --simulator            steps of 1 ms of the simulator instead
     python benchmarks/tick.py --prebuilt FOLDER      kernels of `softrobot compile --shared FOLDER`
                                                      beside those compiled for this processor
 
@@ -24,24 +25,33 @@ import time
 
 import numpy as np
 import softrobot_dynamics as sd
-from softrobot_dynamics.compiling import prebuilt
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 
 HERE = Path(__file__).resolve().parents[1]
 PERIOD, WARM = 1e-3, 500
 
 
-def times(name, ticks):
-    """Return mean, p50 and p99 [us] of a tick of a robot that stands near its initial posture."""
+def times(name, ticks, simulator):
+    """
+    Return mean, p50 and p99 [us] of a tick of a robot that stands near its initial posture.
+
+    With ``simulator`` of a step of the simulated robot without commands, from there on.
+    """
     model = sd.compile_model(sd.load_robot(name))
     q, qd = model.q0 + 1e-3, np.zeros(model.n)
-    made = PartialFeedbackLinearization(model, period=PERIOD)
-    made.start(q, qd, 0.0)
+    if simulator:
+        plant, u = sd.Simulator(model, q=q), np.zeros(model.m)
+    else:
+        made = PartialFeedbackLinearization(model, period=PERIOD)
+        made.start(q, qd, 0.0)
     found = np.empty(WARM + ticks)
     gc.disable()
     for k in range(len(found)):
         begin = time.perf_counter()
-        made.compute(0.0, q, qd)
+        if simulator:
+            plant.step(u, PERIOD)
+        else:
+            made.compute(0.0, q, qd)
         found[k] = time.perf_counter() - begin
     gc.enable()
     found = 1e6 * np.sort(found[WARM:])
@@ -50,7 +60,9 @@ def times(name, ticks):
 
 def run(folder, options, kernels=None):
     """Return the times of all robots (., 3) by a checkout, in a process of its own."""
-    command = [sys.executable, __file__, *options.robots, '--json', '--ticks', str(options.ticks)]
+    files = [str(folder / 'config' / 'robots' / f'{name}.yaml') for name in options.robots]
+    command = [sys.executable, __file__, *files, '--json', '--ticks', str(options.ticks)]
+    command += ['--simulator'] * options.simulator
     surroundings = {**os.environ, 'PYTHONPATH': str(folder)}
     with tempfile.TemporaryDirectory() as empty:
         if kernels is not None:
@@ -71,13 +83,18 @@ def main():
     parser.add_argument('--runs', type=int, default=5, help='processes, of each')
     parser.add_argument('--against', metavar='FOLDER', type=Path, help='checkout to compare with')
     parser.add_argument('--prebuilt', metavar='FOLDER', type=Path, help='kernels for a level')
+    parser.add_argument('--simulator', action='store_true', help='steps of a simulated robot')
     parser.add_argument('--kernels', type=Path, help=argparse.SUPPRESS)
     parser.add_argument('--json', action='store_true', help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.kernels is not None:
+        from softrobot_dynamics.compiling import prebuilt
+
         prebuilt.FOLDER = options.kernels
     if options.json:
-        print(json.dumps([times(name, options.ticks) for name in options.robots]))
+        print(
+            json.dumps([times(name, options.ticks, options.simulator) for name in options.robots])
+        )
         return
     ways = [(HERE, options)]
     if options.against is not None:
