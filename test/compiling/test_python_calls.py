@@ -5,6 +5,7 @@ import gc
 import sys
 import threading
 
+import llvmlite.binding
 import numpy as np
 import pytest
 from softrobot_dynamics.compiling import c_functions, folder
@@ -123,6 +124,10 @@ def test_kept_functions_need_nothing_of_numba():
         assert not [x for x in c_functions.undefined_symbols(code) if x.startswith('numba_')]
 
 
+@pytest.mark.skipif(
+    getattr(llvmlite.binding.targets, 'has_svml', bool)(),
+    reason="this llvmlite may use Intel's library of functions, which numba looks for",
+)
 def test_a_start_with_a_full_cache_imports_no_numba(tmp_path):
     """A process imports numba to compile a kernel; the next one, which loads it, does not."""
     program = """
