@@ -195,7 +195,8 @@ class Faults:
 
     def moved(self):
         """Put the robot elsewhere."""
-        keys = 'refused: contradiction', 'watchdog trips'  # the latter if there was a stall, too
+        # after stalls a state that is put has a stamp as much ahead as the simulated time was held
+        keys = 'refused: contradiction', 'refused: from the future', 'watchdog trips'
         counted = self._loop.grows(*keys)
         name = self._random.choice(self._model.coordinate_names[:2])
         self._loop.wait_for(self._loop.tell['simulation/set_state'].get_subscription_count, 'ears')
