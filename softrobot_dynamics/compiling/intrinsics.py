@@ -60,6 +60,7 @@ def array_at(context, pointer):
     array = types.Array(pointer.dtype, 1, 'C')
 
     def generate(context, builder, signature, arguments):
+        """Emit the array."""
         shape = [context.get_constant(types.intp, UNKNOWN)]
         return _array(context, builder, array, arguments[0], shape)
 
@@ -74,6 +75,7 @@ def matrix_at(context, array, rows, columns):
     matrix = types.Array(array.dtype, 2, 'C', readonly=not array.mutable)
 
     def generate(context, builder, signature, arguments):
+        """Emit the matrix."""
         data = context.make_array(array)(context, builder, arguments[0]).data
         return _array(context, builder, matrix, data, arguments[1:])
 
@@ -86,6 +88,7 @@ def given_array(context, table, index, dtype, dimensions):
     array = types.Array(dtype.dtype, dimensions.literal_value, 'C')
 
     def generate(context, builder, signature, arguments):
+        """Emit the loads of address and shape."""
         entries = context.make_array(table)(context, builder, arguments[0]).data
         address, *shape = (
             builder.load(builder.gep(entries, [context.get_constant(types.intp, i)]))
@@ -102,6 +105,7 @@ def given_float(context, table, index):
     """Return the float of which table[index] holds the bits."""
 
     def generate(context, builder, signature, arguments):
+        """Emit the load of the bits."""
         entries = context.make_array(table)(context, builder, arguments[0]).data
         place = builder.gep(entries, [context.get_constant(types.intp, index.literal_value)])
         return builder.bitcast(builder.load(place), ir.DoubleType())
@@ -115,6 +119,7 @@ def table_of(context, owner):
     array = types.Array(types.int64, 1, 'C')
 
     def generate(context, builder, signature, arguments):
+        """Emit the loads of address and length."""
         return _array_object(context, builder, array, arguments[0])
 
     return array(owner), generate
@@ -126,6 +131,7 @@ def raise_count(context, expected):
     words = f'expected {expected.literal_value} arguments'
 
     def generate(context, builder, signature, arguments):
+        """Emit the call that raises."""
         _raise_type_error(builder, words)
         return _POINTER(None)
 
@@ -139,6 +145,7 @@ def vector_of(context, owner, value):
     words = 'expected a contiguous array of floats, of one dimension'
 
     def generate(context, builder, signature, arguments):
+        """Emit the checks, and the loads of address and length."""
         owner, value = arguments
         place = builder.alloca(context.get_value_type(array))
         right = builder.alloca(_BIT)
@@ -171,6 +178,7 @@ def float_of(context, value):
     """Return the float of a Python object."""
 
     def generate(context, builder, signature, arguments):
+        """Emit the call."""
         return _call(builder, _DOUBLE, 'PyFloat_AsDouble', *arguments)
 
     return types.float64(value), generate
@@ -181,6 +189,7 @@ def bool_of(context, value):
     """Tell whether a Python object is true."""
 
     def generate(context, builder, signature, arguments):
+        """Emit the call and the comparison."""
         found = _call(builder, _INT, 'PyObject_IsTrue', *arguments)
         return builder.icmp_signed('>', found, _INT(0))
 
@@ -192,6 +201,7 @@ def has_failed(context):
     """Tell whether something was raised in Python."""
 
     def generate(context, builder, signature, arguments):
+        """Emit the call and the comparison."""
         found = _call(builder, _POINTER, 'PyErr_Occurred')
         return builder.icmp_unsigned('!=', found, _POINTER(None))
 
@@ -203,6 +213,7 @@ def nothing(context):
     """Return a pointer to nothing."""
 
     def generate(context, builder, signature, arguments):
+        """Emit the pointer."""
         return _POINTER(None)
 
     return types.voidptr(), generate
@@ -213,6 +224,7 @@ def release(context):
     """Let other threads run Python."""
 
     def generate(context, builder, signature, arguments):
+        """Emit the call."""
         return _call(builder, _POINTER, 'PyEval_SaveThread')
 
     return types.voidptr(), generate
@@ -223,6 +235,7 @@ def resume(context, thread):
     """Wait until this thread may run Python again."""
 
     def generate(context, builder, signature, arguments):
+        """Emit the call."""
         _call(builder, ir.VoidType(), 'PyEval_RestoreThread', *arguments)
         return context.get_dummy_value()
 
@@ -234,6 +247,7 @@ def object_of(context, value):
     """Return the Python object of a float, an integer, a truth value, or None."""
 
     def generate(context, builder, signature, arguments):
+        """Emit the call."""
         if value == types.none:
             none = _symbol(builder, '_Py_NoneStruct')
             _call(builder, ir.VoidType(), 'Py_IncRef', none)
