@@ -29,6 +29,9 @@ def run(options: Namespace) -> int:
         say(f't = {found.led:.3f} s: led by messages, which no recording holds; not compared')
     if found.safe:
         say(f'{found.safe} of {found.ticks} ticks: a safe command, not the law; not compared')
+    if found.gap is not None:
+        say(f't = {found.gap:.3f} s: the next ticks are missing, {recording.lost} in all, as the'
+            ' disk or the processor was too slow; the comparison ends here')  # fmt: skip
     if found.difference is None:
         say(f'{found.compared} of {found.ticks} commands compared: the same, bit for bit')
         return 0

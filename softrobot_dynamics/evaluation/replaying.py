@@ -48,6 +48,7 @@ class Replay(NamedTuple):
     safe: int  # ticks that were answered by a safe command, which are not
     led: float | None  # [s] from where what came by message was followed: not compared
     difference: Difference | None  # None: all that was compared is the same, bit for bit
+    gap: float | None  # [s] from where the comparison ends, as the next tick was not recorded
 
 
 def replay(
@@ -60,7 +61,8 @@ def replay(
 
     ``robot`` is that of the recording, if it is not found by what it was called then. What came by
     message (trajectories, targets) is not in a recording: the comparison rests from there until
-    the law begins anew with the parameters or a hold. ``progress`` is told shares done, up to 1.
+    the law begins anew with the parameters or a hold. It ends where ticks are missing, since the
+    law's state depends on them. ``progress`` is told shares done, up to 1.
 
     ArgumentError for a recording of another node, of before orders were held, or of another robot;
     what the making of the law raises.
@@ -102,7 +104,10 @@ class _Player:
         """Go through all ticks."""
         data, compared, safe, led = self._recording, 0, 0, None
         running = data.facts['modes'].index('running')
-        for k in range(len(data)):
+        gaps = np.flatnonzero(np.diff(data.columns.get('tick', ())) != 1)
+        end = int(gaps[0]) + 1 if len(gaps) else len(data)
+        gap = float(data['t'][end - 1]) if len(gaps) else None
+        for k in range(end):
             if progress is not None and k % 1000 == 0:
                 progress(k / len(data))
             if data['mode'][k] != running:
@@ -116,8 +121,9 @@ class _Player:
             u = self._command(t, q, qd)
             compared += 1
             if (u != data['u'][k]).any():
-                return Replay(len(data), compared, safe, led, self._difference(k, t, u))
-        return Replay(len(data), compared, safe, led, None)
+                difference = self._difference(k, t, u)
+                return Replay(len(data), compared, safe, led, difference, gap)
+        return Replay(len(data), compared, safe, led, None, gap)
 
     def _command(self, t: float, q: Vector, qd: Vector) -> Vector:
         driver, anew, self._anew = self._driver, self._anew, False

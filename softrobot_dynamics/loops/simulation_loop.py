@@ -86,6 +86,7 @@ class SimulationLoop(Loop):
         safe, dt = self._drives.release(), 1.0 / schedule.rate
         self._timing = CommandTiming(schedule.timing, dt, safe, schedule.bus)
         self._came: int | None = None  # when the last command did, steady clock [ns]
+        self._led = False  # whether the last command answered a state, or has no stamp
         self._in_part: float | None = None  # [s] into the period, of what waits for other parts
         self._answers, self._requests = Answers(len(reader.places)), Requests(inbox)
 
@@ -170,6 +171,9 @@ class SimulationLoop(Loop):
                         return arrival - self._published
                     if len(self._answers.left) in (0, left):  # else others are on their way
                         self._inbox.rest()
+                    if self.pace == 0.0 and not (self._led or self.paused):  # no answer will come
+                        soon = self._published + self._interval()
+                        self.deadlines.next = min(self.deadlines.next, soon)
             except MessageError as error:
                 arrival = now()
                 self._refuse(error)
@@ -196,6 +200,7 @@ class SimulationLoop(Loop):
         """Take a command as the one to apply; return whether all answer the last state now."""
         u, stamp = self._reader.read(message)
         part, ours = self._reader.part, self._is_ours(stamp)
+        self._led = ours or not stamp
         if ours:
             self._answers.accept(part, stamp, self._stamp - self.timeout * self.period)
         if self._waits and stamp and not ours:
@@ -291,8 +296,12 @@ class SimulationLoop(Loop):
             self._publisher.slipped(slip)
 
     def _interval(self) -> int:
-        """Return how long to wait for an answer [ns] of real time."""
-        patience = self.timeout if self.mode == DRIVEN else 1.0
+        """
+        Return how long to wait for an answer [ns] of real time.
+
+        A controller that sends safe commands needs more than one state before it answers again.
+        """
+        patience = self.timeout if self.mode == DRIVEN and self._led else 1.0
         return round(self.period / self.pace if self.pace > 0.0 else self.period * patience)
 
     def _publish(self) -> None:

@@ -31,7 +31,8 @@ MessagePlaces: TypeAlias = dict[int, tuple[Integers, Integers]]
 
 PERIOD = 0.5  # [s] between two writings
 _ROWS = 4096  # of the ring: what may wait for a disk, 4 s at 1 kHz
-_TIMES = struct.calcsize('<BQHI')  # bytes of a message before its two times
+_SEQUENCE = struct.calcsize('<BQH')  # bytes of a message before its sequence number
+_TIMES = struct.calcsize('<BQHI')  # and before its two times
 
 
 class Record:
@@ -88,6 +89,7 @@ class Record:
             channel = self._channel(topic.name, type(topic.message), columns)
             start = len(row) + MESSAGE.size
             fields[f'times {k}'] = '<i8', len(row) + _TIMES, (2,)
+            fields[f'sequence {k}'] = '<u4', len(row) + _SEQUENCE, ()
             for name, slot in columns.items():
                 fields[name] = slot.form, start + slot.offset, slot.shape
             if layouts.STAMP in slots:
@@ -99,11 +101,13 @@ class Record:
         self._rows = np.frombuffer(bytearray(row * _ROWS), dtype=_row_type(fields, len(row)))
         names = [name for topic in topics for name in topic.columns]
         self._columns = [self._rows[name] for name in names]
-        self._times = self._rows['times 0']
+        self._times, self._sequence = self._rows['times 0'], self._rows['sequence 0']
 
     def add(self, moment: int, stamp: int, *values: Any) -> None:
         """
         Append a tick at `moment` [ns] of the steady clock, about the state with this `stamp` [ns].
+
+        One that finds the ring full is lost: the sequence numbers of the messages leave it out.
 
         `values`: one number or vector for each column of the topics, in their order.
         """
@@ -112,6 +116,7 @@ class Record:
             return
         i = self._added % _ROWS
         self._times[i] = moment, stamp
+        self._sequence[i] = self._added + self.lost
         for column, value in zip(self._columns, values):
             column[i] = value
         self._added += 1
@@ -178,6 +183,7 @@ class Record:
         times[:, 0] += self._to_wall
         for k in range(1, len(self._channels)):
             rows[f'times {k}'] = times
+            rows[f'sequence {k}'] = rows['sequence 0']
         for name in self._stamps:
             stamp = rows[name]
             stamp[:, 0], stamp[:, 1] = np.divmod(times[:, 1], SECOND)

@@ -45,9 +45,10 @@ class Content:
     """
     The content of a file, sorted by topic while it is read.
 
-    `messages`: {number of a topic: [(log time [ns], publish time [ns], bytes)]}; `columns`:
-    {number of a topic: {name: (form, offset, shape)}}; `notes`: numbers of topics without columns;
-    `facts`: our metadata, None if there are none; `complete`: the file was ended in good order.
+    `messages`: {number of a topic: [(log time [ns], publish time [ns], sequence number, bytes)]};
+    `columns`: {number of a topic: {name: (form, offset, shape)}}; `notes`: numbers of topics
+    without columns; `facts`: our metadata, None if there are none; `complete`: the file was ended
+    in good order.
     """
 
     def __init__(self) -> None:
@@ -60,9 +61,9 @@ class Content:
     def take(self, opcode: int, body: memoryview) -> None:
         """Take in a record, a chunk with all that is in it."""
         if opcode == Opcode.MESSAGE:
-            channel, _, *times = _MESSAGE.unpack_from(body)
+            channel, sequence, *times = _MESSAGE.unpack_from(body)
             if channel in self.messages:
-                self.messages[channel].append((*times, body[_MESSAGE.size :]))
+                self.messages[channel].append((*times, sequence, body[_MESSAGE.size :]))
         elif opcode == Opcode.CHUNK:
             stream, size = get_chunk_data_stream(_parsed(Chunk, body), validate_crc=True)
             for inner in _records(memoryview(stream.read(size)), 0):

@@ -26,7 +26,8 @@ class Recording:
 
     ``recording['q']`` is the array of that name, a row a tick; ``columns`` has all of them: of
     both nodes ``stamp`` (T,) int64 [ns] of the state, ``log_time`` (T,) int64 [ns] on the clock of
-    the machine, ``t`` (T,) [s], ``q``, ``qd`` (T, n), ``u`` (T, m) and ``mode`` (T,), an index of
+    the machine, ``tick`` (T,) int64, which counts all ticks, also those that are not in the file,
+    ``t`` (T,) [s], ``q``, ``qd`` (T, n), ``u`` (T, m) and ``mode`` (T,), an index of
     ``facts['modes']``; docs/nodes.md lists the others. What was not known is nan.
     """
 
@@ -44,6 +45,11 @@ class Recording:
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
+
+    @property
+    def lost(self) -> int:
+        """Return the number of ticks missing between the first and the last of the file."""
+        return sum(int(step) - 1 for step in np.diff(self.columns.get('tick', ())))
 
     def __repr__(self) -> str:
         facts = ', '.join(f'{key}={self.facts.get(key)!r}' for key in ('node', 'robot'))
@@ -76,7 +82,7 @@ def _recording(content: Any) -> Recording:
     for channel, layout in content.columns.items():
         columns |= _columns(content.messages[channel], layout)
     changes = [message for channel in content.notes for message in content.messages[channel]]
-    parameters = tuple((moment, json.loads(_text(data))) for moment, _, data in changes)
+    parameters = tuple((moment, json.loads(_text(data))) for moment, *_, data in changes)
     return Recording(columns, content.facts, parameters, content.complete)
 
 
@@ -86,12 +92,14 @@ def _columns(messages: Sequence[Any], layout: dict[str, Any]) -> dict[str, NDArr
     kind: dict[str, Any] = {'names': list(layout), 'formats': forms}
     if messages:
         kind['offsets'] = [offset for _, offset, _ in layout.values()]
-        kind['itemsize'] = len(messages[0][2])
+        kind['itemsize'] = len(messages[0][-1])
     dtype: Any = np.dtype(cast(Any, kind))
     rows = np.frombuffer(b''.join(data for *_, data in messages), dtype=dtype)
     columns = {name: rows[name].copy() for name in layout}
-    for k, name in enumerate(('log_time', 'stamp')):
+    for k, name in enumerate(('log_time', 'stamp', 'tick')):
         columns[name] = np.array([message[k] for message in messages], dtype=np.int64)
+    if not columns['tick'].any():  # of a version that did not count them
+        columns['tick'] = np.arange(len(messages), dtype=np.int64)
     return columns
 
 

@@ -109,6 +109,17 @@ def test_a_replay_is_told_the_delay_of_states(recording):
     assert found().difference.tick == 30
 
 
+def test_a_replay_ends_where_ticks_are_missing(recording):
+    """What comes after a gap depends on ticks that are not there; it is no difference."""
+    recording.columns['tick'] = np.arange(130)
+    kept = [k for k in range(130) if not 50 <= k < 57]
+    columns = {name: values[kept] for name, values in recording.columns.items()}
+    found = replay(Recording(columns, recording.facts, recording.parameters, True))
+    whole = replay(recording)
+    assert found.difference is None and found.gap == 49 * PERIOD and whole.gap is None
+    assert found.ticks == 123 and found.compared < whole.compared
+
+
 @pytest.mark.parametrize('row', [0, 25, 45, 110, 112])
 def test_a_replay_names_the_first_other_command(recording, row):
     """A command that differs in its last bit is found, and named."""

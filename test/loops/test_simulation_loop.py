@@ -400,6 +400,28 @@ def test_time_passes_as_fast_as_answers_come(monkeypatch):
     assert fast.clock.time == before + 50 * PERIOD and len(fast.publisher.states) == 22
 
 
+def test_without_pace_a_safe_command_does_not_stop_the_robot(monkeypatch):
+    """
+    A controller that sends safe commands gets a state each period, until it answers one.
+
+    It needs several states before it answers again, and would wait for ever for the second one.
+    """
+    simulation = Simulation(monkeypatch, pace=0.0)
+    simulation.go(ONE)
+    before = simulation.clock.time
+    simulation.go(TWO, after=20 * PERIOD, stamp=simulation.epoch + 12_345)
+    assert simulation.clock.time == before + 20 * PERIOD  # the state was given up at once
+    for _ in range(3):
+        before = simulation.clock.time
+        simulation.go()
+        assert simulation.clock.time == before + PERIOD
+    assert simulation.loop.mode == DRIVEN and simulation.loop._drives.u.tolist() == TWO
+    simulation.go(ONE)
+    before = simulation.clock.time
+    simulation.go()
+    assert simulation.clock.time == before + 50 * PERIOD  # answers are waited for again
+
+
 def sensing(**given):
     """Return the Sensing of the two masses."""
     return Sensing(make_sensors(('x', 'y'), given), 2, 1e-3)

@@ -2,6 +2,7 @@
 """Topics and services of the simulation node other than commands, over real DDS."""
 
 import json
+import signal
 
 import numpy as np
 import pytest
@@ -192,6 +193,23 @@ def test_as_fast_as_answers_come_the_motion_is_the_same(observer, start, tmp_pat
     following = _records(observer, start, tmp_path / 'next', command_timing='next_period')
     assert np.abs(_behind(*following, 1)).max() == 0.0
     assert np.abs(_behind(*following, 0)).max() > 0.01
+
+
+@pytest.mark.realtime
+def test_a_pause_of_the_simulation_does_not_end_a_loop_without_real_time(observer, start):
+    """After a loss of states the controller needs some in a row, and gets them unanswered."""
+    simulation = start(
+        'simulation', rate=200.0, real_time_factor=0.0, command_timing='lockstep',
+        wait_for_commands='true', command_timeout_periods=100_000,
+    )  # fmt: skip
+    start('controller', rate=200.0, autostart='true')
+    observer.until_running()
+    simulation.send_signal(signal.SIGSTOP)
+    observer.until(lambda: observer.mode(CONTROLLER) == 'no valid state', 'the watchdog')
+    simulation.send_signal(signal.SIGCONT)
+    observer.until_running()
+    begin = len(observer.states)
+    observer.until(lambda: len(observer.states) > begin + 100, 'states')
 
 
 def _answered(robot):
