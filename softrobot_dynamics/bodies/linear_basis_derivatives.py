@@ -10,12 +10,12 @@ in (1, q), (0, qd) and (0, qdd). So all is made of the same moments as the terms
     N_k = int p Phi_k^T dm,  V_k = int (J qd) Phi_k^T dm,  A_k = int a Phi_k^T dm.
 """
 
-from softrobot_dynamics.bodies.linear_basis_kernels import inertial_numbers, mix
+from softrobot_dynamics.bodies.linear_basis_kernels import inertial_numbers, mix, points_at
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.derivative_sums import begin_derivatives
 from softrobot_dynamics.kernels.linalg import copy
-from softrobot_dynamics.kernels.point_frames import add_scaled, frame_derivatives, three
+from softrobot_dynamics.kernels.point_frames import frame_derivatives
 from softrobot_dynamics.kernels.reductions import dot
 
 FIELDS = 18  # B and C
@@ -179,17 +179,6 @@ def tip_derivatives(n, tip, weights, S, D):
     ``tip`` 9 (n + 1) numbers of [o, u, v]; ``weights``: (1, q), (0, qd), (0, qdd); S is room.
     """
     m = n + 1
-    here, moved = _points(tip, weights[:m]), _points(tip, weights[m : 2 * m])
-    pushed = _points(tip, weights[2 * m : 3 * m])
+    here, moved = points_at(tip, weights[:m]), points_at(tip, weights[m : 2 * m])
+    pushed = points_at(tip, weights[2 * m : 3 * m])
     frame_derivatives(n, tip[9:], (here, moved, pushed), weights[m + 1 : 2 * m], S, D)
-
-
-@inlined
-def _points(tip, weights):
-    """O, u and v with these weights of the tip's numbers."""
-    o, u, v = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    for i in range(len(weights)):
-        o = add_scaled(o, three(tip, 9 * i), weights[i])
-        u = add_scaled(u, three(tip, 9 * i + 3), weights[i])
-        v = add_scaled(v, three(tip, 9 * i + 6), weights[i])
-    return o, u, v

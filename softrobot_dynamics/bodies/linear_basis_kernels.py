@@ -21,9 +21,10 @@ Then the K and D matrices (n, n) each; a strain energy has more behind them.
 
 import math
 
-from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.linalg import copy
+from softrobot_dynamics.kernels.point_frames import add_scaled, point_frame, three
 from softrobot_dynamics.kernels.reductions import BLOCK, damped_spring, dot
 
 
@@ -62,7 +63,8 @@ def inertial_terms(P, q, qd, w, W, S):
     place[0], speed[0] = 1.0, 0.0
     for j in range(n):
         place[1 + j], speed[1 + j] = q[j], qd[j]
-    _tip_frame(n, tip, place, speed, W)
+    zero = (0.0, 0.0, 0.0)
+    point_frame(n, tip[9:], points_at(tip, place), (zero, zero, zero), qd, W)
     mix(m, second, place, N)  # int p Phi_j^T dm
     mix(m, second, speed, V)  # int (J qd) Phi_j^T dm
     _sums(m, moments, place, speed, N, total)
@@ -154,51 +156,15 @@ def _coordinates(m, moments, w, N, V, coupling, bias):
         )
 
 
-@kernel
-def _tip_frame(n, tip, place, speed, W):
-    """
-    Frame slab of three points by Gram-Schmidt [P, (5)-(7)], in closed form.
-
-    With u = a - o and v = b - o: n1 = u/|u|, n3 along u x v, n2 = n3 x n1. The spin in it is
-    w3 = n2.u'/|u|, w2 = -n3.u'/|u|, and, as n3 . v = 0, w1 = (n3.v' + (n1.v) w2) / (n2.v).
-    """
-    o0 = o1 = o2 = u0 = u1 = u2 = v0 = v1 = v2 = 0.0
-    for i in range(n + 1):
-        t, x = 9 * i, place[i]
-        o0, o1, o2 = o0 + x * tip[t], o1 + x * tip[t + 1], o2 + x * tip[t + 2]
-        u0, u1, u2 = u0 + x * tip[t + 3], u1 + x * tip[t + 4], u2 + x * tip[t + 5]
-        v0, v1, v2 = v0 + x * tip[t + 6], v1 + x * tip[t + 7], v2 + x * tip[t + 8]
-    r = math.sqrt(u0 * u0 + u1 * u1 + u2 * u2)
-    x0, x1, x2 = u0 / r, u1 / r, u2 / r
-    z0, z1, z2 = x1 * v2 - x2 * v1, x2 * v0 - x0 * v2, x0 * v1 - x1 * v0
-    height = math.sqrt(z0 * z0 + z1 * z1 + z2 * z2)  # n2 . v
-    z0, z1, z2 = z0 / height, z1 / height, z2 / height
-    y0, y1, y2 = z1 * x2 - z2 * x1, z2 * x0 - z0 * x2, z0 * x1 - z1 * x0
-    along = x0 * v0 + x1 * v1 + x2 * v2  # n1 . v
-    W[0], W[1], W[2], W[3], W[4], W[5] = x0, y0, z0, x1, y1, z1
-    W[6], W[7], W[8], W[9], W[10], W[11] = x2, y2, z2, o0, o1, o2
-    w0 = w1 = w2 = ux = vx = vy = 0.0
-    for j in range(n):
-        t, rate = 9 * (j + 1), speed[j + 1]
-        d0, d1, d2 = tip[t + 3], tip[t + 4], tip[t + 5]
-        e0, e1, e2 = tip[t + 6], tip[t + 7], tip[t + 8]
-        s1 = -(z0 * d0 + z1 * d1 + z2 * d2) / r
-        s2 = (y0 * d0 + y1 * d1 + y2 * d2) / r
-        s0 = (z0 * e0 + z1 * e1 + z2 * e2 + along * s1) / height
-        k, h = 18 + 3 * j, 18 + 3 * (n + j)
-        W[k], W[k + 1], W[k + 2] = s0, s1, s2
-        W[h], W[h + 1], W[h + 2] = tip[t], tip[t + 1], tip[t + 2]
-        w0, w1, w2 = w0 + rate * s0, w1 + rate * s1, w2 + rate * s2
-        ux += rate * (x0 * d0 + x1 * d1 + x2 * d2)
-        vx += rate * (x0 * e0 + x1 * e1 + x2 * e2)
-        vy += rate * (y0 * e0 + y1 * e1 + y2 * e2)
-    # u'' = v'' = 0; the frame turns with (w0, w1, w2) in itself
-    b2 = -w0 * w1 - 2.0 * w2 * ux / r
-    b1 = w0 * w2 - 2.0 * w1 * ux / r
-    turned = w1 * vx - w0 * vy  # n3' . v'
-    b0 = (turned + (w2 * height + vx) * w1 + along * b1 - w0 * (vy - w2 * along)) / height
-    W[12], W[13], W[14] = b0, b1, b2
-    W[15], W[16], W[17] = 0.0, 0.0, 0.0
+@inlined
+def points_at(tip, weights):
+    """O, u and v with these weights of the tip's numbers."""
+    o, u, v = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for i in range(len(weights)):
+        o = add_scaled(o, three(tip, 9 * i), weights[i])
+        u = add_scaled(u, three(tip, 9 * i + 3), weights[i])
+        v = add_scaled(v, three(tip, 9 * i + 6), weights[i])
+    return o, u, v
 
 
 @kernel

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from softrobot_dynamics.annotations import FrameFormula, Math, Matrix, Value, Values, Vector
-from softrobot_dynamics.bodies.contract import Body, register
+from softrobot_dynamics.bodies.contract import register, SectionBody
 from softrobot_dynamics.bodies.released import as_cosserat, Own, Released, STRAINS
 from softrobot_dynamics.kernels.quadrature import gauss_legendre, rod_points
 from softrobot_dynamics.schema.fields import flag, integer, number, profile
@@ -20,7 +20,7 @@ _OWN = {'kappa_x': (1, -1.0), 'kappa_y': (0, 1.0), 'gamma_z': (2, 1.0)}
 
 @register('pcc')
 @dataclass(frozen=True)
-class PiecewiseConstantCurvature(Body):
+class PiecewiseConstantCurvature(SectionBody):
     """
     A rod of constant curvature and stretch; q = (bend_x [rad], bend_y [rad], elongation [m]).
 
@@ -42,15 +42,6 @@ class PiecewiseConstantCurvature(Body):
     def coordinates(self) -> tuple[str, ...]:
         """See :class:`Body`."""
         return 'bend_x', 'bend_y', 'elongation'
-
-    def position(self, x: Values, q: Values, math: Math) -> Values:
-        """Backbone plus rotated section: p(s) + R(s) (x1, x2, 0)."""
-        rotation, origin = self._frame(x[2] / self.length, q, math)
-        return [origin[i] + rotation[3 * i] * x[0] + rotation[3 * i + 1] * x[1] for i in range(3)]
-
-    def tip_frame(self, q: Values, math: Math) -> FrameFormula:
-        """Frame of the last section."""
-        return self._frame(1.0, q, math)
 
     def fibre_speed(self, x: Values, derivative: Values, q: Values, math: Math) -> Value:
         """|gamma + kappa x d + d'| of the offset d = (x1, x2, 0) in the section frame."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import FrameFormula, Math, Matrix, Value, Values, Vector
-from softrobot_dynamics.bodies.contract import Body, register
+from softrobot_dynamics.bodies.contract import register, SectionBody
 from softrobot_dynamics.bodies.released import as_cosserat, Own, Released, STRAINS
 from softrobot_dynamics.compiling.jit import inlined, Kernel, kernel
 from softrobot_dynamics.kernels import layout
@@ -20,7 +20,7 @@ _NODES = 16  # of Gauss, for derivatives
 
 @register('planar_cc')
 @dataclass(frozen=True)
-class PlanarConstantCurvature(Body):
+class PlanarConstantCurvature(SectionBody):
     """
     An inextensible rod bending in the x-z plane; q = bend_x [rad], positive towards +x.
 
@@ -46,10 +46,6 @@ class PlanarConstantCurvature(Body):
         """Return p: the formula from which tendons and the oracle of the closed form are made."""
         rotation, origin = self._frame(x[2] / self.length, q, math)
         return [origin[0] + rotation[0] * x[0], x[1], origin[2] + rotation[6] * x[0]]
-
-    def tip_frame(self, q: Values, math: Math) -> FrameFormula:
-        """Frame of the last section."""
-        return self._frame(1.0, q, math)
 
     def fibre_speed(self, x: Values, derivative: Values, q: Values, math: Math) -> Value:
         """|gamma + kappa x d + d'| of the offset d = (x1, x2, 0) in the section frame."""

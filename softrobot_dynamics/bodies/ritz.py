@@ -16,10 +16,10 @@ from softrobot_dynamics.annotations import (
     Values,
     Vector,
 )
-from softrobot_dynamics.bodies.contract import Body, register
+from softrobot_dynamics.bodies.contract import register, SectionBody
 from softrobot_dynamics.bodies.linear_basis import LinearBasis
 from softrobot_dynamics.errors import Problem
-from softrobot_dynamics.kernels.quadrature import gauss_legendre, rod_points
+from softrobot_dynamics.kernels.quadrature import cylinder_points, rod_points
 from softrobot_dynamics.materials.contract import determinant, Material, MATERIALS
 from softrobot_dynamics.schema.fields import integer, member, NAME, number, profile
 from softrobot_dynamics.schema.parsing import custom, join, Problems, reader
@@ -176,7 +176,7 @@ class Ritz(LinearBasis):
 
 @register('ritz_backbone')
 @dataclass(frozen=True)
-class RitzBackbone(Body):
+class RitzBackbone(SectionBody):
     """
     A backbone r(s) = (0, 0, s L) + sum_j f_j(s) q_j that carries rigid sections normal to it.
 
@@ -202,15 +202,6 @@ class RitzBackbone(Body):
     def coordinates(self) -> tuple[str, ...]:
         """Return the functions' names."""
         return tuple(name for name, _ in self.functions)
-
-    def position(self, x: Values, q: Values, math: Math) -> Values:
-        """Backbone plus turned section."""
-        R, origin = self._frame(x[2] / self.length, q, math)
-        return [origin[i] + R[3 * i] * x[0] + R[3 * i + 1] * x[1] for i in range(3)]
-
-    def tip_frame(self, q: Values, math: Math) -> FrameFormula:
-        """Frame of the last section."""
-        return self._frame(1.0, q, math)
 
     def material_points(self) -> tuple[Matrix, Vector]:
         """See :func:`softrobot_dynamics.kernels.quadrature.rod_points`."""
@@ -272,12 +263,7 @@ def _cylinder_points(
     angular: int,
 ) -> tuple[Matrix, Vector]:
     """Points (K, 3) [m] and masses (K,) [kg] of a solid round body with radii (base, tip)."""
-    s, along = gauss_legendre(axial, 0.0, length)
-    square, across = gauss_legendre(radial)  # in (r / R)^2, in which the area is even
-    angles = (np.arange(angular) + 0.5) * 2.0 * np.pi / angular
-    radius = (radii[0] + (radii[1] - radii[0]) * s / length)[:, None, None]
-    r, s = radius * np.sqrt(square)[:, None], s[:, None, None]
-    points = np.broadcast_arrays(r * np.cos(angles), r * np.sin(angles), s)
-    area = np.pi * radius**2 * across[:, None] / angular
-    masses = np.broadcast_to(density * along[:, None, None] * area, points[0].shape)
-    return np.stack(points, axis=-1).reshape(-1, 3), masses.ravel()
+    points, volumes = cylinder_points(length, 1.0, 0.0, axial, radial, angular)
+    radius = radii[0] + (radii[1] - radii[0]) * points[:, 2] / length
+    points[:, :2] *= radius[:, None]
+    return points, density * radius**2 * volumes

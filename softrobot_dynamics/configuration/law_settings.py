@@ -17,6 +17,7 @@ from softrobot_dynamics.simulation.sensing import make_sensors, Sensors
 
 if TYPE_CHECKING:
     from softrobot_dynamics.controllers.contract import Controller
+    from softrobot_dynamics.controllers.safe import SafeCommand
     from softrobot_dynamics.model.model import CompiledModel
     from softrobot_dynamics.schema.parameters import Parameter
 
@@ -48,6 +49,11 @@ def sensors_of(names: Sequence[str], values: Mapping[str, Any]) -> Sensors:
     owners = {'coordinate': names}
     own = {p.name: _own(p, owners.get(p.each), values) for p in Sensors.parameters()}
     return make_sensors(names, own)
+
+
+def choose_safe(safe: SafeCommand, values: Mapping[str, Any]) -> None:
+    """Choose the safe command that a node's parameters describe; ArgumentError."""
+    safe.choose(values['safe_command'], values['safe_pretension'], values['safe_ramp'])
 
 
 def bus_of(values: Mapping[str, Any]) -> Bus:

@@ -14,9 +14,7 @@ from softrobot_dynamics.viewing.animation import Film
 
 def film_of(report: Report) -> Film:
     """Return the film of a Report."""
-    run, targets = report.run, report.targets
-    free = max(run.t[-1] - report.ramp, 0.0) or run.t[-1]
-    span = min(free, targets.duration) if targets else free
+    run, span = report.run, report.span
     if any(module.is_object for module in report.model.description.modules):
         span = float(run.t[-1])  # what is grasped is so from the beginning
     rows = run.t >= run.t[-1] - span

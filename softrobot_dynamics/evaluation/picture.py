@@ -63,7 +63,7 @@ def _draw_space(axes: Axes3D, report: Report) -> None:
     """Draw the robot at several times, the path of its tip, and the path wanted."""
     to_world = report.model.description.base.matrix()
     run, shape = report.run, RobotShape(report.model)
-    looks = [shape.at(run.q[row]) for row in shape_rows(run.t, _span(report))]
+    looks = [shape.at(run.q[row]) for row in shape_rows(run.t, report.span)]
     postures = [look.surfaces for look in looks]
     points = add_environment(axes, shape)
     _draw_shapes(axes, postures, shape)
@@ -78,13 +78,6 @@ def shape_rows(t: Vector, span: float, count: int = SHAPES) -> Any:
     """Return the rows of at most `count` moments in the last `span` [s] of t (T,), in order."""
     times = t[-1] - span * np.arange(count)[::-1] / count
     return np.unique(np.searchsorted(t, times).clip(0, len(t) - 1))
-
-
-def _span(report: Report) -> float:
-    """Return the time [s] over which to show shapes: a turn, or all after the blending in."""
-    t = report.run.t
-    free = max(t[-1] - report.ramp, 0.0) or t[-1]
-    return min(free, report.targets.duration) if report.targets else free
 
 
 def _draw_shapes(axes: Axes3D, postures: Sequence[Sequence[Matrix]], shape: RobotShape) -> None:

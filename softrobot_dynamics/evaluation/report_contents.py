@@ -29,6 +29,13 @@ class Report(NamedTuple):
     plant: str = ''  # in words, what the simulated robot differs in from the model
     estimated: bool = False  # whether the controller heard an estimator
 
+    @property
+    def span(self) -> float:
+        """The time [s] over which to show motion: a turn, or all after the blending in."""
+        end = self.run.t[-1]
+        free = max(end - self.ramp, 0.0) or end
+        return float(min(free, self.targets.duration) if self.targets else free)
+
 
 class RunPlan(Protocol):
     """The plan of a run, as it is written down beside the records."""

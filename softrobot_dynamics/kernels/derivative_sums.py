@@ -9,7 +9,7 @@ k by k; then room for the weighted acceleration of matter (3) and how it changes
 
 from softrobot_dynamics.compiling.jit import kernel, reduction
 from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.kernels.reductions import BLOCK
+from softrobot_dynamics.kernels.reductions import add_force, add_moment, BLOCK, dot
 
 B = BLOCK
 
@@ -44,42 +44,6 @@ def _double(mass, w, p, v, out):
         out[k] = m * (v[k] + w1 * p2 - w2 * p1)
         out[B + k] = m * (v[B + k] + w2 * p0 - w0 * p2)
         out[2 * B + k] = m * (v[2 * B + k] + w0 * p1 - w1 * p0)
-
-
-@reduction
-def add_moment(p, f, out):
-    """Add the sum of p x f to out (3,)."""
-    m0 = m1 = m2 = 0.0
-    for k in range(B):
-        p0, p1, p2, f0, f1, f2 = p[k], p[B + k], p[2 * B + k], f[k], f[B + k], f[2 * B + k]
-        m0 += p1 * f2 - p2 * f1
-        m1 += p2 * f0 - p0 * f2
-        m2 += p0 * f1 - p1 * f0
-    out[0] += m0
-    out[1] += m1
-    out[2] += m2
-
-
-@reduction
-def add_force(f, out):
-    """Add the sum of f to out (3,)."""
-    f0 = f1 = f2 = 0.0
-    for k in range(B):
-        f0 += f[k]
-        f1 += f[B + k]
-        f2 += f[2 * B + k]
-    out[0] += f0
-    out[1] += f1
-    out[2] += f2
-
-
-@reduction
-def _work(J, f):
-    """Sum of J . f."""
-    total = 0.0
-    for k in range(3 * B):
-        total += J[k] * f[k]
-    return total
 
 
 @reduction
@@ -145,7 +109,7 @@ def derivative_block(n, mass, motion, zero, S, D):
         _double(mass, motion, p, v, change)
         add_moment(change, along, D[spins + 3 * k : spins + 3 * k + 3])
         for j in range(k + 1):
-            value = _work(S[second : second + 3 * B], push)
+            value = dot(S[second : second + 3 * B], push)
             second += 3 * B
             D[own + n * k + j] += value
             if j < k:
@@ -156,7 +120,7 @@ def derivative_block(n, mass, motion, zero, S, D):
 def _add_works(n, S, f, out):
     """Add the work of f along each coordinate to out (n,)."""
     for j in range(n):
-        out[j] += _work(S[(9 + 9 * j) * B : (12 + 9 * j) * B], f)
+        out[j] += dot(S[(9 + 9 * j) * B : (12 + 9 * j) * B], f)
 
 
 @kernel

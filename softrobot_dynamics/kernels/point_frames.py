@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Derivatives of the twists of a tip frame made of three points, by Gram-Schmidt.
+Tip frames made of three points by Gram-Schmidt [P, (5)-(7)], and derivatives of their twists.
 
 With o, u = a - o and v = b - o the axes are x along u, z along u x v, y = z x x. The spin of the
 frame along a direction, (w0, w1, w2) in its own axes, follows from how u and v move along it: ::
@@ -18,6 +18,30 @@ from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.lanes import add_cross, cross
 
 ROWS = 9  # of each coordinate: spin (3), x . u', x . v', y . v', and d(spin)/dt (3)
+
+
+@kernel
+def point_frame(n, moved, here, push, rates, W):
+    """
+    Fill the frame slab W (see :mod:`softrobot_dynamics.kernels.layout`).
+
+    ``moved`` (9 n,): [o, u, v] by each coordinate; ``here``: [o, u, v]; ``push``: their second
+    derivatives along ``rates`` (n,), which are qd.
+    """
+    axes, size = _frame(here[1], here[2])
+    x, y, z = axes
+    W[0], W[1], W[2], W[3], W[4], W[5] = x[0], y[0], z[0], x[1], y[1], z[1]
+    W[6], W[7], W[8] = x[2], y[2], z[2]
+    put(here[0], W, 9)
+    w, reach = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for j in range(n):
+        spin, reached = _along(axes, size, three(moved, 9 * j + 3), three(moved, 9 * j + 6))
+        put(spin, W, layout.JACOBIAN + 3 * j)
+        put(three(moved, 9 * j), W, layout.JACOBIAN + 3 * (n + j))
+        w, reach = add_scaled(w, spin, rates[j]), add_scaled(reach, reached, rates[j])
+    bias = _along(axes, size, push[1], push[2])[0]
+    put(add_scaled(bias, _change(size, w, reach, w, reach), 1.0), W, 12)
+    put(push[0], W, 15)
 
 
 @kernel

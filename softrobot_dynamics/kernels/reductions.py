@@ -22,6 +22,35 @@ def dot(a, b):
 
 
 @reduction
+def add_moment(p, f, out):
+    """Add the sum of p x f to out (3,)."""
+    B = BLOCK
+    m0 = m1 = m2 = 0.0
+    for k in range(B):
+        p0, p1, p2, f0, f1, f2 = p[k], p[B + k], p[2 * B + k], f[k], f[B + k], f[2 * B + k]
+        m0 += p1 * f2 - p2 * f1
+        m1 += p2 * f0 - p0 * f2
+        m2 += p0 * f1 - p1 * f0
+    out[0] += m0
+    out[1] += m1
+    out[2] += m2
+
+
+@reduction
+def add_force(f, out):
+    """Add the sum of f to out (3,)."""
+    B = BLOCK
+    f0 = f1 = f2 = 0.0
+    for k in range(B):
+        f0 += f[k]
+        f1 += f[B + k]
+        f2 += f[2 * B + k]
+    out[0] += f0
+    out[1] += f1
+    out[2] += f2
+
+
+@reduction
 def _accelerations(n, mass, qd, w, S):
     """Velocity-product acceleration a = w x (w x p) + 2 w x (J qd) + b of each point, times dm."""
     w0, w1, w2 = w[0], w[1], w[2]
@@ -49,11 +78,9 @@ def _accelerations(n, mass, qd, w, S):
 
 
 @reduction
-def _rigid_sums(n, mass, S, inertia, wrench):
-    """Mass, first moment, inertia about the origin, and the bias wrench."""
+def _add_inertia(mass, p, inertia):
+    """Mass, first moment and inertia about the origin."""
     B = BLOCK
-    p = S[0 : 3 * B]
-    a = S[(6 + 3 * n) * B : (9 + 3 * n) * B]
     m = h0 = h1 = h2 = xx = yy = zz = xy = xz = yz = 0.0
     for k in range(B):
         dm, p0, p1, p2 = mass[k], p[k], p[B + k], p[2 * B + k]
@@ -78,22 +105,6 @@ def _rigid_sums(n, mass, S, inertia, wrench):
     inertia[7] -= xy
     inertia[8] -= xz
     inertia[9] -= yz
-    f0 = f1 = f2 = t0 = t1 = t2 = 0.0
-    for k in range(B):
-        p0, p1, p2 = p[k], p[B + k], p[2 * B + k]
-        a0, a1, a2 = a[k], a[B + k], a[2 * B + k]
-        f0 += a0
-        f1 += a1
-        f2 += a2
-        t0 += p1 * a2 - p2 * a1
-        t1 += p2 * a0 - p0 * a2
-        t2 += p0 * a1 - p1 * a0
-    wrench[0] += t0
-    wrench[1] += t1
-    wrench[2] += t2
-    wrench[3] += f0
-    wrench[4] += f1
-    wrench[5] += f2
 
 
 @reduction
@@ -142,7 +153,9 @@ def reduce_block(n, mass, qd, w, S, W):
     p = S[0 : 3 * B]
     a = S[(6 + 3 * n) * B : (9 + 3 * n) * B]
     first = layout.inertia_offset(n)
-    _rigid_sums(n, mass, S, W[first : first + 10], W[first + 10 : first + 16])
+    _add_inertia(mass, p, W[first : first + 10])
+    add_moment(p, a, W[first + 10 : first + 13])
+    add_force(a, W[first + 13 : first + 16])
     coupling, block, bias = (
         layout.coupling_offset(n),
         layout.mass_offset(n),

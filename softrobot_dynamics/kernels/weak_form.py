@@ -7,8 +7,8 @@ block's scratch S holds, BLOCK numbers each, F (9), dF/dt or the viscous stress 
 stress (9); matrices row-major.
 """
 
-from softrobot_dynamics.compiling.jit import kernel, reduction
-from softrobot_dynamics.kernels.reductions import BLOCK
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.kernels.reductions import BLOCK, dot
 
 
 @kernel
@@ -66,14 +66,6 @@ def viscous_stress(viscosity, weight, S):
         D[8 * B + k] = f6 * xz + f7 * yz + f8 * zz
 
 
-@reduction
-def _work(G, stress):
-    total = 0.0
-    for k in range(9 * BLOCK):
-        total += G[k] * stress[k]
-    return total
-
-
 @kernel
 def add_forces(n, G, S, elastic, damping):
     """
@@ -85,5 +77,5 @@ def add_forces(n, G, S, elastic, damping):
     viscous, stress = S[9 * B : 18 * B], S[18 * B : 27 * B]
     for j in range(n):
         row = G[9 * B * j : 9 * B * (j + 1)]
-        elastic[j] += _work(row, stress)
-        damping[j] += _work(row, viscous)
+        elastic[j] += dot(row, stress)
+        damping[j] += dot(row, viscous)

@@ -15,9 +15,9 @@ A block's scratch S holds, BLOCK numbers each, F (9), dF/dt (9), the stress (9) 
 Matrices are row-major, symmetric ones xx yy zz xy xz yz.
 """
 
-from softrobot_dynamics.compiling.jit import inlined, kernel, reduction
+from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.kernels.reductions import BLOCK
+from softrobot_dynamics.kernels.reductions import BLOCK, dot
 
 B = BLOCK
 RATE, STRESS, MODULI, VISCOUS, STRAIN, CHANGE, CHANGES = 9, 18, 27, 72, 81, 87, 93
@@ -45,7 +45,7 @@ def add_stress_derivatives(n, viscosity, weight, G, moved, S, D):
     for k in range(n):
         change = first[9 * B * k : 9 * B * (k + 1)]
         for j in range(k + 1):
-            value = work(G[9 * B * j : 9 * B * (j + 1)], change)
+            value = dot(G[9 * B * j : 9 * B * (j + 1)], change)
             D[own + n * k + j] += value
             if j < k:
                 D[own + n * j + k] += value
@@ -74,12 +74,12 @@ def _add_viscous_derivatives(n, viscosity, weight, G, moved, S, own):
             _add_strain(F, moved[9 * B * k : 9 * B * (k + 1)], change)
         _weigh(0.5 * viscosity, weight, change)
         for j in range(n):
-            own[n * k + j] += _work_of_strain(strains[6 * B * j : 6 * B * (j + 1)], change)
+            own[n * k + j] += dot(strains[6 * B * j : 6 * B * (j + 1)], change)
         for c in range(6 * B):
             change[c] = strains[6 * B * k + c]
         _weigh(0.5 * viscosity, weight, change)
         for j in range(k + 1):
-            value = _work_of_strain(strains[6 * B * j : 6 * B * (j + 1)], change)
+            value = dot(strains[6 * B * j : 6 * B * (j + 1)], change)
             own[n * (n + k) + j] += value
             if j < k:
                 own[n * (n + j) + k] += value
@@ -135,20 +135,3 @@ def _add_product(viscosity, weight, F, strain, out):
         out[6 * B + k] += f6 * xx + f7 * xy + f8 * xz
         out[7 * B + k] += f6 * xy + f7 * yy + f8 * yz
         out[8 * B + k] += f6 * xz + f7 * yz + f8 * zz
-
-
-@reduction
-def work(G, stress):
-    """Return the work of a stress (9 rows) along the gradient of a displacement (9 rows)."""
-    total = 0.0
-    for k in range(9 * B):
-        total += G[k] * stress[k]
-    return total
-
-
-@reduction
-def _work_of_strain(E, stress):
-    total = 0.0
-    for k in range(6 * B):
-        total += E[k] * stress[k]
-    return total

@@ -129,8 +129,7 @@ class ControlLoop(GuardedLoop):
                 self._receive(message, arrival)
         except MessageError as error:
             arrival = now()
-            self.statistics.refuse(error)
-            self._publisher.refused(error)
+            self._refuse(error)
             self._inbox.rest()
         with self._sending:
             self._keep_safe(arrival)

@@ -37,7 +37,7 @@ from softrobot_dynamics.loops.sensor_streams import (
     silent,
     Stream,
 )
-from softrobot_dynamics.loops.statistics import LoopStatistics, Window
+from softrobot_dynamics.loops.statistics import Window
 from softrobot_dynamics.loops.thread import Loop
 
 WAITING, SETTLING, RUNNING = range(3)
@@ -58,6 +58,7 @@ class EstimationLoop(Loop):
     takes away states and reports. With too few sensors no state goes out.
     """
 
+    modes, well = MODES, (SETTLING, RUNNING)
     _publisher: EstimationOutput
 
     def __init__(
@@ -71,8 +72,7 @@ class EstimationLoop(Loop):
         sufficient: ObservabilityCheck,
     ) -> None:
         super().__init__('estimation', commands.inbox, publisher)
-        self.statistics, self.lateness, self.update_times = LoopStatistics(), Window(), Window()
-        self.mode = WAITING
+        self.lateness, self.update_times = Window(), Window()
         self.missing: tuple[str, ...] = ()  # sensors without an accepted measurement lately
         self.rejected_sensors: tuple[str, ...] = ()  # those whose measurements are all rejected
         self.lacking: tuple[str, ...] = ()  # coordinates that the other sensors do not observe
@@ -317,15 +317,8 @@ class EstimationLoop(Loop):
         )
 
     def _refuse(self, error: MessageError, sensor: str = 'commands') -> None:
-        error = MessageError(f'{error.reason} ({sensor})')
-        self.statistics.refuse(error)
-        self._publisher.refused(error)
+        super()._refuse(MessageError(f'{error.reason} ({sensor})'))
 
     def _seconds(self, stamp: int) -> float:
         """Return the time [s] of the estimator, small numbers, so that none is lost."""
         return (stamp - self._epoch) * 1e-9
-
-    def _enter(self, mode: int) -> None:
-        before, self.mode = self.mode, mode
-        if mode != before:
-            self._publisher.entered(MODES[mode], MODES[before], mode != WAITING)

@@ -18,7 +18,6 @@ from softrobot_dynamics.loops.driver import Driver
 from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.orders import HoldOrder, Orders
 from softrobot_dynamics.loops.realtime import now, SAFETY, sleep_until, take_priority
-from softrobot_dynamics.loops.statistics import LoopStatistics
 from softrobot_dynamics.loops.thread import Loop
 
 WAITING, RUNNING, STOPPED, FAILED, TIMED_OUT = range(5)
@@ -45,6 +44,7 @@ class GuardedLoop(Loop):
     `_keep_safe` there.
     """
 
+    modes, well = MODES, (RUNNING,)
     _publisher: ControlOutput
 
     def __init__(
@@ -61,7 +61,6 @@ class GuardedLoop(Loop):
         self.driver = Driver(
             plant.model, plant.controller, plant.safe, orders, hold=plant.hold, unit=1e-9
         )
-        self.statistics, self.mode = LoopStatistics(), WAITING
         self.period, self.watchdog, self.after_loss = period, watchdog, RESUME
         self.last_valid: int | None = None  # arrival of the last valid state [ns]
         self._q: Vector | None = None  # of that state
@@ -172,9 +171,7 @@ class GuardedLoop(Loop):
         """Change the mode; fix the safe command when one begins at `moment` [ns]."""
         if moment is not None and self.driver.begin_safe(self._q, moment):
             self._alarm.set()
-        before, self.mode = self.mode, mode
-        if mode != before:
-            self._publisher.entered(MODES[mode], MODES[before], mode == RUNNING)
+        super()._enter(mode)
 
     def _safe_now(self, mode: int, moment: int) -> Vector:
         self._enter(mode, moment)

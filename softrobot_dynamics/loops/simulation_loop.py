@@ -22,7 +22,7 @@ from softrobot_dynamics.loops.deadlines import Deadlines, Schedule
 from softrobot_dynamics.loops.drives import Answers, SimulatedDrives
 from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.realtime import now, sleep_until
-from softrobot_dynamics.loops.statistics import LoopStatistics, Window
+from softrobot_dynamics.loops.statistics import Window
 from softrobot_dynamics.loops.thread import Loop, Requests
 
 IDLE, DRIVEN, TIMED_OUT, DIVERGED = range(4)
@@ -52,6 +52,7 @@ class SimulationLoop(Loop):
     A robot that waits for commands sets out at its initial rates when one answers it.
     """
 
+    modes, well = MODES, (IDLE, DRIVEN)
     _publisher: contracts.SimulationOutput
 
     def __init__(
@@ -66,9 +67,9 @@ class SimulationLoop(Loop):
         record: contracts.TickRecord | None = None,
     ) -> None:
         super().__init__('simulation', inbox, publisher)
-        self.statistics, self.round_trips, self.lateness = LoopStatistics(), Window(), Window()
+        self.round_trips, self.lateness = Window(), Window()
         self.work = Window()  # from a state to the next one, ready to be published
-        self.mode, self.paused = IDLE, False
+        self.paused = False
         self.timeout, self.pace = schedule.timeout, schedule.pace
         self.wrenches: Wrenches | None = None
         self.snapshot: contracts.StepSnapshot | None = None
@@ -116,7 +117,7 @@ class SimulationLoop(Loop):
         silent = self._drives.silent(self._stamp - self.timeout * self.period)
         parts = [name for k in silent if (name := self._reader.names[k])]
         missing = parts and self.mode in (IDLE, TIMED_OUT)
-        return MODES[self.mode] + (f' ({", ".join(parts)})' if missing else '')
+        return super().said() + (f' ({", ".join(parts)})' if missing else '')
 
     # For the loop's own thread
 
@@ -191,10 +192,6 @@ class SimulationLoop(Loop):
                 self._receive(message, now())
             except MessageError as error:
                 self._refuse(error)
-
-    def _refuse(self, error: MessageError) -> None:
-        self.statistics.refuse(error)
-        self._publisher.refused(error)
 
     def _receive(self, message: object, arrival: int) -> bool:
         """Take a command as the one to apply; return whether all answer the last state now."""
@@ -321,11 +318,6 @@ class SimulationLoop(Loop):
                 self.snapshot.take(self._stamp)
             if self._heard is None and self.pace == 0.0:  # nothing to wait for
                 self.deadlines.next = self._published
-
-    def _enter(self, mode: int) -> None:
-        before, self.mode = self.mode, mode
-        if mode != before:
-            self._publisher.entered(self.said(), MODES[before], mode in (IDLE, DRIVEN))
 
     def _stop(self, error: Exception) -> None:
         """Stay at the last good state and publish nothing, until a reset."""

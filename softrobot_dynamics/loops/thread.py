@@ -1,13 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Base class of loops: a thread that runs cycles until it is ended."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from threading import Event, Thread
 
-from softrobot_dynamics.errors import SoftRobotError
+from softrobot_dynamics.errors import MessageError, SoftRobotError
 from softrobot_dynamics.loops.contracts import LoopOutput, MessageInbox
 from softrobot_dynamics.loops.realtime import take_priority
+from softrobot_dynamics.loops.statistics import LoopStatistics
 
 
 class Loop:
@@ -16,12 +17,17 @@ class Loop:
 
     What waits in a cycle waits for `inbox`, which `leave` wakes. An exception ends the loop: it is
     kept in `error`, `_fail` leaves things safe, `publisher` is told, and `ended` is called, which
-    has the node end with a status that is not 0.
+    has the node end with a status that is not 0. `mode` is one of `modes`, at first 0, `well` are
+    those in which all is as it should be.
     """
+
+    modes: Sequence[str]
+    well: Sequence[int]
 
     def __init__(self, name: str, inbox: MessageInbox[object], publisher: LoopOutput) -> None:
         self.error: BaseException | None = None  # what ended the loop, if not `leave`
         self.ended: Callable[[], object] = _nothing
+        self.statistics, self.mode = LoopStatistics(), 0
         self._inbox: MessageInbox[object] = inbox
         self._publisher: LoopOutput = publisher
         self._name, self._leaving = name, False
@@ -62,6 +68,19 @@ class Loop:
                 self._publisher.ended(f'the {self._name} loop ended', error)
         finally:
             self.ended()
+
+    def said(self) -> str:
+        """Return the mode in words."""
+        return self.modes[self.mode]
+
+    def _enter(self, mode: int) -> None:
+        before, self.mode = self.mode, mode
+        if mode != before:
+            self._publisher.entered(self.said(), self.modes[before], mode in self.well)
+
+    def _refuse(self, error: MessageError) -> None:
+        self.statistics.refuse(error)
+        self._publisher.refused(error)
 
     def _begin(self) -> None:
         raise NotImplementedError

@@ -11,6 +11,7 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.configuration import build, declared_parameters, wire_names
 from softrobot_dynamics.configuration.command_parts import command_parts
+from softrobot_dynamics.configuration.law_settings import choose_safe
 from softrobot_dynamics.configuration.state_topics import state_parts
 from softrobot_dynamics.controllers.phases import Program
 from softrobot_dynamics.errors import CancelledError, MessageError, SoftRobotError
@@ -168,7 +169,7 @@ class ControllerNode(LifecycleNode):
                 self.get_logger().warning(words)
             self._beginning += 1
             reference = self._first_reference(values, job)
-            self._choose_safe(values)
+            choose_safe(self._plant.safe, values)
             loop = self._make_loop(values, reference)
             loop.after_loss = values['after_loss']
             process.watch(loop, self._stop)
@@ -249,7 +250,7 @@ class ControllerNode(LifecycleNode):
             self._orders.change(
                 lambda loop: recording.note(loop.record, values, changed), **changes
             )
-        self._choose_safe(values)
+        choose_safe(self._plant.safe, values)
         if (loop := self._orders.loop) is not None:
             loop.watchdog, loop.after_loss = _watchdog(values), values['after_loss']
 
@@ -266,11 +267,6 @@ class ControllerNode(LifecycleNode):
         if isinstance(reference, Program):
             reference = reference._replace(beginning=self._beginning)
         return reference
-
-    def _choose_safe(self, values: dict[str, Any]) -> None:
-        self._plant.safe.choose(
-            values['safe_command'], values['safe_pretension'], values['safe_ramp']
-        )
 
     def _on_hold(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         refusal = self._orders.hold()

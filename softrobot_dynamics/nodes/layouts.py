@@ -50,14 +50,9 @@ def trajectory_point(name: str, names: Sequence[str], **columns: str) -> Topic:
     return Topic(name, message, {column: f'points.0.{x}' for x, column in columns.items()})
 
 
-def number(name: str, column: str) -> Topic:
-    """Return the Topic of a Float64."""
-    return Topic(name, Float64(), {column: 'data'})
-
-
-def whole_number(name: str, column: str) -> Topic:
-    """Return the Topic of an Int32."""
-    return Topic(name, Int32(), {column: 'data'})
+def number(name: str, column: str, whole: bool = False) -> Topic:
+    """Return the Topic of a Float64, or of an Int32 for whole ones."""
+    return Topic(name, Int32() if whole else Float64(), {column: 'data'})
 
 
 def _zeros(fields: Iterable[str], size: int) -> dict[str, array[float]]:

@@ -91,8 +91,8 @@ def of_controller(node: Node, plant: Controlled, values: Mapping[str, Any]) -> R
                 accelerations='y_d_acceleration',
             ),
             layouts.number('~/time', 't'),
-            layouts.whole_number('~/mode', 'mode'),
-            layouts.whole_number('~/orders', 'orders'),
+            layouts.number('~/mode', 'mode', whole=True),
+            layouts.number('~/orders', 'orders', whole=True),
             layouts.joint_state('~/command_before', actuators, effort='u_before'),
         )
 
@@ -113,8 +113,8 @@ def of_simulation(node: Node, plant: Simulated, values: Mapping[str, Any]) -> Re
             layouts.number('~/time', 't'),
             layouts.number('~/round_trip', 'round_trip'),
             layouts.number('~/lateness', 'late'),
-            layouts.whole_number('~/mode', 'mode'),
-            layouts.whole_number('~/asked', 'asked'),
+            layouts.number('~/mode', 'mode', whole=True),
+            layouts.number('~/asked', 'asked', whole=True),
         )
 
     facts = {

@@ -15,7 +15,7 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.configuration import build, declared_parameters, wire_names
 from softrobot_dynamics.configuration.command_parts import command_parts, command_rows
-from softrobot_dynamics.configuration.law_settings import bus_of, require_patience
+from softrobot_dynamics.configuration.law_settings import bus_of, choose_safe, require_patience
 from softrobot_dynamics.configuration.state_topics import (
     require_one_clock,
     state_parts,
@@ -117,7 +117,7 @@ class SimulationNode(Node):
         sensing = self._measured(plant, values, quality)
         recording.prepare(values['record'])
         self._plant = plant
-        self._choose_safe(values)
+        choose_safe(self._plant.safe, values)
         self._diagnostics = diagnostics.Diagnostics(
             self, 'simulated robot', values['robot'], self._report
         )
@@ -188,7 +188,7 @@ class SimulationNode(Node):
             require_patience(values)
             if 'payload.mass' in changed:
                 self._plant.simulator.carry(values['payload.mass'])
-            self._choose_safe(values)
+            choose_safe(self._plant.safe, values)
             self._loop.timeout = values['command_timeout_periods']
             self._loop.pace = values['real_time_factor']
             recording.note(self._loop.record, values, changed)
@@ -227,11 +227,6 @@ class SimulationNode(Node):
         )
         simulator = plant.simulator
         return MeasuredSensing(sensing, instruments, publisher.send, lambda: simulator.acting)
-
-    def _choose_safe(self, values: dict[str, Any]) -> None:
-        self._plant.safe.choose(
-            values['safe_command'], values['safe_pretension'], values['safe_ramp']
-        )
 
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         return self._answer(

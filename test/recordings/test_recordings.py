@@ -58,7 +58,7 @@ def topics():
             '/controller/reference', ACTUATORS[:1], positions='y_d', velocities='y_d_rate'
         ),
         layouts.number('/controller/time', 't'),
-        layouts.whole_number('/controller/mode', 'mode'),
+        layouts.number('/controller/mode', 'mode', whole=True),
     )
 
 

@@ -15,7 +15,7 @@ from softrobot_dynamics.annotations import (
     Values,
     Vector,
 )
-from softrobot_dynamics.bodies.contract import along, Body, PlaneCurve, register
+from softrobot_dynamics.bodies.contract import along, Body, PlaneCurve, register, SectionBody
 from softrobot_dynamics.bodies.cosserat import rod, rod_derivatives, rod_fibre, rod_points
 from softrobot_dynamics.bodies.cosserat.bases.contract import Basis
 from softrobot_dynamics.bodies.cosserat.nodes import march, moments, rows_of, triples
@@ -42,7 +42,7 @@ _IDENTITY = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0]
 
 @register('cosserat')
 @dataclass(frozen=True)
-class Cosserat(Body):
+class Cosserat(SectionBody):
     """
     A rod of rigid sections; q = coefficients of its strains [1/m or -], e.g. `kappa_x_0`.
 
@@ -73,15 +73,6 @@ class Cosserat(Body):
         return tuple(
             f'{STRAINS[c]}_{k}' for c, basis in self.strains for k in range(basis.count())
         )
-
-    def position(self, x: Values, q: Values, math: Math) -> Values:
-        """Backbone plus rotated section: p(s) + R(s) (x1, x2, 0)."""
-        rotation, origin = self._frame(x[2] / self.length, q, math)
-        return [origin[i] + rotation[3 * i] * x[0] + rotation[3 * i + 1] * x[1] for i in range(3)]
-
-    def tip_frame(self, q: Values, math: Math) -> FrameFormula:
-        """Frame of the last section."""
-        return self._frame(1.0, q, math)
 
     def strain(self, sigma: Value, q: Values, math: Math) -> Values:
         """Strain xi (6 values) [1/m, -] at sigma = s / L [-]."""

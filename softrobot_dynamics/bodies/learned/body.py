@@ -114,16 +114,16 @@ class Learned(Body):
 
     def kernel(self) -> Kernel:
         """See :class:`Body`; compiled once for all networks of an activation and a material."""
-        return self._sums('terms', _trace_terms, layers_scratch)
+        return self._sums('terms', layers_terms, layers_scratch)
 
     def derivatives_kernel(self) -> Kernel:
         """See :class:`Body`; compiled as rarely, the numbers are those of the terms."""
-        return self._sums('derivatives', _trace_derivatives, derivatives_scratch)
+        return self._sums('derivatives', layers_derivatives, derivatives_scratch)
 
     def _sums(
         self,
         function: str,
-        trace: Callable[[str, Any], TracedKernel],
+        emit: Callable[..., TracedKernel],
         scratch: Callable[[int, int, int], int],
     ) -> Kernel:
         """Return a kernel of sums over the material points; before them those of the tip."""
@@ -131,7 +131,7 @@ class Learned(Body):
         points = np.concatenate([self._tip_points(), points])
         masses = np.concatenate([np.zeros(3), masses])
         symbolic, constants = self._symbolic()
-        traced = trace(self.weights.activation, symbolic.material)
+        traced = _traced(emit, self.weights.activation, symbolic.material)
         directions = np.zeros((0, 3)) if self.material is None else np.eye(3)
         numbers: list[Sequence[float] | Vector] = [
             self._matrices(),
@@ -144,13 +144,13 @@ class Learned(Body):
     def fibre_kernel(self, points: Matrix, gradients: Matrix, weights: Vector) -> Kernel:
         """See :class:`Body`."""
         along = np.column_stack([gradients, np.ones(len(points))])[None]
-        traced = _trace_length(self.weights.activation)
+        traced = _traced(layers_length, self.weights.activation)
         cloud = weights, np.asarray(points), along
         return self._kernel_of(traced, 'length', cloud, [], layers_scratch)
 
     def points_kernel(self, points: Matrix) -> Kernel:
         """See :class:`Body`."""
-        traced = _trace_values(self.weights.activation)
+        traced = _traced(layers_values, self.weights.activation)
         cloud = np.ones(len(points)), points, np.eye(3)[:2]
         return self._kernel_of(traced, 'values', cloud, [], layers_scratch)
 
@@ -247,26 +247,10 @@ def _rest(activation: str, layers: Sequence[Layer], first: list[Matrix]) -> list
 
 
 @functools.cache
-def _trace_terms(activation: str, material: Material | None) -> TracedKernel:
-    """Kernel for a material with symbols for its numbers, or none."""
+def _traced(
+    emit: Callable[..., TracedKernel], activation: str, material: Material | None = None
+) -> TracedKernel:
+    """Return what is emitted for a material with symbols for its numbers, or none."""
     if material is None:
-        return layers_terms(derivatives(activation))
-    return layers_terms(derivatives(activation), lambda F: material.energy(F, SYMBOLIC))
-
-
-@functools.cache
-def _trace_derivatives(activation: str, material: Material | None) -> TracedKernel:
-    """Likewise."""
-    if material is None:
-        return layers_derivatives(derivatives(activation))
-    return layers_derivatives(derivatives(activation), lambda F: material.energy(F, SYMBOLIC))
-
-
-@functools.cache
-def _trace_values(activation: str) -> TracedKernel:
-    return layers_values(derivatives(activation))
-
-
-@functools.cache
-def _trace_length(activation: str) -> TracedKernel:
-    return layers_length(derivatives(activation))
+        return emit(derivatives(activation))
+    return emit(derivatives(activation), lambda F: material.energy(F, SYMBOLIC))

@@ -26,7 +26,7 @@ from softrobot_dynamics.tracing.stress import EnergyDensity, stress_function
 def layers_scratch(n: int, directions: int, units: int) -> int:
     """Scratch of both kernels for layers of at most ``units`` [numbers]."""
     rows = (n + 2) * (1 + directions)  # of a bundle of each unit
-    return (3 * n + 10 + 28 + 3 * rows + 7 + 2 * units * rows) * BLOCK
+    return (3 * n + 10 + 28 + 3 * rows + 7 + 2 * units * rows) * BLOCK + 9 * n
 
 
 def layers_terms(activation: Sequence[Node], energy: EnergyDensity | None = None) -> TracedKernel:
@@ -56,8 +56,7 @@ def layers_length(activation: Sequence[Node]) -> TracedKernel:
 
     P: n, blocks, number of network numbers; these; the table, with one direction: the curve's.
     """
-    source = HEADER + propagation(activation) + _LENGTH.format(block=BLOCK)
-    return TracedKernel(source, TracedTables((), ()), 0)
+    return _without_tables(activation, _LENGTH)
 
 
 def layers_values(activation: Sequence[Node]) -> TracedKernel:
@@ -66,7 +65,11 @@ def layers_values(activation: Sequence[Node]) -> TracedKernel:
 
     P as for :func:`layers_length`, with two directions: x1 and x2.
     """
-    source = HEADER + propagation(activation) + _VALUES.format(block=BLOCK)
+    return _without_tables(activation, _VALUES)
+
+
+def _without_tables(activation: Sequence[Node], template: str) -> TracedKernel:
+    source = HEADER + propagation(activation) + template.format(block=BLOCK)
     return TracedKernel(source, TracedTables((), ()), 0)
 
 
@@ -144,6 +147,7 @@ def terms(P, q, qd, w, W, S):
     rows = (n + 2, n + 2, {bundles} - 1)
     width = {bundles} * (n + 2) * {block}
     size = (1 + {bundles} * (4 + int(N[2]))) * {block}
+    room, S = S[:9 * n], S[9 * n:]
     own, X = S[:(3 * n + 10) * {block}], S[(3 * n + 10) * {block}:]
     Y, V = X[:28 * {block}], X[28 * {block}:]
     X, V = V[:({bundles} - 1) * 3 * (n + 2) * {block}], V[({bundles} - 1) * 3 * (n + 2) * {block}:]
@@ -154,7 +158,7 @@ def terms(P, q, qd, w, W, S):
         out = V[start:start + 3 * width]
         positions(n + 2, C, width, out, own)
         if block == 0:
-            tip_frame(n, qd, own, W)
+            tip_frame(n, qd, own, room, W)
         reduce_block(n, mass, qd, w, own, W)
 {stress}"""
 

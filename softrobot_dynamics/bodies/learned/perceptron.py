@@ -13,8 +13,8 @@ bundles of other rows are in :mod:`softrobot_dynamics.bodies.learned.perceptron_
 
 import math
 
-from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.kernels import layout
+from softrobot_dynamics.compiling.jit import inlined, kernel
+from softrobot_dynamics.kernels.point_frames import point_frame, put
 from softrobot_dynamics.kernels.reductions import BLOCK
 
 
@@ -225,50 +225,25 @@ def stretch(n, weight, qd, X, out):
 
 
 @kernel
-def tip_frame(n, qd, S, W):
-    """
-    Frame slab of the first three points o, a, b of a block by Gram-Schmidt [P, (5)-(7)].
-
-    ``S``: bundles of p. With u = a - o and v = b - o: n1 = u/|u|, n3 along u x v, n2 = n3 x n1.
-    The spin in the frame is w3 = n2.u'/|u|, w2 = -n3.u'/|u| and, as n3.v = 0,
-    w1 = (n3.v' + (n1.v) w2) / (n2.v).
-    """
-    B = BLOCK
-    u0, u1, u2 = S[1] - S[0], S[B + 1] - S[B], S[2 * B + 1] - S[2 * B]
-    v0, v1, v2 = S[2] - S[0], S[B + 2] - S[B], S[2 * B + 2] - S[2 * B]
-    r = math.sqrt(u0 * u0 + u1 * u1 + u2 * u2)
-    x0, x1, x2 = u0 / r, u1 / r, u2 / r
-    z0, z1, z2 = x1 * v2 - x2 * v1, x2 * v0 - x0 * v2, x0 * v1 - x1 * v0
-    h = math.sqrt(z0 * z0 + z1 * z1 + z2 * z2)  # n2 . v
-    z0, z1, z2 = z0 / h, z1 / h, z2 / h
-    y0, y1, y2 = z1 * x2 - z2 * x1, z2 * x0 - z0 * x2, z0 * x1 - z1 * x0
-    along = x0 * v0 + x1 * v1 + x2 * v2  # n1 . v
-    W[0], W[1], W[2], W[3], W[4], W[5] = x0, y0, z0, x1, y1, z1
-    W[6], W[7], W[8], W[9], W[10], W[11] = x2, y2, z2, S[0], S[B], S[2 * B]
-    w0 = w1 = w2 = ux = uy = uz = vx = vy = 0.0  # spin, u' and v' in the frame
+def tip_frame(n, qd, S, room, W):
+    """Fill the frame slab W by the first three points of a block; ``room``: 9 n numbers."""
     for j in range(n):
-        D = S[3 * (1 + j) * B : 3 * (2 + j) * B]
-        d0, d1, d2 = D[1] - D[0], D[B + 1] - D[B], D[2 * B + 1] - D[2 * B]
-        e0, e1, e2 = D[2] - D[0], D[B + 2] - D[B], D[2 * B + 2] - D[2 * B]
-        s1 = -(z0 * d0 + z1 * d1 + z2 * d2) / r
-        s2 = (y0 * d0 + y1 * d1 + y2 * d2) / r
-        s0 = (z0 * e0 + z1 * e1 + z2 * e2 + along * s1) / h
-        first, second = layout.JACOBIAN + 3 * j, layout.JACOBIAN + 3 * (n + j)
-        W[first], W[first + 1], W[first + 2] = s0, s1, s2
-        W[second], W[second + 1], W[second + 2] = D[0], D[B], D[2 * B]
-        rate = qd[j]
-        w0, w1, w2 = w0 + rate * s0, w1 + rate * s1, w2 + rate * s2
-        ux += rate * (x0 * d0 + x1 * d1 + x2 * d2)
-        vx += rate * (x0 * e0 + x1 * e1 + x2 * e2)
-        vy += rate * (y0 * e0 + y1 * e1 + y2 * e2)
-    D = S[3 * (1 + n) * B : 3 * (2 + n) * B]
-    d0, d1, d2 = D[1] - D[0], D[B + 1] - D[B], D[2 * B + 1] - D[2 * B]
-    e0, e1, e2 = D[2] - D[0], D[B + 2] - D[B], D[2 * B + 2] - D[2 * B]
-    uy, uz = r * w2, -r * w1
-    # rates of w by the same formulas: the frame turns with (w0, w1, w2) in itself
-    b2 = (y0 * d0 + y1 * d1 + y2 * d2 - 2.0 * ux * w2 + uz * w0) / r
-    b1 = -(z0 * d0 + z1 * d1 + z2 * d2 + 2.0 * ux * w1 - uy * w0) / r
-    b0 = z0 * e0 + z1 * e1 + z2 * e2 + vx * w1 - vy * w0
-    b0 = (b0 + (vx + h * w2) * w1 + along * b1 - w0 * (vy - along * w2)) / h
-    W[12], W[13], W[14] = b0, b1, b2
-    W[15], W[16], W[17] = D[0], D[B], D[2 * B]
+        store_points(three_points(S, 3 + 3 * j), room, 9 * j)
+    point_frame(n, room, three_points(S, 0), three_points(S, 3 + 3 * n), qd, W)
+
+
+@inlined
+def three_points(S, row):
+    """[o, a - o, b - o] of the first three numbers of three rows."""
+    x, y, z = row * BLOCK, (row + 1) * BLOCK, (row + 2) * BLOCK
+    o = S[x], S[y], S[z]
+    u = S[x + 1] - o[0], S[y + 1] - o[1], S[z + 1] - o[2]
+    return o, u, (S[x + 2] - o[0], S[y + 2] - o[1], S[z + 2] - o[2])
+
+
+@inlined
+def store_points(points, A, i):
+    """Store [o, u, v] from place i on."""
+    put(points[0], A, i)
+    put(points[1], A, i + 3)
+    put(points[2], A, i + 6)

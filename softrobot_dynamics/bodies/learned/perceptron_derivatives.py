@@ -7,11 +7,10 @@ z_j by the n coordinates, z_jk by two of them, j <= k and k by k; and, of z itse
 derivatives T_k along qd twice and by q_k. The bundles of directions, dz/dt, have no T_k.
 """
 
-from softrobot_dynamics.bodies.learned.perceptron import along
+from softrobot_dynamics.bodies.learned.perceptron import along, store_points, three_points
 from softrobot_dynamics.compiling.jit import inlined, kernel
-from softrobot_dynamics.kernels.point_frames import bend_frame, frame_derivatives, put
-from softrobot_dynamics.kernels.reductions import BLOCK
-from softrobot_dynamics.kernels.weak_form_derivatives import work
+from softrobot_dynamics.kernels.point_frames import bend_frame, frame_derivatives
+from softrobot_dynamics.kernels.reductions import BLOCK, dot
 
 B = BLOCK
 
@@ -176,14 +175,14 @@ def tip_derivatives(n, qd, S, room, D):
     ``room``: :func:`tip_workspace_size` numbers.
     """
     moved, bent, own = room[: 9 * n], room[9 * n :], room[27 * n + 9 * pairs(n) :]
-    points = _three_points(S, 0), _three_points(S, 3), _three_points(S, 6)
+    points = three_points(S, 0), three_points(S, 3), three_points(S, 6)
     many = pairs(n)
     for c in range(many):
-        _store(_three_points(S, 9 + 9 * n + 3 * c), bent, 9 * c)
+        store_points(three_points(S, 9 + 9 * n + 3 * c), bent, 9 * c)
     for j in range(n):
-        _store(_three_points(S, 9 + 9 * j), moved, 9 * j)
-        _store(_three_points(S, 12 + 9 * j), bent, 9 * many + 18 * j)
-        _store(_three_points(S, 15 + 9 * j), bent, 9 * many + 18 * j + 9)
+        store_points(three_points(S, 9 + 9 * j), moved, 9 * j)
+        store_points(three_points(S, 12 + 9 * j), bent, 9 * many + 18 * j)
+        store_points(three_points(S, 15 + 9 * j), bent, 9 * many + 18 * j + 9)
     frame_derivatives(n, moved, points, qd, own, D)
     bend_frame(n, points, qd, bent, own, D)
 
@@ -192,23 +191,6 @@ def tip_derivatives(n, qd, S, room, D):
 def tip_workspace_size(n):
     """Scratch of :func:`tip_derivatives` [numbers]."""
     return 36 * n + 9 * pairs(n)
-
-
-@inlined
-def _three_points(S, row):
-    """[o, a - o, b - o] of the first three numbers of three rows."""
-    x, y, z = row * B, (row + 1) * B, (row + 2) * B
-    o = S[x], S[y], S[z]
-    u = S[x + 1] - o[0], S[y + 1] - o[1], S[z + 1] - o[2]
-    return o, u, (S[x + 2] - o[0], S[y + 2] - o[1], S[z + 2] - o[2])
-
-
-@inlined
-def _store(points, A, i):
-    """Store [o, u, v] from place i on."""
-    put(points[0], A, i)
-    put(points[1], A, i + 3)
-    put(points[2], A, i + 6)
 
 
 @kernel
@@ -237,7 +219,7 @@ def add_bending(n, second, stress, own):
     R, at = 9 * B, 0
     for k in range(n):
         for j in range(k + 1):
-            value = work(second[at : at + R], stress)
+            value = dot(second[at : at + R], stress)
             own[n * k + j] += value
             if j < k:
                 own[n * j + k] += value

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 import threading
 import time
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 from rclpy.callback_groups import CallbackGroup, MutuallyExclusiveCallbackGroup
@@ -58,12 +59,6 @@ class Sent(NamedTuple):
     sender: bytes
 
 
-def _sent(info: Mapping[str, Any]) -> Sent:
-    """Return what rclpy knows of a message; without a sender's stamp, that of its arrival."""
-    stamp = info.get('source_timestamp') or info.get('received_timestamp') or 0
-    return Sent(stamp, info.get('publisher_gid', {}).get('data', b''))
-
-
 def end_of_rest(taken_at: int) -> int:
     """Return until when to rest from what was taken at a moment and ends now [ns]."""
     moment = _now()
@@ -89,7 +84,28 @@ def wait_for(
     wait_set.wait(max(0, timeout))
 
 
-class WaitSetInbox:
+class _TopicInbox:
+    """What both ways of waiting for the messages of a topic share."""
+
+    _ready_at = _taken_at = 0
+    _info: Mapping[str, Any] = MappingProxyType({})  # what rclpy knows of the newest message
+
+    def sent(self) -> Sent:
+        """Return when, and by whom, the message that was returned last was sent."""
+        info = self._info  # without a sender's stamp, that of its arrival
+        stamp = info.get('source_timestamp') or info.get('received_timestamp') or 0
+        return Sent(stamp, info.get('publisher_gid', {}).get('data', b''))
+
+    def rest(self) -> None:
+        """
+        Have the next wait take no message for as long as the last one was worked at.
+
+        So no flood of messages takes more than half of a thread. The wait may be woken.
+        """
+        self._ready_at = end_of_rest(self._taken_at)
+
+
+class WaitSetInbox(_TopicInbox):
     """
     The newest message of one topic, for one thread that waits for it past every executor.
 
@@ -99,8 +115,8 @@ class WaitSetInbox:
     def __init__(
         self, node: Node, message_type: type, topic: str, qos: QoSProfile, entries: int = 0
     ) -> None:
-        self._node, self._ready_at, self._taken_at = node, 0, 0
-        self._type, self._decode = message_type, Decoder(message_type, entries).decode
+        self._node, self._type = node, message_type
+        self._decode = Decoder(message_type, entries).decode
         self._subscription = subscription(
             node,
             message_type,
@@ -116,7 +132,6 @@ class WaitSetInbox:
         for handle in self._handles:  # in use from here on: nobody destroys them under a wait
             handle.__enter__()
         self._wait_set = make_wait_set(node, 1)
-        self._info: Mapping[str, Any] = {}
 
     @property
     def subscription(self) -> _rclpy.Subscription:
@@ -158,18 +173,6 @@ class WaitSetInbox:
         came = self._info.get('received_timestamp', 0)  # by the clock of the system
         return max(0, time.time_ns() - came) if came else 0
 
-    def sent(self) -> Sent:
-        """Return when, and by whom, the message that was returned last was sent."""
-        return _sent(self._info)
-
-    def rest(self) -> None:
-        """
-        Have the next wait take no message for as long as the last one was worked at.
-
-        So no flood of messages takes more than half of a thread. The wait may be woken.
-        """
-        self._ready_at = end_of_rest(self._taken_at)
-
     def wake(self) -> None:
         """End the wait under way, or the next one; for any thread."""
         self._guard.trigger()
@@ -183,7 +186,7 @@ class WaitSetInbox:
         self._node.destroy_subscription(self._subscription)
 
 
-class ExecutorInbox:
+class ExecutorInbox(_TopicInbox):
     """The same on public rclpy only: an executor brings the messages, in another thread."""
 
     def __init__(
@@ -196,9 +199,8 @@ class ExecutorInbox:
         changed: threading.Condition | None = None,
     ) -> None:
         self._node, self._decode = node, Decoder(message_type, entries).decode
-        self._changed, self._ready_at, self._taken_at = changed or threading.Condition(), 0, 0
+        self._changed = changed or threading.Condition()
         self._newest: Any = None
-        self._info: Mapping[str, Any] = {}
         self._came = _now()
         self._woken = False
         self._subscription = subscription(
@@ -245,14 +247,6 @@ class ExecutorInbox:
     def age(self) -> int:
         """As `WaitSetInbox.age`."""
         return _now() - self._came
-
-    def sent(self) -> Sent:
-        """As `WaitSetInbox.sent`."""
-        return _sent(self._info)
-
-    def rest(self) -> None:
-        """As `WaitSetInbox.rest`."""
-        self._ready_at = end_of_rest(self._taken_at)
 
     def wake(self) -> None:
         """End the wait under way, or the next one; for any thread."""
