@@ -26,11 +26,13 @@ Set SOFTROBOT_CACHE_DIR to keep compiled kernels between sessions.
 """
 
 import fcntl
+import gc
 import os
 from pathlib import Path
 import tempfile
 
 import pytest
+from softrobot_dynamics.compiling.garbage import rarely_collected
 from support.witness import TOO_LATE, Witness
 
 _WORKER = os.environ.get('PYTEST_XDIST_WORKER', '')  # gw0, gw1, ...; '' for the first process
@@ -60,7 +62,7 @@ else:
 
 if 'OPENBLAS_NUM_THREADS' not in os.environ:
     os.environ['OPENBLAS_NUM_THREADS'] = '1'  # of a worker beside others a second only waits
-    import numpy  # noqa: F401 (reads it, once)
+    import scipy.linalg  # noqa: F401 (numpy and scipy each have a library that reads it, once)
 
     del os.environ['OPENBLAS_NUM_THREADS']  # the processes that tests start have theirs
 
@@ -86,6 +88,15 @@ _AGAIN = [MachineStoodStill.__name__, RanBesideOthers.__name__]
 def pytest_xdist_auto_num_workers():
     """Return the number of workers of `-n auto`: tests in real time leave a processor idle."""
     return len(os.sched_getaffinity(0)) + 1
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Look for unused objects seldom while tests are collected, and never again among theirs."""
+    with rarely_collected():
+        collected = yield
+    gc.freeze()
+    return collected
 
 
 def pytest_collection_modifyitems(config, items):

@@ -152,7 +152,10 @@ def part(module):
     return module.split('.')[0]
 
 
-PAIRS = [(module_of(file), other) for file in FILES for other in own_imports(file)]
+@functools.cache
+def pairs():
+    """Return (module, module that it imports) of the package."""
+    return [(module_of(file), other) for file in FILES for other in own_imports(file)]
 
 
 def layer(module):
@@ -184,13 +187,13 @@ def test_every_part_has_a_layer():
 
 def test_no_module_imports_a_higher_layer():
     """No module imports one of a higher layer."""
-    assert [(a, b) for a, b in PAIRS if a and layer(b) > layer(a)] == []
+    assert [(a, b) for a, b in pairs() if a and layer(b) > layer(a)] == []
 
 
 def test_packages_import_only_what_is_listed():
     """Each package imports only what is listed for it."""
     allowed = {name: {name, 'annotations', *others} for name, others in ONLY.items()}
-    wrong = [(a, b) for a, b in PAIRS if part(a) in ONLY and part(b) not in allowed[part(a)]]
+    wrong = [(a, b) for a, b in pairs() if part(a) in ONLY and part(b) not in allowed[part(a)]]
     assert wrong == []
 
 
@@ -198,7 +201,7 @@ def test_folders_of_a_package_do_not_import_each_other():
     """A folder imports files of the folders above it, but no sibling folder."""
     rooms = {module_of(file) for file in FILES if file.name == '__init__.py'}
     crossing = []
-    for a, b in PAIRS:
+    for a, b in pairs():
         here, there = room(a, rooms), room(b, rooms)
         together = here.startswith(f'{there}.') or there.startswith(f'{here}.') or here == there
         if part(a) == part(b) and not together:
@@ -208,9 +211,9 @@ def test_folders_of_a_package_do_not_import_each_other():
 
 def test_controllers_import_only_stepping_of_the_simulation():
     """Controllers import only `stepping` of the simulation."""
-    pairs = [(a, b) for a, b in PAIRS if part(a) == 'controllers' and part(b) == 'simulation']
+    used = {b for a, b in pairs() if part(a) == 'controllers' and part(b) == 'simulation'}
     known = {'simulation.integrators.contract', 'simulation.integrators.exponential'}
-    assert {b for _, b in pairs} == known
+    assert used == known
 
 
 def private_names(file, own):
@@ -249,7 +252,7 @@ def test_folders_have_no_import_cycle():
     """Folders can be ordered by their imports, those inside functions included."""
     rooms = {module_of(file) for file in FILES if file.name == '__init__.py'}
     waiting = {each: set() for each in rooms}
-    for a, b in PAIRS:
+    for a, b in pairs():
         if '.' in a and '.' in b and room(a, rooms) != room(b, rooms):
             waiting[room(a, rooms)].add(room(b, rooms))
     assert ordered(waiting)
@@ -274,7 +277,7 @@ def test_only_commands_and_papers_import_members_of_kinds():
     }  # fmt: skip
     concrete = [
         (a, b)
-        for a, b in PAIRS
+        for a, b in pairs()
         if part(b) in kinds
         and a
         and part(a) != part(b)
@@ -283,7 +286,7 @@ def test_only_commands_and_papers_import_members_of_kinds():
     concrete = [(a, b) for a, b in concrete if part(a) not in ('cli', 'reproduce')]
     assert [(a, b) for a, b in concrete if b not in helpers] == []
     sensors = {'contract', 'messages', 'message_layouts', 'message_sources'}
-    for a, b in PAIRS:
+    for a, b in pairs():
         if b.startswith('estimation.sensors.') and not a.startswith('estimation.sensors'):
             assert b.rpartition('.')[2] in sensors, (a, b)
 
@@ -309,7 +312,7 @@ def test_every_module_of_the_nodes_needs_ros():
     needing = {
         module_of(file) for file in FILES if {x.split('.')[0] for x in imported(file)} & ROS
     }
-    while more := {a for a, b in PAIRS if b in needing} - needing:
+    while more := {a for a, b in pairs() if b in needing} - needing:
         needing |= more
     nodes = {module_of(file) for file in FILES if part(module_of(file)) == 'nodes'}
     assert nodes - needing <= {'nodes', 'nodes.messaging'}  # the folders

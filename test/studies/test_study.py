@@ -125,13 +125,12 @@ controller:
 """)
     given = {'controller': files['controller'], 'runs': 2, 'seconds': 1.6, 'tolerance': 0.1}
     vary, found = {'a.density': '0.9..1.1'}, []
-    for plant in ((), str(files['rods'])):
+    for plant, folder in (((), None), (str(files['rods']), tmp_path / 'out')):
         experiment = plan_study(str(files['own']), vary, plant=plant, **given)
-        found.append(run_study(experiment, jobs=1))
+        found.append(run_study(experiment, folder=folder, jobs=1))
     assert experiment.plant.n == 13 and experiment.description.n == 7
     assert found[0].state.tolist() == [0, 0] and found[1].state.max() < trial.FAILED
     assert (found[1].share > 2.0 * found[0].share).all()
-    run_study(experiment, folder=tmp_path / 'out', jobs=1)
     with pytest.raises(ArgumentError, match='digest of another plant differ'):
         run_study(plan_study(str(files['own']), vary, **given), folder=tmp_path / 'out', jobs=1)
 

@@ -375,12 +375,12 @@ def samples(postures, each, seed=0):
 @pytest.fixture(scope='module')
 def fitted():
     """Return a Fit of the rod."""
-    return fit.fit(samples(150, 10), (12, 12), length=0.2, iterations=60)
+    return fit.fit(samples(100, 6), (12, 12), length=0.2, iterations=40)
 
 
 def test_a_fit_learns_a_known_body(fitted):
     """A fit learns a known body to a fraction of a millimetre and reports its true errors."""
-    assert fitted.count == 300 and fitted.held_out.rms < 4e-4 and fitted.held_out.largest < 4e-3
+    assert fitted.count == 120 and fitted.held_out.rms < 4e-4 and fitted.held_out.largest < 4e-3
     assert fitted.fitted.rms < fitted.held_out.rms < fitted.held_out.largest
     fresh = fit.errors_of(fitted.network, samples(100, 10, seed=5))
     assert 0.5 < fresh.rms / fitted.held_out.rms < 2.0

@@ -34,7 +34,7 @@ EVERY = {
     'stretch': [[0.1, 0.3]],
     'source': [[1e-5, 1e-4]],
 }
-FEW = 'kappa_x', 'gamma_y', 'stretch'  # of these, for what takes long to compile
+FEW = {name: EVERY[name] for name in ('kappa_x', 'gamma_y', 'stretch')}  # for long formulas
 STILL = {'kappa_z': [[1.0]], 'gamma_x': [[0.1, 0.4]]}  # no section grows
 
 
@@ -55,7 +55,7 @@ BODIES = {
     'table_4': lambda: body_of(material=RUBBER),
     'table_5': lambda: hollow(modes='table_5', material=SOFT),
     'every': lambda: hollow(modes=EVERY, material=SILICONE),
-    'own energy': lambda: dataclasses.replace(hollow(modes=EVERY), material=Yeoh()),
+    'own energy': lambda: dataclasses.replace(hollow(modes=FEW), material=Yeoh()),
     'still': lambda: body_of(modes=STILL, material={**SILICONE, 'damping': 0.0}),
 }
 
@@ -86,7 +86,7 @@ def test_derivatives_are_exact(name):
     assert_body_derivatives(*few(BODIES[name]()))
 
 
-@pytest.mark.parametrize('name', BODIES)
+@pytest.mark.parametrize('name', [name for name in BODIES if name != 'own energy'])
 def test_second_derivatives_of_lengths(name):
     """Second derivatives of a slanting curve's length equal its biases along coordinates."""
     body = BODIES[name]()
@@ -112,8 +112,7 @@ def test_second_derivatives_of_lengths(name):
 @pytest.mark.parametrize('own', [False, True], ids=['shipped', 'own energy'])
 def test_derivatives_over_a_mesh(tmp_path, own):
     """Derivatives over all points of a mesh equal differences of the inverse dynamics."""
-    some = FEW if own else [name for name in EVERY if name != 'source']
-    modes = {name: EVERY[name] for name in some}
+    modes = FEW if own else {name: EVERY[name] for name in EVERY if name != 'source'}
     model = robot(mapping(quadrature={'mesh': mesh_file(tmp_path, 2), 'order': 2}, modes=modes))
     if own:
         (only,) = model.description.modules
