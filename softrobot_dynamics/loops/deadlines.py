@@ -45,12 +45,12 @@ class LostTime:
     """
     The share of the time by which deadlines were moved, of the last two seconds.
 
-    ``share`` is 0 up to a twentieth: single stalls.
+    ``share`` is 0 unless it was above a twentieth in the two seconds before, too: single stalls.
     """
 
     def __init__(self) -> None:
         self._begin: int | None = None
-        self._slipped, self.share = 0, 0.0
+        self._slipped, self._before, self.share = 0, 0.0, 0.0
 
     def add(self, moment: int, slip: int) -> bool:
         """Take in a slip [ns], 0 for none, at a moment; return whether a share is found by it."""
@@ -60,9 +60,9 @@ class LostTime:
         self._slipped += slip
         if (passed := moment - self._begin) < _LOOK:
             return False
-        share = self._slipped / passed
-        self.share = share if share > _MOST else 0.0
-        self._begin, self._slipped = moment, 0
+        share, before = self._slipped / passed, self._before
+        self.share = share if min(share, before) > _MOST else 0.0
+        self._begin, self._slipped, self._before = moment, 0, share
         return self.share > 0.0
 
 

@@ -32,11 +32,12 @@ def test_a_longer_stall_than_patience_moves_the_grid():
 
 
 def test_lost_time_is_said_if_it_lasts():
-    """A twentieth of two seconds is none; more is found at their end, and over two later."""
+    """One stall is none, whatever its length; more is found after four seconds, and over."""
     lost = LostTime()
     assert not lost.add(0, 0)
-    assert not lost.add(1000 * MS, 100 * MS) and not lost.add(2000 * MS, 0)
-    assert lost.share == 0.0
-    assert not lost.add(3000 * MS, 500 * MS) and lost.add(4000 * MS, 0)
+    assert not lost.add(1000 * MS, 300 * MS) and not lost.add(2000 * MS, 0)
+    assert not lost.add(4000 * MS, 0) and lost.share == 0.0
+    assert not lost.add(6000 * MS, 200 * MS) and lost.share == 0.0
+    assert not lost.add(7000 * MS, 500 * MS) and lost.add(8000 * MS, 0)
     assert lost.share == 0.25
-    assert not lost.add(6000 * MS, 0) and lost.share == 0.0
+    assert not lost.add(10_000 * MS, 90 * MS) and lost.share == 0.0

@@ -426,7 +426,7 @@ def test_a_loop_without_a_processor_says_so(monkeypatch):
     rig.time += 80 * MS
     rig.go(110)
     assert not rig.loop.slowness()
-    for _ in range(24):
+    for _ in range(36):
         rig.time += 60 * MS
         rig.go(5)
     assert 'of the time passed while this node had no processor' in rig.loop.slowness()
