@@ -296,7 +296,8 @@ class SimulationLoop(Loop):
     def _note(self, late: int, slip: int) -> None:
         """Count and record the last period, begun `late` [ns]: while the controller computes."""
         self.lateness.add(late)
-        if self._lost.add(now(), slip if self.pace > 0.0 else 0):
+        held = self.pace > 0.0 and self.mode == DRIVEN  # else stamps keep to the clock
+        if self._lost.add(now(), slip if held else 0):
             self._publisher.slow(self.slowness())
         if self.record is not None and self._row is not None and self.mode != DIVERGED:
             self.record.add(*self._row, late * 1e-9, self.mode, self._asked)
