@@ -66,7 +66,7 @@ class SensorClock:
 
 class PaceMonitor:
     """
-    How fast the stamps of sensors advance beside the clock by which they arrive.
+    The pace of the stamps of sensors beside the clock by which they arrive.
 
     ``odd`` has the pace of each sensor, by name, that was more than a tenth off twice in a row.
     """
