@@ -3,14 +3,15 @@
 The example of three drivers in closed loop, beside the same task in a single simulation.
 
     python benchmarks/hybrid_drivers.py
-    python benchmarks/hybrid_drivers.py --rate 250   # on a machine that is too slow for 500 Hz
+    python benchmarks/hybrid_drivers.py --rate 250   # on a machine that is too slow for it
 
 Simulation 2 of the paper, three phases: `hybrid_arm` with drives of forces and with drives of
 positions, each a simulation that answers every state (`lockstep`), and the processes of
 examples/hybrid_drivers in real time: simulated hardware, estimator, regulator, controller. All
-have the same laws, gains and rate, and begin as the hardware does: joints at zero, the soft arm
-hanging at rest. Needs rclpy. Results count only if the four processes keep to the rate: the
-last line says how late the simulation was.
+have the same laws, gains and rate, but an estimator of 250 Hz; they begin as the hardware does:
+joints at zero, the soft arm hanging at rest. Needs rclpy. Results count only if the four processes
+keep to the rate: the last lines say how late the simulation was, and what share of a processor
+each process took.
 
 By phase, of true states: largest and RMS distance of the tip from that of the simulation with
 drives of forces at the same time after the first tick; largest and RMS error of the six joints
@@ -20,6 +21,7 @@ the controller heard of the bends.
 
 import argparse
 import contextlib
+import os
 from pathlib import Path
 import sys
 import tempfile
@@ -43,6 +45,7 @@ LOCKSTEP = {
     'real_time_factor': 0.0, 'command_timing': 'lockstep',
     'wait_for_commands': 'true',
 }  # fmt: skip
+RATE = 500.0  # [Hz], of the example's arm
 PATIENCE = 300.0  # [s] of real time until the robot moves
 
 
@@ -51,6 +54,7 @@ class Processes:
 
     def __init__(self, folder):
         self._folder, self._stack = folder, contextlib.ExitStack()
+        self._started = {}
         folder.mkdir()
 
     def node(self, name, *options, **parameters):
@@ -66,7 +70,18 @@ class Processes:
         log = self._stack.enter_context(open(self._folder / f'{name}.log', 'wb'))
         command = [sys.executable, *map(str, arguments)]
         started = subprocess.Popen(command, stdout=log, stderr=log, cwd=self._folder)
+        self._started[name] = started
         self._stack.callback(_end, started)
+
+    def processor_times(self):
+        """Return the processor time [s] that each process has had so far, by name."""
+        ticks = os.sysconf('SC_CLK_TCK')
+        found = {}
+        for name, process in self._started.items():
+            words = Path(f'/proc/{process.pid}/stat').read_text('utf-8')
+            user, system = words.rpartition(')')[2].split()[11:13]
+            found[name] = (int(user) + int(system)) / ticks
+        return found
 
     def wait_for(self, name, words):
         """Wait until a log has words; RuntimeError with the log if they do not come."""
@@ -124,30 +139,40 @@ def alone(folder, robot, seconds, rate):
     return records(folder)
 
 
-def drivers(folder, seconds, rate):
+def drivers(folder, seconds, rate=None):
     """
-    Return the records (controller, simulation) of the example's processes.
+    Return the records (controller, simulation) of the example's processes, and what they take.
 
-    ``rate`` [Hz] of all of them; the law's delay has the wait for the estimator's next deadline.
+    That is by name the share of a processor while the robot is driven. At a ``rate`` [Hz] that is
+    not the example's the law's delay is that of a wait of half a period, and the estimator is no
+    faster.
     """
     run = Processes(folder)
+    pace = {name: {} for name in ('simulation', 'estimator', 'controller')}
+    if rate is not None:
+        known = yaml.safe_load((EXAMPLE / 'drivers.yaml').read_text('utf-8'))['/**']
+        slowest = min(rate, known['estimator']['ros__parameters']['rate'])
+        pace['simulation']['rate'], pace['estimator']['rate'] = rate, slowest
+        pace['controller'] = {'rate': rate, 'delay': 0.002 + 0.5 / rate}
     try:
         own = {'robot': POSITION, 'estimator': EXAMPLE / 'sensors.yaml'}
         files = '--params-file', LAWS, '--params-file', EXAMPLE / 'drivers.yaml'
         run.program('regulator', [EXAMPLE / 'regulator.py'])
-        run.node(
-            'simulation', *files, '-r', '~/ur10e/joint_states:=ur10e/joint_states',
-            **own, record=folder / 'simulation.mcap', rate=rate,
-        )  # fmt: skip
+        states = '-r', '~/ur10e/joint_states:=ur10e/joint_states'
+        record = folder / 'simulation.mcap'
+        run.node('simulation', *files, *states, **own, record=record, **pace['simulation'])
         estimates = '-r', 'joint_states:=soft/joint_states'
-        run.node('estimator', *files, *estimates, **own, rate=rate)
-        record, delay = folder / 'controller.mcap', 0.002 + 0.5 / rate
-        run.node('controller', *files, robot=POSITION, record=record, rate=rate, delay=delay)
+        run.node('estimator', *files, *estimates, **own, **pace['estimator'])
+        record = folder / 'controller.mcap'
+        run.node('controller', *files, robot=POSITION, record=record, **pace['controller'])
         run.wait_for('simulation', 'driven by commands')
+        before, begin = run.processor_times(), time.monotonic()
         time.sleep(seconds + 1.0)
+        after, passed = run.processor_times(), time.monotonic() - begin
     finally:
         run.end()
-    return records(folder)
+    shares = {name: (after[name] - before[name]) / passed for name in after}
+    return *records(folder), shares
 
 
 def _wait(folder, seconds):
@@ -220,20 +245,24 @@ def main():
     """Run all three, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
     parser.add_argument('--seconds', type=float, default=8.0, help='of the task')
-    parser.add_argument('--rate', type=float, default=500.0, help='of all processes [Hz]')
+    parser.add_argument('--rate', type=float, help="of all processes [Hz], else the example's")
     parser.add_argument('--keep', type=Path, help='folder for records and logs, which must not be')
     options = parser.parse_args()
     folder = options.keep or Path(tempfile.mkdtemp())
     folder.mkdir(parents=True, exist_ok=True)
     keep_to_this_machine(folder)
+    *driven, shares = drivers(folder / 'drivers', options.seconds, options.rate)
+    rate = options.rate or RATE
     runs = {
-        'force drives': alone(folder / 'force', FORCE, options.seconds, options.rate),
-        'position drives': alone(folder / 'position', POSITION, options.seconds, options.rate),
-        'three drivers': drivers(folder / 'drivers', options.seconds, options.rate),
+        'force drives': alone(folder / 'force', FORCE, options.seconds, rate),
+        'position drives': alone(folder / 'position', POSITION, options.seconds, rate),
+        'three drivers': driven,
     }
     table(sd.compile_model(sd.load_robot('hybrid_arm')), runs, options.seconds)
     late = lateness(*runs['three drivers'])
     print(f'simulated hardware late by {1e3 * late:.1f} ms at most while it was driven')
+    own = ', '.join(f'{name} {share:.2f}' for name, share in shares.items())
+    print(f'processors: {own}; {sum(shares.values()):.2f} in all')
 
 
 if __name__ == '__main__':

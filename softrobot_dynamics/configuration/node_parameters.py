@@ -135,6 +135,9 @@ OF_ESTIMATOR = (
     fixed('timeout', 0.1, 'Time without a measurement that counts as silence of a sensor, or two'
           ' and a half of its periods if that is longer [s]', 1e-3, 60.0),
     fixed('settling', 0.2, 'Time of measurements before states go out [s]', 0.0, 60.0),
+    fixed('real_time_factor', 1.0, 'Time that passes by the stamps of the sensors in one of real'
+          ' time, as in the simulation; rate and times of this node are by the stamps',
+          0.01, 100.0),
     fixed('command_delay', 0.0, 'Time from a command until it acts [s]', 0.0, 1.0),
     fixed('allow_unobservable', False, 'Activate even if the sensors do not observe some'
           ' coordinates, which then follow the model'),

@@ -9,7 +9,8 @@ from typing import Any, cast, NamedTuple
 from softrobot_dynamics.errors import closest, DescriptionError, Problem
 from softrobot_dynamics.schema.bounds import LARGEST
 
-FOREIGN = 'use_sim_time', 'start_type_description_service'  # names that ROS itself knows
+# beginnings of names that ROS itself knows
+FOREIGN = 'use_sim_time', 'start_type_description_service', 'qos_overrides.'
 PART_NAME = re.compile(r'[A-Za-z]\w*', re.ASCII)
 _UNIT = re.compile(r'\[([^\[\]]+)\]$')
 

@@ -102,14 +102,14 @@ def require_one_clock(values: Mapping[str, Any]) -> None:
     """
     Raise ArgumentError if parts of a simulated robot's `values` cannot be put together.
 
-    As fast as answers come, simulated time has no rate: only stamps of one clock say how old a
-    part is.
+    At another pace than real time's, or as fast as answers come, only stamps of one clock say how
+    old a part is.
     """
     if len(values.get('state_topics') or ()) < 2 or values[f'{GROUP}.shared_clock']:
         return
     pace = values['real_time_factor']
-    if pace == 0.0:
-        expected = f'more than 0, or {GROUP}.shared_clock: true, as states come in parts'
+    if pace != 1.0:
+        expected = f'1, or {GROUP}.shared_clock: true, as states come in parts'
         raise ArgumentError('real_time_factor', pace, expected)
 
 

@@ -113,7 +113,7 @@ class Bag:
     def _read(self, topics: set[str]) -> dict[str, list[tuple[int, Any]]]:
         """Return messages with their times [ns] by topic."""
         try:
-            from rosbags.highlevel import AnyReader, AnyReaderError
+            from rosbags.highlevel import AnyReader
             from rosbags.typesys import get_typestore, Stores
         except ImportError:
             raise ArgumentError('recording', str(self._path), INSTALL) from None
@@ -132,7 +132,9 @@ class Bag:
                 for connection, received, data in reader.messages(connections=wanted):
                     message: Any = reader.deserialize(data, connection.msgtype)
                     found[connection.topic].append((self._time(message, received), message))
-        except (AnyReaderError, OSError) as error:
+        except ArgumentError:
+            raise
+        except Exception as error:  # damaged bytes: formats, compressions and messages have theirs
             raise ArgumentError('recording', str(self._path), f'a bag ({error})') from error
         return found
 

@@ -174,6 +174,9 @@ class SimulationOutput(LoopOutput, Protocol):
     def slipped(self, late: int) -> object:
         """Say that all deadlines have moved by `late` [ns]."""
 
+    def slow(self, words: str) -> object:
+        """Say that the machine is too slow, and what helps."""
+
 
 class EstimationOutput(LoopOutput, Protocol):
     """Takes states and reports of an estimation loop; stamps are in ns."""
@@ -192,6 +195,9 @@ class EstimationOutput(LoopOutput, Protocol):
 
     def lost(self, why: str) -> object:
         """Say why no states go out any more."""
+
+    def slow(self, words: str) -> object:
+        """Say that time passes at another pace than expected, and what helps."""
 
 
 class CommandSource(Protocol):

@@ -3,9 +3,12 @@
 
 from typing import NamedTuple
 
+from softrobot_dynamics.loops.realtime import SECOND
 from softrobot_dynamics.simulation.bus import Bus, make_bus
 
 _SHORTEST = 0.7  # of a period, between one state and the next
+_LOOK = 2 * SECOND  # [ns] of which the lost share is taken
+_MOST = 0.05  # lost: more is not a stall now and then, but a machine that is too slow
 _AT_ANY_TIME = make_bus({})
 
 
@@ -21,7 +24,12 @@ class Schedule(NamedTuple):
 
 
 class EstimationSchedule(NamedTuple):
-    """Periods, time limits and thresholds of an estimation loop; times in [ns]."""
+    """
+    Periods, time limits and thresholds of an estimation loop; times in [ns].
+
+    All of them are by the clock of the sensors' stamps, on which ``pace`` [s] pass in one of real
+    time.
+    """
 
     period: int
     timeout: int  # without a measurement, after which a sensor counts as silent
@@ -30,6 +38,32 @@ class EstimationSchedule(NamedTuple):
     delay: float  # [s] from a command until it acts
     body: str = ''  # on whose tip a push is looked for
     collision: float = 0.0  # [N] of a push that is one; 0: none is
+    pace: float = 1.0
+
+
+class LostTime:
+    """
+    The share of the time by which deadlines were moved, of the last two seconds.
+
+    ``share`` is 0 unless it was above a twentieth in the two seconds before, too: single stalls.
+    """
+
+    def __init__(self) -> None:
+        self._begin: int | None = None
+        self._slipped, self._before, self.share = 0, 0.0, 0.0
+
+    def add(self, moment: int, slip: int) -> bool:
+        """Take in a slip [ns], 0 for none, at a moment; return whether a share is found by it."""
+        if self._begin is None:
+            self._begin = moment
+            return False
+        self._slipped += slip
+        if (passed := moment - self._begin) < _LOOK:
+            return False
+        share, before = self._slipped / passed, self._before
+        self.share = share if min(share, before) > _MOST else 0.0
+        self._begin, self._slipped, self._before = moment, 0, share
+        return self.share > 0.0
 
 
 class Deadlines:
@@ -37,11 +71,12 @@ class Deadlines:
     A grid of absolute deadlines [ns], of which `next` is the one to come.
 
     After waking late the next one comes a little later than its place on the grid, so that no
-    command has to come in less than `_SHORTEST` of an interval. Waking more than an interval late
-    moves the whole grid: nothing ever catches up in a burst.
+    command has to come in less than `_SHORTEST` of an interval. Waking later than an interval, and
+    than `patience` [ns], moves the whole grid: nothing ever catches up in a burst.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, patience: int = 0) -> None:
+        self._patience = patience
         self._grid = self.next = 0
         self.slipped = 0  # [ns] by which the grid has moved
 
@@ -52,7 +87,7 @@ class Deadlines:
     def meet(self, woken: int, interval: int) -> int:
         """Set the deadline after that for which one woke at `woken`; return a slip, 0 for none."""
         slip = woken - self._grid
-        if slip <= interval:
+        if slip <= max(interval, self._patience):
             slip = 0
         self.slipped += slip
         self._grid += slip + interval

@@ -4,7 +4,7 @@ The estimation loop: one thread that says at every deadline what state the robot
 
 First the state goes out, of what was measured until then; what has come meanwhile is taken in
 after it, so that no measurement, however late it was true, holds up the state of its period. Time
-is that of the sensors' stamps, see `SensorClock`.
+is that of the sensors' stamps, see `SensorClock`; it may pass faster or slower than real time.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from softrobot_dynamics.estimation.efforts import Effort
 from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.estimation.shape import Shape
 from softrobot_dynamics.loops.contracts import EstimationOutput
-from softrobot_dynamics.loops.deadlines import Deadlines, EstimationSchedule
+from softrobot_dynamics.loops.deadlines import Deadlines, EstimationSchedule, LostTime
 from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.realtime import now, sleep_until
-from softrobot_dynamics.loops.sensor_clock import StampValidator
+from softrobot_dynamics.loops.sensor_clock import PaceMonitor, StampValidator
 from softrobot_dynamics.loops.sensor_streams import (
     CommandStream,
     complaint,
@@ -89,7 +89,8 @@ class EstimationLoop(Loop):
         self._streams = [each for each in streams if each.sensor.name not in self._effort_sizes]
         self._reader, self._plan, self._sufficient = commands.reader, plan, sufficient
         self._u = commands.initial.copy()
-        self._deadlines = Deadlines()
+        self._deadlines, self._interval = Deadlines(), round(plan.period / plan.pace)
+        self._lost, self._paces = LostTime(), PaceMonitor()
         longest = [each.patience(plan.timeout) for each in streams]
         names = [each.sensor.name for each in streams]
         self._stamps = StampValidator(names, max((SECOND, *longest)))
@@ -106,15 +107,21 @@ class EstimationLoop(Loop):
         self._hit = False  # something pushes harder than it may
 
     def _begin(self) -> None:
-        self._deadlines.put(now() + self._plan.period)
+        self._deadlines.put(now() + self._interval)
+
+    def _now(self) -> int:
+        """Return the steady time [ns] that passes as the time of the sensors does."""
+        return now() if self._plan.pace == 1.0 else round(self._plan.pace * now())
 
     def _cycle(self) -> None:
         """Say the state at the deadline, then take in what has come."""
         sleep_until(self._deadlines.next)
         woken = now()
         self.lateness.add(woken - self._deadlines.next)
-        if self._deadlines.meet(woken, self._plan.period):
-            self.statistics.count('slips')
+        slip = self._deadlines.meet(woken, self._interval)
+        self.statistics.count('slips', slip > 0)
+        if self._lost.add(woken, slip):
+            self._publisher.slow(self.slowness())
         self._take_command()
         if self.mode == RUNNING:
             self._say()
@@ -140,12 +147,12 @@ class EstimationLoop(Loop):
             except MessageError as error:
                 self._refuse(error)
         if taken and self.mode != WAITING:
-            at = self._seconds(self._clock.at(now())) + self._plan.delay
+            at = self._seconds(self._clock.at(self._now())) + self._plan.delay
             self._estimator.command(at, self._u)
 
     def _say(self) -> None:
         """Publish the state of this moment."""
-        stamp = self._clock.at(now())
+        stamp = self._clock.at(self._now())
         try:
             found = self._estimator.estimate(self._seconds(stamp))
         except (SimulationDivergedError, SingularMassError, ArgumentError) as error:
@@ -175,7 +182,7 @@ class EstimationLoop(Loop):
             try:
                 if (message := stream.inbox.wait(0)) is None:
                     break
-                arrival = now() - stream.inbox.age()
+                arrival = self._now() - round(self._plan.pace * stream.inbox.age())
                 stamp, value = stream.read(message, arrival, self._predicted)
                 if value is not None:
                     newest = stamp, value, arrival
@@ -188,6 +195,8 @@ class EstimationLoop(Loop):
 
     def _take_in(self, name: str, stamp: int, value: ArrayLike, arrival: int) -> None:
         """Take in a value with a stamp [ns] that came at an arrival [ns, steady clock]."""
+        if stamp and self._paces.add(name, stamp, arrival):
+            self._publisher.slow(self.slowness())
         try:
             self._stamps.check(name, stamp, arrival)
         except MessageError as error:
@@ -233,7 +242,7 @@ class EstimationLoop(Loop):
 
     def _check_sensors(self) -> None:
         """See who is there, begin or end accordingly, and report now and then."""
-        moment = now()
+        moment = self._now()
         self.missing = silent(self._streams, self._accepted, moment, self._plan.timeout)
         self.rejected_sensors = self._speaking(self._streams, self.missing, moment)
         self._check_efforts(moment)
@@ -296,11 +305,11 @@ class EstimationLoop(Loop):
             q = self._fit(values, u=self._u).q
         except (NotConvergedError, ArgumentError, np.linalg.LinAlgError):
             q = None  # then the initial one: the measurements that follow will tell
-        time = self._clock.at(now())
+        time = self._clock.at(self._now())
         self._epoch = time - SECOND
         seen = max(each.sensor.delay for each in self._streams)  # what comes next is as old
         self._estimator.begin(self._seconds(time) - seen, q=q, u=self._u)
-        self._since = now()
+        self._since = self._now()
         self._enter(SETTLING)
 
     def _lose(self, why: object) -> None:
@@ -315,6 +324,15 @@ class EstimationLoop(Loop):
         return complaint(
             self.missing, self.rejected_sensors, self.missing_efforts, self.rejected_efforts
         )
+
+    def slowness(self) -> str:
+        """Return what is wrong with the pace of this loop or of the sensors, '' if nothing is."""
+        said = self._paces.in_words(self._plan.pace)
+        if not (share := self._lost.share):
+            return said
+        lost = f'{share:.0%} of the time passed while this node had no processor: this machine'
+        lost = f'{lost} cannot keep the rates of its nodes; lower `rate`'
+        return f'{lost}; {said}' if said else lost
 
     def _refuse(self, error: MessageError, sensor: str = 'commands') -> None:
         super()._refuse(MessageError(f'{error.reason} ({sensor})'))

@@ -68,6 +68,7 @@ class GuardedLoop(Loop):
         self._sent_safe = False  # whether the last command sent was the safe one
         self._due = self._began + watchdog
         self._next_step: int | None = None  # of a safe command that is on its way
+        self._hold: HoldOrder | None = None  # that a loss of states has ordered
         self._forgotten = 0  # how often the watchdog ran out since the last state
         self._sending = threading.Lock()  # of what stands below `Under the lock`
         self._guarded = True
@@ -75,6 +76,19 @@ class GuardedLoop(Loop):
         self._guard = threading.Thread(target=self._stand_guard, name='guard', daemon=True)
 
     # For other threads
+
+    def held(self) -> str:
+        """Return in words that the law holds the outputs as states were missing, '' if not."""
+        if self.mode != RUNNING or self._hold is None or self.orders.reference is not self._hold:
+            return ''
+        return (
+            'the outputs are held where the robot was, as states had been missing (`after_loss`);'
+            ' `~/restart` follows the reference again'
+        )
+
+    def said(self) -> str:
+        """Return the mode in words, and whether the law holds the outputs."""
+        return super().said() + (f'; {held}' if (held := self.held()) else '')
 
     def order(self, **changes: Any) -> None:
         """Replace parts of the orders; an emergency stop acts at once, the rest with a state."""
@@ -157,7 +171,8 @@ class GuardedLoop(Loop):
             self.statistics.count('timeouts')
             self._enter(TIMED_OUT, moment)
             if self.after_loss == HOLD:  # what is ordered meanwhile counts
-                self.orders = self.orders._replace(reference=HoldOrder())
+                self._hold = HoldOrder()
+                self.orders = self.orders._replace(reference=self._hold)
         self._send_safe(moment)
         passed = moment - (self.last_valid or self._began)
         if self.mode != WAITING or passed > SECOND:  # at first, they are being discovered

@@ -13,6 +13,8 @@ _SLOW = 0.5  # of the time that passes, while what is said of it has to wait for
 _GAP = SECOND // 20  # [ns] that a time without messages counts for at most
 _AHEAD = SECOND // 20  # [ns] that a stamp may be ahead of what others say the time is
 _REMEMBERED = 64  # stamps of a sensor, of which none may come twice
+_LOOK = 2 * SECOND  # [ns] in which the pace of stamps is seen
+_OFF_PACE = 0.1  # by which it may differ, as messages wait now and then
 
 
 class SensorClock:
@@ -60,6 +62,46 @@ class SensorClock:
 
     def __bool__(self) -> bool:
         return bool(self._seen)
+
+
+class PaceMonitor:
+    """
+    The pace of the stamps of sensors beside the clock by which they arrive.
+
+    ``odd`` has the pace of each sensor, by name, that was more than a tenth off twice in a row.
+    """
+
+    def __init__(self) -> None:
+        self._begun: dict[str, tuple[int, int]] = {}
+        self._times: dict[str, int] = {}  # that it was off, in a row
+        self.odd: dict[str, float] = {}
+
+    def add(self, name: str, stamp: int, arrival: int) -> bool:
+        """Take in a stamp of a sensor, and when it came [ns]; return whether it is found odd."""
+        before = self._begun.setdefault(name, (stamp, arrival))
+        if (passed := arrival - before[1]) < _LOOK:
+            return False
+        self._begun[name] = stamp, arrival
+        pace = (stamp - before[0]) / passed
+        off = passed < 2 * _LOOK and abs(pace - 1.0) > _OFF_PACE  # no sensor that was silent
+        self._times[name] = self._times.get(name, 0) + 1 if off else 0
+        if self._times[name] < 2:
+            self.odd = {other: x for other, x in self.odd.items() if other != name}
+            return False
+        self.odd = {**self.odd, name: pace}
+        return True
+
+    def in_words(self, expected: float) -> str:
+        """Return what is odd, and what helps, where arrivals are by an expected pace, or ''."""
+        if not (odd := self.odd):
+            return ''
+        name, seen = next(iter(odd.items()))
+        return (
+            f'stamps of {name} advance by {seen * expected:.3g} s in a second, `real_time_factor`'
+            f' is {expected:g}, so states are of a wrong time: set it to that of the simulation;'
+            ' if it is, the machine cannot keep the rates of its nodes: lower `rate`, or'
+            ' `real_time_factor` of both'
+        )
 
 
 class StampValidator:

@@ -18,7 +18,7 @@ from softrobot_dynamics.dynamics.wrenches import Wrenches
 from softrobot_dynamics.errors import MessageError, SimulationDivergedError
 from softrobot_dynamics.loops import contracts
 from softrobot_dynamics.loops.command_timing import CommandTiming
-from softrobot_dynamics.loops.deadlines import Deadlines, Schedule
+from softrobot_dynamics.loops.deadlines import Deadlines, LostTime, Schedule
 from softrobot_dynamics.loops.drives import Answers, SimulatedDrives
 from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.realtime import now, sleep_until
@@ -34,6 +34,7 @@ MODES = (
 )
 
 _PATIENCE = 50_000_000  # [ns] to listen for commands at a stretch while time stands still
+_BEHIND = 50_000_000  # [ns] that are made up for where an estimator counts on a steady clock
 
 
 class SimulationLoop(Loop):
@@ -76,7 +77,8 @@ class SimulationLoop(Loop):
         self._waits = self._waits_first = schedule.waits
         self._row: tuple[Any, ...] | None = None
         self._asked = 1  # whether a state left in the tick of that row
-        self.record, self.deadlines = record, Deadlines()
+        self.record, self._lost = record, LostTime()
+        self.deadlines = Deadlines(0 if sensing.answered else _BEHIND)
         self.period = round(SECOND / schedule.rate)
         self._simulator, self._sensing = plant.simulator, sensing
         self._heard: int | None = None  # stamp of the state published last, None: none now
@@ -118,6 +120,16 @@ class SimulationLoop(Loop):
         parts = [name for k in silent if (name := self._reader.names[k])]
         missing = parts and self.mode in (IDLE, TIMED_OUT)
         return super().said() + (f' ({", ".join(parts)})' if missing else '')
+
+    def slowness(self) -> str:
+        """Return by how much time passes more slowly than asked for, '' if it does not."""
+        if not (share := self._lost.share):
+            return ''
+        return (
+            f'simulated time passes at {self.pace * (1.0 - share):.2g} of real time, not at'
+            f' {self.pace:g}: this machine cannot keep the rates of its nodes; lower `rate`, or'
+            ' `real_time_factor` (the same for an estimator), or use more processors'
+        )
 
     # For the loop's own thread
 
@@ -286,6 +298,9 @@ class SimulationLoop(Loop):
     def _note(self, late: int, slip: int) -> None:
         """Count and record the last period, begun `late` [ns]: while the controller computes."""
         self.lateness.add(late)
+        held = self.pace > 0.0 and self.mode == DRIVEN  # else stamps keep to the clock
+        if self._lost.add(now(), slip if held else 0):
+            self._publisher.slow(self.slowness())
         if self.record is not None and self._row is not None and self.mode != DIVERGED:
             self.record.add(*self._row, late * 1e-9, self.mode, self._asked)
         if slip:

@@ -20,6 +20,7 @@ from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.estimation.efforts import Effort
 from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.estimation.sensors.contract import Sensor
+from softrobot_dynamics.estimation.sensors.message_sources import SHARED
 from softrobot_dynamics.estimation.settings import EstimatorSettings, load_estimator
 from softrobot_dynamics.estimation.shape import ShapeFit
 from softrobot_dynamics.loops import realtime
@@ -97,6 +98,7 @@ class EstimatorNode(LifecycleNode):
         if body not in model.body_names:
             raise ArgumentError('push', body, f'a body, one of {", ".join(model.body_names)}')
         settings = load_estimator(_sensors_of(values))
+        _require_pace(values['real_time_factor'], settings)
         self.options.declare(command_rows(values))
         values = self.options.declare(wire_names.wire_name_rows(robot))
         self.options.require_known(wire_names.MAP)
@@ -170,6 +172,7 @@ class EstimatorNode(LifecycleNode):
             delay=values['command_delay'],
             body=values['push'] or self._estimator.model.body_names[-1],
             collision=values['collision_force'],
+            pace=values['real_time_factor'],
         )
         self._loop = EstimationLoop(
             self._estimator,
@@ -236,6 +239,8 @@ def _status(loop: EstimationLoop, refused: Counter[str], coarse: int) -> tuple[b
     if loop.error is not None:
         return diagnostics.ERROR, f'the loop ended: {loop.error}'
     said = [loop.complaint()] if loop.missing or loop.missing_efforts else []
+    if words := loop.slowness():
+        said.append(words)
     if loop.lacking and loop.mode != RUNNING:
         said.append(f'no sensor observes {", ".join(loop.lacking)}')
     if coarse:
@@ -246,6 +251,14 @@ def _status(loop: EstimationLoop, refused: Counter[str], coarse: int) -> tuple[b
     if loop.mode != RUNNING:
         return diagnostics.ERROR, '; '.join([f'{MODES[loop.mode]}: no states go out', *said])
     return (diagnostics.WARN, '; '.join(said)) if said else (diagnostics.OK, MODES[loop.mode])
+
+
+def _require_pace(pace: float, settings: EstimatorSettings) -> None:
+    """Raise ArgumentError for a pace of time [-] with sensors that are stamped by a real clock."""
+    for sensor in settings.sensors if pace != 1.0 else ():
+        if sensor.message is not None and sensor.message.clock != SHARED:
+            expected = f'1, as the clock of {sensor.name} is {sensor.message.clock!r}'
+            raise ArgumentError('real_time_factor', pace, expected)
 
 
 def _without(names: Sequence[str], others: Sequence[str]) -> str:

@@ -13,6 +13,8 @@ from softrobot_dynamics.loops.message_fields import cause_of, SECOND
 from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.loops.statistics import Throttle
 
+SELDOM = 10 * SECOND  # [ns] between two lines of what goes on for long
+
 
 class LoopLog:
     """Log lines and publishers of a loop; `changed` is called when its mode may have changed."""
@@ -32,6 +34,10 @@ class LoopLog:
     def refused(self, error: MessageError) -> None:
         """Log why a message was refused."""
         self._say(cause_of(error), str(error))
+
+    def slow(self, words: str) -> None:
+        """Log that the machine, or a clock, is slower than expected, now and then."""
+        self._say('slow', words, SELDOM)
 
     def _say(
         self,

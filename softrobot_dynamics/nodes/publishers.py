@@ -25,7 +25,7 @@ from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.estimation.sensors.contract import Sensor
 from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.realtime import now
-from softrobot_dynamics.nodes.loop_log import LoopLog
+from softrobot_dynamics.nodes.loop_log import LoopLog, SELDOM
 from softrobot_dynamics.nodes.messaging import messages
 from softrobot_dynamics.nodes.messaging.codec import Encoder
 from softrobot_dynamics.nodes.messaging.command_messages import (
@@ -48,7 +48,6 @@ _REPORTS = QoSProfile(depth=1)
 _CLOCK = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 _ANSWER = SECOND // 10  # [ns] for an answer, after which one asks again
 _THROTTLE = 1.0  # [s] between two logs from the same line
-_WAITING = 10 * SECOND  # [ns] between two that states are missed
 
 
 class ControlPublisher(LoopLog):
@@ -118,7 +117,7 @@ class ControlPublisher(LoopLog):
         words = functools.partial(
             self._missing, passed, last_refusal, parts or tuple(self._states)
         )
-        self._say(('waiting', *parts), words, _WAITING)
+        self._say(('waiting', *parts), words, SELDOM)
 
     def _missing(self, passed: int, last_refusal: str, parts: Sequence[str]) -> str:
         """Return in words which states are missing, and for how long."""

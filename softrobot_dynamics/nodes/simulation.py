@@ -186,6 +186,9 @@ class SimulationNode(Node):
         require_one_clock(values)
         if self._loop is not None:
             require_patience(values)
+            if values['estimator'] and 'real_time_factor' in changed:
+                expected = f'{self._loop.pace:g}, which the estimator counts on'
+                raise ArgumentError('real_time_factor', values['real_time_factor'], expected)
             if 'payload.mass' in changed:
                 self._plant.simulator.carry(values['payload.mass'])
             choose_safe(self._plant.safe, values)

@@ -57,6 +57,8 @@ def _status(
         return WARN, f'messages refused; the last: {loop.statistics.last_refusal}'
     if words := recording.words(loop.record):
         return WARN, words
+    if words := loop.slowness():
+        return WARN, words
     if counts['slips']:
         return WARN, f'woke more than a period late {counts["slips"]} times'
     return OK, mode

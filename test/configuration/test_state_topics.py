@@ -85,12 +85,13 @@ def test_a_parameter_file_may_have_parts(tmp_path):
     assert {*arm.indices, *soft.indices} == set(range(robot.n)) and soft.indices
 
 
-def test_parts_without_real_time_need_one_clock():
-    """As fast as answers come, parts with clocks of their own are refused, in words."""
+@pytest.mark.parametrize('pace', [0.0, 0.5, 2.0])
+def test_parts_without_real_time_need_one_clock(pace):
+    """At another pace than real time's, parts with clocks of their own are refused, in words."""
     two = {'state_topics': ('arm', 'soft'), 'states.shared_clock': False}
     with pytest.raises(ArgumentError, match='states.shared_clock: true'):
-        require_one_clock(two | {'real_time_factor': 0.0})
-    require_one_clock(two | {'real_time_factor': 0.5})
-    require_one_clock(two | {'real_time_factor': 0.0, 'states.shared_clock': True})
-    require_one_clock({'state_topics': ('all',), 'real_time_factor': 0.0})
-    require_one_clock({'real_time_factor': 0.0})
+        require_one_clock(two | {'real_time_factor': pace})
+    require_one_clock(two | {'real_time_factor': 1.0})
+    require_one_clock(two | {'real_time_factor': pace, 'states.shared_clock': True})
+    require_one_clock({'state_topics': ('all',), 'real_time_factor': pace})
+    require_one_clock({'real_time_factor': pace})

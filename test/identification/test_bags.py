@@ -177,6 +177,19 @@ def long_bag(folder):
     return folder / 'long'
 
 
+@pytest.mark.parametrize('place', [0.1, 0.5])
+def test_a_bag_with_overwritten_bytes_is_refused(tmp_path, place):
+    """Zeros in place of messages are no fault of ours: the error names the bag."""
+    bag = long_bag(tmp_path)
+    file = next(bag.glob('*.mcap'))
+    data = bytearray(file.read_bytes())
+    begin = int(place * len(data))
+    data[begin : begin + 2000] = bytes(2000)
+    file.write_bytes(data)
+    with pytest.raises(ArgumentError, match=r'recording: .*expected a bag \('):
+        read(bag, tmp_path, LONG)
+
+
 @pytest.mark.parametrize('metadata', [True, False])
 def test_a_cut_bag_is_read_up_to_where_it_was_cut(tmp_path, metadata):
     """All messages before the cut, and a warning that says when the last of them is."""

@@ -107,9 +107,10 @@ def test_after_a_loss_of_states_the_reference_is_resumed_or_the_robot_held(contr
     control.go()
     assert control.loop.mode == TIMED_OUT
     assert control.go(state((1.5, 1.5), 2)) == sent and control.loop.mode == RUNNING
+    assert ('`after_loss`' in control.loop.held()) == (after == 'hold')
     control.go()
     control.loop.order(reference=np.array([0.6, 0.6]))
-    assert max(control.go(state((1.6, 1.6), 3))) < -9.0
+    assert max(control.go(state((1.6, 1.6), 3))) < -9.0 and not control.loop.held()
 
 
 def test_a_state_that_waited_through_a_stall_is_stale(control):

@@ -106,6 +106,9 @@ class Outlet:
     def collided(self, body, size, still):
         self.pushes.append((body, size, still))
 
+    def slow(self, words):
+        self.words.append(words)
+
     def failed(self, what, error):
         raise error
 
@@ -113,9 +116,12 @@ class Outlet:
 class Rig:
     """An arm under tension at rest, its sensors, and the loop."""
 
-    def __init__(self, monkeypatch, gauged=False, change=None, reader=None):
+    def __init__(
+        self, monkeypatch, gauged=False, change=None, reader=None, pace=1.0, known=None, period=MS
+    ):
         model, estimator, fit, sufficient = parts(gauged, change)
         self.time, self.publisher, self.commands = 1000 * SECOND, Outlet(), Box()
+        self.pace, known = pace, known or pace
         monkeypatch.setattr(estimation_loop, 'now', lambda: self.time)
         monkeypatch.setattr(estimation_loop, 'sleep_until', self._sleep_until)
         sensors, efforts = estimator.settings.sensors, estimator.settings.efforts
@@ -127,7 +133,9 @@ class Rig:
             [Stream(each, self.boxes[each.name]) for each in every],
             CommandStream(self.commands, reader or CommandReader(model.actuator_names), U),
             self.publisher,
-            EstimationSchedule(MS, 100 * MS, 50 * MS, 20 * MS, 0.0, 'segment3', COLLISION),
+            EstimationSchedule(
+                period, 100 * MS, 50 * MS, 20 * MS, 0.0, 'segment3', COLLISION, known
+            ),
             sufficient,
         )  # fmt: skip
         self.q, self.acting = sd.equilibrium(model, u=U).q, U
@@ -141,7 +149,7 @@ class Rig:
     @property
     def present(self):
         """The time of the stamps [ns]."""
-        return self.time + AHEAD
+        return round(self.time * self.pace) + AHEAD
 
     def go(self, periods):
         """Let periods pass, with what the sensors measure at rest."""
@@ -387,6 +395,41 @@ def test_the_present_is_that_of_the_quickest_messages():
         assert last < time < last + 150 * MS
         last = time
     assert last == 50 * SECOND + (3990 - 20) * MS
+
+
+@pytest.mark.parametrize('pace', [0.2, 2.0, 10.0])
+def test_time_may_pass_faster_or_slower_by_the_stamps(monkeypatch, pace):
+    """States are stamped by the sensors' time within a period, none is refused, each is due."""
+    rig = Rig(monkeypatch, pace=pace, period=20 * MS)
+    rig.until(RUNNING)
+    begin, before = rig.time, len(rig.publisher.states)
+    rig.go(200)
+    assert abs(rig.publisher.states[-1][2] - rig.present) <= 20 * MS
+    stamps = [stamp for *_, stamp in rig.publisher.states[before:]]
+    assert len(stamps) == 200 and np.abs(np.diff(stamps) - 20 * MS).max() <= 2
+    assert rig.time - begin == pytest.approx(4 * SECOND / pace)
+    assert not rig.loop.statistics.refused and not rig.loop.slowness()
+
+
+@pytest.mark.parametrize('pace', [0.2, 2.0])
+def test_another_pace_than_that_of_the_sensors_is_said(monkeypatch, pace):
+    """Within five seconds log and diagnostics name sensor, pace and parameter."""
+    rig = Rig(monkeypatch, pace=pace, known=1.0, period=20 * MS)
+    rig.go(250)
+    words = f'by {pace:g} s in a second, `real_time_factor` is 1'
+    assert words in rig.loop.slowness() and any(words in each for each in rig.publisher.words)
+
+
+def test_a_loop_without_a_processor_says_so(monkeypatch):
+    """Deadlines that are missed for a tenth of the time are said; a single stall is not."""
+    rig = Rig(monkeypatch, period=20 * MS)
+    rig.time += 80 * MS
+    rig.go(110)
+    assert not rig.loop.slowness()
+    for _ in range(36):
+        rig.time += 60 * MS
+        rig.go(5)
+    assert 'of the time passed while this node had no processor' in rig.loop.slowness()
 
 
 def test_a_sensor_whose_stamps_stand_still_does_not_keep_the_others_out(monkeypatch):

@@ -328,6 +328,41 @@ def test_waking_late_moves_all_deadlines(simulation):
     assert simulation.loop.mode == DRIVEN
 
 
+@pytest.mark.parametrize('u', [ONE, None])
+def test_a_machine_that_is_too_slow_for_a_driven_robot_is_said(simulation, u):
+    """A fifth of the time is lost for more than four seconds: log and words say 0.8 of it."""
+    for _ in range(480):
+        simulation.clock.overslept = 2 * PERIOD
+        for _ in range(8):
+            simulation.go(u)
+    assert ('passes at 0.8 of real time, not at 1' in simulation.loop.slowness()) == bool(u)
+    assert (simulation.loop.slowness() in simulation.publisher.words) == bool(u)
+
+
+class Unanswered:
+    """A Sensing of which an estimator makes what is answered."""
+
+    answered = False
+
+    def __init__(self, sensing):
+        self.begin, self.sense = sensing.begin, sensing.sense
+
+
+def test_short_stalls_are_made_up_for_where_an_estimator_counts_on_the_clock(monkeypatch):
+    """After 10 periods nothing slips, and stamps are up with the clock 40 periods later."""
+    simulation = Simulation(monkeypatch, sensing=Unanswered(perfect(2, 1e-3)))
+    simulation.go(ONE)
+    ahead = simulation.publisher.states[-1][2] - simulation.clock.time
+    simulation.clock.overslept = 10 * PERIOD
+    for _ in range(40):
+        simulation.go(ONE)
+    assert simulation.publisher.states[-1][2] - simulation.clock.time == ahead
+    assert simulation.loop.deadlines.slipped == 0
+    simulation.clock.overslept = 51 * PERIOD
+    simulation.go(ONE)
+    assert simulation.loop.deadlines.slipped == 51 * PERIOD
+
+
 def test_waking_a_little_late_keeps_the_deadlines(simulation):
     """After waking a little late, the next state still leaves most of a period to answer."""
     begin = simulation.clock.time

@@ -79,7 +79,7 @@ def quiet_loop(**given):
     orders = SimpleNamespace(settings=SimpleNamespace(delay=0.0))
     states = SimpleNamespace(estimated=(), silent=lambda moment: (), delay=0, lateness=0)
     known = {'steps': Window(), 'period': PERIOD, 'last_stamp': 0, 'last_valid': None}
-    known |= {'soonest': inf, 'mode': RUNNING, 'ignored_names': ()}
+    known |= {'soonest': inf, 'mode': RUNNING, 'ignored_names': (), 'held': str}
     known['driver'] = SimpleNamespace(law=SimpleNamespace(figures=dict, relaxed={}))
     return SimpleNamespace(
         **{**known, 'round_times': Window(), 'orders': orders, 'states': states, **given}

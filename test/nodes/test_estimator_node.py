@@ -12,6 +12,8 @@ import pytest
 pytest.importorskip('rclpy')
 
 from geometry_msgs.msg import PoseStamped, WrenchStamped  # noqa: E402
+from rcl_interfaces.srv import SetParametersAtomically  # noqa: E402
+from rclpy.parameter import Parameter  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.description.shipped import shipped  # noqa: E402
@@ -110,6 +112,45 @@ def test_wrong_measurements_change_nothing_and_none_make_the_robot_safe(
 
 
 @pytest.mark.realtime
+@pytest.mark.parametrize('pace', [0.2, 2.0])
+def test_estimates_keep_to_simulated_time_at_another_pace(pace, observer, start_arm, estimated):
+    """
+    Beside a simulation at a pace, estimates are stamped by its time, near the true states.
+
+    The pace cannot be changed while an estimator counts on it.
+    """
+    given = {'estimator': 'pcc_arm', 'real_time_factor': pace, 'rate': 100.0}
+    start_arm('simulation', **given)
+    start_arm('estimator', autostart='true', **given)
+    true, apart, wrong = [], [], []
+    observer.listen(JointState, 'simulation/joint_states', true.append)
+    goal = {'reference__type': 'setpoint', 'reference__setpoint': str([0.002] * 9)}
+    start_arm('controller', autostart='true', rate=100.0, watchdog_periods=200, **goal)
+    observer.until(lambda: observer.mode(CONTROLLER) == 'running', 'a loop')
+    observer.until(lambda: observer.mode(ESTIMATOR) == 'estimating', 'its status')
+    observer.states.clear()
+
+    def enough():
+        if true and observer.states:
+            apart.append(stamp_of(observer.states[-1]) - stamp_of(true[-1]))
+            names = true[-1].name
+            estimate = dict(zip(observer.states[-1].name, observer.states[-1].position))
+            wrong.append(max(abs(estimate[n] - x) for n, x in zip(names, true[-1].position)))
+        return len(observer.states) > 400
+
+    observer.until(enough, 'estimates')
+    assert abs(np.median(apart)) < 40_000_000  # with 1 as the pace at 0.2: 0.8 s
+    assert np.median(wrong) < 0.02
+    assert observer.value(ESTIMATOR, 'restarts') == 0
+    change = SetParametersAtomically.Request(
+        parameters=[Parameter('real_time_factor', value=0.5).to_parameter_msg()]
+    )
+    name = 'simulation/set_parameters_atomically'
+    refused = observer.call(SetParametersAtomically, name, change).result
+    assert not refused.successful and f'expected {pace:g}, which the estimator' in refused.reason
+
+
+@pytest.mark.realtime
 def test_gauges_that_are_silent_or_wrong_are_said_and_states_go_on(
     observer, start_arm, tmp_path, estimated
 ):
@@ -184,6 +225,20 @@ def test_an_impossible_estimator_is_refused(given, words, monkeypatch):
     values = {row.name: row.default for row in OF_ESTIMATOR} | given
     with pytest.raises(SoftRobotError, match=words):
         EstimatorNode._load(object.__new__(EstimatorNode), values)
+
+
+def test_a_pace_of_time_is_refused_for_sensors_of_another_clock():
+    """Sensors stamped by their arrival or their driver know of no simulated time."""
+    from softrobot_dynamics.errors import ArgumentError
+    from softrobot_dynamics.nodes.estimator import _require_pace
+
+    camera = {'name': 'camera', 'type': 'pose', 'body': 'segment3'}
+    message = {'type': 'geometry_msgs/PoseStamped', 'topic': 'tip', 'clock': 'arrival'}
+    own = load_estimator({'sensors': [{**camera, 'message': message}]})
+    _require_pace(1.0, own)
+    _require_pace(0.5, load_estimator({'sensors': [camera]}))
+    with pytest.raises(ArgumentError, match='real_time_factor: 0.5, expected 1, as the clock of'):
+        _require_pace(0.5, own)
 
 
 def test_the_shipped_estimators_suit_their_robots():

@@ -224,7 +224,10 @@ def test_an_empty_list_of_a_parameter_file_is_an_empty_list(tmp_path):
 
 def test_misspelt_parameters_are_found():
     """A misspelt parameter is reported with the name that was probably meant."""
-    node = Node(gains__lefd__p=3.0, use_sim_time=True, gains__left__p=3)
+    node = Node(
+        gains__lefd__p=3.0, use_sim_time=True, gains__left__p=3,
+        **{'qos_overrides./x.subscription.depth': 1},
+    )  # fmt: skip
     (unknown,) = NodeParameters(node, ROWS).unknown()
     assert 'gains.lefd.p' in unknown and 'gains.left.p' in unknown
 

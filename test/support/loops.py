@@ -90,6 +90,9 @@ class Outlet:
     def ended(self, what, error):
         self.words.append(f'{what}: {error}')
 
+    def slow(self, words):
+        self.words.append(words)
+
     def slipped(self, late):
         self.words.append(f'slipped {late}')
 
