@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from softrobot_dynamics.controllers.contract import Settings
 from softrobot_dynamics.errors import MessageError, UnstableLoopError, UnstableZeroDynamicsError
-from softrobot_dynamics.loops.guarding import RUNNING, WAITING
 from softrobot_dynamics.loops.stability_check import left_inside, StabilityCheck
+from softrobot_dynamics.loops.watchdog import RUNNING, WAITING
 
 pytestmark = pytest.mark.quick
 

@@ -8,7 +8,7 @@ pytest.importorskip('rclpy')
 
 from lifecycle_msgs.msg import Transition  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
-from softrobot_dynamics.evaluation.replaying import replay  # noqa: E402
+from softrobot_dynamics.evaluation.replay import replay  # noqa: E402
 from softrobot_dynamics.recordings.reading import read_recording  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
 from support.joint_drives import link, ROBOTS, with_joint_drives  # noqa: E402

@@ -10,7 +10,7 @@ import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.configuration import build  # noqa: E402
 from softrobot_dynamics.configuration.parameter_files import controller_values  # noqa: E402
 from softrobot_dynamics.errors import ArgumentError  # noqa: E402
-from softrobot_dynamics.evaluation.replaying import replay  # noqa: E402
+from softrobot_dynamics.evaluation.replay import replay  # noqa: E402
 from softrobot_dynamics.recordings.reading import read_recording  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 from support.node_processes import NODES, RATE, starting  # noqa: E402

@@ -6,7 +6,7 @@ import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.wrenches import Wrench
 from softrobot_dynamics.errors import DescriptionError
-from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 from support.joint_drives import compiled, link, with_joint_drives
 
 FREE = {'effort': 1e6}

@@ -6,7 +6,7 @@ import functools
 import numpy as np
 import pytest
 import softrobot_dynamics as sd
-from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 from support.joint_drives import compiled
 
 STRONG = 1e6  # [N m] limit that no drive here reaches

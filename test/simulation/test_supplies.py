@@ -8,7 +8,7 @@ import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import DescriptionError
 from softrobot_dynamics.references.piecewise import constant
-from softrobot_dynamics.simulation.actuation import ActuatedSimulator, ActuatorDynamics
+from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator, ActuatorDynamics
 from support.robots import rod
 
 AREA, HOSE, FULL = 1e-4, 3e-6, 4e4

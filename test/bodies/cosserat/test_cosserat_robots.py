@@ -6,7 +6,7 @@ from oracles import rods
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.bodies.contract import BODIES
-from softrobot_dynamics.bodies.released import STRAINS
+from softrobot_dynamics.bodies.released_strains import STRAINS
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
