@@ -265,7 +265,8 @@ def test_only_commands_and_papers_import_members_of_kinds():
     kinds = {'bodies', 'joints', 'actuators', 'controllers', 'references'}
     helpers = {
         'controllers.composition', 'controllers.limiting', 'controllers.phases',
-        'controllers.safe_command', 'controllers.setpoints', 'controllers.settings', 'bodies.curves',
+        'controllers.safe_command', 'controllers.setpoints', 'controllers.settings',
+        'bodies.curves',
         'bodies.frames', 'bodies.skins', 'joints.follower',
         'references.feasibility', 'references.tip_following', 'references.led_tips',
         'references.output_postures', 'references.rotations',

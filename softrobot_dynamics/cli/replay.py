@@ -27,7 +27,8 @@ def run(options: Namespace) -> int:
     found = replay(recording, options.robot)
     if found.led is not None:
         say(
-            f't = {found.led:.3f} s: references by message, which recordings do not contain; not compared'
+            f't = {found.led:.3f} s: references by message, which recordings do not contain;'
+            ' not compared'
         )
     if found.safe:
         say(f'{found.safe} of {found.ticks} ticks: a safe command, not the law; not compared')

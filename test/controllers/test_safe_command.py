@@ -56,7 +56,7 @@ def test_gravity_fades_and_tension_stays():
 
 
 def test_a_brake_carries_the_weight_for_ever():
-    """Its torque is not led to zero; drives that see the robot move also take its momentum."""
+    """The command `brake` carries the weight for ever, and takes momentum if rates are known."""
     safe = make('brake', ramp=2.0)
     safe.begin(Q, LAST)
     assert safe.at(1e9) == pytest.approx([1.0, 2.0, 7.0, -5.0])

@@ -44,7 +44,7 @@ def told(observer):
 
 def test_a_position_drive_follows_stops_and_is_found_where_it_is(observer, file, tmp_path):
     """
-    It comes to its aim and stays there in an emergency stop.
+    A joint with a position drive reaches its aim and stays there in an emergency stop.
 
     Moved while the controller is inactive, it is told its own position first, and led from there.
     After a loss of states on its way the joint is held where it is.

@@ -83,7 +83,7 @@ def test_air_behind_a_shut_valve_is_a_spring():
 
 
 def test_a_flow_that_is_enough_is_none():
-    """The same motion as of a chamber without a supply."""
+    """A supply with enough flow gives the same motion as none."""
     runs = []
     for model in (finger(), finger(1.0)):
         simulator = ActuatedSimulator(model)
