@@ -222,7 +222,7 @@ class Estimator(Pickleable):
         frame: str = 'base',
     ) -> Push:
         """
-        Return the :class:`~.external_wrench.Push` that explains the newest force best.
+        Return the :class:`~.external_wrench.Push` there that explains the newest force best.
 
         It acts at a material point (3,) [m] of a body, None: at its tip; a force alone, or with a
         ``moment``; in the axes of the base or the 'body', see :func:`sd.jacobian`. The force was

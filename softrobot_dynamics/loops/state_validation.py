@@ -59,9 +59,7 @@ class StateBounds(NamedTuple):
     names: tuple[str, ...]  # (n)
     velocity: Vector  # (n,) what the joints are built for, inf for no limit [unit/s]
     unit: Vector  # (n,) change of the shape by one unit of the coordinate [1/unit]
-    turns: PeriodicCoordinates | None = (
-        None  # of which coordinates whole turns are no change, None: of none
-    )
+    turns: PeriodicCoordinates | None = None  # None: a whole turn of any one is a change
 
 
 def part_of(bounds: StateBounds, indices: Sequence[int]) -> StateBounds:
