@@ -114,12 +114,9 @@ def test_a_record_is_read_as_it_was_written(tmp_path):
     record.close()
     recording = sd.read_recording(path)
     check(recording, 5000)
-    assert record_contents.complete and record.lost == 0
-    assert (
-        record_contents.facts['robot'] == 'arm'
-        and record_contents.facts['version'] == sd.__version__
-    )
-    (begin, first), (end, change) = record_contents.parameters
+    assert recording.complete and record.lost == 0
+    assert recording.facts['robot'] == 'arm' and recording.facts['version'] == sd.__version__
+    (begin, first), (end, change) = recording.parameters
     assert first == {'gains.p': 100.0, 'limits.rate': None} and change == {'gains.p': 150.0}
     assert begin < end
     assert np.diff(recording['log_time']).tolist() == [PERIOD] * 4999
@@ -218,7 +215,7 @@ def test_a_killed_process_leaves_all_but_its_last_second(tmp_path):
         child.wait()
         child.stdout.close()
     recording = sd.read_recording(path)
-    assert not record_contents.complete
+    assert not recording.complete
     assert len(recording) > 500
     check(recording, len(recording))
 
@@ -295,7 +292,7 @@ def test_an_empty_record_has_its_columns(tmp_path):
     path = tmp_path / 'run.mcap'
     start(path).close()
     recording = sd.read_recording(path)
-    assert len(recording) == 0 and recording['q'].shape == (0, 3) and record_contents.complete
+    assert len(recording) == 0 and recording['q'].shape == (0, 3) and recording.complete
 
 
 @pytest.mark.quick
