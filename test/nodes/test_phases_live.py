@@ -88,7 +88,7 @@ def test_phases_follow_each_other_and_stop_when_they_are_told_to(observer, tmp_p
     u[row, 4] = np.nextafter(u[row, 4], np.inf)
     changed = replay(recording).difference
     assert (changed.tick, changed.actuator) == (row, 't5') and changed.recorded == u[row, 4]
-    with pytest.raises(ArgumentError, match='says something else now'):
+    with pytest.raises(ArgumentError, match='has changed since'):
         replay(recording, 'ur10e')
 
 
