@@ -34,7 +34,7 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 import softrobot_dynamics as sd
 from softrobot_dynamics.loops.realtime import without_priority
-from softrobot_dynamics.references.postures import actuation_coordinates
+from softrobot_dynamics.references.inverse_statics import actuation_coordinates
 import yaml
 
 RATE, WATCHDOG = 500.0, 0.1  # [Hz] of the simulation; [s]

@@ -4,7 +4,7 @@
 from estimated_runs import ARM, arm, CABLES, PERIOD
 import numpy as np
 import softrobot_dynamics as sd
-from softrobot_dynamics.estimation.instruments import Instruments
+from softrobot_dynamics.estimation.sensor_simulation import SimulatedSensors
 from softrobot_dynamics.estimation.settings import load_estimator
 
 NOISE = 0.2  # [N] of the gauges
@@ -68,7 +68,7 @@ def _looks(own, seed, rate, pushed=True, span=0.3):
     x = np.linalg.cholesky(P) @ rng.standard_normal(len(P))
     robot = sd.Simulator(model, q=rest + x[:9], qd=x[9:18])
     efforts = load_estimator(_given(NOISE, rate)).efforts
-    eyes = Instruments(model, own.settings.sensors, efforts=efforts, seed=seed)
+    eyes = SimulatedSensors(model, own.settings.sensors, efforts=efforts, seed=seed)
     wrench = pushed * SLIGHT * rng.standard_normal((3, 6))
     for k in range(round(span / PERIOD)):
         readings = eyes.look(k * PERIOD, robot.q, robot.qd, u)

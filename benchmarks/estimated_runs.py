@@ -3,7 +3,7 @@
 
 import numpy as np
 import softrobot_dynamics as sd
-from softrobot_dynamics.estimation.instruments import Instruments
+from softrobot_dynamics.estimation.sensor_simulation import SimulatedSensors
 
 PERIOD = 1e-3  # [s] of commands
 CABLES = [f't{k}' for k in range(1, 10)]
@@ -36,7 +36,7 @@ class Run:
         n = self.model.n
         x = np.zeros(2 * n) if known else own._prior[: 2 * n, : 2 * n] @ rng.standard_normal(2 * n)
         self.robot = sd.Simulator(self.model, q=x[:n], qd=x[n:])
-        self.instruments = Instruments(self.model, own.settings.sensors, seed=seed + 1)
+        self.instruments = SimulatedSensors(self.model, own.settings.sensors, seed=seed + 1)
         self.phase, self.t, self.pushed = rng.uniform(), 0.0, pushed
         self.wrench = self._noise() if pushed else np.zeros((3, 6))
         own.begin(0.0, u=tensions(0.0, self.phase))

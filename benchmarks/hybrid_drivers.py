@@ -31,7 +31,7 @@ import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.demo.processes import keep_to_this_machine
 from softrobot_dynamics.recordings.reading import read_recording
-from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 import yaml
 
 ROOT = Path(__file__).parents[1]

@@ -21,7 +21,7 @@ from softrobot_dynamics.identification.motions import motion
 from softrobot_dynamics.identification.parameters import read_parameters
 from softrobot_dynamics.identification.postures import Marker, postures
 from softrobot_dynamics.identification.prediction import Predictor
-from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 
 TRUTH = {'young_modulus': 4.7e5, 'density': 1180.0}
 MOVED = {'young_modulus': 4.7e5, 'damping': 0.12, 'delay': 0.024}

@@ -23,7 +23,7 @@ from closed_loop_offline import BLEND, shipped_task
 import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.offline import closed_loop as offline
-from softrobot_dynamics.references.postures import actuation_coordinates
+from softrobot_dynamics.references.inverse_statics import actuation_coordinates
 from softrobot_dynamics.simulation.sensing import Measured
 
 FAULTS = {

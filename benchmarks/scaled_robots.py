@@ -25,10 +25,10 @@ from softrobot_dynamics.identification.postures import Marker, postures
 from softrobot_dynamics.identification.prediction import Predictor
 from softrobot_dynamics.offline.closed_loop import closed_loop
 from softrobot_dynamics.references.circle import Circle, tip_circle
-from softrobot_dynamics.references.following import TipFollower
-from softrobot_dynamics.references.outputs import hold_outputs
+from softrobot_dynamics.references.inverse_statics import hold_points
+from softrobot_dynamics.references.output_postures import hold_outputs
 from softrobot_dynamics.references.piecewise import reaching
-from softrobot_dynamics.references.postures import hold_points
+from softrobot_dynamics.references.tip_following import TipFollower
 from softrobot_dynamics.schema.yaml_files import read_yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'test'))

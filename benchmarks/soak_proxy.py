@@ -22,7 +22,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.loops.message_fields import SECOND, stamp_of
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.messages import stamped
-from softrobot_dynamics.nodes.messaging.quality import NEWEST
+from softrobot_dynamics.nodes.messaging.qos import NEWEST
 from softrobot_dynamics.nodes.messaging.transport import choose_transport
 
 PERIOD, OLDEST = 0.001, 0.05  # [s] of the loop; after which a state is too old to be answered

@@ -37,7 +37,7 @@ from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.loops.realtime import ask_for_priority, now, PRIORITY, without_priority
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
-from softrobot_dynamics.nodes.messaging.quality import NEWEST
+from softrobot_dynamics.nodes.messaging.qos import NEWEST
 from softrobot_dynamics.nodes.messaging.transport import choose_transport
 from std_srvs.srv import SetBool, Trigger
 

@@ -4,7 +4,7 @@
 from importlib import import_module
 from typing import Any, TYPE_CHECKING
 
-from softrobot_dynamics.compiling.garbage import rarely_collected
+from softrobot_dynamics.compiling.garbage_collection import rarely_collected
 from softrobot_dynamics.compiling.programs import is_program, start_quietly
 
 if is_program():  # before what takes a while is imported
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         Closures,
         closures,
     )
-    from softrobot_dynamics.dynamics.commanded import commands, efforts
+    from softrobot_dynamics.dynamics.command_conversion import commands, efforts
     from softrobot_dynamics.dynamics.contacts import Contacts, contacts
     from softrobot_dynamics.dynamics.conversions import generalized_velocities, joint_torques
     from softrobot_dynamics.dynamics.derivatives import (
@@ -60,16 +60,16 @@ if TYPE_CHECKING:
     from softrobot_dynamics.dynamics.wrenches import Wrench
     from softrobot_dynamics.dynamics.zero_dynamics import zero_dynamics
     from softrobot_dynamics.estimation.estimator import Estimator
-    from softrobot_dynamics.estimation.momentum import MomentumObserver
+    from softrobot_dynamics.estimation.momentum_observer import MomentumObserver
     from softrobot_dynamics.estimation.settings import load_estimator
-    from softrobot_dynamics.estimation.shape import ShapeFit
+    from softrobot_dynamics.estimation.shape_fit import ShapeFit
     from softrobot_dynamics.model.model import compile_model
     from softrobot_dynamics.offline.arguments import Feedback, Law, Plant, Start
     from softrobot_dynamics.offline.closed_loop import closed_loop, ClosedLoop
     from softrobot_dynamics.recordings.reading import read_recording, Recording
-    from softrobot_dynamics.simulation.linear import linearise
     from softrobot_dynamics.simulation.rotation_vector_wrapping import recentred
     from softrobot_dynamics.simulation.simulator import Simulator
+    from softrobot_dynamics.simulation.state_space import linearise
 
 __all__ = [
     'ClosedLoop',
@@ -145,7 +145,7 @@ _NAMES = {
         'gravity_force jacobian material_points'
     ),
     'dynamics.closures': 'assemble closed_inverse_dynamics Closures closures',
-    'dynamics.commanded': 'commands efforts',
+    'dynamics.command_conversion': 'commands efforts',
     'dynamics.contacts': 'Contacts contacts',
     'dynamics.conversions': 'generalized_velocities joint_torques',
     'dynamics.derivatives': 'forward_dynamics_derivatives inverse_dynamics_derivatives',
@@ -160,14 +160,14 @@ _NAMES = {
     'dynamics.wrenches': 'Wrench',
     'dynamics.zero_dynamics': 'zero_dynamics',
     'estimation.estimator': 'Estimator',
-    'estimation.momentum': 'MomentumObserver',
+    'estimation.momentum_observer': 'MomentumObserver',
     'estimation.settings': 'load_estimator',
-    'estimation.shape': 'ShapeFit',
+    'estimation.shape_fit': 'ShapeFit',
     'model.model': 'compile_model',
     'offline.arguments': 'Feedback Law Plant Start',
     'offline.closed_loop': 'closed_loop ClosedLoop',
     'recordings.reading': 'read_recording Recording',
-    'simulation.linear': 'linearise',
+    'simulation.state_space': 'linearise',
     'simulation.rotation_vector_wrapping': 'recentred',
     'simulation.simulator': 'Simulator',
 }

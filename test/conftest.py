@@ -32,7 +32,7 @@ from pathlib import Path
 import tempfile
 
 import pytest
-from softrobot_dynamics.compiling.garbage import rarely_collected
+from softrobot_dynamics.compiling.garbage_collection import rarely_collected
 from support.witness import TOO_LATE, Witness
 
 _WORKER = os.environ.get('PYTEST_XDIST_WORKER', '')  # gw0, gw1, ...; '' for the first process

@@ -112,7 +112,7 @@ def test_every_command_writes_what_an_ascii_terminal_can_show(tmp_path):
 
 @pytest.mark.parametrize('name', ['excite.csv', 'é.csv'])
 def test_a_file_is_written_under_any_name_that_the_shell_gives(name, tmp_path):
-    """Also a name that ASCII has not: the bytes are those of the shell."""
+    """A file is written under any name, also beyond ASCII, with the bytes that the shell gave."""
     line = [sys.executable, '-m', 'softrobot_dynamics.cli', 'excite', 'double_pendulum']
     done = subprocess.run(
         [*line, '--duration', '1', '--output', os.fsencode(name)],

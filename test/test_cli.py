@@ -159,7 +159,7 @@ def test_plot_without_matplotlib_names_the_extra(tmp_path, capsys, monkeypatch):
 
 
 def test_plot_of_no_demo_is_refused(tmp_path, capsys):
-    """Status 2, with the folder."""
+    """`softrobot plot` of a folder without a demo ends with status 2 and names it."""
     assert cli.main(['plot', str(tmp_path)]) == 2
     assert str(tmp_path) in capsys.readouterr().err
 

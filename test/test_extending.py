@@ -21,7 +21,7 @@ PROJECT = (PACKAGE / 'pyproject.toml').read_text('utf-8')
 KINDS = re.findall(r"^'(softrobot_dynamics\.\w+)'\.(\w+) = '([\w.]+)'", PROJECT, re.M)
 ESTIMATOR = '/estimator: estimator'
 SETPOINT = [0.5, 0.003, 0.002, 0.002]  # of tuning.yaml [rad], [L]
-PAGES = 'extending.md', 'extending_laws.md'
+PAGES = 'extending.md', 'extending_laws.md', 'extending_loop.md'
 EXCERPTS = [block for block in BLOCKS if block.page in PAGES and block.kind]
 
 
@@ -269,14 +269,14 @@ def test_the_estimator_goes_by_the_sensor(run):
     program = """
 import numpy as np
 import softrobot_dynamics as sd
-from softrobot_dynamics.estimation.instruments import Instruments
+from softrobot_dynamics.estimation.sensor_simulation import SimulatedSensors
 
 model = sd.compile_model(sd.load_robot('cam_arm.yaml'))
 settings = sd.load_estimator('sensors.yaml')
 u = np.array([0.0, 60.0, 20.0, 20.0])
 q = sd.equilibrium(model, u=u).q
 robot, estimator = sd.Simulator(model, q=q), sd.Estimator(model, settings)
-instruments = Instruments(model, settings.sensors, seed=1)
+instruments = SimulatedSensors(model, settings.sensors, seed=1)
 estimator.begin(0.0, u=u)
 before = np.abs(estimator.estimate(0.0).q - q)
 for _ in range(1000):

@@ -268,11 +268,12 @@ def test_only_commands_and_papers_import_members_of_kinds():
     kinds = {'bodies', 'joints', 'actuators', 'controllers', 'references'}
     helpers = {
         'controllers.composition', 'controllers.limiting', 'controllers.phases',
-        'controllers.safe', 'controllers.setpoints', 'controllers.settings', 'bodies.curves',
+        'controllers.safe_command', 'controllers.setpoints', 'controllers.settings',
+        'bodies.curves',
         'bodies.frames', 'bodies.skins', 'joints.follower',
-        'references.feasibility', 'references.following', 'references.led_tips',
-        'references.outputs', 'references.rotations',
-        'references.piecewise', 'references.postures',
+        'references.feasibility', 'references.tip_following', 'references.led_tips',
+        'references.output_postures', 'references.rotations',
+        'references.piecewise', 'references.inverse_statics',
         'controllers.predictive.planner',
     }  # fmt: skip
     concrete = [

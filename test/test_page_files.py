@@ -26,7 +26,13 @@ ROBOTS = {
     'nodes.md': 'pcc_arm',
 }
 """The robot that the parameters on a page are for: shipped, or a file of this or another page."""
-ELSEWHERE = {'bodies.md', 'extending.md', 'extending_laws.md', 'urdf_with_finger.md'}
+ELSEWHERE = {
+    'bodies.md',
+    'extending.md',
+    'extending_laws.md',
+    'extending_loop.md',
+    'urdf_with_finger.md',
+}
 """Pages whose files are read by a test of their own."""
 OF_ACTUATORS = 'actuator_names', 'commands', 'outputs'
 HARDWARE = ROOT / 'examples' / 'hardware'

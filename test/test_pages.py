@@ -22,6 +22,7 @@ ELSEWHERE = {
     'dynamics.md': 'test_frames.py',
     'extending.md': 'test_extending.py',
     'extending_laws.md': 'test_extending.py',
+    'extending_loop.md': 'test_extending.py',
 }
 """Pages whose Python is run by a test of their own."""
 RUN_HERE = sorted({block.page for block in of_kind('python')} - set(ELSEWHERE))

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from scipy.linalg import expm
 import softrobot_dynamics as sd
-from softrobot_dynamics.bodies.released import STRAINS
+from softrobot_dynamics.bodies.released_strains import STRAINS
 
 POINTS = 5  # of the quadrature of each segment: SoRoMoX's default
 LENGTH, RADIUS, DENSITY, YOUNG_MODULUS, DAMPING = 0.2, 0.02, 1070.0, 6e5, 0.08  # SI

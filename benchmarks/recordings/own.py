@@ -21,11 +21,11 @@ from softrobot_dynamics import cli
 from softrobot_dynamics.configuration.build import law_of, plan_of
 from softrobot_dynamics.configuration.parameter_files import controller_values
 from softrobot_dynamics.description.shipped import shipped
-from softrobot_dynamics.estimation.instruments import Instruments
+from softrobot_dynamics.estimation.sensor_simulation import SimulatedSensors
 from softrobot_dynamics.estimation.settings import load_estimator
 from softrobot_dynamics.identification.excitation import excite
 from softrobot_dynamics.offline.closed_loop import closed_loop
-from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 
 TITLE = 'Simulated arms, from a bag to a closed loop'
 
@@ -141,7 +141,9 @@ def _record(path, seed):
     """Write the bag of an arm that is shaken, as `ros2 bag record` does."""
     _, arm = _hidden(seed)
     wave = excite(sd.compile_model(sd.load_robot(ROBOT)), **SHAKE)
-    instruments = Instruments(arm, load_estimator(shipped('estimators')[ROBOT]).sensors, seed=seed)
+    instruments = SimulatedSensors(
+        arm, load_estimator(shipped('estimators')[ROBOT]).sensors, seed=seed
+    )
     ramp = np.full(arm.m, 1.0)  # the safe command, until the first one comes
     robot = ActuatedSimulator(arm, q=sd.equilibrium(arm, command=ramp).q)
     robot.begin_under(ramp)

@@ -12,8 +12,8 @@ import math
 
 import numpy as np
 import softrobot_dynamics as sd
-from softrobot_dynamics.identification.choice import choose
 from softrobot_dynamics.identification.fitting import fitted, identify, rms
+from softrobot_dynamics.identification.model_selection import choose
 from softrobot_dynamics.identification.omitted_in_fit import doubts
 from softrobot_dynamics.identification.postures import Marker, postures
 from softrobot_dynamics.identification.prediction import Predictor
@@ -243,7 +243,7 @@ def apart(row, other):
 
 
 def chosen(data, say):
-    """Return the :class:`Choice` among numbers and strains."""
+    """Return the :class:`ModelSelection` among numbers and strains."""
     robot = tentacle()
     found = identify(robot, held(robot, data, True), CANDIDATES, loss='linear')
     return choose(found, strains=read_strains(robot, STRETCH), loss='linear', progress=say)

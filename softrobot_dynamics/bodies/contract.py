@@ -14,7 +14,7 @@ import numpy as np
 from softrobot_dynamics.annotations import FrameFormula, Math, Matrix, Value, Values, Vector
 from softrobot_dynamics.bodies import tracing
 from softrobot_dynamics.bodies.frames import frame_of_points
-from softrobot_dynamics.bodies.released import Released
+from softrobot_dynamics.bodies.released_strains import Released
 from softrobot_dynamics.bodies.skins import circle, NOTHING, Surface, tube
 from softrobot_dynamics.compiling.cache import load_module
 from softrobot_dynamics.compiling.jit import Kernel

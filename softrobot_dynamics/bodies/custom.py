@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import FrameFormula, Math, Matrix, Value, Values, Vector
 from softrobot_dynamics.bodies.contract import Body
-from softrobot_dynamics.bodies.recording import Recorder, valued
+from softrobot_dynamics.bodies.formula_recording import Recorder, valued
 from softrobot_dynamics.materials.contract import Material
 from softrobot_dynamics.tracing import traversal
 from softrobot_dynamics.tracing.graph import Node, Symbol, symbols

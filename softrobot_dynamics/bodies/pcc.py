@@ -9,7 +9,12 @@ from typing import Any
 import numpy as np
 from softrobot_dynamics.annotations import FrameFormula, Math, Matrix, Value, Values, Vector
 from softrobot_dynamics.bodies.contract import register, SectionBody
-from softrobot_dynamics.bodies.released import as_cosserat, Own, Released, STRAINS
+from softrobot_dynamics.bodies.released_strains import (
+    as_cosserat,
+    OwnCoordinate,
+    Released,
+    STRAINS,
+)
 from softrobot_dynamics.kernels.quadrature import gauss_legendre, rod_points
 from softrobot_dynamics.schema.fields import flag, integer, number, profile
 from softrobot_dynamics.tracing.emit import SERIES_LIMIT
@@ -91,7 +96,7 @@ class PiecewiseConstantCurvature(SectionBody):
                 'section_inertia', 'quadrature')  # fmt: skip
         fields = {name: getattr(self, name) for name in same}
         fields['section'] = {'type': 'circular', 'radius': list(self.radius)}
-        own = {name: Own(i, sign / self.length) for name, (i, sign) in _OWN.items()}
+        own = {name: OwnCoordinate(i, sign / self.length) for name, (i, sign) in _OWN.items()}
         return as_cosserat(fields, own, orders)
 
     def _frame(self, s: Value, q: Values, math: Math) -> FrameFormula:

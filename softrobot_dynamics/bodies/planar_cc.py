@@ -8,7 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from softrobot_dynamics.annotations import FrameFormula, Math, Matrix, Value, Values, Vector
 from softrobot_dynamics.bodies.contract import register, SectionBody
-from softrobot_dynamics.bodies.released import as_cosserat, Own, Released, STRAINS
+from softrobot_dynamics.bodies.released_strains import (
+    as_cosserat,
+    OwnCoordinate,
+    Released,
+    STRAINS,
+)
 from softrobot_dynamics.compiling.jit import inlined, Kernel, kernel
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.functions import stumpff_doubled, stumpff_family
@@ -86,7 +91,7 @@ class PlanarConstantCurvature(SectionBody):
         same = 'length', 'density', 'young_modulus', 'damping', 'section_inertia', 'quadrature'
         fields = {name: getattr(self, name) for name in same}
         fields['section'] = {'type': 'circular', 'radius': self.radius}
-        return as_cosserat(fields, {'kappa_y': Own(0, 1.0 / self.length)}, orders)
+        return as_cosserat(fields, {'kappa_y': OwnCoordinate(0, 1.0 / self.length)}, orders)
 
     def kernel(self) -> Kernel:
         """Return the closed form."""

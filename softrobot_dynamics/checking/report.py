@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.checking.omitted import worst_omitted
-from softrobot_dynamics.checking.orders import orders
+from softrobot_dynamics.checking.discretisation_error import tip_deviations
+from softrobot_dynamics.checking.omitted_strains import worst_omitted
 from softrobot_dynamics.checking.units import questions
 from softrobot_dynamics.configuration import build
 from softrobot_dynamics.configuration.state_topics import expected_delay
@@ -24,9 +24,9 @@ from softrobot_dynamics.dynamics import inverse
 from softrobot_dynamics.dynamics.statics import Equilibrium, equilibrium
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.loops.stability_check import OFF
-from softrobot_dynamics.model.lengths import TOLERANCE as LENGTH
+from softrobot_dynamics.model.length_quadrature import TOLERANCE as LENGTH
 from softrobot_dynamics.model.routes import has_friction
-from softrobot_dynamics.simulation.linear import linearise
+from softrobot_dynamics.simulation.state_space import linearise
 from softrobot_dynamics.viewing.ranges import coordinate_ranges
 from softrobot_dynamics.viewing.shapes import reach_of
 
@@ -148,8 +148,8 @@ class _Robot:
             yield _above(name, s.error, '', COARSE)
 
     def orders(self) -> Iterator[Finding]:
-        """Yield how far each body's tip rests from that of a finer model, see `orders`."""
-        for body, error, worst, finer in orders(self._model):
+        """Yield how far each body's tip rests from that of a finer model, see `tip_deviations`."""
+        for body, error, worst, finer in tip_deviations(self._model):
             if error is None:
                 yield Finding(f'error of the order of {body}, beside {finer}', None, '', worst)
                 continue

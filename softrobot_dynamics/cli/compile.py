@@ -25,7 +25,7 @@ def run(options: Namespace) -> int:
     """Compile all that robots need."""
     from softrobot_dynamics.compiling.folder import cache_folder
     from softrobot_dynamics.compiling.progress import reporting
-    from softrobot_dynamics.demo.warming import warm
+    from softrobot_dynamics.demo.precompilation import warm
     from softrobot_dynamics.description.shipped import shipped
     from softrobot_dynamics.evaluation.terminal import display
 

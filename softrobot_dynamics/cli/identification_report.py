@@ -15,7 +15,6 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.description.robot import load_robot, RobotDescription
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.identification.choice import Choice, choose
 from softrobot_dynamics.identification.fitting import (
     Data,
     FittedParameter,
@@ -25,6 +24,7 @@ from softrobot_dynamics.identification.fitting import (
     rms_of,
 )
 from softrobot_dynamics.identification.mapping import read_mapping, read_motion, read_postures
+from softrobot_dynamics.identification.model_selection import choose, ModelSelection
 from softrobot_dynamics.identification.motions import Motion
 from softrobot_dynamics.identification.omitted_in_fit import doubts, OmittedStrainQuestion
 from softrobot_dynamics.identification.parameters import read_parameters
@@ -105,7 +105,7 @@ def _read(options: Namespace, description: RobotDescription) -> Data:
 
 def summary_of(
     found: Identification,
-    choice: Choice | None = None,
+    choice: ModelSelection | None = None,
     validation: Validation | None = None,
     omitted: Sequence[OmittedStrainQuestion] = (),
 ) -> dict[str, Any]:

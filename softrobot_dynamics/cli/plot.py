@@ -44,7 +44,7 @@ def _draw_recording(given: Path, path: Path) -> bool:
 
     recording = read_recording(given)
     try:
-        from softrobot_dynamics.evaluation.trace import draw_recording
+        from softrobot_dynamics.evaluation.recording_picture import draw_recording
     except ImportError:
         return False
     draw_recording(recording, path)

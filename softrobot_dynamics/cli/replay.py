@@ -18,7 +18,7 @@ def add_to(commands: SubCommands) -> None:
 
 def run(options: Namespace) -> int:
     """Replay a recording; return 1 if a command is another one."""
-    from softrobot_dynamics.evaluation.replaying import replay
+    from softrobot_dynamics.evaluation.replay import replay
     from softrobot_dynamics.recordings.reading import read_recording
 
     recording = read_recording(options.recording)
@@ -26,7 +26,10 @@ def run(options: Namespace) -> int:
         say('the recording was cut short; what is there is compared')
     found = replay(recording, options.robot)
     if found.led is not None:
-        say(f't = {found.led:.3f} s: led by messages, which no recording holds; not compared')
+        say(
+            f't = {found.led:.3f} s: references by message, which recordings do not contain;'
+            ' not compared'
+        )
     if found.safe:
         say(f'{found.safe} of {found.ticks} ticks: a safe command, not the law; not compared')
     if found.gap is not None:

@@ -56,7 +56,7 @@ def run(options: Namespace) -> int:
     from softrobot_dynamics.viewing.browser import Browser
     from softrobot_dynamics.viewing.shapes import RobotShape
 
-    say(f'compiling {options.robot}, if that is new')
+    say(f'compiling {options.robot}, unless it is in the kernel cache')
     robot = load_robot(options.robot)
     model = compile_model(surround(robot, options.surroundings) if options.surroundings else robot)
     browser = Browser(RobotShape(model), options.host, options.port)
@@ -83,7 +83,7 @@ def _source(options: Namespace, browser: Browser) -> Source:
         return Player(browser, read_recording(options.play))
     if options.follow:
         try:
-            from softrobot_dynamics.nodes.spectator import Spectator
+            from softrobot_dynamics.nodes.topic_observer import TopicObserver
         except ModuleNotFoundError as error:
             if (error.name or '').startswith('softrobot_dynamics'):
                 raise
@@ -92,7 +92,7 @@ def _source(options: Namespace, browser: Browser) -> Source:
         os.nice(10)  # the loop comes first
         objects = model.coordinate_names[load_robot(options.robot).n :]
         values = _parameters(options.controller, model)
-        return Spectator(model, options.namespace, values, objects)
+        return TopicObserver(model, options.namespace, values, objects)
     return Sliders(browser)
 
 

@@ -30,7 +30,7 @@ from typing import Any
 from softrobot_dynamics.compiling import c_functions, folder, prebuilt
 from softrobot_dynamics.compiling.deferred import Deferred
 from softrobot_dynamics.compiling.folder import own_folder
-from softrobot_dynamics.compiling.garbage import rarely_collected
+from softrobot_dynamics.compiling.garbage_collection import rarely_collected
 from softrobot_dynamics.compiling.numba_versions import keeps_machine_code
 from softrobot_dynamics.compiling.sources import digest_of
 from softrobot_dynamics.compiling.targets import own_keys

@@ -150,7 +150,7 @@ def _say_damaged(path: Path, what: object) -> None:
     warn_once(
         'damaged',
         f'a file of the kernel cache {one_line(cache_folder())} was damaged and is made anew '
-        f'({path.name}: {what}); if this comes again, {_CHOOSE} on another disk',
+        f'({path.name}: {what}); if this happens again, {_CHOOSE} on another disk',
     )
 
 

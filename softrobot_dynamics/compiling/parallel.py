@@ -19,7 +19,7 @@ from typing import Any, TYPE_CHECKING
 
 from softrobot_dynamics.compiling import cache
 from softrobot_dynamics.compiling.folder import own_folder, warn_once
-from softrobot_dynamics.compiling.garbage import rarely_collected
+from softrobot_dynamics.compiling.garbage_collection import rarely_collected
 from softrobot_dynamics.compiling.numba_versions import keeps_machine_code
 from softrobot_dynamics.compiling.processes import python_command, python_environment
 from softrobot_dynamics.compiling.progress import CompilationProgress

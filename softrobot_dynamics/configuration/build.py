@@ -15,7 +15,7 @@ from softrobot_dynamics.configuration.declared_parameters import Declare, declar
 from softrobot_dynamics.configuration.law_settings import sensors_of, settings_of
 from softrobot_dynamics.configuration.parts import indices_of, parts_of, phases_of
 from softrobot_dynamics.controllers.composition import Composition
-from softrobot_dynamics.controllers.safe import SafeCommand
+from softrobot_dynamics.controllers.safe_command import SafeCommand
 from softrobot_dynamics.controllers.setpoints import DriveSetpoints
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.surrounding import surround
@@ -32,7 +32,7 @@ from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.references import feasibility
 from softrobot_dynamics.references.feasibility import Planned
 from softrobot_dynamics.references.led_tips import led_tip_reference, with_tip_path
-from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 from softrobot_dynamics.simulation.reconstruction import Reconstruction, require_alike
 from softrobot_dynamics.simulation.sensing import Sensing
 

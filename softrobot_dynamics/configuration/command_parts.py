@@ -102,7 +102,7 @@ def _part_rows(part: str) -> Iterator[ParameterSpec]:
         fixed('topic', '', f'Topic of {part}; empty: by the type, one of {topics}'),
         fixed('unit', '', f'Unit of the commands to {part}: {units}; empty: that of the robot'
               ' file'),
-        fixed('prefix', '', f'What stands before the names of actuators to {part}'),
+        fixed('prefix', '', f'Prefix of the names of actuators to {part}'),
         fixed('field', '', f'Field of the messages to {part} that has the commands; empty: by the'
               ' actuators', choices=('', *FIELDS), words=f'one of {", ".join(FIELDS)}, or empty'),
         fixed('horizon', nan, f'Time in which {part} is to reach a point of a trajectory [s]; nan:'

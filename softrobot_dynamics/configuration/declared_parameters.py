@@ -48,7 +48,7 @@ def controller_rows() -> tuple[ParameterSpec, ...]:
     ArgumentError for a name that is taken.
     """
     kinds = REFERENCES.names()
-    choice = live(CHOICE, 'hold', 'What is to be followed', choices=kinds)
+    choice = live(CHOICE, 'hold', 'Kind of the reference', choices=kinds)
     members: list[Any] = [REFERENCES.get(name) for name in kinds]
     rows = [row for kind in members for p in kind.parameters() for row in _declared(p)]
     return _distinct((), (*OF_CONTROLLER, choice, *rows))
@@ -119,7 +119,7 @@ def reference_names(values: Mapping[str, Any]) -> set[str]:
 
 def _phase(name: str) -> Iterator[ParameterSpec]:
     """Yield the rows of a phase."""
-    words = f'Time that {name} lasts [s]; the last phase lasts anyway'
+    words = f'Time that {name} lasts [s]; ignored for the last phase, which has no end'
     yield fixed(f'{name}.duration', nan, words, 1e-3, 1e6)
     words = f'Names of the parts of {name}: each has a `controller` for actuators of its own'
     yield fixed(f'{name}.parts', (), words)

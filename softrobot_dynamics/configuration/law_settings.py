@@ -17,7 +17,7 @@ from softrobot_dynamics.simulation.sensing import make_sensors, Sensors
 
 if TYPE_CHECKING:
     from softrobot_dynamics.controllers.contract import Controller
-    from softrobot_dynamics.controllers.safe import SafeCommand
+    from softrobot_dynamics.controllers.safe_command import SafeCommand
     from softrobot_dynamics.model.model import CompiledModel
     from softrobot_dynamics.schema.parameters import Parameter
 

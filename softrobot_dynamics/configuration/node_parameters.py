@@ -2,10 +2,10 @@
 """Parameters of the nodes, but for those of laws and references. Rates [Hz], times [s]."""
 
 from softrobot_dynamics.configuration.parameters import fixed, live
-from softrobot_dynamics.controllers.safe import MODES
+from softrobot_dynamics.controllers.safe_command import MODES
 from softrobot_dynamics.loops.command_timing import TIMINGS
-from softrobot_dynamics.loops.guarding import AFTER_LOSS
 from softrobot_dynamics.loops.velocity_estimation import MODES as VELOCITIES
+from softrobot_dynamics.loops.watchdog import AFTER_LOSS
 
 COMMAND_TYPES = 'joint_state', 'multi_array'
 
@@ -48,7 +48,7 @@ SAFE = (
          ' pretension for tendons, gravity torque led to zero for joints; brake: joints stay'
          ' where they are, as far as their drives can', choices=MODES),
     live('safe_pretension', 1.0, 'Pull of a tendon in the safe command [N]', 0.0, 1e6),
-    live('safe_ramp', 2.0, 'Time in which a gravity torque is led to zero [s]', 0.0, 3600.0),
+    live('safe_ramp', 2.0, 'Time in which the gravity torque is ramped to zero [s]', 0.0, 3600.0),
 )  # fmt: skip
 RATE = fixed('rate', 1000.0, 'Rate of the states [Hz]', 1.0, 10000.0)
 AUTOSTART = fixed('autostart', False, 'Configure and activate at once')
@@ -65,8 +65,7 @@ OF_CONTROLLER = (
     RATE,
     fixed('surroundings', '', 'YAML file of an environment that laws know beside that of the'
           ' robot file, as distances of the law task; objects in it are left out; empty: none'),
-    live('allow_unstable', False, 'Activate even where holding the outputs leaves a motion that'
-         ' grows'),
+    live('allow_unstable', False, 'Activate although the zero dynamics are unstable'),
     AUTOSTART,
     RECORD,
     *COMMUNICATION,
@@ -82,10 +81,10 @@ OF_CONTROLLER = (
     *SAFE,
     live('reference.ramp_time', 2.0, 'Time in which a new reference is blended in [s]',
          0.0, 3600.0),
-    live('target.time', 0.1, 'Least time in which the outputs are led to a point of ~/target [s]',
+    live('target.time', 0.1, 'Shortest time of the way to a point of ~/target [s]',
          0.01, 3600.0),
-    live('target.speed', 0.5, 'Speed at which a tip is led to a point of ~/target that is far'
-         ' away [m/s]', 1e-3, 100.0),
+    live('target.speed', 0.5, 'Highest speed on the way to a point of ~/target [m/s]',
+         1e-3, 100.0),
     live('target.patience', 0.2, 'Time after which a twist of ~/target_twist counts as zero,'
          ' unless another comes [s]', 0.01, 10.0),
 )  # fmt: skip
@@ -121,7 +120,7 @@ OF_SIMULATION = (
     fixed('publish_clock', False, 'Publish the simulated time on /clock, for nodes with'
           ' use_sim_time'),
     fixed('wait_for_commands', False, 'Stand at the initial posture until a command answers a'
-          ' state, then set out at the initial rates'),
+          ' state, then start with the initial rates'),
     *SAFE,
 )  # fmt: skip
 
@@ -134,14 +133,14 @@ OF_ESTIMATOR = (
     *COMMUNICATION,
     fixed('timeout', 0.1, 'Time without a measurement that counts as silence of a sensor, or two'
           ' and a half of its periods if that is longer [s]', 1e-3, 60.0),
-    fixed('settling', 0.2, 'Time of measurements before states go out [s]', 0.0, 60.0),
+    fixed('settling', 0.2, 'Time of measurements before states are published [s]', 0.0, 60.0),
     fixed('real_time_factor', 1.0, 'Time that passes by the stamps of the sensors in one of real'
           ' time, as in the simulation; rate and times of this node are by the stamps',
           0.01, 100.0),
     fixed('command_delay', 0.0, 'Time from a command until it acts [s]', 0.0, 1.0),
     fixed('allow_unobservable', False, 'Activate even if the sensors do not observe some'
           ' coordinates, which then follow the model'),
-    fixed('push', '', 'Body on whose tip a force from outside is looked for; empty: the last one'),
+    fixed('push', '', 'Body at whose tip an external force is estimated; empty: the last one'),
     fixed('collision_force', 0.0, 'Force on the tip of `push` [N] above which'
           ' `controller/emergency_stop` is called; 0: never', 0.0, 1.0e6),
     fixed('report_rate', 20.0, 'Rate of covariance and push [Hz]', 0.1, 1000.0),

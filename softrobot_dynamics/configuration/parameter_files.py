@@ -54,7 +54,7 @@ def chosen(name: str, flag: object, said: str, files: Iterable[Path]) -> FlagOrF
     if flag is None or _same(name, value, flag):
         return FlagOrFile(value if flag is None else flag)
     return FlagOrFile(
-        flag, f'{name}: {value} in the parameter file is not used: {said} goes before it'
+        flag, f'{name}: {value} in the parameter file is not used: {said} takes precedence'
     )
 
 
@@ -74,7 +74,7 @@ def unused(files: Iterable[Path], own: Mapping[str, Mapping[str, Any]]) -> Itera
             repeated = node != _NODE and name in first and given.get(name) == first[name]
             if name in given and not repeated and not _same(name, given[name], value):
                 words = f'{name}: {given[name]} of the {node} in the parameter file is not used'
-                yield f'{words}: {value} goes before it'
+                yield f'{words}: {value} takes precedence'
 
 
 def _same(name: str, one: object, other: object) -> bool:

@@ -15,10 +15,10 @@ from softrobot_dynamics.controllers.phases import Phase, Program
 from softrobot_dynamics.references import feasibility
 from softrobot_dynamics.references.contract import Trajectory
 from softrobot_dynamics.references.feasibility import Planned
+from softrobot_dynamics.references.inverse_statics import actuation_coordinates, PathPostures
 from softrobot_dynamics.references.led_tips import LedReference, with_tip_path
-from softrobot_dynamics.references.outputs import hold_through
+from softrobot_dynamics.references.output_postures import hold_through
 from softrobot_dynamics.references.piecewise import constant, Reference, stands, values_at
-from softrobot_dynamics.references.postures import actuation_coordinates, PathPostures
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel

@@ -135,7 +135,7 @@ def _part_rows(part: str) -> Iterator[ParameterSpec]:
         fixed('topic', '', f'Topic of {part}; empty: {part}/{TOPIC}'),
         fixed('names', (), f'Coordinates that {part} has, * for any characters; empty: those that'
               ' no other has'),
-        fixed('prefix', '', f'What stands before the names in {part}'),
+        fixed('prefix', '', f'Prefix of the names in {part}'),
         fixed('rate', 0.0, f'Rate of {part} of a simulated robot [Hz]; 0: that of the simulation',
               0.0, 10000.0),
         fixed('velocities', True, f'Whether {part} of a simulated robot has velocities'),

@@ -37,9 +37,8 @@ class AcceleratingSettings(SampledDataSettings):
 
     observer: float = parameter(
         number('s', at_least=0.0, default=math.nan),
-        'Time in which forces that the model does not know become known; 0: they are not looked'
-        ' for; not set: the law chooses, as long as keeps a robot stable that is far off its'
-        ' model',
+        'Time constant of the disturbance observer; 0: none; not set: the longest with which a'
+        ' robot is stable that is 40 % off its model',
     )
 
 

@@ -20,7 +20,7 @@ from softrobot_dynamics.controllers.settings import (
 )
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.model.closures import require_tree
-from softrobot_dynamics.model.rebuilding import Rebuilt
+from softrobot_dynamics.model.pickling import Pickleable
 from softrobot_dynamics.model.servos import require_forces
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.references.led_tips import LedReference, TipOrder
@@ -56,7 +56,7 @@ class Command(NamedTuple):
     ok: bool  # False: no valid command; use the safe one
 
 
-class Controller(Rebuilt, Generic[S]):
+class Controller(Pickleable, Generic[S]):
     """
     Base of all controllers: a file with one law, ``@register``ed, its parameters ``Settings``.
 
@@ -104,7 +104,7 @@ class Controller(Rebuilt, Generic[S]):
         self.last = np.full(model.m, np.nan)
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return what makes another law of the kind, see :class:`.Rebuilt`."""
+        """Return what makes another law of the kind, see :class:`.Pickleable`."""
         names = tuple(self.model.actuator_names[k] for k in self.controlled)
         options = {'period': self.period, 'controlled': names, 'settings': self.settings}
         return (self.model,), options

@@ -56,7 +56,7 @@ class Impedance(SampledDataSettings):
         vector('N s/m', 3, default=(10.0, 10.0, 10.0)), 'Along the axes of the base frame'
     )
     p: Array = gain(
-        'Gain on the error of y where it leaves the tip alone, as in pd_plus',
+        'Gain on the error of y in motion that leaves the tip at rest, as in pd_plus',
         default=25.0,
         each='output',
     )

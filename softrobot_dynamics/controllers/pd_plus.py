@@ -28,7 +28,7 @@ class PdPlusSettings(SampledDataSettings):
     """Settings: gains as accelerations of the robot at q0, so that units do not matter."""
 
     p: Array = gain(
-        'Gain on the error of y, for the inertia and damping that outputs meet at q = 0',
+        'Gain on the error of y, scaled by inertia and damping of the outputs at q = 0',
         each='output',
     )
     d: Array = rate_gain('Gain on the error of its rate, likewise', each='output')

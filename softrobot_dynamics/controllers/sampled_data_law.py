@@ -45,7 +45,7 @@ class SampledDataSettings(Settings):
 
     delay: float = parameter(
         number('s', at_least=0.0, at_most=0.01, default=0.0),
-        'Known time from a state until the command that answers it acts; the law makes up for it',
+        'Known time from a state until its command acts; the law compensates for it',
         group='',
     )
 

@@ -23,15 +23,15 @@ from softrobot_dynamics.configuration.state_topics import GROUP as STATES
 from softrobot_dynamics.configuration.state_topics import state_rows, state_values
 from softrobot_dynamics.configuration.wire_names import MAP as JOINT_NAMES
 from softrobot_dynamics.configuration.wire_names import wire_name_values
+from softrobot_dynamics.demo.precompilation import simulation_elsewhere
 from softrobot_dynamics.demo.rates import RATES
-from softrobot_dynamics.demo.warming import simulation_elsewhere
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.description.surrounding import surround
 from softrobot_dynamics.description.variation import AROUND, plant_of
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.estimation.estimator import Estimator
-from softrobot_dynamics.estimation.shape import ShapeFit
+from softrobot_dynamics.estimation.shape_fit import ShapeFit
 from softrobot_dynamics.loops.simulated_sensors import estimator_file
 from softrobot_dynamics.nodes.parameters import NodeParameters
 from softrobot_dynamics.references.led_tips import LedReference
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription
     from softrobot_dynamics.model.model import CompiledModel
     from softrobot_dynamics.references.piecewise import Reference
-    from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+    from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 
 NAMESPACE = 'softrobot_demo'  # of both nodes: nothing of theirs meets a robot's own topics
 OWN_FILE = 'parameters.yaml'  # in the demo's folder: what the command line said

@@ -4,7 +4,7 @@ Measure which rate this machine holds, before a demo begins.
 
 What the nodes compute in a tick is measured here, on one thread: the law, a step of the
 simulation, the filter if there is one, and a message over DDS. A ring of bare processes
-(`ring.py`) then computes as long, at the nodes' priority, and counts the ticks that were late.
+(`rate_probe.py`) then computes as long, at the nodes' priority, and counts the late ticks.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.compiling.processes import script_command
-from softrobot_dynamics.demo import ring
+from softrobot_dynamics.demo import rate_probe
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.evaluation.overload import RATES
 from softrobot_dynamics.loops import realtime
-from softrobot_dynamics.loops.placement import fit_on_one
+from softrobot_dynamics.loops.processor_placement import fit_on_one
 
 if TYPE_CHECKING:
     from softrobot_dynamics.controllers.contract import Controller
     from softrobot_dynamics.estimation.estimator import Estimator
-    from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+    from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 
 LATE = 0.02  # share of late ticks up to which a rate is held; a demo fails at 0.05
 _SECONDS, _TICKS = 0.3, 60  # of the measurement at one rate, at least
@@ -90,7 +90,7 @@ def _ring(work: Sequence[float], rates: Sequence[float]) -> Iterator[subprocess.
             told = {
                 'socket': each.fileno(),
                 'next': own[(k + 1) % len(own)].getsockname()[1],
-                'work': round(work[k] * ring.SECOND),
+                'work': round(work[k] * rate_probe.SECOND),
                 'processor': processors[(k + 1) % len(processors)] if processors else None,
                 'rates': rates if k == 0 else (),
                 'seconds': _SECONDS,
@@ -99,7 +99,7 @@ def _ring(work: Sequence[float], rates: Sequence[float]) -> Iterator[subprocess.
                 'realtime': realtime.__file__,
             }
             process = subprocess.Popen(
-                script_command(ring.__file__, json.dumps(told)),
+                script_command(rate_probe.__file__, json.dumps(told)),
                 pass_fds=[each.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -162,4 +162,4 @@ def used(call: Callable[[], object], clock: Callable[[], int] = time.thread_time
         began = clock()
         call()
         times.append(clock() - began)
-    return float(np.median(times[_FIRST:])) / ring.SECOND
+    return float(np.median(times[_FIRST:])) / rate_probe.SECOND

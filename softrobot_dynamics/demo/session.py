@@ -85,7 +85,7 @@ def run(options: Namespace) -> int:
     if not held and plan.any_rate and plan.controller['rate'] < RATES[0]:
         shown.say(
             f'the rate, {plan.controller["rate"]:g} Hz, is the one that this machine holds;'
-            ' --rate asks for another'
+            ' --rate sets another'
         )
     return 130 if interrupted else int(not held)
 

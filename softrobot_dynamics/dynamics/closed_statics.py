@@ -9,9 +9,9 @@ import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.dynamics.closures import assemble
+from softrobot_dynamics.dynamics.load_stepping import MAX_ITERATIONS, step_load
 from softrobot_dynamics.dynamics.newton import newton
-from softrobot_dynamics.dynamics.ramping import MAX_ITERATIONS, ramped
-from softrobot_dynamics.dynamics.settling import Forces, Found
+from softrobot_dynamics.dynamics.saddle_free_newton import NewtonResult, StaticProblem
 from softrobot_dynamics.dynamics.stability import Linearised, Stability
 from softrobot_dynamics.model.closures import ClosureEvaluator
 from softrobot_dynamics.recursion.closed_motion import allocate_closed_motion, begin_chart, move_to
@@ -33,7 +33,7 @@ class ClosedEquilibrium(NamedTuple):
 
 
 def closed_equilibrium(
-    model: CompiledModel, statics: Forces, q0: Vector, u: Vector, ramp: bool
+    model: CompiledModel, statics: StaticProblem, q0: Vector, u: Vector, ramp: bool
 ) -> ClosedEquilibrium:
     """
     Return the :class:`ClosedEquilibrium` under u (m,) that is found from q0 (n,).
@@ -45,7 +45,7 @@ def closed_equilibrium(
     start = np.zeros(own.freedoms)
     found = None if ramp else newton(own, start, u, MAX_ITERATIONS)
     if not (found and (found.balanced and found.direct or own.stands(found, u))):
-        found = ramped(own, start, u, found.iterations if found else 0)
+        found = step_load(own, start, u, found.iterations if found else 0)
     last = newton(own, own.begin_at(found.q), u, MAX_ITERATIONS)  # in orthonormal coordinates
     q, steps = own.posture(last.q)[0], found.iterations + last.iterations
     stability = own.linearised(last.q, u).stability()
@@ -59,7 +59,7 @@ class ClosedStatics:
     ``statics`` are those of its tree. Where no posture is, all is nan.
     """
 
-    def __init__(self, model: CompiledModel, statics: Forces, q: Vector) -> None:
+    def __init__(self, model: CompiledModel, statics: StaticProblem, q: Vector) -> None:
         plan: Any = model.closure_plan
         self._statics, kept = statics, plan.kept
         self._weights, self._units = plan.weights[kept], plan.units
@@ -112,7 +112,7 @@ class ClosedStatics:
         noise = (np.abs(T).T @ np.sqrt(tree.noise)) ** 2
         return Linearised(K, T.T @ tree.D @ T, T.T @ tree.M @ T, noise)
 
-    def stands(self, found: Found, u: Vector) -> bool:
+    def stands(self, found: NewtonResult, u: Vector) -> bool:
         """Tell whether what was found is balanced, and nothing pushes the robot out of it."""
         return found.balanced and self.linearised(found.q, u).stability().stands
 

@@ -14,7 +14,7 @@ from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.model.contacts import contact_of, ContactPlan
 from softrobot_dynamics.recursion.contact import touch
 from softrobot_dynamics.recursion.contact_pairs import A, A_END, B, B_END, KIND, SOLID_SOLID
-from softrobot_dynamics.recursion.differences import by_fourth_order, CONTACT_STEP
+from softrobot_dynamics.recursion.finite_differences import by_fourth_order, CONTACT_STEP
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel

@@ -17,7 +17,7 @@ from softrobot_dynamics.compiling.addresses import NOTHING, run_three
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.contacts import contact_forces
-from softrobot_dynamics.dynamics.derivation import Derivation
+from softrobot_dynamics.dynamics.derivative_workspace import DerivativeWorkspace
 from softrobot_dynamics.dynamics.jacobians import load_stiffness
 from softrobot_dynamics.dynamics.points import Placement
 from softrobot_dynamics.dynamics.response import add_lines, respond, stiffen
@@ -64,13 +64,13 @@ class Differentiator:
     ``terms`` the gradients of lengths, ``drives`` what cables pull with whose positions are
     commanded.
 
-    For kernels that do as :meth:`forward` does there is a :class:`~.derivation.Derivation`.
+    Kernels that do as :meth:`forward` take a :class:`~.derivative_workspace.DerivativeWorkspace`.
     """
 
     def __init__(
         self, model: CompiledModel, force: Vector | None = None, *, commanded: bool = False
     ) -> None:
-        own, n = Derivation(model, force, commanded=commanded), model.n
+        own, n = DerivativeWorkspace(model, force, commanded=commanded), model.n
         self.model, self.robot, self.tangents, self._own = model, own.robot, own.tangents, own
         self.terms, self.drives = own.terms, own.drives
         self.response, self.M, self.by_state = own.response, own.terms.M, own.tangents.by_state

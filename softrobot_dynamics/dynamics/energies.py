@@ -63,5 +63,7 @@ def elastic_energy(model: CompiledModel, *, q: ArrayLike) -> float:
 
     energy, error, *_ = quad(power, 0.0, 1.0, epsabs=0.0, epsrel=_ACCURACY, full_output=1)
     if error > _ENOUGH * abs(energy) and error > np.finfo(float).tiny:
-        raise ArgumentError('q', q, 'a posture that elastic forces grow to without a jump')
+        raise ArgumentError(
+            'q', q, 'a posture to which elastic forces grow continuously, on the line from rest'
+        )
     return float(energy)

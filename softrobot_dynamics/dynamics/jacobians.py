@@ -25,7 +25,7 @@ from softrobot_dynamics.recursion.derivative_passes import (
     DerivativeArrays,
     tangent_entries,
 )
-from softrobot_dynamics.recursion.folding import folded
+from softrobot_dynamics.recursion.mimic_reduction import folded
 from softrobot_dynamics.recursion.passes import (
     BODY_COLUMN,
     BODY_COUNT,

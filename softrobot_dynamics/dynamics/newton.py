@@ -3,22 +3,29 @@
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.dynamics.settling import Forces, Found, TURN, unbalance
+from softrobot_dynamics.dynamics.saddle_free_newton import (
+    NewtonResult,
+    StaticProblem,
+    TURN,
+    unbalance,
+)
 
 ROUNDING, CONTENT = 1e-14, 1e-7  # residual, of the forces at play: to stop at, to accept
 
 
-def newton(statics: Forces, q: Vector, u: Vector, most: int) -> Found:
-    """Iterate from q, at most so often, down to rounding; return :class:`Found`."""
+def newton(statics: StaticProblem, q: Vector, u: Vector, most: int) -> NewtonResult:
+    """Iterate from q, at most so often, down to rounding; return :class:`NewtonResult`."""
     r, size = statics.residual(q, u)
     direct, iteration = True, 0
     while True:
         error, left = unbalance(r, size), float(np.abs(r).max(initial=0.0))
         if error <= ROUNDING:
-            return Found(q=q, residual=left, iterations=iteration, balanced=True, direct=direct)
+            return NewtonResult(
+                q=q, residual=left, iterations=iteration, balanced=True, direct=direct
+            )
         better = _descend(statics, q, u, r, size) if iteration < most else None
         if better is None:  # near a solution: as good as rounding lets it be
-            return Found(
+            return NewtonResult(
                 q=q,
                 residual=left,
                 iterations=min(iteration + 1, most),
@@ -31,7 +38,7 @@ def newton(statics: Forces, q: Vector, u: Vector, most: int) -> Found:
 
 
 def _descend(
-    statics: Forces, q: Vector, u: Vector, r: Vector, size: Vector
+    statics: StaticProblem, q: Vector, u: Vector, r: Vector, size: Vector
 ) -> tuple[Vector, Vector, Vector, bool] | None:
     """
     Return q, residual, sizes after one Newton step with line search, and whether it was whole.

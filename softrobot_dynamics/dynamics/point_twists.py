@@ -9,7 +9,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.model.points import cloud_of
-from softrobot_dynamics.recursion.differences import along, FRAME_STEP
+from softrobot_dynamics.recursion.finite_differences import along, FRAME_STEP
 from softrobot_dynamics.recursion.material_points import place_points
 from softrobot_dynamics.recursion.passes import Robot
 

@@ -18,16 +18,16 @@ from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.closed_statics import closed_equilibrium
-from softrobot_dynamics.dynamics.commanded import HeldCables
+from softrobot_dynamics.dynamics.command_conversion import HeldCables
 from softrobot_dynamics.dynamics.contacts import contact_forces
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.dynamics.jacobians import load_stiffness
+from softrobot_dynamics.dynamics.load_stepping import MAX_ITERATIONS, step_load
 from softrobot_dynamics.dynamics.newton import newton
 from softrobot_dynamics.dynamics.points import Placement
-from softrobot_dynamics.dynamics.ramping import MAX_ITERATIONS, ramped
-from softrobot_dynamics.dynamics.settling import Found
-from softrobot_dynamics.dynamics.sliding import read_sliding, Sliding, Ways
+from softrobot_dynamics.dynamics.saddle_free_newton import NewtonResult
 from softrobot_dynamics.dynamics.stability import entries, Linearised
+from softrobot_dynamics.dynamics.tendon_friction import read_sliding, Sliding, Ways
 from softrobot_dynamics.dynamics.wrenches import (
     generalized_force,
     Load,
@@ -39,7 +39,7 @@ from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.kernels.layout import JACOBIAN, ORIGIN
 from softrobot_dynamics.model.closures import require_tree
 from softrobot_dynamics.model.routes import has_friction
-from softrobot_dynamics.recursion.differences import FORMULA_NOISE, STATIC_NOISE
+from softrobot_dynamics.recursion.finite_differences import FORMULA_NOISE, STATIC_NOISE
 from softrobot_dynamics.recursion.frames import point_jacobian
 from softrobot_dynamics.recursion.passes import (
     BODY_COUNT,
@@ -135,7 +135,7 @@ def equilibrium(
         return Equilibrium(rest.q, rest.residual, rest.iterations, lowest, stable, growth)
     found = None if ramp else newton(statics, q0, u, MAX_ITERATIONS)
     if not (found and (found.balanced and found.direct or statics.stands(found, u))):
-        found = ramped(statics, q0, u, found.iterations if found else 0)
+        found = step_load(statics, q0, u, found.iterations if found else 0)
     lowest, _, stable, growth = statics.linearised(found.q, u).stability()
     return Equilibrium(found.q, found.residual, found.iterations, lowest, stable, growth)
 
@@ -257,8 +257,8 @@ class Statics:
             D -= self._contact.derivatives(q, self._zero)[:, self.model.n :]
         return Linearised(K, D, M, noise)
 
-    def stands(self, found: Found, u: Vector) -> bool:
-        """Tell whether a :class:`Found` is balanced, and nothing pushes the robot out of it."""
+    def stands(self, found: NewtonResult, u: Vector) -> bool:
+        """Tell whether a posture is balanced, and nothing pushes the robot out of it."""
         return found.balanced and self.linearised(found.q, u).stability().stands
 
     def begin_at(self, q: Vector) -> Vector:

@@ -10,7 +10,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.errors import SimulationDivergedError
-from softrobot_dynamics.estimation.efforts import widest
+from softrobot_dynamics.estimation.effort_measurements import widest
 from softrobot_dynamics.estimation.filter_state import FilterState
 from softrobot_dynamics.estimation.noise_covariance import allocate_noise_update, update_noise
 from softrobot_dynamics.estimation.sensors.contract import BoundRobot, Sensor

@@ -32,7 +32,7 @@ from softrobot_dynamics.simulation.integrators.exponential_step import GAMMA, ON
 
 if TYPE_CHECKING:
     from softrobot_dynamics.dynamics.derivatives import Differentiator
-    from softrobot_dynamics.estimation.efforts import Effort, EffortHistory
+    from softrobot_dynamics.estimation.effort_measurements import Effort, EffortHistory
 
 _AT_ONCE = TWICE**4  # of the second column, as variances: what damping holds back
 _WHITE = 1.0 / 3.0  # of white noise, the most

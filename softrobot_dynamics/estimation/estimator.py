@@ -14,7 +14,10 @@ from softrobot_dynamics.dynamics.arguments import checked, checked_time
 from softrobot_dynamics.dynamics.calls import jacobian
 from softrobot_dynamics.dynamics.contacts import near_points
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
-from softrobot_dynamics.estimation.contact import (
+from softrobot_dynamics.estimation.correction import Correction
+from softrobot_dynamics.estimation.effort_measurements import EffortHistory
+from softrobot_dynamics.estimation.estimates import Estimate, estimate_of, Innovation
+from softrobot_dynamics.estimation.external_wrench import (
     Contact,
     find_contact,
     fit_push,
@@ -22,9 +25,6 @@ from softrobot_dynamics.estimation.contact import (
     places_along,
     Push,
 )
-from softrobot_dynamics.estimation.correction import Correction
-from softrobot_dynamics.estimation.efforts import EffortHistory
-from softrobot_dynamics.estimation.estimates import Estimate, estimate_of, Innovation
 from softrobot_dynamics.estimation.filter_state import FilterState, StatePredictor
 from softrobot_dynamics.estimation.noise_covariance import beginning
 from softrobot_dynamics.estimation.observability import Observability, observability
@@ -33,7 +33,7 @@ from softrobot_dynamics.estimation.sensors.contract import BoundRobot
 from softrobot_dynamics.estimation.servo_drives import require_estimable
 from softrobot_dynamics.estimation.settings import EstimatorSource, load_estimator
 from softrobot_dynamics.estimation.square_root import covariance_of
-from softrobot_dynamics.model.rebuilding import Rebuilt
+from softrobot_dynamics.model.pickling import Pickleable
 from softrobot_dynamics.schema.bounds import is_number
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class _Moment(NamedTuple):
     sound: float  # when most of a measurement was accepted last [s]
 
 
-class Estimator(Rebuilt):
+class Estimator(Pickleable):
     """
     A Kalman filter of a robot: commands and measurements in, state and force from outside out.
 
@@ -222,7 +222,7 @@ class Estimator(Rebuilt):
         frame: str = 'base',
     ) -> Push:
         """
-        Return the :class:`~.contact.Push` that explains the newest force best, if it acts there.
+        Return the :class:`~.external_wrench.Push` there that explains the newest force best.
 
         It acts at a material point (3,) [m] of a body, None: at its tip; a force alone, or with a
         ``moment``; in the axes of the base or the 'body', see :func:`sd.jacobian`. The force was
@@ -241,10 +241,10 @@ class Estimator(Rebuilt):
         self, places: Sequence[MaterialPoint] | None = None, *, within: float | None = None
     ) -> Contact:
         """
-        Return the :class:`~.contact.Contact` at which one force explains most of the newest one.
+        Return the :class:`~.external_wrench.Contact` whose force explains most of the newest one.
 
         ``places`` are bodies, each with a material point (3,) [m], None: its tip; by default
-        those of :func:`~.contact.places_along`. What is found is no nearer than they lie apart.
+        those of :func:`~.external_wrench.places_along`. The result is as fine as they are spaced.
         Where the model has an environment, points whose gap to it is at most ``within`` [m] at the
         estimated posture, by default 2 % of the robot's length, are tried before these, and the
         contact names the shape. Raises ArgumentError.

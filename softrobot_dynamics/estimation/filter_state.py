@@ -13,9 +13,9 @@ from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.dynamics.arguments import ROUNDING
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import SimulationDivergedError
+from softrobot_dynamics.estimation.effort_measurements import EffortHistory
 from softrobot_dynamics.estimation.effort_noise import Gauges
-from softrobot_dynamics.estimation.efforts import EffortHistory
-from softrobot_dynamics.estimation.model_error import Columns, OffModel
+from softrobot_dynamics.estimation.model_error import Columns, ScaledModel
 from softrobot_dynamics.estimation.noise_covariance import allocate_noise_prediction, predict_noise
 from softrobot_dynamics.estimation.servo_drives import ahead, ServoDifferentiator
 from softrobot_dynamics.estimation.settings import EstimatorSettings
@@ -61,7 +61,7 @@ class StatePredictor:
     def __init__(
         self, model: CompiledModel, noise: Matrix, deviations: Vector, given: EstimatorSettings
     ) -> None:
-        n, off = model.n, OffModel(model) if len(deviations) else None
+        n, off = model.n, ScaledModel(model) if len(deviations) else None
         self.model, self._step, self._substep = model, given.step, given.substep
         self._fading, self._lasting = given.disturbance.fading, given.model_error.fading
         self.shares = np.zeros(0) if off is None else off.shares

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 
-class OffModel:
+class ScaledModel:
     """
     A compiled ``model`` off by ``shares`` (3,), which may change; otherwise it is the model.
 
@@ -67,7 +67,7 @@ class Columns:
     stiffness and damping are constant, else as if they were those at q = 0.
     """
 
-    def __init__(self, model: OffModel, differentiate: Differentiator) -> None:
+    def __init__(self, model: ScaledModel, differentiate: Differentiator) -> None:
         self.E, self._model, self._own = np.zeros((model.n, 3)), model, differentiate
         self._forces = model.inertial, model.elastic, model.damping_force  # of its Evaluator
 

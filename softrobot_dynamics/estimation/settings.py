@@ -25,7 +25,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from softrobot_dynamics.annotations import Complaints, Vector
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
-from softrobot_dynamics.estimation.efforts import Effort
+from softrobot_dynamics.estimation.effort_measurements import Effort
 from softrobot_dynamics.estimation.sensors.contract import Sensor, SENSORS
 from softrobot_dynamics.schema.fields import items, member, nested, number
 from softrobot_dynamics.schema.parsing import parse, Problems

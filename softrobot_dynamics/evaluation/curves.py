@@ -13,7 +13,7 @@ from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.evaluation.records import Run
 from softrobot_dynamics.evaluation.report_contents import Report
 from softrobot_dynamics.evaluation.units import by_quantity, shown
-from softrobot_dynamics.viewing.space import FAINT, INK, STYLE, TIP
+from softrobot_dynamics.viewing.matplotlib_surfaces import FAINT, INK, STYLE, TIP
 
 PALETTE = (
     ('#8c2d04', '#d94801', '#fd9a4e'),

@@ -11,7 +11,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Matrix
 from softrobot_dynamics.dynamics.calls import forward_kinematics
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.evaluation.objects import fate_of
+from softrobot_dynamics.evaluation.objects import object_outcome
 from softrobot_dynamics.schema.fields import name, number
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class ObjectGoal:
 
     def lapses(self, model: CompiledModel, q: Matrix) -> Iterator[str]:
         """Yield in words what is missing after a run through q (T, n)."""
-        fate = fate_of(model, _index(model, self.object), q)
+        fate = object_outcome(model, _index(model, self.object), q)
         if self.rise is not None:
             if fate.rise < self.rise:
                 yield f'{self.object} rose by {_mm(fate.rise)}, of at least {_mm(self.rise)}'

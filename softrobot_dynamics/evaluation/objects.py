@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _MOMENTS = 200  # of a run that are looked at
 
 
-class Fate(NamedTuple):
+class ObjectOutcome(NamedTuple):
     """An object at the end of a run."""
 
     name: str
@@ -37,18 +37,18 @@ class Fate(NamedTuple):
         return f'{self.name}: {moved}; {touched}{slipped}'
 
 
-def fates(model: CompiledModel, q: Matrix) -> Iterator[str]:
+def object_outcomes(model: CompiledModel, q: Matrix) -> Iterator[str]:
     """Yield a line about each object of a model after a run through q (T, n), if there are any."""
     good = q[np.isfinite(q).all(axis=1)]
     if len(good):
         for index, module in enumerate(model.description.modules):
             if module.is_object:
-                yield fate_of(model, index, good).in_words()
+                yield object_outcome(model, index, good).in_words()
 
 
-def fate_of(model: CompiledModel, index: int, q: Matrix) -> Fate:
+def object_outcome(model: CompiledModel, index: int, q: Matrix) -> ObjectOutcome:
     """
-    Return the :class:`Fate` of an object, by its index among bodies, after postures (T, n).
+    Return the :class:`ObjectOutcome` of a body, an object, by its index, after postures (T, n).
 
     Of many postures some are looked at, evenly spread.
     """
@@ -70,7 +70,7 @@ def fate_of(model: CompiledModel, index: int, q: Matrix) -> Fate:
         free = max((k + 1 for k, names in enumerate(touched) if names - bodies), default=0)
         held = [model.body_names.index(each) for each in holders]
         slip = _slip(places[free:], tips[free:][:, held])
-    return Fate(name, rise, float(np.linalg.norm(way - rise * up)), holders, others, slip)
+    return ObjectOutcome(name, rise, float(np.linalg.norm(way - rise * up)), holders, others, slip)
 
 
 def _touching(model: CompiledModel, q: Vector, name: str) -> set[str]:

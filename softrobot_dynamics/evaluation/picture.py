@@ -19,8 +19,7 @@ from softrobot_dynamics.evaluation.units import in_words
 from softrobot_dynamics.loops.command_timing import timing_in_words
 from softrobot_dynamics.viewing.arrows import ForceArrows
 from softrobot_dynamics.viewing.colours import size_of
-from softrobot_dynamics.viewing.shapes import RobotShape
-from softrobot_dynamics.viewing.space import (
+from softrobot_dynamics.viewing.matplotlib_surfaces import (
     add_environment,
     add_forces,
     add_surfaces,
@@ -30,6 +29,7 @@ from softrobot_dynamics.viewing.space import (
     parts_of,
     TIP,
 )
+from softrobot_dynamics.viewing.shapes import RobotShape
 
 SIZE, DPI, FINENESS = (13.0, 7.3), 110, 2  # [inch], [1/inch], pixels drawn for one shown
 SHAPES = 8  # postures drawn

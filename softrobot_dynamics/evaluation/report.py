@@ -18,7 +18,7 @@ from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.description.surrounding import surround
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.evaluation import records, tracking
-from softrobot_dynamics.evaluation.objects import fates
+from softrobot_dynamics.evaluation.objects import object_outcomes
 from softrobot_dynamics.evaluation.overload import OVERLOADED
 from softrobot_dynamics.evaluation.report_contents import Report, RunPlan
 from softrobot_dynamics.evaluation.targets import targets_of
@@ -206,7 +206,7 @@ def conclude(
     for words in (*lapses, *([] if figures.held else log_ends(folder))):
         shown.say(words)
     if report is not None:
-        for words in fates(report.model, report.run.q):
+        for words in object_outcomes(report.model, report.run.q):
             shown.say(words)
     if written:
         shown.say(f'in {folder}: {", ".join(written)}')

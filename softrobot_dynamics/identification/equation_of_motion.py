@@ -14,11 +14,11 @@ import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.binding import cached
-from softrobot_dynamics.dynamics.commanded import HeldCables
+from softrobot_dynamics.dynamics.command_conversion import HeldCables
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.model.closures import require_tree
 from softrobot_dynamics.model.servos import require_forces
-from softrobot_dynamics.recursion.differences import by_second_order
+from softrobot_dynamics.recursion.finite_differences import by_second_order
 from softrobot_dynamics.simulation.integrators.contract import acting, Inputs
 
 if TYPE_CHECKING:

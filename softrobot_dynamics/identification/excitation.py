@@ -15,7 +15,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.errors import ArgumentError, NotConvergedError, SimulationDivergedError
-from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel

@@ -23,7 +23,7 @@ from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Complaints, Matrix, Vector
-from softrobot_dynamics.dynamics.sliding import WORDS
+from softrobot_dynamics.dynamics.tendon_friction import WORDS
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem, UnknownNameError
 from softrobot_dynamics.identification.bags import Bag, is_bag
 from softrobot_dynamics.identification.motions import Coordinate, Motion, motion, STARTS
@@ -126,7 +126,11 @@ class Mapping:
         if self.coordinates and not self.time:
             yield 'coordinates', self.coordinates, 'markers alone, of postures without a time'
         if self.time and self.sliding != 'none':
-            yield 'sliding', self.sliding, 'nothing: what is simulated in time slides by itself'
+            yield (
+                'sliding',
+                self.sliding,
+                'nothing: the simulation of a motion finds how tendons slide',
+            )
         for name, command in self.commands.items():
             if self.time and command and command.sliding:
                 yield f'commands.{name}.sliding', command.sliding, 'nothing, as there is a time'

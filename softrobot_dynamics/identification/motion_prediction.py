@@ -32,7 +32,7 @@ from softrobot_dynamics.identification.time_grid import steps_of, time_grid_of, 
 from softrobot_dynamics.model.closures import require_tree
 from softrobot_dynamics.model.model import compile_model, CompiledModel
 from softrobot_dynamics.model.servos import require_forces
-from softrobot_dynamics.simulation.actuation import ActuatorDynamics
+from softrobot_dynamics.simulation.actuator_dynamics import ActuatorDynamics
 from softrobot_dynamics.simulation.integrators.contract import Inputs
 from softrobot_dynamics.simulation.integrators.exponential import ExponentialIntegrator
 from softrobot_dynamics.simulation.integrators.exponential_step import GAMMA, ONCE, TWICE
@@ -87,7 +87,9 @@ class MotionPredictor:
         model = compile_model(parameters.description)
         require_tree(model, 'fits are')
         if recentring(model):
-            expected = 'a robot without spherical and free joints, whose coordinates are exchanged'
+            expected = (
+                'a robot without spherical and free joints, whose rotation vectors are wrapped'
+            )
             raise ArgumentError('robot', parameters.description.name, expected)
         scales = extent(model, model.q0).scales
         moved = np.maximum(scales, LEAST * scales.max())

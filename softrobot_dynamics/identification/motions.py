@@ -10,7 +10,7 @@ from typing import NamedTuple, TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
-from softrobot_dynamics.dynamics.turns import turns_of, unwrapped
+from softrobot_dynamics.dynamics.periodic_coordinates import periodic_coordinates, unwrapped
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 from softrobot_dynamics.identification.postures import check_marker, Marker, weights_of
 
@@ -106,10 +106,10 @@ def motion(
 
     ``positions`` (T, K, 3) [m], base frame, of markers and ``values`` (T, J) of coordinates were
     measured at these times, NaN where they were not; angles that may go round
-    (:mod:`softrobot_dynamics.dynamics.turns`) also within a turn. It starts at 'rest' under the
-    first command, or in a 'free' state, to be fitted. After each ``horizon`` [s] it starts anew in
-    a free one. For cross-validation it has so many ``blocks`` of time. ``skipped`` [s] before it
-    were left out. Raises ArgumentError, UnknownNameError.
+    (:mod:`softrobot_dynamics.dynamics.periodic_coordinates`) also within a turn. It starts at
+    'rest' under the first command, or in a 'free' state, to be fitted. After each ``horizon`` [s]
+    it starts anew in a free one. For cross-validation it has so many ``blocks`` of time.
+    ``skipped`` [s] before it were left out. Raises ArgumentError, UnknownNameError.
     """
     t, u = np.array(times, dtype=float), np.array(commands, dtype=float)
     m, T = len(description.actuator_names), t.size
@@ -131,7 +131,7 @@ def motion(
             name = f'deviation of marker {marker.name}'
             raise ArgumentError(name, marker.deviation, '0 in a motion: places fit postures alone')
     _check_coordinates(description, coordinates)
-    turning = dict(zip(description.coordinate_names, turns_of(description).period))
+    turning = dict(zip(description.coordinate_names, periodic_coordinates(description).period))
     periods = [turning.get(each.name, 0.0) for each in coordinates]
     since = t - t[0]
     turn = np.floor(since / (horizon or np.inf) + 1e-9)

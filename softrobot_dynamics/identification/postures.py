@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.dynamics.arguments import checked, one_of
-from softrobot_dynamics.dynamics.sliding import checked_ways, WORDS
+from softrobot_dynamics.dynamics.tendon_friction import checked_ways, WORDS
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TYPE_CHECKING, TypeAlias, TypeVar
 
 from softrobot_dynamics.annotations import Integers, Vector
 from softrobot_dynamics.controllers.contract import Command, Controller
-from softrobot_dynamics.controllers.safe import SafeCommand
+from softrobot_dynamics.controllers.safe_command import SafeCommand
 from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.loops.state_validation import StateValidator

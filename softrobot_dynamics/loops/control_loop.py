@@ -21,13 +21,13 @@ from softrobot_dynamics.loops.contracts import (
     TickRecord,
 )
 from softrobot_dynamics.loops.driver import LATE_SOLUTION, STATE_DELAY
-from softrobot_dynamics.loops.guarding import FAILED, GuardedLoop, RUNNING, STOPPED
 from softrobot_dynamics.loops.message_fields import SECOND, StateReader
 from softrobot_dynamics.loops.orders import NOTHING, Orders
 from softrobot_dynamics.loops.realtime import now
-from softrobot_dynamics.loops.solving import predictive_laws
+from softrobot_dynamics.loops.solution_thread import predictive_laws
 from softrobot_dynamics.loops.state_parts import StateParts, StateStream
 from softrobot_dynamics.loops.statistics import Window
+from softrobot_dynamics.loops.watchdog import FAILED, GuardedLoop, RUNNING, STOPPED
 
 
 class ReferenceTime:

@@ -15,7 +15,7 @@ from typing import Any, cast, TYPE_CHECKING
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.controllers.contract import Command, Controller
 from softrobot_dynamics.controllers.limiting import Limiter
-from softrobot_dynamics.controllers.safe import SafeCommand
+from softrobot_dynamics.controllers.safe_command import SafeCommand
 from softrobot_dynamics.controllers.setpoints import DriveSetpoints
 from softrobot_dynamics.loops.orders import (
     Followed,

@@ -22,9 +22,9 @@ from softrobot_dynamics.errors import (
     SimulationDivergedError,
     SingularMassError,
 )
-from softrobot_dynamics.estimation.efforts import Effort
+from softrobot_dynamics.estimation.effort_measurements import Effort
 from softrobot_dynamics.estimation.estimator import Estimator
-from softrobot_dynamics.estimation.shape import Shape
+from softrobot_dynamics.estimation.shape_fit import Shape
 from softrobot_dynamics.loops.contracts import EstimationOutput
 from softrobot_dynamics.loops.deadlines import Deadlines, EstimationSchedule, LostTime
 from softrobot_dynamics.loops.message_fields import SECOND

@@ -16,7 +16,7 @@ from softrobot_dynamics.simulation.simulator import Simulator
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-_FORM = 'BODY, BODY X Y Z, each perhaps with the word base behind'
+_FORM = 'BODY or BODY X Y Z, optionally followed by the word base'
 
 
 class WrenchFields(Protocol):

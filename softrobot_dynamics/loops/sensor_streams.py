@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from softrobot_dynamics.annotations import Array, Vector
-from softrobot_dynamics.estimation.efforts import Effort
+from softrobot_dynamics.estimation.effort_measurements import Effort
 from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.estimation.sensors.contract import Sensor
 from softrobot_dynamics.estimation.sensors.messages import Message

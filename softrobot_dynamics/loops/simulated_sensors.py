@@ -8,7 +8,7 @@ from typing import Any
 
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.description.shipped import shipped
-from softrobot_dynamics.estimation.instruments import Instruments
+from softrobot_dynamics.estimation.sensor_simulation import SimulatedSensors
 from softrobot_dynamics.loops.contracts import StateSensing
 from softrobot_dynamics.simulation.sensing import Measured
 
@@ -31,7 +31,7 @@ class MeasuredSensing:
     def __init__(
         self,
         sensing: StateSensing,
-        instruments: Instruments,
+        instruments: SimulatedSensors,
         send: Callable[[str, Any, int], None],
         acting: Callable[[], Vector],
     ) -> None:

@@ -19,9 +19,9 @@ from softrobot_dynamics.errors import MessageError, SimulationDivergedError
 from softrobot_dynamics.loops import contracts
 from softrobot_dynamics.loops.command_timing import CommandTiming
 from softrobot_dynamics.loops.deadlines import Deadlines, LostTime, Schedule
-from softrobot_dynamics.loops.drives import Answers, SimulatedDrives
 from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.realtime import now, sleep_until
+from softrobot_dynamics.loops.simulated_drives import Answers, SimulatedDrives
 from softrobot_dynamics.loops.statistics import Window
 from softrobot_dynamics.loops.thread import Loop, Requests
 

@@ -10,11 +10,11 @@ from softrobot_dynamics.controllers.settings import Settings
 from softrobot_dynamics.errors import MessageError, UnstableLoopError, UnstableZeroDynamicsError
 from softrobot_dynamics.loops.contracts import ControlledPlant, MessageInbox
 from softrobot_dynamics.loops.control_loop import ControlLoop
-from softrobot_dynamics.loops.guarding import RUNNING
 from softrobot_dynamics.loops.message_fields import StateReader
 from softrobot_dynamics.loops.orders import Orders
 from softrobot_dynamics.loops.realtime import now, SECOND
 from softrobot_dynamics.loops.state_parts import PartReader
+from softrobot_dynamics.loops.watchdog import RUNNING
 
 OFF = 0.2  # share by which stiffness and damping of a robot are easily other than the model's
 
@@ -130,8 +130,8 @@ class StabilityCheck:
             return self._unstable(self.last)
         if self.if_off > self._grows:
             return (
-                f'were stiffness or damping of the robot {OFF:.0%} other than those of the model,'
-                f' errors would grow e-fold in {1.0 / self.if_off:.3g} s'
+                f'with a robot whose stiffness or damping is {OFF:.0%} off the model, errors would'
+                f' grow e-fold in {1.0 / self.if_off:.3g} s'
             )
         return ''
 

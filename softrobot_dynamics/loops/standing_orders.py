@@ -5,9 +5,9 @@ Orders for the loop from several threads, kept while there is no loop.
 Who may touch what in a controller node:
 
 - Threads: *main* makes transitions, *parameters* answers get and set, *safety* the emergency stop
-  and hold (see `serving`), *signals* notes SIGTERM and SIGINT, *control* is the loop itself,
-  *guard* sends the safe command where that is late (see `guarding`); each topic by which outputs
-  are led has a thread of its own (see `listening`).
+  and hold (see `executors`), *signals* notes SIGTERM and SIGINT, *control* is the loop itself,
+  *guard* sends the safe command where that is late (see `watchdog`); each topic by which outputs
+  are led has a thread of its own (see `threaded_subscription`).
 - What takes long, that is to configure, to activate, to clean up, to set a parameter and to follow
   a message, is done by one thread at a time, which holds `Parameters.lock`.
 - What makes the robot safe never takes that lock: it goes through `StandingOrders`, whose own lock

@@ -9,10 +9,10 @@ from typing import Any, Protocol
 
 from softrobot_dynamics.errors import shortened
 from softrobot_dynamics.loops.control_loop import ControlLoop
-from softrobot_dynamics.loops.guarding import RUNNING, TIMED_OUT, WAITING
 from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.loops.statistics import Throttle, Window
+from softrobot_dynamics.loops.watchdog import RUNNING, TIMED_OUT, WAITING
 
 ENOUGH = 20  # states of which a median is taken
 DEVIATION = 0.1  # share of the period by which their steps may differ from it
@@ -226,7 +226,7 @@ def wrong_delay(seen: float, known: float, period: float, after: float = 0.0) ->
     if seen > known + LATE * period:
         return (
             f'{leave}, but `delay` is {known * 1e3:.3g} ms:'
-            ' the closed loop differs from what the gains ask for'
+            ' the closed loop decays otherwise than the gains say'
         )
     rest = known - seen - after
     if rest > (LATE + CYCLE) * period:
@@ -247,7 +247,7 @@ def wrong_rate(steps: Window, period: float) -> str:
     come = f'{SECOND / step:.4g}' if step > 0 else 'inf'
     words = (
         f'states come at {come} Hz, but `rate` is {SECOND / period:.4g} Hz:'
-        ' the law counts on the wrong period'
+        ' the law assumes the wrong period'
     )
     if step < period:
         return words

@@ -19,7 +19,12 @@ import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import inlined, kernel
-from softrobot_dynamics.dynamics.turns import distance, RotationVectors, Turns, turns_of
+from softrobot_dynamics.dynamics.periodic_coordinates import (
+    distance,
+    periodic_coordinates,
+    PeriodicCoordinates,
+    RotationVectors,
+)
 from softrobot_dynamics.errors import ArgumentError, MessageError
 from softrobot_dynamics.loops.unwrapping import meet, Unwrapped
 
@@ -54,7 +59,7 @@ class StateBounds(NamedTuple):
     names: tuple[str, ...]  # (n)
     velocity: Vector  # (n,) what the joints are built for, inf for no limit [unit/s]
     unit: Vector  # (n,) change of the shape by one unit of the coordinate [1/unit]
-    turns: Turns | None = None  # of which coordinates whole turns are no change, None: of none
+    turns: PeriodicCoordinates | None = None  # None: a whole turn of any one is a change
 
 
 def part_of(bounds: StateBounds, indices: Sequence[int]) -> StateBounds:
@@ -74,14 +79,14 @@ def part_of(bounds: StateBounds, indices: Sequence[int]) -> StateBounds:
             if inside:
                 first = own.index(part.start)
                 vectors.append(RotationVectors(slice(first, first + 3), longest))
-        turns = Turns(turns.period[own], tuple(vectors))
+        turns = PeriodicCoordinates(turns.period[own], tuple(vectors))
     names = tuple(bounds.names[i] for i in own)
     return StateBounds(names, bounds.velocity[own], bounds.unit[own], turns)
 
 
 def bounds_of(model: CompiledModel) -> StateBounds:
     """Return the :class:`StateBounds` of a compiled model."""
-    units, turns = 1.0 / model.scales.units, turns_of(model.description)
+    units, turns = 1.0 / model.scales.units, periodic_coordinates(model.description)
     return StateBounds(model.coordinate_names, model.qd_limit, units, turns)
 
 
@@ -128,7 +133,7 @@ class _Track:
     def __init__(self, bounds: StateBounds, ahead: int) -> None:
         self._names, self._unit, self._ahead = bounds.names, bounds.unit, ahead
         n = len(bounds.names)
-        self._turns = bounds.turns or Turns(np.zeros(n))
+        self._turns = bounds.turns or PeriodicCoordinates(np.zeros(n))
         self.turned = np.zeros(n)  # [rad] by which angles have jumped since the first state
         self._q, self._reckoned, self._velocity = np.zeros(n), np.zeros(n), np.zeros(n)
         self._reckon = cached(dead_reckon, _RECKONING, unit=bounds.unit)
@@ -226,7 +231,9 @@ class StateValidator:
         self._names, self._limits = bounds.names, bounds.velocity
         self._too_fast = cached(too_fast, 'VECTOR', velocity=bounds.velocity)
         self._accepted, self._others = _Track(bounds, ahead), _Track(bounds, ahead)
-        self._unwrapped = Unwrapped(bounds.turns or Turns(np.zeros(len(bounds.names))))
+        self._unwrapped = Unwrapped(
+            bounds.turns or PeriodicCoordinates(np.zeros(len(bounds.names)))
+        )
         zero = np.zeros(len(bounds.names))
         self._others.begin(zero, zero, 0, 0)
         self._others.refusal(zero, zero, 0, 1)  # compiles

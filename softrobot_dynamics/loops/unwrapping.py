@@ -10,12 +10,18 @@ from __future__ import annotations
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.dynamics.turns import nearest_vector, Turns, whole_turns
+from softrobot_dynamics.dynamics.periodic_coordinates import (
+    nearest_vector,
+    PeriodicCoordinates,
+    whole_turns,
+)
 
 _HALF = np.pi**2  # square of the distance [rad] beyond which another rotation vector is nearer
 
 
-def meet(turns: Turns, q: Vector, reckoned: Vector, velocity: Vector, T: float) -> Vector:
+def meet(
+    turns: PeriodicCoordinates, q: Vector, reckoned: Vector, velocity: Vector, T: float
+) -> Vector:
     """
     Bring (reckoned, velocity), (n,) each, to the turn of q, reached after T [s]; in place.
 
@@ -39,7 +45,7 @@ class Unwrapped:
     before: another sender, or a robot that was put elsewhere, may count them itself.
     """
 
-    def __init__(self, turns: Turns) -> None:
+    def __init__(self, turns: PeriodicCoordinates) -> None:
         n = len(turns.period)
         self._turns, self._wraps = turns, np.zeros(n, dtype=bool)
         self._start = self._added = self._turned = np.zeros(n)

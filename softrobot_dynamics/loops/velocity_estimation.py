@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.dynamics.turns import whole_turns
+from softrobot_dynamics.dynamics.periodic_coordinates import whole_turns
 from softrobot_dynamics.loops.realtime import SECOND
 
 MODES = 'auto', 'measured', 'differentiated'

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
-from softrobot_dynamics.compiling.garbage import rarely_collected
+from softrobot_dynamics.compiling.garbage_collection import rarely_collected
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.compiling.parallel import compile_in_parallel
 from softrobot_dynamics.description.mimics import leader_limits
@@ -26,7 +26,7 @@ from softrobot_dynamics.model.tables import note_identities, RobotArrays
 from softrobot_dynamics.model.terms import allocate_terms
 from softrobot_dynamics.recursion.actuation_hessians import Hessians
 from softrobot_dynamics.recursion.derivative_passes import allocate_tangents, tangent_entries
-from softrobot_dynamics.recursion.differences import by_fourth_order, ENERGY_STEP
+from softrobot_dynamics.recursion.finite_differences import by_fourth_order, ENERGY_STEP
 from softrobot_dynamics.recursion.joint_friction import CREEP, DryFriction
 from softrobot_dynamics.recursion.module_derivatives import DerivativeKernels
 from softrobot_dynamics.recursion.passes import Robot

@@ -19,7 +19,7 @@ from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.joints.contract import Joint
 from softrobot_dynamics.joints.follower import Follower
 from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.model.lengths import choose_points, Sampling
+from softrobot_dynamics.model.length_quadrature import choose_points, Sampling
 from softrobot_dynamics.recursion.passes import (
     BODY_COLUMN,
     BODY_COUNT,
@@ -113,7 +113,7 @@ class RobotArrays:
         Put the addresses of all kernels where their numbers have been until now.
 
         Then the kernels are there to say at how many points lengths are to be measured, so that
-        :meth:`arrays` are others afterwards. Raises DescriptionError, see :mod:`.lengths`.
+        :meth:`arrays` are others afterwards. DescriptionError: see :mod:`.length_quadrature`.
         """
         self._kernels[:] = addresses[self._kernels]
         fibres = self._segments[:, 1] == FIBRE

@@ -16,9 +16,9 @@ from sensor_msgs.msg import JointState
 from softrobot_dynamics.dynamics.calls import forward_kinematics
 from softrobot_dynamics.loops.realtime import SLOW, take_priority
 from softrobot_dynamics.nodes.messaging import messages
-from softrobot_dynamics.nodes.messaging.quality import publisher
+from softrobot_dynamics.nodes.messaging.qos import publisher
 from softrobot_dynamics.simulation.contact_snapshot import ContactReading, ContactSnapshot
-from softrobot_dynamics.simulation.touching import object_columns, TouchingBodies
+from softrobot_dynamics.simulation.contact_wrenches import ContactWrenches, object_columns
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension, MultiArrayLayout
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class ContactPublisher:
         self, node: Node, model: CompiledModel, snapshot: ContactSnapshot, rate: float
     ) -> None:
         self._node, self._model, self._snapshot = node, model, snapshot
-        self._bodies, self._columns = TouchingBodies(model), object_columns(model)
+        self._bodies, self._columns = ContactWrenches(model), object_columns(model)
         self._state = messages.StateWriter([model.coordinate_names[i] for i in self._columns])
         self._points = Float64MultiArray()
         prefix = f'{node.get_namespace()}/'.lstrip('/')

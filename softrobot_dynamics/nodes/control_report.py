@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 from softrobot_dynamics.loops.control_loop import ControlLoop
-from softrobot_dynamics.loops.guarding import FAILED, MODES, RUNNING, TIMED_OUT
 from softrobot_dynamics.loops.realtime import now, SECOND
 from softrobot_dynamics.loops.stability_check import StabilityCheck
 from softrobot_dynamics.loops.state_monitoring import estimation, StateMonitor
-from softrobot_dynamics.nodes import recording
+from softrobot_dynamics.loops.watchdog import FAILED, MODES, RUNNING, TIMED_OUT
+from softrobot_dynamics.nodes import record_contents
 from softrobot_dynamics.nodes.diagnostics import ERROR, OK, Report, WARN
 
 
@@ -78,7 +78,7 @@ def _status(
     said += odd
     if refused:
         said.append(f'messages refused; the last: {loop.statistics.last_refusal}')
-    if words := recording.words(loop.record):
+    if words := record_contents.words(loop.record):
         said.append(words)
     if not said:
         return OK, mode

@@ -19,15 +19,16 @@ from softrobot_dynamics.loops import realtime
 from softrobot_dynamics.loops.control_loop import ControlLoop
 from softrobot_dynamics.loops.message_fields import SECOND, StateReader
 from softrobot_dynamics.loops.orders import HoldOrder, Orders
-from softrobot_dynamics.loops.solving import SolutionThread, solve_beside
+from softrobot_dynamics.loops.solution_thread import SolutionThread, solve_beside
 from softrobot_dynamics.loops.stability_check import left_inside, StabilityCheck
 from softrobot_dynamics.loops.standing_orders import EMERGENCY, HOLD, StandingOrders
 from softrobot_dynamics.loops.state_monitoring import StateMonitor
-from softrobot_dynamics.nodes import diagnostics, process, recording
+from softrobot_dynamics.nodes import diagnostics, process, record_contents
 from softrobot_dynamics.nodes.control_report import report_on
 from softrobot_dynamics.nodes.diagnostics import PeerStatus
+from softrobot_dynamics.nodes.executors import CallbackThread
 from softrobot_dynamics.nodes.lifecycle import LifecycleNode
-from softrobot_dynamics.nodes.messaging.quality import quality_of
+from softrobot_dynamics.nodes.messaging.qos import quality_of
 from softrobot_dynamics.nodes.messaging.state_messages import (
     position_reader,
     state_source,
@@ -37,7 +38,6 @@ from softrobot_dynamics.nodes.online_references import OnlineReferences
 from softrobot_dynamics.nodes.parameters import NodeParameters, refusal_of
 from softrobot_dynamics.nodes.process import Stop
 from softrobot_dynamics.nodes.publishers import ControlPublisher
-from softrobot_dynamics.nodes.serving import CallbackThread
 from std_srvs.srv import SetBool, Trigger
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class ControllerNode(LifecycleNode):
         self.options.require_known(wire_names.MAP)
         names = plant.model.actuator_names
         plant.settings(self.options.values)
-        recording.prepare(values['record'])
+        record_contents.prepare(values['record'])
         self._plant, self._growth = plant, StabilityCheck(plant, 1.0 / values['rate'])
         self._solving = solve_beside(plant.controller)
         quality = quality_of(values)
@@ -197,7 +197,7 @@ class ControllerNode(LifecycleNode):
             Orders(settings, reference, values['reference.ramp_time']),
             period=period,
             watchdog=_watchdog(values),
-            record=recording.of_controller(self, plant, values),
+            record=record_contents.of_controller(self, plant, values),
             parts=state_source(
                 self._states,
                 values['velocities'],
@@ -217,7 +217,7 @@ class ControllerNode(LifecycleNode):
         loop.finish()
         last = loop.driver.last_command
         self._before = None if last is None else last.copy()
-        recording.close(loop.record, self.get_logger())
+        record_contents.close(loop.record, self.get_logger())
 
     def _release(self) -> None:
         """Give back what `_load` made."""
@@ -248,7 +248,7 @@ class ControllerNode(LifecycleNode):
             if changed & declared_parameters.reference_names(values):
                 changes['reference'] = self._prepare(values, job)
             self._orders.change(
-                lambda loop: recording.note(loop.record, values, changed), **changes
+                lambda loop: record_contents.note(loop.record, values, changed), **changes
             )
         choose_safe(self._plant.safe, values)
         if (loop := self._orders.loop) is not None:

@@ -11,7 +11,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from softrobot_dynamics.errors import MessageError, shortened
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
-from softrobot_dynamics.nodes.messaging.quality import publisher
+from softrobot_dynamics.nodes.messaging.qos import publisher
 
 Report: TypeAlias = tuple[bytes, str, dict[str, object]]
 """Level, message, and values by name."""

@@ -13,16 +13,16 @@ from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.configuration import wire_names
 from softrobot_dynamics.configuration.command_parts import command_parts, command_rows
 from softrobot_dynamics.configuration.node_parameters import OF_ESTIMATOR
-from softrobot_dynamics.controllers.safe import SafeCommand
+from softrobot_dynamics.controllers.safe_command import SafeCommand
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.estimation.efforts import Effort
+from softrobot_dynamics.estimation.effort_measurements import Effort
 from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.estimation.sensors.contract import Sensor
 from softrobot_dynamics.estimation.sensors.message_sources import SHARED
 from softrobot_dynamics.estimation.settings import EstimatorSettings, load_estimator
-from softrobot_dynamics.estimation.shape import ShapeFit
+from softrobot_dynamics.estimation.shape_fit import ShapeFit
 from softrobot_dynamics.loops import realtime
 from softrobot_dynamics.loops.deadlines import EstimationSchedule
 from softrobot_dynamics.loops.estimation_loop import EstimationLoop, MODES, RUNNING
@@ -37,7 +37,7 @@ from softrobot_dynamics.nodes.lifecycle import LifecycleNode
 from softrobot_dynamics.nodes.messaging.command_messages import subscribe_to_commands
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.measurements import entries_of, message_type_of, topic_of
-from softrobot_dynamics.nodes.messaging.quality import ALL, NEWEST, quality_of
+from softrobot_dynamics.nodes.messaging.qos import ALL, NEWEST, quality_of
 from softrobot_dynamics.nodes.parameters import NodeParameters
 from softrobot_dynamics.nodes.process import Stop
 from softrobot_dynamics.nodes.publishers import EstimationPublisher

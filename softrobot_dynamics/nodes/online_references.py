@@ -18,12 +18,12 @@ from softrobot_dynamics.loops.orders import OneTimeReference
 from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.loops.standing_orders import StandingOrders
 from softrobot_dynamics.loops.statistics import Throttle
-from softrobot_dynamics.loops.targets import TargetOrders
+from softrobot_dynamics.loops.tip_targets import TargetOrders
 from softrobot_dynamics.loops.trajectories import TrajectoryReader
-from softrobot_dynamics.nodes.listening import Listener, TRACEBACK
-from softrobot_dynamics.nodes.messaging.quality import NEWEST
+from softrobot_dynamics.nodes.messaging.qos import NEWEST
 from softrobot_dynamics.nodes.messaging.trajectory_bytes import TrajectoryMessage
 from softrobot_dynamics.nodes.parameters import NodeParameters, refusal_of
+from softrobot_dynamics.nodes.threaded_subscription import ThreadedSubscription, TRACEBACK
 from trajectory_msgs.msg import JointTrajectory
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class OnlineReferences:
         self._courses, self._targets = TrajectoryReader(self._controlled), TargetOrders(plant)
         self._throttle = Throttle()
         self._listeners = [
-            Listener(node, kind, topic, quality, handle, partial(self._refuse, topic))
+            ThreadedSubscription(node, kind, topic, quality, handle, partial(self._refuse, topic))
             for kind, topic, quality, handle in (
                 (JointTrajectory, '~/trajectory', _EACH, self._on_trajectory),
                 (PointStamped, '~/target', NEWEST, partial(self._on_target, '~/target')),

@@ -29,10 +29,10 @@ from softrobot_dynamics.compiling.programs import started
 from softrobot_dynamics.compiling.progress import reporting
 from softrobot_dynamics.errors import ArgumentError, SoftRobotError
 from softrobot_dynamics.loops import realtime
-from softrobot_dynamics.loops.placement import LONGEST
+from softrobot_dynamics.loops.processor_placement import LONGEST
 from softrobot_dynamics.loops.thread import Loop
+from softrobot_dynamics.nodes.executors import CallbackThread, served
 from softrobot_dynamics.nodes.messaging.transport import choose_transport
-from softrobot_dynamics.nodes.serving import CallbackThread, served
 
 if TYPE_CHECKING:
     from rclpy.impl.rcutils_logger import RcutilsLogger

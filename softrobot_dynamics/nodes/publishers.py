@@ -20,7 +20,7 @@ from sensor_msgs.msg import JointState
 from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.configuration.command_parts import CommandPart
 from softrobot_dynamics.controllers.contract import Command
-from softrobot_dynamics.estimation.efforts import Effort
+from softrobot_dynamics.estimation.effort_measurements import Effort
 from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.estimation.sensors.contract import Sensor
 from softrobot_dynamics.loops.message_fields import SECOND
@@ -34,7 +34,7 @@ from softrobot_dynamics.nodes.messaging.command_messages import (
     writer_of,
 )
 from softrobot_dynamics.nodes.messaging.measurements import MeasurementWriter, topic_of
-from softrobot_dynamics.nodes.messaging.quality import publisher
+from softrobot_dynamics.nodes.messaging.qos import publisher
 from softrobot_dynamics.nodes.messaging.state_messages import PartPublishers
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension, MultiArrayLayout
 from std_srvs.srv import SetBool
@@ -213,8 +213,10 @@ class EstimationPublisher(LoopLog):
 
     def far_off(self, sensor: str, coarse: float) -> None:
         """Log that a measurement is far off, and used with so many times its noise."""
-        words = f'{sensor} is used with {coarse:.0f} times its noise: it is wrong, or the model'
-        self._say('far off', f'{words} errs by more than `disturbance` allows')
+        words = f'{sensor} is far from the estimate and used with {coarse:.0f} times its noise: it'
+        self._say(
+            'far off', f'{words} is wrong, or the model errs by more than `disturbance` allows'
+        )
 
     def lost(self, why: str) -> None:
         """Log why no states go out any more."""

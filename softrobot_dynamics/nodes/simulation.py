@@ -22,25 +22,25 @@ from softrobot_dynamics.configuration.state_topics import (
     state_rows,
 )
 from softrobot_dynamics.errors import ArgumentError, MessageError, SoftRobotError
-from softrobot_dynamics.estimation.instruments import Instruments
+from softrobot_dynamics.estimation.sensor_simulation import SimulatedSensors
 from softrobot_dynamics.estimation.settings import load_estimator
 from softrobot_dynamics.loops import realtime
 from softrobot_dynamics.loops.command_timing import timing_in_words
 from softrobot_dynamics.loops.deadlines import Schedule
 from softrobot_dynamics.loops.external_inputs import ExternalWrenches, InitialStateReader
 from softrobot_dynamics.loops.message_fields import cause_of
-from softrobot_dynamics.loops.placement import SharedProcessor
+from softrobot_dynamics.loops.processor_placement import SharedProcessor
 from softrobot_dynamics.loops.simulated_sensors import estimator_file, MeasuredSensing
 from softrobot_dynamics.loops.simulation_loop import SimulationLoop
 from softrobot_dynamics.loops.statistics import Throttle
-from softrobot_dynamics.nodes import diagnostics, process, recording
+from softrobot_dynamics.nodes import diagnostics, process, record_contents
 from softrobot_dynamics.nodes.contact_publisher import ContactPublisher
-from softrobot_dynamics.nodes.listening import Listener
 from softrobot_dynamics.nodes.messaging.command_messages import subscribe_to_commands
-from softrobot_dynamics.nodes.messaging.quality import quality_of
+from softrobot_dynamics.nodes.messaging.qos import quality_of
 from softrobot_dynamics.nodes.parameters import NodeParameters
 from softrobot_dynamics.nodes.publishers import SensorPublisher, SimulationPublisher
 from softrobot_dynamics.nodes.simulation_report import report_on
+from softrobot_dynamics.nodes.threaded_subscription import ThreadedSubscription
 from softrobot_dynamics.simulation.contact_snapshot import ContactSnapshot
 from std_srvs.srv import SetBool, Trigger
 
@@ -97,7 +97,7 @@ class SimulationNode(Node):
         self.create_service(Trigger, '~/reset', self._on_reset)
         self.create_service(SetBool, '~/pause', self._on_pause)
         self.create_service(Trigger, '~/step', self._on_step)
-        self._listeners: list[Listener] = []
+        self._listeners: list[ThreadedSubscription] = []
         self._contacts: ContactPublisher | None = None
         self._wrench_lock = Lock()  # the two that listen and the services all change what pushes
 
@@ -115,7 +115,7 @@ class SimulationNode(Node):
         quality = quality_of(values)
         require_one_clock(values)
         sensing = self._measured(plant, values, quality)
-        recording.prepare(values['record'])
+        record_contents.prepare(values['record'])
         self._plant = plant
         choose_safe(self._plant.safe, values)
         self._diagnostics = diagnostics.Diagnostics(
@@ -134,7 +134,7 @@ class SimulationNode(Node):
         self._place = InitialStateReader(plant.model, plant.trial, 1.0 / values['rate'])
         self._inbox, reader = subscribe_to_commands(self, command_parts(plant.model, values))
         process.disable_garbage_collection()
-        record = recording.of_simulation(self, plant, values)
+        record = record_contents.of_simulation(self, plant, values)
         self._loop = SimulationLoop(
             plant,
             sensing,
@@ -160,7 +160,7 @@ class SimulationNode(Node):
         process.watch(self._loop, self._stop)
         self._loop.start()
         self._listeners = [
-            Listener(self, kind, topic, _EACH, handle, partial(self._refuse, topic))
+            ThreadedSubscription(self, kind, topic, _EACH, handle, partial(self._refuse, topic))
             for kind, topic, handle in (
                 (WrenchStamped, '~/wrench', self._on_wrench),
                 (JointState, '~/set_state', self._on_set_state),
@@ -179,7 +179,7 @@ class SimulationNode(Node):
         self._diagnostics.close()
         self._loop.finish()
         self._inbox.close()
-        recording.close(self._loop.record, self.get_logger())
+        record_contents.close(self._loop.record, self.get_logger())
 
     def _accept(self, values: dict[str, Any], changed: frozenset[str]) -> None:
         """Take changed parameters; SoftRobotError refuses them."""
@@ -194,7 +194,7 @@ class SimulationNode(Node):
             choose_safe(self._plant.safe, values)
             self._loop.timeout = values['command_timeout_periods']
             self._loop.pace = values['real_time_factor']
-            recording.note(self._loop.record, values, changed)
+            record_contents.note(self._loop.record, values, changed)
 
     def _parts_of(self, plant: Simulated, values: dict[str, Any]) -> tuple[StatePart, ...]:
         """Return the parts in which states are published; with an estimator for nobody else."""
@@ -216,7 +216,7 @@ class SimulationNode(Node):
                 expected = f'{"more than 0" if free else free}, as there is an estimator'
                 raise ArgumentError(name, values[name], expected)
         settings, known = load_estimator(estimator_file(values['estimator'])), sensing.sensors
-        instruments = Instruments(
+        instruments = SimulatedSensors(
             plant.model,
             settings.sensors,
             efforts=settings.efforts,

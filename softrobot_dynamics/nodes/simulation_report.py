@@ -4,7 +4,7 @@
 from collections import Counter
 
 from softrobot_dynamics.loops.simulation_loop import DIVERGED, SimulationLoop, TIMED_OUT
-from softrobot_dynamics.nodes import recording
+from softrobot_dynamics.nodes import record_contents
 from softrobot_dynamics.nodes.diagnostics import ERROR, OK, Report, WARN
 
 
@@ -55,7 +55,7 @@ def _status(
         return WARN, mode
     if refused:
         return WARN, f'messages refused; the last: {loop.statistics.last_refusal}'
-    if words := recording.words(loop.record):
+    if words := record_contents.words(loop.record):
         return WARN, words
     if words := loop.slowness():
         return WARN, words

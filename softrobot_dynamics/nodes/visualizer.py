@@ -31,10 +31,10 @@ from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.nodes import process
 from softrobot_dynamics.nodes.markers import Scene
-from softrobot_dynamics.nodes.messaging.quality import NEWEST
+from softrobot_dynamics.nodes.messaging.qos import NEWEST
 from softrobot_dynamics.nodes.parameters import NodeParameters
 from softrobot_dynamics.nodes.process import Stop
-from softrobot_dynamics.nodes.spectator import TopicWatch
+from softrobot_dynamics.nodes.topic_observer import TopicWatch
 from softrobot_dynamics.viewing import colours
 from softrobot_dynamics.viewing.discs import Discs
 from softrobot_dynamics.viewing.urdf import robot_description

@@ -18,21 +18,21 @@ from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.contract import Command, Controller, CONTROLLERS
 from softrobot_dynamics.controllers.phases import Program
-from softrobot_dynamics.controllers.safe import SafeCommand
+from softrobot_dynamics.controllers.safe_command import SafeCommand
 from softrobot_dynamics.controllers.settings import Settings
 from softrobot_dynamics.dynamics.arguments import ROUNDING
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.estimation.estimator import Estimator
-from softrobot_dynamics.estimation.instruments import EstimatedSensing, Instruments
+from softrobot_dynamics.estimation.sensor_simulation import EstimatedSensing, SimulatedSensors
 from softrobot_dynamics.loops.driver import Driver
 from softrobot_dynamics.loops.orders import Orders
 from softrobot_dynamics.offline.arguments import Feedback, Law, Plant, require_time, Start
+from softrobot_dynamics.offline.delayed_plant import DelayedPlant, SAFE
 from softrobot_dynamics.offline.former_arguments import grouped
-from softrobot_dynamics.offline.progress import Pace, Progress
-from softrobot_dynamics.offline.robot import LateRobot, SAFE
+from softrobot_dynamics.offline.progress import Progress, ProgressReporter
 from softrobot_dynamics.references.led_tips import LedReference
 from softrobot_dynamics.references.piecewise import Reference
-from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 from softrobot_dynamics.simulation.bus import make_bus
 from softrobot_dynamics.simulation.reconstruction import Reconstruction, reconstruction
 from softrobot_dynamics.simulation.sensing import make_sensors, Measured, Sensing
@@ -140,13 +140,13 @@ class _StateSource(Protocol):
 def _run(
     driver: Driver,
     changes: list[tuple[float, Settings]],
-    robot: LateRobot,
+    robot: DelayedPlant,
     sensing: _StateSource,
     duration: float,
     progress: Progress | None,
 ) -> ClosedLoop:
     """Go from tick to tick."""
-    law, show, orders = driver.law, Pace(progress, duration), driver.taken
+    law, show, orders = driver.law, ProgressReporter(progress, duration), driver.taken
     ticks = round(duration / law.period)
     found = _allocate(law, robot.model.n, ticks + 1)
     for k in range(ticks + 1):
@@ -186,18 +186,18 @@ def _require_reference(law: Controller, reference: Reference | Program) -> None:
         raise ArgumentError('reference', reference, f'a Reference of {count} coordinates')
 
 
-def _robot(plant: Plant, law: Controller, start: Start) -> LateRobot:
+def _robot(plant: Plant, law: Controller, start: Start) -> DelayedPlant:
     """Return the simulated robot, about to set out."""
     model = plant.model or law.model
     bus = make_bus(plant.bus)
-    robot = LateRobot(model, law.period, float(plant.delay), bus, plant.wrenches)
+    robot = DelayedPlant(model, law.period, float(plant.delay), bus, plant.wrenches)
     options = {'substep': plant.substep, 'tolerance': plant.tolerance}
     robot.set_out(ActuatedSimulator(model, q=start.q, qd=start.qd, **options), start.u)
     return robot
 
 
 def _driver(
-    law: Controller, reference: Reference | Program, start: Start, robot: LateRobot
+    law: Controller, reference: Reference | Program, start: Start, robot: DelayedPlant
 ) -> Driver:
     """Return what answers states, with the command in force that a robot sets out under."""
     safe = SafeCommand.of_model(law.model)
@@ -215,7 +215,7 @@ def _driver(
 def _heard(
     feedback: Feedback,
     law: Controller,
-    robot: LateRobot,
+    robot: DelayedPlant,
     seen: Reconstruction | None,
     start: Start,
     delay: float,
@@ -232,7 +232,7 @@ def _heard(
 
 
 def _estimated(
-    estimator: Estimator, model: CompiledModel, robot: LateRobot, feedback: Feedback
+    estimator: Estimator, model: CompiledModel, robot: DelayedPlant, feedback: Feedback
 ) -> EstimatedSensing:
     """Return what hears an estimator's states; ArgumentError for what it does not know."""
     if estimator.model is not model:
@@ -243,7 +243,7 @@ def _estimated(
         expected = 'a seed and a dropout: with an estimator, its own sensors have noise and delay'
         raise ArgumentError('sensors', others, expected)
     own, seed = estimator.settings, given.seed
-    instruments = Instruments(
+    instruments = SimulatedSensors(
         robot.model, own.sensors, efforts=own.efforts, seed=seed, dropout=given.dropout
     )
     return EstimatedSensing(estimator, instruments, lambda: robot.simulator.acting)

@@ -14,7 +14,7 @@ Progress: TypeAlias = Callable[[float, float], object]
 _EVERY = 0.5  # [s] between two words
 
 
-class Pace:
+class ProgressReporter:
     """Tells now and then how far a run has come; on stderr unless told otherwise."""
 
     def __init__(self, progress: Progress | None, duration: float) -> None:

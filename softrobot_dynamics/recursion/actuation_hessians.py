@@ -17,8 +17,8 @@ from softrobot_dynamics.compiling.addresses import call
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels.spatial import read_six
 from softrobot_dynamics.recursion.derivative_backward import product, wrench_at_base
-from softrobot_dynamics.recursion.folding import add_folded
 from softrobot_dynamics.recursion.frames import column_jacobian, point_position
+from softrobot_dynamics.recursion.mimic_reduction import add_folded
 from softrobot_dynamics.recursion.passes import (
     BODY_COLUMN,
     BODY_COUNT,

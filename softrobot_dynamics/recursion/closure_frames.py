@@ -14,7 +14,7 @@ from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels.layout import ORIGIN
 from softrobot_dynamics.kernels.spatial import rotate
-from softrobot_dynamics.recursion.differences import FRAME_STEP
+from softrobot_dynamics.recursion.finite_differences import FRAME_STEP
 from softrobot_dynamics.recursion.frames import point_jacobian
 from softrobot_dynamics.recursion.material_points import Cloud, place_frames, point_columns
 from softrobot_dynamics.recursion.passes import AT_JOINT, AT_TIP, JOINT_POSE, STATE, TIP_POSE

@@ -35,7 +35,7 @@ from softrobot_dynamics.recursion.derivative_backward import (
     fill_rows,
     ROWS,
 )
-from softrobot_dynamics.recursion.folding import add_folded
+from softrobot_dynamics.recursion.mimic_reduction import add_folded
 from softrobot_dynamics.recursion.module_derivatives import (
     CONSTANT,
     DerivativeKernels,

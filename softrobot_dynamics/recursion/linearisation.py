@@ -19,7 +19,7 @@ from softrobot_dynamics.recursion.derivative_passes import (
 from softrobot_dynamics.recursion.passes import BODY_COUNT, BODY_FIRST
 
 
-class Near(NamedTuple):
+class LinearisationArrays(NamedTuple):
     """The matrices of a :class:`Linearisation`, and what kernels need to keep them up to date."""
 
     K: Matrix  # (n, n)
@@ -38,7 +38,7 @@ class Linearisation:
     Attributes: ``stiffness`` and ``damping`` (n, n). They are the model's, constant, for a linear
     robot. Otherwise :attr:`follow`, an Entry by q and qd, differentiates a body with a strain
     energy at q, the next time the next, so that all are as old as one has coordinates at most, or
-    as there are such bodies; ``near`` is the :class:`Near` of that.
+    as there are such bodies; ``near`` is the :class:`LinearisationArrays` of that.
     """
 
     def __init__(self, model: Model) -> None:
@@ -51,7 +51,7 @@ class Linearisation:
         varies = np.flatnonzero(np.isin(modules[:, BODY_FIRST], model.nonlinear[:, 0]))
         parts = np.column_stack([varies, modules[varies][:, [BODY_FIRST, BODY_COUNT]]])
         parts = parts[parts[:, 2] > 0].astype(np.int64)
-        self._near = Near(
+        self._near = LinearisationArrays(
             K=self.stiffness,
             D=self.damping,
             parts=parts,

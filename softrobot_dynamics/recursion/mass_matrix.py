@@ -13,7 +13,7 @@ from softrobot_dynamics.kernels.spatial import (
     inertia_times,
     rotate,
 )
-from softrobot_dynamics.recursion.folding import add_folded
+from softrobot_dynamics.recursion.mimic_reduction import add_folded
 from softrobot_dynamics.recursion.passes import (
     BODY_COLUMN,
     BODY_COUNT,

@@ -17,7 +17,12 @@ from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.layout import ANGULAR_BIAS, JACOBIAN, LINEAR_BIAS, ORIGIN
 from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.kernels.spatial import cross_motion, read_six, rotate
-from softrobot_dynamics.recursion.differences import derivative, ELEMENT_STEP, ROUGH_STEP, shift
+from softrobot_dynamics.recursion.finite_differences import (
+    derivative,
+    ELEMENT_STEP,
+    ROUGH_STEP,
+    shift,
+)
 from softrobot_dynamics.recursion.passes import (
     AT_JOINT,
     BODY_COUNT,

@@ -24,8 +24,8 @@ look for negative indices.
 A joint that follows another has no coordinate of its own: its first one is that of its leader, of
 which its kernel is a function. *Columns* are the coordinates of all joints and bodies, n_x of them
 in the order of modules, as if none followed another: x = E q with a matrix E of zeros and ones, so
-that Q = E^T Q_x and M = E^T M_x E (:mod:`softrobot_dynamics.recursion.folding`). A robot in
-which no joint follows another has n_x = n, and columns are coordinates.
+that Q = E^T Q_x and M = E^T M_x E (:mod:`softrobot_dynamics.recursion.mimic_reduction`). A robot
+in which no joint follows another has n_x = n, and columns are coordinates.
 """
 
 from typing import NamedTuple

@@ -13,9 +13,9 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.dynamics.arguments import body_index, checked
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.contract import OutputMotion, register, Targets, Trajectory
+from softrobot_dynamics.references.inverse_statics import PathPostures
 from softrobot_dynamics.references.periodic_paths import nearest_turn
 from softrobot_dynamics.references.piecewise import Indices
-from softrobot_dynamics.references.postures import PathPostures
 from softrobot_dynamics.references.tips import lap, LAP_SAMPLES
 from softrobot_dynamics.schema.fields import number, text, vector
 from softrobot_dynamics.schema.parameters import parameter

@@ -15,8 +15,8 @@ from typing import Any, cast, ClassVar, NamedTuple, TYPE_CHECKING, TypeVar
 import numpy as np
 from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem
+from softrobot_dynamics.references.inverse_statics import PathPostures
 from softrobot_dynamics.references.piecewise import Indices, Reference, select
-from softrobot_dynamics.references.postures import PathPostures
 from softrobot_dynamics.schema.parameters import Parameter, parameters_of
 from softrobot_dynamics.schema.parsing import Problems
 from softrobot_dynamics.schema.registry import Registry, required

@@ -15,9 +15,9 @@ import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.errors import ArgumentError, ExcessiveReferenceError
 from softrobot_dynamics.references.contract import GROUP, Trajectory
-from softrobot_dynamics.references.outputs import hold_along, hold_outputs
+from softrobot_dynamics.references.inverse_statics import PathPostures
+from softrobot_dynamics.references.output_postures import hold_along, hold_outputs
 from softrobot_dynamics.references.piecewise import Indices, stands, values_at
-from softrobot_dynamics.references.postures import PathPostures
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel

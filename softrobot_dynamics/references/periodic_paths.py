@@ -16,11 +16,15 @@ from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.newton import CONTENT
-from softrobot_dynamics.dynamics.settling import unbalance
+from softrobot_dynamics.dynamics.periodic_coordinates import TURN
+from softrobot_dynamics.dynamics.saddle_free_newton import unbalance
 from softrobot_dynamics.dynamics.statics import Statics
-from softrobot_dynamics.dynamics.turns import TURN
 from softrobot_dynamics.errors import ReferenceJumpError
-from softrobot_dynamics.references.postures import actuation_coordinates, hold_points, PathPostures
+from softrobot_dynamics.references.inverse_statics import (
+    actuation_coordinates,
+    hold_points,
+    PathPostures,
+)
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel

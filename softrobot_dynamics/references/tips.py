@@ -12,9 +12,9 @@ from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.contract import OutputMotion, Targets
+from softrobot_dynamics.references.inverse_statics import hold_points
 from softrobot_dynamics.references.periodic_paths import hold_periodic_path
 from softrobot_dynamics.references.piecewise import cubic_spline, spline
-from softrobot_dynamics.references.postures import hold_points
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel

@@ -36,7 +36,7 @@ class Bus:
     )
     phase: float = parameter(
         number('s', at_least=0.0, at_most=10.0, default=0.0),
-        'Time from the first state to an instant at which they do',
+        'Time from the first state to the first cycle of the bus',
         group=GROUP,
     )
 

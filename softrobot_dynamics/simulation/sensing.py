@@ -38,28 +38,28 @@ class Sensors:
 
     noise: Vector = _amount(_UNIT, 'Standard deviation of the noise of a position')
     velocity_noise: Vector = _amount(_RATE, 'Standard deviation of the noise of a rate')
-    bias: Vector = _amount(_UNIT, 'What is added to a position', None)
-    velocity_bias: Vector = _amount(_RATE, 'What is added to a rate', None)
-    resolution: Vector = _amount(_UNIT, 'Steps of a position, 0 for none')
-    velocity_resolution: Vector = _amount(_RATE, 'Steps of a rate, 0 for none')
+    bias: Vector = _amount(_UNIT, 'Constant offset of a position', None)
+    velocity_bias: Vector = _amount(_RATE, 'Constant offset of a rate', None)
+    resolution: Vector = _amount(_UNIT, 'Rounding step of a position; 0: none')
+    velocity_resolution: Vector = _amount(_RATE, 'Rounding step of a rate; 0: none')
     rate: float = _one(
         number('Hz', at_least=0.0, default=0.0),
-        'Rate at which states are measured, from the first one on; 0: every one is',
+        'Rate of the measured states, from the first one on; 0: every state',
     )
     delay: float = _one(
         number('s', at_least=0.0, at_most=10.0, default=0.0),
-        'Time from a state until it is heard, in whole periods or the next one more',
+        'Delay of the measured states, rounded up to whole periods',
     )
     jitter: float = _one(
         number('s', at_least=0.0, at_most=10.0, default=0.0),
-        'Longest time that is added to the delay, evenly distributed, for each state anew',
+        'Longest additional delay, uniformly distributed, drawn for each state',
     )
     dropout: float = _one(
         number('-', at_least=0.0, at_most=1.0, default=0.0), 'Share of the states that are lost'
     )
     seed: int = _one(
         integer(at_least=0, at_most=2**31 - 1, default=0),
-        'Seed of all that is random in the sensors',
+        'Seed of the random numbers of the sensors',
     )
 
     @staticmethod

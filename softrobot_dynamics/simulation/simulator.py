@@ -17,7 +17,7 @@ from softrobot_dynamics.dynamics.contacts import require_apart
 from softrobot_dynamics.dynamics.wrenches import read_wrenches, Wrenches
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, SingularMassError
 from softrobot_dynamics.model.closures import require_tree
-from softrobot_dynamics.model.rebuilding import Rebuilt
+from softrobot_dynamics.model.pickling import Pickleable
 from softrobot_dynamics.recursion.contact import ContactWorkspace
 from softrobot_dynamics.recursion.singular_mass import without_inertia
 from softrobot_dynamics.schema.bounds import is_number
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _MANY = 3  # steps whose forces of contact have not settled: first impacts may be among them
 
 
-class Simulator(Rebuilt):
+class Simulator(Pickleable):
     """
     A robot in simulation; deterministic: equal inputs give equal states, bit by bit.
 
@@ -49,10 +49,10 @@ class Simulator(Rebuilt):
     of a ``carrier`` a payload may be put to the tip of that body, by :meth:`carry`. Actuation is
     exact, u is what acts: what stands between a command and the force on a robot, drives that are
     told positions and friction along routes included, is
-    :class:`~softrobot_dynamics.simulation.actuation.ActuatedSimulator`'s. Coordinates without
-    inertia are followed if they have stiffness or damping, and are a SingularMassError in the
-    beginning if they have none. Position limits of joints are stops: rigid, without friction, with
-    their ``restitution`` (:mod:`.joint_stops`). Shapes that collide push each other apart
+    :class:`~softrobot_dynamics.simulation.actuator_dynamics.ActuatedSimulator`'s. Coordinates
+    without inertia are followed if they have stiffness or damping, and are a SingularMassError in
+    the beginning if they have none. Position limits of joints are stops: rigid, without friction,
+    with their ``restitution`` (:mod:`.joint_stops`). Shapes that collide push each other apart
     (:mod:`softrobot_dynamics.recursion.contact`). Closed loops stay closed: residuals and rates
     are rounding after each step. Together with drives of joints or a ``tolerance`` they are an
     ArgumentError.

@@ -50,7 +50,7 @@ def run(options: Namespace) -> int:
     except KeyboardInterrupt:
         pace.close()
         words = f'{pace.done} of {len(experiment.values)} runs are in {folder}'
-        print(f'interrupted: {words}; the same command goes on from there', file=sys.stderr)
+        print(f'interrupted: {words}; the same command continues there', file=sys.stderr)
         return 130
     pace.close()
     title = f'{experiment.description.name}, {experiment.seconds:g} s {_under(experiment)}'

@@ -41,7 +41,7 @@ from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem, 
 from softrobot_dynamics.evaluation.tracking import TOLERANCE
 from softrobot_dynamics.model.model import compile_model, CompiledModel
 from softrobot_dynamics.schema.bounds import is_number
-from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 from softrobot_dynamics.simulation.bus import make_bus
 from softrobot_dynamics.simulation.reconstruction import reconstruction, require_alike
 from softrobot_dynamics.simulation.sensing import make_sensors, Sensing

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _COMPOSITE = 'payload.', 'command_timing', 'estimator', 'safe_'  # names begin so, and are not used
 
 
-class Given(NamedTuple):
+class SimulationSettings(NamedTuple):
     """Parameters of the simulated robot in a file; empty where it has none."""
 
     plant: tuple[str, ...]  # what is otherwise than in the robot file
@@ -49,15 +49,15 @@ class Given(NamedTuple):
     remarks: tuple[str, ...]  # in words, parameters that a study does not use
 
 
-NOTHING = Given((), {}, {}, {}, ())
+NOTHING = SimulationSettings((), {}, {}, {}, ())
 
 
-def given_by(description: RobotDescription, files: Iterable[Path]) -> Given:
+def given_by(description: RobotDescription, files: Iterable[Path]) -> SimulationSettings:
     """Return what the files say of the simulated robot; DescriptionError."""
     values = simulation_values(description, files)
     names = description.coordinate_names
     sensed = any(name.startswith(f'{SENSORS}.') for name in values)
-    return Given(
+    return SimulationSettings(
         plant=values.get('plant', ()),
         bus={x.partition('.')[2]: y for x, y in values.items() if x.startswith(f'{BUS}.')},
         sensors=dict(vars(sensors_of(names, values))) if sensed else {},
@@ -92,7 +92,7 @@ class Experiment:
     seconds: float  # of each run
     tolerance: float
     reference: Reference | None = None  # None: planned in each run, as a factor is about it
-    given: Given = NOTHING  # what the parameter file says of the simulated robot
+    given: SimulationSettings = NOTHING  # what the parameter file says of the simulated robot
 
     def changes(self, values: Sequence[float], where: str) -> dict[str, Any]:
         """Return {name: value} of the factors of one place, for values (d,) of all."""

@@ -14,8 +14,7 @@ from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.dynamics.calls import forward_kinematics
 from softrobot_dynamics.viewing.arrows import ForceArrows
 from softrobot_dynamics.viewing.colours import size_of
-from softrobot_dynamics.viewing.shapes import Appearance, leaves, RobotShape
-from softrobot_dynamics.viewing.space import (
+from softrobot_dynamics.viewing.matplotlib_surfaces import (
     add_environment,
     add_forces,
     add_surfaces,
@@ -25,6 +24,7 @@ from softrobot_dynamics.viewing.space import (
     PUSH,
     TIP,
 )
+from softrobot_dynamics.viewing.shapes import Appearance, leaves, RobotShape
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel

@@ -10,7 +10,7 @@ from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.bodies.skins import joined, Surface
 from softrobot_dynamics.dynamics.calls import forward_kinematics, placement
 from softrobot_dynamics.dynamics.points import Placement
-from softrobot_dynamics.viewing.solids import merged, of_body, of_environment, rounded
+from softrobot_dynamics.viewing.collision_surfaces import merged, of_body, of_environment, rounded
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel

@@ -71,7 +71,7 @@ class Sliders:
                 try:
                     q = assemble(self._model, q=q).q
                 except SoftRobotError as error:
-                    self._words.content = f'**no closed posture near:** {error}'
+                    self._words.content = f'**no closed posture nearby:** {error}'
                     return None
             self._words.content = _fault(self._model, q)
             return q, None
@@ -79,10 +79,12 @@ class Sliders:
         try:
             found = equilibrium(self._model, command=u, q0=self._q)
         except SoftRobotError as error:
-            self._words.content = f'**no rest found:** {error}'
+            self._words.content = f'**no equilibrium found:** {error}'
             return None
         self._q = found.q
-        self._words.content = '' if found.stable else '**unstable:** it would leave this posture'
+        self._words.content = (
+            '' if found.stable else '**unstable:** the robot would leave this posture'
+        )
         return found.q, u
 
     def _note(self, event: object) -> None:

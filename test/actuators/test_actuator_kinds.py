@@ -7,7 +7,7 @@ import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.actuators.contract import ACTUATORS, Quantity
 from softrobot_dynamics.actuators.joint import JointActuator
-from softrobot_dynamics.controllers.safe import MODES
+from softrobot_dynamics.controllers.safe_command import MODES
 from softrobot_dynamics.joints.planar import Planar
 from softrobot_dynamics.joints.prismatic import Prismatic
 from softrobot_dynamics.joints.revolute import Revolute

@@ -64,7 +64,7 @@ def model(request):
 
 
 def test_the_coordinate_is_the_growth_of_the_volume(model):
-    """Area times the arc length of the centre line, which an oracle measures; 0 at rest."""
+    """A chamber's y is area times elongation of its centre line, which an oracle measures."""
     for q, qd, _ in states(model, 3, seed=1):
         found = sd.actuation(model, q=q, qd=qd)
         assert_close(found.coordinates, tendons.elongations(model.description, q))
@@ -122,7 +122,7 @@ def test_a_held_pressure_is_linearised(model):
 
 @pytest.mark.parametrize('body', [COSSERAT, LVP], ids=lambda body: body['type'])
 def test_bodies_of_other_kinds_may_have_one(body):
-    """A helix through a rod and through a volume that keeps its own."""
+    """A helical chamber may run through a rod and through an `lvp` body."""
     model = single(body, chamber({'body': 'b', **SPAN}))
     for q, qd, _ in states(model, 2, seed=5, size=0.3):
         found = sd.actuation(model, q=q, qd=qd)

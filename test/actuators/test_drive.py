@@ -77,7 +77,7 @@ def test_the_relation_of_command_and_tension(radius, unit):
 
 
 def test_two_tendons_on_one_motor():
-    """One is drawn in as the other is paid out, and either may be slack."""
+    """A motor draws in one of two opposite tendons and pays out the other; either may be slack."""
     model = sd.compile_model(sd.load_robot(servo(DRIVE, pairs=True)))
     each = sd.compile_model(sd.load_robot(servo(DRIVE, count=4)))
     y = sd.actuation(each, q=BENT, qd=0.0 * BENT).coordinates  # at 0, 90, 180 and 270 degrees

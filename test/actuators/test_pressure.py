@@ -32,7 +32,7 @@ def test_the_oracle_knows_a_cylinder():
 
 @pytest.mark.parametrize('name', ['table_5', 'mixed'])
 def test_the_coordinate_is_the_growth_of_the_volume(name):
-    """Enclosed by the deformed wall and its flat ends, in strong bends as well."""
+    """A pressure's y is the growth of the volume within wall and ends, also in strong bends."""
     body = BODIES_OF[name]()
     model = robot(mapping_of(body), actuators=[PRESSURE])
     rest = volumes.cavity(body, np.zeros(model.n))
@@ -56,7 +56,7 @@ def mapping_of(body):
 
 
 def test_an_inflated_tube_is_in_equilibrium():
-    """Uniform stretch and source against the energy of the tube in closed form."""
+    """An inflated tube has the stretch and source that the tube's energy in closed form gives."""
     modes = {'stretch': [[1.0]], 'source': [[1e-4]]}
     fields = {'inner_radius': 0.012, 'modes': modes, 'quadrature': {'axial': 2, 'radial': 8}}
     model = robot(mapping(**fields), gravity=[0.0, 0.0, 0.0], actuators=[PRESSURE])

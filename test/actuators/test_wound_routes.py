@@ -9,7 +9,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.checking.units import questions
 from softrobot_dynamics.dynamics.derivatives import forward_dynamics_derivatives
 from softrobot_dynamics.errors import DescriptionError
-from softrobot_dynamics.model import lengths as lengths_of_curves
+from softrobot_dynamics.model import length_quadrature as lengths_of_curves
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 from support.differences import gradient
 from support.robots import compiled

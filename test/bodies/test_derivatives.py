@@ -78,7 +78,7 @@ def test_derivatives_of_bodies(body):
 
 @pytest.mark.parametrize('joint', with_derivatives(JOINTS))
 def test_derivatives_of_joints(joint):
-    """Derivatives of their twists."""
+    """Derivatives of the twists of joints equal those of many digits."""
     n = len(joint.coordinates())
     q, qd, qdd = state(joint.coordinates(), 4)
     found = np.full(layout.force_derivatives_offset.py_func(n), np.nan)

@@ -43,7 +43,7 @@ def test_a_tendon_that_pulls_a_segment_through_its_base_ends_the_simulation():
 
 
 def test_a_rod_of_negative_stretch_is_no_start():
-    """The same for strains of a rod."""
+    """A start in which strains give a rod a negative stretch is refused."""
     body = {'type': 'cosserat', 'length': 0.2, 'density': 1000.0, 'young_modulus': 1e6}
     body |= {'section': {'type': 'circular', 'radius': 0.01}}
     body |= {'strains': {'gamma_z': {'basis': 'legendre', 'order': 0}}}

@@ -189,7 +189,7 @@ def test_forces_are_those_of_the_energy(material):
 
 
 def test_a_material_with_stress_at_rest_is_refused():
-    """One for kinematics that preserve volume would swell a body of any fields."""
+    """A material with stress at rest, which would swell a body of linear basis, is refused."""
     law = MATERIALS.get('incompressible_neo_hookean')(1e5)
     ((path, _, expected),) = Waves(2, law).validate()
     assert path == 'material' and 'without stress at rest' in expected

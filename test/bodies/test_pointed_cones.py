@@ -33,7 +33,7 @@ def robot(kind, tip):
 
 @pytest.mark.parametrize('kind', OWN)
 def test_a_pointed_cone_is_the_limit_of_blunt_ones(kind):
-    """Its posture under its weight and a tendon, and its weight, which is that of a cone."""
+    """A pointed cone has the weight of a cone, and the posture to which blunt ones converge."""
     model, blunt = (sd.compile_model(sd.load_robot(robot(kind, tip))) for tip in (0.0, 1e-6))
     rest, near = (sd.equilibrium(each, u=[0.001]) for each in (model, blunt))
     assert rest.stable and np.abs(rest.q).max() > 0.05

@@ -194,7 +194,7 @@ def test_wrong_functions_are_refused(functions, path, words):
 
 
 def test_a_material_that_is_not_at_rest_is_refused():
-    """One for kinematics that preserve volume."""
+    """A `ritz` body refuses a material with stress at rest."""
     wrong = {'type': 'incompressible_neo_hookean', 'modulus': 1e5}
     with pytest.raises(DescriptionError, match='without stress at rest'):
         described({**VOLUME, 'material': wrong, 'fields': {'bend': BEND}})

@@ -103,7 +103,7 @@ def test_the_rate_of_a_parameter_file_is_that_of_the_verdict(
     said = capsys.readouterr().out
     assert f'largest discrete-time eigenvalue at {period} ms' in said
     assert remark in said if remark else 'rate: 100.0' not in said
-    assert f'robot: ur10e in the parameter file is not used: {NAME} goes before it' in said
+    assert f'robot: ur10e in the parameter file is not used: {NAME} takes precedence' in said
     assert 'gians.p (did you mean gains.p?)' in said
 
 

@@ -142,7 +142,7 @@ def test_a_disabled_compiler_is_refused_in_words(tmp_path):
 
 
 def test_an_untested_version_gives_the_same_numbers(tmp_path, monkeypatch):
-    """Then kernels are compiled by plain njit, which one warning says; the results are equal."""
+    """With an untested numba, kernels of plain njit give equal results, after one warning."""
     untested = "numba.__version__ = '99.0.0'"
     with monkeypatch.context() as patch:
         patch.setenv('NUMBA_OPT', '0')  # the same functions and numbers, sooner

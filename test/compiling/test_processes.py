@@ -48,7 +48,7 @@ def aimed(folder):
     """Start the process that answers for targets, and close its input."""
     planning = pytest.importorskip('softrobot_dynamics.loops.planning')
     pytest.importorskip('rclpy')
-    with planning.start_beside('softrobot_dynamics.loops.targets') as process:
+    with planning.start_beside('softrobot_dynamics.loops.tip_targets') as process:
         process.stdin.close()
         assert process.wait(120.0) == 0, process.reason()
 
@@ -60,7 +60,7 @@ def compiled(folder):
 
 def warmed(folder):
     """Have another process compile a robot, which it is told by its name."""
-    warming = pytest.importorskip('softrobot_dynamics.demo.warming')
+    warming = pytest.importorskip('softrobot_dynamics.demo.precompilation')
     with warming.simulation_elsewhere('double_pendulum') as other:
         assert other.wait(300.0) == 0
 

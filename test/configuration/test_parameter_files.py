@@ -113,7 +113,7 @@ def test_a_flag_overrides_the_file(tmp_path):
     assert chosen('rate', 500.0, '--rate 500', [file]) == (500.0, '')
     value, remark = chosen('rate', 250.0, '--rate 250', [file])
     assert value == 250.0 and 'rate: 500.0 in the parameter file' in remark
-    assert '--rate 250 goes before it' in remark
+    assert '--rate 250 takes precedence' in remark
     with pytest.raises(DescriptionError, match='rate: .fast.'):
         text = '/**: {ros__parameters: {rate: fast}}'
         chosen('rate', 250.0, '', [written(tmp_path, text=text)])
@@ -141,7 +141,7 @@ simulation: {ros__parameters: {rate: 50.0}}
     }
     record, rate = unused([file], own)
     assert record.startswith('record: a.mcap of the controller') and 'b.mcap' in record
-    assert rate.startswith('rate: 50.0 of the simulation') and '100.0 goes before it' in rate
+    assert rate.startswith('rate: 50.0 of the simulation') and '100.0 takes precedence' in rate
 
 
 def test_a_simulation_has_a_block_of_its_own(tmp_path):

@@ -11,7 +11,7 @@ from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.references.circle import Circle, tip_circle
 from softrobot_dynamics.references.piecewise import braking, constant, spline
 from softrobot_dynamics.references.tips import tip_path
-from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 from softrobot_dynamics.simulation.simulator import Simulator
 from support.robots import compiled, rod, SHIPPED, states
 

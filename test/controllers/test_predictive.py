@@ -10,12 +10,12 @@ from softrobot_dynamics.configuration import build
 from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.controllers.predictive.schedule import FIRST_PLAN
-from softrobot_dynamics.controllers.safe import SafeCommand
+from softrobot_dynamics.controllers.safe_command import SafeCommand
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
 from softrobot_dynamics.loops.driver import Driver
 from softrobot_dynamics.loops.orders import Orders
-from softrobot_dynamics.loops.solving import SolutionThread, solve_beside
+from softrobot_dynamics.loops.solution_thread import SolutionThread, solve_beside
 from softrobot_dynamics.references.circle import Circle
 from softrobot_dynamics.references.led_tips import led_tip_reference, TipTarget, TipTwist
 from softrobot_dynamics.references.piecewise import constant

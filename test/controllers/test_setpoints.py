@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.contract import CONTROLLERS
-from softrobot_dynamics.controllers.safe import SafeCommand
+from softrobot_dynamics.controllers.safe_command import SafeCommand
 from softrobot_dynamics.controllers.setpoints import DriveSetpoints
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.loops.driver import Driver
@@ -183,7 +183,7 @@ def test_a_joint_that_moved_meanwhile_is_told_where_it_is(command, first):
 
 
 def test_a_joint_beyond_a_limit_is_led_back_no_faster_than_it_may_move():
-    """It is told to begin where it is, and by steps of its greatest speed to come to the limit."""
+    """Setpoints of a joint beyond its limit begin there and return at its greatest speed."""
     joint = Joint(robot('position', 10.0))
     sent = np.array([joint.told(2.3) for _ in range(200)])
     assert sent[0] > 2.3 - 3.0 * T * 1.01 and sent[-1] == pytest.approx(2.0, abs=1e-6)

@@ -9,7 +9,7 @@ from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.controllers.phases import Phase, Program
 from softrobot_dynamics.references.led_tips import LedReference, TipTarget, TipTwist
 from softrobot_dynamics.references.piecewise import constant, hermite
-from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 from support.joint_drives import with_joint_drives
 from support.robots import compiled
 

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 import softrobot_dynamics as sd
-from softrobot_dynamics.dynamics.turns import turns_of
+from softrobot_dynamics.dynamics.periodic_coordinates import periodic_coordinates
 from softrobot_dynamics.errors import DescriptionError
 from softrobot_dynamics.joints.contract import Mimic
 from softrobot_dynamics.joints.revolute import Revolute
@@ -74,9 +74,9 @@ def test_a_leader_stays_where_its_followers_are_within_their_limits():
 def test_a_whole_turn_of_a_leader_is_another_pose():
     """Angles of a joint that others follow are not unwrapped: followers do not turn wholly."""
     robot = sd.load_robot(gripper())
-    assert not turns_of(robot).period.any()
+    assert not periodic_coordinates(robot).period.any()
     free = sd.load_robot(gripper(follow=False))
-    period = dict(zip(free.coordinate_names, turns_of(free).period))
+    period = dict(zip(free.coordinate_names, periodic_coordinates(free).period))
     assert period['turn'] and period['drive']
 
 

@@ -450,7 +450,7 @@ def test_ranges_that_followers_leave_together_are_empty_or_named(tmp_path):
 
 @pytest.mark.quick
 def test_a_multiplier_of_zero_locks_a_follower_at_its_offset(tmp_path):
-    """It never moves, whatever its leader does; what follows it stands still, too."""
+    """A follower with a multiplier of zero stays at its offset, and so do its own followers."""
     text = PAIR.replace('multiplier="-2"', 'multiplier="0"')
     kinds = {b['joint']['name']: b['joint'] for b in read(tmp_path, text)['bodies']}
     assert [kinds[name]['type'] for name in ('ja', 'jb', 'jc')] == ['revolute', 'fixed', 'fixed']
@@ -473,7 +473,7 @@ def test_what_cannot_be_locked_is_refused(tmp_path, given, words):
 
 @pytest.mark.quick
 def test_a_dropped_link_is_left_out_with_all_beyond_it(tmp_path, capsys):
-    """Also where these have joints that no robot file has; what is not there is refused."""
+    """A dropped link is left out with all beyond it; unknown links are refused."""
     text = TREE.replace('name="push" type="prismatic"', 'name="push" type="screw"')
     status, robot = imported(tmp_path, text, '--drop', 'slide')
     assert status == 0 and robot.body_names == ('mount', '_1st_arm', 'other')

@@ -6,7 +6,7 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq, minimize
 import softrobot_dynamics as sd
-from softrobot_dynamics.dynamics import ramping, statics
+from softrobot_dynamics.dynamics import load_stepping, statics
 from softrobot_dynamics.dynamics.newton import newton
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.errors import ArgumentError, NotConvergedError
@@ -233,7 +233,7 @@ def test_the_ramp_reaches_what_newton_does_not():
     """A hundred times the load of the linear range: plain Newton fails, the ramp arrives."""
     model, k = beam(16), 100.0
     bare = statics.Statics(model, statics.read_wrenches(model, lateral(k)))
-    assert not newton(bare, np.zeros(16), np.zeros(0), ramping.MAX_ITERATIONS).balanced
+    assert not newton(bare, np.zeros(16), np.zeros(0), load_stepping.MAX_ITERATIONS).balanced
     found = equilibrium(model, u=[], wrenches=lateral(k))
     assert found.residual < 1e-12 * k * RIGIDITY
     assert found.iterations < 60
@@ -306,7 +306,7 @@ def test_an_impossible_load_says_how_much_of_it_was_balanced():
         equilibrium(model, u=[], wrenches=moment)
     last = np.polynomial.legendre.leggauss(10)[0][-1]  # the material point that bends most
     limit = 8.0 / (0.5 + 0.5 * last) / t
-    assert limit - ramping.LEAST <= caught.value.share <= limit
+    assert limit - load_stepping.LEAST <= caught.value.share <= limit
     assert caught.value.residual == pytest.approx((1.0 - caught.value.share) * t * RIGIDITY)
 
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 import softrobot_dynamics as sd
-from softrobot_dynamics.estimation.commands import CommandHistory
-from softrobot_dynamics.estimation.efforts import Effort
-from softrobot_dynamics.estimation.instruments import Instruments
+from softrobot_dynamics.estimation.command_history import CommandHistory
+from softrobot_dynamics.estimation.effort_measurements import Effort
+from softrobot_dynamics.estimation.sensor_simulation import SimulatedSensors
 from support.robots import compiled
 
 NAN = np.nan
@@ -122,7 +122,7 @@ def test_a_spike_is_not_taken_for_a_push():
     q = sd.equilibrium(model, u=np.full(9, 3.0)).q
     for spiked, change in ((False, 20.0), (True, 20.0), (True, None)):
         own = sd.Estimator(model, {'sensors': SENSORS, 'efforts': [{**GAUGES, 'change': change}]})
-        eyes = Instruments(model, own.settings.sensors, efforts=own.settings.efforts, seed=1)
+        eyes = SimulatedSensors(model, own.settings.sensors, efforts=own.settings.efforts, seed=1)
         own.begin(0.0, q=q, u=np.full(9, 3.0))
         for k in range(30):
             for time, sensor, value in eyes.look(0.01 * k, q, 0.0 * q, np.full(9, 3.0)):

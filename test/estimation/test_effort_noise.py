@@ -8,9 +8,9 @@ import pytest
 from scipy.linalg import expm
 from scipy.stats import chi2
 import softrobot_dynamics as sd
-from softrobot_dynamics.estimation.efforts import EffortHistory
+from softrobot_dynamics.estimation.effort_measurements import EffortHistory
 from softrobot_dynamics.estimation.filter_state import FilterState, StatePredictor
-from softrobot_dynamics.estimation.instruments import Instruments
+from softrobot_dynamics.estimation.sensor_simulation import SimulatedSensors
 from softrobot_dynamics.estimation.settings import load_estimator
 from support.robots import compiled, states
 
@@ -141,7 +141,7 @@ def ways(own, seed, plant_noise, rate, push=True, span=0.3):
     x[:9] += rest
     robot = sd.Simulator(model, q=x[:9], qd=x[9:18])
     efforts = load_estimator(gauged(plant_noise, rate)).efforts
-    eyes = Instruments(model, own.settings.sensors, efforts=efforts, seed=seed)
+    eyes = SimulatedSensors(model, own.settings.sensors, efforts=efforts, seed=seed)
     wrench = push * spread * rng.standard_normal((3, 6))
     for k in range(round(span / PERIOD)):
         told = [own.measure(*r) for r in eyes.look(k * PERIOD, robot.q, robot.qd, TENSIONS)]

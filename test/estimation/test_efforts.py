@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
-from softrobot_dynamics.estimation.efforts import Effort, EffortHistory
-from softrobot_dynamics.estimation.instruments import Instruments
+from softrobot_dynamics.estimation.effort_measurements import Effort, EffortHistory
+from softrobot_dynamics.estimation.sensor_simulation import SimulatedSensors
 from softrobot_dynamics.estimation.settings import load_estimator
 from softrobot_dynamics.references.piecewise import constant
-from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 from support.robots import compiled
 
 CABLES = [f't{k}' for k in range(1, 10)]
@@ -43,7 +43,7 @@ def test_tensions_other_than_commanded_are_not_taken_for_a_push(gauged):
     own = sd.Estimator(arm, {'sensors': SENSORS, 'efforts': [GAUGES]})
     told, true = np.full(9, 3.0), np.r_[2.0, np.full(8, 3.0)]
     q = sd.equilibrium(arm, u=true).q
-    eyes = Instruments(arm, own.settings.sensors, efforts=own.settings.efforts, seed=1)
+    eyes = SimulatedSensors(arm, own.settings.sensors, efforts=own.settings.efforts, seed=1)
     own.begin(0.0, q=q, u=told)
     for k in range(60):
         for reading in eyes.look(0.01 * k, q, 0.0 * q, true):
@@ -114,7 +114,7 @@ def test_inertial_units_of_a_robot_at_rest_feel_weight_alone():
     u = np.r_[8.0, np.ones(8)]
     robot = ActuatedSimulator(slow, q=sd.equilibrium(slow, u=u).q)
     robot.begin_under(u)
-    eyes = Instruments(slow, settings.sensors, efforts=settings.efforts)
+    eyes = SimulatedSensors(slow, settings.sensors, efforts=settings.efforts)
     told = {r.sensor: r.value for r in eyes.look(0.0, robot.q, robot.qd, robot.acting)}
     assert np.linalg.norm(told['imu'][-1]) == pytest.approx(9.81, abs=1e-4)
     assert told['gauges'] == pytest.approx(u)

@@ -13,9 +13,9 @@ from softrobot_dynamics.errors import (
     SimulationDivergedError,
     UnknownNameError,
 )
-from softrobot_dynamics.estimation.commands import CommandHistory
-from softrobot_dynamics.estimation.contact import places_along
-from softrobot_dynamics.estimation.instruments import Instruments
+from softrobot_dynamics.estimation.command_history import CommandHistory
+from softrobot_dynamics.estimation.external_wrench import places_along
+from softrobot_dynamics.estimation.sensor_simulation import SimulatedSensors
 from softrobot_dynamics.references.piecewise import constant
 from support.robots import compiled
 
@@ -70,7 +70,7 @@ def test_the_filter_is_consistent():
             pairs = zip(model.body_names, wrench[0])
             return {body: sd.Wrench(w, None, 'base') for body, w in pairs}
 
-        eyes = Instruments(model, own.settings.sensors, seed=seed)
+        eyes = SimulatedSensors(model, own.settings.sensors, seed=seed)
         for t, told in follow(own, robot, eyes, 0.3, push):
             squares += [(each.square, each.numbers) for each in told if t > 0.1]
         found = own.estimate(t, covariance=True)
@@ -90,7 +90,10 @@ def test_a_push_is_found_and_how_large_it_is():
     """A push across the tip is found with its size within a second, and none without one."""
     own, model, value = arm(), compiled('pcc_arm'), np.array([0.0, 0.0, 0.0, 0.3, -0.4, 0.0])
     rest = sd.equilibrium(model, u=TENSIONS).q
-    robot, eyes = sd.Simulator(model, q=rest), Instruments(model, own.settings.sensors, seed=3)
+    robot, eyes = (
+        sd.Simulator(model, q=rest),
+        SimulatedSensors(model, own.settings.sensors, seed=3),
+    )
     own.begin(0.0, q=rest, u=TENSIONS)
     chances = {False: [], True: []}
     wrench = {'segment3': sd.Wrench(value, None, 'base')}
@@ -112,7 +115,10 @@ def test_the_place_of_a_push_is_found(body, at):
     """A push is located within the distance of the tried places, with its size."""
     own, model, value = arm(), compiled('pcc_arm'), np.array([0.0, 0.0, 0.0, 0.6, -0.8, 0.0])
     rest = sd.equilibrium(model, u=TENSIONS).q
-    robot, eyes = sd.Simulator(model, q=rest), Instruments(model, own.settings.sensors, seed=3)
+    robot, eyes = (
+        sd.Simulator(model, q=rest),
+        SimulatedSensors(model, own.settings.sensors, seed=3),
+    )
     own.begin(0.0, q=rest, u=TENSIONS)
     point = None if at is None else (0.0, 0.0, at)
     wrench = {body: sd.Wrench(value, point, 'base')}
@@ -243,7 +249,7 @@ def test_a_wrong_model_does_not_lose_the_robot():
     def farthest(without_priority):
         own, robot = sd.Estimator(compiled('pcc_arm'), ARM), sd.Simulator(softer)
         own._patience = own._patience if without_priority else np.inf
-        instruments, far, coarse = Instruments(softer, own.settings.sensors, seed=2), 0.0, 0
+        instruments, far, coarse = SimulatedSensors(softer, own.settings.sensors, seed=2), 0.0, 0
         own.begin(0.0, u=TENSIONS)
         for k in range(3000):
             t = k * PERIOD
@@ -271,7 +277,7 @@ def test_a_camera_that_sees_another_arm_for_long_is_not_followed(alone):
     model = compiled('pcc_arm')
     own = sd.Estimator(model, {**ARM, 'sensors': [CAMERA] if alone else [CAMERA, CABLES]})
     robot, q = (
-        Instruments(model, own.settings.sensors, seed=1),
+        SimulatedSensors(model, own.settings.sensors, seed=1),
         sd.equilibrium(model, u=TENSIONS).q,
     )
     own.begin(0.0, q=q, u=TENSIONS)

@@ -9,10 +9,10 @@ from scipy.linalg import expm
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
-from softrobot_dynamics.estimation.commands import CommandHistory
+from softrobot_dynamics.estimation.command_history import CommandHistory
 from softrobot_dynamics.estimation.filter_state import FilterState, StatePredictor
-from softrobot_dynamics.estimation.instruments import Instruments
-from softrobot_dynamics.estimation.model_error import Columns, OffModel
+from softrobot_dynamics.estimation.model_error import Columns, ScaledModel
+from softrobot_dynamics.estimation.sensor_simulation import SimulatedSensors
 from softrobot_dynamics.estimation.settings import load_estimator
 from support.robots import compiled, states
 
@@ -48,7 +48,7 @@ def at(model, seed):
 
 def test_terms_are_those_of_the_other_robot():
     """M, h and derivatives: equal to rounding where stress is linear, as in this arm."""
-    off, other = OffModel(compiled('pcc_arm')), varied(*(1.0 + SHARES))
+    off, other = ScaledModel(compiled('pcc_arm')), varied(*(1.0 + SHARES))
     off.shares[:] = SHARES
     q, qd = at(other, 3)
     found, wanted = off.evaluator()(q, qd), other.evaluator()(q, qd)
@@ -65,7 +65,7 @@ def test_terms_are_those_of_the_other_robot():
 
 def test_columns_are_derivatives_by_shares():
     """Each column is M times the change of acceleration by a model-error share."""
-    off, step = OffModel(compiled('pcc_arm')), 1e-5
+    off, step = ScaledModel(compiled('pcc_arm')), 1e-5
     own = Differentiator(off)
     columns, (q, qd) = Columns(off, own), at(compiled('pcc_arm'), 5)
     u = np.ones(9)
@@ -152,7 +152,7 @@ def tensions(t):
 def followed(own, plant, span, seed=4):
     """Let a robot move and be estimated; return the last estimate and the mean square."""
     robot = sd.Simulator(plant, q=np.zeros(9))
-    instruments = Instruments(plant, own.settings.sensors, seed=seed)
+    instruments = SimulatedSensors(plant, own.settings.sensors, seed=seed)
     own.begin(0.0, u=tensions(0.0))
     squares, numbers = 0.0, 0
     for k in range(round(span / PERIOD)):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 from support.joint_drives import compiled, link, with_joint_drives
 
 JOINTS = [

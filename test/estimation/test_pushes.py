@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 import softrobot_dynamics as sd
-from softrobot_dynamics.estimation.instruments import Instruments
+from softrobot_dynamics.estimation.sensor_simulation import SimulatedSensors
 from support.robots import compiled
 
 PERIOD, LOOK = 1e-3, 10  # [s], and periods from one look to the next
@@ -38,7 +38,7 @@ def looks(seed, span, force, start):
     """Yield (time, Push) of every look at an arm that a force (3,) pushes from a start [s] on."""
     own, rest = arm()
     robot = sd.Simulator(own.model, q=rest)
-    eyes = Instruments(own.model, own.settings.sensors, seed=seed)
+    eyes = SimulatedSensors(own.model, own.settings.sensors, seed=seed)
     wrench = {'segment3': sd.Wrench(np.concatenate([np.zeros(3), force]), None, 'base')}
     own.begin(0.0, q=rest, u=TENSIONS)
     for k in range(round(span / PERIOD) + 1):

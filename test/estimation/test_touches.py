@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.estimation.instruments import Instruments
+from softrobot_dynamics.estimation.sensor_simulation import SimulatedSensors
 from support.contacts import arm as rods
 
 PERIOD = 1e-3  # [s]
@@ -34,7 +34,7 @@ def touched(pull, seconds=0.5):
     u = np.array([pull])
     robot = sd.Simulator(model, q=sd.equilibrium(model, u=u).q)
     estimator = sd.Estimator(model, GIVEN)
-    eyes = Instruments(model, estimator.settings.sensors, seed=1)
+    eyes = SimulatedSensors(model, estimator.settings.sensors, seed=1)
     estimator.begin(0.0, q=model.q0, u=u)
     for k in range(round(seconds / PERIOD) + 1):
         for reading in eyes.look(k * PERIOD, robot.q, robot.qd, u):

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 import softrobot_dynamics as sd
-from softrobot_dynamics.evaluation.objects import fate_of, fates
+from softrobot_dynamics.evaluation.objects import object_outcome, object_outcomes
 
 RIGID = {'type': 'rigid', 'mass': 1.0, 'tip': {'xyz': [0.0, 0.0, 0.0]}}
 CUP = {
@@ -38,10 +38,10 @@ def test_rise_shift_holders_and_slip_of_an_object_are_those_of_its_postures():
         rows, [(-0.2, 0.3, 0.1499), (0.2, 0.0, 0.3499), (0.25, 0.001, 0.3999)]
     ):
         row[[0, 1, 3]] = lift, x, z
-    found = fate_of(model, 1, rows)
+    found = object_outcome(model, 1, rows)
     assert found.holders == ('cup',) and found.lies_on == ()
     assert found.rise == pytest.approx(0.25) and found.shift == pytest.approx(0.299)
     assert found.slip == pytest.approx(1e-3, abs=1e-5)
-    assert list(fates(model, rows[:1])) == [
+    assert list(object_outcomes(model, rows[:1])) == [
         'ball: moved 0.0 mm across and +0.0 mm up; not held, on floor'
     ]

@@ -38,7 +38,7 @@ SEEN = LoopSnapshot(np.array([10.0, 20.0]), np.array([1e-4, 2e-5]), 3.6e-4, DIAG
 
 @pytest.mark.parametrize('share, filled', [(0.0, 0), (0.5, 5), (1.0, 10), (1.7, 10), (-1.0, 0)])
 def test_a_bar_is_filled_up_to_its_share(share, filled):
-    """Never beyond its width."""
+    """A bar is filled up to its share, and never beyond its width."""
     text = bar(share, 10)
     assert len(text) == 10
     assert text.count('█') == filled

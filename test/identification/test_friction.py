@@ -162,7 +162,7 @@ def test_wrong_sliding_directions_are_refused(tmp_path):
         read(tmp_path, rest='sliding: up')
     with pytest.raises(DescriptionError, match='least: .*-1'):
         read(tmp_path, more='}\n  t3: {column: u3, least: -1')
-    with pytest.raises(DescriptionError, match='sliding: .*simulated in time'):
+    with pytest.raises(DescriptionError, match='sliding: .*simulation of a motion'):
         read(tmp_path, rest='sliding: in\ntime: {column: t}')
     with pytest.raises(DescriptionError, match=r'commands\.t1\.sliding'):
         read(tmp_path, more=', sliding: slid', rest='time: {column: t}')

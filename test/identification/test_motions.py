@@ -19,7 +19,7 @@ from softrobot_dynamics.identification.postures import Marker
 from softrobot_dynamics.identification.records import read_record
 from softrobot_dynamics.identification.validation import cross_validate
 from softrobot_dynamics.recordings.reading import Recording
-from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 from support.recorded import write_recording
 from support.robots import compiled
 from support.servos import servo

@@ -11,9 +11,9 @@ from softrobot_dynamics.loops.control_loop import (
     ControlLoop,  # noqa: E402
     ReferenceTime,  # noqa: E402
 )
-from softrobot_dynamics.loops.guarding import FAILED, RUNNING, STOPPED, TIMED_OUT, WAITING  # noqa: E402
 from softrobot_dynamics.loops.message_fields import stamp_of, StateReader  # noqa: E402
 from softrobot_dynamics.loops.orders import HoldOrder, OneTimeReference, TakenOrders  # noqa: E402
+from softrobot_dynamics.loops.watchdog import FAILED, RUNNING, STOPPED, TIMED_OUT, WAITING  # noqa: E402
 from support.control_loops import Control, state, WATCHDOG  # noqa: E402
 from support.linear_plant import COORDINATES  # noqa: E402
 from support.loops import PERIOD, SAFE  # noqa: E402
@@ -163,7 +163,7 @@ def test_a_command_that_took_too_long_on_its_way_is_followed_by_the_safe_one(con
 
 
 def test_an_answer_is_dropped_where_the_guard_sent_a_safe_command_meanwhile(monkeypatch):
-    """Its rates count from a command that is no longer the last; the next state is answered."""
+    """An answer is dropped if the guard sent a safe command meanwhile; the next one is not."""
     control = Control(monkeypatch, rate_limit=np.full(2, 10.0))
     for k in range(1, 60):
         control.go(state((1.0, 1.0), k))
@@ -279,7 +279,7 @@ def test_an_emergency_does_not_wait_for_a_state(control):
 
 
 def test_an_emergency_before_activation_counts(monkeypatch):
-    """Orders may begin with one."""
+    """An emergency stop that is ordered before activation holds from the first state on."""
     control = Control(monkeypatch, emergency=True)
     assert control.go(state(stamp=1)) == SAFE and control.loop.mode == STOPPED
 

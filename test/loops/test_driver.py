@@ -46,7 +46,7 @@ def answer(made, orders, q, t):
 
 
 def test_a_law_begins_with_the_first_state_and_goes_on():
-    """It is told settings and reference once, and again what is new in the orders."""
+    """A law gets settings and reference once, then only what changes in the orders."""
     made, orders = driver()
     answer(made, orders, STILL, 0.0)
     assert made.law.calls == ['use', 'follow', 'start']

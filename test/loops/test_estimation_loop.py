@@ -12,7 +12,7 @@ pytest.importorskip('rclpy')
 from geometry_msgs.msg import PoseArray  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.configuration.command_parts import CommandPart  # noqa: E402
-from softrobot_dynamics.estimation.instruments import Instruments  # noqa: E402
+from softrobot_dynamics.estimation.sensor_simulation import SimulatedSensors  # noqa: E402
 from softrobot_dynamics.loops import estimation_loop  # noqa: E402
 from softrobot_dynamics.loops.deadlines import EstimationSchedule  # noqa: E402
 from softrobot_dynamics.loops.estimation_loop import EstimationLoop, RUNNING, SETTLING, WAITING  # noqa: E402
@@ -139,7 +139,7 @@ class Rig:
             sufficient,
         )  # fmt: skip
         self.q, self.acting = sd.equilibrium(model, u=U).q, U
-        self.instruments = Instruments(model, sensors, efforts=efforts, seed=3)
+        self.instruments = SimulatedSensors(model, sensors, efforts=efforts, seed=3)
         self.silent, self.spoil, self.stamps = set(), {}, []
         self.loop._begin()
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from softrobot_dynamics.controllers.contract import Settings
 from softrobot_dynamics.errors import MessageError, UnstableLoopError, UnstableZeroDynamicsError
-from softrobot_dynamics.loops.guarding import RUNNING, WAITING
 from softrobot_dynamics.loops.stability_check import left_inside, StabilityCheck
+from softrobot_dynamics.loops.watchdog import RUNNING, WAITING
 
 pytestmark = pytest.mark.quick
 
@@ -106,7 +106,7 @@ def test_a_loop_sensitive_to_model_errors_is_reported():
     (growth, time), running = watched(said), loop(-1.5)
     assert growth.monitor(running) == ''
     time[0] = 2.1
-    assert all('20% other' in growth.monitor(running) for _ in range(3))
+    assert all('20% off the model' in growth.monitor(running) for _ in range(3))
     assert growth.last == -1.5 and growth.if_off == pytest.approx(0.5)
     assert len(said) == 1 and 'e-fold in 2 s' in said[0]
 

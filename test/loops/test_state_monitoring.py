@@ -11,10 +11,10 @@ pytest.importorskip('rclpy')
 
 from builtin_interfaces.msg import Time  # noqa: E402
 from softrobot_dynamics.loops import state_monitoring
-from softrobot_dynamics.loops.guarding import FAILED, RUNNING, STOPPED  # noqa: E402
 from softrobot_dynamics.loops.message_fields import SECOND  # noqa: E402
 from softrobot_dynamics.loops.state_monitoring import StateMonitor, wrong_rate  # noqa: E402
 from softrobot_dynamics.loops.statistics import LoopStatistics, Throttle, Window  # noqa: E402
+from softrobot_dynamics.loops.watchdog import FAILED, RUNNING, STOPPED  # noqa: E402
 from softrobot_dynamics.nodes import diagnostics, loop_log  # noqa: E402
 from softrobot_dynamics.nodes.control_report import report_on  # noqa: E402
 from softrobot_dynamics.nodes.diagnostics import ERROR, OK, WARN  # noqa: E402

@@ -8,14 +8,14 @@ import pytest
 
 pytest.importorskip('sensor_msgs')
 
-from softrobot_dynamics.dynamics.turns import RotationVectors, Turns  # noqa: E402
+from softrobot_dynamics.dynamics.periodic_coordinates import PeriodicCoordinates, RotationVectors  # noqa: E402
 from softrobot_dynamics.errors import ArgumentError  # noqa: E402
-from softrobot_dynamics.loops.guarding import RUNNING, TIMED_OUT, WAITING  # noqa: E402
 from softrobot_dynamics.loops.message_fields import StateReader  # noqa: E402
 from softrobot_dynamics.loops.part_ages import StateHistory  # noqa: E402
 from softrobot_dynamics.loops.state_parts import PartReader, SourcePart, StateParts, StateStream  # noqa: E402
 from softrobot_dynamics.loops.state_validation import part_of, StateBounds, StateValidator  # noqa: E402
 from softrobot_dynamics.loops.statistics import Window  # noqa: E402
+from softrobot_dynamics.loops.watchdog import RUNNING, TIMED_OUT, WAITING  # noqa: E402
 from support.control_loops import Control, state, WATCHDOG  # noqa: E402
 from support.linear_plant import BOUNDS, COORDINATES  # noqa: E402
 from support.loops import PERIOD  # noqa: E402
@@ -252,7 +252,9 @@ def test_velocities_that_vanish_on_the_way_are_estimated(monkeypatch):
 
 def test_a_rotation_vector_stays_in_one_part():
     """Bounds of a part keep a whole rotation vector, and refuse one that is torn apart."""
-    turns = Turns(np.array([6.0, 0.0, 0.0, 0.0]), (RotationVectors(slice(1, 4), 4.0),))
+    turns = PeriodicCoordinates(
+        np.array([6.0, 0.0, 0.0, 0.0]), (RotationVectors(slice(1, 4), 4.0),)
+    )
     bounds = StateBounds(('a', 'b', 'c', 'd'), np.arange(4.0), np.ones(4), turns)
     own = part_of(bounds, (1, 2, 3))
     assert own.names == ('b', 'c', 'd') and own.velocity.tolist() == [1.0, 2.0, 3.0]

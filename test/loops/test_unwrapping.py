@@ -12,7 +12,11 @@ from sensor_msgs.msg import JointState  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.configuration import build, declared_parameters  # noqa: E402
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization  # noqa: E402
-from softrobot_dynamics.dynamics.turns import RotationVectors, TURN, Turns  # noqa: E402
+from softrobot_dynamics.dynamics.periodic_coordinates import (  # noqa: E402
+    PeriodicCoordinates,
+    RotationVectors,
+    TURN,
+)
 from softrobot_dynamics.errors import MessageError  # noqa: E402
 from softrobot_dynamics.loops.control_loop import ControlLoop  # noqa: E402
 from softrobot_dynamics.loops.message_fields import StateReader  # noqa: E402
@@ -31,7 +35,9 @@ from softrobot_dynamics.simulation.simulator import Simulator  # noqa: E402
 from support.loops import Clock, Outlet  # noqa: E402
 
 PERIOD = 5_000_000  # [ns]
-ANGLE = StateBounds(('angle',), np.array([np.inf]), np.ones(1), Turns(np.array([TURN])))
+ANGLE = StateBounds(
+    ('angle',), np.array([np.inf]), np.ones(1), PeriodicCoordinates(np.array([TURN]))
+)
 
 
 class Sent:
@@ -123,7 +129,7 @@ def test_only_the_outlier_by_half_a_turn_is_refused():
 @pytest.mark.quick
 def test_only_the_outlier_of_a_rotation_vector_is_refused():
     """An outlier of a rotation vector is refused alone, also after a zero vector."""
-    turns = Turns(np.zeros(3), (RotationVectors(slice(0, 3), 1.5 * np.pi),))
+    turns = PeriodicCoordinates(np.zeros(3), (RotationVectors(slice(0, 3), 1.5 * np.pi),))
     bounds = StateBounds(('rx', 'ry', 'rz'), np.full(3, np.inf), np.ones(3), turns)
     sent = Sent(bounds)
     small = np.array([1e-12, 0.0, 0.0])

@@ -8,11 +8,11 @@ pytest.importorskip('rclpy')
 
 import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.configuration import build  # noqa: E402
-from softrobot_dynamics.controllers.safe import SafeCommand  # noqa: E402
+from softrobot_dynamics.controllers.safe_command import SafeCommand  # noqa: E402
 from softrobot_dynamics.loops.deadlines import Schedule  # noqa: E402
 from softrobot_dynamics.loops.simulation_loop import DIVERGED, IDLE, SimulationLoop  # noqa: E402
 from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
-from softrobot_dynamics.simulation.actuation import ActuatedSimulator  # noqa: E402
+from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator  # noqa: E402
 from softrobot_dynamics.simulation.bus import make_bus  # noqa: E402
 from softrobot_dynamics.simulation.sensing import perfect  # noqa: E402
 from support.loops import Clock, Outlet  # noqa: E402

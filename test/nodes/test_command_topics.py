@@ -136,7 +136,7 @@ def last(heard):
 
 
 def test_the_safe_command_reaches_every_part(observer, start):
-    """It does after the robot has died, and once more at the end; gains still change live."""
+    """Every part gets the safe command after the robot died and at the end; gains change live."""
     heard = hear(
         observer, one__joint_trajectory=JointTrajectory, other__commands=Float64MultiArray
     )

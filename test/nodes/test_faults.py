@@ -178,7 +178,7 @@ WRONG = {
 
 
 def test_wrong_states_are_refused_counted_and_never_answered(rig):
-    """One kind after the other, between good ones, which are answered all the while."""
+    """Wrong states of each kind are refused and counted; good ones in between are answered."""
     rig.sender.begin_wrong(again)
     rig.observer.until(rig.sender.wrong_is_over, 'states that come twice')
     for wrong in WRONG.values():

@@ -8,7 +8,7 @@ pytest.importorskip('rclpy')
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.cli.view import _parameters  # noqa: E402
 from softrobot_dynamics.errors import ArgumentError  # noqa: E402
-from softrobot_dynamics.nodes.spectator import Spectator  # noqa: E402
+from softrobot_dynamics.nodes.topic_observer import TopicObserver  # noqa: E402
 from support.robots import compiled  # noqa: E402
 
 FILE = """/**: {controller: {ros__parameters: {
@@ -19,7 +19,7 @@ def test_states_of_a_labs_topic_are_seen(observer, tmp_path):
     """With the file of a controller the view sees states on its topic, by its names."""
     model, file = compiled('double_pendulum'), tmp_path / 'lab.yaml'
     file.write_text(FILE, encoding='utf-8')
-    view = Spectator(model, '', _parameters(str(file), model))
+    view = TopicObserver(model, '', _parameters(str(file), model))
     publisher = observer.node.create_publisher(JointState, 'lab/joint_states', 10)
     names, seen = [f'my_{name}' for name in model.coordinate_names], []
 

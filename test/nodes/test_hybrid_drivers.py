@@ -31,7 +31,7 @@ def module(path):
 
 
 def test_the_robot_of_the_example_is_the_shipped_one_with_position_drives():
-    """Only name, command and bandwidth of the drives differ from hybrid_arm."""
+    """The example's robot is hybrid_arm with another name and with position drives."""
     own = yaml.safe_load((EXAMPLE / 'hybrid_arm_position.yaml').read_text(encoding='utf-8'))
     due = with_joint_drives('hybrid_arm')
     assert own.pop('name') == 'hybrid_arm_position'

@@ -8,7 +8,7 @@ pytest.importorskip('rclpy')
 
 from lifecycle_msgs.msg import Transition  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
-from softrobot_dynamics.evaluation.replaying import replay  # noqa: E402
+from softrobot_dynamics.evaluation.replay import replay  # noqa: E402
 from softrobot_dynamics.recordings.reading import read_recording  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
 from support.joint_drives import link, ROBOTS, with_joint_drives  # noqa: E402
@@ -44,7 +44,7 @@ def told(observer):
 
 def test_a_position_drive_follows_stops_and_is_found_where_it_is(observer, file, tmp_path):
     """
-    It comes to its aim and stays there in an emergency stop.
+    A joint with a position drive reaches its aim and stays there in an emergency stop.
 
     Moved while the controller is inactive, it is told its own position first, and led from there.
     After a loss of states on its way the joint is held where it is.

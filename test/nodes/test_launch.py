@@ -153,7 +153,7 @@ def test_processors_of_the_nodes(spied):
 
 @pytest.mark.skipif(len(realtime.processors()) < 2, reason='one processor only')
 def test_simulation_and_controller_share_a_processor(spied):
-    """Both get the same processor and know it; each gets its own with an estimator."""
+    """Simulation and controller get one processor, with an estimator one each."""
     assert _run('closed_loop') == 0
     places = [(spied / node).read_text().splitlines()[:3] for node in ('simulation', 'controller')]
     assert places[0] == places[1] and places[0][1].isdecimal() and places[0][2] == '--shared'

@@ -13,13 +13,13 @@ from rclpy.serialization import serialize_message  # noqa: E402
 from scipy.spatial.transform import Rotation  # noqa: E402
 from sensor_msgs.msg import Imu, JointState, Range  # noqa: E402
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, MessageError  # noqa: E402
-from softrobot_dynamics.estimation.efforts import Effort  # noqa: E402
+from softrobot_dynamics.estimation.effort_measurements import Effort  # noqa: E402
 from softrobot_dynamics.estimation.sensors.contract import Sensor, SENSORS  # noqa: E402
 from softrobot_dynamics.estimation.sensors.message_layouts import LAYOUTS  # noqa: E402
 from softrobot_dynamics.estimation.settings import load_estimator  # noqa: E402
 from softrobot_dynamics.loops.message_fields import cause_of, CAUSES, read_measurement, stamp_of  # noqa: E402
 from softrobot_dynamics.loops.sensor_adapters import adapter_of  # noqa: E402
-from softrobot_dynamics.nodes.messaging import sizes  # noqa: E402
+from softrobot_dynamics.nodes.messaging import message_sizes  # noqa: E402
 from softrobot_dynamics.nodes.messaging.measurements import (  # noqa: E402
     entries_of,
     MeasurementWriter,
@@ -84,7 +84,7 @@ def test_every_kind_reads_what_it_writes(kind):
     assert isinstance(message, message_type_of(sensor))
     np.testing.assert_allclose(read_measurement(sensor, message), value, rtol=1e-6, atol=1e-7)
     size = len(bytes(serialize_message(message)))
-    assert size < sizes.most_bytes(type(message), sensor.message_entries())
+    assert size < message_sizes.most_bytes(type(message), sensor.message_entries())
 
 
 @pytest.mark.parametrize('kind', LAYOUTS)
@@ -104,7 +104,7 @@ def test_messages_of_drivers_are_written_and_read(kind):
     (sensor,) = load_estimator(given).sensors
     message = MeasurementWriter(sensor).write(value, 12_345_678_901)
     assert isinstance(message, message_type_of(sensor))
-    assert len(bytes(serialize_message(message))) < sizes.most_bytes(
+    assert len(bytes(serialize_message(message))) < message_sizes.most_bytes(
         type(message), entries_of(sensor)
     )
     found = adapter_of(sensor).read(message, 0, None)

@@ -239,7 +239,7 @@ def test_wrong_parameters_end_the_process_in_words(start, tmp_path, parameter, w
 
 
 def test_commands_as_an_array_close_the_loop_too(observer, start):
-    """The form that forward_command_controller takes."""
+    """The loop also closes on commands as arrays, which a forward_command_controller takes."""
     start('simulation', command_type='multi_array')
     start('controller', command_type='multi_array', autostart='true')
     observer.until_running()

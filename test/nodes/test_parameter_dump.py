@@ -85,7 +85,7 @@ def test_shipped_controllers_have_the_same_parameters_after_a_dump(robot, tmp_pa
 
 @pytest.mark.parametrize('kind', CONTROLLERS.names())
 def test_every_law_has_the_same_parameters_after_a_dump(kind, tmp_path):
-    """So does every kind of law with its defaults, nan and empty lists among them."""
+    """Every law has the same parameters after `ros2 param dump` and load, nan and [] included."""
     arguments = ('-p', 'robot:=double_pendulum', '-p', f'controller:={kind}')
     dumped = tmp_path / 'dumped.yaml'
     require_same_after_a_dump('controller', declare_controller, dumped, arguments)
@@ -93,6 +93,6 @@ def test_every_law_has_the_same_parameters_after_a_dump(kind, tmp_path):
 
 @pytest.mark.parametrize('name', OTHERS)
 def test_every_other_node_has_the_same_parameters_after_a_dump(name, tmp_path):
-    """So do the nodes beside the controller."""
+    """Simulation, estimator and visualizer have the same parameters after a dump and load."""
     rows, dumped = OTHERS[name], tmp_path / 'dumped.yaml'
     require_same_after_a_dump(name, lambda node: NodeParameters(node, rows), dumped, ())

@@ -157,7 +157,7 @@ def test_a_wrong_value_is_refused_with_its_reason(accepted, name, value, words):
 
 
 def test_all_wrong_values_are_named(accepted):
-    """One answer for everything that is wrong in a change."""
+    """One refusal names all that is wrong in a change of parameters."""
     node, _, _ = accepted
     answer = node.set_atomically(gains__p=-1.0, safe_ramp=-2.0)
     assert 'gains.p' in answer.reason and 'safe_ramp' in answer.reason
@@ -346,7 +346,7 @@ def test_names_and_kinds_follow_from_the_declaration():
 
 
 def test_a_law_gets_its_own_settings():
-    """One immutable object, arrays in the order of their owners."""
+    """A law gets one immutable settings object, with arrays in the order of their owners."""
     changed = {'told.y.stiffness': 5.0, 'told.steps': 7, 'w.weight': 2.0, 'told.poles': (-1.0,)}
     settings = settings_of(Law, Model(), ['right'], {**LAW_VALUES, **changed})
     assert type(settings) is Told and settings.steps == 7 and settings.poles == (-1.0,)

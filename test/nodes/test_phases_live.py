@@ -10,7 +10,7 @@ import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.configuration import build  # noqa: E402
 from softrobot_dynamics.configuration.parameter_files import controller_values  # noqa: E402
 from softrobot_dynamics.errors import ArgumentError  # noqa: E402
-from softrobot_dynamics.evaluation.replaying import replay  # noqa: E402
+from softrobot_dynamics.evaluation.replay import replay  # noqa: E402
 from softrobot_dynamics.recordings.reading import read_recording  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 from support.node_processes import NODES, RATE, starting  # noqa: E402
@@ -88,7 +88,7 @@ def test_phases_follow_each_other_and_stop_when_they_are_told_to(observer, tmp_p
     u[row, 4] = np.nextafter(u[row, 4], np.inf)
     changed = replay(recording).difference
     assert (changed.tick, changed.actuator) == (row, 't5') and changed.recorded == u[row, 4]
-    with pytest.raises(ArgumentError, match='says something else now'):
+    with pytest.raises(ArgumentError, match='has changed since'):
         replay(recording, 'ur10e')
 
 

@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip('rclpy')
 
 from lifecycle_msgs.msg import Transition  # noqa: E402
-from softrobot_dynamics.evaluation.replaying import replay  # noqa: E402
+from softrobot_dynamics.evaluation.replay import replay  # noqa: E402
 from softrobot_dynamics.recordings.reading import read_recording  # noqa: E402
 from support.node_processes import compile_for_nodes, NODES, RATE, starting  # noqa: E402
 from support.observer import CONTROLLER  # noqa: E402

@@ -25,7 +25,7 @@ from geometry_msgs.msg import (  # noqa: E402  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.loops.external_inputs import ExternalWrenches, InitialStateReader  # noqa: E402
 from softrobot_dynamics.loops.message_fields import cause_of, CAUSES  # noqa: E402
-from softrobot_dynamics.loops.targets import TargetOrders  # noqa: E402
+from softrobot_dynamics.loops.tip_targets import TargetOrders  # noqa: E402
 from std_msgs.msg import Header  # noqa: E402
 from support.linear_plant import COORDINATES, Model, Simulator  # noqa: E402
 from support.recorded import recordings, write_recording  # noqa: E402

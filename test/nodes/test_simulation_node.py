@@ -19,7 +19,7 @@ from softrobot_dynamics.configuration.node_parameters import OF_SIMULATION  # no
 from softrobot_dynamics.errors import MessageError  # noqa: E402
 from softrobot_dynamics.loops.external_inputs import ExternalWrenches, InitialStateReader  # noqa: E402
 from softrobot_dynamics.loops.message_fields import cause_of, CAUSES, stamp_of  # noqa: E402
-from softrobot_dynamics.simulation.actuation import ActuatedSimulator  # noqa: E402
+from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
 from support.closures import four_bar  # noqa: E402
 from support.linear_plant import Model, Simulator  # noqa: E402

@@ -16,7 +16,7 @@ from sensor_msgs.msg import Imu, JointState  # noqa: E402
 from softrobot_dynamics.errors import MessageError  # noqa: E402
 from softrobot_dynamics.loops import message_fields  # noqa: E402
 from softrobot_dynamics.loops.trajectories import TrajectoryReader  # noqa: E402
-from softrobot_dynamics.nodes.messaging import codec, sizes  # noqa: E402
+from softrobot_dynamics.nodes.messaging import codec, message_sizes  # noqa: E402
 from softrobot_dynamics.nodes.messaging.trajectory_bytes import read_trajectory  # noqa: E402
 from std_msgs.msg import Float64MultiArray, Header  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
@@ -59,7 +59,7 @@ def test_large_messages_of_usual_size_are_read(count):
     poses = PoseArray(header=Header(frame_id='x' * 200), poses=[Pose()] * count)
     for message in (state, poses, Float64MultiArray(data=[0.0] * count)):
         data = bytes(serialize_message(message))
-        sizes.require_size(len(data), sizes.most_bytes(type(message), count))
+        message_sizes.require_size(len(data), message_sizes.most_bytes(type(message), count))
 
 
 def trajectory(rng):

@@ -6,7 +6,7 @@ import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.contract import Controller
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
-from softrobot_dynamics.controllers.safe import SafeCommand
+from softrobot_dynamics.controllers.safe_command import SafeCommand
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.errors import (
     ArgumentError,

@@ -10,7 +10,7 @@ from softrobot_dynamics.identification.fitting import identify
 from softrobot_dynamics.identification.motions import Coordinate, motion
 from softrobot_dynamics.identification.robot_files import write_fitted
 from softrobot_dynamics.references.piecewise import constant
-from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 from support.followers import gripper
 import yaml
 

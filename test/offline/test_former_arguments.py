@@ -115,7 +115,7 @@ def test_a_former_argument_beside_its_group_is_refused():
     ],
 )
 def test_a_group_refuses_a_wrong_field_when_it_is_made(make, error, words):
-    """By its name and value."""
+    """A group of arguments refuses a wrong field by name and value when it is made."""
     with pytest.raises(error, match=words):
         make()
 

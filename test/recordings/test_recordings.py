@@ -20,7 +20,7 @@ pytest.importorskip('rclpy')
 from mcap.reader import make_reader  # noqa: E402
 from mcap_ros2.decoder import DecoderFactory  # noqa: E402
 from rclpy.serialization import deserialize_message  # noqa: E402
-from softrobot_dynamics.nodes import layouts, record, recording  # noqa: E402
+from softrobot_dynamics.nodes import layouts, record, record_contents  # noqa: E402
 from softrobot_dynamics.nodes.record import Record  # noqa: E402
 
 COORDINATES, ACTUATORS = ('shoulder', 'arm/bend_x', 'arm/bend_y'), ('left', 'right')
@@ -267,7 +267,7 @@ def test_a_full_disk_ends_the_record_and_nothing_else(tmp_path):
     record.close()
     assert len(said) == 1 and str(path) in said[0][0] and said[0][1] is record.error
     assert record.lost == 200 and len(record) == 2000
-    assert 'No space left' in recording.words(record)
+    assert 'No space left' in record_contents.words(record)
     recorded = sd.read_recording(path)
     assert not recorded.complete
     check(recorded, 2000)
@@ -280,7 +280,7 @@ def test_a_disk_that_waits_costs_rows_and_no_memory(tmp_path, monkeypatch):
     slow = start(tmp_path / 'run.mcap')
     for row in ticks(100):
         slow.add(*row)
-    assert slow.lost == 36 and '36 ticks' in recording.words(slow)
+    assert slow.lost == 36 and '36 ticks' in record_contents.words(slow)
     slow._write()
     add(slow, 3)
     slow.close()
@@ -302,12 +302,12 @@ def test_files_are_named_and_never_overwritten(tmp_path):
     """A file that exists gets a number, a folder a file named after node and time."""
     (tmp_path / 'run.mcap').touch()
     (tmp_path / 'run_2.mcap').touch()
-    assert recording.new_path(str(tmp_path / 'run.mcap'), 'controller').name == 'run_3.mcap'
-    assert recording.new_path(str(tmp_path / 'run'), 'controller').name == 'run_3.mcap'
-    assert recording.new_path(str(tmp_path / 'a.b'), 'controller').name == 'a.b.mcap'
-    dated = recording.new_path(str(tmp_path), 'controller')
+    assert record_contents.new_path(str(tmp_path / 'run.mcap'), 'controller').name == 'run_3.mcap'
+    assert record_contents.new_path(str(tmp_path / 'run'), 'controller').name == 'run_3.mcap'
+    assert record_contents.new_path(str(tmp_path / 'a.b'), 'controller').name == 'a.b.mcap'
+    dated = record_contents.new_path(str(tmp_path), 'controller')
     assert dated.parent == tmp_path and dated.match('controller_2*_*.mcap')
-    assert recording.new_path(f'{tmp_path}/new/', 'simulation').parent == tmp_path / 'new'
+    assert record_contents.new_path(f'{tmp_path}/new/', 'simulation').parent == tmp_path / 'new'
     with pytest.raises(FileExistsError):
         start(tmp_path / 'run.mcap')
 
@@ -315,15 +315,15 @@ def test_files_are_named_and_never_overwritten(tmp_path):
 @pytest.mark.quick
 def test_an_impossible_record_is_refused_beforehand(tmp_path, monkeypatch):
     """An unwritable record is refused beforehand, and without mcap with how to get it."""
-    recording.prepare('')
-    recording.prepare(str(tmp_path / 'new' / 'run.mcap'))
+    record_contents.prepare('')
+    record_contents.prepare(str(tmp_path / 'new' / 'run.mcap'))
     assert (tmp_path / 'new').is_dir()
     (tmp_path / 'file').touch()
     with pytest.raises(ArgumentError, match='folder that can be written'):
-        recording.prepare(str(tmp_path / 'file' / 'run.mcap'))
-    monkeypatch.setattr(recording, 'find_spec', lambda name: None)
+        record_contents.prepare(str(tmp_path / 'file' / 'run.mcap'))
+    monkeypatch.setattr(record_contents, 'find_spec', lambda name: None)
     with pytest.raises(ArgumentError, match='pip install'):
-        recording.prepare(str(tmp_path / 'run.mcap'))
+        record_contents.prepare(str(tmp_path / 'run.mcap'))
 
 
 @pytest.mark.quick

@@ -141,7 +141,7 @@ def test_power_balance(model):
 
 
 def test_gravity_force_is_the_gradient_of_the_potential(model):
-    """G = dV/dq."""
+    """The gravity force g is the gradient dV/dq of the potential energy."""
     for q, _, _ in states(model, 3, seed=8):
         reach = reaches(model.coordinate_names)
         wanted = gradient_by_rows(lambda rows: potential(model, rows), q, reach=reach)
@@ -150,7 +150,7 @@ def test_gravity_force_is_the_gradient_of_the_potential(model):
 
 
 def test_elastic_force_is_the_gradient_of_an_energy(model):
-    """K = dU/dq."""
+    """The elastic force s is the gradient dU/dq of an energy."""
     for q, _, _ in states(model, 3, seed=9):
         reach = reaches(model.coordinate_names)
         wanted = gradient(lambda x: elastic_energy(model, x), q, reach=reach)

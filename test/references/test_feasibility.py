@@ -9,8 +9,8 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, ExcessiveReferenceError
 from softrobot_dynamics.references import feasibility
 from softrobot_dynamics.references.circle import Circle, tip_circle
-from softrobot_dynamics.references.outputs import hold_outputs
-from softrobot_dynamics.references.postures import PathPostures
+from softrobot_dynamics.references.inverse_statics import PathPostures
+from softrobot_dynamics.references.output_postures import hold_outputs
 from softrobot_dynamics.references.setpoint import SetPoint
 from softrobot_dynamics.references.tips import LAP_SAMPLES
 from support.servos import servo

@@ -18,8 +18,8 @@ from softrobot_dynamics.errors import (
 from softrobot_dynamics.references import periodic_paths
 from softrobot_dynamics.references.circle import Circle, tip_circle
 from softrobot_dynamics.references.contract import trajectory
+from softrobot_dynamics.references.inverse_statics import actuation_coordinates, PathPostures
 from softrobot_dynamics.references.piecewise import braking, constant, Reference, select, spline
-from softrobot_dynamics.references.postures import actuation_coordinates, PathPostures
 from softrobot_dynamics.references.tips import tip_path
 from support.references import at
 from support.robots import compiled

@@ -7,9 +7,9 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import InfeasibleReferenceError
 from softrobot_dynamics.references.circle import Circle, tip_circle
-from softrobot_dynamics.references.following import TipFollower
-from softrobot_dynamics.references.outputs import hold_outputs
-from softrobot_dynamics.references.postures import hold_points
+from softrobot_dynamics.references.inverse_statics import hold_points
+from softrobot_dynamics.references.output_postures import hold_outputs
+from softrobot_dynamics.references.tip_following import TipFollower
 from softrobot_dynamics.schema.yaml_files import read_yaml
 from support.robots import SHIPPED, soft_arm
 from support.scaled import model_of, Scale, scaled, SIZES, tips

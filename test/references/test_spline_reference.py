@@ -7,7 +7,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, ExcessiveReferenceError
 from softrobot_dynamics.references import feasibility
 from softrobot_dynamics.references.contract import trajectory
-from softrobot_dynamics.references.outputs import hold_along
+from softrobot_dynamics.references.output_postures import hold_along
 from softrobot_dynamics.references.piecewise import spline
 from softrobot_dynamics.references.spline import Spline
 from support.references import at

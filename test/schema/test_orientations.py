@@ -20,7 +20,7 @@ def quaternion(values):
 
 @pytest.mark.parametrize('length', [1.0, 1.009, 0.991])
 def test_an_orientation_is_read_as_the_rotation_of_its_quaternion(length):
-    """Its length, if within the tolerance, is divided out: the rotation is orthonormal."""
+    """A quaternion of nearly unit length is normalised, so that rotations are orthonormal."""
     for rotation in Rotation.random(20, random_state=4):
         message = quaternion(length * rotation.as_quat())
         found = read_orientation(message, tolerance=0.01)
@@ -32,7 +32,7 @@ def test_an_orientation_is_read_as_the_rotation_of_its_quaternion(length):
     (np.inf, 0, 0, 1), (0, 0, 0, -np.inf),
 ])  # fmt: skip
 def test_an_orientation_that_is_no_unit_quaternion_is_refused_with_its_numbers(values):
-    """Also one that is not finite; the reason is that it is not a number."""
+    """A quaternion that is not of unit length or not finite is refused with its numbers."""
     with pytest.raises(
         MessageError, match='a quaternion of length .*, expected 1; x, y'
     ) as caught:

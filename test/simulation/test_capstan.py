@@ -8,7 +8,7 @@ from softrobot_dynamics.compiling.addresses import NOTHING, run
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.model.routes import capstan_of
 from softrobot_dynamics.recursion.capstan import add_friction, resist
-from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 from support.robots import compiled, link, rod, states
 
 MU, SPEED = 0.4, 1e-4  # -; [m/s], more than where friction is viscous

@@ -10,7 +10,7 @@ import pytest
 from scipy.integrate import solve_ivp
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 from support.closures import five_bar, four_bar, model, parallel_rods
 
 

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 import softrobot_dynamics as sd
-from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 from support.servos import servo
 
 T0 = 3.0

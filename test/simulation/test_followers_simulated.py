@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 import softrobot_dynamics as sd
-from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 from support.followers import Pair
 
 pytestmark = pytest.mark.quick

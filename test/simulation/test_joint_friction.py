@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.references.piecewise import spline
-from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 
 MASS, FORCE = 2.0, 3.0
 MOTOR = {'name': 'motor', 'type': 'joint', 'joint': 'rail'}

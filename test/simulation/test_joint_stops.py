@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
-from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 from softrobot_dynamics.simulation.integrators.contract import INTEGRATORS
 from softrobot_dynamics.simulation.joint_stops import complementary
 

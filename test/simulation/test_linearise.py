@@ -45,7 +45,7 @@ def test_held_matrices_compose(here):
 
 @pytest.mark.parametrize('dt', [0.0, -1.0, np.nan])
 def test_a_period_is_positive(here, dt):
-    """Named with its value."""
+    """A period that is not positive is refused with its value."""
     model, at = here
     with pytest.raises(ArgumentError, match='dt'):
         sd.linearise(model, **at, dt=dt)

@@ -6,7 +6,7 @@ import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.wrenches import Wrench
 from softrobot_dynamics.errors import DescriptionError
-from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 from support.joint_drives import compiled, link, with_joint_drives
 
 FREE = {'effort': 1e6}
@@ -20,7 +20,7 @@ def settle(q0, v0, w, t):
 
 @pytest.mark.parametrize('integrator', [None, 'rosenbrock'])
 def test_a_position_drive_moves_its_joint_by_two_equal_poles(integrator):
-    """Whatever the weight, the damping and the friction of the joint."""
+    """A position drive gives its joint two equal poles at any weight, damping and friction."""
     model = compiled('position', 5.0, **FREE)
     w, target = model.servos.rate[0], 0.4
     options = {} if integrator is None else {'integrator': integrator, 'tolerance': 1e-8}
@@ -45,7 +45,7 @@ def test_the_bandwidth_is_the_frequency_of_3_db():
 
 
 def test_a_velocity_drive_moves_its_joint_by_one_pole():
-    """It comes to the velocity with the rate of its loop."""
+    """A velocity drive brings its joint to the velocity with one pole, that of its loop."""
     model = compiled('velocity', 5.0, **FREE)
     robot = ActuatedSimulator(model, q=[0.0])
     for _ in range(60):
@@ -122,7 +122,7 @@ def test_bodies_on_a_joint_that_is_moved_feel_its_acceleration():
 
 
 def test_a_plain_simulator_takes_forces():
-    """Its actuation is exact: u is what acts, as in forward dynamics."""
+    """A plain simulator applies u as forces, exactly, as forward dynamics does."""
     model, forces = compiled('position', 10.0), sd.compile_model(sd.load_robot(link('force')))
     robots = [sd.Simulator(each, q=[0.1]) for each in (model, forces)]
     for robot in robots:

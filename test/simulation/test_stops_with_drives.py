@@ -6,7 +6,7 @@ import functools
 import numpy as np
 import pytest
 import softrobot_dynamics as sd
-from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 from support.joint_drives import compiled
 
 STRONG = 1e6  # [N m] limit that no drive here reaches
@@ -50,7 +50,7 @@ def beyond(command, end):
 @both_ends
 @pytest.mark.parametrize('effort', [40.0, STRONG])
 def test_a_joint_told_to_go_beyond_its_stop_stays_at_it(command, end, effort):
-    """It is exactly there and at rest, and forces of drive, stop and weight are in balance."""
+    """A joint commanded beyond its stop rests there, with drive, stop and weight in balance."""
     model = compiled(command, 10.0, effort=effort)
     robot = ActuatedSimulator(model, q=[0.9 * end])
     for _ in range(1000):
@@ -66,7 +66,7 @@ def test_a_joint_told_to_go_beyond_its_stop_stays_at_it(command, end, effort):
 @both_kinds
 @both_ends
 def test_a_joint_told_to_come_back_leaves_its_stop_by_the_law_of_its_drive(command, end):
-    """Also where its weight presses it against the stop: it goes as a joint without stops does."""
+    """A joint commanded back from its stop moves as one without stops, also against its weight."""
     model = compiled(command, 5.0, effort=STRONG)
     free = compiled(command, 5.0, effort=STRONG, position=[-9.0, 9.0])
     robot, other = (ActuatedSimulator(each, q=[end]) for each in (model, free))

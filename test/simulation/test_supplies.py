@@ -8,7 +8,7 @@ import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import DescriptionError
 from softrobot_dynamics.references.piecewise import constant
-from softrobot_dynamics.simulation.actuation import ActuatedSimulator, ActuatorDynamics
+from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator, ActuatorDynamics
 from support.robots import rod
 
 AREA, HOSE, FULL = 1e-4, 3e-6, 4e4
@@ -83,7 +83,7 @@ def test_air_behind_a_shut_valve_is_a_spring():
 
 
 def test_a_flow_that_is_enough_is_none():
-    """The same motion as of a chamber without a supply."""
+    """A supply with enough flow gives the same motion as none."""
     runs = []
     for model in (finger(), finger(1.0)):
         simulator = ActuatedSimulator(model)

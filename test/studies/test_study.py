@@ -195,7 +195,7 @@ def test_a_back_end_that_gives_back_all_at_the_end(controller, tmp_path):
 
 
 def test_the_worse_the_numbers_the_worse_the_state(controller):
-    """Follows, degrades, fails."""
+    """Runs follow, degrade and fail in this order as the numbers get worse."""
     vary = {'mass': [1.0, 1.7, 6.0]}
     found = run_study(planned(controller, vary, runs=None, tolerance=0.02), jobs=1)
     assert found.state.tolist() == [0, 1, 2]
@@ -415,7 +415,7 @@ def test_an_experiment_can_be_pickled(controller):
 
 
 def test_a_dask_cluster_makes_the_runs(controller):
-    """The same ones, by joblib's back end."""
+    """A dask cluster, joblib's back end, makes the same runs."""
     distributed = pytest.importorskip('distributed')
     experiment = planned(controller)
     one = run_study(experiment, jobs=1)

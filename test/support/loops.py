@@ -3,7 +3,7 @@
 
 import copy
 
-from softrobot_dynamics.loops import control_loop, guarding, simulation_loop
+from softrobot_dynamics.loops import control_loop, simulation_loop, watchdog
 from softrobot_dynamics.nodes.messaging.inbox import Sent
 from support.linear_plant import PRETENSION
 
@@ -16,9 +16,9 @@ class Clock:
 
     def __init__(self, monkeypatch):
         self.time, self.due, self.woken = 10_000 * PERIOD, [], False
-        for module in (control_loop, guarding, simulation_loop):
+        for module in (control_loop, watchdog, simulation_loop):
             monkeypatch.setattr(module, 'now', lambda: self.time)
-        for module in (guarding, simulation_loop):
+        for module in (watchdog, simulation_loop):
             monkeypatch.setattr(module, 'sleep_until', self.sleep_until)
         self.sent_at = None  # [ns] of the message at hand, None: at once
         self.overslept = 0  # [ns] that the next sleep lasts too long

@@ -138,7 +138,7 @@ def test_emitted_kernels_equal_many_digits(kernel):
 
 
 def test_emitted_kernel_by_call(kernel):
-    """Outside the loop the same holds: the frame's origin, its Jacobian and its bias."""
+    """A frame's origin, Jacobian and bias of the emitted kernel equal fifty digits to 1e-14."""
     x, q, qd = random_inputs(2)
     W, _ = run(kernel, x, q, qd)
     linear = W[18 + 9 : 18 + 18]

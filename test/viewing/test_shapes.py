@@ -26,7 +26,7 @@ ROUND = SIDES / (2.0 * np.pi) * np.sin(2.0 * np.pi / SIDES)  # of a circle's are
 
 @pytest.mark.parametrize('name', SHIPPED)
 def test_surfaces_follow_the_robot(name):
-    """Each faces outwards and ends at its body's tip, in the world frame."""
+    """Surfaces of bodies face outwards and end at the tips, in the world frame."""
     model = compiled(name)
     shape, ((q, _, _),) = RobotShape(model), states(model, 1, size=0.5)
     look = shape.at(q)
@@ -88,7 +88,7 @@ def test_sections_have_their_outlines():
 
 
 def test_a_mesh_is_drawn_by_its_boundary():
-    """Faces between two tetrahedra are within."""
+    """A mesh is drawn by its boundary, without the faces between two tetrahedra."""
     points = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1.0]])
     surface = boundary(Mesh(points, np.array([[0, 1, 2, 3], [1, 2, 3, 4]])))
     assert surface.triangles.shape == (6, 3)

@@ -29,7 +29,7 @@ from softrobot_dynamics.bodies.cosserat.strains import (
     strain_reference,
     widened,
 )
-from softrobot_dynamics.bodies.released import by_names, Released, STRAINS
+from softrobot_dynamics.bodies.released_strains import by_names, Released, STRAINS
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.kernels.lanes import LANES
 from softrobot_dynamics.kernels.quadrature import composite

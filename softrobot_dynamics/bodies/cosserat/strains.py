@@ -8,7 +8,7 @@ from typing import Any
 
 from softrobot_dynamics.annotations import Math, Value
 from softrobot_dynamics.bodies.cosserat.bases.contract import Basis, OrderedBasis, read_basis
-from softrobot_dynamics.bodies.released import polynomial, STRAINS
+from softrobot_dynamics.bodies.released_strains import polynomial, STRAINS
 from softrobot_dynamics.errors import ArgumentError, closest, Problem
 from softrobot_dynamics.schema.fields import items, number, vector
 from softrobot_dynamics.schema.parsing import custom, join, parse, Problems, reader

@@ -23,7 +23,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import run, run_three
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.dynamics.derivation import Derivation
+from softrobot_dynamics.dynamics.derivative_workspace import DerivativeWorkspace
 from softrobot_dynamics.dynamics.response import ResponseEntries, stiffen
 from softrobot_dynamics.kernels.linalg import copy, invert
 from softrobot_dynamics.model.terms import Terms
@@ -79,7 +79,7 @@ def allocate_steps(model: CompiledModel, count: int) -> tuple[StepWorkspace, Ste
     """Return the workspace of steps of a model, in arrays of its own, and those of ``count``."""
     n, k = model.n, 2 * model.n + model.m
     force = np.zeros(n)
-    own = Derivation(model, force)
+    own = DerivativeWorkspace(model, force)
     vectors = {
         x: np.zeros(n) for x in (*('q', 'v', 'base_q', 'base_v', 'r'), 'correction', 'missing')
     }

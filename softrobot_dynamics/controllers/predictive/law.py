@@ -100,7 +100,7 @@ class Predictive(Controller[PredictiveSettings]):
         self.schedule.begin(t, self._holding(q) if u is None else np.array(u, dtype=float))
 
     def resume(self) -> None:
-        """Wait for no solution that is made elsewhere, see :meth:`.Rebuilt.resume`."""
+        """Wait for no solution that is made elsewhere, see :meth:`.Pickleable.resume`."""
         self.schedule.waiting &= self.schedule.ready is not None
 
     def desired(self, t: float) -> Matrix:

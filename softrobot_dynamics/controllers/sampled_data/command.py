@@ -9,9 +9,10 @@ Linearised where it is, and answered exactly for the period (:mod:`~.response`):
 Between linearisations G and R K go on along a straight line: twice as far as they were apart, at
 most, in a robot of up to some 30 coordinates. M, D and K are the derivatives of M a + h - A u with
 the acceleration in force, tension and gravity included, and cables that are held at a position,
-which are springs until the next command (:mod:`softrobot_dynamics.dynamics.derivation`). Of what
-velocities do only the symmetric part counts: damping, and the rate of M. v(T) - v is right to
-some 1e-3, with coordinates that move by 5 rad/s to 3e-3.
+which are springs until the next command
+(:mod:`softrobot_dynamics.dynamics.derivative_workspace`). Of what velocities do only the symmetric
+part counts: damping, and the rate of M. v(T) - v is right to some 1e-3, with coordinates that move
+by 5 rad/s to 3e-3.
 
 A tick does a small share of the work, by a schedule that is laid down beforehand: the same ticks
 do the same work, so that a replay gives the same numbers. Bodies are differentiated one by one. A
@@ -39,7 +40,7 @@ from softrobot_dynamics.controllers.sampled_data.response import (
     set_up,
     symmetrise,
 )
-from softrobot_dynamics.dynamics.derivation import Derivation
+from softrobot_dynamics.dynamics.derivative_workspace import DerivativeWorkspace
 from softrobot_dynamics.dynamics.response import (
     accelerate,
     AccelerationResponse,
@@ -106,7 +107,7 @@ class HeldCommand:
     """
 
     def __init__(self, model: CompiledModel, period: float) -> None:
-        n, own = model.n, Derivation(model, commanded=True, rough=True)
+        n, own = model.n, DerivativeWorkspace(model, commanded=True, rough=True)
         self.lines = Lines(**{name: np.zeros((2, n, n)) for name in Lines._fields})
         self.response = allocate_response(n)._replace(M=own.terms.M)
         self._period, self.drives = period, own.drives

@@ -12,7 +12,7 @@ from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.dynamics.turns import turns_of
+from softrobot_dynamics.dynamics.periodic_coordinates import periodic_coordinates
 from softrobot_dynamics.errors import UnknownNameError
 from softrobot_dynamics.estimation.sensors.contract import (
     allocate,
@@ -37,8 +37,8 @@ class JointSensor(Sensor):
     Coordinates (K,) by name: of the robot, q, or of its actuators, y; NaN for one that is missing.
 
     y is as everywhere: of a tendon its elongation [m], zero at q = 0. Each is gated alone. An
-    angle that may go round (:mod:`softrobot_dynamics.dynamics.turns`) may be measured within a
-    turn: what is nearest to the estimate counts, but for a robot of which only
+    angle that may go round (:mod:`softrobot_dynamics.dynamics.periodic_coordinates`) may be
+    measured within a turn: what is nearest to the estimate counts, but for a robot of which only
     one posture is asked for.
     """
 
@@ -76,7 +76,7 @@ class JointSensor(Sensor):
             if each not in known:
                 raise UnknownNameError('coordinate or actuator', each, tuple(known))
         evaluate, observed = model.evaluator(), allocate(K, model.n)
-        period = np.r_[turns_of(model.description).period, np.zeros(model.m)]
+        period = np.r_[periodic_coordinates(model.description).period, np.zeros(model.m)]
         which = np.array([known.index(each) for each in self.names])
         observe = cached(
             observe_coordinates,

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.errors import MessageError
-from softrobot_dynamics.nodes.messaging.sizes import most_bytes, require_size
+from softrobot_dynamics.nodes.messaging.message_sizes import most_bytes, require_size
 from softrobot_dynamics.nodes.messaging.template import (
     find,
     GeneratedMessage,

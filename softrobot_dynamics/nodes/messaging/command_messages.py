@@ -21,7 +21,7 @@ from softrobot_dynamics.loops.contracts import CommandSource
 from softrobot_dynamics.nodes.messaging import messages
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.parts_inbox import PartsInbox
-from softrobot_dynamics.nodes.messaging.quality import NEWEST
+from softrobot_dynamics.nodes.messaging.qos import NEWEST
 
 #: By the types of `configuration.command_parts`.
 _READERS: dict[str, Any] = {

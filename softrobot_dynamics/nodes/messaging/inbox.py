@@ -21,7 +21,7 @@ from rclpy.guard_condition import GuardCondition
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from softrobot_dynamics.nodes.messaging.codec import Decoder
-from softrobot_dynamics.nodes.messaging.quality import subscription
+from softrobot_dynamics.nodes.messaging.qos import subscription
 
 try:
     from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy

@@ -19,7 +19,7 @@ from softrobot_dynamics.nodes.messaging.codec import Encoder
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.messages import stamped, StateWriter
 from softrobot_dynamics.nodes.messaging.parts_inbox import PartsInbox
-from softrobot_dynamics.nodes.messaging.quality import NEWEST, publisher
+from softrobot_dynamics.nodes.messaging.qos import NEWEST, publisher
 from softrobot_dynamics.simulation.cycles import Cycles
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.errors import MessageError
-from softrobot_dynamics.nodes.messaging.sizes import NAMES, POINTS
+from softrobot_dynamics.nodes.messaging.message_sizes import NAMES, POINTS
 from std_msgs.msg import Header
 
 _BEGIN = 4  # bytes that say how the rest is encoded; alignment counts from behind them

@@ -24,7 +24,7 @@ from softrobot_dynamics.reproduce.outcome import (
     SystemResult,
     Tell,
 )
-from softrobot_dynamics.reproduce.turning import MovingArray, skew, spin, turning
+from softrobot_dynamics.reproduce.reference_rotations import MovingArray, skew, spin, turning
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

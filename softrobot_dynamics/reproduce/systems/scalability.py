@@ -33,7 +33,7 @@ from softrobot_dynamics.reproduce.outcome import (
     SystemResult,
     Tell,
 )
-from softrobot_dynamics.reproduce.turning import Numbers
+from softrobot_dynamics.reproduce.reference_rotations import Numbers
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,7 +6,7 @@ from oracles import rods
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.bodies.contract import BODIES
-from softrobot_dynamics.bodies.released import STRAINS
+from softrobot_dynamics.bodies.released_strains import STRAINS
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
@@ -142,7 +142,7 @@ def test_stiffness_is_the_energy_of_the_strains():
 
 
 def test_rigidities_make_the_same_rod():
-    """Given for a tapered ellipse by numbers, no two of a kind alike: terms of an equal rod."""
+    """A rod given by the rigidities of a tapered elliptic section has the terms of that rod."""
     shape = rod(VARYING, poisson_ratio=0.4, shear_correction=0.85, damping=0.1, section=STRAIGHT)
     A, Ix, Iy, J = shape.section.at(0.5)
     E, G, rho = 6e5, 6e5 / 2.8, 1070.0

@@ -255,14 +255,14 @@ def test_fourier_functions_are_orthogonal_waves():
 
 
 def test_bells_have_their_centre_and_width():
-    """Each is 1 at its centre and 1/e a width away; the centres divide the rod."""
+    """A Gaussian is 1 at its centre and 1/e a width away; the centres divide the rod."""
     centres = np.array([1.0, 3.0, 5.0]) / 6.0
     np.testing.assert_allclose(at('gaussian', centres)[1:].diagonal(), 1.0)
     np.testing.assert_allclose(at('gaussian', centres + 0.3)[1:].diagonal(), np.exp(-1.0))
 
 
 def test_pieces():
-    """Each function is 1 on its piece only; a break belongs to the piece before it."""
+    """A piecewise constant function is 1 on its piece only, with the break at its end."""
     sigma = np.array([0.0, 0.1, 0.2, 0.21, 0.65, 0.66, 1.0])
     wanted = [[1, 1, 1, 0, 0, 0, 0], [0, 0, 0, 1, 1, 0, 0], [0, 0, 0, 0, 0, 1, 1]]
     assert np.array_equal(at('piecewise_constant', sigma), wanted)

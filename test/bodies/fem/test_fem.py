@@ -370,7 +370,7 @@ def test_damaged_files_are_refused(file, tmp_path):
     ({'mesh': 'none.msh'}, 'mesh', 'the mesh'),
 ], ids=str)  # fmt: skip
 def test_wrong_fields_are_refused(fields, path, words, file):
-    """Each by its place."""
+    """Each wrong field of a fem body is refused with its place."""
     with pytest.raises(DescriptionError) as caught:
         robot(**{'file': file, **fields} if 'modes' not in fields else {'file': fields['modes']})
     (problem,) = caught.value.problems
@@ -396,7 +396,7 @@ def test_wrong_numbers_of_modes_are_refused(count, derivatives):
 
 
 def test_meshes_that_are_no_body_are_refused():
-    """One below its base, one that stands on a point or ends in one, one in two parts."""
+    """Meshes below their base, without a flat base or tip, or in two parts are refused."""
     mesh = box((1, 1, 2), SIZE)
     lowered = Mesh(mesh.points - [0.0, 0.0, 0.01], mesh.tetrahedra)
     raised = Mesh(mesh.points + [0.0, 0.0, 0.01], mesh.tetrahedra)

@@ -410,7 +410,7 @@ def test_a_fitted_body_moves_like_the_one_it_learned(fitted):
 
 
 def test_a_fit_can_be_repeated():
-    """The same seed gives the same weights, another one others."""
+    """Fits with equal seeds give equal weights, with other seeds other weights."""
     one, same, other = (
         fit.fit(samples(20, 4), (4,), iterations=3, seed=seed).network for seed in (1, 1, 2)
     )
@@ -441,7 +441,7 @@ def test_derivatives_of_the_fit():
     ({'decay': np.nan}, 'argument decay'),
 ], ids=str)  # fmt: skip
 def test_wrong_arguments_of_a_fit(change, words):
-    """Each is named."""
+    """Each wrong argument of a fit is refused by name."""
     with pytest.raises(ArgumentError) as caught:
         fit.fit(samples(5, 5), **change)
     assert words in str(caught.value)

@@ -8,7 +8,7 @@ import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.references.piecewise import constant, spline
-from softrobot_dynamics.simulation.actuation import ActuatedSimulator
+from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 from support.servos import servo
 
 PERIOD = 1e-3

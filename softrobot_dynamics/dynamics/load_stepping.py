@@ -1,0 +1,43 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""The ramp: equilibria followed from no load to all of it, where Newton's method alone fails."""
+
+from __future__ import annotations
+
+import numpy as np
+from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.dynamics.newton import newton
+from softrobot_dynamics.dynamics.saddle_free_newton import NewtonResult, settle, StaticProblem
+from softrobot_dynamics.errors import NotConvergedError
+
+MAX_ITERATIONS = 100
+
+# shares of the load, and Newton iterations for each of them, few so as to stay near
+FIRST, LEAST, FEW = 0.125, 2.0**-10, 15
+
+
+def step_load(statics: StaticProblem, q: Vector, u: Vector, iterations: int) -> NewtonResult:
+    """Follow equilibria from no load to all of it; return :class:`NewtonResult`, or raise."""
+    share = step = 0.0  # at first only the load is taken off
+    reason = ''
+    while True:
+        target = min(1.0, share + step)
+        statics.set_share(target)
+        found = newton(statics, q, u, FEW if target else MAX_ITERATIONS)
+        iterations += found.iterations
+        stays = statics.stands(found, u)
+        if not stays and step <= LEAST:  # what was followed ends here
+            settled, reason, steps = settle(statics, q, u, lambda q: newton(statics, q, u, FEW))
+            found, stays = settled or found, bool(settled)
+            iterations += steps + (settled.iterations if settled else 0)
+        if stays and target == 1.0:
+            return found._replace(iterations=iterations)
+        if stays:
+            q, share = statics.begin_at(found.q), target
+            step = 2.0 * step or FIRST
+        elif step > LEAST:
+            step *= 0.5
+        else:
+            break
+    statics.set_share(1.0)
+    residual = float(np.abs(statics.residual(q, u)[0]).max())
+    raise NotConvergedError('equilibrium', iterations, residual, share, reason)

@@ -1,0 +1,129 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Settling: where a robot that is let go comes to rest when all its motion is damped."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.dynamics.stability import Linearised
+
+STEPS = 300
+TURN = 0.5  # a step turns no joint and no body by more [rad]
+SHIFT = 0.5  # nor lengthens any by more, of the robot's length
+PUSH = 0.02  # off a ridge turns something by so much [rad], or shifts it by such a share
+NEAR = 1e-3  # residual, of the forces at play, from which Newton's method does the rest
+REPRESENTED = 'a posture that the bodies cannot represent'
+
+
+class NewtonResult(NamedTuple):
+    """End of Newton's method: balanced or not; ``direct``: no step had to be shortened."""
+
+    q: Vector
+    residual: float
+    iterations: int
+    balanced: bool
+    direct: bool
+
+
+class StaticProblem(Protocol):
+    """The part of :class:`softrobot_dynamics.dynamics.statics.Statics` that is used here."""
+
+    def residual(self, q: Vector, u: Vector) -> tuple[Vector, Vector]:
+        """Return the static residual (n,) and the sizes (n,) of the forces in it."""
+
+    def set_share(self, share: float) -> None:
+        """Let only this share of the load act."""
+
+    def stiffness(self, q: Vector, u: Vector, size: Vector) -> tuple[Matrix, Vector]:
+        """Return the tangent stiffness (n, n), made regular by sizes (n,), and what was added."""
+
+    def linearised(self, q: Vector, u: Vector) -> Linearised:
+        """Return the motion about q (n,) under u (m,)."""
+
+    def stands(self, found: NewtonResult, u: Vector) -> bool:
+        """Tell whether what was found is balanced, and nothing pushes the robot out of it."""
+
+    def begin_at(self, q: Vector) -> Vector:
+        """Go on from a posture that was reached; return the same in coordinates from now on."""
+
+    def obstacle(self, q: Vector) -> str:
+        """Return in words what makes q (n,) no posture to rest in, or ''."""
+
+    def turn(self, step: Vector) -> float:
+        """Largest angle [rad] by which a joint or a body turns by a small step (n,) of q."""
+
+    def shift(self, step: Vector) -> float:
+        """Largest share of its length by which the robot grows by a small step (n,) of q."""
+
+
+class SettlingResult(NamedTuple):
+    """Result of Newton's method, or None and the ``reason``; the number of steps before."""
+
+    found: Any
+    reason: str
+    steps: int
+
+
+def settle(
+    statics: StaticProblem, q: Vector, u: Vector, newton: Callable[[Vector], Any]
+) -> SettlingResult:
+    """
+    Let the robot go at q (n,) under u (m,), and return how it has :class:`SettlingResult`.
+
+    Steps lead down along every mode of vibration: Newton's, but away from what that would climb
+    to. ``newton(q)`` ends them, and where the robot balances on a ridge it gets a push.
+    """
+    for taken in range(STEPS):
+        r, size = statics.residual(q, u)
+        near = statics.linearised(q, u)
+        if not (np.isfinite(r).all() and np.isfinite(near.K).all()):
+            return SettlingResult(None, REPRESENTED, taken)
+        squares, modes = near.modes()
+        step = _downhill(statics, r, np.maximum(np.abs(squares), near.errors(modes)), modes)
+        if unbalance(r, size) <= NEAR:
+            found = newton(q)
+            if statics.stands(found, u):
+                return SettlingResult(found, '', taken)
+            if found.balanced:
+                step = step + _push(statics, r, modes[:, 0])
+        q, reason = _lower(statics, q, u, r, step)
+        if reason:
+            return SettlingResult(None, reason, taken + 1)
+        q = statics.begin_at(q)
+    return SettlingResult(None, f'the robot still moves after {STEPS} steps', STEPS)
+
+
+def unbalance(r: Vector, size: Vector) -> float:
+    """Return the largest residual (n,), each of the ``size`` (n,) of the forces in it."""
+    return float((np.abs(r) / np.maximum(size, np.finfo(float).tiny)).max(initial=0.0))
+
+
+def _downhill(statics: StaticProblem, r: Vector, squares: Vector, modes: Matrix) -> Vector:
+    """Return a step (n,) that turns nothing by more than TURN, nor lengthens it by SHIFT."""
+    step = -modes @ ((modes.T @ r) / np.maximum(squares, np.finfo(float).tiny))
+    turn, shift = max(statics.turn(step), 1e-300), max(statics.shift(step), 1e-300)
+    return step * min(1.0, TURN / turn, SHIFT / shift)
+
+
+def _push(statics: StaticProblem, r: Vector, mode: Vector) -> Vector:
+    """Return a step (n,) along a mode, down if that has a direction."""
+    size = max(statics.turn(mode), statics.shift(mode), 1e-300)
+    return mode * PUSH / size * (-1.0 if mode @ r > 0.0 else 1.0)
+
+
+def _lower(
+    statics: StaticProblem, q: Vector, u: Vector, r: Vector, step: Vector
+) -> tuple[Any, str]:
+    """Return q after a step, or a part of it, that does not climb, and ''; None and why not."""
+    reason = 'no posture near is lower'
+    for scale in 0.5 ** np.arange(20):
+        better = q + scale * step
+        derivative = statics.residual(better, u)[0] @ step
+        if not np.isfinite(derivative):
+            reason = REPRESENTED
+        elif obstacle := statics.obstacle(better):
+            reason = obstacle
+        elif derivative <= 0.5 * abs(r @ step):
+            return better, ''
+    return None, reason

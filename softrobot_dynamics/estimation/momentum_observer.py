@@ -1,0 +1,154 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+The force on a robot of which all coordinates and rates are measured: a momentum observer.
+
+The generalized momentum p = M(q) v changes by ::
+
+    dp/dt = A u - h + dM/dt v + f,    h = c + g + s + d = ID(q, v, 0),
+
+and the observer's r follows f as T dr/dt = f - r does, without accelerations (De Luca and
+Mattone, ICRA 2005; Haddadin, De Luca and Albu-Schaffer, IEEE T-RO 33, 2017). It is the exact
+solution of that for the mean of f over each period, so no period is too long for it. The c(q, v)
+is quadratic in v: with W = dc/dv, dM/dt v = c + C^T v = (W + W^T) v / 2. And W is the part of
+dh/dv that is odd in v: damping forces are odd, so their derivatives are even.
+
+Impulses over a period are those of the trapezoidal rule, but for that of linear damping, which
+soft bodies have too much of: D times the way is exact.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.dynamics.arguments import checked, checked_time, require_finite
+from softrobot_dynamics.dynamics.calls import jacobian
+from softrobot_dynamics.dynamics.command_conversion import HeldCables
+from softrobot_dynamics.dynamics.derivatives import Differentiator
+from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.model.closures import require_tree
+from softrobot_dynamics.recursion.singular_mass import accelerations
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+
+class _Instant(NamedTuple):
+    """A robot at a time [s]."""
+
+    t: float
+    q: Vector  # (n,)
+    p: Vector  # (n,) momentum
+    change: Vector  # (n,) of it, but for actuators, linear damping and what acts from outside
+    A: Matrix  # (m, n) force of a unit of each actuator, zero of those that are told positions
+
+
+class MomentumObserver:
+    """
+    A generalized momentum observer: q and qd as measured in, force from outside (n,) out.
+
+    After a push begins, ``force`` has 1 - exp(-t / ``time``) of it after t [s]; with a shorter
+    ``time`` it is found sooner, and noisier. All that the model has wrong is a part of it, such as
+    Coulomb friction, which no model has. Not for several threads.
+
+    Attributes: ``model``; ``time`` [s]; ``force`` (n,), the newest. Raises ArgumentError.
+    """
+
+    def __init__(self, model: CompiledModel, *, time: float = 0.02) -> None:
+        require_tree(model, 'observers of momentum are')
+        self.model, self.time = model, checked_time('time', time)
+        if not self.time > 0.0:
+            raise ArgumentError('time', time, 'a time > 0 [s]')
+        self._evaluate, self._differentiate = model.evaluator(), Differentiator(model)
+        self._signs = np.where(model.positioned, 0.0, model.signs)
+        positioned = bool(model.positioned.any())
+        self._cables = HeldCables(model, self._evaluate.robot) if positioned else None
+        self._rest = np.zeros(model.n)
+        self.begin(0.0)
+
+    def begin(self, t: float, q: ArrayLike | None = None, qd: ArrayLike | None = None) -> None:
+        """
+        Restart at a time [s] at q and qd (n,), by default the initial q, at rest.
+
+        Raises ArgumentError.
+        """
+        q, qd = self.model.q0 if q is None else q, self._rest if qd is None else qd
+        self._last, self.force = self._evaluate_at(t, q, qd), np.zeros(self.model.n)
+
+    def __call__(self, t: float, q: ArrayLike, qd: ArrayLike, u: ArrayLike) -> Vector:
+        """
+        Return the force (n,) at a time [s] by q and qd (n,), under u (m,) since the call before.
+
+        Of tendons that are told positions u are these. Where coordinates jump, as when a rotation
+        vector is made a shorter one, begin anew. Raises ArgumentError.
+        """
+        before, now, u = self._last, self._evaluate_at(t, q, qd), checked('u', u, (self.model.m,))
+        h = now.t - before.t
+        if not h > 0.0:
+            raise ArgumentError('t', t, f'a time after {before.t:g} s, that of the call before')
+        impulse = 0.5 * h * (before.change + now.change + self._pull(before, u))
+        impulse += 0.5 * h * self._pull(now, u) - self.model.damping @ (now.q - before.q)
+        mean = (now.p - before.p - impulse) / h
+        require_finite(self.model, now.q, mean)
+        keep = math.exp(-h / self.time)
+        self._last, self.force = now, keep * self.force + (1.0 - keep) * mean
+        return self.force.copy()
+
+    def push(
+        self,
+        body: str | None = None,
+        *,
+        point: ArrayLike | None = None,
+        moment: bool = False,
+        frame: str = 'base',
+        covariance: ArrayLike | None = None,
+    ) -> Vector:
+        """
+        Return the force (3,) at a place that explains the newest one best, by least squares.
+
+        Place, ``moment``, by which it is a wrench (6,), and ``frame`` are those of
+        :meth:`~.estimator.Estimator.push`. What is left is weighed by the inverse of its
+        ``covariance`` (n, n) where nothing pushes; by default M, whatever units coordinates have.
+        What does not move the robot is zero. Raises ArgumentError, SingularMassError.
+        """
+        q, n = self._last.q, self.model.n
+        J = jacobian(self.model, q=q, body=body, point=point, frame=frame)
+        J = J if moment else J[3:]
+        wrench = np.repeat([self.model.scales.length, 1.0], 3)[-len(J) :]  # its units
+        J = wrench[:, None] * J
+        if covariance is None:
+            M = self._evaluate(q, self._rest).M
+            columns = [accelerations(self.model, M, column) for column in (*J, self.force)]
+        else:
+            P = checked('covariance', covariance, (n, n))
+            try:
+                columns = list(np.linalg.solve(P, np.vstack([J, self.force]).T).T)
+            except np.linalg.LinAlgError:
+                raise ArgumentError('covariance', covariance, 'a matrix of full rank') from None
+        inverse = np.linalg.pinv(J @ np.transpose(columns[:-1]), hermitian=True)
+        found: Vector = wrench * (inverse @ (J @ columns[-1]))
+        return found
+
+    def _evaluate_at(self, t: float, q: ArrayLike, qd: ArrayLike) -> _Instant:
+        """Return the robot at a time; ArgumentError."""
+        n, own, D = self.model.n, self._differentiate, self.model.damping
+        t, q, qd = checked_time('t', t), checked('q', q, (n,)).copy(), checked('qd', qd, (n,))
+        terms = self._evaluate(q, qd)
+        p, A = terms.M @ qd, self._signs[:, None] * terms.J
+        W = own.inverse(q, -qd, self._rest)[1][:, n:].copy()
+        h, by_state = own.inverse(q, qd, self._rest)
+        W = 0.5 * (by_state[:, n:] - W)
+        change = 0.5 * (W + W.T) @ qd - h + D @ qd
+        require_finite(self.model, q, change)
+        return _Instant(t, q, p, change, A)
+
+    def _pull(self, there: _Instant, u: Vector) -> Vector:
+        """Return the generalized force (n,) of actuators under u (m,)."""
+        force: Vector = u @ there.A
+        if self._cables is not None:
+            self._evaluate(there.q, self._rest)
+            force = force - self._cables.pulls(there.q, u).sum(axis=0)
+        return force

@@ -1,0 +1,187 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Postures for a stream of points, each found from the posture before.
+
+The same conditions of optimality as in :mod:`softrobot_dynamics.references.inverse_statics`, by a
+few Newton iterations from the solution for the point before. A point that no admissible u can hold
+is approached along the straight line from there, as far as that goes. So are poses, points with an
+orientation; the tip turns about one axis then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.dynamics.arguments import body_index, checked
+from softrobot_dynamics.dynamics.calls import forward_kinematics
+from softrobot_dynamics.errors import NotConvergedError
+from softrobot_dynamics.references.inverse_statics import actuation_coordinates, BARRIER, Search
+from softrobot_dynamics.references.rotations import between, turned
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+STIFFNESS = 1e6  # of the penalty: offsets of some 1e-5 robot's lengths, and the search is short
+ITERATIONS = 15  # for a point near the one before
+HELD, BALANCED, SETTLED = 2e-4, 1e-5, 1e-4  # of a solution: gap, forces, last step: relative
+STAGES = ((1.0, 1e1), (1.0, 1e2), (0.1, 1e3), (1e-2, 1e4), (BARRIER, 1e5), (BARRIER, STIFFNESS))
+STAY = 100.0  # how much joints with limits rather stay where they are at the start
+STEPS, FINEST = 40, 5e-4  # solutions for one point, and the least way between two [lengths]
+WAY = 0.02  # of the robot's length that the tip may go from one solution to the next
+LENGTH, LEVER = 0.6, 0.1  # [m] what a radian counts as on a robot so long, others in proportion
+
+
+class Goal(NamedTuple):
+    """Desired point or pose of a tip, base frame; ``lever`` [m] is what a radian counts as."""
+
+    point: Vector  # (3,) [m]
+    lever: float
+    rotation: Matrix | None = None  # (3, 3) of the tip's axes; None: whatever comes
+
+    def way(self, other: Goal) -> Vector:
+        """Return the way to another [m], the turn by the lever behind it where both have one."""
+        shift = other.point - self.point
+        if self.rotation is None or other.rotation is None:
+            return shift
+        return np.concatenate([shift, self.lever * between(self.rotation, other.rotation)])
+
+    def after(self, way: Vector) -> Goal:
+        """Return the Goal at the end of a way."""
+        if self.rotation is None or len(way) == 3:
+            return self._replace(point=self.point + way[:3], rotation=None)
+        rotation = turned(self.rotation, way[3:] / self.lever)
+        return self._replace(point=self.point + way[:3], rotation=rotation)
+
+
+class ReachableTip(NamedTuple):
+    """Nearest point, or pose, that a tip can reach."""
+
+    y: Vector  # (m,) the outputs in the posture found
+    point: Vector  # (3,) [m] where the tip is then, base frame
+    off: float  # [m] from there to the point asked for
+    rotation: Matrix | None = None  # (3, 3) of the tip then, where one was asked for
+    turn: float = 0.0  # [rad] from there to the one asked for
+
+
+class TipFollower:
+    """Follows points with the tip of one body; ``q0`` (n,) is where the robot is at the start."""
+
+    def __init__(self, model: CompiledModel, body: str, q0: ArrayLike) -> None:
+        self._model, self._index = model, body_index(model, body)
+        self._lever = LEVER * model.scales.length / LENGTH
+        self._search = _PoseSearch(model, [self._index], checked('q0', q0, (model.n,)), 1.0, STAY)
+        length = model.scales.length
+        self._way, self._finest = WAY * length, FINEST * length
+        self._step = self._way
+        self._tried: Goal | None = None  # where the search was last for the nearest
+        if not self._settle(self._goal(self.tip(q0)), STAGES):
+            raise NotConvergedError(
+                f'posture with the tip of {body} at its present place', 0, np.nan
+            )
+        self._at = self._goal(self.tip(self._search.q))
+
+    def _goal(self, point: Vector) -> Goal:
+        return Goal(point, self._lever)
+
+    def tip(self, q: ArrayLike) -> Vector:
+        """Return where the tip is at q (n,): (3,) [m], base frame."""
+        return self._pose(q).point
+
+    def follow(self, point: ArrayLike, rotation: ArrayLike | None = None) -> ReachableTip:
+        """
+        Return the :class:`ReachableTip` for a point (3,) [m], base frame.
+
+        With a ``rotation`` (3, 3) of the tip's axes for that pose: where it cannot be, the tip
+        goes near in both, a radian counting as a sixth of the robot's length.
+        """
+        asked = self._goal(checked('point', point, (3,)))
+        if rotation is not None:
+            asked = asked._replace(rotation=checked('rotation', rotation, (3, 3)))
+            if self._at.rotation is None:
+                self._at = self._at._replace(rotation=self._pose(self._search.q).rotation)
+        else:
+            self._at = self._goal(self._at.point)
+        if not self._walk(asked):
+            self._approach(asked)
+        y = actuation_coordinates(self._model, self._search.q)
+        way = self._at.way(asked)
+        off, turn = np.linalg.norm(way[:3]), np.linalg.norm(way[3:]) / self._lever
+        return ReachableTip(y, self._at.point, float(off), self._at.rotation, float(turn))
+
+    def ahead(self, q: ArrayLike) -> float:
+        """Return how far the tip, at q (n,), is from the last Place [m], turns by their lever."""
+        return float(np.linalg.norm(self._pose(q).way(self._at)))
+
+    def _pose(self, q: ArrayLike) -> Goal:
+        T = forward_kinematics(self._model, q=q)[self._index]
+        return self._goal(T[:3, 3].copy())._replace(rotation=T[:3, :3].copy())
+
+    def _walk(self, asked: Goal) -> bool:
+        """Go straight towards a point, in steps; tell whether it was reached."""
+        for _ in range(STEPS):
+            way = self._at.way(asked)
+            left = float(np.linalg.norm(way))
+            share = min(1.0, self._step / left) if left > 0.0 else 1.0
+            goal = self._at.after(share * way)
+            if self._holds(goal):
+                self._at = goal
+                self._step = min(2.0 * self._step, self._way)
+                if share == 1.0:
+                    return True
+            elif self._step <= self._finest:
+                return False
+            else:
+                self._step = max(0.25 * min(self._step, left), self._finest)
+        return False
+
+    def _approach(self, asked: Goal) -> None:
+        """Go to the posture whose tip is the nearest to a point, if that is nearer; takes long."""
+        tried = self._tried
+        same = tried is not None and (tried.rotation is None) == (asked.rotation is None)
+        if tried is not None and same and np.linalg.norm(asked.way(tried)) < 0.5 * self._way:
+            return
+        self._tried = asked
+        before, left = self._search.z, np.linalg.norm(self._at.way(asked))
+        if self._settle(asked, STAGES):
+            near = self._pose(self._search.q)
+            if np.linalg.norm(near.way(asked)) < left - self._finest:
+                self._at = near if asked.rotation is not None else self._goal(near.point)
+                return
+        self._search.z = before
+
+    def _settle(self, goal: Goal, stages: Sequence[tuple[float, float]]) -> bool:
+        """Go to the posture at rest whose tip is the nearest to a goal; tell if there is one."""
+        good: Any = None
+        for barrier, stiffness in stages:
+            _, balance, change = self._search.solve(
+                goal, barrier, stiffness, 4 * ITERATIONS, SETTLED
+            )
+            if balance < BALANCED and change < 10.0 * SETTLED:
+                good = self._search.z
+        self._search.z = self._search.z if good is None else good
+        return good is not None
+
+    def _holds(self, goal: Goal) -> bool:
+        """Go to the posture for a goal, and tell whether there is one; else stay."""
+        before = self._search.z
+        found = self._search.solve(goal, BARRIER, STIFFNESS, ITERATIONS, SETTLED)
+        off, balance, change = found
+        if off < HELD and balance < BALANCED and change < SETTLED:
+            return True
+        self._search.z = before
+        return False
+
+
+class _PoseSearch(Search):
+    """A search for the posture of one tip whose targets are :class:`Goal`."""
+
+    def aims(self, target: Goal) -> tuple[Vector, Matrix]:
+        """Return the way from the tip to a goal, (3,) or (6,) [m], and its derivative by q."""
+        poses, jacobians = self._statics.tip_poses(self._bodies)
+        T, J = poses[0], jacobians[0]
+        way = target._replace(point=T[:3, 3], rotation=T[:3, :3]).way(target)
+        return way, J[3:] if len(way) == 3 else np.vstack([J[3:], target.lever * J[:3]])
