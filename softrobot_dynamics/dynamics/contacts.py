@@ -12,7 +12,7 @@ from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.model.contacts import contact_of, ContactPlan
-from softrobot_dynamics.recursion.contact import touch
+from softrobot_dynamics.recursion.contact import add_contact_stiffness, touch
 from softrobot_dynamics.recursion.contact_pairs import A, A_END, B, B_END, KIND, SOLID_SOLID
 from softrobot_dynamics.recursion.finite_differences import by_fourth_order, CONTACT_STEP
 
@@ -84,6 +84,26 @@ class ContactForces:
         self._h[:] = 0.0
         self._touch(q, qd)
         return -self._h
+
+
+class ContactStiffness(ContactForces):
+    """Contact forces with their stiffness and damping, in one evaluation each."""
+
+    def __init__(self, model: CompiledModel, plan: ContactPlan) -> None:
+        super().__init__(model, plan)
+        self._K, self._D = np.zeros((2, model.n, model.n))
+        self._add = cached(add_contact_stiffness, contact=self.contact, K=self._K, D=self._D)
+        self._add()  # compiles
+
+    def by_state(self) -> Matrix:
+        """
+        Return stiffness and damping (n, 2 n) where :meth:`force` was asked for last.
+
+        What comes of the force where normals and Jacobians change is left out.
+        """
+        self._K[:], self._D[:] = 0.0, 0.0
+        self._add()
+        return np.hstack([self._K, self._D])
 
 
 def contact_forces(model: CompiledModel) -> ContactForces | None:

@@ -16,7 +16,7 @@ from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import NOTHING, run_three
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.dynamics.arguments import checked
-from softrobot_dynamics.dynamics.contacts import contact_forces
+from softrobot_dynamics.dynamics.contacts import contact_forces, ContactStiffness
 from softrobot_dynamics.dynamics.derivative_workspace import DerivativeWorkspace
 from softrobot_dynamics.dynamics.jacobians import load_stiffness
 from softrobot_dynamics.dynamics.points import Placement
@@ -57,7 +57,8 @@ class Differentiator:
     Arguments are contiguous float arrays, unchecked. In :meth:`forward` a ``force`` (n,) from
     outside acts as well, if there is such an array; its numbers may change. If it is
     ``commanded``, u is what actuators are told: of those that are positioned the positions, by
-    which there are no derivatives. After that the
+    which there are no derivatives. If it is ``touching``, stiffness and damping of contact
+    count, with obstacles where they are at ``time`` [s], but its force does not. After that the
     derivatives of the forces that the acceleration balances are in ``M`` (n, n), by qdd,
     ``by_state`` (n, 2 n), of ID by q and qd, and ``stiffness`` (n, n), of A(q) u by q; the
     ``tangents`` have the twists and motions of all frames, the ``response`` the factors of M, the
@@ -68,9 +69,20 @@ class Differentiator:
     """
 
     def __init__(
-        self, model: CompiledModel, force: Vector | None = None, *, commanded: bool = False
+        self,
+        model: CompiledModel,
+        force: Vector | None = None,
+        *,
+        commanded: bool = False,
+        touching: bool = False,
     ) -> None:
-        own, n = DerivativeWorkspace(model, force, commanded=commanded), model.n
+        plan, n = model.contact_plan, model.n
+        self._touching: ContactStiffness | None = None
+        self.time = 0.0
+        if touching and plan is not None:
+            self._touching = ContactStiffness(model, plan)
+            accelerations(model, np.eye(n), np.zeros(n))  # compiles
+        own = DerivativeWorkspace(model, force, commanded=commanded)
         self.model, self.robot, self.tangents, self._own = model, own.robot, own.tangents, own
         self.terms, self.drives = own.terms, own.drives
         self.response, self.M, self.by_state = own.response, own.terms.M, own.tangents.by_state
@@ -133,7 +145,18 @@ class Differentiator:
         self._own.command[:] = u
         if self._respond(q, qd, u):
             accelerations(self.model, self.M, np.zeros(self.model.n))  # raises
+        if (touches := self._of_contact(q, qd)) is not None:
+            self.by_state += touches
+            rates = self.response.change[:, : 2 * len(q)]
+            rates -= accelerations(self.model, self.M, touches.T).T
         return self._forward
+
+    def _of_contact(self, q: Vector, qd: Vector) -> Matrix | None:
+        """Return the stiffness and damping (n, 2 n) of contact at (q, qd), if anything touches."""
+        touching = self._touching
+        if touching is None or not touching.force(q, qd, self.time).any():
+            return None
+        return touching.by_state()
 
 
 def inverse_dynamics_derivatives(

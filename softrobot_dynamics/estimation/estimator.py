@@ -170,10 +170,18 @@ class Estimator(Pickleable):
         """
         Return the :class:`Estimate` at a time [s], by all measurements and commands until now.
 
-        It rests on measurements that were true until then. Raises ArgumentError for a time before
-        what is kept, SimulationDivergedError.
+        It rests on measurements that were true until then. Contact that is predicted is in its
+        force, but not in the covariance of that. Raises ArgumentError for a time before what is
+        kept, SimulationDivergedError.
         """
         time, n = checked_time('time', time), self.model.n
+        x, P = self._at(time, covariance)
+        x = x.copy()
+        x[2 * n : 3 * n] += self._mover.touch
+        return estimate_of(time, x, n, P)
+
+    def _at(self, time: float, covariance: bool = False) -> tuple[Vector, Matrix | None]:
+        """Return x (N,) at a time [s], and its covariance (N, N) if it is asked for."""
         place = bisect_right(self._moments, time, key=_time_of)
         if place == 0:
             known = self._moments[0].state.time
@@ -181,7 +189,7 @@ class Estimator(Pickleable):
         state = self._moments[place - 1].state
         if covariance:
             moved = self._mover.move(state.copy(), time, self._commands)
-            return estimate_of(time, moved.x, n, covariance_of(moved.S))
+            return moved.x, covariance_of(moved.S)
         start, x = state.time, state.x.copy()
         newest = place == len(self._moments)
         if newest and self._ahead is not None and self._ahead[0] <= time:
@@ -189,7 +197,7 @@ class Estimator(Pickleable):
         self._mover.move_mean(x, start, time, self._commands)
         if newest:
             self._ahead = time, x
-        return estimate_of(time, x, n, None)
+        return x, None
 
     def predicted(self, sensor: str, time: float | None = None) -> Array:
         """
@@ -204,10 +212,10 @@ class Estimator(Pickleable):
         state, n = self._moments[-1].state, self.model.n
         x, at = state.x, state.time
         if time is not None:
-            found, at = self.estimate(time), time
-            x = np.concatenate([found.q, found.qd, found.force, found.model_error])
+            at = checked_time('time', time)
+            x, _ = self._at(at)
         bound = self._bound[number]
-        self._mover.take(x)
+        self._mover.take(x, at)
         self._mover.u[:] = self._commands.at(at)
         observed = bound.observation.observed
         bound.observation.observe(x[:n], x[n : 2 * n], np.zeros(len(observed.predicted)))
@@ -279,7 +287,7 @@ class Estimator(Pickleable):
             raise ArgumentError('sensors', chosen, 'at least one sensor')
         model, state = self.model, self._moments[-1].state
         u = self._commands.at(state.time) if u is None else checked('u', u, (model.m,))
-        self._mover.take(state.x)
+        self._mover.take(state.x, state.time)
         self._mover.u[:], q = u, state.x[: model.n]
         bound = [self._bound[self._numbers[each]] for each in chosen]
         seen = [(b.sensor.rate, b.observation) for b in bound]
@@ -302,7 +310,7 @@ class Estimator(Pickleable):
         state = self._mover.move(before.copy(), time, self._commands, mean)
         state = state._replace(time=time)
         self._ahead = None
-        self._mover.take(state.x)
+        self._mover.take(state.x, time)
         self._mover.u[:] = self._commands.at(time)
         bound.observe(state, z)
         doubted = state.copy() if time - sound > self._patience else None

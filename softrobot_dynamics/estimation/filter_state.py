@@ -20,6 +20,7 @@ from softrobot_dynamics.estimation.noise_covariance import allocate_noise_predic
 from softrobot_dynamics.estimation.servo_drives import ahead, ServoDifferentiator
 from softrobot_dynamics.estimation.settings import EstimatorSettings
 from softrobot_dynamics.estimation.square_root import allocate_prediction, predict
+from softrobot_dynamics.model.contacts import forget_contact
 from softrobot_dynamics.recursion.loads import push
 from softrobot_dynamics.simulation.integrators.contract import Inputs
 from softrobot_dynamics.simulation.integrators.exponential import ExponentialIntegrator
@@ -54,8 +55,9 @@ class StatePredictor:
     that fades. Covariances move in steps no longer than a ``step``, each by the derivatives at its
     beginning; the force's in the long run is that of the factor ``noise`` (n, n), that of the
     shares that of the ``deviations`` (k,): none, or three, which act as forces along ``E`` (n, k),
-    see :mod:`.model_error`. Steps [s], how long all that lasts, and the noise of efforts are
-    ``given`` by the settings.
+    see :mod:`.model_error`. ``touch`` (n,) is the mean force of contact in the last move, 0 unless
+    contact is predicted; ``outside`` (n,) is that and ``force``. Steps [s], how long all that
+    lasts, and the noise of efforts are ``given`` by the settings.
     """
 
     def __init__(
@@ -67,16 +69,18 @@ class StatePredictor:
         self.shares = np.zeros(0) if off is None else off.shares
         model = off or model  # type: ignore[assignment]  # it has what a model has
         self.q, self.qd, self.force = np.zeros(n), np.zeros(n), np.zeros(n)
+        self.outside, self.touch = np.zeros(n), np.zeros(n)
         self.u = np.zeros(model.m)
-        self._inputs = Inputs(model, commanded=True, servos=True)
+        self._inputs = Inputs(model, commanded=True, servos=True, touching=given.contact)
         fixed = ExponentialIntegrator(model, self._substep, self._inputs)
         pushed = entry(push, evaluate=fixed.entry, h=fixed.terms.h, force=self.force)
         self._fixed, self._advance = fixed, fixed.bind(pushed)
-        self._servos = fixed.acts.servos
+        self._servos, self._contact = fixed.acts.servos, fixed.acts.contact
         if self._servos is None:
-            own = Differentiator(model, self.force, commanded=True)
+            own = Differentiator(model, self.outside, commanded=True, touching=given.contact)
         else:
-            own = ServoDifferentiator(model, self.force, self._servos, fixed.driven(pushed))
+            evaluate = fixed.driven(pushed)
+            own = ServoDifferentiator(model, self.outside, self._servos, evaluate, given.contact)
         self.differentiate: Differentiator = own
         self._columns = None if off is None else Columns(off, own)
         self.E = np.zeros((n, 0)) if self._columns is None else self._columns.E
@@ -92,6 +96,8 @@ class StatePredictor:
     def begin(self, q: Vector) -> None:
         """Restart near q (n,)."""
         self._fixed.reset(q)
+        forget_contact(self._contact)
+        self.touch[:] = 0.0
 
     def move(
         self, state: FilterState, time: float, commands: EffortHistory, mean: Vector | None = None
@@ -108,7 +114,7 @@ class StatePredictor:
             return state
         h = (time - now) / count
         for _ in range(count):
-            self.take(x)
+            self.take(x, now)
             self.u[:] = commands.at(now)
             self.linearise()
             keep = math.exp(-h / self._fading)
@@ -118,7 +124,7 @@ class StatePredictor:
             if self._gauges is not None:
                 self._gauges.blur(S, N, now, h, commands)
             if mean is not None and count == 1:
-                self.take(mean)
+                self.take(mean, now)
             else:
                 self._go(now, now + h, commands)
             self._write(x)
@@ -128,16 +134,17 @@ class StatePredictor:
     def move_mean(self, x: Vector, start: float, time: float, commands: EffortHistory) -> None:
         """Move x (N,) from a start to a later time [s]."""
         if time - start > ROUNDING:
-            self.take(x)
+            self.take(x, start)
             self._go(start, time, commands)
             self._write(x)
 
-    def take(self, x: Vector) -> None:
-        """Stand at x (N,)."""
-        n = self.model.n
+    def take(self, x: Vector, time: float = 0.0) -> None:
+        """Stand at x (N,), with obstacles where they are at a time [s]."""
+        n, self.differentiate.time = self.model.n, time
         self.q[:], self.qd[:], self.force[:] = x[:n], x[n : 2 * n], x[2 * n : 3 * n]
         if self._columns is not None:
             self.shares[:] = x[3 * n :]
+        np.add(self.force, self.touch, out=self.outside)
 
     def _write(self, x: Vector) -> None:
         n = self.model.n
@@ -160,11 +167,16 @@ class StatePredictor:
 
     def _go(self, start: float, end: float, commands: EffortHistory) -> None:
         """Advance q and qd, the command of each step its mean; then the force has faded."""
-        since = start
+        since, contact = start, self._contact
+        self.touch[:] = 0.0
         for until, u in commands.between(start, end, self._substep):
             self._apply(u)
+            if contact is not None:
+                contact.moving.time[0] = since
             if self._advance(self._inputs.force, self.q, self.qd, until - since, False):
                 self._fail(since)
+            if contact is not None:
+                self.touch += (until - since) / (end - start) * contact.applied
             since = until
         self.force *= math.exp(-(end - start) / self._fading)
         if self._columns is not None:

@@ -42,9 +42,14 @@ class ServoDifferentiator(Differentiator):
     """
 
     def __init__(
-        self, model: CompiledModel, force: Vector, drives: ServoDrives, evaluate: Entry
+        self,
+        model: CompiledModel,
+        force: Vector,
+        drives: ServoDrives,
+        evaluate: Entry,
+        touching: bool = False,
     ) -> None:
-        super().__init__(model, force, commanded=True)
+        super().__init__(model, force, commanded=True, touching=touching)
         self._drives, self._evaluate = drives, cached(run, 'VECTOR, VECTOR', entry=evaluate)
         self._actuators, self._u = model.servos.actuators, np.zeros(model.m)
 

@@ -27,7 +27,7 @@ from softrobot_dynamics.annotations import Complaints, Vector
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
 from softrobot_dynamics.estimation.effort_measurements import Effort
 from softrobot_dynamics.estimation.sensors.contract import Sensor, SENSORS
-from softrobot_dynamics.schema.fields import items, member, nested, number
+from softrobot_dynamics.schema.fields import flag, items, member, nested, number
 from softrobot_dynamics.schema.parsing import parse, Problems
 from softrobot_dynamics.schema.yaml_files import read_yaml
 
@@ -80,7 +80,8 @@ class EstimatorSettings:
     Sensors, measured efforts, uncertainties; steps of the prediction [s], how long it is kept [s].
 
     Covariances move in steps no longer than ``step``, states in such of ``substep``. A measurement
-    may be ``history`` older than the newest one.
+    may be ``history`` older than the newest one. If ``contact``, that with the surroundings that
+    the robot file describes is predicted.
     """
 
     sensors: tuple[Sensor, ...] = items(member(SENSORS))
@@ -88,6 +89,7 @@ class EstimatorSettings:
     disturbance: Disturbance = nested(Disturbance, default=Disturbance())
     model_error: ModelError = nested(ModelError, default=ModelError())
     initial: Initial = nested(Initial, default=Initial())
+    contact: bool = flag(default=False)
     step: float = number('s', above=0.0, default=1e-2)
     substep: float = number('s', above=0.0, default=1e-3)
     history: float = number('s', above=0.0, default=0.5)

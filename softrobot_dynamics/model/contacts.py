@@ -197,6 +197,13 @@ def contact_of(model: RobotModel, robot: Robot, plan: ContactPlan) -> ContactWor
     )
 
 
+def forget_contact(contact: ContactWorkspace | None) -> None:
+    """Forget the forces of contact of the step before: those to come are found without."""
+    if contact is not None:
+        for each in (contact.onset, contact.applied, contact.pushes, contact.lasting):
+            each[:] = 0.0
+
+
 def _motions(description: RobotDescription) -> tuple[ObstacleMotion, ...]:
     """Return the motions of obstacles, of those that have one."""
     return tuple(o.motion for o in description.environment if o.motion is not None)

@@ -17,6 +17,7 @@ from softrobot_dynamics.dynamics.contacts import require_apart
 from softrobot_dynamics.dynamics.wrenches import read_wrenches, Wrenches
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, SingularMassError
 from softrobot_dynamics.model.closures import require_tree
+from softrobot_dynamics.model.contacts import forget_contact
 from softrobot_dynamics.model.pickling import Pickleable
 from softrobot_dynamics.recursion.contact import ContactWorkspace
 from softrobot_dynamics.recursion.singular_mass import without_inertia
@@ -136,7 +137,7 @@ class Simulator(Pickleable):
         self.q[:], self.qd[:] = q, qd
         self.time, self.substeps = 0.0, 0
         self._stepper.reset(self.q)
-        self._forget_contact()
+        forget_contact(self.contact)
         if self._stops is not None:
             self._stops.begin(self.q)
 
@@ -206,7 +207,7 @@ class Simulator(Pickleable):
                 if not stops.met(self.q):
                     return
             stops.restore(self.q, self.qd)
-            self._forget_contact()
+            forget_contact(self.contact)
             self.time, self.substeps = time, substeps
         left, clock = dt, self._stepper.clock
         while left > dt * 1e-12:
@@ -217,12 +218,6 @@ class Simulator(Pickleable):
             if failed:
                 raise self._diverged()
             recentre(self._recentring, self.q, self.qd)
-
-    def _forget_contact(self) -> None:
-        """Forget the forces of contact of the step before: those to come are found without."""
-        if (contact := self.contact) is not None:
-            for each in (contact.onset, contact.applied, contact.pushes, contact.lasting):
-                each[:] = 0.0
 
     @property
     def contact(self) -> ContactWorkspace | None:

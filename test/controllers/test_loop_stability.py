@@ -10,6 +10,7 @@ from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.simulation.simulator import Simulator
+from support.contacts import arm as rods
 from support.robots import compiled
 
 
@@ -54,6 +55,33 @@ def test_growth_is_that_of_the_simulated_loop(gains, grows):
         simulator.step(command.u.copy(), made.period)
     found = math.log(sizes[-1] / sizes[-4]) / (3 * made.period)
     assert found == pytest.approx(rate, rel=0.1) if grows else found < 0.0
+
+
+def test_growth_on_a_wall_is_that_of_the_simulated_loop():
+    """An arm that presses on a wall comes to rest at the rate that growth says, to 5 %."""
+    surface = {'stiffness': 4e3, 'damping': 0.0, 'friction': 0.0}
+    wall = {'name': 'wall', 'type': 'plane', 'point': [0.04, 0.0, 0.0], 'normal': [-1.0, 0.0, 0.0]}
+    model, period, u = rods([{**wall, **surface}], segments=1, **surface), 5e-3, np.array([20.0])
+    free = {'lower': [-np.inf], 'upper': [np.inf], 'rate': [np.inf]}
+    settings = PartialFeedbackLinearization.make_settings(model, p=100.0, d=20.0, **free)
+    made = PartialFeedbackLinearization(model, period=period, settings=settings)
+    q = equilibrium(model, u=u).q
+    made.follow(constant(made.outputs(q, 0.0 * q)[0]), 0.0, 0.0)
+    runs = []
+    for error in (0.0, 1e-6):
+        simulator, states = Simulator(model, q=q, substep=2e-4), []
+        made.start(q, 0.0 * q, 0.0, u)
+        for k in range(450):
+            if k == 300:
+                simulator.reset(simulator.q + error, simulator.qd)
+            command = made.compute(k * period, simulator.q, simulator.qd).u.copy()
+            states.append(simulator.q.copy())
+            simulator.step(command, period)
+        runs.append(np.array(states[350:]))
+    assert sd.contacts(model, q=simulator.q).force.sum() > 1.0
+    apart = np.log(np.abs(runs[1] - runs[0]).max(axis=1))
+    rate = np.polyfit(np.arange(len(apart)) * period, apart, 1)[0]
+    assert growth(made, simulator.q, command) == pytest.approx(rate, rel=0.05)
 
 
 def test_an_undamped_rod_neither_grows_nor_decays():

@@ -21,6 +21,7 @@ from softrobot_dynamics.controllers.sampled_data.matrix_exponentials import (
     exponential,
     log_spectral_radius,
 )
+from softrobot_dynamics.dynamics.contacts import contact_forces
 from softrobot_dynamics.dynamics.stability import Linearised
 from softrobot_dynamics.kernels.linalg import cholesky, solve_lower, solve_lower_transposed
 from softrobot_dynamics.model.drives import Conversion
@@ -97,6 +98,7 @@ class SampledLoop:
         self._held, self._signs = HeldCommand(model, period), model.signs
         self._conversion = Conversion(model)
         self._evaluate = Evaluator(model, with_mass=False)
+        self._contact = contact_forces(model)
         self._sizes = _sizes(model, period, controlled, size)
         self.size, self._memory = size, np.zeros(size)
         self.lines = self._held.lines
@@ -205,6 +207,10 @@ class SampledLoop:
         self._held.stand(q, u)
         self._evaluate(q, rest)
         self._room.J[:] = self._evaluate.terms.J[self._controlled]
+        if self._contact is not None:  # which acts on the robot, and is unknown to the law
+            by_q, by_qd = np.split(self._contact.derivatives(q, rest), 2, axis=1)
+            self._held.response.K[:] -= by_q
+            self._held.response.D[:] -= by_qd
         return q, law(q, u)
 
 
