@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""What the next solution begins with: the last one, as far as the time has come on since."""
+"""Shift a solution in time, for the next one to begin with."""
 
 from __future__ import annotations
 
