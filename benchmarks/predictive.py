@@ -171,6 +171,7 @@ def main():
     parser.add_argument('--loop-rate', type=int, default=500, help='of the nodes [Hz]')
     parser.add_argument('--real-time-factor', type=float, default=1.0, help='of the simulation')
     parser.add_argument('--priority', type=int, default=50, help='FIFO of the nodes, 0 for none')
+    parser.add_argument('--jobs', type=int, default=0, help='busy processes beside the nodes')
     parser.add_argument('--seeds', type=int, default=100, help='runs through the gap')
     parser.add_argument('--film', help='GIF of one run through the gap, in place of all')
     options = parser.parse_args()

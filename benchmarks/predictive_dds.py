@@ -76,6 +76,8 @@ def circle(folder, robot, parameters, seconds, options):
     began = np.flatnonzero(data['orders'].astype(int) & int(TakenOrders.BEGAN))[-1]
     t = data['t'][began:] - data['t'][began]
     late = t > BLEND + SETTLE
+    if not late.any():
+        raise SystemExit(f'the law began anew {t[-1]:.1f} s before the end: {log[1].read_text()}')
     t, states = t[late], data['q'][began:][late]
     tips = np.array([sd.forward_kinematics(model, q=q)[-1][:3, 3] for q in states])
     target = np.stack([0.1 * np.cos(2 * np.pi * t), 0.1 * np.sin(2 * np.pi * t)], axis=1)
@@ -90,7 +92,9 @@ def over_dds(options):
     """Print errors of the tip over DDS."""
     os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as ends:
+        for _ in range(options.jobs):
+            ends.callback(subprocess.Popen([sys.executable, '-c', 'while True: pass']).kill)
         folder = Path(name)
         os.environ['ROS_LOG_DIR'] = name
         other = off_robot(folder / 'off.yaml')

@@ -19,15 +19,6 @@ from softrobot_dynamics.recursion.passes import FULL, INERTIAL
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
-    from typing_extensions import Required, TypedDict, Unpack
-
-    class _Motion(TypedDict, total=False):
-        """Arguments of the calls, for their overloads."""
-
-        q: Required[ArrayLike]
-        qd: Required[ArrayLike]
-        qdd: Required[ArrayLike]
-        wrenches: Wrenches | None
 
 
 def inertial_inverse_dynamics(
@@ -39,19 +30,37 @@ def inertial_inverse_dynamics(
 
 @overload
 def inverse_dynamics(
-    model: CompiledModel, *, joint_wrenches: Literal[False] = False, **motion: Unpack[_Motion]
+    model: CompiledModel,
+    *,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    wrenches: Wrenches | None = None,
+    joint_wrenches: Literal[False] = False,
 ) -> Vector: ...
 
 
 @overload
 def inverse_dynamics(
-    model: CompiledModel, *, joint_wrenches: Literal[True], **motion: Unpack[_Motion]
+    model: CompiledModel,
+    *,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    wrenches: Wrenches | None = None,
+    joint_wrenches: Literal[True],
 ) -> tuple[Vector, Matrix]: ...
 
 
 @overload
 def inverse_dynamics(
-    model: CompiledModel, *, joint_wrenches: bool, **motion: Unpack[_Motion]
+    model: CompiledModel,
+    *,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    wrenches: Wrenches | None = None,
+    joint_wrenches: bool,
 ) -> Vector | tuple[Vector, Matrix]: ...
 
 
@@ -86,19 +95,37 @@ def mass_inertial_inverse_dynamics(
 
 @overload
 def mass_inverse_dynamics(
-    model: CompiledModel, *, joint_wrenches: Literal[False] = False, **motion: Unpack[_Motion]
+    model: CompiledModel,
+    *,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    wrenches: Wrenches | None = None,
+    joint_wrenches: Literal[False] = False,
 ) -> tuple[Vector, Matrix]: ...
 
 
 @overload
 def mass_inverse_dynamics(
-    model: CompiledModel, *, joint_wrenches: Literal[True], **motion: Unpack[_Motion]
+    model: CompiledModel,
+    *,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    wrenches: Wrenches | None = None,
+    joint_wrenches: Literal[True],
 ) -> tuple[Vector, Matrix, Matrix]: ...
 
 
 @overload
 def mass_inverse_dynamics(
-    model: CompiledModel, *, joint_wrenches: bool, **motion: Unpack[_Motion]
+    model: CompiledModel,
+    *,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    wrenches: Wrenches | None = None,
+    joint_wrenches: bool,
 ) -> tuple[Vector, Matrix] | tuple[Vector, Matrix, Matrix]: ...
 
 

@@ -9,7 +9,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.configuration import build
 from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.contract import CONTROLLERS
-from softrobot_dynamics.controllers.predictive.schedule import FIRST_PLAN
+from softrobot_dynamics.controllers.predictive.schedule import FIRST_PLAN, PlanSchedule
 from softrobot_dynamics.controllers.safe_command import SafeCommand
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
@@ -18,8 +18,9 @@ from softrobot_dynamics.loops.orders import Orders
 from softrobot_dynamics.loops.solution_thread import SolutionThread, solve_beside
 from softrobot_dynamics.references.circle import Circle
 from softrobot_dynamics.references.led_tips import led_tip_reference, TipTarget, TipTwist
-from softrobot_dynamics.references.piecewise import constant
+from softrobot_dynamics.references.piecewise import constant, spline
 from softrobot_dynamics.references.setpoint import SetPoint
+from support import joint_drives
 from support.robots import compiled
 import yaml
 
@@ -175,6 +176,21 @@ def test_an_arm_stops_short_of_a_wall_and_closer_by_a_smaller_clearance():
     assert gaps == pytest.approx([0.05, 0.02], abs=1e-3)
 
 
+@pytest.mark.parametrize('command', ['position', 'velocity'])
+def test_joints_whose_drives_take_setpoints_follow(command):
+    """A link that is told positions or velocities by a slow drive stays on a cubic to 0.4 mrad."""
+    model = joint_drives.compiled(command, 10.0)
+    way = spline(np.array([0.0, 1.0]), np.array([[0.0], [1.0]]))
+    found = sd.closed_loop(model, law(model), way, 1.5, start=sd.Start(q=np.zeros(1), ramp=0.0))
+    assert found.ok.all() and np.abs(found.q - found.y_d).max() < 4e-4
+
+
+def test_tendons_that_take_positions_are_refused_by_name():
+    """A robot whose tendons are told how far to be drawn in is refused as the law is made."""
+    with pytest.raises(ArgumentError, match='positions of tendons'):
+        law(compiled('servo_arm'))
+
+
 def test_new_settings_count_at_once_and_a_jump_of_the_goal_does_not_step_the_command():
     """A law that takes over begins with the command in force; weights may change as it runs."""
     model = compiled('double_pendulum')
@@ -299,6 +315,62 @@ def test_late_solutions_are_bridged_counted_and_replayed(states):
     again.replay_late(notes)
     assert np.array_equal(run(again, states), found)
     assert not np.array_equal(run(law(model, **GENTLE), states), found)
+
+
+class Delayed:
+    """Solves at once; each answer is seen some periods after it is due."""
+
+    def __init__(self, planner, late):
+        self.planner, self.late, self.t = planner, late, 0.0
+
+    def submit(self, request):
+        """Have a request solved."""
+        plan = self.planner.solve(request)
+        come = request.t + request.lead + (self.late - 0.5) * PERIOD
+        return lambda: plan if self.t >= come else None
+
+
+@pytest.fixture(scope='module')
+def loaded_arm():
+    """Return a plant: pcc_arm a fifth heavier and stiffer, with a fifth of its mass at the tip."""
+    robot = yaml.safe_load(shipped('robots')['pcc_arm'].read_text())
+    load = {'type': 'rigid', 'mass': 0.16, 'com': [0.0, 0.0, 0.0]}
+    robot['bodies'].append({'name': 'load', 'joint': {'type': 'fixed'}, 'body': load})
+    changes = {'density': '×1.2', 'young_modulus': '×1.2'}
+    return sd.compile_model(sd.vary(sd.load_robot(robot), changes))
+
+
+@pytest.mark.parametrize('late, most', [(1, 3e-4), (3, 6e-4), (10, 2e-3)])
+def test_late_solutions_cost_little_where_the_model_is_off(loaded_arm, late, most):
+    """A tip stays on a fast circle though each solution is late and the plant is not the model."""
+    model = compiled('pcc_arm')
+    made = law(model, tip='segment3', interval=4e-3)
+    solver, answer = Delayed(made.planner, late), made.compute
+    made.solve_beside(solver.submit)
+
+    def compute(t, q, qd):
+        solver.t = t
+        return answer(t, q, qd)
+
+    made.compute = compute
+    circle = Circle(body='segment3', period=1.0)
+    reference, u = led_tip_reference(model, 'segment3', circle), np.ones(model.m)
+    start = sd.Start(q=sd.equilibrium(model, u=u).q, u=u, ramp=1.0)
+    found = sd.closed_loop(model, made, reference, 2.5, start=start, plant=loaded_arm)
+    tips = np.array([sd.forward_kinematics(model, q=q)[-1][:3, 3] for q in found.q])
+    off = np.linalg.norm(tips - circle.targets().points(found.t)[:, 0], axis=1)
+    assert found.ok.all() and made.solutions.late > 200
+    assert off[found.t > 1.5].max() < most
+
+
+def test_the_mean_command_counts_commands_by_how_long_they_were_in_force():
+    """A command that stood for two periods, as a tick was missed, counts twice."""
+    schedule = PlanSchedule(PERIOD, np.zeros(1))
+    for k, u in ((0, 1.0), (1, 2.0), (3, 5.0)):
+        schedule.sent.append((k * PERIOD, np.array([u])))
+    assert schedule.mean(PERIOD, 4 * PERIOD) == pytest.approx(3.0)
+    assert schedule.mean(1.5 * PERIOD, 3.5 * PERIOD) == pytest.approx(2.75)
+    assert schedule.mean(-PERIOD, PERIOD) == pytest.approx(0.5)
 
 
 class Stalling:

@@ -20,6 +20,7 @@ from softrobot_dynamics.controllers.predictive.implicit_step import (
     TOLERANCE,
 )
 from softrobot_dynamics.controllers.predictive.stage_cost import state_cost
+from softrobot_dynamics.controllers.predictive.warm_start import shift
 from support.robots import compiled
 
 STEP = 0.01
@@ -193,8 +194,9 @@ def test_a_warm_start_needs_fewer_iterations():
     solve()
     cold = p.report[RESIDUAL]
     solve(20)
-    p.last[:] = p.now.u[0]
-    p.now.x[0], p.now.u[:-1] = p.now.x[1], p.now.u[1:].copy()
+    p.last[:], begin = p.now.u[0], p.now.x[1].copy()
+    shift(p, 1.0, count, count)
+    p.now.x[0] = begin
     solve()
     assert p.report[RESIDUAL] < 1e-3 * cold
 

@@ -79,8 +79,9 @@ class Horizon(NamedTuple):
     room: BackwardWorkspace
     policy: Policy
     now: HorizonMotion
-    trial: HorizonMotion  # its x are at first the states that now.A is of, if steps are known
+    trial: HorizonMotion  # x and u are at first those that now.A and the policy are of, if known
     last: Vector  # (m,) the command before the first
+    before: Vector  # (m,) the same of the motion in ``trial``
     z: Vector  # (2 n + m,)
     report: Vector  # (5,) cost, residual, roll-outs, regularisation, iterations
     known: Vector  # (1,) iterations since all steps got derivatives, from 1; 0: they have none
@@ -108,6 +109,7 @@ def allocate_horizon(model: CompiledModel, count: int) -> Horizon:
         now=trajectory(),
         trial=trajectory(),
         last=np.zeros(m),
+        before=np.zeros(m),
         z=np.zeros(2 * n + m),
         report=np.zeros(5),
         known=np.zeros(1),
@@ -151,6 +153,8 @@ def iterate(p, body, h, count, iterations, tolerance):
             extra = p.report[EXTRA]
             for k in range(count + 1):
                 copy(now.x[k], trial.x[k])
+            for k in range(count):
+                copy(now.u[k], trial.u[k])
             continue
         p.report[EXTRA] = 0.1 * p.report[EXTRA] if p.report[EXTRA] > 1e-9 else 0.0
         extra = p.report[EXTRA]
@@ -192,15 +196,21 @@ def _roll_out_and_differentiate(p, body, h, count):
     n, renewal, phase = len(p.step.q), int(p.renewal[0]), int(p.known[0])
     fresh = phase == 0
     for k in range(count):
-        before = now.u[k - 1] if k > 0 else p.last
+        before, nominal = (now.u[k - 1], p.trial.u[k - 1]) if k > 0 else (p.last, p.before)
+        p.z[:] = 0.0
+        if fresh:
+            copy(now.u[k], p.trial.u[k])
+            for i in range(len(before)):
+                p.policy.gain[k, i, :] = p.policy.move[k, i] = 0.0
+        else:
+            for c in range(2 * n):
+                p.z[c] = now.x[k, c] - p.trial.x[k, c]
+            for i in range(len(before)):
+                p.z[2 * n + i] = before[i] - nominal[i]
+        u = p.trial.u[k]
+        bounded(p.limits, p.policy.gain[k], p.policy.move[k], 0.0, p.z, u, before, h, now.u[k])
         for i in range(len(before)):
-            reach = p.limits.rate[i] * h
-            low = max(p.limits.lower[i], min(before[i] - reach, p.limits.upper[i]))
-            high = min(p.limits.upper[i], max(before[i] + reach, p.limits.lower[i]))
-            now.u[k, i] = min(max(now.u[k, i], low), high)
-        for c in range(2 * n):
-            p.z[c] = 0.0 if fresh else now.x[k, c] - p.trial.x[k, c]
-        p.z[2 * n :] = 0.0
+            p.z[2 * n + i] = 0.0 if fresh else now.u[k, i] - u[i]
         _guess(now.A[k], steps.by_all[k], p.z, steps.A[k])
         new = fresh or k == 0 or (k + phase) % renewal == 0
         end, within = now.x[k + 1], TOLERANCE if new else ROUGH
@@ -210,6 +220,7 @@ def _roll_out_and_differentiate(p, body, h, count):
             copy(steps.A[k, s], now.A[k, s * n : (s + 1) * n])
         total += command_cost(p.weights, p.aims, now.u[k], before, h)
         total += state_cost(p.step, p.weights, p.aims, p.costs, body, k, now.x[k + 1], h, 1)
+    copy(p.last, p.before)
     p.known[0] += 1.0
     return total
 

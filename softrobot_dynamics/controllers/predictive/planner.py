@@ -33,6 +33,7 @@ from softrobot_dynamics.controllers.predictive.implicit_step import (
     StepArrays,
     StepWorkspace,
 )
+from softrobot_dynamics.controllers.predictive.warm_start import shift
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -286,18 +287,6 @@ class Planner:
             self._horizon.known[0] = 0.0
             self._knot, self._count = h, count
             return True
-        places = np.minimum(np.arange(count) + ahead, self._count - 1.0)
-        low = places.astype(int)
-        share = (places - low)[:, None]
-        high = np.minimum(low + 1, self._count - 1)
-        for each in (now.u, now.A):
-            each[:count] = (1.0 - share) * each[low] + share * each[high]
-        ends = np.minimum(np.arange(count + 1) + ahead, float(self._count))
-        low = ends.astype(int)
-        share = (ends - low)[:, None]
-        high = np.minimum(low + 1, self._count)
-        self._horizon.trial.x[: count + 1] = (1.0 - share) * now.x[low] + share * now.x[high]
-        if count > self._count:
-            self._horizon.known[0] = 0.0
+        shift(self._horizon, ahead, self._count, count)
         self._count = count
         return False

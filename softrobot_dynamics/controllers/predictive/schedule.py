@@ -118,14 +118,20 @@ class PlanSchedule:
         return planned
 
     def mean(self, begin: float, end: float) -> Vector:
-        """Return the mean (m,) of the commands sent from one time to another."""
-        found = []
+        """Return the mean (m,) over time of the commands from ``begin`` to ``end`` [s]."""
+        if not end > begin:
+            return self.standing
+        total, until = np.zeros_like(self.standing), end
         for t, u in reversed(self.sent):
-            if t < begin - 1e-9:
+            if t < until:
+                since = max(t, begin)
+                total += (until - since) * u
+                until = since
+            if until <= begin:
                 break
-            if t < end - 1e-9:
-                found.append(u)
-        return np.mean(found, axis=0) if found else self.standing
+        total += max(0.0, until - begin) * self.standing
+        mean: Vector = total / (end - begin)
+        return mean
 
     def _begin(self, t: float) -> None:
         self.now = self.ready = None
