@@ -6,6 +6,7 @@ import pytest
 from scipy.optimize import minimize
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.controllers.tasks.levels import allocate_levels, solve_levels
+from softrobot_dynamics.controllers.tasks.tempering import WEAK
 
 pytestmark = pytest.mark.quick
 
@@ -128,3 +129,27 @@ def test_a_row_fades_near_a_singularity_of_its_task():
     assert moved[0] == pytest.approx(0.1 / 0.021)
     assert moved[1] == pytest.approx(5.0, rel=2e-3)
     assert moved[1:] == pytest.approx([0.1 * x / 0.02**2 for x in (0.01999, 0.01, 1e-3, 1e-5)])
+
+
+@pytest.mark.parametrize('seed', range(6))
+def test_rows_of_a_tip_are_weighed_against_work_where_limits_are_met(seed):
+    """It is the nearest to that without limits, by rows of tips and a share of the work."""
+    p, rng = problem(seed, c=5, K=5, L=5, room=0.4), np.random.default_rng([seed, 1])
+    p.level[:], p.task[:] = [1, 1, 1, 2, 2], [1, 1, 1, 0, 0]
+    p.C[:] = np.eye(5)
+    lower, upper = p.lower.copy(), p.upper.copy()
+    half = rng.standard_normal((5, 5))
+    p.work[:] = np.eye(5) + 0.1 * half @ half.T
+    p.lower[:], p.upper[:] = -1e9, 1e9
+    free, _ = solved(p)
+    p.lower[:], p.upper[:] = lower, upper
+    w, _ = solved(p)
+    tip = p.A[:3]
+    share = WEAK**2 * np.trace(tip @ np.linalg.solve(p.work, tip.T))
+    push = (tip.T @ tip + share * p.work) @ (w - free)
+    size = np.abs(push).max()
+    at_lower, at_upper = w < lower + 1e-6, w > upper - 1e-6
+    assert (w >= lower - 1e-7).all() and (w <= upper + 1e-7).all()
+    assert (at_lower | at_upper).any() and size > 0.1
+    assert (push[at_lower] > 0.0).all() and (push[at_upper] < 0.0).all()
+    assert (np.abs(push[~at_lower & ~at_upper]) < 1e-4 * size).all()

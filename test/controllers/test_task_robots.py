@@ -7,7 +7,8 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.controllers.phases import Phase, Program
-from softrobot_dynamics.references.led_tips import LedReference, TipTarget, TipTwist
+from softrobot_dynamics.references.circle import Circle
+from softrobot_dynamics.references.led_tips import LedReference, TipTarget, TipTwist, with_tip_path
 from softrobot_dynamics.references.piecewise import constant, hermite
 from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 from support.joint_drives import with_joint_drives
@@ -72,6 +73,19 @@ def test_a_shipped_robot_comes_to_a_place_of_its_tip(name):
     assert np.linalg.norm(goal - tip(model, q)) > 2e-3
     assert np.linalg.norm(goal - tip(model, plant.q)) < 1e-3 and not made.relaxed
     assert (commands >= model.lower).all() and (commands <= model.upper).all()
+
+
+def test_an_arm_on_a_turntable_does_not_spin_where_its_chambers_are_at_their_limits():
+    """Led along a circle from rest, where no chamber can pull, the turntable stays slow."""
+    model = compiled('pneumatic_arm')
+    center, normal = (0.045, 0.0, 0.25), (0.0, 0.0, 1.0)
+    ring = Circle('tip', center, normal, 0.025, 5.0)
+    made = law(model)
+    planned = ring.plan(model, made.controlled, model.q0).reference
+    reference = with_tip_path(model, planned, ring, made.led_tip)
+    found = sd.closed_loop(model, made, reference, 1.5, start=sd.Start(ramp=2.0))
+    assert found.ok.all() and (found.saturated > 0).sum() > 100
+    assert np.abs(found.qd / model.scales.units).max() < 5.0  # 90 in strict levels
 
 
 def test_a_place_out_of_reach_leaves_an_arm_calm():

@@ -48,7 +48,9 @@ class TaskLaw(AcceleratingLaw[TaskSettings]):
     :class:`bound <.Bound>` limits some; actuators have their
     limits and rate limits. Of all w within the limits those are chosen that do the tasks of level
     1 best, by their weights; of these those that do level 2 best; what is then still free changes
-    as little as it can (:mod:`~softrobot_dynamics.controllers.tasks.levels`).
+    as little as it can (:mod:`~softrobot_dynamics.controllers.tasks.levels`). Where limits are met
+    while a tip is led, commands are near those without limits instead of best in levels
+    (:mod:`~softrobot_dynamics.controllers.tasks.tempering`).
 
     Bounds that contradict each other, or the limits of actuators, are relaxed in their order by as
     little as it takes: :attr:`relaxed` says which. With an ``observer`` the accelerations that the

@@ -14,6 +14,9 @@ quadratic programming, Int. J. Robotics Research 33 (2014).
 
 No inequality can make the problem infeasible: where some contradict each other they are relaxed
 before the tasks (:mod:`~.tasks.relaxation`), in an order.
+
+Where rows lead tips (those with a ``task``) and inequalities are met, levels are weighted instead,
+and w is near what it would be without inequalities (:mod:`~.tasks.tempering`).
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.tasks.active_set import excess, nearest, SOFT, whiten
 from softrobot_dynamics.controllers.tasks.reduction import NEAR, reduce_level, SHARE, WITHOUT
 from softrobot_dynamics.controllers.tasks.relaxation import begin, relax_bounds
+from softrobot_dynamics.controllers.tasks.tempering import last_tip_level, temper, violates
 from softrobot_dynamics.kernels.linalg import all_finite, copy
 from softrobot_dynamics.kernels.sums import dot
 
@@ -57,6 +61,8 @@ class LevelsWorkspace(NamedTuple):
     task: Integers  # (K,) of rows that belong together, counted from 1; 0: no singularities
     near: Vector  # (2,) least share of a pivot, NEAR at most; 1: such pivots are left out
     other: Vector  # (c,) the solution with all pivots, near a singularity
+    work: Matrix  # (c, c) lower triangle of W, the work of w, any unit; for rows of tips
+    free: Vector  # (c,) w without limits
     y: Vector  # (c,)
     V: Matrix  # (L, c) inequalities in whitened variables, of length one
     length: Vector  # (L,)
@@ -90,6 +96,8 @@ def allocate_levels(c: int, K: int, L: int) -> LevelsWorkspace:
         task=np.zeros(K, dtype=np.int64),
         near=np.zeros(2),
         other=np.zeros(c),
+        work=np.eye(c),
+        free=np.zeros(c),
         y=np.zeros(c),
         V=np.zeros((L, c)),
         order=np.zeros(L, dtype=np.int64),
@@ -109,20 +117,46 @@ def solve_levels(p, w):
     """
     copy(p.lower, p.given[0])
     copy(p.upper, p.given[1])
-    p.near[SHARE], p.near[WITHOUT] = NEAR, 0.0
-    total = _solve_relaxed(p, w)
-    if total >= 0 and p.near[SHARE] < NEAR:
-        part = (p.near[SHARE] / NEAR) ** 2
-        copy(w, p.other)
-        _restore_bounds(p)
-        p.near[WITHOUT] = 1.0
-        more = _solve_relaxed(p, w)
-        total = total + more if more >= 0 else -1
-        for i in range(len(w)):
-            w[i] += part * (p.other[i] - w[i])
+    level = last_tip_level(p)
+    total = _solve_tempered(p, w, level) if level > 0 else _solve_relaxed(p, w)
     for i in range(len(p.lower)):
         at = dot(p.C[i], w)
         p.relaxed[i] = max(p.given[0, i] - at, at - p.given[1, i], 0.0)
+    return total
+
+
+@kernel
+def _solve_tempered(p, w, level):
+    """Fill w with the solution where tips are led up to a level; the iterations, or -1."""
+    for i in range(len(p.lower)):
+        p.lower[i], p.upper[i] = -math.inf, math.inf
+    total = _solve_free(p, w)
+    copy(w, p.free)
+    _restore_bounds(p)
+    if total < 0 or not violates(p, w):
+        return total
+    total = temper(p, level, w)
+    if total < 0 or _exceeds(p, w, KEPT):
+        _restore_bounds(p)
+        if not relax_bounds(p, w):
+            return -1
+        copy(p.free, w)
+        total = temper(p, level, w)
+    return total if all_finite(w) else -1
+
+
+@kernel
+def _solve_free(p, w):
+    """Fill w with the solution without limits, also near a singularity; 0, or -1."""
+    p.near[SHARE], p.near[WITHOUT] = NEAR, 0.0
+    total = _descend(p, w)
+    if total >= 0 and p.near[SHARE] < NEAR:
+        part = (p.near[SHARE] / NEAR) ** 2
+        copy(w, p.other)
+        p.near[WITHOUT] = 1.0
+        total = _descend(p, w)
+        for i in range(len(w)):
+            w[i] += part * (p.other[i] - w[i])
     return total
 
 

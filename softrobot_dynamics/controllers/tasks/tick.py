@@ -106,6 +106,10 @@ def _set_up(fixed, work):
         levels.favoured[i] = b.favoured[i] / work.scale[i]
         levels.lower[i] = b.bounds[0, i] / work.scale[i]
         levels.upper[i] = b.bounds[1, i] / work.scale[i]
+    for i in range(c):
+        for j in range(i):
+            levels.work[i, j] = work.scale[i] * work.scale[j] * b.H[i, j]
+        levels.work[i, i] = 1.0  # that is what the scale makes of it
     for k in range(len(work.aim)):
         row, J = levels.A[k], work.J[k]
         levels.b[k] = work.weight[k] * (work.aim[k] - dot(J, work.v))

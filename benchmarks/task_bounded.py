@@ -1,0 +1,134 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+The law `task` with its defaults on shipped robots: how fast they get, also where limits are met.
+
+    python benchmarks/task_bounded.py [ROBOT ...] [--seconds 20] [--case CASE ...]
+
+Each follows the reference of its shipped controller, its tip the circle in it; hybrid_arm, whose
+controller has phases, stays. Cases: `own`; `halved`, limits of commands and of their rates;
+`heavier`, a plant of 1.2 times the mass; `pushed`, half its weight sideways at the tip from 5 to
+5.2 s; `beyond`, a live target half the robot's length off along all axes, from 1 s on. Speeds are
+in units of the coordinates (rad, or lengths of the part) per second, kinetic energy beside that of
+the whole mass at its length in 1 s, both the greatest of the run.
+"""
+
+import argparse
+import pathlib
+import tempfile
+
+import numpy as np
+import softrobot_dynamics as sd
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.configuration.build import law_of, reference_of
+from softrobot_dynamics.configuration.parameter_files import controller_values
+from softrobot_dynamics.configuration.parts import RAMP
+from softrobot_dynamics.description.shipped import shipped
+from softrobot_dynamics.references.led_tips import LedReference, TipTarget
+from softrobot_dynamics.references.piecewise import sample
+import yaml
+
+CASES = 'own', 'halved', 'heavier', 'pushed', 'beyond'
+SETTLED = 2.0  # [s] at the end, whose speeds are shown apart
+
+
+def parameters_of(description, name):
+    """Return the controller's parameters: the law `task`, and the shipped reference."""
+    text = pathlib.Path(shipped('controllers')[name]).read_text(encoding='utf-8')
+    given = yaml.safe_load(text)['/**']['controller']['ros__parameters']
+    chosen = {'controller': 'task', 'reference': given.get('reference', {'type': 'hold'})}
+    body = given.get('reference', {}).get('circle', {}).get('body')
+    if body in {m.name for m in description.modules}:  # else it is the last one's
+        chosen['task'] = {'position': {'body': body}}
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / 'task.yaml'
+        file.write_text(yaml.safe_dump({'/**': {'controller': {'ros__parameters': chosen}}}))
+        values, unknown = controller_values(description, [file])
+    assert not unknown, unknown
+    return values
+
+
+def heavier(description):
+    """Return the description with 1.2 times the mass."""
+    for field in ('density', 'mass'):
+        try:
+            description = sd.vary(description, {field: '×1.2'})
+        except sd.SoftRobotError:  # it has no such number
+            continue
+    return description
+
+
+def lead_beyond(model, law, tip):
+    """Have a law lead its tip, by the index of its body, beyond reach from 1 s on."""
+    length, told, answer = model.scales.length, [], law.compute
+    goal = sd.forward_kinematics(model, q=model.q0)[tip][:3, 3] + 0.5 * length
+
+    def compute(t, q, qd):
+        """Answer, after the order if it is time for it."""
+        if t >= 1.0 and not told:
+            law.lead(TipTarget('', goal, None, 0.5, length), t)
+            told.append(t)
+        return answer(t, q, qd)
+
+    law.compute = compute
+
+
+def run(name, case, seconds):
+    """Return (greatest speed, that of the end, greatest energy, RMS error of the tip [m])."""
+    description = sd.load_robot(name)
+    model = sd.compile_model(description)
+    values = parameters_of(description, name)
+    law = law_of(model, values)
+    if case == 'halved':
+        s = law.settings
+        law.settings = s.replace(lower=0.5 * s.lower, upper=0.5 * s.upper, rate=0.5 * s.rate)
+    reference = reference_of(law, values, model.q0)
+    tip, scales = model.body_names.index(law.led_tip), model.scales
+    mass = float(scales.carried.max())
+    plant = sd.compile_model(heavier(description)) if case == 'heavier' else model
+    push = {law.led_tip: sd.Wrench([0.0, 0.0, 0.0, 4.9 * mass, 0.0, 0.0], frame='base')}
+    given = {'wrenches': lambda t: push if 5.0 <= t < 5.2 else None} if case == 'pushed' else {}
+    if case == 'beyond':
+        lead_beyond(model, law, tip)
+    start = sd.Start(ramp=values[RAMP])
+    found = sd.closed_loop(
+        model, law, reference, seconds, start=start, plant=sd.Plant(plant, **given),
+        progress=lambda *_: None,
+    )  # fmt: skip
+    speed = np.abs(found.qd / scales.units).max(axis=1)
+    evaluate, energy, errors, point = model.evaluator(), 0.0, [np.nan], np.zeros((3, 3))
+    for k in range(0, len(found.t), 10):
+        M = evaluate(found.q[k], found.qd[k]).M
+        energy = max(energy, float(found.qd[k] @ M @ found.qd[k]))
+        late = found.t[k] > seconds / 2 and case != 'beyond'
+        if late and isinstance(reference, LedReference):
+            cached(sample)(reference.path, float(found.t[k]), point)
+            at = sd.forward_kinematics(plant, q=found.q[k])[tip][:3, 3]
+            errors.append(np.linalg.norm(at - point[0]))
+    end = speed[found.t > seconds - SETTLED].max()
+    rms = np.sqrt(np.mean(np.square(errors[1:]))) if errors[1:] else np.nan
+    return speed.max(), end, energy / (mass * scales.length**2), rms
+
+
+def main():
+    """Print a line for each robot and case."""
+    parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
+    parser.add_argument('robots', nargs='*', default=sorted(shipped('controllers')))
+    parser.add_argument('--seconds', type=float, default=20.0, help='[s]')
+    parser.add_argument('--case', nargs='*', choices=CASES, default=CASES)
+    options = parser.parse_args()
+    for name in options.robots:
+        for case in options.case:
+            try:
+                top, end, energy, rms = run(name, case, options.seconds)
+            except sd.SoftRobotError as error:
+                print(f'{name:18s} {case:8s} {type(error).__name__}: {error}', flush=True)
+                continue
+            print(
+                f'{name:18s} {case:8s} speed {top:8.3g}, at the end {end:8.3g}; energy'
+                f' {energy:8.3g}; tip {1e3 * rms:8.3g} mm',
+                flush=True,
+            )
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,120 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Least squares in levels where tips are led and limits are met: near what there would be without.
+
+Where actuators are at their limits, others could do their part of a tip's motion, with whatever
+leverage they have left: a base that turns an arm whose tip is near its axis has next to none. And
+what would slow them belongs to later levels, to which nothing is left. In strict levels a robot is
+so driven to any speed. Of all w within the limits that one is taken that is nearest to the
+solution w_0 without limits, in ::
+
+    sum over rows of tips |A (w - w_0)|^2 + s^2 (w - w_0)' W (w - w_0)
+
+W being the work of forces in a period. s is a share, ``WEAK``, of the leverage of all w on these
+rows, the root of the trace of A W^-1 A'. Where w_0 does not do what the rows ask for as well as
+possible, near a singularity, nothing jumps when limits are met. Directions with less leverage than
+the share are hardly used, as in damped least squares (Nakamura and Hanafusa, J. Dynamic Systems,
+Measurement, and Control 108, 1986); outputs whose actuators have room then move as without limits.
+
+Rows of levels before those of tips count ``EARLIER`` times as much for each level between.
+"""
+
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.controllers.tasks.active_set import excess, nearest, SOFT, whiten
+from softrobot_dynamics.kernels.linalg import cholesky, copy, solve_lower
+from softrobot_dynamics.kernels.sums import dot
+
+WEAK = 0.02  # share of the leverage of all w, below which a direction is hardly used
+SLIGHT = 1e-9  # share of its work that is added for each of w, so that redundant ones differ
+EARLIER = 10.0
+
+
+@kernel
+def last_tip_level(p):
+    """Return the last level of a :class:`.LevelsWorkspace` that leads a tip; 0: none does."""
+    last = 0
+    for k in range(len(p.b)):
+        if p.task[k] > 0:
+            last = max(last, p.level[k])
+    return last
+
+
+@kernel
+def violates(p, w):
+    """Fill ``at``, C w, and tell whether w (c,) violates an inequality."""
+    violated = False
+    for i in range(len(p.lower)):
+        p.at[i] = dot(p.C[i], w)
+        violated |= excess(p, i, 0.0) > 0.0
+    return violated
+
+
+@kernel
+def temper(p, level, w):
+    """
+    Bring w (c,), the solution without limits, to the nearest that keeps them.
+
+    Rows count up to a ``level``. Returns the iterations, or -1.
+    """
+    c = len(w)
+    if not violates(p, w):
+        return 0
+    if not (_factorise(p, level, True) or _factorise(p, level, False)):
+        return -1
+    for i in range(c):
+        for j in range(c):
+            p.B[i, j] = p.Z[j, i] if j >= i else 0.0
+    for i in range(c):
+        for j in range(c):
+            p.Z[i, j] = 1.0 if i == j else 0.0
+    for i in range(len(p.lower)):
+        p.sign[i] = p.force[i] = 0.0
+        p.softness[i] = SOFT
+    whiten(p, 0, c, c, 1.0)
+    iterations = nearest(p, c)
+    for i in range(c - 1, -1, -1):
+        for j in range(i + 1, c):
+            p.y[i] -= p.B[i, j] * p.y[j]
+        p.y[i] /= p.B[i, i]
+    for i in range(c):
+        w[i] += p.y[i]
+    return iterations
+
+
+@kernel
+def _factorise(p, level, coupled):
+    """
+    Fill Z with the Cholesky factor of the metric of w; False if there is none.
+
+    Not ``coupled``: W counts by its diagonal, where it is not positive definite.
+    """
+    c, total = len(p.Z), 0.0
+    _take_work(p, coupled)
+    if cholesky(p.Z) != 0:
+        return False
+    for k in range(len(p.b)):
+        if 0 < p.level[k] <= level:
+            copy(p.A[k], p.y)
+            solve_lower(p.Z, p.y)
+            total += dot(p.y, p.y) * EARLIER ** (2 * (level - p.level[k]))
+    share = WEAK * WEAK * total if total > 0.0 else 1.0
+    _take_work(p, coupled)
+    for i in range(c):
+        for j in range(i + 1):
+            p.Z[i, j] *= share
+    for k in range(len(p.b)):
+        if 0 < p.level[k] <= level:
+            times = EARLIER ** (2 * (level - p.level[k]))
+            for i in range(c):
+                for j in range(i + 1):
+                    p.Z[i, j] += times * p.A[k, i] * p.A[k, j]
+    return cholesky(p.Z) == 0
+
+
+@kernel
+def _take_work(p, coupled):
+    """Fill the lower triangle of Z with W."""
+    for i in range(len(p.Z)):
+        for j in range(i):
+            p.Z[i, j] = p.work[i, j] if coupled else 0.0
+        p.Z[i, i] = (1.0 + SLIGHT) * p.work[i, i]
