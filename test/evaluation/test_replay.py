@@ -110,7 +110,7 @@ def test_a_replay_is_told_the_delay_of_states(recording):
 
 
 def test_a_replay_ends_where_ticks_are_missing(recording):
-    """What comes after a gap depends on ticks that are not there; it is no difference."""
+    """Commands after a gap are not compared, since they depend on the missing ticks."""
     recording.columns['tick'] = np.arange(130)
     kept = [k for k in range(130) if not 50 <= k < 57]
     columns = {name: values[kept] for name, values in recording.columns.items()}

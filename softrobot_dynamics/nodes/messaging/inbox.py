@@ -85,7 +85,7 @@ def wait_for(
 
 
 class _TopicInbox:
-    """What both ways of waiting for the messages of a topic share."""
+    """Base of both ways of waiting for the messages of a topic."""
 
     _ready_at = _taken_at = 0
     _info: Mapping[str, Any] = MappingProxyType({})  # what rclpy knows of the newest message
