@@ -16,8 +16,8 @@ from softrobot_dynamics.configuration.declared_parameters import (
 )
 from softrobot_dynamics.configuration.parameters import (
     closest_name,
-    FOREIGN,
     misplaced,
+    of_ros,
     ParameterSpec,
     ParameterTable,
 )
@@ -127,7 +127,7 @@ def controller_values(
         return values
 
     declare_chosen(description, declare(controller_rows()), declare)
-    unknown = [name for name in given if name not in values and not name.startswith(FOREIGN)]
+    unknown = [name for name in given if name not in values and not of_ros(name)]
     if problems := misplaced(unknown, rows_read):
         raise DescriptionError(tuple(problems), 'parameters')
     return values, tuple(f'{name}{closest_name(name, values)}' for name in unknown)

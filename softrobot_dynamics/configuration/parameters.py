@@ -9,10 +9,17 @@ from typing import Any, cast, NamedTuple
 from softrobot_dynamics.errors import closest, DescriptionError, Problem
 from softrobot_dynamics.schema.bounds import LARGEST
 
-# beginnings of names that ROS itself knows
-FOREIGN = 'use_sim_time', 'start_type_description_service', 'qos_overrides.'
+_OF_ROS = re.compile(
+    'use_sim_time|start_type_description_service'
+    r'|qos_overrides\..+\.(publisher|subscription)\.(depth|durability|history|reliability)'
+)
 PART_NAME = re.compile(r'[A-Za-z]\w*', re.ASCII)
 _UNIT = re.compile(r'\[([^\[\]]+)\]$')
+
+
+def of_ros(name: str) -> bool:
+    """Tell whether ROS itself knows a parameter of this name, in this node or in others."""
+    return _OF_ROS.fullmatch(name) is not None
 
 
 class ParameterSpec(NamedTuple):

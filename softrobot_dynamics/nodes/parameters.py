@@ -22,8 +22,8 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from softrobot_dynamics.configuration.parameters import (
     closest_name,
-    FOREIGN,
     misplaced,
+    of_ros,
     ParameterSpec,
     ParameterTable,
 )
@@ -93,7 +93,7 @@ class NodeParameters:
         return [
             f'{name}{closest_name(name, known)}'
             for name in self._overrides()
-            if not (self._node.has_parameter(name) or name.startswith(FOREIGN))
+            if not (self._node.has_parameter(name) or of_ros(name))
         ]
 
     def require_known(self, group: str) -> None:
