@@ -253,6 +253,9 @@ class TickRecord(Protocol):
 
     def __len__(self) -> int: ...
 
+    def wait_for_room(self) -> None:
+        """Wait until there is room for a tick; for loops that do not run in real time."""
+
     def close(self) -> None:
         """Write the rest."""
 

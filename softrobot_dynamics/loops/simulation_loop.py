@@ -302,6 +302,8 @@ class SimulationLoop(Loop):
         if self._lost.add(now(), slip if held else 0):
             self._publisher.slow(self.slowness())
         if self.record is not None and self._row is not None and self.mode != DIVERGED:
+            if self.pace == 0.0:
+                self.record.wait_for_room()
             self.record.add(*self._row, late * 1e-9, self.mode, self._asked)
         if slip:
             self.statistics.count('slips')

@@ -121,6 +121,14 @@ class Record:
             column[i] = value
         self._added += 1
 
+    def wait_for_room(self, patience: float = 2.0) -> None:
+        """Wait [s] until there is room for a tick: for loops that do not run in real time."""
+        end = time.monotonic() + patience
+        while self.error is None and self._added - self._taken >= _ROWS:
+            if time.monotonic() > end:
+                return
+            time.sleep(1e-3)
+
     def note(self, parameters: Mapping[str, Any]) -> None:
         """Append parameters that have changed, {name: value}; nan, not set, becomes null."""
         values = {name: None if value != value else value for name, value in parameters.items()}

@@ -289,6 +289,20 @@ def test_a_disk_that_waits_costs_rows_and_no_memory(tmp_path, monkeypatch):
 
 
 @pytest.mark.quick
+def test_a_loop_without_real_time_waits_for_room(tmp_path, monkeypatch):
+    """No tick is lost where the loop can wait for the file."""
+    monkeypatch.setattr(record, '_ROWS', 64)
+    monkeypatch.setattr(record, 'PERIOD', 1e-2)
+    path = tmp_path / 'run.mcap'
+    ours = start(path, running=True)
+    for row in ticks(1000):
+        ours.wait_for_room()
+        ours.add(*row)
+    ours.close()
+    assert ours.lost == 0 and len(sd.read_recording(path)) == 1000
+
+
+@pytest.mark.quick
 def test_an_empty_record_has_its_columns(tmp_path):
     """An empty record has its columns and no rows."""
     path = tmp_path / 'run.mcap'

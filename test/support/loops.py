@@ -112,6 +112,9 @@ class Record:
     def note(self, parameters):
         self.notes.append(parameters)
 
+    def wait_for_room(self):
+        """There is always room."""
+
     def columns(self, *names):
         """Return {name: one value a row}."""
         return dict(zip(('moment', 'stamp', *names), zip(*self.rows, strict=True), strict=True))
