@@ -217,11 +217,13 @@ def main():
         os.environ['ROS_LOG_DIR'] = name
         for run in range(options.runs):
             bare.append(run_bare(options))
-            if options.against:
-                theirs.append(run_loop(options, Path(name), options.against.resolve()))
-                print(f'run {run + 1}: {options.against}: {theirs[-1]}', flush=True)
-            loop.append(run_loop(options, Path(name)))
-            print(f'run {run + 1}: bare {bare[-1]}; loop {loop[-1]}', flush=True)
+            sides = [(loop, HERE)]
+            if options.against:  # alternately the one and the other first: the machine drifts
+                sides.insert(run % 2, (theirs, options.against.resolve()))
+            for figures, checkout in sides:
+                figures.append(run_loop(options, Path(name), checkout))
+                print(f'run {run + 1}: {checkout}: {figures[-1]}', flush=True)
+            print(f'run {run + 1}: bare {bare[-1]}', flush=True)
 
     if options.json:
         Path(options.json).write_text(json.dumps({'bare': bare, 'loop': loop}))

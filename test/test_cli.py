@@ -10,6 +10,7 @@ from softrobot_dynamics import cli
 from softrobot_dynamics.description.shipped import shipped
 from support.closures import four_bar
 from support.recorded import write_demo
+import yaml
 
 CONTROLLER = """
 /**:
@@ -99,6 +100,23 @@ def test_check_says_mobility_and_redundant_directions(tmp_path, capsys):
     assert 'assembled near the initial posture' in shown
     assert 'no report' in shown
     assert 'closure loop is open by 0.2 m' in shown
+
+
+def test_check_asks_for_an_initial_posture_where_limits_exclude_zero(tmp_path, capsys):
+    """A given one outside of the limits is refused by its coordinate."""
+    text = shipped('robots')['double_pendulum'].read_text(encoding='utf-8')
+    robot = yaml.safe_load(text)
+    robot['bodies'][1]['joint']['limits'] = {'position': [0.5, 2.0]}
+    for name, start in ('open', {}), ('good', {'elbow': 0.5}), ('bad', {'elbow': 0.4}):
+        robot['initial'] = start
+        (tmp_path / name).write_text(json.dumps(robot))
+    assert cli.main(['check', str(tmp_path / 'open')]) == 0
+    assert 'initial.elbow is not given' in capsys.readouterr().out
+    assert cli.main(['check', str(tmp_path / 'good')]) == 0
+    assert 'initial.elbow' not in capsys.readouterr().out
+    assert cli.main(['check', str(tmp_path / 'bad')]) == 1
+    shown = capsys.readouterr().out
+    assert 'initial.elbow: 0.4, expected a position within its limits, 0.5 to 2' in shown
 
 
 def test_check_shows_every_problem_of_every_file(tmp_path, capsys):

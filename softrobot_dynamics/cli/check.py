@@ -47,7 +47,7 @@ def run(options: Namespace) -> int:
         else:
             counts = f'{robot.n} coordinates, {len(robot.actuator_names)} actuators'
             say(f'{file}: {robot.name}, {counts}{_kinds(robot)}')
-            for words in loops:
+            for words in (*_default_posture(robot), *loops):
                 say(f'  {words}')
             if robot.closures and (options.report or options.json):
                 say('  no report: there is none yet for robots with closures')
@@ -85,6 +85,17 @@ def _report(file: str, robot: RobotDescription, options: Namespace) -> list[dict
         figure = '-' if value is None else f'{value:.4g} {unit}'.rstrip()
         say(f'  {name:<66} {figure:>14}{f"  ? {question}" if question else ""}')
     return [finding._asdict() for finding in found]
+
+
+def _default_posture(robot: RobotDescription) -> list[str]:
+    """Return a question for each coordinate whose limits exclude its initial value, 0."""
+    from softrobot_dynamics.description.initial import outside_limits
+
+    start = dict.fromkeys(robot.coordinate_names, 0.0) | robot.initial
+    return [
+        f'? {problem.path} is not given, and 0 is refused by simulations: {problem.expected}'
+        for problem in outside_limits(start, robot.modules)
+    ]
 
 
 def _closures(robot: RobotDescription) -> list[str]:

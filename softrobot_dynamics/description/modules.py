@@ -11,7 +11,6 @@ does not hide the others, nor show up as a dozen.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, Field
-from itertools import islice
 from typing import Any
 
 from softrobot_dynamics.actuators.contract import Actuator, ACTUATORS
@@ -20,11 +19,10 @@ from softrobot_dynamics.collision.contract import CollisionShape
 from softrobot_dynamics.description.collisions import read_shapes
 from softrobot_dynamics.errors import closest, MISSING, Problem
 from softrobot_dynamics.joints.contract import Joint, JOINTS
-from softrobot_dynamics.schema.fields import member, NAME, name, number
+from softrobot_dynamics.schema.fields import member, NAME, name
 from softrobot_dynamics.schema.parsing import (
     entry,
     join,
-    MANY,
     parse,
     Parser,
     Problems,
@@ -92,7 +90,6 @@ def _or_made(field: Field[Any], cls: type) -> Parser:
 
 
 _name = reader(name())
-_value = reader(number('in its own unit'))
 _joint = _or_made(member(JOINTS, ignore=('name',)), Joint)
 _body = _or_made(member(BODIES), Body)
 _actuator = reader(member(ACTUATORS, ignore=('name',)))
@@ -134,42 +131,6 @@ def read_actuators(
     )
     _refuse_shared_commands(actuators, problems)
     return actuators
-
-
-def read_initial(
-    value: object, modules: Sequence[Module], problems: Problems
-) -> tuple[tuple[str, float, float], ...]:
-    """Return ((coordinate name, value, rate), ...) of the mapping `initial`."""
-    if value is not None and not isinstance(value, dict):
-        words = 'a mapping of coordinate names to numbers, or to [value, rate]'
-        problems.append(Problem('initial', value, words))
-        return ()
-    known = _coordinates(modules)
-    unread = {
-        name
-        for m in modules
-        for name, part in ((m.name, m.body), (m.joint_name, m.joint))
-        if not part
-    }
-    given = value or {}
-    listed = set(known)
-    unknown = (k for k in given if k not in listed and str(k).split('/')[0] not in unread)
-    for key in islice(unknown if problems.names else (), MANY):
-        words = f'one of the coordinates {", ".join(known)}{closest(key, known)}'
-        problems.append(Problem(f'initial.{key}', given[key], words))
-    return tuple(
-        (key, *_value_and_rate(x, f'initial.{key}', problems)) for key, x in given.items()
-    )
-
-
-def _value_and_rate(value: object, path: str, problems: Problems) -> tuple[float, float]:
-    """Return (value, rate) of a coordinate, from a number or a list of two."""
-    if not isinstance(value, (list, tuple)):
-        return _value(value, path, problems), 0.0
-    if len(value) != 2:
-        problems.append(Problem(path, value, 'a number, or two: value and rate [unit/s]'))
-        return 0.0, 0.0
-    return tuple(_value(x, f'{path}[{i}]', problems) for i, x in enumerate(value))
 
 
 def _read_module(row: object, path: str, above: Sequence[Module], problems: Problems) -> Module:

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from softrobot_dynamics.description.closures import Closure, read_closures
 from softrobot_dynamics.description.contact_options import ContactOptions, Obstacle
+from softrobot_dynamics.description.initial import outside_limits, read_initial
 from softrobot_dynamics.description.mimics import follow
 from softrobot_dynamics.description.modules import (
     BASE,
     Module,
     NamedActuator,
     read_actuators,
-    read_initial,
     read_modules,
 )
 from softrobot_dynamics.description.shipped import shipped
@@ -200,6 +200,7 @@ def _checked(data: object, problems: Problems, source: str) -> RobotDescription:
         closures = read_closures(data.get('closures'), everything, problems)
         if not problems:
             problems.extend(unknown_groups(everything, around.environment))
+            problems.extend(outside_limits({name: value for name, value, _ in start}, modules))
     else:
         problems.append(Problem('file', data, 'a mapping of name, gravity, bodies, ...'))
     if problems:

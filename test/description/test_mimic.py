@@ -116,3 +116,11 @@ def test_an_initial_state_has_no_followers():
     with pytest.raises(DescriptionError, match='initial.tip1'):
         sd.load_robot({**gripper(), 'initial': {'tip1': 0.1}})
     assert set(FOLLOW) & set(sd.load_robot(gripper()).coordinate_names) == set()
+
+
+def test_the_initial_posture_keeps_followers_within_their_limits():
+    """A leader that would begin where a follower is beyond its limit is refused by name."""
+    robot = changed('tip1', limits={'position': [-0.3, 0.5]})  # of -1.3 drive + 0.2
+    assert sd.load_robot({**robot, 'initial': {'drive': 0.38}}).initial == {'drive': 0.38}
+    with pytest.raises(DescriptionError, match=r'initial\.drive: 0\.39, .* -0\.230769 to 0\.3846'):
+        sd.load_robot({**robot, 'initial': {'drive': 0.39}})
