@@ -299,7 +299,7 @@ class Loop:
         self.proxy.stdin.write(f'{name} {SILENCE}\n')
         self.proxy.stdin.flush()
         last, back = json.loads(self.proxy.stdout.readline())
-        words = f'valid one of {name}', f'no valid states of {name}'
+        words = f'no valid state of {name}', f'no valid states of {name}'
         self.until(lambda: words[0] in self.log(), 'the part by name')
         self.until(lambda: any(words[1] in each for each in self.messages), 'diagnostics')
         self.until(self.running, 'the loop again')
