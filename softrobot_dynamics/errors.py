@@ -65,8 +65,14 @@ def one_line(words: object, most: int = _NAME) -> str:
 
 
 def closest(name: object, known: Iterable[object], likeness: float = 0.6) -> str:
-    """Return ' (did you mean ...?)' for the name of `known` most like `name`, or ''."""
-    near = get_close_matches(str(name)[:_NAME], [str(k) for k in known], 1, likeness)
+    """
+    Return ' (did you mean ...?)' for the name of `known` most like `name`, or ''.
+
+    The one name that continues `name`, of three letters or more, is most like it.
+    """
+    text, names = str(name)[:_NAME], [str(k) for k in known]
+    longer = [each for each in names if each.startswith(text)] if len(text) > 2 else []
+    near = longer if len(longer) == 1 else get_close_matches(text, names, 1, likeness)
     return f' (did you mean {one_line(near[0])}?)' if near else ''
 
 

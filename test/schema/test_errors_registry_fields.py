@@ -14,7 +14,7 @@ import types
 import numpy as np
 import pytest
 from softrobot_dynamics import errors
-from softrobot_dynamics.errors import MISSING, Problem
+from softrobot_dynamics.errors import closest, MISSING, Problem
 from softrobot_dynamics.schema import fields, registry
 from softrobot_dynamics.schema.registry import needed, Registry, require_methods, required
 
@@ -370,6 +370,15 @@ def test_rules_about_several_fields_are_asked_last():
     fields.parse(Rod, {'length': 1, 'radius': 3}, 'rod', problems)
     fields.parse(Rod, {'length': -1, 'radius': 3}, 'bad', problems)
     assert [(p.path, p.value) for p in problems] == [('rod.radius', 3), ('bad.length', -1)]
+
+
+def test_the_one_name_that_continues_a_wrong_one_is_suggested():
+    """Beginnings of several names, and short ones, are compared by likeness only."""
+    known = ('young_modulus', 'density', 'rate', 'rate_limit')
+    assert closest('young', known) == ' (did you mean young_modulus?)'
+    assert closest('ratt', known) == ' (did you mean rate?)'
+    assert closest('rat', known) == ' (did you mean rate?)'
+    assert closest('de', known) == ''
 
 
 def test_all_problems_of_a_mapping_are_collected():
