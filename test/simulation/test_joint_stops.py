@@ -274,6 +274,8 @@ def test_a_posture_outside_of_the_limits_is_refused_by_name(q, words):
     """A simulation cannot begin beyond a stop: the error has the joint, the value, the limits."""
     with pytest.raises(ArgumentError, match=f'j.*{q[0]}.*{words}'):
         sd.Simulator(pendulum(), q=q)
+    with pytest.raises(ArgumentError, match='j: 0.0, .*`initial` of the robot file'):
+        sd.Simulator(pendulum())
     robot = sd.Simulator(pendulum(), q=[0.5])
     with pytest.raises(ArgumentError, match='j'):
         robot.reset(q)
