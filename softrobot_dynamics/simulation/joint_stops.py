@@ -264,5 +264,6 @@ def require_within(model: CompiledModel, q: Vector) -> None:
     for i in np.flatnonzero((q < model.q_lower - slack) | (q > model.q_upper + slack)):
         low, high = float(model.q_lower[i]), float(model.q_upper[i])
         name = f'q of {model.coordinate_names[i]}'
-        words = f'a position within its limits, {low:g} to {high:g}, as an argument or by `initial`'
-        raise ArgumentError(name, float(q[i]), f'{words} of the robot file')
+        words = f'a position within its limits, {low:g} to {high:g}'
+        where = 'an argument, or `initial` of the robot file, says where it begins'
+        raise ArgumentError(name, float(q[i]), f'{words}; {where}')
