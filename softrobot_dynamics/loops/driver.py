@@ -26,8 +26,8 @@ from softrobot_dynamics.loops.orders import (
     RestTarget,
     TakenOrders,
 )
-from softrobot_dynamics.references.led_tips import TipOrder, TipTarget, TipTwist
 from softrobot_dynamics.references.piecewise import reaching, Reference, turn
+from softrobot_dynamics.references.tip_commands import TipOrder, TipTarget, TipTwist
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel

@@ -30,7 +30,8 @@ from softrobot_dynamics.estimation.sensors.messages import Message
 from softrobot_dynamics.loops.message_fields import read_measurement, SECOND
 from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.loops.sensor_clock import SensorClock
-from softrobot_dynamics.schema.poses import read_orientation, transform
+from softrobot_dynamics.schema.poses import transform
+from softrobot_dynamics.schema.quaternions import read_orientation
 
 _SAME = 1e-12  # of an orientation that is an identity
 _FAR = 1e6  # times the square of the largest distance: no assignment

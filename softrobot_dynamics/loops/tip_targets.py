@@ -26,9 +26,9 @@ from softrobot_dynamics.loops.planning import own_output, PlanningProcess, start
 from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.references.feasibility import AS_FAR
-from softrobot_dynamics.references.led_tips import TipTarget, TipTwist
+from softrobot_dynamics.references.tip_commands import TipTarget, TipTwist
 from softrobot_dynamics.references.tip_following import ReachableTip, TipFollower
-from softrobot_dynamics.schema.poses import read_orientation
+from softrobot_dynamics.schema.quaternions import read_orientation
 
 PAUSE = 0.5  # [s] without a point, after which the next one is led to as to any other reference
 PATIENCE = 30.0  # [s] for an answer, the start of the process and a compilation included
@@ -87,7 +87,7 @@ class TargetOrders:
 
         MessageError for what is neither, and for another tip.
         """
-        led = self._law.led_tip
+        led = self._law.controlled_tip
         body = message.header.frame_id or led
         if body != led:
             raise MessageError(f'wrong name: {body!r}; the law leads the tip of {led}')

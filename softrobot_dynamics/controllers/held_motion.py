@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Motion of a robot whose command stays as it is, for bounds that must be kept until then.
+Predict the motion of a robot under a held command, for bounds that must be kept meanwhile.
 
 By the linearisation that the response to a held command is made from, at times step, 2 step, ...
 Commands w (forces along the outputs) that stay for a time t move the robot by ::
@@ -33,7 +33,7 @@ from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.kernels.sums import dot
 
 STEP, TIMES = 0.012, 16  # [s] between times, about; how many there are
-SEEN, STAGE = range(2)  # of the progress, see :class:`Ahead`
+SEEN, STAGE = range(2)  # of the progress, see :class:`HeldMotion`
 
 
 class HeldLinearisation(NamedTuple):
@@ -48,7 +48,7 @@ def unknown_linearisation(n: int) -> HeldLinearisation:
     return HeldLinearisation(allocate_response(n), np.zeros(SPAN + 1, dtype=np.int64))
 
 
-class Ahead(NamedTuple):
+class HeldMotion(NamedTuple):
     """Displacement of a robot of n coordinates at N times from now, and how forces change it."""
 
     linear: HeldLinearisation  # M, D and K as they are now
@@ -62,11 +62,11 @@ class Ahead(NamedTuple):
     spare: Array  # (4, n, n) scratch
 
 
-def allocate_ahead(linear: HeldLinearisation, period: float, count: int) -> Ahead:
-    """Return an :class:`Ahead` of ``count`` times by what a held command is linearised to."""
+def allocate_held_motion(linear: HeldLinearisation, period: float, count: int) -> HeldMotion:
+    """Return a :class:`HeldMotion` of ``count`` times, by the linearisation of a held command."""
     n = len(linear.response.M)
     G, R, P = np.zeros((3, count, n, n))
-    return Ahead(
+    return HeldMotion(
         linear=linear,
         own=allocate_response(n),
         doublings=max(0, round(np.log2(STEP / period))),
@@ -80,7 +80,7 @@ def allocate_ahead(linear: HeldLinearisation, period: float, count: int) -> Ahea
 
 
 @kernel
-def look_ahead(ahead, fixed, w, force, v):
+def predict_held_motion(ahead, fixed, w, force, v):
     """
     Fill the ways at rates v (n,) under forces w (c,) along outputs, less a ``force`` (n,).
 
@@ -109,7 +109,7 @@ def look_ahead(ahead, fixed, w, force, v):
 
 
 @kernel
-def way_row(ahead, k, fixed, J, row):
+def displacement_row(ahead, k, fixed, J, row):
     """Fill the row (c,) of the k-th way ahead, along J (n,), by forces w; return it without."""
     bent, at = ahead.spare[0, 0], dot(J, ahead.way[k])
     for j in range(len(J)):
