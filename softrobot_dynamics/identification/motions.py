@@ -13,6 +13,8 @@ from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.dynamics.periodic_coordinates import periodic_coordinates, unwrapped
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 from softrobot_dynamics.identification.postures import check_marker, Marker, weights_of
+from softrobot_dynamics.identification.prediction import markers_at
+from softrobot_dynamics.model.model import CompiledModel
 
 if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription
@@ -172,3 +174,30 @@ def _check_coordinates(description: RobotDescription, each: Sequence[Coordinate]
             raise UnknownNameError('coordinate or actuator', one.name, known)
         if not 0.0 < one.noise < np.inf:
             raise ArgumentError(f'noise of {one.name}', one.noise, 'a number > 0')
+
+
+def observed_along(model: CompiledModel, motion: Motion, q: Matrix) -> tuple[Matrix, Array]:
+    """Return what is measured (T, C) at q (T, n), and its Jacobians (T, C, n); NaN where not."""
+    measured = motion.measured
+    seen = np.isfinite(measured).any(axis=1)
+    points, jacobians = (np.full((*measured.shape, *own), np.nan) for own in ((), q.shape[1:]))
+    points[seen], jacobians[seen] = _observed_at(model, motion, q[seen])
+    return points, jacobians
+
+
+def _observed_at(model: CompiledModel, motion: Motion, q: Matrix) -> tuple[Matrix, Array]:
+    """Return all that could be measured (T, C) at q (T, n), and its Jacobians (T, C, n)."""
+    points, jacobians, _ = markers_at(model, motion.markers, q)
+    T, n = q.shape
+    known = [*model.coordinate_names, *model.actuator_names]
+    which = [known.index(each.name) for each in motion.coordinates]
+    values, derivatives = np.empty((T, len(which))), np.empty((T, len(which), n))
+    evaluate, zero = model.per_thread.evaluator, np.zeros(n)
+    for i, row in enumerate(q if which else ()):
+        t = evaluate(row, zero)
+        values[i] = np.r_[row, t.y - model.y0][which]
+        derivatives[i] = np.vstack([np.eye(n), t.J])[which]
+    return (
+        np.hstack([points.reshape(T, -1), values]),
+        np.concatenate([jacobians.reshape(T, -1, n), derivatives], axis=1),
+    )

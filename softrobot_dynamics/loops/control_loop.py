@@ -17,15 +17,16 @@ from softrobot_dynamics.loops.contracts import (
     ControlledPlant,
     ControlOutput,
     MessageInbox,
-    Stamp,
     TickRecord,
 )
 from softrobot_dynamics.loops.driver import LATE_SOLUTION, STATE_DELAY
+from softrobot_dynamics.loops.message_contracts import Stamp
 from softrobot_dynamics.loops.message_fields import SECOND, StateReader
 from softrobot_dynamics.loops.orders import NOTHING, Orders
 from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.loops.solution_thread import predictive_laws
-from softrobot_dynamics.loops.state_parts import StateParts, StateStream
+from softrobot_dynamics.loops.state_parts import StateParts
+from softrobot_dynamics.loops.state_stream import StateStream
 from softrobot_dynamics.loops.statistics import Window
 from softrobot_dynamics.loops.watchdog import FAILED, GuardedLoop, RUNNING, STOPPED
 

@@ -11,7 +11,8 @@ from softrobot_dynamics.estimation.effort_measurements import Effort
 from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.estimation.sensors.contract import Sensor
 from softrobot_dynamics.estimation.sensors.messages import Message
-from softrobot_dynamics.loops.contracts import CommandSource, MessageInbox, Stamped
+from softrobot_dynamics.loops.contracts import CommandSource, MessageInbox
+from softrobot_dynamics.loops.message_contracts import Stamped
 from softrobot_dynamics.loops.message_fields import read_measurement, SECOND, stamp_of
 from softrobot_dynamics.loops.sensor_adapters import SensorAdapter, StampedValue
 

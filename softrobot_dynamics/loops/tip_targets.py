@@ -19,8 +19,9 @@ import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.errors import MessageError, SoftRobotError
-from softrobot_dynamics.loops.contracts import ControlledPlant, Stamped, VectorMessage
+from softrobot_dynamics.loops.contracts import ControlledPlant
 from softrobot_dynamics.loops.control_loop import ControlLoop
+from softrobot_dynamics.loops.message_contracts import Stamped, VectorMessage
 from softrobot_dynamics.loops.orders import OneTimeReference, RestTarget
 from softrobot_dynamics.loops.planning import own_output, PlanningProcess, start_beside
 from softrobot_dynamics.loops.realtime import now

@@ -13,7 +13,8 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.loops.message_fields import StateReader
-from softrobot_dynamics.loops.state_parts import PartReader, SourcePart, StateParts, StateStream
+from softrobot_dynamics.loops.state_parts import PartReader, SourcePart, StateParts
+from softrobot_dynamics.loops.state_stream import StateStream
 from softrobot_dynamics.loops.statistics import Window
 from softrobot_dynamics.nodes.messaging.codec import Encoder
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
