@@ -12,7 +12,6 @@ from softrobot_dynamics.dynamics.closures import assemble
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.errors import ArgumentError, SoftRobotError
 from softrobot_dynamics.model.model import CompiledModel
-from softrobot_dynamics.recordings.reading import Recording
 from softrobot_dynamics.viewing.browser import Browser
 from softrobot_dynamics.viewing.ranges import command_ranges, coordinate_ranges
 from softrobot_dynamics.viewing.shapes import reach_of
@@ -107,7 +106,7 @@ class Sliders:
 class Player:
     """Plays a recording of q and u over t, in a loop, at the speed that is chosen."""
 
-    def __init__(self, browser: Browser, recording: Recording) -> None:
+    def __init__(self, browser: Browser, recording: Any) -> None:
         self._browser, names = browser, list(browser.shape.model.coordinate_names)
         t, q = recording['t'], recording['q']
         found = list(recording.facts.get('coordinate_names', names))

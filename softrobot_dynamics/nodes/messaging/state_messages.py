@@ -53,14 +53,14 @@ def state_source(
     validator: Callable[[Sequence[int]], StateValidator],
     period: int,
     **options: Any,
-) -> StateParts | None:
+) -> StateParts | StateReader:
     """
-    Return the StateParts of the loop; None for states that come whole.
+    Return the StateParts of the loop, or a StateReader for states that come whole.
 
     ``validator``: a function of indices; ``period`` [ns]; ``options`` as of StateParts.
     """
     if not in_parts(parts):
-        return None
+        return StateReader(parts[0].names, velocities)
     sources = [
         SourcePart(
             part.name,
