@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple, TYPE_CHECKING
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 from softrobot_dynamics.identification.omitted_strains import STRAINS, with_body
 
 if TYPE_CHECKING:
-    from softrobot_dynamics.bodies.contract import Body
     from softrobot_dynamics.description.robot import RobotDescription
 
 
@@ -75,13 +74,13 @@ def _rods(description: RobotDescription, strain: Strain) -> list[str]:
     ]
 
 
-def orders_of(body: Body) -> dict[str, int]:
+def orders_of(body: Any) -> dict[str, int]:
     """Return the orders of the strains that a rod has, as far as their bases have orders."""
     names = [name.rpartition('_')[0] for name in body.coordinates()]
     return {name: names.count(name) - 1 for name in STRAINS if name in names}
 
 
-def _order(body: Body, strain: Strain) -> int:
+def _order(body: Any, strain: Strain) -> int:
     """Return the order of a strain of a rod, -1 if it is left out."""
     return orders_of(body).get(strain.strain, -1)
 
