@@ -5,13 +5,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from typing import Protocol, TYPE_CHECKING, TypeAlias
+from typing import Protocol, TypeAlias
 
 from softrobot_dynamics.annotations import Vector
-
-if TYPE_CHECKING:
-    pass
-
 
 Numbers: TypeAlias = 'array[float] | Vector'  # of a message: with a buffer of doubles
 
@@ -29,11 +25,8 @@ class Stamp(Protocol):
 class Header(Protocol):
     """A std_msgs/Header."""
 
-    @property
-    def stamp(self) -> Stamp: ...
-
-    @property
-    def frame_id(self) -> str: ...
+    stamp: Stamp
+    frame_id: str
 
 
 class Stamped(Protocol):
@@ -46,27 +39,17 @@ class Stamped(Protocol):
 class VectorMessage(Protocol):
     """A geometry_msgs/Vector3 or Point."""
 
-    @property
-    def x(self) -> float: ...
-
-    @property
-    def y(self) -> float: ...
-
-    @property
-    def z(self) -> float: ...
+    x: float
+    y: float
+    z: float
 
 
 class StateMessage(Stamped, Protocol):
     """A sensor_msgs/JointState."""
 
-    @property
-    def name(self) -> Sequence[str]: ...
-
-    @property
-    def position(self) -> Numbers: ...
-
-    @property
-    def velocity(self) -> Numbers: ...
+    name: Sequence[str]
+    position: Numbers
+    velocity: Numbers
 
 
 class Sending(Protocol):
