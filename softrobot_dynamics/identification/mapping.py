@@ -26,7 +26,7 @@ from softrobot_dynamics.annotations import Array, Complaints, Matrix, Vector
 from softrobot_dynamics.dynamics.tendon_friction import WORDS
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem, UnknownNameError
 from softrobot_dynamics.identification.bags import Bag, is_bag
-from softrobot_dynamics.identification.motions import Coordinate, Motion, motion, STARTS
+from softrobot_dynamics.identification.motions import Coordinate, held, Motion, motion, STARTS
 from softrobot_dynamics.identification.postures import (
     BY_ROWS,
     Marker,
@@ -211,12 +211,6 @@ def read_motion(
         horizon=horizon,
         skipped=t[first] - t[0],
     )
-
-
-def held(u: Matrix) -> Matrix:
-    """Return commands (T, m) where those that are missing are the last ones before, or zero."""
-    last = np.maximum.accumulate(np.where(np.isnan(u), 0, np.arange(len(u))[:, None]), axis=0)
-    return np.nan_to_num(np.take_along_axis(u, last, axis=0))
 
 
 def _columns(

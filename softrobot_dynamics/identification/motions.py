@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
@@ -14,10 +15,11 @@ from softrobot_dynamics.dynamics.periodic_coordinates import periodic_coordinate
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 from softrobot_dynamics.identification.postures import check_marker, Marker, weights_of
 from softrobot_dynamics.identification.prediction import markers_at
-from softrobot_dynamics.model.model import CompiledModel
+from softrobot_dynamics.recordings.reading import read_recording
 
 if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription
+    from softrobot_dynamics.model.model import CompiledModel
 
 STARTS = 'rest', 'free'
 BLOCKS = 5  # of time, each to be left out
@@ -200,4 +202,43 @@ def _observed_at(model: CompiledModel, motion: Motion, q: Matrix) -> tuple[Matri
     return (
         np.hstack([points.reshape(T, -1), values]),
         np.concatenate([jacobians.reshape(T, -1, n), derivatives], axis=1),
+    )
+
+
+def held(u: Matrix) -> Matrix:
+    """Return commands (T, m) where those that are missing are the last ones before, or zero."""
+    last = np.maximum.accumulate(np.where(np.isnan(u), 0, np.arange(len(u))[:, None]), axis=0)
+    return np.nan_to_num(np.take_along_axis(u, last, axis=0))
+
+
+def read_record(
+    description: RobotDescription, path: str | PathLike[str], horizon: float | None = None
+) -> Motion:
+    """
+    Return the :class:`Motion` in a file that a node recorded, from its first command on.
+
+    It starts in a free state, and each ``horizon`` [s] anew. All coordinates count alike, each in
+    its own unit. A tick of which the state was not known, or is no later, is left out. Raises
+    ArgumentError, also for the record of a robot with other coordinates or actuators.
+    """
+    record = read_recording(path)
+    for name in ('coordinate_names', 'actuator_names'):
+        own, there = list(getattr(description, name)), record.facts.get(name)
+        if there != own:
+            raise ArgumentError(f'{name} in {path}', there, f'those of {description.name}, {own}')
+    u, stamp = record['u'], record['stamp']
+    commanded = np.maximum.accumulate(np.isfinite(u).all(axis=1))
+    later = np.diff(np.maximum.accumulate(stamp), prepend=stamp[:1] - 1) > 0
+    kept = commanded & later & np.isfinite(record['q']).all(axis=1)
+    if kept.sum() < 2:
+        words = 'one with commands, and states after the first'
+        raise ArgumentError('recording', str(path), words)
+    return motion(
+        description,
+        1e-9 * (stamp[kept] - stamp[kept][0]),
+        held(u)[kept],
+        coordinates=[Coordinate(name) for name in description.coordinate_names],
+        values=record['q'][kept],
+        start='free',
+        horizon=horizon,
     )
