@@ -16,7 +16,7 @@ are CSV files, or of motions ROS bags.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
@@ -199,7 +199,7 @@ def read_motion(
         expected = f'each given in {path} at least once'
         raise ArgumentError('commands', tuple(mapping.commands), expected)
     first = int(known.argmax())
-    return motion(
+    made = motion(
         description,
         t[first:] - t[first],
         held(u)[first:],
@@ -209,8 +209,8 @@ def read_motion(
         values=np.array(values).reshape(-1, len(t)).T[first:],
         start=mapping.start or ('free' if first else 'rest'),
         horizon=horizon,
-        skipped=t[first] - t[0],
     )
+    return replace(made, skipped=float(t[first] - t[0]))
 
 
 def _columns(

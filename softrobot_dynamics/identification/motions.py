@@ -103,7 +103,6 @@ def motion(
     start: str = 'rest',
     horizon: float | None = None,
     blocks: int = BLOCKS,
-    skipped: float = 0.0,
 ) -> Motion:
     """
     Return the :class:`Motion` of ``commands`` (T, m) from ``times`` (T,) [s] on.
@@ -113,7 +112,7 @@ def motion(
     (:mod:`softrobot_dynamics.dynamics.periodic_coordinates`) also within a turn. It starts at
     'rest' under the first command, or in a 'free' state, to be fitted. After each ``horizon`` [s]
     it starts anew in a free one. For cross-validation it has so many ``blocks`` of time.
-    ``skipped`` [s] before it were left out. Raises ArgumentError, UnknownNameError.
+    Raises ArgumentError, UnknownNameError.
     """
     t, u = np.array(times, dtype=float), np.array(commands, dtype=float)
     m, T = len(description.actuator_names), t.size
@@ -149,7 +148,6 @@ def motion(
         starts=np.flatnonzero(np.r_[True, np.diff(turn[:-1]) > 0.0]),
         rest=start == 'rest',
         names=_blocks(since, blocks),
-        skipped=float(skipped),
     )
 
 
