@@ -43,7 +43,7 @@ class Statics:
     """
     Static residual of one model, its derivative, and tips; ``loads`` act besides u and gravity.
 
-    If ``commanded``, what is u here are commands, see :func:`equilibrium`.
+    If ``commanded``, what is u here are commands, see :func:`~.statics.equilibrium`.
     Of everything that loads the model only a share acts, see :meth:`set_share`. ``derivatives`` is
     the model's Differentiator, if there is one already; friction, see :meth:`slide`, is
     differenced. A robot with closures is an ArgumentError, unless the caller is to keep them
