@@ -26,7 +26,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.predictive.law import Predictive
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.references.circle import Circle
-from softrobot_dynamics.references.led_tips import led_tip_reference
+from softrobot_dynamics.references.tip_commands import tip_path_reference
 import yaml
 
 sys.path.insert(0, __file__.rpartition('/')[0] + '/performance')
@@ -73,7 +73,7 @@ def run(robot, duration, plant=None, controlled=None, seconds=None, **given):
     """
     model, circle = sd.compile_model(sd.load_robot(robot)), CIRCLES[robot]
     body = body_of(model, circle.body)
-    reference = led_tip_reference(model, body, Circle(**{**vars(circle), 'body': body}))
+    reference = tip_path_reference(model, body, Circle(**{**vars(circle), 'body': body}))
     settings = Predictive.make_settings(model, controlled, tip=body, **given)
     law = Predictive(model, period=PERIOD, controlled=controlled, settings=settings)
     if seconds is not None:

@@ -23,8 +23,8 @@ from softrobot_dynamics.configuration.build import law_of, reference_of
 from softrobot_dynamics.configuration.parameter_files import controller_values
 from softrobot_dynamics.configuration.parts import RAMP
 from softrobot_dynamics.description.shipped import shipped
-from softrobot_dynamics.references.led_tips import LedReference, TipTarget
 from softrobot_dynamics.references.piecewise import sample
+from softrobot_dynamics.references.tip_commands import TipPathReference, TipTarget
 import yaml
 
 CASES = 'own', 'halved', 'heavier', 'pushed', 'beyond'
@@ -82,10 +82,10 @@ def run(name, case, seconds):
         s = law.settings
         law.settings = s.replace(lower=0.5 * s.lower, upper=0.5 * s.upper, rate=0.5 * s.rate)
     reference = reference_of(law, values, model.q0)
-    tip, scales = model.body_names.index(law.led_tip), model.scales
+    tip, scales = model.body_names.index(law.controlled_tip), model.scales
     mass = float(scales.carried.max())
     plant = sd.compile_model(heavier(description)) if case == 'heavier' else model
-    push = {law.led_tip: sd.Wrench([0.0, 0.0, 0.0, 4.9 * mass, 0.0, 0.0], frame='base')}
+    push = {law.controlled_tip: sd.Wrench([0.0, 0.0, 0.0, 4.9 * mass, 0.0, 0.0], frame='base')}
     given = {'wrenches': lambda t: push if 5.0 <= t < 5.2 else None} if case == 'pushed' else {}
     if case == 'beyond':
         lead_beyond(model, law, tip)
@@ -100,7 +100,7 @@ def run(name, case, seconds):
         M = evaluate(found.q[k], found.qd[k]).M
         energy = max(energy, float(found.qd[k] @ M @ found.qd[k]))
         late = found.t[k] > seconds / 2 and case != 'beyond'
-        if late and isinstance(reference, LedReference):
+        if late and isinstance(reference, TipPathReference):
             cached(sample)(reference.path, float(found.t[k]), point)
             at = sd.forward_kinematics(plant, q=found.q[k])[tip][:3, 3]
             errors.append(np.linalg.norm(at - point[0]))

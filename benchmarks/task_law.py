@@ -28,8 +28,8 @@ from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.controllers.tasks.levels import allocate_levels, solve_levels
 from softrobot_dynamics.model.contacts import contact_of
 from softrobot_dynamics.recursion.contact import find_contacts
-from softrobot_dynamics.references.led_tips import TipTarget
 from softrobot_dynamics.references.piecewise import constant
+from softrobot_dynamics.references.tip_commands import TipTarget
 
 PERIOD, TICKS, CLEARANCE = 1e-3, 20_000, 2e-3
 

@@ -15,8 +15,8 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.references.circle import Circle
-from softrobot_dynamics.references.led_tips import with_tip_path
 from softrobot_dynamics.references.piecewise import constant, hermite, Reference, spline
+from softrobot_dynamics.references.tip_commands import with_tip_path
 import yaml
 
 IMAGES = Path(__file__).parent / 'images'

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from softrobot_dynamics.bodies.custom import CustomBody
     from softrobot_dynamics.bodies.lvp.accuracy import converged_quadrature, quadrature_error
     from softrobot_dynamics.configuration.controllers import load_controller, LoadedController
+    from softrobot_dynamics.description.add_surroundings import surround
     from softrobot_dynamics.description.robot import load_robot
-    from softrobot_dynamics.description.surrounding import surround
     from softrobot_dynamics.description.variation import vary
     from softrobot_dynamics.dynamics.calls import (
         actuation,
@@ -138,7 +138,7 @@ _NAMES = {
     'bodies.lvp.accuracy': 'converged_quadrature quadrature_error',
     'configuration.controllers': 'load_controller LoadedController',
     'description.robot': 'load_robot',
-    'description.surrounding': 'surround',
+    'description.add_surroundings': 'surround',
     'description.variation': 'vary',
     'dynamics.calls': (
         'actuation damping_force elastic_force forward_dynamics forward_kinematics frame '

@@ -21,7 +21,7 @@ PROJECT = (PACKAGE / 'pyproject.toml').read_text('utf-8')
 KINDS = re.findall(r"^'(softrobot_dynamics\.\w+)'\.(\w+) = '([\w.]+)'", PROJECT, re.M)
 ESTIMATOR = '/estimator: estimator'
 SETPOINT = [0.5, 0.003, 0.002, 0.002]  # of tuning.yaml [rad], [L]
-PAGES = 'extending.md', 'extending_laws.md', 'extending_loop.md'
+PAGES = 'extending.md', 'extending_bodies.md', 'extending_laws.md', 'extending_loop.md'
 EXCERPTS = [block for block in BLOCKS if block.page in PAGES and block.kind]
 
 

@@ -271,7 +271,7 @@ def test_only_commands_and_papers_import_members_of_kinds():
         'controllers.safe_command', 'controllers.setpoints', 'controllers.settings',
         'bodies.curves',
         'bodies.frames', 'bodies.skins', 'joints.follower',
-        'references.feasibility', 'references.tip_following', 'references.led_tips',
+        'references.feasibility', 'references.tip_following', 'references.tip_commands',
         'references.output_postures', 'references.rotations',
         'references.piecewise', 'references.inverse_statics',
         'controllers.predictive.planner',

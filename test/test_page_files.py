@@ -29,6 +29,7 @@ ROBOTS = {
 ELSEWHERE = {
     'bodies.md',
     'extending.md',
+    'extending_bodies.md',
     'extending_laws.md',
     'extending_loop.md',
     'urdf_with_finger.md',

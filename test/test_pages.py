@@ -21,6 +21,7 @@ ELSEWHERE = {
     'bodies.md': 'test_custom.py',
     'dynamics.md': 'test_frames.py',
     'extending.md': 'test_extending.py',
+    'extending_bodies.md': 'test_extending.py',
     'extending_laws.md': 'test_extending.py',
     'extending_loop.md': 'test_extending.py',
 }

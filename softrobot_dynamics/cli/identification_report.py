@@ -25,10 +25,9 @@ from softrobot_dynamics.identification.fitting import (
 )
 from softrobot_dynamics.identification.mapping import read_mapping, read_motion, read_postures
 from softrobot_dynamics.identification.model_selection import choose, ModelSelection
-from softrobot_dynamics.identification.motions import Motion
+from softrobot_dynamics.identification.motions import Motion, read_record
 from softrobot_dynamics.identification.omitted_in_fit import doubts, OmittedStrainQuestion
 from softrobot_dynamics.identification.parameters import read_parameters
-from softrobot_dynamics.identification.records import read_record
 from softrobot_dynamics.identification.robot_files import require_writable, write_fitted
 from softrobot_dynamics.identification.strains import is_strain, read_strains
 from softrobot_dynamics.identification.validation import cross_validate, Validation

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from softrobot_dynamics.evaluation.terminal import Display, display
-from softrobot_dynamics.reproduce.outcome import as_json, SystemResult
-from softrobot_dynamics.reproduce.page import page
+from softrobot_dynamics.reproduce.outcome import as_json, page, SystemResult
 from softrobot_dynamics.reproduce.systems import load_system, system_names, SystemModule
 
 if TYPE_CHECKING:

@@ -50,8 +50,8 @@ def _port(text: str) -> int:
 
 def run(options: Namespace) -> int:
     """Show a robot until Ctrl-C."""
+    from softrobot_dynamics.description.add_surroundings import surround
     from softrobot_dynamics.description.robot import load_robot
-    from softrobot_dynamics.description.surrounding import surround
     from softrobot_dynamics.model.model import compile_model
     from softrobot_dynamics.viewing.browser import Browser
     from softrobot_dynamics.viewing.shapes import RobotShape

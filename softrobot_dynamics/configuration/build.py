@@ -17,10 +17,10 @@ from softrobot_dynamics.configuration.parts import indices_of, parts_of, phases_
 from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.safe_command import SafeCommand
 from softrobot_dynamics.controllers.setpoints import DriveSetpoints
+from softrobot_dynamics.description.add_surroundings import surround
 from softrobot_dynamics.description.robot import load_robot
-from softrobot_dynamics.description.surrounding import surround
 from softrobot_dynamics.description.variation import AROUND, plant_of
-from softrobot_dynamics.dynamics.statics import Statics
+from softrobot_dynamics.dynamics.static_residual import Statics
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem
 from softrobot_dynamics.loops.state_validation import (
     bounds_of,
@@ -31,7 +31,7 @@ from softrobot_dynamics.loops.state_validation import (
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.references import feasibility
 from softrobot_dynamics.references.feasibility import Planned
-from softrobot_dynamics.references.led_tips import led_tip_reference, with_tip_path
+from softrobot_dynamics.references.tip_commands import tip_path_reference, with_tip_path
 from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 from softrobot_dynamics.simulation.reconstruction import Reconstruction, require_alike
 from softrobot_dynamics.simulation.sensing import Sensing
@@ -155,9 +155,9 @@ def plan_of(model: CompiledModel, values: Mapping[str, Any], q: Vector) -> Plann
         return phases.plan(model, values, q)
     (part,) = parts_of(values)
     own, settings = indices_of(model, part), settings_for(model, values)
-    body = part.law.tip_of(settings, model)
+    body = part.law.controlled_tip_of(settings, model)
     if body and part.law.follows_tip:
-        return Planned(led_tip_reference(model, body, part.wanted))
+        return Planned(tip_path_reference(model, body, part.wanted))
     if not part.law.follows:
         command = part.law.pushes(settings)
         return feasibility.plan_commands(model, own, part.wanted, command, q)
@@ -185,7 +185,7 @@ def settings_for(model: CompiledModel, values: Mapping[str, Any]) -> Any:
     for part in parts_of(values):
         with part.named():
             found.append(settings_of(part.law, model, part.actuators(model), part.values))
-            tip = part.law.tip_of(found[-1], model) if part.law.follows_tip else ''
+            tip = part.law.controlled_tip_of(found[-1], model) if part.law.follows_tip else ''
             if tip and values.get('phases'):
                 words = 'empty where there are phases: outputs follow the reference there'
                 path = f'{part.law.type_name}.tip'

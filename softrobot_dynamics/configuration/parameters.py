@@ -93,7 +93,7 @@ _KINDS = {float: 'double', int: 'integer', bool: 'bool', str: 'string', tuple: '
 
 def live(
     name: str,
-    default: Any,
+    default: float | bool | str | tuple[str, ...],
     description: str,
     lower: float = -math.inf,
     upper: float = math.inf,

@@ -16,9 +16,9 @@ from softrobot_dynamics.references import feasibility
 from softrobot_dynamics.references.contract import Trajectory
 from softrobot_dynamics.references.feasibility import Planned
 from softrobot_dynamics.references.inverse_statics import actuation_coordinates, PathPostures
-from softrobot_dynamics.references.led_tips import LedReference, with_tip_path
 from softrobot_dynamics.references.output_postures import hold_through
 from softrobot_dynamics.references.piecewise import constant, Reference, stands, values_at
+from softrobot_dynamics.references.tip_commands import TipPathReference, with_tip_path
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -48,7 +48,7 @@ class _Planner:
     def __init__(self, model: CompiledModel, parts: tuple[LawPart, ...], q: Vector) -> None:
         self.parts, self._model, self._q, self._t = parts, model, q, 0.0
         self._own = [indices_of(model, part) for part in parts]
-        self.references: dict[int, Reference | LedReference | None] = {}
+        self.references: dict[int, Reference | TipPathReference | None] = {}
         self._led: dict[int, Reference] = {}  # holding included
         self._commanded: dict[int, Vector] = {}
         self._began: dict[int, float] = {}
@@ -82,7 +82,7 @@ class _Planner:
                 return
             motion = wanted.plan(self._model, own, self._q)
         y = actuation_coordinates(self._model, self._q)[own]
-        body = part.law.tip_of(self._settings(i), self._model)
+        body = part.law.controlled_tip_of(self._settings(i), self._model)
         self.references[i] = motion and with_tip_path(self._model, motion.reference, wanted, body)
         self._led[i] = motion.reference if motion else constant(y)
 

@@ -26,8 +26,8 @@ from softrobot_dynamics.controllers.sampled_data.prediction import Prediction
 from softrobot_dynamics.controllers.sampled_data_law import SampledDataLaw, SampledDataSettings
 from softrobot_dynamics.controllers.settings import LIMITS, Settings
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.references.led_tips import LedReference, TipOrder
 from softrobot_dynamics.references.piecewise import alike, constant, Reference, select
+from softrobot_dynamics.references.tip_commands import TipOrder, TipPathReference
 
 
 @dataclass(frozen=True)
@@ -164,12 +164,14 @@ class Composition(Controller[Composed]):
             raise ArgumentError('settings.laws', len(settings.laws), words)
         self.settings = settings
 
-    def follow(self, reference: Reference | LedReference | Program, t: float, ramp: float) -> None:
+    def follow(
+        self, reference: Reference | TipPathReference | Program, t: float, ramp: float
+    ) -> None:
         """Turn to a Program, or let the laws at work turn to a Reference; ``t`` is now [s]."""
         if isinstance(reference, Program) and len(reference.references) != len(self.laws):
             words = f'references of {len(self.laws)} laws'
             raise ArgumentError('reference', len(reference.references), words)
-        if isinstance(reference, LedReference):  # of all outputs: no law's own
+        if isinstance(reference, TipPathReference):  # of all outputs: no law's own
             reference = reference.outputs
         self._course = _Course(reference, float(t), float(ramp))
 
@@ -204,9 +206,9 @@ class Composition(Controller[Composed]):
         return command
 
     @property
-    def led_tip(self) -> str:
-        """The tip that a law at work leads, see :attr:`Controller.led_tip`."""
-        return next(filter(None, (self.laws[i].led_tip for i in self._now.laws)), '')
+    def controlled_tip(self) -> str:
+        """The tip that a law at work leads, see :attr:`Controller.controlled_tip`."""
+        return next(filter(None, (self.laws[i].controlled_tip for i in self._now.laws)), '')
 
     @property
     def relaxed(self) -> dict[str, float]:
@@ -221,7 +223,7 @@ class Composition(Controller[Composed]):
 
     def lead(self, order: TipOrder, t: float) -> None:
         """Turn the led tip to a live target or twist, see :meth:`Controller.lead`."""
-        leaders = [i for i in self._now.laws if self.laws[i].led_tip]
+        leaders = [i for i in self._now.laws if self.laws[i].controlled_tip]
         if not leaders:
             super().lead(order, t)
         self.laws[leaders[0]].lead(order, t)

@@ -10,15 +10,15 @@ import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import Entry, matrix_at, run
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.accelerating import (
+from softrobot_dynamics.controllers.acceleration_law import (
     accelerate_outputs,
-    AcceleratingLaw,
-    AcceleratingSettings,
+    AccelerationLaw,
+    AccelerationSettings,
 )
 from softrobot_dynamics.controllers.blending import sample_plan
-from softrobot_dynamics.controllers.commanding import read_outputs
 from softrobot_dynamics.controllers.contract import register
 from softrobot_dynamics.controllers.gains import gain, rate_gain
+from softrobot_dynamics.controllers.output_commands import read_outputs
 from softrobot_dynamics.controllers.settings import controlled_names, kernel_settings
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.kernels.linalg import copy, solve_general
@@ -35,7 +35,7 @@ CLOSE = 1e-10  # distance from y_d, of what a unit of a coordinate does to it, t
 
 
 @dataclass(frozen=True)
-class ComputedTorqueSettings(AcceleratingSettings):
+class ComputedTorqueSettings(AccelerationSettings):
     """Settings: gains of the coordinates."""
 
     p: Array = gain('Gain on the error of q', each='coordinate')
@@ -152,7 +152,7 @@ def _scale(fixed, wanted):
 
 
 @register('computed_torque')
-class ComputedTorque(AcceleratingLaw[ComputedTorqueSettings]):
+class ComputedTorque(AccelerationLaw[ComputedTorqueSettings]):
     """
     q'' = q_d'' + d (q_d' - q') + p (q_d - q) for all coordinates of a fully actuated robot.
 

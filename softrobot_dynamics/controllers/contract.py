@@ -23,8 +23,8 @@ from softrobot_dynamics.model.closures import require_tree
 from softrobot_dynamics.model.pickling import Pickleable
 from softrobot_dynamics.model.servos import require_forces
 from softrobot_dynamics.model.terms import Terms
-from softrobot_dynamics.references.led_tips import LedReference, TipOrder
 from softrobot_dynamics.references.piecewise import braking, constant, Reference
+from softrobot_dynamics.references.tip_commands import TipOrder, TipPathReference
 from softrobot_dynamics.schema.parameters import Parameter
 from softrobot_dynamics.schema.registry import Registry, required
 
@@ -153,17 +153,17 @@ class Controller(Pickleable, Generic[S]):
         )
         self.last[:] = np.nan if u is None else u
 
-    def follow(self, reference: Reference | LedReference, t: float, ramp: float) -> None:
+    def follow(self, reference: Reference | TipPathReference, t: float, ramp: float) -> None:
         """Turn to another reference, whose time zero is now, t [s], within ``ramp`` [s]."""
-        if isinstance(reference, LedReference):
+        if isinstance(reference, TipPathReference):
             reference = reference.outputs
         state = self.desired(t)
         self.plan = BlendedReference(braking(state, 0.0, ramp), reference, float(t), float(ramp))
 
     @property
-    def led_tip(self) -> str:
-        """The body whose tip the law leads itself, see :meth:`tip_of` and :meth:`lead`."""
-        return self.tip_of(self.settings, self.model)
+    def controlled_tip(self) -> str:
+        """The body whose tip the law leads itself, see :meth:`lead`."""
+        return self.controlled_tip_of(self.settings, self.model)
 
     @property
     def relaxed(self) -> dict[str, float]:
@@ -176,7 +176,7 @@ class Controller(Pickleable, Generic[S]):
         return ''
 
     @classmethod
-    def tip_of(cls, settings: S, model: CompiledModel) -> str:
+    def controlled_tip_of(cls, settings: S, model: CompiledModel) -> str:
         """Return the body whose tip a law with such settings leads itself; '': it leads none."""
         return ''
 

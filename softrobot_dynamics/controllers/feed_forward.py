@@ -65,6 +65,7 @@ class FeedForward(Controller[FeedForwardSettings]):
             conversion = Conversion(self.model)
 
             def answer(q: Vector, qd: Vector, memory: Vector) -> tuple[Any, Vector]:
+                """Return the forces (c,) along outputs, and the memory as it was."""
                 efforts = conversion.efforts(q, pushes)
                 return (self.model.signs * efforts)[self.controlled], memory
 

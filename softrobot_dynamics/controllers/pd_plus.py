@@ -9,14 +9,14 @@ from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.blending import sample_plan
-from softrobot_dynamics.controllers.commanding import (
+from softrobot_dynamics.controllers.contract import register
+from softrobot_dynamics.controllers.gains import gain, rate_gain
+from softrobot_dynamics.controllers.output_commands import (
     add_output_forces,
     command_force,
     conclude,
     read_outputs,
 )
-from softrobot_dynamics.controllers.contract import register
-from softrobot_dynamics.controllers.gains import gain, rate_gain
 from softrobot_dynamics.controllers.output_gains import output_gains, OutputGains
 from softrobot_dynamics.controllers.sampled_data_law import SampledDataLaw, SampledDataSettings
 from softrobot_dynamics.controllers.settings import kernel_settings

@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.accelerating import (
+from softrobot_dynamics.controllers.acceleration_law import (
     accelerate_outputs,
-    AcceleratingLaw,
-    AcceleratingSettings,
+    AccelerationLaw,
+    AccelerationSettings,
 )
 from softrobot_dynamics.controllers.blending import sample_plan
-from softrobot_dynamics.controllers.commanding import read_outputs
 from softrobot_dynamics.controllers.contract import register
 from softrobot_dynamics.controllers.gains import gain, rate_gain
+from softrobot_dynamics.controllers.output_commands import read_outputs
 from softrobot_dynamics.controllers.settings import kernel_settings
 
 
 @dataclass(frozen=True)
-class PfblSettings(AcceleratingSettings):
+class PfblSettings(AccelerationSettings):
     """Settings: gains p and d of [P, Sec. 6]."""
 
     p: Array = gain('Gain on the error of y', each='actuator', group='gains')
@@ -49,7 +49,7 @@ def tick(fixed, plan, settings, q, qd, t):
 
 
 @register('pfbl')
-class PartialFeedbackLinearization(AcceleratingLaw[PfblSettings]):
+class PartialFeedbackLinearization(AccelerationLaw[PfblSettings]):
     """
     y'' = y_d'' + d (y_d' - y') + p (y_d - y) for the controlled actuators' coordinates y.
 

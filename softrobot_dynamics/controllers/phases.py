@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 from softrobot_dynamics.controllers.contract import Controller
 from softrobot_dynamics.dynamics.arguments import ROUNDING
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.references.led_tips import LedReference
 from softrobot_dynamics.references.piecewise import Reference
+from softrobot_dynamics.references.tip_commands import TipPathReference
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -33,7 +33,7 @@ class Program(NamedTuple):
     before goes on with the phases: only laws whose reference is another turn to it.
     """
 
-    references: tuple[Reference | LedReference | None, ...]
+    references: tuple[Reference | TipPathReference | None, ...]
     beginning: object = None  # None: the phases begin anew
     ramps: tuple[float, ...] = ()  # time for each to be blended in [s]; none: as all are told
 

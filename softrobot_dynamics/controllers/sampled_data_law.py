@@ -13,10 +13,10 @@ from softrobot_dynamics.compiling.addresses import Entry
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.compiling.parallel import compile_in_parallel
-from softrobot_dynamics.controllers.ahead import HeldLinearisation, unknown_linearisation
 from softrobot_dynamics.controllers.blending import BlendedReference
 from softrobot_dynamics.controllers.buffers import allocate_buffers, Buffers
 from softrobot_dynamics.controllers.contract import Command, Controller
+from softrobot_dynamics.controllers.held_motion import HeldLinearisation, unknown_linearisation
 from softrobot_dynamics.controllers.sampled_data.command import HeldCommand, Lines
 from softrobot_dynamics.controllers.sampled_data.delayed_loop import Lateness
 from softrobot_dynamics.controllers.sampled_data.friction_compensation import FrictionCompensation
@@ -82,7 +82,7 @@ class SampledDataLaw(Controller[D]):
     where the law makes more of them than their values; and ``tick``, a static kernel of (fixed,
     plan, told, q, qd, t) that fills ``fixed.b`` (:class:`Buffers`) and returns how many commands
     are saturated, or -1 for no answer, by way of
-    :mod:`~softrobot_dynamics.controllers.commanding`.
+    :mod:`~softrobot_dynamics.controllers.output_commands`.
     A known ``settings.delay`` [s] is made up for: the law then acts on the state in which its
     command will find the robot. Friction of the model, along the routes of tendons and of joints,
     is made up for where the reference moves

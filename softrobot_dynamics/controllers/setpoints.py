@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.binding import cached, entry
-from softrobot_dynamics.controllers.commanded_motion import (
+from softrobot_dynamics.controllers.setpoint_kernels import (
     CommandedMotion,
     follow_motion,
     ForceResponse,

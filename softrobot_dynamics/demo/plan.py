@@ -25,16 +25,16 @@ from softrobot_dynamics.configuration.wire_names import MAP as JOINT_NAMES
 from softrobot_dynamics.configuration.wire_names import wire_name_values
 from softrobot_dynamics.demo.precompilation import simulation_elsewhere
 from softrobot_dynamics.demo.rates import RATES
+from softrobot_dynamics.description.add_surroundings import surround
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
-from softrobot_dynamics.description.surrounding import surround
 from softrobot_dynamics.description.variation import AROUND, plant_of
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.estimation.shape_fit import ShapeFit
 from softrobot_dynamics.loops.simulated_sensors import estimator_file
 from softrobot_dynamics.nodes.parameters import NodeParameters
-from softrobot_dynamics.references.led_tips import LedReference
+from softrobot_dynamics.references.tip_commands import TipPathReference
 
 if TYPE_CHECKING:
     from softrobot_dynamics.configuration.parameters import ParameterSpec
@@ -225,7 +225,7 @@ def reference_of(plan: DemoPlan, model: CompiledModel) -> Reference | None:
     InfeasibleReferenceError for one that no admissible actuation can hold.
     """
     reference = build.plan_of(model, plan.controller, model.q0).reference
-    return reference.outputs if isinstance(reference, LedReference) else reference
+    return reference.outputs if isinstance(reference, TipPathReference) else reference
 
 
 def _own(

@@ -1,12 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The collision shapes of a body, as a robot file gives them."""
+"""Collision shapes of bodies, obstacles and options of contact, as a robot file gives them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.collision.contract import CollisionShape, SHAPES
+from softrobot_dynamics.description.obstacle_motion import ObstacleMotion
 from softrobot_dynamics.errors import Problem
-from softrobot_dynamics.schema.fields import member
+from softrobot_dynamics.schema.fields import member, number
 from softrobot_dynamics.schema.parsing import join, Problems, reader
 
 read_shape = reader(member(SHAPES))
@@ -41,3 +43,20 @@ def read_shapes(
             problems.extend(wrong)
         found.append(shape)
     return tuple(found)
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """A shape of the environment, in the base frame, its name, and the motion it is given."""
+
+    name: str
+    shape: CollisionShape
+    motion: ObstacleMotion | None = None
+
+
+@dataclass(frozen=True)
+class ContactOptions:
+    """Options of simulated contact: entries of ``contact`` at the top of a robot file."""
+
+    slip: float | None = number('m/s', above=0.0, default=None)
+    stiffness: float | None = number('N/m', above=0.0, default=None)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from softrobot_dynamics.description.closures import Closure, read_closures
-from softrobot_dynamics.description.contact_options import ContactOptions, Obstacle
+from softrobot_dynamics.description.collisions import ContactOptions, Obstacle
 from softrobot_dynamics.description.initial import outside_limits, read_initial
 from softrobot_dynamics.description.mimics import follow
 from softrobot_dynamics.description.modules import (

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 from softrobot_dynamics.annotations import Matrix
 from softrobot_dynamics.bodies.contract import BODIES
 from softrobot_dynamics.collision.contract import CollisionShape, DEFAULT_GROUPS, SHAPES
-from softrobot_dynamics.description.collisions import read_obstacle, read_shape
-from softrobot_dynamics.description.contact_options import Obstacle
+from softrobot_dynamics.description.collisions import Obstacle, read_obstacle, read_shape
 from softrobot_dynamics.description.modules import Module
 from softrobot_dynamics.description.obstacle_motion import ObstacleMotion
 from softrobot_dynamics.errors import MISSING, Problem

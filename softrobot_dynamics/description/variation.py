@@ -11,12 +11,12 @@ from typing import Any, cast, NamedTuple, SupportsFloat, TypeGuard
 
 import numpy as np
 from softrobot_dynamics.collision.contract import CollisionShape
+from softrobot_dynamics.description.add_surroundings import surround
 from softrobot_dynamics.description.mimics import follow
 from softrobot_dynamics.description.modules import Module
 from softrobot_dynamics.description.naming import FieldName, FieldPath
 from softrobot_dynamics.description.robot import load_robot, RobotDescription
 from softrobot_dynamics.description.shipped import shipped
-from softrobot_dynamics.description.surrounding import surround
 from softrobot_dynamics.description.surroundings import inertia_entries
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem, UnknownNameError
 from softrobot_dynamics.schema.fields import vector

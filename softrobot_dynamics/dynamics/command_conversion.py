@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,7 @@ from softrobot_dynamics.recursion.drives import convert, measure, tighten
 from softrobot_dynamics.recursion.passes import Robot
 
 if TYPE_CHECKING:
+    from softrobot_dynamics.dynamics.derivatives import Differentiator
     from softrobot_dynamics.model.model import CompiledModel
 
 
@@ -55,7 +56,11 @@ class HeldCables:
     """
 
     def __init__(
-        self, model: CompiledModel, robot: Robot, derivatives: Any = None, commanded: bool = True
+        self,
+        model: CompiledModel,
+        robot: Robot,
+        derivatives: Differentiator | None = None,
+        commanded: bool = True,
     ) -> None:
         self._drives, self._zero = drives_of(model, robot), np.zeros(model.n)
         self._commanded, (first, count) = commanded, self._drives.cables.T

@@ -76,6 +76,7 @@ class ContactForces:
         steps = CONTACT_STEP * np.concatenate([units, units * self._model.scales.rate])
 
         def of_state(x: Vector) -> Vector:
+            """Return the generalized force (n,) at a state (2 n,)."""
             return self._found(x[:n].copy(), x[n:].copy())
 
         return by_fourth_order(of_state, np.concatenate([q, qd]), steps, range(2 * n))

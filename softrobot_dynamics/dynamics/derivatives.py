@@ -133,6 +133,7 @@ class Differentiator:
         fill = cached(stiffen, fibres=fibres, lines=lines)
 
         def found(q: Vector, force: Vector) -> Matrix:
+            """Return the derivative (n, n) by q of the generalized force of forces (s,)."""
             if lines is not NOTHING:  # they need twists at q, and there may be others
                 self._differentiate(q, zero, zero)
             fill(q, force)

@@ -59,6 +59,7 @@ def elastic_energy(model: CompiledModel, *, q: ArrayLike) -> float:
     from scipy.integrate import quad  # late: scipy is slow to import
 
     def power(share: float) -> float:
+        """Return the derivative of the energy by the share of the way from rest [J]."""
         return float(way @ elastic_force(model, q=model.rest + share * way))
 
     energy, error, *_ = quad(power, 0.0, 1.0, epsabs=0.0, epsrel=_ACCURACY, full_output=1)

@@ -11,10 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import hypot, pi
-from typing import Any, NamedTuple
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.description.robot import RobotDescription
 
 TURN = 2.0 * pi
 _SLIGHT = 1e-6  # [rad] by which limits may exceed a turn and still be those of one
@@ -35,7 +38,7 @@ class PeriodicCoordinates(NamedTuple):
     vectors: tuple[RotationVectors, ...] = ()
 
 
-def periodic_coordinates(description: Any) -> PeriodicCoordinates:
+def periodic_coordinates(description: RobotDescription) -> PeriodicCoordinates:
     """
     Return the :class:`PeriodicCoordinates` of a RobotDescription.
 

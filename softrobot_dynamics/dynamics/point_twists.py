@@ -43,6 +43,7 @@ def point_twists(
     place, velocity = cached(place_points), np.empty((1, 3))
 
     def twists(x: Vector) -> Vector:
+        """Return the twists (6 k,) of all coordinates at the body's x (k,), angular first."""
         place(cloud._replace(q=x), rest, False, frame, J, velocity)
         angular, linear = J.reshape(2, 3, n)[:, :, cloud.first : cloud.first + count]
         origin = frame.reshape(4, 4)[:3, 3]

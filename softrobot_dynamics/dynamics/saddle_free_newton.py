@@ -27,7 +27,7 @@ class NewtonResult(NamedTuple):
 
 
 class StaticProblem(Protocol):
-    """The part of :class:`softrobot_dynamics.dynamics.statics.Statics` that is used here."""
+    """The part of :class:`~.static_residual.Statics` that is used here."""
 
     def residual(self, q: Vector, u: Vector) -> tuple[Vector, Vector]:
         """Return the static residual (n,) and the sizes (n,) of the forces in it."""

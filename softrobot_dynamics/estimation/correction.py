@@ -10,11 +10,11 @@ import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.errors import SimulationDivergedError
-from softrobot_dynamics.estimation.effort_measurements import widest
 from softrobot_dynamics.estimation.filter_state import FilterState
+from softrobot_dynamics.estimation.innovation_gate import gate_threshold, OUTLIER, TAKEN
 from softrobot_dynamics.estimation.noise_covariance import allocate_noise_update, update_noise
 from softrobot_dynamics.estimation.sensors.contract import BoundRobot, Sensor
-from softrobot_dynamics.estimation.square_root import allocate_update, OUTLIER, TAKEN, update
+from softrobot_dynamics.estimation.square_root import allocate_update, update
 
 _COARSER = 1.5  # times more noise, until a measurement is accepted
 _COARSEST = 1e6  # times more noise than said; what is further off is not looked at
@@ -40,7 +40,7 @@ class Correction:
     def __init__(self, sensor: Sensor, place: BoundRobot, E: Matrix) -> None:
         self.sensor, self.observation = sensor, sensor.bind(place)
         observed, starts = self.observation.observed, self.observation.starts
-        gates = np.array([widest(sensor.gate, size) for size in np.diff(starts)])
+        gates = np.array([gate_threshold(sensor.gate, size) for size in np.diff(starts)])
         self._noise = self.observation.noise.copy()  # the kernel's own, which `draw` makes coarser
         self._n, self._E, self._H = len(E), E, observed.H
         if E.shape[1]:

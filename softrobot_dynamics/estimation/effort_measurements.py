@@ -6,7 +6,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-import math
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from softrobot_dynamics.annotations import Integers, Vector
 from softrobot_dynamics.dynamics.arguments import ROUNDING
 from softrobot_dynamics.errors import UnknownNameError
 from softrobot_dynamics.estimation.command_history import CommandHistory
+from softrobot_dynamics.estimation.innovation_gate import gate_threshold
 from softrobot_dynamics.estimation.sensors.messages import (
     Message,
     MessageFields,
@@ -22,13 +22,6 @@ from softrobot_dynamics.estimation.sensors.messages import (
     read_array,
 )
 from softrobot_dynamics.schema.fields import items, name, number, text
-
-
-def widest(probability: float, size: int) -> float:
-    """Return the normalised square of so many numbers that right ones exceed no more often."""
-    from scipy.special import gammaincinv  # late: scipy is slow to import
-
-    return math.inf if probability == 1.0 else 2.0 * float(gammaincinv(0.5 * size, probability))
 
 
 class GatedEffort(NamedTuple):
@@ -62,7 +55,7 @@ class EffortMeasurements:
         self, kept: float, count: int, *, noise: float, change: float | None, gate: float
     ) -> None:
         self.counting, self._kept, self._count = CommandHistory(kept), kept, count
-        self._noise, self._change, self._most = noise, change, widest(gate, 1)
+        self._noise, self._change, self._most = noise, change, gate_threshold(gate, 1)
 
     def begin(self) -> None:
         """Forget all: nothing was measured."""

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.derivatives import Differentiator
-from softrobot_dynamics.dynamics.statics import Statics
+from softrobot_dynamics.dynamics.static_residual import Statics
 from softrobot_dynamics.errors import ArgumentError, NotConvergedError, UnknownNameError
 from softrobot_dynamics.estimation.priors import extent, force_factor
 from softrobot_dynamics.estimation.sensors.contract import BoundRobot, Observation

@@ -22,11 +22,10 @@ from typing import NamedTuple
 import numpy as np
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.compiling.jit import inlined, kernel
-from softrobot_dynamics.kernels.linalg import all_finite, cholesky, invert, solve_lower
-from softrobot_dynamics.kernels.sums import dot, row_times
+from softrobot_dynamics.estimation.innovation_gate import gate_part, TAKEN
+from softrobot_dynamics.kernels.linalg import all_finite, invert, solve_lower
+from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.simulation.integrators.exponential_step import GAMMA, ONCE, TWICE
-
-UNSEEN, TAKEN, OUTLIER = 0, 1, 2  # what became of a part of a measurement
 
 
 class PredictionArrays(NamedTuple):
@@ -230,7 +229,7 @@ def update(w, S, x):
     """
     N, count = len(x), 0
     for g in range(len(w.gates)):
-        _gate(w, S, g)
+        gate_part(w, S, g)
         if w.verdicts[g] == TAKEN:
             for r in range(w.starts[g], w.starts[g + 1]):
                 w.rows[count] = r
@@ -264,29 +263,6 @@ def update(w, S, x):
         for c in range(N):
             S[i, c] = row[count + c] if c <= i else 0.0
     return 0
-
-
-@inlined
-def _gate(w, S, g):
-    """Fill the rows of T of a part, its normalised square, and the verdict on it."""
-    first, end = w.starts[g], w.starts[g + 1]
-    size = end - first
-    w.squares[g], w.verdicts[g] = 0.0, UNSEEN
-    for r in range(first, end):
-        if not (w.residual[r] * 0.0 == 0.0 and all_finite(w.H[r])):
-            return
-        row_times(w.H[r], S, w.T[r])
-    C, e = w.C[:size, :size], w.e[:size]
-    for a in range(size):
-        e[a] = w.residual[first + a]
-        for b in range(a + 1):
-            C[a, b] = dot(w.T[first + a], w.T[first + b])
-        C[a, a] += w.noise[first + a] ** 2
-    if cholesky(C) != 0:
-        return
-    solve_lower(C, e)
-    w.squares[g] = dot(e, e)
-    w.verdicts[g] = TAKEN if w.squares[g] <= w.gates[g] else OUTLIER
 
 
 def covariance_of(S: Matrix) -> Array:

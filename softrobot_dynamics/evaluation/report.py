@@ -13,9 +13,9 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 from softrobot_dynamics.configuration.law_settings import limits_of
 from softrobot_dynamics.configuration.parts import blended_in, controlled_of
+from softrobot_dynamics.description.add_surroundings import surround
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
-from softrobot_dynamics.description.surrounding import surround
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.evaluation import records, tracking
 from softrobot_dynamics.evaluation.objects import object_outcomes

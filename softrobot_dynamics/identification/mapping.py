@@ -16,7 +16,7 @@ are CSV files, or of motions ROS bags.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
@@ -26,7 +26,7 @@ from softrobot_dynamics.annotations import Array, Complaints, Matrix, Vector
 from softrobot_dynamics.dynamics.tendon_friction import WORDS
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem, UnknownNameError
 from softrobot_dynamics.identification.bags import Bag, is_bag
-from softrobot_dynamics.identification.motions import Coordinate, Motion, motion, STARTS
+from softrobot_dynamics.identification.motions import Coordinate, held, Motion, motion, STARTS
 from softrobot_dynamics.identification.postures import (
     BY_ROWS,
     Marker,
@@ -199,7 +199,7 @@ def read_motion(
         expected = f'each given in {path} at least once'
         raise ArgumentError('commands', tuple(mapping.commands), expected)
     first = int(known.argmax())
-    return motion(
+    made = motion(
         description,
         t[first:] - t[first],
         held(u)[first:],
@@ -209,14 +209,8 @@ def read_motion(
         values=np.array(values).reshape(-1, len(t)).T[first:],
         start=mapping.start or ('free' if first else 'rest'),
         horizon=horizon,
-        skipped=t[first] - t[0],
     )
-
-
-def held(u: Matrix) -> Matrix:
-    """Return commands (T, m) where those that are missing are the last ones before, or zero."""
-    last = np.maximum.accumulate(np.where(np.isnan(u), 0, np.arange(len(u))[:, None]), axis=0)
-    return np.nan_to_num(np.take_along_axis(u, last, axis=0))
+    return replace(made, skipped=float(t[first] - t[0]))
 
 
 def _columns(

@@ -25,9 +25,8 @@ from softrobot_dynamics.identification.equation_of_motion import (
     EquationOfMotion,
     EquationOfMotionDerivatives,
 )
-from softrobot_dynamics.identification.motions import Motion
+from softrobot_dynamics.identification.motions import Motion, observed_along
 from softrobot_dynamics.identification.parameters import FitParameters
-from softrobot_dynamics.identification.prediction import markers_at
 from softrobot_dynamics.identification.time_grid import steps_of, time_grid_of, TimeGrid
 from softrobot_dynamics.model.closures import require_tree
 from softrobot_dynamics.model.model import compile_model, CompiledModel
@@ -153,7 +152,7 @@ class MotionPredictor:
             other = EquationOfMotion(model)
             for i, (q, qd, qdd, _) in enumerate(at):
                 own[i, :, k] = (before[i] - other.residual(q, qd, qdd, u[i])) / step
-            direct[..., k] = (_observed(model, self.motion, seen.q)[0] - seen.points) / step
+            direct[..., k] = (observed_along(model, self.motion, seen.q)[0] - seen.points) / step
         rest = seen.model.scales.solve(K[-1], own[-1])
         change = self._spread(K[:-1], D[:-1], M[:-1], own[:-1], rest)
         derivatives = np.einsum('tcn,tnz->tcz', seen.jacobians, change)
@@ -212,7 +211,7 @@ class MotionPredictor:
             states = z[self._p :].reshape(-1, 2, self._n) / self._moved
             begin, end = self._run(model, forces, states)
             q = np.vstack([begin[:, 0], end[-1:, 0]])[self._steps.first]
-            observed = _observed(model, self.motion, q)
+            observed = observed_along(model, self.motion, q)
             self._last = key, _SimulatedMotion(model, forces, begin, end, q, *observed)
         return self._last[1]
 
@@ -284,30 +283,3 @@ def _settle(
 ) -> tuple[Matrix, Matrix]:
     then = inverse @ (M @ v + g * (push - K @ x))
     return x + g * then, then
-
-
-def _observed(model: CompiledModel, motion: Motion, q: Matrix) -> tuple[Matrix, Array]:
-    """Return what is measured (T, C) at q (T, n), and its Jacobians (T, C, n); NaN where not."""
-    measured = motion.measured
-    seen = np.isfinite(measured).any(axis=1)
-    points, jacobians = (np.full((*measured.shape, *own), np.nan) for own in ((), q.shape[1:]))
-    points[seen], jacobians[seen] = _observed_at(model, motion, q[seen])
-    return points, jacobians
-
-
-def _observed_at(model: CompiledModel, motion: Motion, q: Matrix) -> tuple[Matrix, Array]:
-    """Return all that could be measured (T, C) at q (T, n), and its Jacobians (T, C, n)."""
-    points, jacobians, _ = markers_at(model, motion.markers, q)
-    T, n = q.shape
-    known = [*model.coordinate_names, *model.actuator_names]
-    which = [known.index(each.name) for each in motion.coordinates]
-    values, derivatives = np.empty((T, len(which))), np.empty((T, len(which), n))
-    evaluate, zero = model.per_thread.evaluator, np.zeros(n)
-    for i, row in enumerate(q if which else ()):
-        t = evaluate(row, zero)
-        values[i] = np.r_[row, t.y - model.y0][which]
-        derivatives[i] = np.vstack([np.eye(n), t.J])[which]
-    return (
-        np.hstack([points.reshape(T, -1), values]),
-        np.concatenate([jacobians.reshape(T, -1, n), derivatives], axis=1),
-    )

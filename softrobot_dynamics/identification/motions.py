@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
@@ -13,9 +14,12 @@ from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.dynamics.periodic_coordinates import periodic_coordinates, unwrapped
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 from softrobot_dynamics.identification.postures import check_marker, Marker, weights_of
+from softrobot_dynamics.identification.prediction import markers_at
+from softrobot_dynamics.recordings.reading import read_recording
 
 if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription
+    from softrobot_dynamics.model.model import CompiledModel
 
 STARTS = 'rest', 'free'
 BLOCKS = 5  # of time, each to be left out
@@ -99,7 +103,6 @@ def motion(
     start: str = 'rest',
     horizon: float | None = None,
     blocks: int = BLOCKS,
-    skipped: float = 0.0,
 ) -> Motion:
     """
     Return the :class:`Motion` of ``commands`` (T, m) from ``times`` (T,) [s] on.
@@ -109,7 +112,7 @@ def motion(
     (:mod:`softrobot_dynamics.dynamics.periodic_coordinates`) also within a turn. It starts at
     'rest' under the first command, or in a 'free' state, to be fitted. After each ``horizon`` [s]
     it starts anew in a free one. For cross-validation it has so many ``blocks`` of time.
-    ``skipped`` [s] before it were left out. Raises ArgumentError, UnknownNameError.
+    Raises ArgumentError, UnknownNameError.
     """
     t, u = np.array(times, dtype=float), np.array(commands, dtype=float)
     m, T = len(description.actuator_names), t.size
@@ -145,7 +148,6 @@ def motion(
         starts=np.flatnonzero(np.r_[True, np.diff(turn[:-1]) > 0.0]),
         rest=start == 'rest',
         names=_blocks(since, blocks),
-        skipped=float(skipped),
     )
 
 
@@ -172,3 +174,69 @@ def _check_coordinates(description: RobotDescription, each: Sequence[Coordinate]
             raise UnknownNameError('coordinate or actuator', one.name, known)
         if not 0.0 < one.noise < np.inf:
             raise ArgumentError(f'noise of {one.name}', one.noise, 'a number > 0')
+
+
+def observed_along(model: CompiledModel, motion: Motion, q: Matrix) -> tuple[Matrix, Array]:
+    """Return what is measured (T, C) at q (T, n), and its Jacobians (T, C, n); NaN where not."""
+    measured = motion.measured
+    seen = np.isfinite(measured).any(axis=1)
+    points, jacobians = (np.full((*measured.shape, *own), np.nan) for own in ((), q.shape[1:]))
+    points[seen], jacobians[seen] = _observed_at(model, motion, q[seen])
+    return points, jacobians
+
+
+def _observed_at(model: CompiledModel, motion: Motion, q: Matrix) -> tuple[Matrix, Array]:
+    """Return all that could be measured (T, C) at q (T, n), and its Jacobians (T, C, n)."""
+    points, jacobians, _ = markers_at(model, motion.markers, q)
+    T, n = q.shape
+    known = [*model.coordinate_names, *model.actuator_names]
+    which = [known.index(each.name) for each in motion.coordinates]
+    values, derivatives = np.empty((T, len(which))), np.empty((T, len(which), n))
+    evaluate, zero = model.per_thread.evaluator, np.zeros(n)
+    for i, row in enumerate(q if which else ()):
+        t = evaluate(row, zero)
+        values[i] = np.r_[row, t.y - model.y0][which]
+        derivatives[i] = np.vstack([np.eye(n), t.J])[which]
+    return (
+        np.hstack([points.reshape(T, -1), values]),
+        np.concatenate([jacobians.reshape(T, -1, n), derivatives], axis=1),
+    )
+
+
+def held(u: Matrix) -> Matrix:
+    """Return commands (T, m) where those that are missing are the last ones before, or zero."""
+    last = np.maximum.accumulate(np.where(np.isnan(u), 0, np.arange(len(u))[:, None]), axis=0)
+    return np.nan_to_num(np.take_along_axis(u, last, axis=0))
+
+
+def read_record(
+    description: RobotDescription, path: str | PathLike[str], horizon: float | None = None
+) -> Motion:
+    """
+    Return the :class:`Motion` in a file that a node recorded, from its first command on.
+
+    It starts in a free state, and each ``horizon`` [s] anew. All coordinates count alike, each in
+    its own unit. A tick of which the state was not known, or is no later, is left out. Raises
+    ArgumentError, also for the record of a robot with other coordinates or actuators.
+    """
+    record = read_recording(path)
+    for name in ('coordinate_names', 'actuator_names'):
+        own, there = list(getattr(description, name)), record.facts.get(name)
+        if there != own:
+            raise ArgumentError(f'{name} in {path}', there, f'those of {description.name}, {own}')
+    u, stamp = record['u'], record['stamp']
+    commanded = np.maximum.accumulate(np.isfinite(u).all(axis=1))
+    later = np.diff(np.maximum.accumulate(stamp), prepend=stamp[:1] - 1) > 0
+    kept = commanded & later & np.isfinite(record['q']).all(axis=1)
+    if kept.sum() < 2:
+        words = 'one with commands, and states after the first'
+        raise ArgumentError('recording', str(path), words)
+    return motion(
+        description,
+        1e-9 * (stamp[kept] - stamp[kept][0]),
+        held(u)[kept],
+        coordinates=[Coordinate(name) for name in description.coordinate_names],
+        values=record['q'][kept],
+        start='free',
+        horizon=horizon,
+    )

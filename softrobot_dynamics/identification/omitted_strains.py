@@ -20,7 +20,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.description.modules import Module
 from softrobot_dynamics.description.robot import load_robot, RobotDescription
-from softrobot_dynamics.dynamics.statics import Statics
+from softrobot_dynamics.dynamics.static_residual import Statics
 from softrobot_dynamics.identification.postures import Marker
 from softrobot_dynamics.identification.prediction import markers_at
 from softrobot_dynamics.model.model import compile_model

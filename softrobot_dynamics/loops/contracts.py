@@ -1,22 +1,21 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Interfaces of the loops: messages, inboxes, outputs, records, plants.
+Interfaces of the loops: inboxes, outputs, records, plants.
 
-Protocols: the nodes and tests have classes of their own that fit. Messages are those of ROS 2,
-of which only the fields named here are read.
+Protocols: the nodes and tests have classes of their own that fit.
 """
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TYPE_CHECKING, TypeAlias, TypeVar
+from typing import Any, Protocol, TYPE_CHECKING, TypeVar
 
 from softrobot_dynamics.annotations import Integers, Vector
 from softrobot_dynamics.controllers.contract import Command, Controller
 from softrobot_dynamics.controllers.safe_command import SafeCommand
 from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.estimation.estimator import Estimator
+from softrobot_dynamics.loops.message_contracts import Sending, Stamp
 from softrobot_dynamics.loops.state_validation import StateValidator
 from softrobot_dynamics.references.piecewise import Reference
 from softrobot_dynamics.simulation.sensing import Measured
@@ -25,74 +24,7 @@ from softrobot_dynamics.simulation.simulator import Simulator
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-Numbers: TypeAlias = 'array[float] | Vector'  # of a message: with a buffer of doubles
 MessageT = TypeVar('MessageT', covariant=True)
-
-# Messages
-
-
-class Stamp(Protocol):
-    """A builtin_interfaces/Time."""
-
-    @property
-    def sec(self) -> int: ...
-
-    @property
-    def nanosec(self) -> int: ...
-
-
-class Header(Protocol):
-    """A std_msgs/Header."""
-
-    @property
-    def stamp(self) -> Stamp: ...
-
-    @property
-    def frame_id(self) -> str: ...
-
-
-class Stamped(Protocol):
-    """A message with a header."""
-
-    @property
-    def header(self) -> Header: ...
-
-
-class VectorMessage(Protocol):
-    """A geometry_msgs/Vector3 or Point."""
-
-    @property
-    def x(self) -> float: ...
-
-    @property
-    def y(self) -> float: ...
-
-    @property
-    def z(self) -> float: ...
-
-
-class StateMessage(Stamped, Protocol):
-    """A sensor_msgs/JointState."""
-
-    @property
-    def name(self) -> Sequence[str]: ...
-
-    @property
-    def position(self) -> Numbers: ...
-
-    @property
-    def velocity(self) -> Numbers: ...
-
-
-class Sending(Protocol):
-    """Sender of a message, and the time by the clock of the sender's system [ns]."""
-
-    @property
-    def stamp(self) -> int: ...
-
-    @property
-    def sender(self) -> bytes: ...
-
 
 # What brings and takes away messages
 

@@ -17,15 +17,16 @@ from softrobot_dynamics.loops.contracts import (
     ControlledPlant,
     ControlOutput,
     MessageInbox,
-    Stamp,
     TickRecord,
 )
 from softrobot_dynamics.loops.driver import LATE_SOLUTION, STATE_DELAY
+from softrobot_dynamics.loops.message_contracts import Stamp
 from softrobot_dynamics.loops.message_fields import SECOND, StateReader
 from softrobot_dynamics.loops.orders import NOTHING, Orders
 from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.loops.solution_thread import predictive_laws
-from softrobot_dynamics.loops.state_parts import StateParts, StateStream
+from softrobot_dynamics.loops.state_parts import StateParts
+from softrobot_dynamics.loops.state_stream import StateStream
 from softrobot_dynamics.loops.statistics import Window
 from softrobot_dynamics.loops.watchdog import FAILED, GuardedLoop, RUNNING, STOPPED
 
@@ -64,9 +65,8 @@ class ControlLoop(GuardedLoop):
 
     `plant` has the controller, the safe command, `hold`, a function of (q, qd) that returns the
     reference to stay there, and `validator`, which makes a StateValidator; `inbox` brings states,
-    which `reader` turns into (q, qd), or `parts` if they come in parts; `publisher` takes away
-    commands and reports. `period` and `watchdog` in ns. `before` (m,) is the last command of the
-    activation before this, from which limits of rates count; None: there was none.
+    of which `states` reads (q, qd), or which it puts together if they come in parts; `publisher`
+    takes away commands and reports. `period` and `watchdog` in ns.
     """
 
     _inbox: MessageInbox[Any]
@@ -75,19 +75,15 @@ class ControlLoop(GuardedLoop):
         self,
         plant: ControlledPlant,
         inbox: MessageInbox[Any],
-        reader: StateReader,
+        states: StateReader | StateParts,
         publisher: ControlOutput,
         orders: Orders,
         *,
         period: int,
         watchdog: int,
         record: TickRecord | None = None,
-        parts: StateParts | None = None,
-        before: Vector | None = None,
     ) -> None:
         super().__init__(inbox, publisher, plant, orders, period, watchdog)
-        if before is not None:
-            self.driver.limiter.last[:], self.driver.limiter.known = before, True
         self.round_times, self.compute_times = Window(), Window()
         self.steps = Window()  # from one valid state to the next
         self.command: Command | None = None  # the last one computed
@@ -95,8 +91,10 @@ class ControlLoop(GuardedLoop):
         self.soonest: float = inf  # the least time from a stamp, by its clock, to an arrival [ns]
         self.record = record
         self.phase = ''  # that the controller is in
-        self.states: StateStream | StateParts = parts or StateStream(
-            reader, plant.validator(), period
+        self.states = (
+            states
+            if isinstance(states, StateParts)
+            else StateStream(states, plant.validator(), period)
         )
         self._arrival = self._expires = 0  # of the last valid state, and when it is too old [ns]
         self._time = ReferenceTime(watchdog)
@@ -105,6 +103,10 @@ class ControlLoop(GuardedLoop):
         self._before = np.full(plant.model.m, nan)  # the command before a tick, for the record
         self._next_report = 0
         self._predictive = predictive_laws(self.driver.law)
+
+    def count_from(self, u: Vector) -> None:
+        """Let limits of rates count from u (m,), the last command of the activation before."""
+        self.driver.limiter.last[:], self.driver.limiter.known = u, True
 
     @property
     def ignored_names(self) -> tuple[str, ...]:

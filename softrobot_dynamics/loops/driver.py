@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import isfinite
-from typing import Any, cast, TYPE_CHECKING
+from typing import cast, TYPE_CHECKING, TypeVar
 
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.controllers.contract import Command, Controller
 from softrobot_dynamics.controllers.limiting import Limiter
 from softrobot_dynamics.controllers.safe_command import SafeCommand
 from softrobot_dynamics.controllers.setpoints import DriveSetpoints
+from softrobot_dynamics.controllers.settings import Settings
 from softrobot_dynamics.loops.orders import (
     Followed,
     HoldOrder,
@@ -26,11 +27,13 @@ from softrobot_dynamics.loops.orders import (
     RestTarget,
     TakenOrders,
 )
-from softrobot_dynamics.references.led_tips import TipOrder, TipTarget, TipTwist
 from softrobot_dynamics.references.piecewise import reaching, Reference, turn
+from softrobot_dynamics.references.tip_commands import TipOrder, TipTarget, TipTwist
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
+
+S = TypeVar('S', bound=Settings)
 
 STATE_DELAY = 'state_delay'  # [s], by which records note it when it changes
 LATE_SOLUTION = 'solution.due', 'solution.taken_up'  # [s], of a solution that came late, likewise
@@ -148,11 +151,13 @@ class Driver:
         settings = self.taken.settings.replace()  # not the same object: taken up anew
         self.taken = self.taken._replace(settings=settings)
 
-    def with_state_delay(self, settings: Any) -> Any:
+    def with_state_delay(self, settings: S) -> S:
         """Return settings with the delay of the states in theirs, if the law makes up for it."""
-        if not self.state_delay or not hasattr(settings, 'delay'):
+        delay = getattr(settings, 'delay', None)
+        if not self.state_delay or delay is None:
             return settings
-        return settings.replace(delay=settings.delay + self.state_delay)
+        replaced: S = settings.replace(delay=delay + self.state_delay)
+        return replaced
 
     def stand(self, u: Vector) -> None:
         """Let drives of joints without a setpoint take those in a command u (m,)."""

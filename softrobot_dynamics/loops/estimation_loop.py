@@ -31,10 +31,10 @@ from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.realtime import now, sleep_until
 from softrobot_dynamics.loops.sensor_clock import PaceMonitor, StampValidator
 from softrobot_dynamics.loops.sensor_streams import (
+    Availability,
     CommandStream,
     complaint,
     ObservabilityCheck,
-    silent,
     Stream,
 )
 from softrobot_dynamics.loops.statistics import Window
@@ -73,20 +73,16 @@ class EstimationLoop(Loop):
     ) -> None:
         super().__init__('estimation', commands.inbox, publisher)
         self.lateness, self.update_times = Window(), Window()
-        self.missing: tuple[str, ...] = ()  # sensors without an accepted measurement lately
-        self.rejected_sensors: tuple[str, ...] = ()  # those whose measurements are all rejected
-        self.lacking: tuple[str, ...] = ()  # coordinates that the other sensors do not observe
-        self.missing_efforts: tuple[
-            str, ...
-        ] = ()  # efforts without an accepted measurement lately
-        self.rejected_efforts: tuple[str, ...] = ()  # those whose measurements are all rejected
+        self.lacking: tuple[str, ...] = ()  # coordinates that the sensors there do not observe
         named = [s.sensor.name for s in streams if getattr(s.sensor, 'change', 1.0) is not None]
         self.squares = {name: np.zeros(2) for name in named}  # sums: squares, numbers
         self._estimator, self._fit = estimator, fit
         efforts = [each.sensor for each in streams if isinstance(each.sensor, Effort)]
-        self._effort_sizes = {each.name: len(each.names) for each in efforts}  # numbers of each
-        self._effort_streams = [each for each in streams if each.sensor.name in self._effort_sizes]
-        self._streams = [each for each in streams if each.sensor.name not in self._effort_sizes]
+        sizes = self._effort_sizes = {each.name: len(each.names) for each in efforts}
+        self.sensors, self.efforts = (
+            Availability([s for s in streams if (s.sensor.name in sizes) is own], plan.timeout)
+            for own in (False, True)
+        )
         self._reader, self._plan, self._sufficient = commands.reader, plan, sufficient
         self._u = commands.initial.copy()
         self._deadlines, self._interval = Deadlines(), round(plan.period / plan.pace)
@@ -101,8 +97,8 @@ class EstimationLoop(Loop):
         self._stamps.begin()
         self._clock, self._epoch = self._stamps.clock, 0
         self._first: dict[str, ArrayLike] = {}  # the newest values, until there are enough
-        self._accepted: dict[str, int] = {}  # last accepted measurement, steady clock [ns]
-        self._came: dict[str, int] = {}  # last measurement
+        self.sensors.forget()
+        self.efforts.forget()
         self._since = self._reported = 0
         self._hit = False  # something pushes harder than it may
 
@@ -126,7 +122,7 @@ class EstimationLoop(Loop):
         if self.mode == RUNNING:
             self._say()
         before = self.statistics.counts['measurements']
-        for stream in (*self._effort_streams, *self._streams):  # measurements depend on efforts
+        for stream in (*self.efforts.streams, *self.sensors.streams):  # these depend on efforts
             self._listen(stream)
         if self._plan.collision and self.mode == RUNNING:
             if self.statistics.counts['measurements'] > before:
@@ -203,10 +199,11 @@ class EstimationLoop(Loop):
             self._refuse(error, name)
             return
         self._stamps.accept(name, stamp, arrival)
-        self._came[name] = arrival
+        own = self._availability(name)
+        own.came[name] = arrival
         if self.mode == WAITING:
             self._first[name] = value
-            self._accepted[name] = arrival
+            own.accepted[name] = arrival
         else:
             self._measure(name, stamp, value, arrival)
 
@@ -236,21 +233,19 @@ class EstimationLoop(Loop):
             self.statistics.count('coarse')
             self._publisher.far_off(name, found.coarse)
         if found.numbers or 0.0 < found.coarse < _FAR:
-            self._accepted[name] = arrival
+            self._availability(name).accepted[name] = arrival
             if name in self.squares:
                 self.squares[name] += found.square, found.numbers
 
     def _check_sensors(self) -> None:
         """See who is there, begin or end accordingly, and report now and then."""
         moment = self._now()
-        self.missing = silent(self._streams, self._accepted, moment, self._plan.timeout)
-        self.rejected_sensors = self._speaking(self._streams, self.missing, moment)
+        self.sensors.check(moment)
         self._check_efforts(moment)
         if self.mode == WAITING:
             self._try_to_begin(moment)
             return
-        there = [s.sensor.name for s in self._streams if s.sensor.name not in self.missing]
-        if lacking := self._unobserved(there):
+        if lacking := self._unobserved(self.sensors.there):
             self._lose(f'{self.complaint()}: no sensor observes {", ".join(lacking)}')
             self.lacking = lacking
             return
@@ -262,27 +257,22 @@ class EstimationLoop(Loop):
 
     def _check_efforts(self, moment: int) -> None:
         """Let commands count again in place of efforts whose measurements are missing."""
-        before = self.missing_efforts
-        self.missing_efforts = silent(
-            self._effort_streams, self._accepted, moment, self._plan.timeout
-        )
-        self.rejected_efforts = self._speaking(self._effort_streams, self.missing_efforts, moment)
+        before = self.efforts.missing
+        self.efforts.check(moment)
         if self.mode == WAITING:
             return
-        for name, count in self._effort_sizes.items():
-            if name in self.missing_efforts and name not in before:
-                self._measure(name, self._clock.at(moment), np.full(count, np.nan), moment)
+        for name in self.efforts.missing:
+            if name not in before:
+                unknown = np.full(self._effort_sizes[name], np.nan)
+                self._measure(name, self._clock.at(moment), unknown, moment)
 
-    def _speaking(
-        self, streams: Sequence[Stream], missing: Sequence[str], moment: int
-    ) -> tuple[str, ...]:
-        """Return those of the `missing` that sent something lately."""
-        mute = silent(streams, self._came, moment, self._plan.timeout) if missing else ()
-        return tuple(name for name in missing if name not in mute)
+    def _availability(self, name: str) -> Availability:
+        """Return that of the sensors, or of the efforts."""
+        return self.efforts if name in self._effort_sizes else self.sensors
 
     def _unobserved(self, there: Sequence[str]) -> tuple[str, ...]:
         """Return the coordinates that these sensors do not observe."""
-        if len(there) == len(self._streams):
+        if len(there) == len(self.sensors.streams):
             return ()  # what all of them do not tell was allowed or refused before
         try:
             return self._sufficient.lacking(there)
@@ -291,23 +281,22 @@ class EstimationLoop(Loop):
 
     def _try_to_begin(self, moment: int) -> None:
         """Begin with the posture that fits what was measured first, if that is enough."""
-        there = [s.sensor.name for s in self._streams if s.sensor.name not in self.missing]
+        there = self.sensors.there
         self.lacking = self._unobserved(there)
         self._since = self._since if there else 0
         if not there or self.lacking:
             return
         self._since = self._since or moment
-        if self.missing and moment - self._since < self._plan.settling:
+        if self.sensors.missing and moment - self._since < self._plan.settling:
             return  # they may be about to come
-        efforts = [name for name in self._effort_sizes if name not in self.missing_efforts]
-        values = {name: self._first[name] for name in (*there, *efforts)}
+        values = {name: self._first[name] for name in (*there, *self.efforts.there)}
         try:
             q = self._fit(values, u=self._u).q
         except (NotConvergedError, ArgumentError, np.linalg.LinAlgError):
             q = None  # then the initial one: the measurements that follow will tell
         time = self._clock.at(self._now())
         self._epoch = time - SECOND
-        seen = max(each.sensor.delay for each in self._streams)  # what comes next is as old
+        seen = max(each.sensor.delay for each in self.sensors.streams)  # what comes next is as old
         self._estimator.begin(self._seconds(time) - seen, q=q, u=self._u)
         self._since = self._now()
         self._enter(SETTLING)
@@ -321,9 +310,7 @@ class EstimationLoop(Loop):
 
     def complaint(self) -> str:
         """Return what is wrong with sensors and efforts that are missing, '' if none is."""
-        return complaint(
-            self.missing, self.rejected_sensors, self.missing_efforts, self.rejected_efforts
-        )
+        return complaint(self.sensors, self.efforts)
 
     def slowness(self) -> str:
         """Return what is wrong with the pace of this loop or of the sensors, '' if nothing is."""

@@ -10,7 +10,7 @@ from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.dynamics.arguments import out_of_range
 from softrobot_dynamics.dynamics.wrenches import Wrench, Wrenches
 from softrobot_dynamics.errors import MessageError, SimulationDivergedError, SoftRobotError
-from softrobot_dynamics.loops.contracts import Stamped, StateMessage, VectorMessage
+from softrobot_dynamics.loops.message_contracts import Stamped, StateMessage, VectorMessage
 from softrobot_dynamics.simulation.simulator import Simulator
 
 if TYPE_CHECKING:

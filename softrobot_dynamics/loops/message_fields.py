@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Integers, Vector
 from softrobot_dynamics.errors import ArgumentError, closest, MessageError, shortened
 from softrobot_dynamics.estimation.sensors.messages import Message
-from softrobot_dynamics.loops.contracts import Numbers, Stamped, StateMessage
+from softrobot_dynamics.loops.message_contracts import Numbers, Stamped, StateMessage
 from softrobot_dynamics.loops.realtime import SECOND
 
 CAUSES = (

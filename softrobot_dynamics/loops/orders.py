@@ -7,8 +7,8 @@ from typing import NamedTuple, TypeAlias
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.controllers.phases import Program
 from softrobot_dynamics.controllers.settings import Settings
-from softrobot_dynamics.references.led_tips import LedReference, TipOrder
 from softrobot_dynamics.references.piecewise import Reference
+from softrobot_dynamics.references.tip_commands import TipOrder, TipPathReference
 
 
 class TakenOrders(IntFlag):
@@ -41,7 +41,7 @@ class OneTimeReference(NamedTuple):
     reference: Reference | RestTarget | TipOrder
 
 
-Followed: TypeAlias = Reference | LedReference | Program | HoldOrder | OneTimeReference
+Followed: TypeAlias = Reference | TipPathReference | Program | HoldOrder | OneTimeReference
 """References that a law may be ordered to follow."""
 
 

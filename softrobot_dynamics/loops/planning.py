@@ -28,8 +28,7 @@ from softrobot_dynamics.loops.realtime import anywhere
 class Job:
     """A call made in another process, by one thread; any thread may cancel it, also beforehand."""
 
-    def __init__(self, what: str = 'planning') -> None:
-        self._what = what
+    def __init__(self) -> None:
         self._lock = threading.Lock()  # held for moments only: to cancel never waits
         self._over = threading.Event()  # answered or cancelled
         self._process: PlanningProcess | None = None
@@ -47,7 +46,7 @@ class Job:
     def check(self) -> None:
         """Raise CancelledError if somebody has cancelled it."""
         if self.cancelled_by:
-            raise CancelledError(self._what, self.cancelled_by)
+            raise CancelledError('planning', self.cancelled_by)
 
     def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """
@@ -68,7 +67,7 @@ class Job:
         self._over.wait()
         self.check()
         if process.returncode != 0:
-            raise SoftRobotError(f'the {self._what} process ended with {process.reason()}')
+            raise SoftRobotError(f'the planning process ended with {process.reason()}')
         result = pickle.loads(self._answer)
         if isinstance(result, SoftRobotError):
             raise result

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Read the values of sensors from the messages that drivers publish, see `sensors.message_sources`.
+Read the values of sensors from the messages of drivers, and write such; see `message_sources`.
 
 A body or marker that a driver has lost is no measurement, and no fault: drivers leave it out, or
 send zeros, nan, an identity, or the last numbers again. All of these give no value here.
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from softrobot_dynamics.annotations import Array, Matrix
+from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.errors import ArgumentError, MessageError
 from softrobot_dynamics.estimation.sensors.contract import Sensor
 from softrobot_dynamics.estimation.sensors.message_layouts import Item, SHARED_TOPICS
@@ -26,11 +26,12 @@ from softrobot_dynamics.estimation.sensors.message_sources import (
     POSE,
     SHARED,
 )
-from softrobot_dynamics.estimation.sensors.messages import Message
-from softrobot_dynamics.loops.message_fields import read_measurement, SECOND
-from softrobot_dynamics.loops.realtime import now
+from softrobot_dynamics.estimation.sensors.messages import Message, MessageFields, quaternion
+from softrobot_dynamics.loops.message_fields import read_measurement
+from softrobot_dynamics.loops.realtime import now, SECOND
 from softrobot_dynamics.loops.sensor_clock import SensorClock
-from softrobot_dynamics.schema.poses import read_orientation, transform
+from softrobot_dynamics.schema.poses import transform
+from softrobot_dynamics.schema.quaternions import read_orientation
 
 _SAME = 1e-12  # of an orientation that is an identity
 _FAR = 1e6  # times the square of the largest distance: no assignment
@@ -243,3 +244,56 @@ def _numbers(item: Item) -> list[float]:
 def adapter_of(sensor: object) -> SensorAdapter | None:
     """Return what reads the messages of a sensor that has a ``message``, None for any other."""
     return SensorAdapter(sensor) if isinstance(sensor, Sensor) and sensor.message else None
+
+
+#: An item of another body: name, position, orientation.
+_OTHER: tuple[str, Vector, MessageFields] = (
+    '',
+    np.full(3, np.nan),
+    {'w': 1.0, 'x': 0.0, 'y': 0.0, 'z': 0.0},
+)
+
+
+def driver_fields(sensor: Any, value: Array, stamp: int) -> MessageFields:
+    """
+    Return the fields of a driver's message of a value, with its stamp [ns].
+
+    ``sensor`` has a ``message`` and a ``content``: the inverse of what
+    :class:`SensorAdapter` reads. Other items of a message that is read by
+    indices are nan; a marker that is nan is left out, unless it is found by its place.
+    """
+    source = sensor.message
+    layout, T = source.layout(sensor.message_type), source.origin.matrix()
+    frames = value[None] if sensor.content == POSE else _frames(value)
+    R = T[:3, :3].T
+    placed = [
+        (R @ (frame[:3, 3] - T[:3, 3]) / source.scale, quaternion(R @ frame[:3, :3]))
+        for frame in frames
+    ]
+    header = {
+        'stamp': {'sec': stamp // SECOND, 'nanosec': stamp % SECOND},
+        'frame_id': source.frame_id or 'world',
+    }
+    return layout.write(_items(source, placed), header)
+
+
+def _items(
+    source: MessageSource, placed: list[tuple[Vector, MessageFields]]
+) -> list[tuple[str, Vector, MessageFields]]:
+    """Return (name, position, orientation) of all items in the order of the message."""
+    if source.indices:
+        items = [_OTHER] * (source.size or max(source.indices) + 1)
+        for k, each in zip(source.indices, placed):
+            items[k] = ('', *each)
+        return items
+    names = source.names or ('',) * len(placed)
+    left = bool(source.names) or source.assign_within is not None
+    every = [(name, *each) for name, each in zip(names, placed)]
+    return [each for each in every if not (left and np.isnan(each[1]).any())]
+
+
+def _frames(places: Array) -> Array:
+    """Return points (K, 3) as frames (K, 4, 4) with the axes of the base."""
+    frames = np.tile(np.eye(4), (len(places), 1, 1))
+    frames[:, :3, 3] = places
+    return frames

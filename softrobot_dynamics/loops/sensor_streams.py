@@ -11,7 +11,8 @@ from softrobot_dynamics.estimation.effort_measurements import Effort
 from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.estimation.sensors.contract import Sensor
 from softrobot_dynamics.estimation.sensors.messages import Message
-from softrobot_dynamics.loops.contracts import CommandSource, MessageInbox, Stamped
+from softrobot_dynamics.loops.contracts import CommandSource, MessageInbox
+from softrobot_dynamics.loops.message_contracts import Stamped
 from softrobot_dynamics.loops.message_fields import read_measurement, SECOND, stamp_of
 from softrobot_dynamics.loops.sensor_adapters import SensorAdapter, StampedValue
 
@@ -73,36 +74,56 @@ class ObservabilityCheck:
         return self._known[chosen]
 
 
-def silent(
-    streams: Sequence[Stream], heard: Mapping[str, int], moment: int, timeout: int
-) -> tuple[str, ...]:
+class Availability:
     """
-    Return the names of the sensors that were not `heard` for too long at a moment.
+    Find which of the sensors of some streams are missing: silent, or rejected throughout.
 
-    `heard` has the time of the last message of each [ns], a timeout [ns] the least that counts.
+    Attributes: ``accepted`` and ``came``, the times [ns] of the last accepted measurement and the
+    last one of each; ``missing``, the names of those without an accepted one for too long, at
+    least a ``timeout`` [ns]; ``rejected``, those of them that send.
     """
-    least = {each.sensor.name: moment - each.patience(timeout) for each in streams}
-    return tuple(name for name in least if heard.get(name, -SECOND * SECOND) < least[name])
+
+    def __init__(self, streams: Sequence[Stream], timeout: int) -> None:
+        self.streams = streams
+        self.missing: tuple[str, ...] = ()
+        self.rejected: tuple[str, ...] = ()
+        self._patience = {each.sensor.name: each.patience(timeout) for each in streams}
+        self.forget()
+
+    def forget(self) -> None:
+        """Count as if nothing had been measured yet."""
+        self.accepted: dict[str, int] = {}
+        self.came: dict[str, int] = {}
+
+    def check(self, moment: int) -> None:
+        """Find what is missing at a moment [ns]."""
+        self.missing = self._unheard(self.accepted, moment)
+        mute = self._unheard(self.came, moment) if self.missing else ()
+        self.rejected = tuple(name for name in self.missing if name not in mute)
+
+    @property
+    def silent(self) -> tuple[str, ...]:
+        """The names of those of the missing that send nothing."""
+        return tuple(name for name in self.missing if name not in self.rejected)
+
+    @property
+    def there(self) -> tuple[str, ...]:
+        """The names of those that are not missing."""
+        return tuple(name for name in self._patience if name not in self.missing)
+
+    def _unheard(self, heard: Mapping[str, int], moment: int) -> tuple[str, ...]:
+        """Return the names of those that were not ``heard`` for too long at a moment [ns]."""
+        least = {name: moment - patience for name, patience in self._patience.items()}
+        return tuple(name for name in least if heard.get(name, -SECOND * SECOND) < least[name])
 
 
-def complaint(
-    missing: Sequence[str],
-    rejected_sensors: Sequence[str],
-    missing_efforts: Sequence[str],
-    rejected_efforts: Sequence[str],
-) -> str:
-    """
-    Describe the missing sensors and efforts in words, '' if there are none.
-
-    Of these, `rejected_sensors` and `rejected_efforts` send, but all measurements are rejected.
-    """
-    quiet = [name for name in missing if name not in rejected_sensors]
-    said = [f'{", ".join(quiet)} silent'] if quiet else []
-    if rejected_sensors:
+def complaint(sensors: Availability, efforts: Availability) -> str:
+    """Describe the missing sensors and efforts in words, '' if there are none."""
+    said = [f'{", ".join(sensors.silent)} silent'] if sensors.silent else []
+    if sensors.rejected:
         words = 'rejected: they are wrong, or the model errs by more than `disturbance` allows'
-        said.append(f'{", ".join(rejected_sensors)} {words}')
-    quiet = [name for name in missing_efforts if name not in rejected_efforts]
-    for names, what in ((quiet, 'silent'), (rejected_efforts, 'rejected')):
+        said.append(f'{", ".join(sensors.rejected)} {words}')
+    for names, what in ((efforts.silent, 'silent'), (efforts.rejected, 'rejected')):
         if names:
             said.append(f'{", ".join(names)} {what}: commands count in their place')
     return '; '.join(said)

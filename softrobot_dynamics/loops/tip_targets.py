@@ -19,22 +19,22 @@ import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.errors import MessageError, SoftRobotError
-from softrobot_dynamics.loops.contracts import ControlledPlant, Stamped, VectorMessage
+from softrobot_dynamics.loops.contracts import ControlledPlant
 from softrobot_dynamics.loops.control_loop import ControlLoop
+from softrobot_dynamics.loops.message_contracts import Stamped, VectorMessage
 from softrobot_dynamics.loops.orders import OneTimeReference, RestTarget
 from softrobot_dynamics.loops.planning import own_output, PlanningProcess, start_beside
 from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.references.feasibility import AS_FAR
-from softrobot_dynamics.references.led_tips import TipTarget, TipTwist
+from softrobot_dynamics.references.tip_commands import PEAK, TipTarget, TipTwist
 from softrobot_dynamics.references.tip_following import ReachableTip, TipFollower
-from softrobot_dynamics.schema.poses import read_orientation
+from softrobot_dynamics.schema.quaternions import read_orientation
 
 PAUSE = 0.5  # [s] without a point, after which the next one is led to as to any other reference
 PATIENCE = 30.0  # [s] for an answer, the start of the process and a compilation included
 NEAR, ALIKE = 1e-3, 0.01  # of the robot's length, [rad], from a pose at which the tip is there
 _UNIT = 0.01  # how far the length of a quaternion may be from 1: people type them, too
-_PEAK = 1.875  # greatest rate of a quintic from rest to rest, as a multiple of its mean rate
 
 Goal = tuple[Vector, Matrix | None]  # point [m], rotation of the tip's axes, base frame
 
@@ -75,7 +75,7 @@ class TargetOrders:
         if anew or moment > self._last + PAUSE:
             self._arrive = moment + values['reference.ramp_time']
         self._body, self._last = body, moment
-        duration = max(values['target.time'], _PEAK * way / values['target.speed'])
+        duration = max(values['target.time'], PEAK * way / values['target.speed'])
         duration = max(duration, self._arrive - now() * 1e-9)
         there = place.off < NEAR * self._model.scales.length and place.turn < ALIKE
         remark = '' if there else _out_of_reach(body, goal[0], place)
@@ -87,7 +87,7 @@ class TargetOrders:
 
         MessageError for what is neither, and for another tip.
         """
-        led = self._law.led_tip
+        led = self._law.controlled_tip
         body = message.header.frame_id or led
         if body != led:
             raise MessageError(f'wrong name: {body!r}; the law leads the tip of {led}')

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.errors import MessageError
-from softrobot_dynamics.loops.contracts import Stamp, Stamped
+from softrobot_dynamics.loops.message_contracts import Stamp, Stamped
 from softrobot_dynamics.loops.message_fields import ABSURD, NameOrder, SECOND, stamp_of
 from softrobot_dynamics.references.piecewise import constant, hermite, Reference, spline
 

@@ -13,8 +13,9 @@ import threading
 from typing import Any
 
 from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.loops.contracts import ControlledPlant, ControlOutput, MessageInbox, Stamp
+from softrobot_dynamics.loops.contracts import ControlledPlant, ControlOutput, MessageInbox
 from softrobot_dynamics.loops.driver import Driver
+from softrobot_dynamics.loops.message_contracts import Stamp
 from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.orders import HoldOrder, Orders
 from softrobot_dynamics.loops.realtime import now, SAFETY, sleep_until, take_priority

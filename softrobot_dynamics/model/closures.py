@@ -80,7 +80,7 @@ class ClosureEvaluator:
         return self.closures
 
 
-def all_rows(model: Any) -> ClosureEvaluator:
+def all_rows(model: RobotModel) -> ClosureEvaluator:
     """Return a new :class:`ClosureEvaluator` of all rows of a model that has closures."""
     return ClosureEvaluator(model, model.closure_plan, model.closure_plan.rows)
 

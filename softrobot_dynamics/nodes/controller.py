@@ -17,7 +17,7 @@ from softrobot_dynamics.controllers.phases import Program
 from softrobot_dynamics.errors import CancelledError, MessageError, SoftRobotError
 from softrobot_dynamics.loops import realtime
 from softrobot_dynamics.loops.control_loop import ControlLoop
-from softrobot_dynamics.loops.message_fields import SECOND, StateReader
+from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.orders import HoldOrder, Orders
 from softrobot_dynamics.loops.solution_thread import SolutionThread, solve_beside
 from softrobot_dynamics.loops.stability_check import left_inside, StabilityCheck
@@ -189,26 +189,28 @@ class ControllerNode(LifecycleNode):
         """Return the control loop with its first orders."""
         plant, period = self._plant, round(SECOND / values['rate'])
         settings = plant.settings(values)
-        return ControlLoop(
+        states = state_source(
+            self._states,
+            values['velocities'],
+            plant.validator,
+            period,
+            tick=values.get('states.tick', ''),
+            shared_clock=values.get('states.shared_clock', False),
+            predicts=hasattr(settings, 'delay'),
+        )
+        loop = ControlLoop(
             plant,
             self._inbox,
-            StateReader(self._states[0].names, values['velocities']),
+            states,
             self._publisher,
             Orders(settings, reference, values['reference.ramp_time']),
             period=period,
             watchdog=_watchdog(values),
             record=record_contents.of_controller(self, plant, values),
-            parts=state_source(
-                self._states,
-                values['velocities'],
-                plant.validator,
-                period,
-                tick=values.get('states.tick', ''),
-                shared_clock=values.get('states.shared_clock', False),
-                predicts=hasattr(settings, 'delay'),
-            ),
-            before=self._before,
         )
+        if self._before is not None:
+            loop.count_from(self._before)
+        return loop
 
     def _end_loop(self) -> None:
         loop = self._orders.disengage('deactivation')

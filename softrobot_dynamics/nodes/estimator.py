@@ -215,10 +215,10 @@ class EstimatorNode(LifecycleNode):
             'measurements far off': total['coarse'],
             'restarts': total['losses'],
             'collisions': total['collisions'],
-            'silent sensors': _without(loop.missing, loop.rejected_sensors),
-            'silent efforts': _without(loop.missing_efforts, loop.rejected_efforts),
-            'sensors rejected': ', '.join(loop.rejected_sensors),
-            'efforts rejected': ', '.join(loop.rejected_efforts),
+            'silent sensors': ', '.join(loop.sensors.silent),
+            'silent efforts': ', '.join(loop.efforts.silent),
+            'sensors rejected': ', '.join(loop.sensors.rejected),
+            'efforts rejected': ', '.join(loop.efforts.rejected),
             **{
                 f'normalised innovation squared of {name}': float(s / k) if k else np.nan
                 for name, (s, k) in squares.items()
@@ -238,9 +238,7 @@ def _status(loop: EstimationLoop, refused: Counter[str], coarse: int) -> tuple[b
     """Return (level, message) of the estimation loop."""
     if loop.error is not None:
         return diagnostics.ERROR, f'the loop ended: {loop.error}'
-    said = [loop.complaint()] if loop.missing or loop.missing_efforts else []
-    if words := loop.slowness():
-        said.append(words)
+    said = [words for words in (loop.complaint(), loop.slowness()) if words]
     if loop.lacking and loop.mode != RUNNING:
         said.append(f'no sensor observes {", ".join(loop.lacking)}')
     if coarse:
@@ -259,11 +257,6 @@ def _require_pace(pace: float, settings: EstimatorSettings) -> None:
         if sensor.message is not None and sensor.message.clock != SHARED:
             expected = f'1, as the clock of {sensor.name} is {sensor.message.clock!r}'
             raise ArgumentError('real_time_factor', pace, expected)
-
-
-def _without(names: Sequence[str], others: Sequence[str]) -> str:
-    """Return names in one line, without others."""
-    return ', '.join(name for name in names if name not in others)
 
 
 def _sensors_of(values: dict[str, Any]) -> str:

@@ -94,7 +94,7 @@ class OnlineReferences:
                 loop, values = self._require_led(), self._options.values
                 if not self._plant.controller.follows:
                     raise MessageError('not now: the law follows commands, not outputs')
-                if self._plant.controller.led_tip:
+                if self._plant.controller.controlled_tip:
                     reference = self._targets.lead(message, values)
                 else:
                     reference, remark = self._targets.order(message, loop, values)
@@ -110,7 +110,7 @@ class OnlineReferences:
         """Move a tip on by a twist from now on, or log why not."""
         with self._options.lock, self._orders.planning():
             self._require_led()
-            if not self._plant.controller.led_tip:
+            if not self._plant.controller.controlled_tip:
                 raise MessageError('not now: the law leads no tip, as task and predictive can')
             order = self._targets.lead(message, self._options.values)
             self._orders.change(reference=order)

@@ -25,8 +25,8 @@ from softrobot_dynamics.configuration.command_parts import command_rows
 from softrobot_dynamics.configuration.node_parameters import OF_VISUALIZER
 from softrobot_dynamics.configuration.state_topics import state_rows
 from softrobot_dynamics.configuration.wire_names import MAP, wire_name_rows
+from softrobot_dynamics.description.add_surroundings import surround
 from softrobot_dynamics.description.robot import load_robot
-from softrobot_dynamics.description.surrounding import surround
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.nodes import process

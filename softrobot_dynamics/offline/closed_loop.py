@@ -30,8 +30,8 @@ from softrobot_dynamics.offline.arguments import Feedback, Law, Plant, require_t
 from softrobot_dynamics.offline.delayed_plant import DelayedPlant, SAFE
 from softrobot_dynamics.offline.former_arguments import grouped
 from softrobot_dynamics.offline.progress import Progress, ProgressReporter
-from softrobot_dynamics.references.led_tips import LedReference
 from softrobot_dynamics.references.piecewise import Reference
+from softrobot_dynamics.references.tip_commands import TipPathReference
 from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 from softrobot_dynamics.simulation.bus import make_bus
 from softrobot_dynamics.simulation.reconstruction import Reconstruction, reconstruction
@@ -180,7 +180,7 @@ def _require_reference(law: Controller, reference: Reference | Program) -> None:
     count = law.reference_width
     if isinstance(reference, Program) and isinstance(law, Composition):
         return
-    if isinstance(reference, LedReference):
+    if isinstance(reference, TipPathReference):
         reference = reference.outputs
     if not isinstance(reference, Reference) or reference.coefficients.shape[2] != count:
         raise ArgumentError('reference', reference, f'a Reference of {count} coordinates')

@@ -18,8 +18,9 @@ from mcap.stream_reader import CRCValidationError, get_chunk_data_stream
 from zstandard import ZstdError
 
 FACTS = 'softrobot_dynamics'  # the metadata of a file that is ours
-_DAMAGED = ZstdError, CRCValidationError, McapError, struct.error, OverflowError, MemoryError
-_MAGIC = b'\x89MCAP0\r\n'
+#: What is raised where a file is damaged.
+DAMAGED = ZstdError, CRCValidationError, McapError, struct.error, OverflowError, MemoryError
+MAGIC = b'\x89MCAP0\r\n'
 _HEAD = struct.Struct('<BQ')  # of a record: opcode, length
 _MESSAGE = struct.Struct('<HIQQ')  # channel, sequence, log and publish time
 
@@ -32,11 +33,11 @@ def read(path: str | PathLike[str]) -> 'Content':
     """
     with open(path, 'rb') as file:
         data = memoryview(mmap(file.fileno(), 0, access=ACCESS_READ))
-    if data[: len(_MAGIC)] != _MAGIC:
+    if data[: len(MAGIC)] != MAGIC:
         raise ValueError('it is not an MCAP file')
     content = Content()
-    with contextlib.suppress(*_DAMAGED):
-        for record in _records(data, len(_MAGIC)):
+    with contextlib.suppress(*DAMAGED):
+        for record in _records(data, len(MAGIC)):
             content.take(*record)
     return content
 

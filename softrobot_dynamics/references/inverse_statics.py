@@ -20,7 +20,7 @@ from softrobot_dynamics.dynamics.calls import actuation
 from softrobot_dynamics.dynamics.load_stepping import MAX_ITERATIONS
 from softrobot_dynamics.dynamics.newton import CONTENT
 from softrobot_dynamics.dynamics.saddle_free_newton import unbalance
-from softrobot_dynamics.dynamics.statics import Statics
+from softrobot_dynamics.dynamics.static_residual import Statics
 from softrobot_dynamics.errors import InfeasibleReferenceError, NotConvergedError, SoftRobotError
 from softrobot_dynamics.references.sqp import effort_units, Equation, minimise
 

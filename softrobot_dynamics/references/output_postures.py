@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.dynamics.saddle_free_newton import unbalance
-from softrobot_dynamics.dynamics.statics import Statics
+from softrobot_dynamics.dynamics.static_residual import Statics
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.inverse_statics import actuation_coordinates, PathPostures
 from softrobot_dynamics.references.piecewise import Indices, Reference

@@ -18,7 +18,7 @@ from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.newton import CONTENT
 from softrobot_dynamics.dynamics.periodic_coordinates import TURN
 from softrobot_dynamics.dynamics.saddle_free_newton import unbalance
-from softrobot_dynamics.dynamics.statics import Statics
+from softrobot_dynamics.dynamics.static_residual import Statics
 from softrobot_dynamics.errors import ReferenceJumpError
 from softrobot_dynamics.references.inverse_statics import (
     actuation_coordinates,

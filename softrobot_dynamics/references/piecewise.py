@@ -113,14 +113,13 @@ def stands(reference: Reference) -> bool:
     return not reference.coefficients[1:].any() and bool((places == places[0]).all())
 
 
-def alike(one: Any, other: Any) -> bool:
+def alike(one: object, other: object) -> bool:
     """Tell whether two references, or None, are the same."""
-    if one is None or other is None or type(one) is not type(other):
+    if not (isinstance(one, tuple) and isinstance(other, tuple) and type(one) is type(other)):
         return one is other
-    pairs: Any = zip(one, other)
     return all(  # some hold others
         alike(mine, theirs) if isinstance(mine, Reference) else np.array_equal(mine, theirs)
-        for mine, theirs in pairs
+        for mine, theirs in zip(one, other)
     )
 
 

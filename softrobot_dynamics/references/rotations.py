@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.schema.poses import rotation_of
+from softrobot_dynamics.schema.quaternions import rotation_of
 
 
 def between(start: Matrix, end: Matrix) -> Vector:

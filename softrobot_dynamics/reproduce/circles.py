@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 import softrobot_dynamics as sd
-from softrobot_dynamics.dynamics.statics import Statics
+from softrobot_dynamics.dynamics.static_residual import Statics
 from softrobot_dynamics.errors import NotConvergedError
 from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.references.piecewise import Reference, spline

@@ -1,27 +1,13 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Constant poses, as homogeneous transforms (plain numpy, set-up time)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import hypot
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.schema.fields import vector
-
-UNIT = 1e-3  # how far the length of a measured quaternion may be from 1
-
-
-class QuaternionMessage(Protocol):
-    """The fields of a geometry_msgs/Quaternion."""
-
-    x: float
-    y: float
-    z: float
-    w: float
 
 
 @dataclass(frozen=True)
@@ -49,33 +35,6 @@ def transform(rotation: ArrayLike, translation: ArrayLike = (0.0, 0.0, 0.0)) -> 
     T = np.eye(4)
     T[:3, :3], T[:3, 3] = rotation, translation
     return T
-
-
-def rotation_of(quaternion: Iterable[float]) -> Matrix:
-    """Return the rotation (3, 3) of a unit quaternion (x, y, z, w)."""
-    x, y, z, w = map(float, quaternion)
-    return np.array(
-        [
-            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
-            [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
-            [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
-        ]
-    )
-
-
-def read_orientation(quaternion: QuaternionMessage, tolerance: float = UNIT) -> Matrix:
-    """
-    Return the rotation (3, 3) that a geometry_msgs/Quaternion describes.
-
-    Its length may differ from 1 by a tolerance, and is divided out. MessageError for any other
-    length, and for numbers that are not finite.
-    """
-    values = quaternion.x, quaternion.y, quaternion.z, quaternion.w
-    length = hypot(*values)
-    if not abs(length - 1.0) <= tolerance:  # nan, inf included
-        words = f'the orientation is a quaternion of length {length:.4g}, expected 1'
-        raise MessageError(f'not a number: {words}; x, y, z, w = {values}')
-    return rotation_of([value / length for value in values])
 
 
 def dh_row(alpha: float, a: float, d: float, theta0: float) -> Matrix:

@@ -22,7 +22,7 @@ from softrobot_dynamics.model.pickling import Pickleable
 from softrobot_dynamics.recursion.contact import ContactWorkspace
 from softrobot_dynamics.recursion.singular_mass import without_inertia
 from softrobot_dynamics.schema.bounds import is_number
-from softrobot_dynamics.simulation.integrators.contact_sweeps import SWEEPS
+from softrobot_dynamics.simulation.integrators.contact_gauss_seidel import SWEEPS
 from softrobot_dynamics.simulation.integrators.contract import Inputs, Integrator, INTEGRATORS
 from softrobot_dynamics.simulation.joint_stops import JointStops, require_within
 from softrobot_dynamics.simulation.loads import LoadedStepper, LoadedSteps
@@ -168,7 +168,7 @@ class Simulator(Pickleable):
         Number of steps, since it was made, that ended before forces of contact had settled.
 
         These still changed by 1 % of the largest, or contacts their velocities by 1 % of what
-        forces do in a step, see :mod:`.contact_sweeps`.
+        forces do in a step, see :mod:`.contact_gauss_seidel`.
         """
         contact = self._stepper.acts.contact
         return 0 if contact is None else int(contact.unsettled[0])

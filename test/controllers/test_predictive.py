@@ -17,9 +17,9 @@ from softrobot_dynamics.loops.driver import Driver
 from softrobot_dynamics.loops.orders import Orders
 from softrobot_dynamics.loops.solution_thread import SolutionThread, solve_beside
 from softrobot_dynamics.references.circle import Circle
-from softrobot_dynamics.references.led_tips import led_tip_reference, TipTarget, TipTwist
 from softrobot_dynamics.references.piecewise import constant, spline
 from softrobot_dynamics.references.setpoint import SetPoint
+from softrobot_dynamics.references.tip_commands import tip_path_reference, TipTarget, TipTwist
 from support import joint_drives
 from support.robots import compiled
 import yaml
@@ -85,7 +85,7 @@ def test_a_tip_is_led_round_a_circle():
     circle = Circle(
         body=tip, center=(0.9, 0.0, -1.2), normal=(0.0, -1.0, 0.0), radius=0.2, period=1.0
     )
-    reference = led_tip_reference(model, tip, circle)
+    reference = tip_path_reference(model, tip, circle)
     found = sd.closed_loop(model, law(model, tip=tip), reference, 1.5, start=sd.Start(ramp=0.5))
     places = np.array([sd.forward_kinematics(model, q=q)[-1][:3, 3] for q in found.q])
     off = np.linalg.norm(places - circle.targets().points(found.t)[:, 0], axis=1)
@@ -98,7 +98,7 @@ def test_messages_lead_the_tip():
     model = compiled('double_pendulum')
     tip, q = model.body_names[-1], model.q0.copy()
     made, plant = law(model, tip=tip), sd.Simulator(model)
-    assert made.led_tip == tip
+    assert made.controlled_tip == tip
     made.follow(made.stay(q, 0.0 * q), 0.0, 0.0)
     made.start(q, 0.0 * q, 0.0)
     begun = made.desired(0.0)[0]
@@ -122,9 +122,9 @@ def test_references_of_outputs_and_of_other_tips_are_refused_for_a_tip():
     """A reference that does not lead the tip of the law is refused by name."""
     model = compiled('double_pendulum')
     with pytest.raises(ArgumentError, match='reference.type'):
-        led_tip_reference(model, model.body_names[-1], SetPoint())
+        tip_path_reference(model, model.body_names[-1], SetPoint())
     with pytest.raises(ArgumentError, match='reference.circle.body'):
-        led_tip_reference(model, model.body_names[-1], Circle(body=model.body_names[0]))
+        tip_path_reference(model, model.body_names[-1], Circle(body=model.body_names[0]))
 
 
 @pytest.mark.parametrize(
@@ -354,7 +354,7 @@ def test_late_solutions_cost_little_where_the_model_is_off(loaded_arm, late, mos
 
     made.compute = compute
     circle = Circle(body='segment3', period=1.0)
-    reference, u = led_tip_reference(model, 'segment3', circle), np.ones(model.m)
+    reference, u = tip_path_reference(model, 'segment3', circle), np.ones(model.m)
     start = sd.Start(q=sd.equilibrium(model, u=u).q, u=u, ramp=1.0)
     found = sd.closed_loop(model, made, reference, 2.5, start=start, plant=loaded_arm)
     tips = np.array([sd.forward_kinematics(model, q=q)[-1][:3, 3] for q in found.q])

@@ -11,8 +11,8 @@ from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.controllers.tasks.settings import kinds
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
-from softrobot_dynamics.references.led_tips import LedReference, TipTarget, TipTwist
 from softrobot_dynamics.references.piecewise import constant, spline
+from softrobot_dynamics.references.tip_commands import TipPathReference, TipTarget, TipTwist
 from softrobot_dynamics.simulation.simulator import Simulator
 from support.robots import compiled
 import yaml
@@ -85,7 +85,7 @@ def test_a_tip_follows_the_path_of_its_reference():
     path = spline([0.0, 0.5, 1.0], way)
     begin(made, model.q0)
     stay = constant(made.outputs(model.q0, np.zeros(model.n))[0])
-    made.follow(LedReference(stay, made.led_tip, path), 0.0, 0.0)
+    made.follow(TipPathReference(stay, made.controlled_tip, path), 0.0, 0.0)
     seen, commands = closed(made, plant, 1.2)
     wanted = np.array([made._course.arrays.path.current.coefficients[0, 0], way[-1]])
     assert wanted[0] == pytest.approx(start)
@@ -292,7 +292,7 @@ def test_a_law_of_a_composition_leads_its_tip():
     model = compiled('double_pendulum')
     own = law(model)
     together = Composition([own])
-    assert together.led_tip == own.led_tip and together.relaxed == {}
+    assert together.controlled_tip == own.controlled_tip and together.relaxed == {}
     plant = Simulator(model, q=np.array([0.3, 0.5]))
     begin(together, plant.q)
     goal = tip(model, np.array([0.4, 0.6]))[0]

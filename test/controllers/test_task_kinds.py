@@ -6,8 +6,8 @@ import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.controllers.tasks.contract import BOUNDS, TASKS
-from softrobot_dynamics.references.led_tips import TipTarget
 from softrobot_dynamics.references.piecewise import constant
+from softrobot_dynamics.references.tip_commands import TipTarget
 from softrobot_dynamics.simulation.simulator import Simulator
 from support.robots import compiled
 

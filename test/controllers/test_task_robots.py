@@ -8,8 +8,13 @@ from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.controllers.phases import Phase, Program
 from softrobot_dynamics.references.circle import Circle
-from softrobot_dynamics.references.led_tips import LedReference, TipTarget, TipTwist, with_tip_path
 from softrobot_dynamics.references.piecewise import constant, hermite
+from softrobot_dynamics.references.tip_commands import (
+    TipPathReference,
+    TipTarget,
+    TipTwist,
+    with_tip_path,
+)
 from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 from support.joint_drives import with_joint_drives
 from support.robots import compiled
@@ -82,7 +87,7 @@ def test_an_arm_on_a_turntable_does_not_spin_where_its_chambers_are_at_their_lim
     ring = Circle('tip', center, normal, 0.025, 5.0)
     made = law(model)
     planned = ring.plan(model, made.controlled, model.q0).reference
-    reference = with_tip_path(model, planned, ring, made.led_tip)
+    reference = with_tip_path(model, planned, ring, made.controlled_tip)
     found = sd.closed_loop(model, made, reference, 1.5, start=sd.Start(ramp=2.0))
     assert found.ok.all() and (found.saturated > 0).sum() > 100
     assert np.abs(found.qd / model.scales.units).max() < 5.0  # 139 in strict levels
@@ -148,7 +153,7 @@ def test_joints_whose_drives_take_setpoints_lead_a_tip(command):
     points = np.array([here, goal, goal])
     path = hermite([0.0, 0.6, 1.2], points, 0.0 * points, 0.0 * points)
     y = model.per_thread.evaluator(q, 0.0 * q).y - model.y0
-    reference = LedReference(constant(y), model.body_names[-1], path)
+    reference = TipPathReference(constant(y), model.body_names[-1], path)
     found = sd.closed_loop(model, 'task', reference, 1.2, start=sd.Start(q=q))
     assert found.ok.all()
     assert np.linalg.norm(tip(model, found.q[-1]) - goal) < 2e-3

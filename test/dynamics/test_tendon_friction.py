@@ -6,7 +6,7 @@ import pytest
 from scipy.integrate import solve_bvp, solve_ivp
 from scipy.optimize import fsolve
 import softrobot_dynamics as sd
-from softrobot_dynamics.dynamics.statics import Statics
+from softrobot_dynamics.dynamics.static_residual import Statics
 from softrobot_dynamics.recursion.finite_differences import by_fourth_order, by_second_order
 from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 from support.robots import compiled, rod, states

@@ -11,12 +11,11 @@ from softrobot_dynamics import cli
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, UnknownNameError
 from softrobot_dynamics.identification.confidence import confidence, without
 from softrobot_dynamics.identification.fitting import fitted, identify
-from softrobot_dynamics.identification.mapping import held, read_mapping, read_motion
+from softrobot_dynamics.identification.mapping import read_mapping, read_motion
 from softrobot_dynamics.identification.motion_prediction import GRID_STEP, MotionPredictor
-from softrobot_dynamics.identification.motions import Coordinate, motion
+from softrobot_dynamics.identification.motions import Coordinate, held, motion, read_record
 from softrobot_dynamics.identification.parameters import read_parameters
 from softrobot_dynamics.identification.postures import Marker
-from softrobot_dynamics.identification.records import read_record
 from softrobot_dynamics.identification.validation import cross_validate
 from softrobot_dynamics.recordings.reading import Recording
 from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator

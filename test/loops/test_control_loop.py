@@ -367,8 +367,9 @@ def test_an_activation_goes_on_from_the_last_command_of_the_one_before(slow):
     before = np.array([-4.0, 3.0])
     loop = ControlLoop(
         slow.plant, slow.clock, StateReader(COORDINATES), slow.publisher, slow.loop.orders,
-        period=PERIOD, watchdog=WATCHDOG, before=before,
+        period=PERIOD, watchdog=WATCHDOG,
     )  # fmt: skip
+    loop.count_from(before)
     assert loop.driver.last_command.tolist() == before.tolist()
     assert loop.driver.limit(np.zeros(2), PERIOD * 1e-9)[0] == pytest.approx([-3.9, 2.9])
 

@@ -189,7 +189,7 @@ def test_it_starts_after_values_of_all_sensors(monkeypatch):
     rig = Rig(monkeypatch)
     rig.silent = {'cables'}
     rig.go(20)
-    assert rig.loop.mode == WAITING and rig.loop.missing == ('cables',)
+    assert rig.loop.mode == WAITING and rig.loop.sensors.missing == ('cables',)
     rig.silent = set()
     rig.until(SETTLING)
     assert not rig.publisher.states
@@ -244,12 +244,12 @@ def test_outliers_are_counted_not_believed(rig):
     assert rig.loop.statistics.counts['outliers'] >= before + 5
     assert np.abs(rig.publisher.states[-1][0] - rig.q).max() < 0.1
     rig.go(100)
-    assert rig.loop.mode == RUNNING and rig.loop.missing == rig.loop.rejected_sensors == (
+    assert rig.loop.mode == RUNNING and rig.loop.sensors.missing == rig.loop.sensors.rejected == (
         'camera',
     )
     rig.spoil = {}
     rig.go(20)
-    assert not rig.loop.missing
+    assert not rig.loop.sensors.missing
 
 
 def test_a_robot_off_the_model_is_followed(rig):
@@ -327,7 +327,7 @@ def test_one_sensor_may_be_sufficient(rig):
     assert not sufficient.lacking(['cables'])
     rig.silent = {'camera'}
     rig.go(300)
-    assert rig.loop.mode == RUNNING and rig.loop.missing == ('camera',)
+    assert rig.loop.mode == RUNNING and rig.loop.sensors.missing == ('camera',)
     lacking = sufficient.lacking(['camera'])
     assert set(lacking) == set(estimator.observability(sensors=['camera']).unobservable)
     rig.silent = {'cables'}
@@ -454,19 +454,19 @@ def test_efforts_count_for_commands_while_they_come(monkeypatch):
     rig.until(RUNNING)
     rig.go(300)
     estimator = rig.loop._estimator
-    assert not rig.loop.missing_efforts and rig.loop.complaint() == ''
+    assert not rig.loop.efforts.missing and rig.loop.complaint() == ''
     assert estimator._commands.at(estimator.time) == pytest.approx(rig.acting)
     rig.silent = {'gauges'}
     rig.go(300)
     assert rig.loop.mode == RUNNING and rig.loop.statistics.counts['losses'] == 0
     assert (
-        rig.loop.missing_efforts == ('gauges',)
+        rig.loop.efforts.missing == ('gauges',)
         and 'gauges silent: commands' in rig.loop.complaint()
     )
     assert estimator._commands.at(estimator.time) == pytest.approx(U)
     rig.silent = set()
     rig.go(100)
-    assert not rig.loop.missing_efforts
+    assert not rig.loop.efforts.missing
 
 
 def test_spikes_of_gauges_are_counted_and_gauges_that_are_wrong_not_believed(monkeypatch):
@@ -494,15 +494,15 @@ def test_spikes_of_gauges_are_counted_and_gauges_that_are_wrong_not_believed(mon
     rig.spoil = {'gauges': wrong}
     rig.go(300)
     assert rig.loop.mode == RUNNING and statistics.counts['losses'] == 0
-    assert rig.loop.missing_efforts == rig.loop.rejected_efforts == ('gauges',)
+    assert rig.loop.efforts.missing == rig.loop.efforts.rejected == ('gauges',)
     assert 'gauges rejected: commands count' in rig.loop.complaint()
     assert 'silent' not in rig.loop.complaint()
     assert np.array_equal(estimator._commands.at(estimator.time), U)
     rig.spoil = {}
     rig.go(100)
     assert (
-        not rig.loop.missing_efforts
-        and not rig.loop.rejected_efforts
+        not rig.loop.efforts.missing
+        and not rig.loop.efforts.rejected
         and rig.loop.complaint() == ''
     )
 
@@ -512,12 +512,12 @@ def test_gauges_without_a_gate_have_no_statistic(monkeypatch):
     rig = Rig(monkeypatch, gauged=True)
     rig.until(RUNNING)
     rig.go(50)
-    assert set(rig.loop.squares) == {'camera', 'cables'} and not rig.loop.missing_efforts
+    assert set(rig.loop.squares) == {'camera', 'cables'} and not rig.loop.efforts.missing
 
 
 def test_of_what_has_piled_up_on_a_shared_topic_the_newest_counts(rig):
     """After a stall one measurement of a topic of many nodes is taken in, not all that waited."""
-    camera = next(each for each in rig.loop._streams if each.sensor.name == 'camera')
+    camera = next(each for each in rig.loop.sensors.streams if each.sensor.name == 'camera')
     source = {'type': 'tf2_msgs/TFMessage', 'names': 'tip'}
     given = {**GIVEN['sensors'][0], 'message': source}
     (sensor,) = sd.load_estimator({'sensors': [given]}).sensors
@@ -528,7 +528,8 @@ def test_of_what_has_piled_up_on_a_shared_topic_the_newest_counts(rig):
             return waiting.pop(0) if waiting else None
 
     stream = camera._replace(inbox=Queue(), adapter=adapter_of(sensor))
-    rig.loop._streams = [each for each in rig.loop._streams if each is not camera] + [stream]
+    own = rig.loop.sensors
+    own.streams = [each for each in own.streams if each is not camera] + [stream]
     tip = sd.forward_kinematics(parts()[0], q=rig.q)[-1]
     rig.silent = {'cables'}
     before = rig.loop.statistics.counts['measurements']

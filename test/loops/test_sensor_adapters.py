@@ -10,9 +10,8 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.estimation.sensors.message_layouts import LAYOUTS
 from softrobot_dynamics.loops import sensor_adapters
-from softrobot_dynamics.loops.driver_messages import driver_fields
 from softrobot_dynamics.loops.message_fields import cause_of, SECOND
-from softrobot_dynamics.loops.sensor_adapters import adapter_of, assigned
+from softrobot_dynamics.loops.sensor_adapters import adapter_of, assigned, driver_fields
 
 pytestmark = pytest.mark.quick
 

@@ -16,7 +16,7 @@ from softrobot_dynamics.configuration.parameter_files import controller_values
 from softrobot_dynamics.configuration.parameters import ParameterTable
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import DescriptionError, MessageError
-from softrobot_dynamics.references.table import read_table
+from softrobot_dynamics.references.file import read_table
 from softrobot_dynamics.schema.yaml_files import read_yaml
 from support.trials import outcomes
 import yaml

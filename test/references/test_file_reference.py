@@ -6,7 +6,7 @@ import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
 from softrobot_dynamics.references.contract import trajectory
-from softrobot_dynamics.references.table import MOST, read_table
+from softrobot_dynamics.references.file import MOST, read_table
 from support.references import at
 from support.robots import compiled
 

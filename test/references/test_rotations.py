@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 from softrobot_dynamics.references.rotations import between, turned
-from softrobot_dynamics.schema.poses import rotation_of
+from softrobot_dynamics.schema.quaternions import rotation_of
 
 
 @pytest.mark.quick

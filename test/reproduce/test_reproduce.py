@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from softrobot_dynamics import cli
 from softrobot_dynamics.description.shipped import shipped
-from softrobot_dynamics.reproduce.outcome import as_json, Check, SystemResult
-from softrobot_dynamics.reproduce.page import page
+from softrobot_dynamics.reproduce.outcome import as_json, Check, page, SystemResult
 from softrobot_dynamics.reproduce.systems import hybrid_arm, load_system, system_names, toy
 from softrobot_dynamics.schema.yaml_files import read_yaml
 from support.robots import reference

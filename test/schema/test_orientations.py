@@ -8,7 +8,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.loops.message_fields import cause_of
-from softrobot_dynamics.schema.poses import read_orientation
+from softrobot_dynamics.schema.quaternions import read_orientation
 
 pytestmark = pytest.mark.quick
 

@@ -55,13 +55,12 @@ class Control:
         self.loop = ControlLoop(
             self.plant,
             self.clock,
-            StateReader(COORDINATES),
+            parts or StateReader(COORDINATES),
             self.publisher,
             Orders(settings, HoldOrder())._replace(**changes),
             period=PERIOD,
             watchdog=WATCHDOG,
             record=Record(),
-            parts=parts,
         )
         self.loop._due = self.clock.time + WATCHDOG
 

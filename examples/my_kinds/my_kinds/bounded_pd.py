@@ -9,8 +9,8 @@ import numpy as np
 from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.blending import sample_plan
-from softrobot_dynamics.controllers.commanding import command_force, conclude, read_outputs
 from softrobot_dynamics.controllers.contract import register
+from softrobot_dynamics.controllers.output_commands import command_force, conclude, read_outputs
 from softrobot_dynamics.controllers.sampled_data_law import SampledDataLaw, SampledDataSettings
 from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.schema.fields import number

@@ -20,8 +20,7 @@ from softrobot_dynamics.annotations import (
 )
 from softrobot_dynamics.bodies.contract import PlaneCurve, register
 from softrobot_dynamics.bodies.fem.assembly import hooke, MASS_ORDER, STRAIN_ORDER
-from softrobot_dynamics.bodies.fem.crossings import crossings
-from softrobot_dynamics.bodies.fem.elements import Elements
+from softrobot_dynamics.bodies.fem.elements import crossings, Elements
 from softrobot_dynamics.bodies.fem.modes import tip_nodes
 from softrobot_dynamics.bodies.fem.modes_file import digest, load_modes, ModalBasis
 from softrobot_dynamics.bodies.frames import frame_of_points

@@ -25,8 +25,8 @@ from softrobot_dynamics.controllers.predictive.settings import PredictiveSetting
 from softrobot_dynamics.dynamics import calls
 from softrobot_dynamics.dynamics.arguments import body_index
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.references.led_tips import tip_course, TipOrder, TipTwist
 from softrobot_dynamics.references.piecewise import braking, constant, Reference, select
+from softrobot_dynamics.references.tip_commands import tip_course, TipOrder, TipTwist
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -110,8 +110,8 @@ class Predictive(Controller[PredictiveSettings]):
         return out
 
     @classmethod
-    def tip_of(cls, settings: PredictiveSettings, model: CompiledModel) -> str:
-        """Return the body whose tip is led, see :meth:`Controller.tip_of`."""
+    def controlled_tip_of(cls, settings: PredictiveSettings, model: CompiledModel) -> str:
+        """Return the body whose tip is led, see :meth:`Controller.controlled_tip_of`."""
         return settings.tip
 
     def lead(self, order: TipOrder, t: float) -> None:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING
 
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import Entry
-from softrobot_dynamics.controllers.ahead import Ahead, HeldLinearisation
+from softrobot_dynamics.controllers.held_motion import HeldLinearisation, HeldMotion
 from softrobot_dynamics.controllers.tasks.tip_course import CourseArrays
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.passes import Robot
@@ -46,7 +46,7 @@ class TickState(NamedTuple):
     velocity: Vector  # (m,)
     desired: Matrix  # (3, c) what the reference says of the controlled outputs
     period: float
-    ahead: Ahead  # ways until times ahead; of none where no bound ``looks_ahead``
+    ahead: HeldMotion  # ways until times ahead; of none where no bound ``looks_ahead``
 
 
 class TaskContext(NamedTuple):

@@ -11,9 +11,9 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.controllers import settings as of_settings
-from softrobot_dynamics.controllers.accelerating import AcceleratingLaw
-from softrobot_dynamics.controllers.ahead import SEEN
+from softrobot_dynamics.controllers.acceleration_law import AccelerationLaw
 from softrobot_dynamics.controllers.contract import BlendedReference, Command, register
+from softrobot_dynamics.controllers.held_motion import SEEN
 from softrobot_dynamics.controllers.sampled_data_law import LawWorkspace
 from softrobot_dynamics.controllers.tasks.contract import ORDERS, TaskContext
 from softrobot_dynamics.controllers.tasks.settings import (
@@ -27,8 +27,8 @@ from softrobot_dynamics.controllers.tasks.tip_course import CourseArrays, TipCou
 from softrobot_dynamics.controllers.tasks.workspace import bind_tasks, TaskWorkspace
 from softrobot_dynamics.dynamics.calls import forward_kinematics, jacobian
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem
-from softrobot_dynamics.references.led_tips import LedReference, TipOrder
 from softrobot_dynamics.references.piecewise import braking, constant, Reference
+from softrobot_dynamics.references.tip_commands import TipOrder, TipPathReference
 from softrobot_dynamics.schema.parameters import Parameter
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ SMALLEST = 1e-6  # share of a bound by which it is exceeded that is not worth a 
 
 
 @register('task')
-class TaskLaw(AcceleratingLaw[TaskSettings]):
+class TaskLaw(AccelerationLaw[TaskSettings]):
     """
     Tasks in levels, within limits: least squares in the rates that a held command brings.
 
@@ -98,8 +98,8 @@ class TaskLaw(AcceleratingLaw[TaskSettings]):
         return settings
 
     @classmethod
-    def tip_of(cls, settings: TaskSettings, model: CompiledModel) -> str:
-        """Return the body whose tip is led, see :meth:`Controller.tip_of`."""
+    def controlled_tip_of(cls, settings: TaskSettings, model: CompiledModel) -> str:
+        """Return the body whose tip is led, see :meth:`Controller.controlled_tip_of`."""
         body: str = position_of(settings).body or model.body_names[-1]
         return body
 
@@ -121,16 +121,16 @@ class TaskLaw(AcceleratingLaw[TaskSettings]):
         self._work.ahead.progress[SEEN] = -1
         super().start(q, qd, t, u)
 
-    def follow(self, reference: Reference | LedReference, t: float, ramp: float) -> None:
+    def follow(self, reference: Reference | TipPathReference, t: float, ramp: float) -> None:
         """Turn to another reference; a led one leads the tip, too, if it is the law's."""
         if self._course.live:  # outputs did not follow the plan
             y, velocity = self.outputs(*self._seen)
             state = np.array([y, velocity, 0.0 * y])[:, self.controlled]
             stay = braking(state, 0.0, ramp)
             self.plan = BlendedReference(stay, stay, float(t), 0.0)
-        if isinstance(reference, LedReference):
+        if isinstance(reference, TipPathReference):
             super().follow(reference.outputs, t, ramp)
-            if reference.body in (self.led_tip, ''):
+            if reference.body in (self.controlled_tip, ''):
                 self._course.follow(reference.path, t, ramp, self._tip())
                 return
         else:
@@ -139,8 +139,8 @@ class TaskLaw(AcceleratingLaw[TaskSettings]):
 
     def lead(self, order: TipOrder, t: float) -> None:
         """Turn to a live target or twist, see :meth:`Controller.lead`."""
-        if order.body not in (self.led_tip, ''):
-            raise ArgumentError('body', order.body, f'{self.led_tip}, whose tip is led')
+        if order.body not in (self.controlled_tip, ''):
+            raise ArgumentError('body', order.body, f'{self.controlled_tip}, whose tip is led')
         self._course.lead(order, t, self._tip())
 
     def compute(self, t: float, q: Vector, qd: Vector) -> Command:
@@ -185,9 +185,9 @@ class TaskLaw(AcceleratingLaw[TaskSettings]):
     def _tip(self, q: Vector | None = None, qd: Vector | None = None) -> TipState:
         """Return the led tip in a state, by default that of the last tick."""
         q, qd = self._seen if q is None or qd is None else (q, qd)
-        index = self.model.body_names.index(self.led_tip)
+        index = self.model.body_names.index(self.controlled_tip)
         T = forward_kinematics(self.model, q=q)[index]
-        J = jacobian(self.model, q=q, body=self.led_tip, frame='base')
+        J = jacobian(self.model, q=q, body=self.controlled_tip, frame='base')
         return TipState(T[:3, 3].copy(), T[:3, :3].copy(), J @ qd)
 
     def _see(self, q: Vector, qd: Vector) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any, cast, TYPE_CHECKING
 
 from softrobot_dynamics.controllers import settings as of_settings
-from softrobot_dynamics.controllers.accelerating import AcceleratingSettings
+from softrobot_dynamics.controllers.acceleration_law import AccelerationSettings
 from softrobot_dynamics.controllers.tasks.contract import Bound, BOUNDS, ControlTask, TASKS
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class TaskSettings(AcceleratingSettings):
+class TaskSettings(AccelerationSettings):
     """Settings: one task and one bound of each kind there is."""
 
     tasks: tuple[ControlTask, ...] = ()

@@ -9,14 +9,14 @@ from typing import NamedTuple
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.addresses import run, run_three
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.ahead import look_ahead, way_row
-from softrobot_dynamics.controllers.commanding import (
+from softrobot_dynamics.controllers.contract import sample_plan
+from softrobot_dynamics.controllers.held_motion import displacement_row, predict_held_motion
+from softrobot_dynamics.controllers.output_commands import (
     conclude,
     prepare_forces,
     read_outputs,
     take_forces,
 )
-from softrobot_dynamics.controllers.contract import sample_plan
 from softrobot_dynamics.controllers.tasks.levels import solve_levels
 from softrobot_dynamics.controllers.tasks.workspace import TaskWorkspace
 from softrobot_dynamics.kernels.linalg import copy
@@ -52,7 +52,7 @@ def tick(fixed, plan, settings, q, qd, t):
     if len(work.ahead.way) > 0:
         for i in range(n):
             work.push[i] = b.force[i] - dot(terms.M[i], missed)
-        look_ahead(work.ahead, fixed, b.favoured, work.push, qd)
+        predict_held_motion(work.ahead, fixed, b.favoured, work.push, qd)
     if work.fill.address != 0:
         run_three(work.fill, q, qd, work.moment)
     for i in range(n):
@@ -122,7 +122,7 @@ def _set_up(fixed, work):
         if not (work.least[k] > -math.inf or work.most[k] < math.inf):
             continue
         if work.when[k] > 0:
-            at = way_row(work.ahead, work.when[k] - 1, fixed, J, row)
+            at = displacement_row(work.ahead, work.when[k] - 1, fixed, J, row)
         else:
             at = dot(J, work.v)
             for i in range(c):

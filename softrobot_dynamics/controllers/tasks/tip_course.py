@@ -16,9 +16,9 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.contract import BlendedReference, sample_plan
-from softrobot_dynamics.references.led_tips import tip_course, TipTarget, TipTwist
 from softrobot_dynamics.references.piecewise import braking, constant, hermite, Reference, sample
 from softrobot_dynamics.references.rotations import between, turned
+from softrobot_dynamics.references.tip_commands import tip_course, TipTarget, TipTwist
 
 NONE, PATH, LIVE = 0.0, 1.0, 2.0
 LEVER = 1.0 / 6.0  # of the robot's length: what a radian counts as

@@ -11,7 +11,7 @@ from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import Entry, NOTHING, run_three
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.ahead import Ahead, allocate_ahead, TIMES
+from softrobot_dynamics.controllers.held_motion import allocate_held_motion, HeldMotion, TIMES
 from softrobot_dynamics.controllers.sampled_data_law import LawWorkspace
 from softrobot_dynamics.controllers.tasks.contract import (
     Bound,
@@ -40,7 +40,7 @@ class TaskWorkspace(NamedTuple):
     v: Vector  # (n,) the rates at the end of the period without a force
     moment: Vector  # (1,) [s]
     when: Integers  # (L - c,) of bounds: 0: v(T), else a time ahead
-    ahead: Ahead
+    ahead: HeldMotion
     push: Vector  # (n,) force that the robot is slowed by, beside the outputs'
 
 
@@ -62,7 +62,7 @@ def bind_tasks(
     rows, of_tasks = _places([each for each in tasks if each.level > 0], own)
     limits, of_bounds = _places([each for each in bounds if each.order > 0], own)
     looks = any(bound.looks_ahead and place.stop > place.start for bound, place in of_bounds)
-    ahead = allocate_ahead(context.linear, fixed.period, TIMES if looks else 0)
+    ahead = allocate_held_motion(context.linear, fixed.period, TIMES if looks else 0)
     work = _allocate(context.model.n, len(context.controlled), rows, limits, ahead)
     state = TickState(
         robot=fixed.robot,
@@ -93,7 +93,7 @@ def _places(each: list[Any], own: tuple[Any, Integers]) -> tuple[int, list[tuple
     return first, found
 
 
-def _allocate(n: int, c: int, rows: int, limits: int, ahead: Ahead) -> TaskWorkspace:
+def _allocate(n: int, c: int, rows: int, limits: int, ahead: HeldMotion) -> TaskWorkspace:
     """Return a workspace for so many rows of tasks and of bounds, which nothing fills yet."""
     levels = allocate_levels(c, rows, c + limits)
     levels.C[:c] = np.eye(c)

@@ -60,7 +60,8 @@ from softrobot_dynamics.recursion.passes import (
 )
 from softrobot_dynamics.recursion.twists import last_tip, MOTION, RATE, SECOND, TWIST
 from softrobot_dynamics.schema.fields import nested, text
-from softrobot_dynamics.schema.poses import flat, Pose, read_orientation
+from softrobot_dynamics.schema.poses import flat, Pose
+from softrobot_dynamics.schema.quaternions import read_orientation
 
 _PARTS = 3  # orientation, angular velocity, acceleration: three numbers each
 _VECTORS = {'angular_velocity': 3, 'linear_acceleration': 4}  # fields of a message: rows

@@ -38,7 +38,8 @@ from softrobot_dynamics.estimation.sensors.rotation_residuals import (
     turn_from,
 )
 from softrobot_dynamics.schema.fields import nested, text, vector
-from softrobot_dynamics.schema.poses import flat, Pose, read_orientation, transform
+from softrobot_dynamics.schema.poses import flat, Pose, transform
+from softrobot_dynamics.schema.quaternions import read_orientation
 
 
 @register('pose')

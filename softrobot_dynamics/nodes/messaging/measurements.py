@@ -17,7 +17,7 @@ from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem
 from softrobot_dynamics.estimation.sensors.message_layouts import MessageLayout, most_items
 from softrobot_dynamics.estimation.sensors.message_sources import MessageSource
 from softrobot_dynamics.estimation.sensors.messages import MessageFields
-from softrobot_dynamics.loops.driver_messages import driver_fields
+from softrobot_dynamics.loops.sensor_adapters import driver_fields
 from softrobot_dynamics.nodes.messaging.messages import stamped
 
 TOPIC = 'sensors/{}'  # of a sensor by its name

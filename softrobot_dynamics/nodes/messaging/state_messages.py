@@ -13,7 +13,8 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.loops.message_fields import StateReader
-from softrobot_dynamics.loops.state_parts import PartReader, SourcePart, StateParts, StateStream
+from softrobot_dynamics.loops.state_parts import PartReader, SourcePart, StateParts
+from softrobot_dynamics.loops.state_stream import StateStream
 from softrobot_dynamics.loops.statistics import Window
 from softrobot_dynamics.nodes.messaging.codec import Encoder
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
@@ -52,14 +53,14 @@ def state_source(
     validator: Callable[[Sequence[int]], StateValidator],
     period: int,
     **options: Any,
-) -> StateParts | None:
+) -> StateParts | StateReader:
     """
-    Return the StateParts of the loop; None for states that come whole.
+    Return the StateParts of the loop, or a StateReader for states that come whole.
 
     ``validator``: a function of indices; ``period`` [ns]; ``options`` as of StateParts.
     """
     if not in_parts(parts):
-        return None
+        return StateReader(parts[0].names, velocities)
     sources = [
         SourcePart(
             part.name,

@@ -23,7 +23,7 @@ from softrobot_dynamics.controllers.pd_plus import PdPlus
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
 from softrobot_dynamics.controllers.phases import Phase, Program
 from softrobot_dynamics.description.robot import RobotDescription
-from softrobot_dynamics.dynamics.statics import Statics
+from softrobot_dynamics.dynamics.static_residual import Statics
 from softrobot_dynamics.errors import NotConvergedError
 from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.references.piecewise import constant, spline

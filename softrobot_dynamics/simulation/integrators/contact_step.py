@@ -12,7 +12,7 @@ as :mod:`.exponential_step` has it, with its stiffness and damping::
 
 Normal forces are the roots of a quadratic equation each, given all others; friction stops all
 sliding that forces up to m f_n can stop, and opposes the rest: there is no creep. Sweeps over all
-contacts (:mod:`.contact_sweeps`, projected Gauss and Seidel) end when nothing changes any more.
+contacts (:mod:`.contact_gauss_seidel`) end when nothing changes any more.
 Surfaces that meet and have a restitution e part at e times the speed of approach at once (Moreau,
 1988).
 """
@@ -23,8 +23,8 @@ from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.model.contact_blocks import NOWHERE
 from softrobot_dynamics.recursion.contact import find_contacts
+from softrobot_dynamics.simulation.integrators.contact_gauss_seidel import sweep
 from softrobot_dynamics.simulation.integrators.contact_response import respond
-from softrobot_dynamics.simulation.integrators.contact_sweeps import sweep
 
 
 @kernel

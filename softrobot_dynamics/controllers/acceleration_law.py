@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Laws in acceleration: accelerations of the outputs, over the period of a command.
+Laws in acceleration: commands that give the outputs accelerations, over a period.
 
 What the model has wrong becomes known by what the outputs did not gain, and is made up for. Laws
 cancel stiffness and damping that are many times their gains; without, an arm that is a few per
@@ -15,7 +15,7 @@ from typing import Any, TYPE_CHECKING, TypeVar
 
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.commanding import command_force, conclude
+from softrobot_dynamics.controllers.output_commands import command_force, conclude
 from softrobot_dynamics.controllers.sampled_data_law import SampledDataLaw, SampledDataSettings
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.schema.fields import number
@@ -32,7 +32,7 @@ DESIGN_OFF = 0.4
 
 
 @dataclass(frozen=True)
-class AcceleratingSettings(SampledDataSettings):
+class AccelerationSettings(SampledDataSettings):
     """Settings that all such laws have."""
 
     observer: float = parameter(
@@ -42,10 +42,10 @@ class AcceleratingSettings(SampledDataSettings):
     )
 
 
-A = TypeVar('A', bound=AcceleratingSettings)
+A = TypeVar('A', bound=AccelerationSettings)
 
 
-class AcceleratingLaw(SampledDataLaw[A]):
+class AccelerationLaw(SampledDataLaw[A]):
     """
     Base of laws whose tick ends in :func:`accelerate_outputs`.
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Sweeps over the contacts of a step: each gets the force of its law, given all others.
+Projected Gauss-Seidel sweeps over the contacts of a step: each gets the force of its law.
 
 Changes shrink by about the same factor r in each sweep, so that all to come add up to r / (1 - r)
 times the last. Sweeps end when these are nothing: those of all forces, or those of all velocities

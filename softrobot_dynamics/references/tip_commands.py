@@ -42,7 +42,7 @@ class TipTwist(NamedTuple):
     patience: float  # [s] after which the twist counts as zero
 
 
-class LedReference(NamedTuple):
+class TipPathReference(NamedTuple):
     """A reference of outputs, and the path of the tip that it leads."""
 
     outputs: Reference
@@ -100,7 +100,7 @@ def _by_twist(order: TipTwist, now: Matrix) -> Reference:
 
 def with_tip_path(
     model: CompiledModel, reference: Reference | None, wanted: Trajectory, body: str
-) -> Reference | LedReference | None:
+) -> Reference | TipPathReference | None:
     """Return the reference of outputs, with the path of the tip of a ``body`` that it leads."""
     targets = wanted.targets() if body and reference is not None else None
     if targets is None or reference is None:
@@ -109,10 +109,10 @@ def with_tip_path(
     led = [i for i, name in enumerate(targets.bodies) if body_index(model, name) == own]
     if not led:
         return reference
-    return LedReference(reference, body, _path(targets, led[0], reference.period > 0.0))
+    return TipPathReference(reference, body, _path(targets, led[0], reference.period > 0.0))
 
 
-def led_tip_reference(model: CompiledModel, body: str, wanted: Trajectory) -> Reference | None:
+def tip_path_reference(model: CompiledModel, body: str, wanted: Trajectory) -> Reference | None:
     """
     Return the reference (3 columns) of the place [m] of a body's tip in the base frame.
 

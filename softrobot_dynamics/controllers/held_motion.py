@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Motion of a robot whose command stays as it is, for bounds that must be kept until then.
+Predict the motion of a robot under a held command, for bounds that must be kept meanwhile.
 
 By the linearisation that the response to a held command is made from, at times step, 2 step, ...
 Commands w (forces along the outputs) that stay for a time t move the robot by ::
@@ -33,7 +33,7 @@ from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.kernels.sums import dot
 
 STEP, TIMES = 0.012, 16  # [s] between times, about; how many there are
-SEEN, STAGE = range(2)  # of the progress, see :class:`Ahead`
+SEEN, STAGE = range(2)  # of the progress, see :class:`HeldMotion`
 
 
 class HeldLinearisation(NamedTuple):
@@ -48,7 +48,7 @@ def unknown_linearisation(n: int) -> HeldLinearisation:
     return HeldLinearisation(allocate_response(n), np.zeros(SPAN + 1, dtype=np.int64))
 
 
-class Ahead(NamedTuple):
+class HeldMotion(NamedTuple):
     """Displacement of a robot of n coordinates at N times from now, and how forces change it."""
 
     linear: HeldLinearisation  # M, D and K as they are now
@@ -56,17 +56,17 @@ class Ahead(NamedTuple):
     doublings: int  # of the period that make a step
     progress: Integers  # (2,) clock when they were taken over, -1: never; what is next
     G: Array  # (N, n, n)
-    R: Array  # (N, n, n) way by held forces
-    P: Array  # (N, n, n) way by velocities
-    way: Matrix  # (N, n) under the command in force
+    R: Array  # (N, n, n) displacement by held forces
+    P: Array  # (N, n, n) displacement by velocities
+    way: Matrix  # (N, n) displacement under the command in force
     spare: Array  # (4, n, n) scratch
 
 
-def allocate_ahead(linear: HeldLinearisation, period: float, count: int) -> Ahead:
-    """Return an :class:`Ahead` of ``count`` times by what a held command is linearised to."""
+def allocate_held_motion(linear: HeldLinearisation, period: float, count: int) -> HeldMotion:
+    """Return a :class:`HeldMotion` of ``count`` times, by the linearisation of a held command."""
     n = len(linear.response.M)
     G, R, P = np.zeros((3, count, n, n))
-    return Ahead(
+    return HeldMotion(
         linear=linear,
         own=allocate_response(n),
         doublings=max(0, round(np.log2(STEP / period))),
@@ -80,40 +80,40 @@ def allocate_ahead(linear: HeldLinearisation, period: float, count: int) -> Ahea
 
 
 @kernel
-def look_ahead(ahead, fixed, w, force, v):
+def predict_held_motion(motion, fixed, w, force, v):
     """
-    Fill the ways at rates v (n,) under forces w (c,) along outputs, less a ``force`` (n,).
+    Fill the displacements at rates v (n,) under forces w (c,) along outputs, less ``force`` (n,).
 
-    And bring on what they are made from, by one stage; by all at once in the beginning.
+    Advance what they are made from by one stage; by all at once in the beginning.
     """
-    first, seen = ahead.progress[SEEN] < 0, ahead.linear.clock[TAKEN]
-    stages = ahead.doublings + len(ahead.way)
-    if first or (ahead.progress[STAGE] >= stages and seen != ahead.progress[SEEN]):
-        _take_over(ahead)
-    while ahead.progress[STAGE] < stages:
-        _work(ahead, ahead.progress[STAGE])
-        ahead.progress[STAGE] += 1
+    first, seen = motion.progress[SEEN] < 0, motion.linear.clock[TAKEN]
+    stages = motion.doublings + len(motion.way)
+    if first or (motion.progress[STAGE] >= stages and seen != motion.progress[SEEN]):
+        _adopt_linearisation(motion)
+    while motion.progress[STAGE] < stages:
+        _advance_stage(motion, motion.progress[STAGE])
+        motion.progress[STAGE] += 1
         if not first:
             break
     n = len(v)
-    net = ahead.spare[0, 0]
+    net = motion.spare[0, 0]
     for j in range(n):
         net[j] = -force[j]
     for i in range(len(w)):
         J = fixed.terms.J[fixed.controlled[i]]
         for j in range(n):
             net[j] += w[i] * J[j]
-    for k in range(len(ahead.way)):
+    for k in range(len(motion.way)):
         for i in range(n):
-            ahead.way[k, i] = dot(ahead.R[k, i], net) + dot(ahead.P[k, i], v)
+            motion.way[k, i] = dot(motion.R[k, i], net) + dot(motion.P[k, i], v)
 
 
 @kernel
-def way_row(ahead, k, fixed, J, row):
-    """Fill the row (c,) of the k-th way ahead, along J (n,), by forces w; return it without."""
-    bent, at = ahead.spare[0, 0], dot(J, ahead.way[k])
+def displacement_row(motion, k, fixed, J, row):
+    """Fill the row (c,) of the k-th displacement, along J (n,), by forces w; return it without."""
+    bent, at = motion.spare[0, 0], dot(J, motion.way[k])
     for j in range(len(J)):
-        bent[j] = dot(J, ahead.R[k, j])  # R is symmetric
+        bent[j] = dot(J, motion.R[k, j])  # R is symmetric
     for i in range(len(row)):
         row[i] = dot(bent, fixed.terms.J[fixed.controlled[i]])
         at -= fixed.b.favoured[i] * row[i]
@@ -121,9 +121,9 @@ def way_row(ahead, k, fixed, J, row):
 
 
 @kernel
-def _take_over(ahead):
+def _adopt_linearisation(motion):
     """Take over M, D and K, and G and R of a period."""
-    x, own = ahead.linear.response, ahead.own
+    x, own = motion.linear.response, motion.own
     for i in range(len(x.M)):
         copy(x.M[i], own.M[i])
         copy(x.G[i], own.G[i])
@@ -131,32 +131,32 @@ def _take_over(ahead):
         for j in range(len(x.M)):
             own.D[i, j] = 0.5 * (x.D[i, j] + x.D[j, i])
             own.K[i, j] = 0.5 * (x.K[i, j] + x.K[j, i])
-    ahead.progress[SEEN], ahead.progress[STAGE] = ahead.linear.clock[TAKEN], 0
+    motion.progress[SEEN], motion.progress[STAGE] = motion.linear.clock[TAKEN], 0
 
 
 @kernel
-def _work(ahead, stage):
+def _advance_stage(motion, stage):
     """Double the period, or go on by a step from the last time."""
-    own, n = ahead.own, len(ahead.own.M)
-    if stage < ahead.doublings:
+    own, n = motion.own, len(motion.own.M)
+    if stage < motion.doublings:
         multiply(own, 0, n)
-        double(own, ahead.spare[0], ahead.spare[1], 0, n)
-        symmetrise(own, ahead.spare[0], ahead.spare[1])
+        double(own, motion.spare[0], motion.spare[1], 0, n)
+        symmetrise(own, motion.spare[0], motion.spare[1])
         return
-    k = stage - ahead.doublings
-    G, R, P = ahead.G[k], ahead.R[k], ahead.P[k]
+    k = stage - motion.doublings
+    G, R, P = motion.G[k], motion.R[k], motion.P[k]
     for i in range(n):
         copy(own.G[i], G[i])
         copy(own.R[i], R[i])
         P[i, :] = 0.0
     if k > 0:
-        _go_on(own, ahead.G[k - 1], ahead.R[k - 1], ahead.spare, G, R)
+        _append_step(own, motion.G[k - 1], motion.R[k - 1], motion.spare, G, R)
     _add_product(G, own.M, 1.0, P)
     _add_product(R, own.D, 1.0, P)
 
 
 @kernel
-def _go_on(own, G, R, spare, new_G, new_R):
+def _append_step(own, G, R, spare, new_G, new_R):
     """Add to G and R of a step what makes them those of a step after others."""
     stiff, both, mass, pull = spare[0], spare[1], spare[2], spare[3]
     for k in range(4):
