@@ -171,7 +171,8 @@ class Simulator(Pickleable):
         These still changed by 1 % of the largest, or contacts their velocities by 1 % of what
         forces do in a step, see :mod:`.contact_gauss_seidel`.
         """
-        return 0 if self.contact is None else int(self.contact.unsettled[0])
+        contact = self._stepper.acts.contact
+        return 0 if contact is None else int(contact.unsettled[0])
 
     def _warn(self) -> None:
         """Say once that forces of contact have not settled in several steps."""
@@ -190,8 +191,8 @@ class Simulator(Pickleable):
         """Call a function of the time that is left [s], which makes steps, for dt [s]."""
         left, clock = dt, self._stepper.clock
         while left > dt * 1e-12:
-            if self._timed and self.contact is not None:
-                self.contact.moving.time[0] = self.time  # of obstacles that are given a motion
+            if self._timed:
+                self._set_time()
             failed = advance(left)
             passed = float(clock.passed[0])
             left -= passed
@@ -225,6 +226,11 @@ class Simulator(Pickleable):
         """The workspace of contact that steps are made with; None where nothing can touch."""
         found: ContactWorkspace | None = self._stepper.acts.contact
         return found
+
+    def _set_time(self) -> None:
+        """Let obstacles that are given a motion be where they are now."""
+        if (contact := self._stepper.acts.contact) is not None:
+            contact.moving.time[0] = self.time
 
     @property
     def stop_forces(self) -> Vector:
