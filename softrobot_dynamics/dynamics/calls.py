@@ -27,10 +27,9 @@ from softrobot_dynamics.dynamics.arguments import (
     require_finite,
     require_frame,
 )
-from softrobot_dynamics.dynamics.closures import closed_acceleration
-from softrobot_dynamics.dynamics.contacts import contact_forces
+from softrobot_dynamics.dynamics.closures import closed_acceleration, tree_force
 from softrobot_dynamics.dynamics.points import FRAMES, MaterialPoints, Placement
-from softrobot_dynamics.dynamics.wrenches import load_force, read_wrenches, Wrenches
+from softrobot_dynamics.dynamics.wrenches import read_wrenches, Wrenches
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.singular_mass import accelerations
 
@@ -169,11 +168,7 @@ def forward_dynamics(
     q, qd = checked('q', q, (model.n,)), checked('qd', qd, (model.n,))
     u, loads = checked('u', u, (model.m,)), read_wrenches(model, wrenches)
     t = _terms(model, q, qd)
-    force = (model.signs * u) @ t.J - t.h
-    if loads:
-        force += load_force(Placement(model, model.per_thread.evaluator.robot, q), loads)
-    if contact := model.per_thread.made(contact_forces):
-        force += contact.force(q, qd)
+    force = tree_force(model, model.per_thread.evaluator, q, qd, u, loads)
     if model.closure_plan is not None:
         return closed_acceleration(model, q, qd, force)
     return accelerations(model, t.M, force)

@@ -8,6 +8,7 @@ follow from others (``redundant``) bear no force: the others bear all.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,7 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.dynamics.arguments import checked, require_finite
 from softrobot_dynamics.dynamics.contacts import contact_forces
 from softrobot_dynamics.dynamics.points import Placement
-from softrobot_dynamics.dynamics.wrenches import load_force, read_wrenches, Wrenches
+from softrobot_dynamics.dynamics.wrenches import Load, load_force, read_wrenches, Wrenches
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.model.closures import (
     all_rows,
@@ -29,6 +30,7 @@ from softrobot_dynamics.model.closures import (
 from softrobot_dynamics.recursion.singular_mass import accelerations
 
 if TYPE_CHECKING:
+    from softrobot_dynamics.model.evaluation import Evaluator
     from softrobot_dynamics.model.model import CompiledModel
 
 _ROUNDING = 1e-12  # of the largest generalized force, in units of coordinates
@@ -83,12 +85,12 @@ def closures(
     The posture may be open. Raises ArgumentError, also for a robot without closures, and
     SingularMassError.
     """
-    plan = _plan(model)
+    plan, loads = _plan(model), read_wrenches(model, wrenches)
     q = checked('q', q, (model.n,))
     qd = np.zeros(model.n) if qd is None else checked('qd', qd, (model.n,))
     u = np.zeros(model.m) if u is None else checked('u', u, (model.m,))
     found = _evaluated(model, q, qd)
-    force, M = _force(model, found, q, qd, u, wrenches), found.evaluate.terms.M
+    force, M = tree_force(model, found.evaluate, q, qd, u, loads), found.evaluate.terms.M
     rows, J = found.closures, found.closures.J
     forces = _multipliers(model, plan, found, force)[0]
     basis = _basis(plan, J)
@@ -144,7 +146,9 @@ def closed_inverse_dynamics(
     scaled = J * units
     lack = J @ qdd + found.closures.bias[plan.kept]
     qdd = qdd - units * (np.linalg.pinv(scaled) @ lack)
-    needed = terms.M @ qdd - _force(model, found, q, qd, np.zeros(model.m), wrenches)
+    needed = terms.M @ qdd - tree_force(
+        model, found.evaluate, q, qd, np.zeros(model.m), read_wrenches(model, wrenches)
+    )
     basis, A = _basis(plan, found.closures.J), terms.J.T * model.signs
     u = np.linalg.pinv(basis.T @ A) @ (basis.T @ needed)
     left = units * (needed - A @ u)  # energies by units of coordinates
@@ -201,19 +205,18 @@ def _evaluated(model: CompiledModel, q: Vector, qd: Vector) -> ClosureEvaluator:
     return found
 
 
-def _force(
+def tree_force(
     model: CompiledModel,
-    found: ClosureEvaluator,
+    evaluate: Evaluator,
     q: Vector,
     qd: Vector,
     u: Vector,
-    wrenches: Wrenches | None,
+    loads: Sequence[Load],
 ) -> Vector:
-    """Return the generalized force (n,) without closures, less ID(q, qd, 0)."""
-    t, loads = found.evaluate.terms, read_wrenches(model, wrenches)
-    force: Vector = (model.signs * u) @ t.J - t.h
+    """Return the generalized force (n,) without closures, less ID(q, qd, 0), evaluated before."""
+    force: Vector = (model.signs * u) @ evaluate.terms.J - evaluate.terms.h
     if loads:
-        force += load_force(Placement(model, found.evaluate.robot, q), loads)
+        force += load_force(Placement(model, evaluate.robot, q), loads)
     if contact := model.per_thread.made(contact_forces):
         force += contact.force(q, qd)
     return force

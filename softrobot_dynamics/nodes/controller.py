@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from softrobot_dynamics.configuration.build import Controlled
     from softrobot_dynamics.configuration.state_topics import StatePart
     from softrobot_dynamics.loops.planning import Job
-    from softrobot_dynamics.nodes.diagnostics import Report
     from softrobot_dynamics.references.piecewise import Reference
 
     FollowOrder: TypeAlias = Reference | Program | HoldOrder
@@ -140,8 +139,12 @@ class ControllerNode(LifecycleNode):
         self._peers = PeerStatus(self)
         heard = [self.resolve_topic_name(topic) for topic in topics.values()]
         watch = StateMonitor(self, heard, actuators, self._peers)
+        growth = StabilityCheck(plant, 1.0 / values['rate'], self.get_logger().warning)
         self._diagnostics = diagnostics.Diagnostics(
-            self, 'control loop', values['robot'], self._reporter(values, watch)
+            self,
+            'control loop',
+            values['robot'],
+            lambda: report_on(self._orders.loop, watch, growth),  # for the thread of diagnostics
         )
         parts = command_parts(plant.model, self.options.values)
         self._publisher = ControlPublisher(
@@ -153,11 +156,6 @@ class ControllerNode(LifecycleNode):
             f'configured in {(realtime.now() - started) * 1e-9:.1f} s:'
             f' {plant.model.n} coordinates, {len(names)} actuators'
         )
-
-    def _reporter(self, values: dict[str, Any], watch: StateMonitor) -> Callable[[], Report]:
-        """Return what reports on the loop of the moment, by the thread of the diagnostics."""
-        growth = StabilityCheck(self._plant, 1.0 / values['rate'], self.get_logger().warning)
-        return lambda: report_on(self._orders.loop, watch, growth)
 
     def _activate(self) -> None:
         """Prepare the reference, and start the loop."""

@@ -16,35 +16,18 @@ from softrobot_dynamics.loops.statistics import Throttle
 SELDOM = 10 * SECOND  # [ns] between two lines of what goes on for long
 
 
-class LoopLog:
-    """Log lines and publishers of a loop; `changed` is called when its mode may have changed."""
+class ThrottledLog:
+    """Logs lines of a node: those of a cause once an interval, with how many were held back."""
 
-    def __init__(self, node: Node, changed: Callable[[], None]) -> None:
-        self._node, self._logger, self._changed = node, node.get_logger(), changed
-        self._publishers: list[Any] = []
-        self._throttle, self._alarmed = Throttle(), False
+    def __init__(self, node: Node) -> None:
+        self._node, self._logger, self._throttle = node, node.get_logger(), Throttle()
 
-    def entered(self, mode: str, before: str, well: bool) -> None:
-        """Log that the loop changed its mode; a warning, unless all is and was well."""
-        warn = self._alarmed or not well
-        self._say((mode, before), f'{mode} (before: {before})', warn=warn)
-        self._alarmed = not well
-        self._changed()
-
-    def refused(self, error: MessageError) -> None:
-        """Log why a message was refused."""
-        self._say(cause_of(error), str(error))
-
-    def slow(self, words: str) -> None:
-        """Log that the machine, or a clock, is slower than expected, now and then."""
-        self._say('slow', words, SELDOM)
-
-    def _say(
+    def say(
         self,
         cause: object,
         words: str | Callable[[], str],
         interval: int = SECOND,
-        warn: bool = True,
+        severity: str = 'warning',
     ) -> None:
         """Log once for each cause and interval [ns] at most: a line takes a loop much time."""
         held = self._throttle.passes(cause, now(), interval)
@@ -53,16 +36,45 @@ class LoopLog:
         words = words() if callable(words) else words
         if held:
             words += f'; {held} more since the last line'
-        if warn:  # two lines: rclpy refuses a line that changes its severity
+        if severity == 'warning':  # a line each: rclpy refuses one that changes its severity
             self._logger.warning(words)
+        elif severity == 'error':
+            self._logger.error(words)
         else:
             self._logger.info(words)
 
+    def refuse(self, topic: str, error: SoftRobotError, words: str) -> None:
+        """Log in words why a message of a topic is not followed."""
+        cause = cause_of(error) if isinstance(error, MessageError) else type(error)
+        self.say((topic, cause), f'{topic} {words}')
+
+
+class LoopLog(ThrottledLog):
+    """Log lines and publishers of a loop; `changed` is called when its mode may have changed."""
+
+    def __init__(self, node: Node, changed: Callable[[], None]) -> None:
+        super().__init__(node)
+        self._changed, self._alarmed = changed, False
+        self._publishers: list[Any] = []
+
+    def entered(self, mode: str, before: str, well: bool) -> None:
+        """Log that the loop changed its mode; a warning, unless all is and was well."""
+        severity = 'warning' if self._alarmed or not well else 'info'
+        self.say((mode, before), f'{mode} (before: {before})', severity=severity)
+        self._alarmed = not well
+        self._changed()
+
+    def refused(self, error: MessageError) -> None:
+        """Log why a message was refused."""
+        self.say(cause_of(error), str(error))
+
+    def slow(self, words: str) -> None:
+        """Log that the machine, or a clock, is slower than expected, now and then."""
+        self.say('slow', words, SELDOM)
+
     def failed(self, what: str, error: BaseException) -> None:
         """Log that something failed, which may happen in every tick."""
-        if (held := self._throttle.passes(('failed', what), now())) is not None:
-            more = f'; {held} more since the last line' if held else ''
-            self._logger.error(f'{what}: {_words_of(error)}{more}')
+        self.say(('failed', what), f'{what}: {_words_of(error)}', severity='error')
 
     def ended(self, what: str, error: BaseException) -> None:
         """Log that a loop has ended, and its node with it; this is never throttled."""

@@ -4,26 +4,23 @@
 from __future__ import annotations
 
 from functools import partial
-import traceback
 from typing import TYPE_CHECKING
 
 from geometry_msgs.msg import PointStamped, PoseStamped, TwistStamped
 import numpy as np
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from softrobot_dynamics.errors import MessageError, shortened, SoftRobotError
+from softrobot_dynamics.errors import MessageError, SoftRobotError
 from softrobot_dynamics.loops.control_loop import ControlLoop
-from softrobot_dynamics.loops.message_fields import cause_of
 from softrobot_dynamics.loops.orders import OneTimeReference
-from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.loops.standing_orders import StandingOrders
-from softrobot_dynamics.loops.statistics import Throttle
 from softrobot_dynamics.loops.tip_targets import TargetOrders
 from softrobot_dynamics.loops.trajectories import TrajectoryReader
+from softrobot_dynamics.nodes.loop_log import ThrottledLog
 from softrobot_dynamics.nodes.messaging.qos import NEWEST
 from softrobot_dynamics.nodes.messaging.trajectory_bytes import TrajectoryMessage
 from softrobot_dynamics.nodes.parameters import NodeParameters, refusal_of
-from softrobot_dynamics.nodes.threaded_subscription import ThreadedSubscription, TRACEBACK
+from softrobot_dynamics.nodes.threaded_subscription import ThreadedSubscription
 from trajectory_msgs.msg import JointTrajectory
 
 if TYPE_CHECKING:
@@ -46,7 +43,7 @@ class OnlineReferences:
         self._node, self._plant, self._orders, self._options = node, plant, orders, options
         self._controlled = [names[i] for i in plant.controller.controlled]
         self._courses, self._targets = TrajectoryReader(self._controlled), TargetOrders(plant)
-        self._throttle = Throttle()
+        self._log = ThrottledLog(node)
         self._listeners = [
             ThreadedSubscription(node, kind, topic, quality, handle, partial(self._refuse, topic))
             for kind, topic, quality, handle in (
@@ -65,14 +62,9 @@ class OnlineReferences:
             self._targets.close()
 
     def _on_trajectory(self, message: TrajectoryMessage) -> None:
-        """Follow a trajectory from now on, or log why not."""
-        try:
-            with self._options.lock, self._orders.planning():
-                self._follow(message)
-        except SoftRobotError as error:
-            self._refuse('~/trajectory', error)
-        except Exception:  # one that fails is no reason to be deaf to the next
-            self._warn('~/trajectory', 'failed', shortened(traceback.format_exc(), TRACEBACK))
+        """Follow a trajectory from now on; SoftRobotError if not."""
+        with self._options.lock, self._orders.planning():
+            self._follow(message)
 
     def _follow(self, message: TrajectoryMessage) -> None:
         """Follow a trajectory from a message; SoftRobotError if not."""
@@ -87,27 +79,22 @@ class OnlineReferences:
             self._node.get_logger().warning(f'~/trajectory {words}')
 
     def _on_target(self, topic: str, message: PointStamped | PoseStamped) -> None:
-        """Lead a tip to a point or a pose from now on, or log why not."""
+        """Lead a tip to a point or a pose from now on; SoftRobotError if not."""
         remark = ''
-        try:
-            with self._options.lock, self._orders.planning():
-                loop, values = self._require_led(), self._options.values
-                if not self._plant.controller.follows:
-                    raise MessageError('not now: the law follows commands, not outputs')
-                if self._plant.controller.controlled_tip:
-                    reference = self._targets.lead(message, values)
-                else:
-                    reference, remark = self._targets.order(message, loop, values)
-                self._orders.change(reference=reference)
-        except SoftRobotError as error:
-            self._refuse(topic, error)
-        except Exception:  # one that fails is no reason to be deaf to the next
-            self._warn(topic, 'failed', shortened(traceback.format_exc(), TRACEBACK))
+        with self._options.lock, self._orders.planning():
+            loop, values = self._require_led(), self._options.values
+            if not self._plant.controller.follows:
+                raise MessageError('not now: the law follows commands, not outputs')
+            if self._plant.controller.controlled_tip:
+                reference = self._targets.lead(message, values)
+            else:
+                reference, remark = self._targets.order(message, loop, values)
+            self._orders.change(reference=reference)
         if remark:
-            self._warn(topic, 'remark', remark)
+            self._log.say((topic, 'remark'), f'{topic} {remark}')
 
     def _on_twist(self, message: TwistStamped) -> None:
-        """Move a tip on by a twist from now on, or log why not."""
+        """Move a tip on by a twist from now on; SoftRobotError if not."""
         with self._options.lock, self._orders.planning():
             self._require_led()
             if not self._plant.controller.controlled_tip:
@@ -116,19 +103,9 @@ class OnlineReferences:
             self._orders.change(reference=order)
 
     def _refuse(self, topic: str, error: SoftRobotError) -> None:
-        cause = cause_of(error) if isinstance(error, MessageError) else type(error)
-        self._warn(topic, cause, self._refused(error))
-
-    def _refused(self, error: SoftRobotError) -> str:
-        """Return the words for a refusal; without a loop there is no reference to keep."""
-        return refusal_of(error, '') if self._orders.refusal() else refusal_of(error)
-
-    def _warn(self, topic: str, cause: object, words: str) -> None:
-        """Log a warning about a topic, at most once a second for each cause."""
-        held = self._throttle.passes((topic, cause), now())
-        if held is not None:
-            more = f'; {held} more since the last line' if held else ''
-            self._node.get_logger().warning(f'{topic} {words}{more}')
+        """Log why a message is not followed; without a loop there is no reference to keep."""
+        words = refusal_of(error, '') if self._orders.refusal() else refusal_of(error)
+        self._log.refuse(topic, error, words)
 
     def _require_led(self) -> ControlLoop:
         """Return the loop; MessageError where nothing is followed, or not by all outputs."""

@@ -105,7 +105,7 @@ class ControlPublisher(LoopLog):
 
     def moved(self) -> None:
         """Log that the robot was moved by something else, and the law restarted."""
-        self._say('moved', 'the robot was moved: the controller restarts from its new state')
+        self.say('moved', 'the robot was moved: the controller restarts from its new state')
 
     def waiting(self, passed: int, last_refusal: str, *parts: str) -> None:
         """
@@ -117,7 +117,7 @@ class ControlPublisher(LoopLog):
         words = functools.partial(
             self._missing, passed, last_refusal, parts or tuple(self._states)
         )
-        self._say(('waiting', *parts), words, SELDOM)
+        self.say(('waiting', *parts), words, SELDOM)
 
     def _missing(self, passed: int, last_refusal: str, parts: Sequence[str]) -> str:
         """Return in words which states are missing, and for how long."""
@@ -201,9 +201,9 @@ class EstimationPublisher(LoopLog):
                 return
             self._stop.remove_pending_request(answer)
         else:
-            self._say('collided', f'{size:.3g} N push {body}: emergency stop of the controller')
+            self.say('collided', f'{size:.3g} N push {body}: emergency stop of the controller')
         if not self._stop.service_is_ready():
-            self._say('no service', f'no {self._stop.service_name}: the robot is not stopped')
+            self.say('no service', f'no {self._stop.service_name}: the robot is not stopped')
         self._asked = self._stop.call_async(SetBool.Request(data=True)), now()
 
     def close(self) -> None:
@@ -214,13 +214,13 @@ class EstimationPublisher(LoopLog):
     def far_off(self, sensor: str, coarse: float) -> None:
         """Log that a measurement is far off, and used with so many times its noise."""
         words = f'{sensor} is far from the estimate and used with {coarse:.0f} times its noise: it'
-        self._say(
+        self.say(
             'far off', f'{words} is wrong, or the model errs by more than `disturbance` allows'
         )
 
     def lost(self, why: str) -> None:
         """Log why no states go out any more."""
-        self._say('lost', f'no states go out until the estimator has restarted: {why}')
+        self.say('lost', f'no states go out until the estimator has restarted: {why}')
 
 
 class SensorPublisher:

@@ -21,20 +21,18 @@ from softrobot_dynamics.configuration.state_topics import (
     state_parts,
     state_rows,
 )
-from softrobot_dynamics.errors import ArgumentError, MessageError, SoftRobotError
+from softrobot_dynamics.errors import ArgumentError, SoftRobotError
 from softrobot_dynamics.estimation.sensor_simulation import SimulatedSensors
 from softrobot_dynamics.estimation.settings import load_estimator
-from softrobot_dynamics.loops import realtime
 from softrobot_dynamics.loops.command_timing import timing_in_words
 from softrobot_dynamics.loops.deadlines import Schedule
 from softrobot_dynamics.loops.external_inputs import ExternalWrenches, InitialStateReader
-from softrobot_dynamics.loops.message_fields import cause_of
 from softrobot_dynamics.loops.processor_placement import SharedProcessor
 from softrobot_dynamics.loops.simulated_sensors import estimator_file, MeasuredSensing
 from softrobot_dynamics.loops.simulation_loop import SimulationLoop
-from softrobot_dynamics.loops.statistics import Throttle
 from softrobot_dynamics.nodes import diagnostics, process, record_contents
 from softrobot_dynamics.nodes.contact_publisher import ContactPublisher
+from softrobot_dynamics.nodes.loop_log import ThrottledLog
 from softrobot_dynamics.nodes.messaging.command_messages import subscribe_to_commands
 from softrobot_dynamics.nodes.messaging.qos import quality_of
 from softrobot_dynamics.nodes.parameters import NodeParameters
@@ -90,7 +88,7 @@ class SimulationNode(Node):
         super().__init__('simulation')
         self._build, self._stop = build, stop
         self._loop: Any = None
-        self._throttle = Throttle()
+        self._log = ThrottledLog(self)
         self._shared = SharedProcessor(None if stop is None else stop.shared)
         self.options = NodeParameters(self, declared_parameters.SIMULATION)
         self.options.on_change(self._accept)
@@ -276,10 +274,8 @@ class SimulationNode(Node):
             self._loop.wrenches = wrenches
 
     def _refuse(self, topic: str, error: SoftRobotError) -> None:
-        """Say why a message is not followed, once a second for each topic and cause."""
-        cause = cause_of(error) if isinstance(error, MessageError) else type(error)
-        if self._throttle.passes((topic, cause), realtime.now()) is not None:
-            self.get_logger().warning(f'{topic}: {error.in_one_line()}')
+        """Log why a message is not followed."""
+        self._log.refuse(topic, error, error.in_one_line())
 
     def _report(self) -> Report:
         """Return the Report for /diagnostics."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import math
 from typing import Any, TYPE_CHECKING
 import warnings
@@ -183,12 +184,20 @@ class Simulator(Pickleable):
 
     def _move(self, steps: LoadedSteps, dt: float, once: bool) -> None:
         """Make steps for dt [s], if ``once`` with the state recentred after each."""
+        force, q, qd = self._inputs.force, self.q, self.qd
+        self._repeat(lambda left: steps.advance(force, q, qd, left, once), dt)
+
+    def _repeat(self, advance: Callable[[float], int], dt: float) -> None:
+        """Call a function of the time that is left [s], which makes steps, for dt [s]."""
         left, clock = dt, self._stepper.clock
         while left > dt * 1e-12:
             if self._timed:
                 self._set_time()
-            failed = steps.advance(self._inputs.force, self.q, self.qd, left, once)
-            left -= self._count(clock.passed[0], clock.steps[0])
+            failed = advance(left)
+            passed = float(clock.passed[0])
+            left -= passed
+            self.time += passed
+            self.substeps += int(clock.steps[0])
             if failed:
                 raise self._diverged()
             recentre(self._recentring, self.q, self.qd)
@@ -209,15 +218,8 @@ class Simulator(Pickleable):
             stops.restore(self.q, self.qd)
             forget_contact(self.contact)
             self.time, self.substeps = time, substeps
-        left, clock = dt, self._stepper.clock
-        while left > dt * 1e-12:
-            if self._timed:
-                self._set_time()
-            failed = stops.advance(steps, self._inputs.force, self.q, self.qd, left)
-            left -= self._count(clock.passed[0], clock.steps[0])
-            if failed:
-                raise self._diverged()
-            recentre(self._recentring, self.q, self.qd)
+        force, q, qd = self._inputs.force, self.q, self.qd
+        self._repeat(lambda left: stops.advance(steps, force, q, qd, left), dt)
 
     @property
     def contact(self) -> ContactWorkspace | None:
@@ -229,12 +231,6 @@ class Simulator(Pickleable):
         """Let obstacles that are given a motion be where they are now."""
         if (contact := self._stepper.acts.contact) is not None:
             contact.moving.time[0] = self.time
-
-    def _count(self, passed: float, steps: float) -> float:
-        """Count steps, and the time [s] that they took; return this."""
-        self.time += float(passed)
-        self.substeps += int(steps)
-        return float(passed)
 
     @property
     def stop_forces(self) -> Vector:
