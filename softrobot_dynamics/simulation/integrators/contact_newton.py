@@ -41,6 +41,8 @@ from softrobot_dynamics.simulation.integrators.contact_law import (
 
 ITERATIONS = 25  # at most
 _SOLVED = 1e-6  # of the largest force: a step that changes velocities by less is the last
+CLOSE = 1e-4  # the same of steps that do not get smaller: friction that moves nothing may grow on
+_SHRINKS = 0.5
 _HOLD = 1e3  # r, times what a force of the pair changes its velocity by
 _ENOUGH = 0.1, 0.3  # of the first slope along a step: one at its end; one where it is shortened
 _HALVINGS = 30
@@ -53,8 +55,8 @@ def solve_together(contact, system):
     """
     Change the forces of pairs that take part by Newton's method.
 
-    Returns the last whole step, by the forces that change a pair's velocities as much, of the
-    largest force: an estimate of the error before it; inf if there is no step.
+    Returns the last whole step, of normal forces and of velocities by the forces that change those
+    of a pair as much, of the largest force: the error before it; inf if there is no step.
     """
     found = math.inf
     for _ in range(ITERATIONS):
@@ -66,8 +68,8 @@ def solve_together(contact, system):
         if not (share > 0.0 and largest > 0.0):
             return math.inf
         _take_step(system, share)
-        found = size / largest
-        if share == 1.0 and found <= _SOLVED:
+        before, found = found, size / largest
+        if share == 1.0 and found <= (_SOLVED if found < _SHRINKS * before else CLOSE):
             break
     return found
 
@@ -177,7 +179,7 @@ def _subtract(x, y, z, rows, out):
 
 @kernel
 def _find_step(system):
-    """Fill the steps of forces and of the state; return that of velocities, by forces [N]."""
+    """Fill the steps of forces and of the state; return its size [N], see above."""
     n, s, found = len(system.matrix), system.unknown, 0.0
     system.lead[:] = 0.0
     for c in range(system.active[0]):
@@ -198,6 +200,7 @@ def _find_step(system):
         for a in range(3):
             d[a] += S[4 * a] * gap + S[4 * a + 1] * v0 + S[4 * a + 2] * v1 + S[4 * a + 3] * v2
         follow(system, i, d[0], d[1], d[2], system.lead)
+        found = max(found, abs(d[0]))
     for c in range(system.active[0]):
         i = system.active[1 + c]
         pace, own = system.pace[i], system.own[i]

@@ -5,10 +5,10 @@ Sweeps over the contacts of a step: each gets the force of its law, given all ot
 Changes shrink by about the same factor r in each sweep, so that all to come add up to r / (1 - r)
 times the last. Sweeps end when these are nothing: those of all forces, or those of all velocities
 at contacts. Among several forces that move the robot alike, as friction at both ends of a capsule
-along it, some may go on changing for long, but nothing moves by that. Where so many changes are to
-come that sweeps are slow, :mod:`.contact_newton` finds all forces together, and a last sweep gives
-each its law to rounding. Steps are counted as unsettled where neither has come to an end: all
-changes of velocities to come are not small beside those by the largest force alone.
+along it, some may go on changing for long, but nothing moves by that. Where so many sweeps are
+to come that they are slow, :mod:`.contact_newton` finds all forces together, and one more sweep
+tells whether each then has its law. Steps are counted as unsettled where neither has come to an
+end.
 """
 
 import math
@@ -16,16 +16,16 @@ import math
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.recursion.contact_pairs import FRICTION
 from softrobot_dynamics.simulation.integrators.contact_law import follow, motion, normal_force
-from softrobot_dynamics.simulation.integrators.contact_newton import solve_together
+from softrobot_dynamics.simulation.integrators.contact_newton import CLOSE, solve_together
 
 SWEEPS = 100  # over all contacts, at most
 _FIRST = 8  # sweeps, before which nothing is said of how many are to come
-_SOON = 50  # sweeps that are fewer than solving all together takes
-_NOTHING = 1e-7  # of the largest force: change in a sweep that is none
+_TRIES = 3  # to solve for all forces together, so many sweeps apart at least
+_SOON = 80  # sweeps in all: fewer take no longer than to solve for all forces together
+_NOTHING = 1e-10  # of the largest force: change in a sweep that is none
 _SETTLED = 1e-6  # of the largest force: all changes to come that are none
-_STILL = 1e-9, 1e-8  # the same of the largest velocity by the largest force alone
-UNSETTLED = 1e-2  # of the largest force: change in the last sweep that is too much; and of the
-#  largest velocity by it alone: all changes to come
+_STILL = 1e-12, 1e-8  # the same of the largest velocity by the largest force alone
+UNSETTLED = 1e-2  # of the largest force: change in the last sweep that is too much
 
 
 @kernel
@@ -35,10 +35,10 @@ def sweep(contact, system):
     changed = moved = largest = 0.0
     force_before = motion_before = math.inf
     force_rate = motion_rate = force_last = motion_last = 1.0
-    error, is_solved = math.inf, False
+    error, next_try, tries = math.inf, _FIRST, 0
     for turn in range(SWEEPS):
         changed, moved, largest = _sweep_once(contact, system)
-        if error <= UNSETTLED and changed <= UNSETTLED * largest:
+        if error <= CLOSE and changed <= UNSETTLED * largest:
             return 0
         error, force_last, motion_last = math.inf, force_rate, motion_rate
         force_rate = changed / force_before
@@ -50,14 +50,15 @@ def sweep(contact, system):
             if _is_over(moved, by_motion, largest, _STILL[0], _STILL[1]):
                 return 0
         force_before, motion_before = changed, moved
-        if turn + 1 >= _FIRST and not is_solved:
+        if turn + 1 >= next_try and tries < _TRIES:
+            left = max(0, _SOON - turn)
             if not (
-                _is_near(changed, by_force, largest, _SETTLED)
-                or _is_near(moved, by_motion, largest, _STILL[1])
+                _is_near(changed, by_force, left, largest, _SETTLED)
+                or _is_near(moved, by_motion, left, largest, _STILL[1])
             ):
-                error, is_solved = solve_together(contact, system), True
-    rate = min(max(motion_rate, motion_last), 1.0)
-    return 0 if moved * rate <= UNSETTLED * largest * (1.0 - rate) >= changed else 1
+                error = solve_together(contact, system)
+                next_try, tries = turn + 1 + _FIRST, tries + 1
+    return 1
 
 
 @kernel
@@ -74,17 +75,15 @@ def _sweep_once(contact, system):
 
 
 @inlined
-def _is_near(change, rate, largest, settled):
-    """Tell whether in so many sweeps a change that shrinks at a rate will be over."""
-    return change * rate**_SOON <= settled * largest * (1.0 - rate)
+def _is_near(change, rate, sweeps, largest, settled):
+    """Tell whether after so many more sweeps a change that shrinks at a rate is over."""
+    return change * rate**sweeps <= settled * largest * (1.0 - rate)
 
 
 @inlined
 def _is_over(change, rate, largest, nothing, settled):
     """Tell whether a change that shrinks at a rate, and all that are to come, are nothing."""
-    if change <= nothing * largest:
-        return True
-    return change * rate <= settled * largest * (1.0 - rate)
+    return change <= nothing * largest or _is_near(change, rate, 1, largest, settled)
 
 
 @inlined
