@@ -117,7 +117,7 @@ def test_contact_is_predicted_with_friction_moving_walls_and_an_inertial_unit(fr
 
 
 def test_an_inertial_unit_on_an_arm_that_rests_on_a_wall_feels_gravity_alone():
-    """What holds the arm by the wall, friction too, is in the accelerations that are simulated."""
+    """The wall holds the arm, by friction too, in the accelerations that are simulated."""
     model, u = rods([WALL], friction=0.5), np.array([15.0])
     robot = sd.Simulator(model)
     for _ in range(3000):

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""How far the forces of contact of a step are from their law, by dense linear algebra."""
+"""Errors of the forces of contact of a step, by dense linear algebra."""
 
 import numpy as np
 from softrobot_dynamics.recursion.contact_pairs import DAMPING, FRICTION, REBOUND, STIFFNESS

@@ -7,8 +7,8 @@ times the last. Sweeps end when these are nothing: those of all forces, or those
 at contacts. Among several forces that move the robot alike, as friction at both ends of a capsule
 along it, some may go on changing for long, but nothing moves by that. Where so many sweeps are
 to come that they are slow, :mod:`.contact_newton` finds all forces together, and one more sweep
-tells whether each then has its law. Steps are counted as unsettled where neither has come to an
-end.
+tells whether each then has its law. Steps are counted as unsettled where neither comes to an end,
+and the last step of Newton's method is not small either.
 """
 
 import math
@@ -25,7 +25,7 @@ _SOON = 80  # sweeps in all: fewer take no longer than to solve for all forces t
 _NOTHING = 1e-10  # of the largest force: change in a sweep that is none
 _SETTLED = 1e-6  # of the largest force: all changes to come that are none
 _STILL = 1e-12, 1e-8  # the same of the largest velocity by the largest force alone
-UNSETTLED = 1e-2  # of the largest force: change in the last sweep that is too much
+UNSETTLED = 1e-2  # of the largest force: change or error in the end that is too much
 
 
 @kernel
@@ -58,7 +58,9 @@ def sweep(contact, system):
             ):
                 error = solve_together(contact, system)
                 next_try, tries = turn + 1 + _FIRST, tries + 1
-    return 1
+    error = solve_together(contact, system)
+    changed, _, largest = _sweep_once(contact, system)
+    return 0 if error <= UNSETTLED and changed <= UNSETTLED * largest else 1
 
 
 @kernel
