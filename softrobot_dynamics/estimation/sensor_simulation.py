@@ -85,7 +85,9 @@ class SimulatedSensors:
     ) -> None:
         if not 0.0 <= dropout <= 1.0:
             raise ArgumentError('dropout', dropout, 'a share from 0 to 1')
-        self._place = BoundRobot(model, Differentiator(model, commanded=True), np.zeros(model.m))
+        self._outside = np.zeros(model.n)
+        differentiate = Differentiator(model, self._outside, commanded=True)
+        self._place = BoundRobot(model, differentiate, np.zeros(model.m))
         self._seed, self._dropout = seed, dropout
         self._all = [_SimulatedSensor(sensor, sensor.bind(self._place)) for sensor in sensors]
         self._all += [_SimulatedGauge(effort, self._place) for effort in efforts]
@@ -98,9 +100,17 @@ class SimulatedSensors:
         for each in self._all:
             each.begin(time)
 
-    def look(self, time: float, q: Vector, qd: Vector, u: Vector) -> list[Reading]:
-        """Look at a state under u (m,) at a time [s]; return what has come by now, in order."""
+    def look(
+        self, time: float, q: Vector, qd: Vector, u: Vector, outside: Vector | None = None
+    ) -> list[Reading]:
+        """
+        Look at a state under u (m,) at a time [s]; return what has come by now, in order.
+
+        ``outside`` (n,) is the generalized force on the robot beside gravity, as of contact, which
+        accelerations are due to as well.
+        """
         self._place.u[:] = u
+        self._outside[:] = 0.0 if outside is None else outside
         for each in self._all:
             if not each.due(time):
                 continue
@@ -117,13 +127,19 @@ class EstimatedSensing:
     Hears of a robot's states what an estimator makes of measurements; called as a ``Sensing``.
 
     The robot may differ from the estimator's model, but has its bodies. ``acting()`` is what its
-    actuators do (m,); the estimator knows what they were told.
+    actuators do (m,), ``touching()`` the generalized force of contact (n,); the estimator knows
+    what actuators were told.
     """
 
     def __init__(
-        self, estimator: Estimator, instruments: SimulatedSensors, acting: Callable[[], Vector]
+        self,
+        estimator: Estimator,
+        instruments: SimulatedSensors,
+        acting: Callable[[], Vector],
+        touching: Callable[[], Vector],
     ) -> None:
-        self._estimator, self._instruments, self._acting = estimator, instruments, acting
+        self._estimator, self._instruments = estimator, instruments
+        self._acting, self._touching = acting, touching
 
     def begin(
         self,
@@ -143,7 +159,7 @@ class EstimatedSensing:
 
     def sense(self, time: float, q: Vector, qd: Vector) -> Measured:
         """Take the robot's state (q, qd); return the estimated one of the model."""
-        for reading in self._instruments.look(time, q, qd, self._acting()):
+        for reading in self._instruments.look(time, q, qd, self._acting(), self._touching()):
             self._estimator.measure(*reading)
         found = self._estimator.estimate(time)
         return Measured(time, found.q, found.qd)

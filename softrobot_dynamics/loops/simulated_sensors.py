@@ -23,7 +23,8 @@ class MeasuredSensing:
     A Sensing beside which the sensors of an estimator look at the robot, too.
 
     ``send(sensor name, value, stamp [ns])`` is called with what has come by the time of a state;
-    ``acting()`` is what the actuators do (m,).
+    ``acting()`` is what the actuators do (m,), ``touching()`` the generalized force of contact
+    (n,).
     """
 
     answered = False  # but those of estimates
@@ -34,9 +35,10 @@ class MeasuredSensing:
         instruments: SimulatedSensors,
         send: Callable[[str, Any, int], None],
         acting: Callable[[], Vector],
+        touching: Callable[[], Vector],
     ) -> None:
         self._sensing, self._instruments, self._send = sensing, instruments, send
-        self._acting = acting
+        self._acting, self._touching = acting, touching
         self.begin()
 
     def begin(self) -> None:
@@ -50,6 +52,7 @@ class MeasuredSensing:
             self._epoch = stamp
             self._instruments.begin(0.0)
         passed = (stamp - self._epoch) * 1e-9
-        for reading in self._instruments.look(passed, q, qd, self._acting()):
+        acting, touching = self._acting(), self._touching()
+        for reading in self._instruments.look(passed, q, qd, acting, touching):
             self._send(reading.sensor, reading.value, self._epoch + round(1e9 * reading.time))
         return self._sensing.sense(stamp, q, qd)

@@ -227,7 +227,13 @@ class SimulationNode(Node):
             quality,
         )
         simulator = plant.simulator
-        return MeasuredSensing(sensing, instruments, publisher.send, lambda: simulator.acting)
+        return MeasuredSensing(
+            sensing,
+            instruments,
+            publisher.send,
+            lambda: simulator.acting,
+            lambda: simulator.contact_force,
+        )
 
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         return self._answer(

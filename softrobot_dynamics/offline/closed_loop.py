@@ -246,7 +246,10 @@ def _estimated(
     instruments = SimulatedSensors(
         robot.model, own.sensors, efforts=own.efforts, seed=seed, dropout=given.dropout
     )
-    return EstimatedSensing(estimator, instruments, lambda: robot.simulator.acting)
+    simulator = robot.simulator
+    return EstimatedSensing(
+        estimator, instruments, lambda: simulator.acting, lambda: simulator.contact_force
+    )
 
 
 def _allocate(law: Controller, of_plant: int, count: int) -> ClosedLoop:

@@ -14,7 +14,7 @@ from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.cache import compiling
 from softrobot_dynamics.dynamics.arguments import body_index, checked, finite, out_of_range
 from softrobot_dynamics.dynamics.closures import assemble, require_closed
-from softrobot_dynamics.dynamics.contacts import require_apart
+from softrobot_dynamics.dynamics.contacts import contacts, require_apart
 from softrobot_dynamics.dynamics.wrenches import read_wrenches, Wrenches
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, SingularMassError
 from softrobot_dynamics.model.closures import require_tree
@@ -168,8 +168,7 @@ class Simulator(Pickleable):
         """
         Number of steps, since it was made, that ended before forces of contact had settled.
 
-        These still changed by 1 % of the largest, or contacts their velocities by 1 % of what
-        forces do in a step, see :mod:`.contact_gauss_seidel`.
+        See :mod:`.contact_gauss_seidel`.
         """
         contact = self._stepper.acts.contact
         return 0 if contact is None else int(contact.unsettled[0])
@@ -226,6 +225,24 @@ class Simulator(Pickleable):
         """The workspace of contact that steps are made with; None where nothing can touch."""
         found: ContactWorkspace | None = self._stepper.acts.contact
         return found
+
+    @property
+    def contact_force(self) -> Vector:
+        """
+        Generalized force of contact (n,), friction included.
+
+        In steps of equal length that of the last one; within a tolerance, and where loops are
+        closed, that at the state.
+        """
+        contact, n = self.contact, self.model.n
+        if contact is None:
+            return np.zeros(n)
+        if self.tolerance is not None or contact.J.shape[1] != 3 * n:
+            return contacts(self.model, q=self.q, qd=self.qd, t=self.time).generalized_force
+        near = contact.candidates[1 : 1 + contact.candidates[0]]
+        near = near[contact.gap[near] < contact.reach]
+        rows = contact.J[near].reshape(-1, 3, n)
+        return np.einsum('ckn,ck->n', rows, contact.pushes[near])
 
     def _set_time(self) -> None:
         """Let obstacles that are given a motion be where they are now."""

@@ -84,6 +84,53 @@ def test_an_arm_that_hits_a_wall_is_followed_if_contact_is_predicted():
     assert wrong[True] < 0.2 < wrong[False]
 
 
+WALL = {'name': 'wall', 'type': 'plane', 'point': [0.06, 0, 0], 'normal': [-1, 0, 0]}
+IMU = {'name': 'imu', 'type': 'imu', 'body': 's2'}
+
+
+@pytest.mark.parametrize('friction', [0.0, 0.5])
+@pytest.mark.parametrize('motion', [None, {'amplitude': [-0.02, 0, 0], 'frequency': 1.0}])
+def test_contact_is_predicted_with_friction_moving_walls_and_an_inertial_unit(friction, motion):
+    """With contact the tip is known to 1 mm and no reading is doubted after impacts, else lost."""
+    model, u = rods([{**WALL, 'motion': motion} if motion else WALL], friction=friction), [15.0]
+    worst, doubted = {}, {}
+    for contact in (False, True):
+        given = {'sensors': [GIVEN['sensors'][2], IMU], 'disturbance': GIVEN['disturbance']}
+        robot = sd.Simulator(model)
+        estimator = sd.Estimator(model, {**given, 'contact': contact})
+        eyes = SimulatedSensors(model, estimator.settings.sensors, seed=1)
+        estimator.begin(0.0, u=u)
+        off, doubted[contact] = [], 0
+        for k in range(601):
+            touching = robot.contact_force
+            for reading in eyes.look(k * PERIOD, robot.q, robot.qd, np.array(u), touching):
+                doubted[contact] += bool(estimator.measure(*reading).outliers)
+            if k % 20 == 0:
+                states = estimator.estimate(k * PERIOD).q, robot.q
+                there = [sd.forward_kinematics(model, q=q)[-1][:3, 3] for q in states]
+                off.append(np.linalg.norm(there[0] - there[1]))
+            robot.step(u, PERIOD)
+        assert robot.contact_force.any()
+        worst[contact] = max(off)
+    assert worst[True] < 1e-3 and worst[False] > 5e-3
+    assert doubted[True] <= 5 and doubted[False] > 20
+
+
+def test_an_inertial_unit_on_an_arm_that_rests_on_a_wall_feels_gravity_alone():
+    """The wall holds the arm, by friction too, in the accelerations that are simulated."""
+    model, u = rods([WALL], friction=0.5), np.array([15.0])
+    robot = sd.Simulator(model)
+    for _ in range(3000):
+        robot.step(u, PERIOD)
+    assert np.abs(robot.qd).max() < 1e-3
+    imu = {**IMU, 'acceleration_noise': 1e-3, 'angular_velocity_noise': 1e-4}
+    sensors = sd.Estimator(model, {'sensors': [imu]}).settings.sensors
+    eyes = SimulatedSensors(model, sensors)
+    (reading,) = eyes.look(0.0, robot.q, robot.qd, u, robot.contact_force)
+    R = sd.forward_kinematics(model, q=robot.q)[-1][:3, :3]
+    np.testing.assert_allclose(reading.value[4], -R.T @ [0.0, 0.0, 9.81], atol=0.02)
+
+
 def test_an_arm_that_is_far_from_everything_touches_no_shape():
     """Without a shape nearby the usual places are tried, and none is named."""
     estimator, robot = touched(0.0)

@@ -39,10 +39,18 @@ class ContactSystem(NamedTuple):
     free: Matrix  # (P, 4) gap [m] and velocity along the axes [m/s] with forces as they were
     force: Matrix  # (P, 3) [N] along the axes
     seen: Matrix  # (P, 3) [m/s] velocity along the axes when the last sweep came to it
-    kept: Matrix  # (P, 3) [m/s] velocity along the axes after half of all sweeps
     change: Vector  # (2 n,) by changes of forces: for each block of its q and then of its qd
     response: Matrix  # (n, 2 n) to a force along each coordinate
     columns: Array  # (7, n, n) see the names above
+    laws: Matrix  # (P, 5) this and what follows: see :mod:`.contact_newton`
+    motion: Matrix  # (P, 4) gap [m] and velocities [m/s]
+    slopes: Matrix  # (P, 12) of forces by the motion
+    step: Matrix  # (P, 3) [N] of forces; and before, by how much they are not those of the law
+    pace: Matrix  # (P, 4) of motions by the step
+    lead: Vector  # (2 n,) of the change by the step
+    matrix: Matrix  # (n, n) of the equations
+    unknown: Matrix  # (n, 1) right side, and solution
+    by_unit: Matrix  # (3, n) scratch: forces by a force along each coordinate of a block
 
 
 def system_of(model: RobotModel) -> ContactSystem:
@@ -70,10 +78,18 @@ def _allocate(blocks: Integers, sides: Integers) -> ContactSystem:
         free=np.zeros((P, 4)),
         force=np.zeros((P, 3)),
         seen=np.zeros((P, 3)),
-        kept=np.zeros((P, 3)),
         change=np.zeros(2 * n),
         response=np.zeros((n, 2 * n)),
         columns=np.zeros((7, n, n)),
+        laws=np.zeros((P, 5)),
+        motion=np.zeros((P, 4)),
+        slopes=np.zeros((P, 12)),
+        step=np.zeros((P, 3)),
+        pace=np.zeros((P, 4)),
+        lead=np.zeros(2 * n),
+        matrix=np.zeros((n, n)),
+        unknown=np.zeros((n, 1)),
+        by_unit=np.zeros((3, n)),
     )
 
 
