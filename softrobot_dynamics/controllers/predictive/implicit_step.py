@@ -60,7 +60,6 @@ class StepWorkspace(NamedTuple):
     base_q: Vector  # (n,)
     base_v: Vector  # (n,)
     r: Vector  # (n,) R, then its correction
-    whole: Vector  # (n,) a correction before it is shortened
     correction: Vector  # (n,) of A; the last one is not in the terms, see ``missing``
     missing: Vector  # (n,) what it makes of q at the end of a step
     K: Matrix  # (n, n)
@@ -93,8 +92,7 @@ def allocate_steps(
     own = DerivativeWorkspace(model, force)
     made = step_parts(model, own, touching)
     vectors = {
-        x: np.zeros(n)
-        for x in (*('q', 'v', 'base_q', 'base_v', 'r'), 'whole', 'correction', 'missing')
+        x: np.zeros(n) for x in (*('q', 'v', 'base_q', 'base_v', 'r'), 'correction', 'missing')
     }
     squares = {x: np.zeros((n, n)) for x in ('K', 'D', 'S')}
     wide = {x: np.zeros((n, k)) for x in ('by_q', 'by_v', 'right')}
@@ -141,7 +139,8 @@ def make_step(w, steps, k, x, u, h, end, linearise, fresh, tolerance):
     for i in range(n):
         w.base_q[i], w.base_v[i] = x[i], x[n + i]
     if _settle(w, A[0], g, inverse[0], linearise, fresh, tolerance) != 0:
-        return 1
+        if _restart(w, A[0], g, inverse[0], linearise, tolerance) != 0:
+            return 1
     if linearise:
         w.by_q[:] = 0.0
         w.by_v[:] = 0.0
@@ -152,7 +151,8 @@ def make_step(w, steps, k, x, u, h, end, linearise, fresh, tolerance):
     for i in range(n):
         w.base_q[i], w.base_v[i] = x[i] + rest * w.v[i], x[n + i] + rest * A[0, i]
     if _settle(w, A[1], g, inverse[1], linearise, fresh, tolerance) != 0:
-        return 1
+        if _restart(w, A[1], g, inverse[1], linearise, tolerance) != 0:
+            return 1
     if linearise:
         for i in range(n):  # by_v is that of V1 now
             add_scaled_row(w.by_v[i], rest, by_all[0, i], w.by_q[i], w.right[i], n, i)
@@ -179,19 +179,17 @@ def add_scaled_row(V, rest, A, base_q, base_v, n, i):
 
 
 @kernel
-def _settle(w, A, g, inverse, linearise, fresh, tolerance):
-    """Solve a stage for A (n,); its state is then in w.q and w.v. Returns 0, or 1."""
-    if _iterate(w, A, g, inverse, linearise, fresh, tolerance) == 0:
-        return 0
+def _restart(w, A, g, inverse, linearise, tolerance):
+    """Do as :func:`_settle` without the guess, where contact made it useless."""
     if w.touching == 0:
         return 1
-    A[:] = 0.0  # the guess was of no use
-    return _iterate(w, A, g, inverse, linearise, True, tolerance)
+    A[:] = 0.0
+    return _settle(w, A, g, inverse, linearise, True, tolerance)
 
 
 @kernel
-def _iterate(w, A, g, inverse, linearise, fresh, tolerance):
-    """Solve it by Newton's method from the guess in A (n,); returns 0, or 1."""
+def _settle(w, A, g, inverse, linearise, fresh, tolerance):
+    """Solve a stage for A (n,); its state is then in w.q and w.v. Returns 0, or 1."""
     n, before = len(A), math.inf
     for iteration in range(TOUCHING if w.touching else ITERATIONS):
         _evaluate(w, A, g)
@@ -225,14 +223,14 @@ def _iterate(w, A, g, inverse, linearise, fresh, tolerance):
 @kernel
 def _shorten(w, A, g, inverse, size):
     """Halve the correction that A (n,) has got until the next is smaller, if it helps."""
-    copy(w.correction, w.whole)
-    share = 1.0
+    whole, share = w.missing, 1.0  # room, until the step has ended
+    copy(w.correction, whole)
     while share > 1e-2:
         _evaluate(w, A, g)
         if _correct(w, g, inverse) <= (1.0 - 0.25 * share) * size:
             return
         share *= 0.5
-        add_multiple(-share, w.whole, A)
+        add_multiple(-share, whole, A)
 
 
 @kernel

@@ -148,14 +148,9 @@ def state_cost(w, weights, aims, c, body, k, x, h, differentiate):
             total += 0.5 * weight * off * off
             if differentiate:
                 _add_square(found.rows[r], weight, off, gradient, by_qq)
-    weight = h * weights.force[0]
-    if weight > 0.0 and c.forces.measure.address != 0:
+    if weights.force[0] > 0.0 and c.forces.measure.address != 0:
         run(c.forces.measure, w.missing, c.forces.most)
-        for r in range(c.forces.above[0]):
-            off = c.forces.excess[r]
-            total += 0.5 * weight * off * off
-            if differentiate:
-                _add_square(c.forces.rows[r], weight, off, gradient, by_qq)
+        total += _force_cost(c.forces, h * weights.force[0], gradient, by_qq, differentiate)
     return total + _coordinate_cost(weights, aims, c, k, x, h, differentiate)
 
 
@@ -181,6 +176,18 @@ def _tip_cost(w, weights, aims, c, body, k, h, differentiate):
             total += 0.5 * turning * off * off
             if differentiate:
                 _add_square(row, turning, off, c.gradient[k], c.by_qq[k])
+    return total
+
+
+@kernel
+def _force_cost(forces, weight, gradient, by_qq, differentiate):
+    """Return the cost of forces of contact above their limit; add its derivatives."""
+    total = 0.0
+    for r in range(forces.above[0]):
+        off = forces.excess[r]
+        total += 0.5 * weight * off * off
+        if differentiate:
+            _add_square(forces.rows[r], weight, off, gradient, by_qq)
     return total
 
 
