@@ -3,8 +3,8 @@
 Forces of contact in the steps of a horizon, and what they are beyond a soft limit.
 
 The force is that of :mod:`~softrobot_dynamics.recursion.contact` at the end of each stage, a
-function of the state alone: surfaces that have a restitution dissipate nothing but by what the
-method does, which is L-stable, so that they stay together after an impact.
+function of the state alone: surfaces that have a restitution get no damping from it. The method,
+which is L-stable, dissipates most of an impact that takes less than a step.
 """
 
 from __future__ import annotations

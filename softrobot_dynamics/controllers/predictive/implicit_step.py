@@ -12,6 +12,8 @@ from its base (q, v). The second stage begins at q + (1 - GAMMA) h V1, v + (1 - 
 ends at the new state. Newton's matrix is S = M + g D + g^2 K, of the derivatives of ID - J' s u by
 q (K), qd (D) and qdd (M). The same S gives the derivatives of the step, by the implicit function
 theorem: S dA = -K dq - (g K + D) dv + J' s du. They are exact where the stages have converged.
+With contact (:mod:`~.predictive.contact`) ID has its forces, and their derivatives leave out how
+normals turn. As these forces change abruptly, corrections are shortened where they do not help.
 """
 
 from __future__ import annotations
