@@ -40,7 +40,7 @@ class HorizonForces(NamedTuple):
 
 
 class StepParts(NamedTuple):
-    """What steps are made of, with forces of contact or without."""
+    """Parts of a step, with forces of contact or without."""
 
     parts: ResponseEntries
     time: Vector  # (1,) [s] of the motions that obstacles are given
