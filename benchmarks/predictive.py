@@ -7,6 +7,7 @@ The law `predictive`: how fast it solves, how well a tip follows, and Crocoddyl 
     python benchmarks/predictive.py dds       the same between two nodes, over DDS
     python benchmarks/predictive.py peer      Crocoddyl's BoxFDDP on ur10e, if it is installed
     python benchmarks/predictive.py gap       tip of pcc_arm between two posts, many times
+    python benchmarks/predictive.py wall      tip of pcc_arm along a wall, at a bounded force
     python benchmarks/predictive.py published motions like those of papers, in a table
 
 Times are those of the processor, of one process; beside them Pinocchio's `computeRNEADerivatives`
@@ -22,6 +23,7 @@ from predictive_dds import LOAD, over_dds
 from predictive_gap import CLEARANCE, film_gap, gap_robot, go_through, goal_side, tip_of
 from predictive_peer import compare
 from predictive_published import processor_times, table
+from predictive_wall import along_wall
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.predictive.law import Predictive
 from softrobot_dynamics.description.shipped import shipped
@@ -165,7 +167,8 @@ def published(options):
 def main():
     """Print what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.partition('\n\n')[0])
-    parser.add_argument('what', choices=['rate', 'circle', 'dds', 'peer', 'gap', 'published'])
+    names = ['rate', 'circle', 'dds', 'peer', 'gap', 'wall', 'published']
+    parser.add_argument('what', choices=names)
     parser.add_argument('--robots', nargs='+', default=['pcc_arm', 'ur10e'])
     parser.add_argument('--seconds', type=float, default=SECONDS)
     parser.add_argument('--loop-rate', type=int, default=500, help='of the nodes [Hz]')
@@ -176,6 +179,7 @@ def main():
     parser.add_argument('--film', help='GIF of one run through the gap, in place of all')
     options = parser.parse_args()
     commands = {'rate': rate, 'circle': circle, 'peer': lambda _: compare()}
+    commands |= {'wall': lambda _: along_wall()}
     commands |= {'gap': gap, 'published': published, 'dds': dds}
     commands[options.what](options)
 

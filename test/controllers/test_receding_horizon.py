@@ -28,7 +28,7 @@ STEP = 0.01
 
 def stepping(model):
     """Return a function (state, command, duration) of the next state and its derivatives."""
-    room, kept = allocate_steps(model, 1)
+    room, kept, _ = allocate_steps(model, 1)
     kernel = cached(make_step, w=room, steps=kept)
 
     def step(x, u, h=STEP):

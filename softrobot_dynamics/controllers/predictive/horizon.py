@@ -88,10 +88,14 @@ class Horizon(NamedTuple):
     renewal: Vector  # (1,) iterations in which all steps get new derivatives, a part in each
 
 
-def allocate_horizon(model: CompiledModel, count: int) -> Horizon:
-    """Return a :class:`Horizon` of up to ``count`` steps for a model, with its limits."""
+def allocate_horizon(model: CompiledModel, count: int, touching: bool = False) -> Horizon:
+    """
+    Return a :class:`Horizon` of up to ``count`` steps for a model, with its limits.
+
+    If ``touching``, forces of contact act in the steps.
+    """
     n, m = model.n, model.m
-    step, steps = allocate_steps(model, count)
+    step, steps, forces = allocate_steps(model, count, touching)
 
     def trajectory() -> HorizonMotion:
         x = np.zeros((count + 1, 2 * n))
@@ -102,7 +106,7 @@ def allocate_horizon(model: CompiledModel, count: int) -> Horizon:
         steps=steps,
         weights=allocate_weights(n, m),
         aims=allocate_aims(n, m, count),
-        costs=allocate_costs(model, count, step.robot),
+        costs=allocate_costs(model, count, step.robot, forces),
         limits=Limits(model.lower.copy(), model.upper.copy(), model.rate_limit.copy()),
         room=allocate_backward(n, m),
         policy=allocate_policy(n, m, count),
@@ -195,6 +199,7 @@ def _roll_out_and_differentiate(p, body, h, count):
     now, steps, total = p.now, p.steps, 0.0
     n, renewal, phase = len(p.step.q), int(p.renewal[0]), int(p.known[0])
     fresh = phase == 0
+    p.step.time[0] = p.aims.time[0]
     for k in range(count):
         before, nominal = (now.u[k - 1], p.trial.u[k - 1]) if k > 0 else (p.last, p.before)
         p.z[:] = 0.0
@@ -230,6 +235,7 @@ def _roll_out(p, body, h, count, share):
     """Fill p.trial with a share of what the policy changes; return its cost, or inf."""
     now, trial, z, n, total = p.now, p.trial, p.z, len(p.step.q), 0.0
     copy(now.x[0], trial.x[0])
+    p.step.time[0] = p.aims.time[0]
     for k in range(count):
         before, nominal = (trial.u[k - 1], now.u[k - 1]) if k > 0 else (p.last, p.last)
         for i in range(2 * n):

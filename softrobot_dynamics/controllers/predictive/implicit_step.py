@@ -12,6 +12,8 @@ from its base (q, v). The second stage begins at q + (1 - GAMMA) h V1, v + (1 - 
 ends at the new state. Newton's matrix is S = M + g D + g^2 K, of the derivatives of ID - J' s u by
 q (K), qd (D) and qdd (M). The same S gives the derivatives of the step, by the implicit function
 theorem: S dA = -K dq - (g K + D) dv + J' s du. They are exact where the stages have converged.
+With contact (:mod:`~.predictive.contact`) ID has its forces, and their derivatives leave out how
+normals turn. As these forces change abruptly, corrections are shortened where they do not help.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import run, run_three
 from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.controllers.predictive.contact import HorizonForces, step_parts
 from softrobot_dynamics.dynamics.derivative_workspace import DerivativeWorkspace
 from softrobot_dynamics.dynamics.response import ResponseEntries, stiffen
 from softrobot_dynamics.kernels.linalg import copy, invert
@@ -37,6 +40,7 @@ TOLERANCE = 1e-10  # of the last correction of Q, in units of the coordinates
 ROUGH = 1e-5  # the same of roll-outs without derivatives: what is left is a hundredth of it
 CLOSE = 1e-5  # the same from which one exact step of Newton's method leaves less than TOLERANCE
 ITERATIONS, STALE = 12, 4  # of Newton's method, and those of them by derivatives of before
+TOUCHING, FREE = 40, 8  # iterations with contact, and those before corrections are shortened
 
 
 class StepWorkspace(NamedTuple):
@@ -48,6 +52,8 @@ class StepWorkspace(NamedTuple):
     by_state: Matrix  # (n, 2 n)
     stiffness: Matrix  # (n, n) of the actuation
     disturbance: Vector  # (n,) f, a generalized force that the model does not know
+    time: Vector  # (1,) [s] of the motions of obstacles; a step brings it on
+    touching: int  # 1: forces of contact act, which change abruptly
     signs: Vector  # (m,)
     units: Vector  # (n,) of the coordinates
     along: Vector  # (m,) force along y
@@ -75,11 +81,18 @@ class StepArrays(NamedTuple):
     F: Array  # (N, 2 n, k) derivatives of the next state
 
 
-def allocate_steps(model: CompiledModel, count: int) -> tuple[StepWorkspace, StepArrays]:
-    """Return the workspace of steps of a model, in arrays of its own, and those of ``count``."""
+def allocate_steps(
+    model: CompiledModel, count: int, touching: bool = False
+) -> tuple[StepWorkspace, StepArrays, HorizonForces]:
+    """
+    Return the workspace of steps of a model, in arrays of its own, and those of ``count``.
+
+    If ``touching``, forces of contact act, which the last of what is returned measures.
+    """
     n, k = model.n, 2 * model.n + model.m
     force = np.zeros(n)
     own = DerivativeWorkspace(model, force)
+    made = step_parts(model, own, touching)
     vectors = {
         x: np.zeros(n) for x in (*('q', 'v', 'base_q', 'base_v', 'r'), 'correction', 'missing')
     }
@@ -87,11 +100,13 @@ def allocate_steps(model: CompiledModel, count: int) -> tuple[StepWorkspace, Ste
     wide = {x: np.zeros((n, k)) for x in ('by_q', 'by_v', 'right')}
     room = StepWorkspace(
         robot=own.robot,
-        parts=own.parts,
+        parts=made.parts,
         terms=own.terms,
         by_state=own.tangents.by_state,
         stiffness=own.response.stiffness,
         disturbance=force,
+        time=made.time,
+        touching=int(made.forces.measure.address != 0),
         signs=model.signs.copy(),
         units=np.array(model.scales.units, dtype=float),
         along=np.zeros(model.m),
@@ -105,7 +120,7 @@ def allocate_steps(model: CompiledModel, count: int) -> tuple[StepWorkspace, Ste
         by_all=np.zeros((count, 2, n, k)),
         F=np.zeros((count, 2 * n, k)),
     )
-    return room, arrays
+    return room, arrays, made.forces
 
 
 @kernel
@@ -122,20 +137,24 @@ def make_step(w, steps, k, x, u, h, end, linearise, fresh, tolerance):
     n, g, rest = len(w.q), GAMMA * h, (1.0 - GAMMA) * h
     for i in range(len(u)):
         w.along[i] = w.signs[i] * u[i]
+    w.time[0] += g
     for i in range(n):
         w.base_q[i], w.base_v[i] = x[i], x[n + i]
     if _settle(w, A[0], g, inverse[0], linearise, fresh, tolerance) != 0:
-        return 1
+        if _restart(w, A[0], g, inverse[0], linearise, tolerance) != 0:
+            return 1
     if linearise:
         w.by_q[:] = 0.0
         w.by_v[:] = 0.0
         for i in range(n):
             w.by_q[i, i] = w.by_v[i, n + i] = 1.0
         _differentiate_end(w, g, inverse[0], by_all[0])
+    w.time[0] += rest
     for i in range(n):
         w.base_q[i], w.base_v[i] = x[i] + rest * w.v[i], x[n + i] + rest * A[0, i]
     if _settle(w, A[1], g, inverse[1], linearise, fresh, tolerance) != 0:
-        return 1
+        if _restart(w, A[1], g, inverse[1], linearise, tolerance) != 0:
+            return 1
     if linearise:
         for i in range(n):  # by_v is that of V1 now
             add_scaled_row(w.by_v[i], rest, by_all[0, i], w.by_q[i], w.right[i], n, i)
@@ -162,15 +181,29 @@ def add_scaled_row(V, rest, A, base_q, base_v, n, i):
 
 
 @kernel
+def _restart(w, A, g, inverse, linearise, tolerance):
+    """Do as :func:`_settle` without the guess, where contact made it useless."""
+    if w.touching == 0:
+        return 1
+    A[:] = 0.0
+    return _settle(w, A, g, inverse, linearise, True, tolerance)
+
+
+@kernel
 def _settle(w, A, g, inverse, linearise, fresh, tolerance):
     """Solve a stage for A (n,); its state is then in w.q and w.v. Returns 0, or 1."""
-    n = len(A)
-    for iteration in range(ITERATIONS):
+    n, before = len(A), math.inf
+    for iteration in range(TOUCHING if w.touching else ITERATIONS):
         _evaluate(w, A, g)
         differentiated = fresh or iteration >= STALE
         if differentiated and _differentiate(w, A, g, inverse) != 0:
             return 1
         size = _correct(w, g, inverse)
+        if w.touching and not (differentiated or size < before):  # the force is another here
+            if _differentiate(w, A, g, inverse) != 0:
+                return 1
+            size, differentiated, fresh = _correct(w, g, inverse), True, True
+        before = size
         if not size < 1e6:
             return 1
         last = size < tolerance
@@ -184,7 +217,22 @@ def _settle(w, A, g, inverse, linearise, fresh, tolerance):
             w.q[i] = w.base_q[i] + g * w.v[i]
         if last:
             return 0
+        if w.touching and iteration >= FREE:
+            _shorten(w, A, g, inverse, size)
     return 1
+
+
+@kernel
+def _shorten(w, A, g, inverse, size):
+    """Halve the correction that A (n,) has got until the next is smaller, if it helps."""
+    whole, share = w.missing, 1.0  # room, until the step has ended
+    copy(w.correction, whole)
+    while share > 1e-2:
+        _evaluate(w, A, g)
+        if _correct(w, g, inverse) <= (1.0 - 0.25 * share) * size:
+            return
+        share *= 0.5
+        add_multiple(-share, whole, A)
 
 
 @kernel

@@ -60,15 +60,20 @@ class Predictive(Controller[PredictiveSettings]):
             names = [x for x, held in zip(model.actuator_names, model.positioned) if held]
             words = 'actuators that are told forces; predictive cannot plan positions of tendons'
             raise ArgumentError('actuators', names, words)
-        if not math.isnan(self.settings.clearance) and model.contact_plan is None:
-            words = 'nan: nothing of this robot may touch, as it has no shapes or no environment'
-            raise ArgumentError('predictive.clearance', self.settings.clearance, words)
+        if model.contact_plan is None:
+            words = 'nothing of this robot may touch, as it has no shapes or no environment'
+            if not math.isnan(self.settings.clearance):
+                raise ArgumentError(
+                    'predictive.clearance', self.settings.clearance, f'nan: {words}'
+                )
+            if self.settings.contact:
+                raise ArgumentError('predictive.contact', True, f'false: {words}')
         self._tip = self.settings.tip
         self._body = body_index(model, self._tip, 'tip') if self._tip else -1
         own = np.zeros(0, dtype=np.int64) if self._tip else self.controlled
 
         def build() -> Planner:
-            return Planner(model, own, self.reference_width)
+            return Planner(model, own, self.reference_width, self.settings.contact)
 
         (self._planner,) = compile_in_parallel(build)
         zero = constant(np.zeros(self.reference_width))

@@ -52,6 +52,8 @@ class HorizonProblem(NamedTuple):
     steps: int  # of the horizon
     iterations: int  # of each solution
     renewal: int  # of derivatives, see :class:`.Horizon`
+    contact: bool  # whether forces of contact act
+    contact_force: float  # [N] soft limit of single contacts
     motion_start: float  # [s] when the given motions of obstacles begin
     observer: float  # [s] in which a disturbance becomes known; 0: it is not looked for
     body: int  # whose tip is led
@@ -130,13 +132,25 @@ class Planner:
     Solutions for one robot, each from that before.
 
     ``controlled`` (c,) are the outputs that references lead, none where they lead a tip.
-    ``disturbance`` (n,) is the generalized force that the model lacks, as far as it is known.
+    ``disturbance`` (n,) is the generalized force that the model lacks, as far as it is known. If
+    ``touching``, it is prepared for problems with forces of contact.
     """
 
-    def __init__(self, model: CompiledModel, controlled: Integers, width: int) -> None:
-        n, m = model.n, model.m
-        self._model, self._n, self._m = model, n, m
-        self._horizon: Horizon = allocate_horizon(model, MOST_STEPS)
+    def __init__(
+        self, model: CompiledModel, controlled: Integers, width: int, touching: bool = False
+    ) -> None:
+        self._model, self._n, self._m = model, model.n, model.m
+        self._sample = cached(sample_aims)
+        self._add_force = cached(add_force)
+        self._controlled = np.array(controlled, dtype=np.int64)
+        self._sampled = np.zeros((2, 3, width))
+        self._build(touching)
+
+    def _build(self, touching: bool) -> None:
+        """Begin with nothing but the model, and with forces of contact if ``touching``."""
+        model, n, m = self._model, self._n, self._m
+        self._touching = touching
+        self._horizon: Horizon = allocate_horizon(model, MOST_STEPS, touching)
         self.disturbance = self._horizon.step.disturbance
         self._iterate = cached(iterate, p=self._horizon)
         self._clearance = 0.0  # [m] that gaps are measured below
@@ -145,10 +159,6 @@ class Planner:
         sizes = {'z': np.zeros((3, 2 * n + m)), 'S': np.zeros((n, n))}
         self._single = SingleSteps(single, np.full(3, math.nan), np.zeros(3), **sizes)
         self._step = cached(make_step, w=self._room, steps=single)
-        self._sample = cached(sample_aims)
-        self._add_force = cached(add_force)
-        self._controlled = np.array(controlled, dtype=np.int64)
-        self._sampled = np.zeros((2, 3, width))
         self._begin, self._knot, self._count = math.nan, math.nan, 0
         self._before = np.full(2 * n, np.nan)
         self._start, self._end = np.zeros((2, 2 * n))
@@ -157,6 +167,8 @@ class Planner:
         """Return the :class:`Plan` from a request; not ``ok`` where there is none."""
         began = time.perf_counter()
         problem, n = request.problem, self._n
+        if problem.contact != self._touching:
+            self._build(problem.contact)
         if request.anew:
             self._forget()
         self._learn(request)
@@ -166,6 +178,7 @@ class Planner:
         count, h = problem.steps, problem.knot
         sound, x = True, request.x
         states = [x]
+        self._room.time[0] = request.t - problem.motion_start
         for which, duration, u in (
             (LEADING, request.lead, request.leading),
             (DELAYED, request.delay, request.delayed),
@@ -224,6 +237,7 @@ class Planner:
         p.limits.lower[:], p.limits.upper[:] = problem.lower, problem.upper
         p.limits.rate[:] = problem.rate
         p.renewal[0] = problem.renewal
+        p.costs.forces.most[0] = problem.contact_force
         clearance = float(p.aims.clearance[0])
         if clearance != self._clearance:  # only pairs that are nearer get derivatives
             distances = allocate_distances(self._model, p.step.robot, clearance)
@@ -245,6 +259,7 @@ class Planner:
             self.disturbance[:] = 0.0
         elif request.since > 0.0 and np.isfinite(self._before).all():
             n, T = self._n, request.since
+            self._room.time[0] = request.t - T - request.problem.motion_start
             if self._move(LEARNING, self._before, request.acted, T):
                 missed = request.x[n:] - self._end[n:]
                 share = T / (T + time_constant) / T
@@ -262,7 +277,9 @@ class Planner:
         """
         a, z = self._single, np.concatenate([x, u])
         known = abs(a.duration[which] - duration) <= 1e-6 * duration
+        began = self._room.time[0]
         for fresh in (False, True) if known else (True,):
+            self._room.time[0] = began
             renewed = fresh or a.age[which] >= self._horizon.renewal[0]
             if fresh:
                 a.steps.A[which] = 0.0

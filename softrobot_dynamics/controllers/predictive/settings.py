@@ -12,7 +12,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Integers
 from softrobot_dynamics.controllers.predictive.planner import HorizonProblem, MOST_STEPS
 from softrobot_dynamics.controllers.sampled_data_law import SampledDataSettings
-from softrobot_dynamics.schema.fields import integer, number, text, vector
+from softrobot_dynamics.schema.fields import flag, integer, number, text, vector
 from softrobot_dynamics.schema.parameters import parameter
 from softrobot_dynamics.schema.poses import Pose
 
@@ -95,6 +95,17 @@ class PredictiveSettings(SampledDataSettings):
         number('1/m^2', at_least=0.0, default=1e8),
         'Weight of how far distances are below the clearance',
     )
+    contact: bool = parameter(
+        flag(default=False), 'Whether forces of contact act on the robot that is predicted'
+    )
+    contact_force: float = parameter(
+        number('N', above=0.0, default=math.nan),
+        'Soft limit of the force of one contact, with contact; not set: none',
+    )
+    contact_force_weight: float = parameter(
+        number('1/N^2', at_least=0.0, default=100.0),
+        'Weight of how far forces of contact are above their limit',
+    )
     motion_start: float = parameter(
         number('s', default=0.0),
         'When the given motions of obstacles begin, by the time since the law began',
@@ -114,6 +125,8 @@ class PredictiveSettings(SampledDataSettings):
         if self.steps > MOST_STEPS:
             expected = f'at most {MOST_STEPS} times knot, {MOST_STEPS * self.knot:g} s'
             yield 'horizon', self.horizon, expected
+        if not self.contact and not math.isnan(self.contact_force):
+            yield 'contact_force', self.contact_force, 'nan, or contact: true'
         if self.interval + self.delay > 0.5 * self.horizon:
             expected = f'with the delay, at most half the horizon, {0.5 * self.horizon:g} s'
             yield 'interval', self.interval, expected
@@ -140,6 +153,8 @@ def problem_of(
         steps=s.steps,
         iterations=s.iterations,
         renewal=s.renewal,
+        contact=bool(s.contact),
+        contact_force=float(s.contact_force),
         motion_start=float(s.motion_start),
         observer=float(s.observer),
         body=body,
@@ -151,6 +166,7 @@ def problem_of(
             'speed': s.speed_weight / units**2,
             'limit': s.limit_weight,
             'distance': 0.0 if math.isnan(s.clearance) else s.distance_weight,
+            'force': 0.0 if math.isnan(s.contact_force) else s.contact_force_weight,
             'effort': s.effort_weight * share,
             'change': s.change_weight * share,
         },

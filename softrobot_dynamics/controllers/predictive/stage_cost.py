@@ -3,8 +3,8 @@
 Cost of a state on the horizon, its gradient and its Gauss-Newton Hessian.
 
 Per second: half the sum of weighted squares of what the tip, the outputs, the coordinates and
-their rates differ in from what they shall be, and of what coordinates, rates and distances are
-beyond soft limits.
+their rates differ in from what they shall be, and of what coordinates, rates, distances and
+forces of contact are beyond soft limits.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.controllers.predictive.contact import HorizonForces
 from softrobot_dynamics.controllers.predictive.distances import (
     allocate_distances,
     HorizonDistances,
@@ -39,6 +40,7 @@ class Weights(NamedTuple):
     speed: Vector  # (n,) [1/unit of qd^2]
     limit: Vector  # (1,) of coordinates and rates beyond soft limits, in units of the coordinates
     distance: Vector  # (1,) [1/m^2] of gaps below the clearance
+    force: Vector  # (1,) [1/N^2] of forces of contact above their limit
     effort: Vector  # (m,) [1/unit of u^2]
     change: Vector  # (m,) of du/dt [s^2/unit of u^2]
 
@@ -70,11 +72,12 @@ class CostArrays(NamedTuple):
     y0: Vector  # (m,)
     units: Vector  # (n,)
     distances: HorizonDistances
+    forces: HorizonForces
 
 
 def allocate_weights(n: int, m: int) -> Weights:
     """Return :class:`Weights` of nothing."""
-    one = {x: np.zeros(1) for x in ('tip', 'rotation', 'limit', 'distance')}
+    one = {x: np.zeros(1) for x in ('tip', 'rotation', 'limit', 'distance', 'force')}
     of_u = {x: np.zeros(m) for x in ('output', 'effort', 'change')}
     return Weights(**one, **of_u, **{x: np.zeros(n) for x in ('posture', 'speed')})
 
@@ -94,7 +97,9 @@ def allocate_aims(n: int, m: int, count: int) -> Aims:
     )
 
 
-def allocate_costs(model: CompiledModel, count: int, robot: Robot) -> CostArrays:
+def allocate_costs(
+    model: CompiledModel, count: int, robot: Robot, forces: HorizonForces
+) -> CostArrays:
     """Return :class:`CostArrays` of a model, whose poses are those of a ``robot``."""
     n = model.n
     return CostArrays(
@@ -107,6 +112,7 @@ def allocate_costs(model: CompiledModel, count: int, robot: Robot) -> CostArrays
         y0=model.y0.copy(),
         units=np.array(model.scales.units, dtype=float),
         distances=allocate_distances(model, robot, 0.0),
+        forces=forces,
     )
 
 
@@ -142,6 +148,9 @@ def state_cost(w, weights, aims, c, body, k, x, h, differentiate):
             total += 0.5 * weight * off * off
             if differentiate:
                 _add_square(found.rows[r], weight, off, gradient, by_qq)
+    if weights.force[0] > 0.0 and c.forces.measure.address != 0:
+        run(c.forces.measure, w.missing, c.forces.most)
+        total += _force_cost(c.forces, h * weights.force[0], gradient, by_qq, differentiate)
     return total + _coordinate_cost(weights, aims, c, k, x, h, differentiate)
 
 
@@ -167,6 +176,18 @@ def _tip_cost(w, weights, aims, c, body, k, h, differentiate):
             total += 0.5 * turning * off * off
             if differentiate:
                 _add_square(row, turning, off, c.gradient[k], c.by_qq[k])
+    return total
+
+
+@kernel
+def _force_cost(forces, weight, gradient, by_qq, differentiate):
+    """Return the cost of forces of contact above their limit; add its derivatives."""
+    total = 0.0
+    for r in range(forces.above[0]):
+        off = forces.excess[r]
+        total += 0.5 * weight * off * off
+        if differentiate:
+            _add_square(forces.rows[r], weight, off, gradient, by_qq)
     return total
 
 
