@@ -141,18 +141,19 @@ def test_a_ball_slides_along_a_wall_at_a_bounded_force():
 
 
 def test_a_limit_that_is_set_as_the_law_runs_counts_from_then_on():
-    """Contact and its limit may be set while the law runs; what it learnt without is forgotten."""
+    """The limit may be set while the law runs; whether contact acts may not, and stays."""
     model = beside_wall()
     q, u = resting(model, 20.0)
     cls = CONTROLLERS.get('predictive')
-    settings = cls.make_settings(model, None)
+    settings = cls.make_settings(model, None, contact=True)
     made, plant = cls(model, period=PERIOD, settings=settings), sd.Simulator(model, q=q)
     made.follow(made.stay(q + [0.0, 0.02], 0.0 * q), 0.0, 0.0)
     made.start(q, 0.0 * q, 0.0, u)
     forces = []
     for k in range(400):
         if k == 200:
-            made.use(made.settings.replace(contact=True, contact_force=4.0))
+            made.use(made.settings.replace(contact=False, contact_force=4.0))
+            assert made.settings.contact
         command = made.compute(k * PERIOD, plant.q, plant.qd)
         assert command.ok
         plant.step(command.u, PERIOD)

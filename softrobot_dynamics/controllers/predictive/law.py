@@ -91,8 +91,10 @@ class Predictive(Controller[PredictiveSettings]):
         return 3 if self.settings.tip else len(self.controlled)
 
     def use(self, settings: PredictiveSettings) -> None:
-        """Replace all settings but ``tip`` from the next tick on."""
-        self.settings = settings if settings.tip == self._tip else settings.replace(tip=self._tip)
+        """Replace all settings but ``tip`` and ``contact`` from the next tick on."""
+        made = {'tip': self._tip, 'contact': self.settings.contact}
+        same = all(getattr(settings, name) == value for name, value in made.items())
+        self.settings = settings if same else settings.replace(**made)
 
     def start(self, q: Vector, qd: Vector, t: float, u: Vector | None = None) -> None:
         """Begin at the present state, see :meth:`Controller.start`."""

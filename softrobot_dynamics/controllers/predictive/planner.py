@@ -52,7 +52,6 @@ class HorizonProblem(NamedTuple):
     steps: int  # of the horizon
     iterations: int  # of each solution
     renewal: int  # of derivatives, see :class:`.Horizon`
-    contact: bool  # whether forces of contact act
     contact_force: float  # [N] soft limit of single contacts
     motion_start: float  # [s] when the given motions of obstacles begin
     observer: float  # [s] in which a disturbance becomes known; 0: it is not looked for
@@ -133,23 +132,14 @@ class Planner:
 
     ``controlled`` (c,) are the outputs that references lead, none where they lead a tip.
     ``disturbance`` (n,) is the generalized force that the model lacks, as far as it is known. If
-    ``touching``, it is prepared for problems with forces of contact.
+    ``touching``, forces of contact act.
     """
 
     def __init__(
         self, model: CompiledModel, controlled: Integers, width: int, touching: bool = False
     ) -> None:
-        self._model, self._n, self._m = model, model.n, model.m
-        self._sample = cached(sample_aims)
-        self._add_force = cached(add_force)
-        self._controlled = np.array(controlled, dtype=np.int64)
-        self._sampled = np.zeros((2, 3, width))
-        self._build(touching)
-
-    def _build(self, touching: bool) -> None:
-        """Begin with nothing but the model, and with forces of contact if ``touching``."""
-        model, n, m = self._model, self._n, self._m
-        self._touching = touching
+        n, m = model.n, model.m
+        self._model, self._n, self._m = model, n, m
         self._horizon: Horizon = allocate_horizon(model, MOST_STEPS, touching)
         self.disturbance = self._horizon.step.disturbance
         self._iterate = cached(iterate, p=self._horizon)
@@ -159,6 +149,10 @@ class Planner:
         sizes = {'z': np.zeros((3, 2 * n + m)), 'S': np.zeros((n, n))}
         self._single = SingleSteps(single, np.full(3, math.nan), np.zeros(3), **sizes)
         self._step = cached(make_step, w=self._room, steps=single)
+        self._sample = cached(sample_aims)
+        self._add_force = cached(add_force)
+        self._controlled = np.array(controlled, dtype=np.int64)
+        self._sampled = np.zeros((2, 3, width))
         self._begin, self._knot, self._count = math.nan, math.nan, 0
         self._before = np.full(2 * n, np.nan)
         self._start, self._end = np.zeros((2, 2 * n))
@@ -167,8 +161,6 @@ class Planner:
         """Return the :class:`Plan` from a request; not ``ok`` where there is none."""
         began = time.perf_counter()
         problem, n = request.problem, self._n
-        if problem.contact != self._touching:
-            self._build(problem.contact)
         if request.anew:
             self._forget()
         self._learn(request)

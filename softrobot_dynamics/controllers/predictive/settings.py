@@ -153,7 +153,6 @@ def problem_of(
         steps=s.steps,
         iterations=s.iterations,
         renewal=s.renewal,
-        contact=bool(s.contact),
         contact_force=float(s.contact_force),
         motion_start=float(s.motion_start),
         observer=float(s.observer),
