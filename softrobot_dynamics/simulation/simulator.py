@@ -231,13 +231,13 @@ class Simulator(Pickleable):
         """
         Generalized force of contact (n,), friction included.
 
-        In steps of equal length that of the last one; within a tolerance, and where loops are
-        closed, that at the state.
+        In steps that solve for it that of the last one; else, and where loops are closed, that at
+        the state.
         """
         contact, n = self.contact, self.model.n
         if contact is None:
             return np.zeros(n)
-        if self.tolerance is not None or contact.J.shape[1] != 3 * n:
+        if not self._stepper.solves_contact or contact.J.shape[1] != 3 * n:
             return contacts(self.model, q=self.q, qd=self.qd, t=self.time).generalized_force
         near = contact.candidates[1 : 1 + contact.candidates[0]]
         near = near[contact.gap[near] < contact.reach]

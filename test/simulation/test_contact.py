@@ -246,6 +246,19 @@ def test_forces_that_do_not_settle_are_counted():
     assert simulator.unsettled >= 1
 
 
+@both
+def test_the_force_of_contact_holds_a_box_on_an_incline(options):
+    """With friction it is against the weight, by the simulator in either kind of steps."""
+    gravity = (2.0, 0.0, -9.0)
+    box = thing('b', {'type': 'box', 'edges': [0.2, 0.2, 0.02]}, (0, 0, 0.01), 2.0)
+    simulator = sd.Simulator(world([box], [FLOOR], gravity), **options)
+    assert not simulator.contact_force.any()
+    run(simulator, 0.5)
+    np.testing.assert_allclose(
+        simulator.contact_force[1:4], [-4.0, 0.0, 18.0], rtol=2e-3, atol=1e-3
+    )
+
+
 def test_steps_that_have_not_settled_are_said_once():
     """A simulator warns in the third such step, and then no more."""
     simulator = sd.Simulator(stacked(2))
