@@ -3,13 +3,15 @@
 The law `task` with its defaults on shipped robots: how fast they get, also where limits are met.
 
     python benchmarks/task_bounded.py [ROBOT ...] [--seconds 20] [--case CASE ...]
+        [--outputs-level 1]
 
 Each follows the reference of its shipped controller, its tip the circle in it; hybrid_arm, whose
 controller has phases, stays. Cases: `own`; `halved`, limits of commands and of their rates;
 `heavier`, a plant of 1.2 times the mass; `pushed`, half its weight sideways at the tip from 5 to
 5.2 s; `beyond`, a live target half the robot's length off along all axes, from 1 s on. Speeds are
 in units of the coordinates (rad, or lengths of the part) per second, kinetic energy beside that of
-the whole mass at its length in 1 s, both the greatest of the run.
+the whole mass at its length in 1 s, both the greatest of the run. ``--outputs-level`` sets
+`task.outputs.level`.
 """
 
 import argparse
@@ -31,7 +33,7 @@ CASES = 'own', 'halved', 'heavier', 'pushed', 'beyond'
 SETTLED = 2.0  # [s] at the end, whose speeds are shown apart
 
 
-def parameters_of(description, name):
+def parameters_of(description, name, outputs_level=None):
     """Return the controller's parameters: the law `task`, and the shipped reference."""
     text = pathlib.Path(shipped('controllers')[name]).read_text(encoding='utf-8')
     given = yaml.safe_load(text)['/**']['controller']['ros__parameters']
@@ -39,6 +41,8 @@ def parameters_of(description, name):
     body = given.get('reference', {}).get('circle', {}).get('body')
     if body in {m.name for m in description.modules}:  # else it is the last one's
         chosen['task'] = {'position': {'body': body}}
+    if outputs_level is not None:
+        chosen.setdefault('task', {})['outputs'] = {'level': outputs_level}
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / 'task.yaml'
         file.write_text(yaml.safe_dump({'/**': {'controller': {'ros__parameters': chosen}}}))
@@ -72,11 +76,11 @@ def lead_beyond(model, law, tip):
     law.compute = compute
 
 
-def run(name, case, seconds):
+def run(name, case, seconds, outputs_level=None):
     """Return (greatest speed, that of the end, greatest energy, RMS error of the tip [m])."""
     description = sd.load_robot(name)
     model = sd.compile_model(description)
-    values = parameters_of(description, name)
+    values = parameters_of(description, name, outputs_level)
     law = law_of(model, values)
     if case == 'halved':
         s = law.settings
@@ -115,11 +119,12 @@ def main():
     parser.add_argument('robots', nargs='*', default=sorted(shipped('controllers')))
     parser.add_argument('--seconds', type=float, default=20.0, help='[s]')
     parser.add_argument('--case', nargs='*', choices=CASES, default=CASES)
+    parser.add_argument('--outputs-level', type=int, help='default: that of the law')
     options = parser.parse_args()
     for name in options.robots:
         for case in options.case:
             try:
-                top, end, energy, rms = run(name, case, options.seconds)
+                top, end, energy, rms = run(name, case, options.seconds, options.outputs_level)
             except sd.SoftRobotError as error:
                 print(f'{name:18s} {case:8s} {type(error).__name__}: {error}', flush=True)
                 continue
