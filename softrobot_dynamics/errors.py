@@ -118,6 +118,9 @@ class DescriptionError(SoftRobotError):
     problems: tuple[Problem, ...]  # of Problem
     source: str = 'robot description'  # the file, if there is one
 
+    def __post_init__(self) -> None:
+        self.problems = tuple(self.problems)
+
     def __str__(self) -> str:
         count = len(self.problems)
         head = f'{one_line(self.source, _TEXT)}: {count} problem{"s" if count != 1 else ""}'
@@ -143,6 +146,9 @@ class UnknownNameError(SoftRobotError):
     kind: str  # what was looked for: body, joint, controller, robot, ...
     name: object
     known: tuple[object, ...]
+
+    def __post_init__(self) -> None:
+        self.known = tuple(self.known)
 
     def __str__(self) -> str:
         known = one_line(', '.join(map(str, self.known)), _TEXT) or 'none'
@@ -205,6 +211,9 @@ class SingularMassError(SoftRobotError):
 
     coordinates: tuple[str, ...]  # their names; or names of some that only together move nothing
 
+    def __post_init__(self) -> None:
+        self.coordinates = tuple(self.coordinates)
+
     def __str__(self) -> str:
         return (
             f'singular mass matrix: nothing has inertia along'
@@ -259,6 +268,10 @@ class InfeasibleReferenceError(SoftRobotError):
     point: tuple[float, ...]  # (x, y, z) [m], base frame
     actuators: tuple[str, ...]  # names of those at a limit
     distance: float  # from the point to the nearest one that can be held [m]
+
+    def __post_init__(self) -> None:
+        self.point = tuple(self.point)
+        self.actuators = tuple(self.actuators)
 
     def __str__(self) -> str:
         point = ', '.join(f'{x:.4g}' for x in self.point)

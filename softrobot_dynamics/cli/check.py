@@ -40,14 +40,14 @@ def run(options: Namespace) -> int:
     for file in options.files:
         try:
             robot = load_robot(file)
-            loops = _closures(robot) if robot.closures else []
+            notes = _closures(robot) if robot.closures else _default_posture(robot)
         except SoftRobotError as error:
             wrong += 1
             say(error)
         else:
             counts = f'{robot.n} coordinates, {len(robot.actuator_names)} actuators'
             say(f'{file}: {robot.name}, {counts}{_kinds(robot)}')
-            for words in (*_default_posture(robot), *loops):
+            for words in notes:
                 say(f'  {words}')
             if robot.closures and (options.report or options.json):
                 say('  no report: there is none yet for robots with closures')

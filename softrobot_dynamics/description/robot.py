@@ -200,7 +200,9 @@ def _checked(data: object, problems: Problems, source: str) -> RobotDescription:
         closures = read_closures(data.get('closures'), everything, problems)
         if not problems:
             problems.extend(unknown_groups(everything, around.environment))
-            problems.extend(outside_limits({name: value for name, value, _ in start}, modules))
+            if not closures:  # else the robot is assembled near that posture
+                given = {name: value for name, value, _ in start}
+                problems.extend(outside_limits(given, modules))
     else:
         problems.append(Problem('file', data, 'a mapping of name, gravity, bodies, ...'))
     if problems:

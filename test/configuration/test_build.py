@@ -97,7 +97,7 @@ def test_a_simulation_begins_within_the_position_limits_of_joints(tmp_path):
     bodies = [{'name': 'finger', 'joint': finger, 'body': {'type': 'rigid', 'mass': 0.1}}]
     given = {**VALUES, 'robot': str(file)}
     file.write_text(json.dumps({'name': 'r', 'bodies': bodies, 'initial': {'slide': 0.05}}))
-    with pytest.raises(ArgumentError, match='slide: 0.05, .* its limits, 0 to 0.04'):
+    with pytest.raises(DescriptionError, match='initial.slide: 0.05, .* its limits, 0 to 0.04'):
         build.simulated(given)
     file.write_text(json.dumps({'name': 'r', 'bodies': bodies}))
     plant = build.simulated(given)
