@@ -281,7 +281,7 @@ class SimulationNode(Node):
 
     def _refuse(self, topic: str, error: SoftRobotError) -> None:
         """Log why a message is not followed."""
-        self._log.refuse(topic, error, error.in_one_line())
+        self._log.refuse(f'{topic}:', error, error.in_one_line())
 
     def _report(self) -> Report:
         """Return the Report for /diagnostics."""
