@@ -184,6 +184,7 @@ class Imu(Sensor):
         rest = np.zeros(n)
 
         def observe(q: Vector, qd: Vector, z: Vector) -> None:
+            """Fill what the unit would measure, and how far the values z are from that."""
             if place.still:
                 differentiate.inverse(q, rest, rest)
             else:
