@@ -31,7 +31,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.bodies.learned import perceptron_derivatives as learned
 from softrobot_dynamics.bodies.learned.body import Learned
 from softrobot_dynamics.bodies.lvp import backbone_derivatives as backbone
-from softrobot_dynamics.bodies.lvp import growth_rows as growth
+from softrobot_dynamics.bodies.lvp import dilation_rows as dilation
 from softrobot_dynamics.bodies.lvp import point_derivatives as points
 from softrobot_dynamics.compiling import jit
 from softrobot_dynamics.compiling.binding import address
@@ -113,7 +113,7 @@ def moved_points():
     s, spun = x.vector('G', backbone.SPIN), x.vector('G', backbone.SPUN)
     o, speed = x.vector('G', backbone.PLACE), x.vector('G', backbone.SPEED)
     pushed = x.vector('G', backbone.PUSHED)
-    f, f1, f2 = (x.row('U', r) for r in (0, growth.RATES, growth.PUSH))
+    f, f1, f2 = (x.row('U', r) for r in (0, dilation.RATES, dilation.PUSH))
     w = tuple(x.number(f'motion[{i}]') for i in range(3))
     turned = [(axis, tuple(cross(s, axis))) for axis in axes]
     by_time = seeds(*turned, (s, spun), (o, speed), (speed, pushed), (f, f1), (f1, f2))
@@ -137,8 +137,8 @@ def moved_points():
 
 def moved_columns():
     """Return ``_place_column`` and ``_move_column``: J = c + eta x u + g e, g = phi df/dz."""
-    x, P, grown = Inputs(), points, 'share * phi[k] * grown[{} + k]'
-    g, g1, g2 = (x.number(grown.format(r * BLOCK)) for r in (0, growth.RATES, growth.PUSH))
+    x, P, dilated = Inputs(), points, 'share * phi[k] * dilated[{} + k]'
+    g, g1, g2 = (x.number(dilated.format(r * BLOCK)) for r in (0, dilation.RATES, dilation.PUSH))
     e, e1, e2 = (x.vector('S', P.ARM + 3 * i) for i in range(3))
     u, u1, u2 = (x.vector('S', P.LEVER + 3 * i) for i in range(3))
     h, h1, h2 = (x.vector('own', backbone.TURNING + 3 * i) for i in range(3))
@@ -154,12 +154,12 @@ def moved_columns():
     (along,) = tangent([sum(a * b for a, b in zip(e, force))], seeds((e, tuple(cross(h, e)))))
     place = stored('column', 0, [*J, *h, g])
     move = stored('S', P.CHANGE, [*scaled(m, J2), *cross(J, force), along, *scaled(2.0 * m, J1)])
-    head = '    share = 1.0 if grows else 0.0\n'
+    head = '    share = 1.0 if dilates else 0.0\n'
     return (
-        f'\n\n@kernel\ndef place_column(grows, phi, grown, own, S, column):\n{head}'
+        f'\n\n@kernel\ndef place_column(dilates, phi, dilated, own, S, column):\n{head}'
         # a tuple of more symbols than are used costs nothing: they are removed
         f'{x.loop(place).replace("mass[0 + k]", "0.0")}\n'
-        '\n\n@kernel\ndef move_column(grows, weights, grown, own, column, S):\n'
+        '\n\n@kernel\ndef move_column(dilates, weights, dilated, own, column, S):\n'
         f'    mass, phi = weights\n{head}{x.loop(move)}\n'
     )
 

@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import Any, TYPE_CHECKING
 
 from softrobot_dynamics.compiling.garbage_collection import rarely_collected
-from softrobot_dynamics.compiling.programs import is_program, start_quietly
+from softrobot_dynamics.compiling.program_exit import is_program, start_quietly
 
 if is_program():  # before what takes a while is imported
     start_quietly()

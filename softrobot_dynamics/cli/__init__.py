@@ -29,7 +29,7 @@ from softrobot_dynamics.cli import (
 )
 from softrobot_dynamics.cli import compile as compiling
 from softrobot_dynamics.cli.common import refuse
-from softrobot_dynamics.compiling.programs import (
+from softrobot_dynamics.compiling.program_exit import (
     CLOSED,
     escape_what_cannot_be_shown,
     FAILED,

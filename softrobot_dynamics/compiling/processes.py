@@ -23,7 +23,7 @@ import sys
 sys.path[:] = {path!r}
 sys.argv[0] = {module!r}
 from {module} import {function} as main
-from softrobot_dynamics.compiling.programs import started
+from softrobot_dynamics.compiling.program_exit import started
 started()
 sys.exit(main())
 """

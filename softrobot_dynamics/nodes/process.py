@@ -25,7 +25,7 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from rclpy.utilities import remove_ros_args
-from softrobot_dynamics.compiling.programs import started
+from softrobot_dynamics.compiling.program_exit import started
 from softrobot_dynamics.compiling.progress import reporting
 from softrobot_dynamics.errors import ArgumentError, SoftRobotError
 from softrobot_dynamics.loops import realtime

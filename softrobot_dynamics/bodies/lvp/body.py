@@ -20,6 +20,12 @@ from softrobot_dynamics.annotations import (
 from softrobot_dynamics.bodies.contract import along, Body, register
 from softrobot_dynamics.bodies.frames import horner
 from softrobot_dynamics.bodies.lvp import backbone, backbone_tables
+from softrobot_dynamics.bodies.lvp.dilation import (
+    dilation,
+    trace_derivatives,
+    trace_terms,
+    trace_values,
+)
 from softrobot_dynamics.bodies.lvp.emit_derivatives import (
     derivatives_numbers,
     derivatives_workspace_size,
@@ -33,12 +39,6 @@ from softrobot_dynamics.bodies.lvp.emit_points import (
     strains_of,
 )
 from softrobot_dynamics.bodies.lvp.emit_sections import section_numbers, section_sums
-from softrobot_dynamics.bodies.lvp.growth import (
-    growth,
-    trace_derivatives,
-    trace_terms,
-    trace_values,
-)
 from softrobot_dynamics.bodies.lvp.strain_modes import (
     power_series,
     SETS,
@@ -124,7 +124,7 @@ class LocallyVolumePreserving(Body):
         """See the class; the backbone is a power series in x3, too long to be compiled."""
         sigma = x[2] / self.length
         rotation, origin = self._frame(sigma, q)
-        factor = growth(x[0], x[1], self._strains(sigma, q), math, self.has_cavity)
+        factor = dilation(x[0], x[1], self._strains(sigma, q), math, self.has_cavity)
         d1, d2 = x[0] * factor, x[1] * factor
         return [origin[i] + rotation[3 * i] * d1 + rotation[3 * i + 1] * d2 for i in range(3)]
 
@@ -139,7 +139,7 @@ class LocallyVolumePreserving(Body):
     def fibre_speed(self, x: Values, derivative: Values, q: Values, math: Math) -> Value:
         """|gamma + kappa x d + dd/ds| in the section's frame, with d along the curve."""
         z = self._strains(x[2] / self.length, q)
-        factor = growth(x[0], x[1], z, math, self.has_cavity)
+        factor = dilation(x[0], x[1], z, math, self.has_cavity)
         d = [graph.as_node(c * factor) for c in x[:2]]
         along = tangent(d, {('x', 0): derivative[0], ('x', 1): derivative[1], ('x', 2): 1.0})
         a, b, c = (row[2] for row in gradient(d, z, ((0.0, 0.0),) * 2, along))
@@ -216,7 +216,7 @@ class LocallyVolumePreserving(Body):
         symbolic, _ = self._symbolic()
         traced = trace_derivatives(tuple(sorted(set(strains))), symbolic.material)
         curve = points, derivatives, weights
-        numbers = hessian_numbers(traced.growth, curve, self.length, strains, polynomials)
+        numbers = hessian_numbers(traced.dilation, curve, self.length, strains, polynomials)
         module = load_module(traced.source, f'{self.type_name}_derivatives')
         return Kernel(module.__name__, 'hessians', numbers, hessian_scratch(len(strains)))
 

@@ -2,9 +2,9 @@
 """
 The kernel of derivatives of a body of sections on a backbone, summed over points.
 
-Only the growth of sections and the moduli of the material are traced; the rest is the same for all
-bodies: :mod:`softrobot_dynamics.bodies.lvp.backbone_derivatives`, ``emit_body_derivatives`` and
-``stress_derivatives``. Likewise the kernel of second derivatives of lengths through a body.
+Only the dilation of sections and the moduli of the material are traced; the rest is the same for
+all bodies: :mod:`softrobot_dynamics.bodies.lvp.backbone_derivatives`, ``emit_body_derivatives``
+and ``stress_derivatives``. Likewise the kernel of second derivatives of lengths through a body.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Value, Values, Vector
 from softrobot_dynamics.bodies.lvp import backbone
-from softrobot_dynamics.bodies.lvp import growth_rows as rows
+from softrobot_dynamics.bodies.lvp import dilation_rows as rows
 from softrobot_dynamics.bodies.lvp.backbone_derivatives import DERIVATIVES_SCRATCH, EACH, OWN
 from softrobot_dynamics.bodies.lvp.backbone_tables import lagrange, node_tables, NODES
-from softrobot_dynamics.bodies.lvp.emit_growth import emit_growth, with_rows
+from softrobot_dynamics.bodies.lvp.emit_dilation import emit_dilation, with_rows
 from softrobot_dynamics.bodies.lvp.emit_points import shape_rows
 from softrobot_dynamics.bodies.lvp.length_hessians import fibre_rows
 from softrobot_dynamics.bodies.lvp.point_derivatives import COLUMN, COLUMNS
@@ -27,14 +27,14 @@ from softrobot_dynamics.tracing.graph import Symbol
 from softrobot_dynamics.tracing.programs import HEADER
 from softrobot_dynamics.tracing.stress import moduli_function
 
-POINT = 4  # rows of a block besides those of the growth and of coordinates: dm, dV, x1, x2
+POINT = 4  # rows of a block besides those of the dilation and of coordinates: dm, dV, x1, x2
 
 
 class TracedDerivatives(NamedTuple):
-    """The source of a kernel of derivatives, and its tables of the growth and the material."""
+    """The source of a kernel of derivatives, and its tables of the dilation and the material."""
 
     source: str
-    growth: TracedTables
+    dilation: TracedTables
     moduli: TracedTables
 
 
@@ -47,11 +47,11 @@ def emit_body_derivatives(
     ``moved``: the strains that coordinates move; ``energy``: of a material, a function of three
     rows of F. P is that of :func:`derivatives_numbers`, or of ``hessian_numbers``.
     """
-    code, growth = emit_growth(moved)
+    code, dilation = emit_dilation(moved)
     moduli, tables = moduli_function(energy)
     hessians = hessian_source(len(code.tables.rows))
     source = (
-        growth
+        dilation
         + hessians
         + _DERIVATIVES.format(
             block=BLOCK,
@@ -59,7 +59,7 @@ def emit_body_derivatives(
             rows=len(code.tables.rows) + POINT,
             nodes=NODES,
             strains=rows.STRAIN_ROWS,
-            growth=rows.GROWTH_ROWS,
+            dilation=rows.DILATION_ROWS,
             own=OWN,
             each=EACH,
             columns=backbone.COLUMNS,
@@ -90,7 +90,7 @@ def derivatives_numbers(
     points = np.concatenate([points, np.repeat(points[-1:], padding, axis=0)])
     masses = np.concatenate([masses, np.zeros(padding)])
     sigma = points[:, 2] / length
-    table = traced.growth.table(points[:, :2], masses, {})
+    table = traced.dilation.table(points[:, :2], masses, {})
     others = masses / density, points[:, 0], points[:, 1]
     nodes = lagrange(node_tables(length)[0], sigma).T
     blocks = with_rows(table, [*others, *shape_rows(polynomials, sigma, length), *nodes])
@@ -101,7 +101,7 @@ def derivatives_numbers(
 def derivatives_workspace_size(n: int) -> int:
     """Return the scratch of the kernel [numbers]."""
     frames = OWN + EACH * n
-    points = rows.STRAIN_ROWS + rows.GROWTH_ROWS + frames + COLUMNS + COLUMN * n
+    points = rows.STRAIN_ROWS + rows.DILATION_ROWS + frames + COLUMNS + COLUMN * n
     stress = stress_rows.py_func(n) + 18 * n + WORK_ROWS
     nodes = (backbone.COLUMNS + 6 * n + frames + 6) * NODES
     last = DERIVATIVES_SCRATCH + backbone.SCRATCH
@@ -112,7 +112,7 @@ _IMPORTS = """\
 from softrobot_dynamics.bodies.lvp.backbone_derivatives import (
     add_second_derivatives, move_nodes, tip_twists)
 from softrobot_dynamics.bodies.lvp.backbone_tables import STRAINS_AT
-from softrobot_dynamics.bodies.lvp.growth_rows import lay_strains
+from softrobot_dynamics.bodies.lvp.dilation_rows import lay_strains
 from softrobot_dynamics.bodies.lvp.point_derivatives import (
     add_point_derivatives, ARM, FORCE, frames_in_motion)
 from softrobot_dynamics.bodies.lvp.stress_derivatives import (
@@ -132,7 +132,7 @@ def derivatives(P, q, qd, qdd, motion, D, S):
     T = P[4 + count + {scalars}:]
     P = P[4 + count:4 + count + {scalars}]
     Z, S = S[:{strains} * {block}], S[{strains} * {block}:]
-    U, S = S[:{growth} * {block}], S[{growth} * {block}:]
+    U, S = S[:{dilation} * {block}], S[{dilation} * {block}:]
     frames = ({own} + {each} * n)
     G, S = S[:frames * {block}], S[frames * {block}:]
     X, S = S[:({points} + {column} * n) * {block}], S[({points} + {column} * n) * {block}:]
@@ -160,7 +160,7 @@ def derivatives(P, q, qd, qdd, motion, D, S):
         derivatives, L = shapes[shape:2 * shape], shapes[2 * shape:]
         shapes = shapes[:shape]
         lay_strains(n, strains, shapes, derivatives, states, Z)
-        growth(C, Z, U)
+        dilation(C, Z, U)
         frames_in_motion(n, strains, H, L, G)
         tables = (weight, places, L)
         add_point_derivatives(n, strains, shapes, tables, motion, (U, G, X), loads, D)
@@ -182,7 +182,7 @@ def derivatives(P, q, qd, qdd, motion, D, S):
 """
 
 
-# rows of a block besides those of growth and coordinates: weight, x1, x2, both derivatives
+# rows of a block besides those of dilation and coordinates: weight, x1, x2, both derivatives
 OTHERS = 5
 
 
@@ -190,11 +190,14 @@ def hessian_source(traced_rows: int) -> str:
     """
     Source of ``hessians(P, q, out, S)``: the Hessian (n n,) of the length of a material curve.
 
-    It calls ``growth(C, z, U)``, that reads ``traced_rows``, of the same module; P is that of
+    It calls ``dilation(C, z, U)``, that reads ``traced_rows``, of the same module; P is that of
     :func:`hessian_numbers`.
     """
     return _HESSIANS_IMPORTS + _HESSIANS.format(
-        block=BLOCK, rows=traced_rows + OTHERS, strains=rows.STRAIN_ROWS, growth=rows.GROWTH_ROWS
+        block=BLOCK,
+        rows=traced_rows + OTHERS,
+        strains=rows.STRAIN_ROWS,
+        dilation=rows.DILATION_ROWS,
     )
 
 
@@ -227,12 +230,12 @@ def hessian_numbers(
 
 def hessian_scratch(n: int) -> int:
     """Return the scratch of the kernel [numbers]."""
-    return (rows.STRAIN_ROWS + rows.GROWTH_ROWS + fibre_rows.py_func(n)) * BLOCK
+    return (rows.STRAIN_ROWS + rows.DILATION_ROWS + fibre_rows.py_func(n)) * BLOCK
 
 
 _HESSIANS_IMPORTS = """\
 from softrobot_dynamics.bodies.lvp.length_hessians import add_length_hessians
-from softrobot_dynamics.bodies.lvp.growth_rows import lay_strains
+from softrobot_dynamics.bodies.lvp.dilation_rows import lay_strains
 """
 
 _HESSIANS = """
@@ -242,7 +245,7 @@ def hessians(P, q, out, S):
     blocks, n = int(P[0]), int(P[1])
     strains, T = P[2:2 + n], P[2 + n:]
     Z, S = S[:{strains} * {block}], S[{strains} * {block}:]
-    U, S = S[:{growth} * {block}], S[{growth} * {block}:]
+    U, S = S[:{dilation} * {block}], S[{dilation} * {block}:]
     U[:] = 0.0
     out[:n * n] = 0.0
     shape, size = n * {block}, ({rows} + 2 * n) * {block}
@@ -252,7 +255,7 @@ def hessians(P, q, out, S):
         places, shapes = C[({rows} - 4) * {block}:({rows} - 2) * {block}], C[{rows} * {block}:]
         derivatives, shapes = shapes[shape:2 * shape], shapes[:shape]
         lay_strains(n, strains, shapes, derivatives, (q, q, q), Z)
-        growth(C, Z, U)
+        dilation(C, Z, U)
         tables = (weight, places, along)
         add_length_hessians(n, strains, shapes, derivatives, tables, (Z, U), S, out)
 """

@@ -134,23 +134,23 @@ def _inertial_moments(
     square = mass * (x1 * x1 + x2 * x2)
     along = {('q', i): symbol('qd', i) for i in moved}
     (bias,) = tangent(tangent([f], along), along)
-    grown = [tangent([f], {('q', i): 1.0})[0] for i in rows.GROWING]
+    dilated = [tangent([f], {('q', i): 1.0})[0] for i in rows.DILATING]
     nodes = {rows.MASS: mass}
     nodes |= {rows.FIRST + i: x * f for i, x in enumerate(first)}
     nodes |= {rows.SECOND + i: x * (f * f) for i, x in enumerate(second)}
     nodes |= {rows.BETA + i: x * bias for i, x in enumerate(first)}
-    for k, by_z in enumerate(grown):
-        row, pair = rows.GROWTH + rows.EACH * k, rows.PAIRS + rows.SLOTS * k
+    for k, by_z in enumerate(dilated):
+        row, pair = rows.DILATION + rows.EACH * k, rows.PAIRS + rows.SLOTS * k
         nodes |= {row + i: x * by_z for i, x in enumerate(first)}
         nodes |= {row + 2 + i: x * (f * by_z) for i, x in enumerate(second)}
         nodes[row + 5] = square * (by_z * bias)
-        nodes |= {pair + i: square * (by_z * grown[i]) for i in range(k, rows.SLOTS)}
+        nodes |= {pair + i: square * (by_z * dilated[i]) for i in range(k, rows.SLOTS)}
     return nodes
 
 
 def _force_moments(mass: Node, forces: Sequence[Node], row: int) -> dict[int, Node]:
-    """Return forces on the strains from ``row`` on, then on derivatives of the growing ones."""
-    on_derivatives = [forces[DERIVATIVES + i] for i in rows.GROWING]
+    """Return forces on the strains from ``row`` on, then on derivatives of the dilating ones."""
+    on_derivatives = [forces[DERIVATIVES + i] for i in rows.DILATING]
     return {row + i: mass * force for i, force in enumerate([*forces[:STRAINS], *on_derivatives])}
 
 

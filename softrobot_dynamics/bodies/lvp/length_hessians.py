@@ -10,7 +10,7 @@ gradient F, with the stress v t^T / |v| where v = F t, and
 
 import math
 
-from softrobot_dynamics.bodies.lvp.growth_rows import GROWTH_ROWS
+from softrobot_dynamics.bodies.lvp.dilation_rows import DILATION_ROWS
 from softrobot_dynamics.bodies.lvp.stress_derivatives import (
     add_bent_stress,
     fill_columns,
@@ -40,10 +40,10 @@ def add_length_hessians(n, strains, shapes, derivatives, tables, rows, S, out):
     Add the second derivatives of the length of a block to out (n n,).
 
     ``tables``: weights [m], points (2 rows) and derivatives of the curve (2 rows); ``rows``:
-    strains and growth; S is scratch.
+    strains and dilation; S is scratch.
     """
     weight, places, along = tables
-    Z, U = rows[0], rows[1][: GROWTH_ROWS * B]
+    Z, U = rows[0], rows[1][: DILATION_ROWS * B]
     F, G = S[: 9 * B], S[EACH * B : (EACH + 9 * n) * B]
     moved, columns = S[(EACH + 9 * n) * B : (EACH + 18 * n) * B], S[(EACH + 18 * n) * B :]
     stress, none, column = S[STRESS * B : NONE * B], S[NONE * B : COLUMN * B], S[COLUMN * B :]

@@ -2,8 +2,8 @@
 """
 Derivatives of the inertial forces of a block of points.
 
-A point is p = o + f e, e = R (x1, x2, 0), with the growth f of its section. With u = f e, the
-columns eta, c of its frame and phi df/dz, what its section grows by,
+A point is p = o + f e, e = R (x1, x2, 0), with the dilation f of its section. With u = f e, the
+columns eta, c of its frame and phi df/dz, what its section dilates by,
 
     dp/dq_k = J_k = c_k + eta_k x u + phi_k df/dz e,
 
@@ -27,7 +27,7 @@ from softrobot_dynamics.bodies.lvp.backbone_derivatives import (
 )
 from softrobot_dynamics.bodies.lvp.backbone_points import interpolate
 from softrobot_dynamics.bodies.lvp.backbone_tables import NODES
-from softrobot_dynamics.bodies.lvp.growth_rows import by_strain, PUSH, RATES
+from softrobot_dynamics.bodies.lvp.dilation_rows import by_strain, PUSH, RATES
 from softrobot_dynamics.bodies.lvp.section_rows import slot
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels import layout
@@ -84,8 +84,8 @@ def add_point_derivatives(n, strains, shapes, tables, motion, rows, loads, D):
     """
     Add the points of a block to D, but for twists, and to ``loads`` of nodes (6, 16).
 
-    ``tables``: masses [kg], points (2 rows) and L (16, B); ``rows``: growth, frames in motion, and
-    room for (43 + 7 n) rows, in which the force of each point is left.
+    ``tables``: masses [kg], points (2 rows) and L (16, B); ``rows``: dilation, frames in motion,
+    and room for (43 + 7 n) rows, in which the force of each point is left.
     """
     mass, places, L = tables
     U, G, S = rows
@@ -99,14 +99,14 @@ def add_point_derivatives(n, strains, shapes, tables, motion, rows, loads, D):
     columns = S[COLUMNS * B :]
     for k in range(n):
         z, own = slot(strains[k]), G[(OWN + EACH * k) * B : (OWN + EACH * (k + 1)) * B]
-        grown = U[by_strain(max(z, 0)) * B :]
+        dilated = U[by_strain(max(z, 0)) * B :]
         column = columns[COLUMN * k * B : COLUMN * (k + 1) * B]
-        _place_column(z >= 0, shapes[k * B : (k + 1) * B], grown, own, S, column)
+        _place_column(z >= 0, shapes[k * B : (k + 1) * B], dilated, own, S, column)
     for k in range(n):
         z, own = slot(strains[k]), G[(OWN + EACH * k) * B : (OWN + EACH * (k + 1)) * B]
-        grown = U[by_strain(max(z, 0)) * B :]
+        dilated = U[by_strain(max(z, 0)) * B :]
         column = columns[COLUMN * k * B : COLUMN * (k + 1) * B]
-        _move_column(z >= 0, (mass, shapes[k * B : (k + 1) * B]), grown, own, column, S)
+        _move_column(z >= 0, (mass, shapes[k * B : (k + 1) * B]), dilated, own, column, S)
         _add_column(n, k, S, D)
 
 
@@ -157,11 +157,11 @@ def _add_spin(points, out):
 
 
 @kernel
-def _place_column(grows, phi, grown, own, S, column):
+def _place_column(dilates, phi, dilated, own, S, column):
     """J, eta and phi df/dz of a coordinate."""
-    share = 1.0 if grows else 0.0
+    share = 1.0 if dilates else 0.0
     for k in range(B):
-        eta, g = get(own, 0, k), share * phi[k] * grown[k]
+        eta, g = get(own, 0, k), share * phi[k] * dilated[k]
         J = add_scaled(get(own, MOVING * B, k), g, get(S, ARM * B, k))
         put(column, 0, k, add_cross(J, eta, get(S, LEVER * B, k)))
         put(column, 3 * B, k, eta)
@@ -169,13 +169,13 @@ def _place_column(grows, phi, grown, own, S, column):
 
 
 @kernel
-def _move_column(grows, weights, grown, own, column, S):
+def _move_column(dilates, weights, dilated, own, column, S):
     """Rows CHANGE: what changes the forces on points with a coordinate, and with its rate."""
     mass, phi = weights
-    share = 1.0 if grows else 0.0
+    share = 1.0 if dilates else 0.0
     for k in range(B):
         x, m = share * phi[k], mass[k]
-        g, g1, g2 = x * grown[k], x * grown[RATES * B + k], x * grown[PUSH * B + k]
+        g, g1, g2 = x * dilated[k], x * dilated[RATES * B + k], x * dilated[PUSH * B + k]
         e, e1 = get(S, ARM * B, k), get(S, (ARM + 3) * B, k)
         u, u1 = get(S, LEVER * B, k), get(S, (LEVER + 3) * B, k)
         h, h1, force = get(own, 0, k), get(own, 3 * B, k), get(S, FORCE * B, k)

@@ -3,8 +3,8 @@
 Momenta and bias forces of the sections of a body, by the moments of each and its frame.
 
 A section lies at o with axes R, its points at p = o + u, u = R d, d = f(x, z) (x1, x2, 0). It is
-thus a body that moves with its frame and grows with its strains z: with eta_j and c_j the rotation
-and the translation of the frame by coordinate j, which moves z by phi_j,
+thus a body that moves with its frame and dilates with its strains z: with eta_j and c_j the
+rotation and the translation of the frame by coordinate j, which moves z by phi_j,
 
     dp/dq_j = c_j + eta_j x u + phi_j R dd/dz
 
@@ -12,7 +12,7 @@ and, with the frame's angular velocity v and its bias, the velocity-product acce
 
     a = A + alpha x u + s x (s x u + 2 R dd/dt) + R bias(d),    s = w + v,
 
-A and alpha being those of the frame. A section grows along its radii, d x dd/dz = 0, so that the
+A and alpha being those of the frame. A section dilates along its radii, d x dd/dz = 0, so that the
 integrals of these and of their products need few moments of d. Stations go in groups, see
 :mod:`softrobot_dynamics.kernels.lanes`.
 """
@@ -21,22 +21,22 @@ from softrobot_dynamics.bodies.lvp.backbone import BIAS, COLUMNS, ORIGIN, RATE, 
 from softrobot_dynamics.compiling.jit import inlined, kernel, reduction
 from softrobot_dynamics.kernels.lanes import LANES
 
-GROWING = 0, 1, 5, 6  # the strains that deform a section: kappa_x, kappa_y, lambda, source
-SLOTS = len(GROWING)
+DILATING = 0, 1, 5, 6  # the strains that deform a section: kappa_x, kappa_y, lambda, source
+SLOTS = len(DILATING)
 
-# rows of moments: int dm, int d, int d d^T (11 12 22), int bias(d); of each growing strain z
+# rows of moments: int dm, int d, int d d^T (11 12 22), int bias(d); of each dilating strain z
 # int dd/dz, int d (dd/dz)^T (11 12 22) and int dd/dz . bias(d); of pairs int dd/dz . dd/dz';
-# elastic and viscous force on each strain, then on the derivative of each growing one
-MASS, FIRST, SECOND, BETA, GROWTH, EACH = 0, 1, 3, 6, 8, 6
-PAIRS = GROWTH + EACH * SLOTS
+# elastic and viscous force on each strain, then on the derivative of each dilating one
+MASS, FIRST, SECOND, BETA, DILATION, EACH = 0, 1, 3, 6, 8, 6
+PAIRS = DILATION + EACH * SLOTS
 ELASTIC = PAIRS + SLOTS * SLOTS
 VISCOUS = ELASTIC + STRAINS + SLOTS
 MOMENTS = VISCOUS + STRAINS + SLOTS
 
-# rows of scratch: int u, int u.u - u u^T (11 12 13 22 23 33), int R dd/dz of each growing strain,
-# bias moment about o and bias force, bias of each growing strain; then those of each coordinate:
+# rows of scratch: int u, int u.u - u u^T (11 12 13 22 23 33), int R dd/dz of each dilating strain,
+# bias moment about o and bias force, bias of each dilating strain; then those of each coordinate:
 # phi int R dd/dz, eta, c, and the angular and the linear momentum about o
-CENTRE, INERTIA, GROWN, MOMENT, FORCE, BIASES, COORDINATES = 0, 3, 9, 21, 24, 27, 31
+CENTRE, INERTIA, DILATED, MOMENT, FORCE, BIASES, COORDINATES = 0, 3, 9, 21, 24, 27, 31
 TURNING, MOVING, ANGULAR, OWN = 3, 6, 9, 15
 
 
@@ -77,23 +77,23 @@ def turn(G, M, V):
         V[(INERTIA + 4) * L + k] = -(r10 * a2 + r11 * b2)
         V[(INERTIA + 5) * L + k] = trace - (r20 * a2 + r21 * b2)
     for z in range(SLOTS):
-        grown, moved = V[(GROWN + 3 * z) * L :], M[(GROWTH + EACH * z) * L :]
+        dilated, moved = V[(DILATED + 3 * z) * L :], M[(DILATION + EACH * z) * L :]
         for k in range(L):
             d0, d1 = moved[k], moved[L + k]
-            grown[k] = G[k] * d0 + G[L + k] * d1
-            grown[L + k] = G[3 * L + k] * d0 + G[4 * L + k] * d1
-            grown[2 * L + k] = G[6 * L + k] * d0 + G[7 * L + k] * d1
+            dilated[k] = G[k] * d0 + G[L + k] * d1
+            dilated[L + k] = G[3 * L + k] * d0 + G[4 * L + k] * d1
+            dilated[2 * L + k] = G[6 * L + k] * d0 + G[7 * L + k] * d1
 
 
 @kernel
 def momenta(n, strains, shapes, G, M, V, own):
     """Rows of every coordinate: phi int R dd/dz, eta, c, int u x dp/dq_j, int dp/dq_j."""
     L = LANES
-    u, inertia = V[CENTRE * L : INERTIA * L], V[INERTIA * L : GROWN * L]
+    u, inertia = V[CENTRE * L : INERTIA * L], V[INERTIA * L : DILATED * L]
     for j in range(n):
         phi, z = shapes[j * L : (j + 1) * L], slot(strains[j])
         mine = own[OWN * L * j : OWN * L * (j + 1)]
-        grown = V[(GROWN + 3 * max(z, 0)) * L : (GROWN + 3 * max(z, 0) + 3) * L]
+        dilated = V[(DILATED + 3 * max(z, 0)) * L : (DILATED + 3 * max(z, 0) + 3) * L]
         share = 1.0 if z >= 0 else 0.0
         eta = G[(COLUMNS + 3 * j) * L : (COLUMNS + 3 * j + 3) * L]
         c = G[(COLUMNS + 3 * (n + j)) * L : (COLUMNS + 3 * (n + j) + 3) * L]
@@ -102,7 +102,7 @@ def momenta(n, strains, shapes, G, M, V, own):
             e0, e1, e2 = eta[k], eta[L + k], eta[2 * L + k]
             c0, c1, c2 = c[k], c[L + k], c[2 * L + k]
             factor = share * phi[k]
-            x0, x1, x2 = factor * grown[k], factor * grown[L + k], factor * grown[2 * L + k]
+            x0, x1, x2 = factor * dilated[k], factor * dilated[L + k], factor * dilated[2 * L + k]
             mine[k], mine[L + k], mine[2 * L + k] = x0, x1, x2
             mine[3 * L + k], mine[4 * L + k], mine[5 * L + k] = e0, e1, e2
             mine[6 * L + k], mine[7 * L + k], mine[8 * L + k] = c0, c1, c2
@@ -118,7 +118,7 @@ def momenta(n, strains, shapes, G, M, V, own):
 
 @kernel
 def accelerations(n, G, M, rates, qd, w, V):
-    """Bias force and moment about o, and the bias of each growing strain."""
+    """Bias force and moment about o, and the bias of each dilating strain."""
     L = LANES
     w0, w1, w2 = w[0], w[1], w[2]
     speed = V[FORCE * L : (FORCE + 3) * L]  # of o, until its force is known
@@ -140,12 +140,12 @@ def accelerations(n, G, M, rates, qd, w, V):
         a1 = w2 * v0 - w0 * v2 + G[(SPIN_BIAS + 1) * L + k]
         a2 = w0 * v1 - w1 * v0 + G[(SPIN_BIAS + 2) * L + k]
         s0, s1, s2 = w0 + v0, w1 + v1, w2 + v2
-        e0 = e1 = e2 = t00 = t01 = t11 = 0.0  # of the growth: int R dd/dt, int d (dd/dt)^T
+        e0 = e1 = e2 = t00 = t01 = t11 = 0.0  # of the dilation: int R dd/dt, int d (dd/dt)^T
         for z in range(SLOTS):
-            row, rate = (GROWTH + EACH * z) * L, rates[GROWING[z] * L + k]
-            e0 += rate * V[(GROWN + 3 * z) * L + k]
-            e1 += rate * V[(GROWN + 3 * z + 1) * L + k]
-            e2 += rate * V[(GROWN + 3 * z + 2) * L + k]
+            row, rate = (DILATION + EACH * z) * L, rates[DILATING[z] * L + k]
+            e0 += rate * V[(DILATED + 3 * z) * L + k]
+            e1 += rate * V[(DILATED + 3 * z + 1) * L + k]
+            e2 += rate * V[(DILATED + 3 * z + 2) * L + k]
             t00 += rate * M[row + 2 * L + k]
             t01 += rate * M[row + 3 * L + k]
             t11 += rate * M[row + 4 * L + k]
@@ -186,9 +186,9 @@ def accelerations(n, G, M, rates, qd, w, V):
         )
         q00, q11, q01 = p1 * p1 + p2 * p2, p0 * p0 + p2 * p2, 2.0 * p0 * p1
         for z in range(SLOTS):
-            row, grown = (GROWTH + EACH * z) * L, (GROWN + 3 * z) * L
+            row, dilated = (DILATION + EACH * z) * L, (DILATED + 3 * z) * L
             V[(BIASES + z) * L + k] = (
-                (V[grown + k] * A0 + V[grown + L + k] * A1 + V[grown + 2 * L + k] * A2)
+                (V[dilated + k] * A0 + V[dilated + L + k] * A1 + V[dilated + 2 * L + k] * A2)
                 + (M[row + 5 * L + k] + M[row + 3 * L + k] * q01)
                 - (M[row + 2 * L + k] * q00 + M[row + 4 * L + k] * q11)
             )

@@ -3,7 +3,7 @@
 Derivatives of the stress forces of a block of points, by deformation gradients.
 
 With d = f (x1, x2) the deformation gradient is linear in the four values X = (f, df/dx1, df/dx2,
-df/ds) of the growth, and in the strains,
+df/ds) of the dilation, and in the strains,
 
     F = [ f + x1 X1    x1 X2        x1 X3 - kz d2 + gx ]
         [ x2 X1        f + x2 X2    x2 X3 + kz d1 + gy ]
@@ -14,7 +14,7 @@ So its derivatives need those of X, which are traced
 derivatives of F as four numbers do along those of X.
 """
 
-from softrobot_dynamics.bodies.lvp.growth_rows import by_pair, by_strain, RATES, STRAIN_RATE
+from softrobot_dynamics.bodies.lvp.dilation_rows import by_pair, by_strain, RATES, STRAIN_RATE
 from softrobot_dynamics.bodies.lvp.section_rows import slot, SLOTS, weighted_dot
 from softrobot_dynamics.compiling.jit import kernel, reduction
 from softrobot_dynamics.kernels.reductions import BLOCK
@@ -22,7 +22,7 @@ from softrobot_dynamics.kernels.reductions import BLOCK
 B = BLOCK
 
 # rows of work: of the stress along f, X1, X2, X3, kz f, kx f and ky f; along second derivatives by
-# pairs of growing strains, and by one and the derivative of another; by a growing strain and kz
+# pairs of dilating strains, and by one and the derivative of another; by a dilating strain and kz
 WORKS, BENT, DIFFERENTIATED, TWISTED = 0, 7, 7 + SLOTS * SLOTS, 7 + 2 * SLOTS * SLOTS
 WORK_ROWS = TWISTED + SLOTS
 KAPPA_Z, STRETCH = 2, 5
@@ -30,7 +30,7 @@ KAPPA_Z, STRETCH = 2, 5
 
 @kernel
 def fill_gradients(places, Z, U, F, rate, room):
-    """F and dF/dt of points (2 rows) with strains Z and growth U, nine rows each; room for two."""
+    """F and dF/dt of points (2 rows) with strains Z, dilation U, nine rows each; room for two."""
     one, none = room[:B], room[B : 2 * B]
     for k in range(B):
         one[k], none[k] = 1.0, 0.0
@@ -85,8 +85,8 @@ def fill_columns(n, strains, shapes, derivatives, places, rows, G, moved):
         phi, derivative = shapes[j * B : (j + 1) * B], derivatives[j * B : (j + 1) * B]
         out, out_rate = G[9 * B * j : 9 * B * (j + 1)], moved[9 * B * j : 9 * B * (j + 1)]
         if z >= 0:
-            grown = U[by_strain(z) * B : (by_strain(z) + 9) * B]
-            _grow(strain, (phi, derivative), places, (Z, U), grown, out, out_rate)
+            dilated = U[by_strain(z) * B : (by_strain(z) + 9) * B]
+            _dilate(strain, (phi, derivative), places, (Z, U), dilated, out, out_rate)
             continue
         out[:] = 0.0
         out_rate[:] = 0.0
@@ -102,13 +102,13 @@ def fill_columns(n, strains, shapes, derivatives, places, rows, G, moved):
 
 
 @kernel
-def _grow(strain, shape, places, rows, grown, out, rate):
-    """Column of a strain that grows sections."""
+def _dilate(strain, shape, places, rows, dilated, out, rate):
+    """Column of a strain that dilates sections."""
     phi, _ = shape
     Z, U = rows
-    _fill_linear(shape, places, Z, grown, out)
-    _fill_linear(shape, places, Z, grown[4 * B :], rate)
-    _add_moved(phi, places, Z, grown, rate)
+    _fill_linear(shape, places, Z, dilated, out)
+    _fill_linear(shape, places, Z, dilated[4 * B :], rate)
+    _add_moved(phi, places, Z, dilated, rate)
     last, last_rate = out[8 * B :], rate[8 * B :]
     if strain < 2:  # kappa_x along x2, kappa_y against x1
         arm, sign = places[(1 - strain) * B :], 1.0 - 2.0 * strain
@@ -124,10 +124,10 @@ def _grow(strain, shape, places, rows, grown, out, rate):
 @kernel
 def add_bent_stress(n, strains, shapes, derivatives, places, rows, S, out):
     """
-    Add the work of forces along second derivatives of F, and of the growth, to out (n n,).
+    Add the work of forces along second derivatives of F, and of the dilation, to out (n n,).
 
-    ``rows``: strains, growth, stress (9 rows, times the volume), and e and force of the points, 3
-    rows each; S is scratch, 43 rows.
+    ``rows``: strains, dilation, stress (9 rows, times the volume), and e and force of the points,
+    3 rows each; S is scratch, 43 rows.
     """
     fill_works(strains, places, rows, S)
     for k in range(n):
@@ -164,10 +164,10 @@ def fill_works(strains, places, rows, S):
         z = slot(strains[j])
         if z < 0:
             continue
-        grown = U[by_strain(z) * B :]
+        dilated = U[by_strain(z) * B :]
         twisted, share = S[(TWISTED + z) * B :], S[4 * B : 5 * B]
         for k in range(B):
-            twisted[k] = share[k] * grown[k]
+            twisted[k] = share[k] * dilated[k]
         for i in range(len(strains)):
             y = slot(strains[i])
             if y >= 0:
@@ -176,7 +176,7 @@ def fill_works(strains, places, rows, S):
                     S[(BENT + SLOTS * y + z) * B :],
                     S[(DIFFERENTIATED + SLOTS * y + z) * B :],
                 )
-                _work_of_pair(y, z, (grown, other, pair), S[: 7 * B], bent, differentiated)
+                _work_of_pair(y, z, (dilated, other, pair), S[: 7 * B], bent, differentiated)
 
 
 @kernel
@@ -198,9 +198,9 @@ def _work_of_values(places, Z, P, arm, force, S):
 
 
 @kernel
-def _work_of_pair(y, z, grown, works, bent, differentiated):
-    """Work along the second derivatives by two growing strains, and by the derivative of one."""
-    by_z, by_y, pair = grown
+def _work_of_pair(y, z, dilated, works, bent, differentiated):
+    """Work along the second derivatives by two dilating strains, and by the derivative of one."""
+    by_z, by_y, pair = dilated
     first = 1.0 if y == 0 else 0.0  # kappa_x and kappa_y bend by themselves as well
     second = 1.0 if y == 1 else 0.0
     third = 1.0 if z == 0 else 0.0

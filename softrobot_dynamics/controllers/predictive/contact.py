@@ -17,7 +17,7 @@ from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import Entry, NOTHING, run_three
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.gap_rows import fill_gap_row
+from softrobot_dynamics.controllers.gap_gradients import fill_gap_gradient
 from softrobot_dynamics.dynamics.response import ResponseEntries
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.model.contacts import contact_of
@@ -126,7 +126,7 @@ def measure_forces(contact, above, excess, rows, change, most):
         if contact.gap[i] >= contact.reach:
             continue
         row = rows[count]
-        fill_gap_row(contact, i, row)
+        fill_gap_gradient(contact, i, row)
         slope = max(0.0, 1.0 - contact.damping[i] * contact.speed[i])
         slope *= -contact.numbers[i, STIFFNESS]
         off = slope * (contact.gap[i] + dot(row, change)) - most[0]

@@ -10,7 +10,7 @@ from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import Entry, NOTHING
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.gap_rows import fill_gap_row
+from softrobot_dynamics.controllers.gap_gradients import fill_gap_gradient
 from softrobot_dynamics.model.contacts import contact_of
 from softrobot_dynamics.recursion.contact import find_contacts
 from softrobot_dynamics.recursion.passes import Robot
@@ -52,6 +52,6 @@ def measure_distances(contact, near, gaps, rows, q, qd):
         i = contact.candidates[1 + c]
         if contact.gap[i] < contact.reach:
             gaps[count] = contact.gap[i]
-            fill_gap_row(contact, i, rows[count])
+            fill_gap_gradient(contact, i, rows[count])
             count += 1
     near[0] = count

@@ -11,7 +11,7 @@ from softrobot_dynamics.annotations import Integers
 from softrobot_dynamics.compiling.addresses import Entry, NOTHING
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.gap_rows import fill_gap_row
+from softrobot_dynamics.controllers.gap_gradients import fill_gap_gradient
 from softrobot_dynamics.controllers.tasks.contract import (
     approach,
     Bound,
@@ -59,7 +59,7 @@ def keep_gaps(state, rows, contact, clearance, give, approach, q, qd, t):
         missing = clearance - give / contact.numbers[best, STIFFNESS] - nearest
         rows.least[r] = approach * missing
         row = rows.J[r]
-        fill_gap_row(contact, best, row)
+        fill_gap_gradient(contact, best, row)
         change, ways = math.inf, state.ahead.way
         for i in range(len(ways)):
             if dot(row, ways[i]) < change:

@@ -82,7 +82,7 @@ def few(body):
 
 @pytest.mark.parametrize('name', BODIES)
 def test_derivatives_are_exact(name):
-    """Derivatives equal a computation in many digits, with growth and viscosity too."""
+    """Derivatives equal a computation in many digits, with dilation and viscosity too."""
     assert_body_derivatives(*few(BODIES[name]()))
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Growth of sections: the factor by which their points move outwards, and kernels of it.
+Dilation of sections: the factor by which their points move outwards, and kernels of it.
 
 They give positions of points of a body of sections, and their derivatives.
 """
@@ -54,8 +54,8 @@ def _in_section(factor: Callable[..., Value], strains: Sequence[int]) -> Any:
     """Nodes of d, dd/dx1 and dd/dx2, two each, in the section, then derivatives by each q_j."""
     n, x = len(strains), [symbol('x', i) for i in range(2)]
     shapes, q = ([symbol(kind, i) for i in range(n)] for kind in 'sq')
-    grown = factor(*x, strains_of(strains, q, shapes))
-    d = [graph.as_node(c * grown) for c in x]
+    dilated = factor(*x, strains_of(strains, q, shapes))
+    d = [graph.as_node(c * dilated) for c in x]
     values = d + [node for i in range(2) for node in tangent(d, {('x', i): 1.0})]
     nodes = values + [node for j in range(n) for node in tangent(values, {('q', j): 1.0})]
     return traversal.substitute(nodes, {('s', j): symbol('x', FIRST + j) for j in range(n)})
@@ -90,7 +90,7 @@ def values(P, q, V, S):
 """
 
 
-def growth(x1: Value, x2: Value, z: Values, math: Math, source: bool) -> Value:
+def dilation(x1: Value, x2: Value, z: Values, math: Math, source: bool) -> Value:
     """By what factor the point (x1, x2) [m] of a section with strains z is farther out."""
     square = math.sqrt(z[5])
     wider = math.sqrt(1.0 + z[6] / (x1 * x1 + x2 * x2)) if source else 1.0
@@ -102,7 +102,7 @@ def growth(x1: Value, x2: Value, z: Values, math: Math, source: bool) -> Value:
 @functools.cache
 def trace_values(strains: tuple[int, ...], source: bool) -> TracedKernel:
     """Return the kernel of material points, see :func:`section_values`."""
-    return section_values(lambda x1, x2, z: growth(x1, x2, z, SYMBOLIC, source), strains)
+    return section_values(lambda x1, x2, z: dilation(x1, x2, z, SYMBOLIC, source), strains)
 
 
 @functools.cache
@@ -121,7 +121,7 @@ def trace_terms(
 ) -> TracedKernel:
     """Return the kernel of terms that ``sums`` makes: over sections, or over points."""
     return sums(
-        lambda x1, x2, z: growth(x1, x2, z, SYMBOLIC, source),
+        lambda x1, x2, z: dilation(x1, x2, z, SYMBOLIC, source),
         strains,
         lambda F: material.energy(F, SYMBOLIC),
         material.viscosity(),

@@ -5,7 +5,7 @@ from softrobot_dynamics.compiling.jit import kernel
 
 
 @kernel
-def fill_gap_row(contact, i, row):
+def fill_gap_gradient(contact, i, row):
     """Fill ``row`` (n,) with d(gap)/dq of pair ``i`` of a ContactWorkspace, which is near."""
     n, J, normal = len(row), contact.J[i], contact.normal[i]
     for j in range(n):

@@ -1,8 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-The growth of sections and its derivatives, traced; see ``growth_rows``.
+The dilation of sections and its derivatives, traced; see ``dilation_rows``.
 
-The growth is f = e(a) h(b) m(lambda) with a = 1 + source / (x1^2 + x2^2), e = sqrt(a),
+The dilation is f = e(a) h(b) m(lambda) with a = 1 + source / (x1^2 + x2^2), e = sqrt(a),
 m = lambda^(-1/2), b = 2/3 (kappa_x x2 - kappa_y x1) e(a) lambda^(-3/2) and h = 1 / w, w^3 - w = b.
 Third derivatives of these, written out, would be several times as long as with the derivatives of
 e, h and m in closed form: each of these functions is a tower of symbols, one for each derivative.
@@ -12,22 +12,22 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.bodies.lvp import growth_rows as rows
-from softrobot_dynamics.bodies.lvp.section_rows import GROWING, SLOTS
+from softrobot_dynamics.bodies.lvp import dilation_rows as rows
+from softrobot_dynamics.bodies.lvp.section_rows import DILATING, SLOTS
 from softrobot_dynamics.tracing import traversal
 from softrobot_dynamics.tracing.differentiate import tangent
 from softrobot_dynamics.tracing.emit import BLOCK, Emitter, indented
 from softrobot_dynamics.tracing.graph import as_node, is_constant, Node, Symbol, symbol, SYMBOLIC
 
-ORDERS = 3  # of derivatives of the growth
+ORDERS = 3  # of derivatives of the dilation
 
 
-def emit_growth(moved: Iterable[int]) -> tuple[Emitter, str]:
-    """Return what is emitted of a growth, and the source of ``growth(C, z, U)``."""
-    nodes = {row: node for row, node in growth(moved).items() if not is_constant(node, 0.0)}
+def emit_dilation(moved: Iterable[int]) -> tuple[Emitter, str]:
+    """Return what is emitted of a dilation, and the source of ``dilation(C, z, U)``."""
+    nodes = {row: node for row, node in dilation(moved).items() if not is_constant(node, 0.0)}
     code = Emitter(nodes.values())
     stored = [f'U[{row * BLOCK} + k] = {code.name(node)}' for row, node in nodes.items()]
-    return code, _GROWTH.format(block=BLOCK, point=indented(code.point + stored, 8))
+    return code, _DILATION.format(block=BLOCK, point=indented(code.point + stored, 8))
 
 
 def with_rows(table: Vector, more: Sequence[Vector]) -> Vector:
@@ -36,30 +36,30 @@ def with_rows(table: Vector, more: Sequence[Vector]) -> Vector:
     return np.concatenate([table.reshape(len(blocks), -1, BLOCK), blocks], axis=1).ravel()
 
 
-def growth(moved: Iterable[int]) -> dict[int, Node]:
-    """Return what the rows of a growth are, {row: node}, for the strains that are moved."""
-    return _Growth(frozenset(moved)).rows()
+def dilation(moved: Iterable[int]) -> dict[int, Node]:
+    """Return what the rows of a dilation are, {row: node}, for the strains that are moved."""
+    return _Dilation(frozenset(moved)).rows()
 
 
-class _Growth:
+class _Dilation:
     """
-    Nodes of the growth and of its derivatives.
+    Nodes of the dilation and of its derivatives.
 
-    Symbols: ('x', 0) and ('x', 1), ('z', row) for strains and how they vary, see ``growth_rows``.
+    Symbols: ('x', 0), ('x', 1), and ('z', row) for strains and rates, see ``dilation_rows``.
     """
 
     def __init__(self, moved: frozenset[int]) -> None:
-        self.slots = [z for z, strain in enumerate(GROWING) if strain in moved]
+        self.slots = [z for z, strain in enumerate(DILATING) if strain in moved]
         rest = [0.0, 0.0, 1.0, 0.0]
         kx, ky, stretch, source = (
-            symbol('z', rows.STRAIN + GROWING[z]) if z in self.slots else as_node(rest[z])
+            symbol('z', rows.STRAIN + DILATING[z]) if z in self.slots else as_node(rest[z])
             for z in range(SLOTS)
         )
         x1, x2 = symbol('x', 0), symbol('x', 1)
         e, h, m, n = (symbol(kind, 0) for kind in 'ehmn')
         self.stretch, self.square = stretch, as_node(1.0) + source / (x1 * x1 + x2 * x2)
         self.bend = (kx * x2 - ky * x1) * (2.0 / 3.0) * e * n
-        self.growth = e * h * m
+        self.dilation = e * h * m
 
     def rows(self) -> dict[int, Node]:
         """Return all rows, each a node of points and strains."""
@@ -83,9 +83,9 @@ class _Growth:
             rates[3] = rates[3] + self._derivative(f, by_derivative_rate)
             return [*values(f), *rates, second]
 
-        found = dict(enumerate(both(self.growth)))
+        found = dict(enumerate(both(self.dilation)))
         for z in self.slots:
-            by_z = self._derivative(self.growth, self._unit(z))
+            by_z = self._derivative(self.dilation, self._unit(z))
             first = rows.by_strain.py_func(z)
             found |= {first + i: node for i, node in enumerate(both(by_z))}
             for y in (y for y in self.slots if y <= z):
@@ -99,12 +99,12 @@ class _Growth:
         """Return the direction of strains whose rates, or derivatives, are rows from the first."""
         every = first == rows.STRAIN_RATE  # of all strains, not only of those that grow
         return {
-            ('z', rows.STRAIN + GROWING[z]): symbol('z', first + (GROWING[z] if every else z))
+            ('z', rows.STRAIN + DILATING[z]): symbol('z', first + (DILATING[z] if every else z))
             for z in self.slots
         }
 
     def _unit(self, z: int) -> dict[Symbol, Node | float]:
-        return {('z', rows.STRAIN + GROWING[z]): 1.0}
+        return {('z', rows.STRAIN + DILATING[z]): 1.0}
 
     def _derivative(self, node: Node, direction: Mapping[Symbol, Node | float]) -> Node:
         """Return the derivative of a node along a direction, functions included."""
@@ -141,10 +141,10 @@ class _Growth:
         return known
 
 
-_GROWTH = """
+_DILATION = """
 
 @kernel
-def growth(C, z, U):
+def dilation(C, z, U):
     for k in range({block}):
 {point}
 """

@@ -11,7 +11,7 @@ import textwrap
 import pytest
 from softrobot_dynamics import cli
 from softrobot_dynamics.cli import robots
-from softrobot_dynamics.compiling import programs
+from softrobot_dynamics.compiling import program_exit
 
 SCRIPTS = Path(__file__).parents[2] / 'scripts'
 COMMAND = [sys.executable, '-m', 'softrobot_dynamics.cli']
@@ -37,7 +37,7 @@ sys.argv = [{program!r}]
 LOST = """
 import signal, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it in the background
-from softrobot_dynamics.compiling.programs import running
+from softrobot_dynamics.compiling.program_exit import running
 
 class Callback:
     def __del__(self):
@@ -164,5 +164,5 @@ def test_a_variable_that_numba_cannot_read_is_one_line():
 def test_a_failed_start_blames_no_variable_that_is_right(capsys, monkeypatch):
     """The line of a failed start names NUMBA_NUM_THREADS only if that is no number > 0."""
     monkeypatch.setenv('NUMBA_NUM_THREADS', '2')
-    programs._say_in_a_line(ValueError, ValueError('a reason'), None)
+    program_exit._say_in_a_line(ValueError, ValueError('a reason'), None)
     assert capsys.readouterr().err == 'softrobot: cannot start: ValueError: a reason\n'

@@ -1,9 +1,9 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Layout of blocks of rows: strains of points, and the growth of their sections.
+Layout of blocks of rows: strains of points, and the dilation of their sections.
 
-A point (x1, x2) of a section lies at d = f (x1, x2) in its plane. The *growth* f depends on it and
-on the strains that grow it, ``section_rows.GROWING``. Of it the derivatives of a body need four
+A point (x1, x2) of a section lies at d = f (x1, x2) in its plane. The *dilation* f depends on the
+point and on the strains ``section_rows.DILATING``. Of it the derivatives of a body need four
 values, f, df/dx1, df/dx2 and df/ds, each with derivatives by strains and by time.
 """
 
@@ -16,11 +16,11 @@ B = BLOCK
 # rows of strains: all seven, d/ds of the growing ones; both by time; growing ones twice by time
 STRAIN, DERIVATIVE, STRAIN_RATE, DERIVATIVE_RATE, STRAIN_PUSH, STRAIN_ROWS = 0, 7, 11, 18, 22, 26
 
-# rows of the growth: its four values, the same by time, and f twice by time; these nine by each
+# rows of the dilation: its four values, the same by time, and f twice by time; these nine by each
 # growing strain; the four by each pair of them
 VALUES, RATES, PUSH, BY_STRAIN = 0, 4, 8, 9
 PAIRS = BY_STRAIN * (1 + SLOTS)
-GROWTH_ROWS = PAIRS + 4 * (SLOTS * (SLOTS + 1) // 2)
+DILATION_ROWS = PAIRS + 4 * (SLOTS * (SLOTS + 1) // 2)
 
 
 @inlined
