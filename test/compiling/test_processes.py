@@ -108,7 +108,9 @@ def test_paths_of_the_user_are_kept(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, 'path', [str(tmp_path), 'relative', '', '/somewhere'])
     root = str(Path(sd.__file__).parents[1])
-    assert import_path() == [str(tmp_path), '/somewhere', root]  # this process runs no -m
+    # as a script, although `python -m pytest` may run this, as colcon test does
+    monkeypatch.setattr(sys.modules['__main__'], '__spec__', None, raising=False)
+    assert import_path() == [str(tmp_path), '/somewhere', root]
     monkeypatch.setattr(sys.modules['__main__'], '__spec__', 'of a module', raising=False)
     assert import_path() == ['/somewhere', root]
     monkeypatch.setenv('PYTHONPATH', f'{tmp_path}{os.pathsep}')
