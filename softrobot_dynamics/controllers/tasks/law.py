@@ -16,6 +16,7 @@ from softrobot_dynamics.controllers.contract import BlendedReference, Command, r
 from softrobot_dynamics.controllers.held_motion import SEEN
 from softrobot_dynamics.controllers.sampled_data_law import LawWorkspace
 from softrobot_dynamics.controllers.tasks.contract import ORDERS, TaskContext
+from softrobot_dynamics.controllers.tasks.runaway import allocate_runaway, bandwidth
 from softrobot_dynamics.controllers.tasks.settings import (
     assemble,
     kinds,
@@ -65,6 +66,7 @@ class TaskLaw(AccelerationLaw[TaskSettings]):
         self.remembers = -(-2 * model.n // len(names))
         self._home, self._course = model.q0.copy(), TipCourse(model.scales.length)
         self._seen = model.q0.copy(), np.zeros(model.n)
+        self._runaway = allocate_runaway(model, self._course.arrays)
         self._key: tuple[Any, ...] = ()  # what the workspace was made for
         self._work: TaskWorkspace
         self._spans: list[tuple[str, int, int]] = []
@@ -119,6 +121,7 @@ class TaskLaw(AccelerationLaw[TaskSettings]):
         self._see(q, qd)
         self._course.begin(t, self._tip())
         self._work.ahead.progress[SEEN] = -1
+        self._runaway.weight[:] = self._runaway.unmet[:] = 0.0
         super().start(q, qd, t, u)
 
     def follow(self, reference: Reference | TipPathReference, t: float, ramp: float) -> None:
@@ -164,9 +167,12 @@ class TaskLaw(AccelerationLaw[TaskSettings]):
             return super()._bind(fixed, plan, told._replace(work=self._at_posture(fixed, told)))
         arrays = self._course.arrays
         key = fixed, settings, arrays.path
+        self._runaway.bandwidth[:] = bandwidth(settings.tasks)
         if not (self._key and all(a is b for a, b in zip(key, self._key))):
             context = self._context(self._home, arrays)
-            self._work, self._spans = bind_tasks(fixed, context, settings.tasks, settings.bounds)
+            self._work, self._spans = bind_tasks(
+                fixed, context, settings.tasks, settings.bounds, self._runaway
+            )
             self._key = key
         return super()._bind(fixed, plan, told._replace(work=self._work))
 
@@ -176,7 +182,7 @@ class TaskLaw(AccelerationLaw[TaskSettings]):
         course = self._course.resting(self._tip(q, np.zeros(self.model.n)))
         context = self._context(np.array(q), course)
         tasks = [replace(x, target=()) if hasattr(x, 'target') else x for x in settings.tasks]
-        return bind_tasks(fixed, context, tasks, ())[0]
+        return bind_tasks(fixed, context, tasks, (), allocate_runaway(self.model, course))[0]
 
     def _context(self, home: Vector, course: CourseArrays) -> TaskContext:
         """Return what tasks and bounds may use."""
