@@ -16,7 +16,8 @@ No inequality can make the problem infeasible: where some contradict each other 
 before the tasks (:mod:`~.tasks.relaxation`), in an order.
 
 Where rows lead tips (those with a ``task``) and inequalities are met, levels are weighted instead,
-and w is near what it would be without inequalities (:mod:`~.tasks.tempering`).
+and w is near what it would be without inequalities (:mod:`~.tasks.tempering`). There levels after
+those of tips may count beside them by a weight, ``later`` (:mod:`~.tasks.runaway`).
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ class LevelsWorkspace(NamedTuple):
 
     A: Matrix  # (K, c)
     b: Vector  # (K,)
-    beyond: Vector  # (K,) part of b that is left out by as much as later levels count
+    beyond: Vector  # (K,) part of b that is left out as far as ``later`` says
     level: Integers  # (K,) 1, 2, ... ; 0: the row does not count
     C: Matrix  # (L, c)
     lower: Vector  # (L,) of C w; changed: relaxed bounds
@@ -34,10 +34,10 @@ class LevelsWorkspace(NamedTuple):
     near: Vector  # (2,) least share of a pivot, NEAR at most; 1: such pivots are left out
     other: Vector  # (c,) the solution with all pivots, near a singularity
     work: Matrix  # (c, c) lower triangle of W, the work of w, any unit; for rows of tips
-    later: Vector  # (1,) weight of levels after those of tips where they are tempered; 0: strict
+    later: Vector  # (1,) weight of levels after those of tips, 0 to 1; 0: they are strict
     free: Vector  # (c,) filled: w without limits
-    limited: Vector  # (c,) filled: w within them, later levels not counted
-    start: Vector  # (c,) w without limits and without what is beyond, where later levels count
+    limited: Vector  # (c,) filled: w within them, whatever ``later`` is
+    start: Vector  # (c,) w without limits and without what is ``beyond``
     y: Vector  # (c,)
     V: Matrix  # (L, c) inequalities in whitened variables, of length one
     length: Vector  # (L,)

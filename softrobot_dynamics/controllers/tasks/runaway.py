@@ -56,7 +56,8 @@ def allocate_runaway(model: CompiledModel, course: CourseArrays) -> Runaway:
 
 def bandwidth(tasks: Iterable[Any]) -> float:
     """Return the greatest bandwidth [1/s] of tasks that lead a tip, by their gains."""
-    gains = [(task.p, task.d) for task in tasks if task.fades and hasattr(task, 'p')]
+    leading = [task for task in tasks if task.fades and task.level > 0]
+    gains = [(getattr(task, 'p', 0.0), getattr(task, 'd', 0.0)) for task in leading]
     return max((math.sqrt(p) if p > 0.0 else d for p, d in gains), default=0.0)
 
 
@@ -85,7 +86,7 @@ def _unmet_share(work, qd):
         request = free + work.weight[k] * (dot(J, work.v) - dot(J, qd))
         unmet += (free - dot(A, levels.limited)) ** 2
         asked += request * request
-    return math.sqrt(unmet / asked) if unmet > 0.0 else 0.0
+    return min(1.0, math.sqrt(unmet / asked)) if unmet > 0.0 and asked > 0.0 else 0.0
 
 
 @kernel

@@ -16,7 +16,9 @@ possible, near a singularity, nothing jumps when limits are met. Directions with
 the share are hardly used, as in damped least squares (Nakamura and Hanafusa, J. Dynamic Systems,
 Measurement, and Control 108, 1986); outputs whose actuators have room then move as without limits.
 
-Rows of levels before those of tips count ``EARLIER`` times as much for each level between.
+Rows of levels before those of tips count ``EARLIER`` times as much for each level between. Those
+of levels after them do not count, or by a weight: then A w is also near their own b, the first of
+these levels beside the tips' own and each further one by ``EARLIER`` less.
 """
 
 from softrobot_dynamics.compiling.jit import kernel
@@ -54,8 +56,8 @@ def temper(p, level, later, w):
     """
     Bring w (c,), the solution without limits, to the nearest that keeps them.
 
-    Rows count up to a ``level``, those after it by the weight ``later``, towards their own aims.
-    Returns the iterations, or -1.
+    Rows count up to a ``level``, those after it by a weight, ``later``. Returns the iterations,
+    or -1.
     """
     c = len(w)
     if not (_factorise(p, level, later, True) or _factorise(p, level, later, False)):

@@ -31,7 +31,7 @@ class TaskWorkspace(NamedTuple):
     fill: Entry  # of all rows, by q, qd and the time
     J: Matrix  # (K, n) of tasks
     aim: Vector  # (K,)
-    beyond: Vector  # (K,)
+    beyond: Vector  # (K,) part of ``aim``
     weight: Vector  # (K,)
     bounded: Matrix  # (L - c, n) J of bounds
     least: Vector  # (L - c,)
