@@ -80,7 +80,7 @@ def quiet_loop(**given):
     states = SimpleNamespace(estimated=(), silent=lambda moment: (), delay=0, lateness=0)
     known = {'steps': Window(), 'period': PERIOD, 'last_stamp': 0, 'last_valid': None}
     known |= {'soonest': inf, 'mode': RUNNING, 'ignored_names': (), 'held': str}
-    known['driver'] = SimpleNamespace(law=SimpleNamespace(figures=dict, relaxed={}))
+    known['driver'] = SimpleNamespace(law=SimpleNamespace(figures=dict, relaxed={}, warning=""))
     return SimpleNamespace(
         **{**known, 'round_times': Window(), 'orders': orders, 'states': states, **given}
     )

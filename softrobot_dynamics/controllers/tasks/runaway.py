@@ -8,7 +8,7 @@ would slow it belongs to later levels. It is running away when limits leave more
 the tip's request unmet while a coordinate is faster than ``FAST`` times the bandwidth of the tip's
 task, beyond what the tip's course explains. Then levels after those of the tip come to count
 beside its own (:func:`.temper`), and its errors count as ``NEAR`` of the robot's length at most,
-until the robot is slow and the limits allow what is asked for without that.
+until the robot is slow and limits leave less than ``MET`` of the request unmet.
 
 The request is the change of the tip's velocity in a period; what is unmet is counted without the
 weight of later levels.
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 SHARE = 0.3  # of the tip's request: limits that leave more of it unmet keep it from following
+MET = 0.1  # of it: limits that leave less of it unmet let the tip follow
 FAST = 0.3  # of the tip's bandwidth: faster coordinates, in their units, are fast
 NEAR = 0.05  # of the robot's length: greatest error of the tip that counts while it is slowed
 ONSET = 0.5  # of the tip's own time, 1 / bandwidth: until later levels count as much as the tip
@@ -70,7 +71,7 @@ def watch_tip(work, qd, period):
     weight, step = runaway.weight[0], period * runaway.bandwidth[0]
     if blocked and (fast or weight > 0.0):
         runaway.weight[0] = min(1.0, weight + step / ONSET)
-    elif not (blocked or fast):
+    elif runaway.unmet[0] < MET and not fast:
         runaway.weight[0] = max(0.0, weight - step / RELEASE)
 
 

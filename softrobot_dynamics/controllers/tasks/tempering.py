@@ -17,8 +17,9 @@ the share are hardly used, as in damped least squares (Nakamura and Hanafusa, J.
 Measurement, and Control 108, 1986); outputs whose actuators have room then move as without limits.
 
 Rows of levels before those of tips count ``EARLIER`` times as much for each level between. Those
-of levels after them do not count, or by a weight: then A w is also near their own b, the first of
-these levels beside the tips' own and each further one by ``EARLIER`` less.
+of levels after them do not count, or by a weight that is at most 1: then A w is also near their
+own b. Squares of the first such level count ``LATER`` times as much as those of tips at most, and
+rows of each further one ``EARLIER`` times less.
 """
 
 from softrobot_dynamics.compiling.jit import kernel
@@ -29,6 +30,7 @@ from softrobot_dynamics.kernels.sums import dot
 WEAK = 0.02  # share of the leverage of all w, below which a direction is hardly used
 SLIGHT = 1e-9  # share of its work that is added for each of w, so that redundant ones differ
 EARLIER = 10.0
+LATER = 10.0  # of the square of the tips' rows: that of the first later level, at full weight
 
 
 @kernel
@@ -120,7 +122,7 @@ def _factorise(p, level, later, coupled):
 def _weight(own, level, later):
     """Return what rows of a level, ``own``, count, squared; 0: not at all."""
     if own > level:
-        return later * EARLIER ** (2 * (level + 1 - own))
+        return LATER * later * EARLIER ** (2 * (level + 1 - own))
     return EARLIER ** (2 * (level - own)) if own > 0 else 0.0
 
 
