@@ -122,7 +122,7 @@ def _factorise(p, level, later, coupled):
 def _weight(own, level, later):
     """Return what rows of a level, ``own``, count, squared; 0: not at all."""
     if own > level:
-        return LATER * later * EARLIER ** (2 * (level + 1 - own))
+        return LATER * later * EARLIER ** (2 * (level + 1 - own)) if later > 0.0 else 0.0
     return EARLIER ** (2 * (level - own)) if own > 0 else 0.0
 
 
