@@ -33,8 +33,8 @@ SHARE = 0.3  # of the tip's request: limits that leave more of it unmet keep it 
 MET = 0.1  # of it: limits that leave less of it unmet let the tip follow
 FAST = 0.3  # of the tip's bandwidth: faster coordinates, in their units, are fast
 NEAR = 0.05  # of the robot's length: greatest error of the tip that counts while it is slowed
-ONSET = 0.5  # of the tip's own time, 1 / bandwidth: until later levels count as much as the tip
-RELEASE = 5.0  # of that time: until they no longer count
+ONSET = 0.5  # of the tip's own time, 1 / bandwidth: until later levels have their full weight
+RELEASE = 5.0  # of that time: until they have none
 
 
 class Runaway(NamedTuple):
