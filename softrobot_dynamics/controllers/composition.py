@@ -223,7 +223,7 @@ class Composition(Controller[Composed]):
 
     @property
     def warning(self) -> str:
-        """What laws at work are kept from, see :attr:`Controller.warning`."""
+        """Reasons that laws at work give, see :attr:`Controller.warning`."""
         return '; '.join(filter(None, (self.laws[i].warning for i in self._now.laws)))
 
     def lead(self, order: TipOrder, t: float) -> None:

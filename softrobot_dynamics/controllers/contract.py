@@ -177,7 +177,7 @@ class Controller(Pickleable, Generic[S]):
 
     @property
     def warning(self) -> str:
-        """What keeps the law from doing what it is asked for, for diagnostics; '': nothing."""
+        """The reason for which the law cannot do what it is asked for, for diagnostics; '': none."""
         return ''
 
     @classmethod

@@ -181,7 +181,7 @@ def test_a_fast_circle_is_no_runaway(name, center, period):
 
 
 def test_laws_of_a_composition_warn():
-    """What keeps a law of a phase from following is said, and not while another is at work."""
+    """A composition has the warnings of the law at work, and not of the one before."""
     model = compiled('double_pendulum')
     made = Composition(
         [law(model), law(model)], phases=[Phase('a', 1.0, (0,)), Phase('b', 1.0, (1,))]

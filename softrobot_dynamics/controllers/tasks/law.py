@@ -117,7 +117,7 @@ class TaskLaw(AccelerationLaw[TaskSettings]):
 
     @property
     def warning(self) -> str:
-        """That limits keep the tip from following, while the robot is slowed for it; else ''."""
+        """Words on limits that keep the tip from following, while the robot is slowed for it."""
         runaway = self._runaway
         if not (runaway.weight[0] > 0.0 and runaway.unmet[0] > SHARE):
             return ''

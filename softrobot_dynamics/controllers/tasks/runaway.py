@@ -38,7 +38,7 @@ RELEASE = 5.0  # of that time: until they have none
 
 
 class Runaway(NamedTuple):
-    """What a law knows of a tip that cannot follow, from tick to tick."""
+    """State of a tip that may not follow, kept from tick to tick."""
 
     weight: Vector  # (1,) of later levels beside the tip's own, 0 to 1
     unmet: Vector  # (1,) share of the tip's request that limits left unmet in the last tick
