@@ -177,7 +177,7 @@ class Controller(Pickleable, Generic[S]):
 
     @property
     def warning(self) -> str:
-        """The reason for which the law cannot do what it is asked for, for diagnostics; '': none."""
+        """The reason why the law cannot do what it is asked for, for diagnostics; '': none."""
         return ''
 
     @classmethod

@@ -73,7 +73,7 @@ def _solve_tempered(p, w, level):
     copy(w, p.limited)
     if total >= 0 and later > 0.0:
         copy(p.start, w)
-        if temper(p, level, later, w) < 0 or _exceeds(p, w, KEPT):
+        if temper(p, level, later, w) < 0 or _exceeds(p, p.lower, p.upper, w):
             copy(p.limited, w)
     return total if all_finite(w) else -1
 
@@ -82,7 +82,7 @@ def _solve_tempered(p, w, level):
 def _keep_bounds(p, w, level):
     """Bring w, the solution without limits, to the nearest within them; the iterations, or -1."""
     total = temper(p, level, 0.0, w)
-    if total < 0 or _exceeds(p, w, KEPT):
+    if total < 0 or _exceeds(p, p.given[0], p.given[1], w):
         _restore_bounds(p)
         if not relax_bounds(p, w):
             return -1
@@ -110,7 +110,7 @@ def _solve_free(p, w):
 def _solve_relaxed(p, w):
     """Fill w with the solution, of relaxed bounds where it takes that; the iterations, or -1."""
     total = _descend(p, w)
-    if total < 0 or _exceeds(p, w, KEPT):
+    if total < 0 or _exceeds(p, p.given[0], p.given[1], w):
         _restore_bounds(p)
         total = _descend(p, w) if relax_bounds(p, w) else -1
     return total
@@ -124,13 +124,13 @@ def _restore_bounds(p):
 
 
 @kernel
-def _exceeds(p, w, share):
-    """Tell whether an inequality is exceeded by more than a share of what may be rounding."""
+def _exceeds(p, lower, upper, w):
+    """Tell whether C w is beyond bounds (L,) by more than a share ``KEPT`` of what it sums up."""
     size = math.sqrt(dot(w, w))
     for i in range(len(p.lower)):
         C = p.C[i]
         at = dot(C, w)
-        if max(p.given[0, i] - at, at - p.given[1, i]) > share * math.sqrt(dot(C, C)) * size:
+        if max(lower[i] - at, at - upper[i]) > KEPT * math.sqrt(dot(C, C)) * size:
             return True
     return False
 

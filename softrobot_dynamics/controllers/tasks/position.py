@@ -30,7 +30,11 @@ from softrobot_dynamics.schema.parameters import parameter
 
 @kernel
 def place_tip(state, rows, led, q, qd, t):
-    """Fill the rows of x'' = x_d'' + d (x_d' - x') + p (x_d - x) (3,), where x_d is known."""
+    """
+    Fill the rows of x'' = x_d'' + d (x_d' - x') + p (x_d - x) (3,), where x_d is known.
+
+    And what the part of the error beyond ``led.near`` adds to them.
+    """
     n, tip = rows.J.shape[1], led.tip
     known = sample_course(led.course, t[0])
     rows.level[:] = led.level if known & 1 else 0
