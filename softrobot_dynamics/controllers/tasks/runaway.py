@@ -8,7 +8,8 @@ would slow it belongs to later levels. It is running away when limits leave more
 the tip's request unmet while a coordinate is faster than ``FAST`` times the bandwidth of the tip's
 task, beyond what the tip's course explains. Then levels after those of the tip come to count
 beside its own (:func:`.temper`), and its errors count as ``NEAR`` of the robot's length at most,
-until the robot is slow and limits leave less than ``MET`` of the request unmet.
+until the robot is slow and limits leave less than ``MET`` of the request unmet. Without
+later levels nothing slows it.
 
 The request is the change of the tip's velocity in a period; what is unmet is counted without the
 weight of later levels.
