@@ -3,14 +3,16 @@
 The law `task` with its defaults on shipped robots: how fast they get, also where limits are met.
 
     python benchmarks/task_bounded.py [ROBOT ...] [--seconds 20] [--case CASE ...]
-        [--outputs-level 1]
+        [--outputs-level 1] [--seeds 1]
 
 Each follows the reference of its shipped controller, its tip the circle in it; hybrid_arm, whose
 controller has phases, stays. Cases: `own`; `halved`, limits of commands and of their rates;
 `heavier`, a plant of 1.2 times the mass; `pushed`, half its weight sideways at the tip from 5 to
-5.2 s; `beyond`, a live target half the robot's length off along all axes, from 1 s on. Speeds are
-in units of the coordinates (rad, or lengths of the part) per second, kinetic energy beside that of
-the whole mass at its length in 1 s, both the greatest of the run. ``--outputs-level`` sets
+5.2 s; `beyond`, a live target half the robot's length off along all axes, from 1 s on; `random`,
+an order every 2 s for each seed: a target up to that far along each axis, the same with random
+axes of the tip, or a twist of up to half its length and 3 rad a second. Speeds are in units of the
+coordinates (rad, or lengths of the part) per second, kinetic energy beside that of the whole mass
+at its length in 1 s, both the greatest of the run. ``--outputs-level`` sets
 `task.outputs.level`.
 """
 
@@ -26,10 +28,13 @@ from softrobot_dynamics.configuration.parameter_files import controller_values
 from softrobot_dynamics.configuration.parts import RAMP
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.references.piecewise import sample
-from softrobot_dynamics.references.tip_commands import TipPathReference, TipTarget
+from softrobot_dynamics.references.rotations import turned
+from softrobot_dynamics.references.tip_commands import TipPathReference, TipTarget, TipTwist
 import yaml
 
-CASES = 'own', 'halved', 'heavier', 'pushed', 'beyond'
+CASES = 'own', 'halved', 'heavier', 'pushed', 'beyond', 'random'
+LED = 'beyond', 'random'  # by messages
+EVERY = 2.0  # [s] from a random order to the next; none in the last two of them
 SETTLED = 2.0  # [s] at the end, whose speeds are shown apart
 
 
@@ -61,22 +66,37 @@ def heavier(description):
     return description
 
 
-def lead_beyond(model, law, tip):
-    """Have a law lead its tip, by the index of its body, beyond reach from 1 s on."""
-    length, told, answer = model.scales.length, [], law.compute
-    goal = sd.forward_kinematics(model, q=model.q0)[tip][:3, 3] + 0.5 * length
+def orders_of(model, case, tip, seconds, seed):
+    """Return (time [s], order) of a case for the tip of a body, by its index."""
+    pose, length = sd.forward_kinematics(model, q=model.q0)[tip], model.scales.length
+    if case == 'beyond':
+        return [(1.0, TipTarget('', pose[:3, 3] + 0.5 * length, None, 0.5, length))]
+    rng, found = np.random.default_rng(seed), []
+    for t in np.arange(1.0, seconds - 2.0 * EVERY, EVERY):
+        way, turn = 0.5 * length * rng.uniform(-1.0, 1.0, 3), rng.uniform(-1.5, 1.5, 3)
+        kind = rng.integers(3)
+        if kind == 2:
+            found.append((t, TipTwist('', way, 2.0 * turn, EVERY)))
+        else:
+            axes = turned(pose[:3, :3], turn) if kind == 1 else None
+            found.append((t, TipTarget('', pose[:3, 3] + way, axes, 0.5, length)))
+    return found
+
+
+def lead(law, orders):
+    """Have a law lead its tip by (time [s], order)."""
+    answer, left = law.compute, list(orders)
 
     def compute(t, q, qd):
-        """Answer, after the order if it is time for it."""
-        if t >= 1.0 and not told:
-            law.lead(TipTarget('', goal, None, 0.5, length), t)
-            told.append(t)
+        """Answer, after the orders whose time has come."""
+        while left and t >= left[0][0]:
+            law.lead(left.pop(0)[1], t)
         return answer(t, q, qd)
 
     law.compute = compute
 
 
-def run(name, case, seconds, outputs_level=None):
+def run(name, case, seconds, outputs_level=None, seed=0):
     """Return (greatest speed, that of the end, greatest energy, RMS error of the tip [m])."""
     description = sd.load_robot(name)
     model = sd.compile_model(description)
@@ -91,8 +111,8 @@ def run(name, case, seconds, outputs_level=None):
     plant = sd.compile_model(heavier(description)) if case == 'heavier' else model
     push = {law.controlled_tip: sd.Wrench([0.0, 0.0, 0.0, 4.9 * mass, 0.0, 0.0], frame='base')}
     given = {'wrenches': lambda t: push if 5.0 <= t < 5.2 else None} if case == 'pushed' else {}
-    if case == 'beyond':
-        lead_beyond(model, law, tip)
+    if case in LED:
+        lead(law, orders_of(model, case, tip, seconds, seed))
     start = sd.Start(ramp=values[RAMP])
     found = sd.closed_loop(
         model, law, reference, seconds, start=start, plant=sd.Plant(plant, **given),
@@ -103,7 +123,7 @@ def run(name, case, seconds, outputs_level=None):
     for k in range(0, len(found.t), 10):
         M = evaluate(found.q[k], found.qd[k]).M
         energy = max(energy, float(found.qd[k] @ M @ found.qd[k]))
-        late = found.t[k] > seconds / 2 and case != 'beyond'
+        late = found.t[k] > seconds / 2 and case not in LED
         if late and isinstance(reference, TipPathReference):
             cached(sample)(reference.path, float(found.t[k]), point)
             at = sd.forward_kinematics(plant, q=found.q[k])[tip][:3, 3]
@@ -120,19 +140,23 @@ def main():
     parser.add_argument('--seconds', type=float, default=20.0, help='[s]')
     parser.add_argument('--case', nargs='*', choices=CASES, default=CASES)
     parser.add_argument('--outputs-level', type=int, help='default: that of the law')
+    parser.add_argument('--seeds', type=int, default=1, help='of the case random')
     options = parser.parse_args()
     for name in options.robots:
         for case in options.case:
-            try:
-                top, end, energy, rms = run(name, case, options.seconds, options.outputs_level)
-            except sd.SoftRobotError as error:
-                print(f'{name:18s} {case:8s} {type(error).__name__}: {error}', flush=True)
-                continue
-            print(
-                f'{name:18s} {case:8s} speed {top:8.3g}, at the end {end:8.3g}; energy'
-                f' {energy:8.3g}; tip {1e3 * rms:8.3g} mm',
-                flush=True,
-            )
+            for seed in range(options.seeds if case == 'random' else 1):
+                told = f'{name:18s} {case:8s} {seed}'
+                try:
+                    found = run(name, case, options.seconds, options.outputs_level, seed)
+                except sd.SoftRobotError as error:
+                    print(f'{told} {type(error).__name__}: {error}', flush=True)
+                    continue
+                top, end, energy, rms = found
+                print(
+                    f'{told} speed {top:8.3g}, at the end {end:8.3g}; energy {energy:8.3g};'
+                    f' tip {1e3 * rms:8.3g} mm',
+                    flush=True,
+                )
 
 
 if __name__ == '__main__':

@@ -25,7 +25,8 @@ import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.controllers.contract import CONTROLLERS
-from softrobot_dynamics.controllers.tasks.levels import allocate_levels, solve_levels
+from softrobot_dynamics.controllers.tasks.levels import solve_levels
+from softrobot_dynamics.controllers.tasks.levels_workspace import allocate_levels
 from softrobot_dynamics.model.contacts import contact_of
 from softrobot_dynamics.recursion.contact import find_contacts
 from softrobot_dynamics.references.piecewise import constant

@@ -221,6 +221,11 @@ class Composition(Controller[Composed]):
         """The reason for which a law at work has no command, see :attr:`Controller.failure`."""
         return next(filter(None, (self.laws[i].failure for i in self._now.laws)), '')
 
+    @property
+    def warning(self) -> str:
+        """Reasons that laws at work give, see :attr:`Controller.warning`."""
+        return '; '.join(filter(None, (self.laws[i].warning for i in self._now.laws)))
+
     def lead(self, order: TipOrder, t: float) -> None:
         """Turn the led tip to a live target or twist, see :meth:`Controller.lead`."""
         leaders = [i for i in self._now.laws if self.laws[i].controlled_tip]

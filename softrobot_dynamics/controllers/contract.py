@@ -175,6 +175,11 @@ class Controller(Pickleable, Generic[S]):
         """The reason for which the law has no command at present, for the log; '' if unknown."""
         return ''
 
+    @property
+    def warning(self) -> str:
+        """The reason why the law cannot do what it is asked for, for diagnostics; '': none."""
+        return ''
+
     @classmethod
     def controlled_tip_of(cls, settings: S, model: CompiledModel) -> str:
         """Return the body whose tip a law with such settings leads itself; '': it leads none."""

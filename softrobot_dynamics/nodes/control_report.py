@@ -22,7 +22,8 @@ def report_on(loop: ControlLoop | None, watch: StateMonitor, growth: StabilityCh
     total, ticks = loop.statistics.counts, max(1, counts['ticks'])
     age = np.nan if loop.last_valid is None else (now() - loop.last_valid) * 1e-6
     unmet = float(np.abs(loop.command.unmet).max()) if loop.command is not None else 0.0
-    odd = [*watch.check(loop, bool(refused)), *filter(None, [growth.monitor(loop), loop.held()])]
+    words = growth.monitor(loop), loop.held(), loop.driver.law.warning
+    odd = [*watch.check(loop, bool(refused)), *filter(None, words)]
     return *_status(loop, counts, refused, odd), {
         'mode': MODES[loop.mode],
         **({'phase': loop.phase} if loop.phase else {}),

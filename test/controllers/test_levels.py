@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from softrobot_dynamics.compiling.binding import cached
-from softrobot_dynamics.controllers.tasks.levels import allocate_levels, solve_levels
-from softrobot_dynamics.controllers.tasks.tempering import WEAK
+from softrobot_dynamics.controllers.tasks.levels import solve_levels
+from softrobot_dynamics.controllers.tasks.levels_workspace import allocate_levels
+from softrobot_dynamics.controllers.tasks.tempering import LATER, WEAK
 
 pytestmark = pytest.mark.quick
 
@@ -131,9 +132,15 @@ def test_a_row_fades_near_a_singularity_of_its_task():
     assert moved[1:] == pytest.approx([0.1 * x / 0.02**2 for x in (0.01999, 0.01, 1e-3, 1e-5)])
 
 
+@pytest.mark.parametrize('later', [0.0, 0.3])
 @pytest.mark.parametrize('seed', range(6))
-def test_rows_of_a_tip_are_weighed_against_work_where_limits_are_met(seed):
-    """It is the nearest to that without limits, by rows of tips and a share of the work."""
+def test_rows_of_a_tip_are_weighed_against_work_where_limits_are_met(seed, later):
+    """
+    It is the nearest to that without limits, by rows of tips and a share of the work.
+
+    Where later levels count, that without limits is the one without what is beyond, and rows of
+    later levels come to it.
+    """
     p, rng = problem(seed, c=5, K=5, L=5, room=0.4), np.random.default_rng([seed, 1])
     p.level[:], p.task[:] = [1, 1, 1, 2, 2], [1, 1, 1, 0, 0]
     p.C[:] = np.eye(5)
@@ -141,12 +148,17 @@ def test_rows_of_a_tip_are_weighed_against_work_where_limits_are_met(seed):
     half = rng.standard_normal((5, 5))
     p.work[:] = np.eye(5) + 0.1 * half @ half.T
     p.lower[:], p.upper[:] = -1e9, 1e9
+    p.beyond[:3] = later * rng.standard_normal(3)
+    b = p.b.copy()
+    p.b[:] -= later * p.beyond
     free, _ = solved(p)
-    p.lower[:], p.upper[:] = lower, upper
+    p.lower[:], p.upper[:], p.later[:] = lower, upper, later
+    p.b[:] = b
     w, _ = solved(p)
     tip = p.A[:3]
     share = WEAK**2 * np.trace(tip @ np.linalg.solve(p.work, tip.T))
     push = (tip.T @ tip + share * p.work) @ (w - free)
+    push += LATER * later * p.A[3:].T @ (p.A[3:] @ w - b[3:])
     size = np.abs(push).max()
     at_lower, at_upper = w < lower + 1e-6, w > upper - 1e-6
     assert (w >= lower - 1e-7).all() and (w <= upper + 1e-7).all()

@@ -80,7 +80,7 @@ def quiet_loop(**given):
     states = SimpleNamespace(estimated=(), silent=lambda moment: (), delay=0, lateness=0)
     known = {'steps': Window(), 'period': PERIOD, 'last_stamp': 0, 'last_valid': None}
     known |= {'soonest': inf, 'mode': RUNNING, 'ignored_names': (), 'held': str}
-    known['driver'] = SimpleNamespace(law=SimpleNamespace(figures=dict, relaxed={}))
+    known['driver'] = SimpleNamespace(law=SimpleNamespace(figures=dict, relaxed={}, warning=''))
     return SimpleNamespace(
         **{**known, 'round_times': Window(), 'orders': orders, 'states': states, **given}
     )
@@ -178,6 +178,19 @@ def test_several_publishers_are_named_when_it_matters(monkeypatch):
     assert watch.check(loop, True) == []
 
 
+def reported_loop(mode):
+    """Return what is reported of a loop in a mode, without commands yet."""
+    given = {'error': None, 'phase': '', 'command': None, 'record': None}
+    statistics = LoopStatistics()
+    return quiet_loop(mode=mode, compute_times=Window(), statistics=statistics, **given)
+
+
+def monitors(odd):
+    """Return monitors of a loop that say what is odd about its states."""
+    watch = SimpleNamespace(check=lambda *_: odd, offset=lambda _: 0.0, delay=lambda _: 0.0)
+    return watch, SimpleNamespace(monitor=lambda _: '', last=0.0, if_off=0.0)
+
+
 @pytest.mark.parametrize(
     'mode, odd, timeouts, level, words',
     [
@@ -192,19 +205,18 @@ def test_several_publishers_are_named_when_it_matters(monkeypatch):
 )
 def test_the_mode_of_the_loop_comes_first(mode, odd, timeouts, level, words):
     """The mode of the loop comes first in its report, before all details."""
-    given = {
-        'error': None,
-        'phase': '',
-        'command': None,
-        'record': None,
-        'statistics': LoopStatistics(),
-    }
-    loop = quiet_loop(mode=mode, compute_times=Window(), **given)
+    loop = reported_loop(mode)
     loop.statistics.counts['timeouts'] += timeouts
-    watch = SimpleNamespace(check=lambda *_: odd, offset=lambda _: 0.0, delay=lambda _: 0.0)
-    growth = SimpleNamespace(monitor=lambda _: '', last=0.0, if_off=0.0)
-    found = report_on(loop, watch, growth)
-    assert found[:2] == (level, words) and report_on(None, watch, growth)[1] == 'inactive'
+    found = report_on(loop, *monitors(odd))
+    assert found[:2] == (level, words) and report_on(None, *monitors([]))[1] == 'inactive'
+
+
+def test_a_law_that_is_kept_from_its_task_warns():
+    """The warning of a law makes the report of its loop one."""
+    loop = reported_loop(RUNNING)
+    loop.driver.law.warning = 'tip cannot follow'
+    assert report_on(loop, *monitors([]))[:2] == (WARN, 'tip cannot follow')
+    assert report_on(loop, *monitors(['a delay']))[:2] == (WARN, 'a delay; tip cannot follow')
 
 
 def test_a_change_is_published_without_waiting_for_the_next_second(monkeypatch):

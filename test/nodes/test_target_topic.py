@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip('rclpy')
 
+from diagnostic_msgs.msg import DiagnosticStatus  # noqa: E402
 from geometry_msgs.msg import (  # noqa: E402
     Point,
     PointStamped,
@@ -23,8 +24,8 @@ from rclpy.qos import QoSProfile  # noqa: E402
 from scipy.spatial.transform import Rotation  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from std_msgs.msg import Header  # noqa: E402
-from support.node_processes import RATE  # noqa: E402
-from support.observer import PATIENCE  # noqa: E402
+from support.node_processes import compile_for_nodes, NODES, RATE, starting  # noqa: E402
+from support.observer import CONTROLLER, PATIENCE  # noqa: E402
 
 pytestmark = pytest.mark.realtime
 
@@ -180,3 +181,22 @@ def test_the_law_task_is_led_by_points_and_twists(arm, observer, start_arm, say,
     assert np.linalg.norm(tip_of(arm, observer) - stopped) < 1e-3
     controller.send_signal(signal.SIGTERM)
     assert controller.wait(PATIENCE) == 0
+
+
+def test_a_target_far_out_of_reach_leaves_the_robot_calm(observer, say, tmp_path):
+    """Under `task` an arm on a turntable stays slow, and diagnostics warn of the tip."""
+    arm = compile_for_nodes('pneumatic_arm', controller='task')
+    with starting(tmp_path, NODES, (), robot='pneumatic_arm', rate=RATE) as start:
+        start('simulation')
+        start('controller', autostart='true', controller='task', reference__ramp_time='0.5')
+        observer.until_running()
+        observer.until(lambda: observer.states, 'states')
+        say(tip_of(arm, observer) + 0.5 * arm.scales.length)
+        warned = lambda: 'tip cannot follow' in observer.words()[CONTROLLER]  # noqa: E731
+        observer.until(warned, 'the warning')
+        assert observer.status[CONTROLLER].level == DiagnosticStatus.WARN
+        end = time.monotonic() + 4.0
+        observer.until(lambda: time.monotonic() > end, 'time')
+        assert observer.value(CONTROLLER, 'weight of later tasks') > 0.0
+    speeds = [np.abs(state.velocity).max() for state in observer.states]
+    assert max(speeds) < 10.0 and max(speeds[-50:]) < 0.5  # 214 and 111 before

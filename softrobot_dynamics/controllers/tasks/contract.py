@@ -87,6 +87,7 @@ class Rows(NamedTuple):
     J: Matrix  # (k, n) of a rate of the task by those of the coordinates
     aim: Vector  # (k,) that rate at the end of the period
     level: Integers  # (k,) of each row; 0: it does not count
+    beyond: Vector  # (k,) part of the aim that a far error adds (:mod:`~.tasks.runaway`); zeros
 
 
 def level(default: int) -> Any:

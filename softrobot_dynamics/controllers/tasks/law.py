@@ -16,6 +16,7 @@ from softrobot_dynamics.controllers.contract import BlendedReference, Command, r
 from softrobot_dynamics.controllers.held_motion import SEEN
 from softrobot_dynamics.controllers.sampled_data_law import LawWorkspace
 from softrobot_dynamics.controllers.tasks.contract import ORDERS, TaskContext
+from softrobot_dynamics.controllers.tasks.runaway import allocate_runaway, bandwidth, SHARE
 from softrobot_dynamics.controllers.tasks.settings import (
     assemble,
     kinds,
@@ -50,7 +51,8 @@ class TaskLaw(AccelerationLaw[TaskSettings]):
     1 best, by their weights; of these those that do level 2 best; what is then still free changes
     as little as it can (:mod:`~softrobot_dynamics.controllers.tasks.levels`). Where limits are met
     while a tip is led, commands are near those without limits instead of best in levels
-    (:mod:`~softrobot_dynamics.controllers.tasks.tempering`).
+    (:mod:`~softrobot_dynamics.controllers.tasks.tempering`), and a robot that they make fast is
+    slowed (:mod:`~softrobot_dynamics.controllers.tasks.runaway`).
 
     Bounds that contradict each other, or the limits of actuators, are relaxed in their order by as
     little as it takes: :attr:`relaxed` says which. With an ``observer`` the accelerations that the
@@ -65,6 +67,7 @@ class TaskLaw(AccelerationLaw[TaskSettings]):
         self.remembers = -(-2 * model.n // len(names))
         self._home, self._course = model.q0.copy(), TipCourse(model.scales.length)
         self._seen = model.q0.copy(), np.zeros(model.n)
+        self._runaway = allocate_runaway(model, self._course.arrays)
         self._key: tuple[Any, ...] = ()  # what the workspace was made for
         self._work: TaskWorkspace
         self._spans: list[tuple[str, int, int]] = []
@@ -112,6 +115,21 @@ class TaskLaw(AccelerationLaw[TaskSettings]):
         found = {name: float(beyond[a:e].max(initial=0.0)) for name, a, e in self._spans}
         return {name: value for name, value in found.items() if value > SMALLEST}
 
+    @property
+    def warning(self) -> str:
+        """Words on limits that keep the tip from following, while the robot is slowed for it."""
+        runaway = self._runaway
+        if not (runaway.weight[0] > 0.0 and runaway.unmet[0] > SHARE):
+            return ''
+        return f'tip cannot follow: limits leave {runaway.unmet[0]:.0%} of its request unmet'
+
+    def figures(self) -> dict[str, object]:
+        """Return the unmet share of the tip's request, and what slows the robot for it."""
+        return {
+            'unmet share of the tip': float(self._runaway.unmet[0]),
+            'weight of later tasks': float(self._runaway.weight[0]),
+        }
+
     def start(self, q: Vector, qd: Vector, t: float, u: Vector | None = None) -> None:
         """Begin at the present state, see :meth:`Controller.start`."""
         self.require_state(q, qd)
@@ -119,6 +137,7 @@ class TaskLaw(AccelerationLaw[TaskSettings]):
         self._see(q, qd)
         self._course.begin(t, self._tip())
         self._work.ahead.progress[SEEN] = -1
+        self._runaway.weight[:] = self._runaway.unmet[:] = 0.0
         super().start(q, qd, t, u)
 
     def follow(self, reference: Reference | TipPathReference, t: float, ramp: float) -> None:
@@ -166,7 +185,10 @@ class TaskLaw(AccelerationLaw[TaskSettings]):
         key = fixed, settings, arrays.path
         if not (self._key and all(a is b for a, b in zip(key, self._key))):
             context = self._context(self._home, arrays)
-            self._work, self._spans = bind_tasks(fixed, context, settings.tasks, settings.bounds)
+            self._work, self._spans = bind_tasks(
+                fixed, context, settings.tasks, settings.bounds, self._runaway
+            )
+            self._runaway.bandwidth[:] = bandwidth(settings.tasks)
             self._key = key
         return super()._bind(fixed, plan, told._replace(work=self._work))
 
@@ -176,7 +198,7 @@ class TaskLaw(AccelerationLaw[TaskSettings]):
         course = self._course.resting(self._tip(q, np.zeros(self.model.n)))
         context = self._context(np.array(q), course)
         tasks = [replace(x, target=()) if hasattr(x, 'target') else x for x in settings.tasks]
-        return bind_tasks(fixed, context, tasks, ())[0]
+        return bind_tasks(fixed, context, tasks, (), allocate_runaway(self.model, course))[0]
 
     def _context(self, home: Vector, course: CourseArrays) -> TaskContext:
         """Return what tasks and bounds may use."""

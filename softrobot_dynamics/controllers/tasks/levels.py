@@ -16,16 +16,14 @@ No inequality can make the problem infeasible: where some contradict each other 
 before the tasks (:mod:`~.tasks.relaxation`), in an order.
 
 Where rows lead tips (those with a ``task``) and inequalities are met, levels are weighted instead,
-and w is near what it would be without inequalities (:mod:`~.tasks.tempering`).
+and w is near what it would be without inequalities (:mod:`~.tasks.tempering`). There levels after
+those of tips may count beside them by a weight, ``later`` (:mod:`~.tasks.runaway`).
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
-import numpy as np
-from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.tasks.active_set import excess, nearest, SOFT, whiten
 from softrobot_dynamics.controllers.tasks.reduction import NEAR, reduce_level, SHARE, WITHOUT
@@ -38,78 +36,10 @@ CHEAP = 1e-3  # weight of what a level leaves free, while inequalities are met: 
 KEPT = 1e-6  # share of all that it compares by which an inequality may be exceeded
 
 
-class LevelsWorkspace(NamedTuple):
-    """A problem of c variables, K rows in levels and L inequalities, and scratch for it."""
-
-    A: Matrix  # (K, c)
-    b: Vector  # (K,)
-    level: Integers  # (K,) 1, 2, ... ; 0: the row does not count
-    C: Matrix  # (L, c)
-    lower: Vector  # (L,) of C w; changed: relaxed bounds
-    upper: Vector  # (L,)
-    yields: Integers  # (L,) in which order they are relaxed: 0 the last, and 4 before 3
-    unit: Vector  # (L,) by which what one is exceeded by counts beside others of its order
-    favoured: Vector  # (c,)
-    relaxed: Vector  # (L,) filled: by how much a bound is exceeded
-    given: Matrix  # (2, L) scratch: the bounds as they were
-    multiplier: Vector  # (L,) filled: of the last level, > 0 at a lower bound, < 0 at an upper one
-    Z: Matrix  # (c, c)
-    B: Matrix  # (max(K, c), c)
-    r: Vector  # (max(K, c),)
-    size: Vector  # (K,) of rows, squared; 0: used
-    place: Integers  # (K,) of a level's rows
-    task: Integers  # (K,) of rows that belong together, counted from 1; 0: no singularities
-    near: Vector  # (2,) least share of a pivot, NEAR at most; 1: such pivots are left out
-    other: Vector  # (c,) the solution with all pivots, near a singularity
-    work: Matrix  # (c, c) lower triangle of W, the work of w, any unit; for rows of tips
-    free: Vector  # (c,) w without limits
-    y: Vector  # (c,)
-    V: Matrix  # (L, c) inequalities in whitened variables, of length one
-    length: Vector  # (L,)
-    at: Vector  # (L,) C w
-    sign: Vector  # (L,) of active ones: 1 at the lower bound, -1 at the upper, 0: not active
-    softness: Vector  # (L,) by which active ones yield to each other
-    order: Integers  # (L,) active ones first
-    F: Matrix  # (L, L) factor
-    s: Vector  # (L,)
-    force: Vector  # (L,) multipliers in whitened variables
-
-
-def allocate_levels(c: int, K: int, L: int) -> LevelsWorkspace:
-    """Return a :class:`LevelsWorkspace` for c variables, K rows and L inequalities."""
-    more = max(K, c)
-    vectors = 'lower', 'upper', 'softness', 'relaxed', 'multiplier', 'length', 'at', 'sign', 's'
-    return LevelsWorkspace(
-        A=np.zeros((K, c)),
-        b=np.zeros(K),
-        level=np.zeros(K, dtype=np.int64),
-        C=np.zeros((L, c)),
-        yields=np.zeros(L, dtype=np.int64),
-        unit=np.ones(L),
-        given=np.zeros((2, L)),
-        favoured=np.zeros(c),
-        Z=np.zeros((c, c)),
-        B=np.zeros((more, c)),
-        r=np.zeros(more),
-        size=np.zeros(K),
-        place=np.zeros(K, dtype=np.int64),
-        task=np.zeros(K, dtype=np.int64),
-        near=np.zeros(2),
-        other=np.zeros(c),
-        work=np.eye(c),
-        free=np.zeros(c),
-        y=np.zeros(c),
-        V=np.zeros((L, c)),
-        order=np.zeros(L, dtype=np.int64),
-        F=np.zeros((L, L)),
-        **{name: np.zeros(L) for name in (*vectors, 'force')},
-    )
-
-
 @kernel
 def solve_levels(p, w):
     """
-    Fill w (c,) with the solution of a :class:`LevelsWorkspace`; returns the iterations, or -1.
+    Fill w (c,) with the solution of a :class:`.LevelsWorkspace`; returns the iterations, or -1.
 
     Iterations are those of inequalities; 0: none was met. -1: no answer, as numbers are not
     finite, or the limit of iterations was reached. Near a singularity of a task w is between the
@@ -132,17 +62,33 @@ def _solve_tempered(p, w, level):
         p.lower[i], p.upper[i] = -math.inf, math.inf
     total = _solve_free(p, w)
     copy(w, p.free)
+    later = p.later[0]
+    if total >= 0 and later > 0.0:
+        for k in range(len(p.b)):
+            p.b[k] -= later * p.beyond[k]
+        total = _solve_free(p, p.start)
     _restore_bounds(p)
-    if total < 0 or not violates(p, w):
-        return total
-    total = temper(p, level, w)
-    if total < 0 or _exceeds(p, w, KEPT):
+    if total >= 0 and violates(p, w):
+        total = _keep_bounds(p, w, level)
+    copy(w, p.limited)
+    if total >= 0 and later > 0.0:
+        copy(p.start, w)
+        if temper(p, level, later, w) < 0 or _exceeds(p, p.lower, p.upper, w):
+            copy(p.limited, w)
+    return total if all_finite(w) else -1
+
+
+@kernel
+def _keep_bounds(p, w, level):
+    """Bring w, the solution without limits, to the nearest within them; the iterations, or -1."""
+    total = temper(p, level, 0.0, w)
+    if total < 0 or _exceeds(p, p.given[0], p.given[1], w):
         _restore_bounds(p)
         if not relax_bounds(p, w):
             return -1
         copy(p.free, w)
-        total = temper(p, level, w)
-    return total if all_finite(w) else -1
+        total = temper(p, level, 0.0, w)
+    return total
 
 
 @kernel
@@ -164,7 +110,7 @@ def _solve_free(p, w):
 def _solve_relaxed(p, w):
     """Fill w with the solution, of relaxed bounds where it takes that; the iterations, or -1."""
     total = _descend(p, w)
-    if total < 0 or _exceeds(p, w, KEPT):
+    if total < 0 or _exceeds(p, p.given[0], p.given[1], w):
         _restore_bounds(p)
         total = _descend(p, w) if relax_bounds(p, w) else -1
     return total
@@ -178,13 +124,13 @@ def _restore_bounds(p):
 
 
 @kernel
-def _exceeds(p, w, share):
-    """Tell whether an inequality is exceeded by more than a share of what may be rounding."""
+def _exceeds(p, lower, upper, w):
+    """Tell whether C w is beyond bounds (L,) by more than a share ``KEPT`` of what it sums up."""
     size = math.sqrt(dot(w, w))
     for i in range(len(p.lower)):
         C = p.C[i]
         at = dot(C, w)
-        if max(p.given[0, i] - at, at - p.given[1, i]) > share * math.sqrt(dot(C, C)) * size:
+        if max(lower[i] - at, at - upper[i]) > KEPT * math.sqrt(dot(C, C)) * size:
             return True
     return False
 

@@ -20,8 +20,9 @@ from softrobot_dynamics.controllers.tasks.contract import (
     TaskContext,
     TickState,
 )
-from softrobot_dynamics.controllers.tasks.tip_course import sample_course
-from softrobot_dynamics.controllers.tasks.tip_kinematics import led_by, measure_tip
+from softrobot_dynamics.controllers.tasks.runaway import NEAR
+from softrobot_dynamics.controllers.tasks.tip_course import LEVER, sample_course
+from softrobot_dynamics.controllers.tasks.tip_kinematics import led_by, measure_tip, share_beyond
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.recursion.passes import STATE, TIP_POSE
@@ -34,7 +35,8 @@ def orient_tip(state, rows, led, turn, q, qd, t):
     """
     Fill the rows of w' = w_d' + d (w_d - w) + p e (3,), where R_d is known.
 
-    e is the turn from R to R_d [rad], base frame. ``turn`` (3, 9) is scratch.
+    And what the part of e beyond ``led.near`` adds to them. e is the turn from R to R_d [rad],
+    base frame. ``turn`` (3, 9) is scratch.
     """
     n, tip = rows.J.shape[1], led.tip
     known = sample_course(led.course, t[0])
@@ -48,10 +50,12 @@ def orient_tip(state, rows, led, turn, q, qd, t):
     rotation_error(turn[0], state.robot.W[pose : pose + 9], error)
     turn_rate(wanted[0, 3:], wanted[1, 3:], rates[:3])
     turn_rate(wanted[0, 3:], wanted[2, 3:], rates[3:6])
+    far = share_beyond(error[:3], led.near)
     for i in range(3):
         J, row = tip.J[i * n : (i + 1) * n], rows.J[i]
         v = dot(J, qd[:n])
         a = rates[3 + i] + led.d * (rates[i] - v) + led.p * error[i]
+        rows.beyond[i] = state.period * led.p * far * error[i]
         rows.aim[i] = v + state.period * (a - tip.bias[i])
         for j in range(n):
             row[j] = J[j]
@@ -78,5 +82,5 @@ class TipOrientation(ControlTask):
 
     def bind(self, state: TickState, rows: Rows, context: TaskContext) -> Entry:
         """Return the Entry of what fills the rows."""
-        led = led_by(self, context, 1.0)
+        led = led_by(self, context, 1.0, NEAR / LEVER)
         return entry(orient_tip, state=state, rows=rows, led=led, turn=np.zeros((3, 9)))

@@ -19,8 +19,9 @@ from softrobot_dynamics.controllers.tasks.contract import (
     TaskContext,
     TickState,
 )
+from softrobot_dynamics.controllers.tasks.runaway import NEAR
 from softrobot_dynamics.controllers.tasks.tip_course import sample_course
-from softrobot_dynamics.controllers.tasks.tip_kinematics import led_by, measure_tip
+from softrobot_dynamics.controllers.tasks.tip_kinematics import led_by, measure_tip, share_beyond
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.schema.fields import items, number, text
@@ -29,7 +30,11 @@ from softrobot_dynamics.schema.parameters import parameter
 
 @kernel
 def place_tip(state, rows, led, q, qd, t):
-    """Fill the rows of x'' = x_d'' + d (x_d' - x') + p (x_d - x) (3,), where x_d is known."""
+    """
+    Fill the rows of x'' = x_d'' + d (x_d' - x') + p (x_d - x) (3,), where x_d is known.
+
+    And what the part of the error beyond ``led.near`` adds to them.
+    """
     n, tip = rows.J.shape[1], led.tip
     known = sample_course(led.course, t[0])
     rows.level[:] = led.level if known & 1 else 0
@@ -38,9 +43,13 @@ def place_tip(state, rows, led, q, qd, t):
     measure_tip(state.robot, tip)
     wanted = led.course.out
     for i in range(3):
+        led.error[i] = wanted[0, i] - tip.point[i]
+    far = share_beyond(led.error, led.near)
+    for i in range(3):
         J, row = tip.J[(3 + i) * n : (4 + i) * n], rows.J[i]
         v = dot(J, qd[:n])
         a = wanted[2, i] + led.d * (wanted[1, i] - v) + led.p * (wanted[0, i] - tip.point[i])
+        rows.beyond[i] = led.scale * state.period * led.p * far * led.error[i]
         rows.aim[i] = led.scale * (v + state.period * (a - tip.bias[3 + i]))
         for j in range(n):
             row[j] = led.scale * J[j]
@@ -77,5 +86,6 @@ class TipPosition(ControlTask):
 
     def bind(self, state: TickState, rows: Rows, context: TaskContext) -> Entry:
         """Return the Entry of what fills the rows."""
-        led = led_by(self, context, 1.0 / context.model.scales.length)
+        length = context.model.scales.length
+        led = led_by(self, context, 1.0 / length, NEAR * length)
         return entry(place_tip, state=state, rows=rows, led=led)

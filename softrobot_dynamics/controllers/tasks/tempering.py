@@ -16,17 +16,21 @@ possible, near a singularity, nothing jumps when limits are met. Directions with
 the share are hardly used, as in damped least squares (Nakamura and Hanafusa, J. Dynamic Systems,
 Measurement, and Control 108, 1986); outputs whose actuators have room then move as without limits.
 
-Rows of levels before those of tips count ``EARLIER`` times as much for each level between.
+Rows of levels before those of tips count ``EARLIER`` times as much for each level between. Those
+of levels after them do not count, or by a weight that is at most 1: then A w is also near their
+own b. Squares of the first such level count ``LATER`` times as much as those of tips at most, and
+rows of each further one ``EARLIER`` times less.
 """
 
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.tasks.active_set import excess, nearest, SOFT, whiten
-from softrobot_dynamics.kernels.linalg import cholesky, copy, solve_lower
+from softrobot_dynamics.kernels.linalg import cholesky, copy, solve_lower, solve_lower_transposed
 from softrobot_dynamics.kernels.sums import dot
 
 WEAK = 0.02  # share of the leverage of all w, below which a direction is hardly used
 SLIGHT = 1e-9  # share of its work that is added for each of w, so that redundant ones differ
 EARLIER = 10.0
+LATER = 10.0  # of the square of the tips' rows: that of the first later level, at full weight
 
 
 @kernel
@@ -50,17 +54,20 @@ def violates(p, w):
 
 
 @kernel
-def temper(p, level, w):
+def temper(p, level, later, w):
     """
     Bring w (c,), the solution without limits, to the nearest that keeps them.
 
-    Rows count up to a ``level``. Returns the iterations, or -1.
+    Rows count up to a ``level``, those after it by a weight, ``later``. Returns the iterations,
+    or -1.
     """
     c = len(w)
+    if not (_factorise(p, level, later, True) or _factorise(p, level, later, False)):
+        return -1
+    if later > 0.0:
+        _approach_later(p, level, later, w)
     if not violates(p, w):
         return 0
-    if not (_factorise(p, level, True) or _factorise(p, level, False)):
-        return -1
     for i in range(c):
         for j in range(c):
             p.B[i, j] = p.Z[j, i] if j >= i else 0.0
@@ -82,7 +89,7 @@ def temper(p, level, w):
 
 
 @kernel
-def _factorise(p, level, coupled):
+def _factorise(p, level, later, coupled):
     """
     Fill Z with the Cholesky factor of the metric of w; False if there is none.
 
@@ -103,12 +110,36 @@ def _factorise(p, level, coupled):
         for j in range(i + 1):
             p.Z[i, j] *= share
     for k in range(len(p.b)):
-        if 0 < p.level[k] <= level:
-            times = EARLIER ** (2 * (level - p.level[k]))
+        times = _weight(p.level[k], level, later)
+        if times > 0.0:
             for i in range(c):
                 for j in range(i + 1):
                     p.Z[i, j] += times * p.A[k, i] * p.A[k, j]
     return cholesky(p.Z) == 0
+
+
+@kernel
+def _weight(own, level, later):
+    """Return what rows of a level, ``own``, count, squared; 0: not at all."""
+    if own > level:
+        return LATER * later * EARLIER ** (2 * (level + 1 - own)) if later > 0.0 else 0.0
+    return EARLIER ** (2 * (level - own)) if own > 0 else 0.0
+
+
+@kernel
+def _approach_later(p, level, later, w):
+    """Move w to the optimum without limits, by the factor, where levels after one count."""
+    step = p.y
+    step[:] = 0.0
+    for k in range(len(p.b)):
+        if p.level[k] > level:
+            gap = _weight(p.level[k], level, later) * (p.b[k] - dot(p.A[k], w))
+            for i in range(len(w)):
+                step[i] += gap * p.A[k, i]
+    solve_lower(p.Z, step)
+    solve_lower_transposed(p.Z, step)
+    for i in range(len(w)):
+        w[i] += step[i]
 
 
 @kernel

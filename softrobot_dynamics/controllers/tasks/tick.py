@@ -18,6 +18,7 @@ from softrobot_dynamics.controllers.output_commands import (
     take_forces,
 )
 from softrobot_dynamics.controllers.tasks.levels import solve_levels
+from softrobot_dynamics.controllers.tasks.runaway import watch_tip
 from softrobot_dynamics.controllers.tasks.workspace import TaskWorkspace
 from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.kernels.sums import dot
@@ -67,6 +68,7 @@ def tick(fixed, plan, settings, q, qd, t):
         for i in range(c):  # nothing is asked for of single outputs, so nothing is unmet
             b.r[i] = dot(b.H[i], b.w)
         saturated = take_forces(fixed, settings)
+    watch_tip(work, qd, period)
     b.asked[0] = t if saturated >= 0 else math.nan
     for i in range(n):  # what the model says that the command brings
         aim[i] = work.v[i] - period * missed[i]
@@ -112,6 +114,7 @@ def _set_up(fixed, work):
         levels.work[i, i] = 1.0  # that is what the scale makes of it
     for k in range(len(work.aim)):
         row, J = levels.A[k], work.J[k]
+        levels.beyond[k] = work.weight[k] * work.beyond[k]
         levels.b[k] = work.weight[k] * (work.aim[k] - dot(J, work.v))
         for i in range(c):
             row[i] = work.weight[k] * work.scale[i] * dot(J, b.X[i])

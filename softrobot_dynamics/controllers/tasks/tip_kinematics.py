@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,7 @@ from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.tasks.contract import TaskContext
 from softrobot_dynamics.controllers.tasks.tip_course import CourseArrays
 from softrobot_dynamics.kernels.spatial import rotate
+from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.recursion.frames import point_acceleration, point_jacobian, point_position
 from softrobot_dynamics.recursion.passes import AT_TIP, STATE, TIP_POSE
 
@@ -44,12 +46,14 @@ class LedTip(NamedTuple):
     scale: float  # of its rows
     p: float  # [1/s^2]
     d: float  # [1/s]
+    near: float  # [m] or [rad]: errors beyond are far, see :mod:`~.tasks.runaway`
+    error: Vector  # (3,) scratch
 
 
-def led_by(task: Any, context: TaskContext, scale: float) -> LedTip:
+def led_by(task: Any, context: TaskContext, scale: float, near: float) -> LedTip:
     """Return the :class:`LedTip` of a task with ``body``, ``level``, ``p``, ``d``."""
     tip, numbers = allocate_tip(context.model, task.body), (scale, float(task.p), float(task.d))
-    return LedTip(tip, context.course, int(task.level), *numbers)
+    return LedTip(tip, context.course, int(task.level), *numbers, near, np.zeros(3))
 
 
 @kernel
@@ -65,3 +69,10 @@ def measure_tip(robot, tip):
     )
     for k in range(3):
         tip.bias[3 + k] += robot.gravity[k]
+
+
+@kernel
+def share_beyond(error, near):
+    """Return the share of an error (3,) by which it is longer than ``near``."""
+    length = math.sqrt(dot(error, error))
+    return 1.0 - near / length if length > near else 0.0

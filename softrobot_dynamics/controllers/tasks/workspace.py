@@ -21,7 +21,8 @@ from softrobot_dynamics.controllers.tasks.contract import (
     TaskContext,
     TickState,
 )
-from softrobot_dynamics.controllers.tasks.levels import allocate_levels, LevelsWorkspace
+from softrobot_dynamics.controllers.tasks.levels_workspace import allocate_levels, LevelsWorkspace
+from softrobot_dynamics.controllers.tasks.runaway import Runaway
 
 
 class TaskWorkspace(NamedTuple):
@@ -30,6 +31,7 @@ class TaskWorkspace(NamedTuple):
     fill: Entry  # of all rows, by q, qd and the time
     J: Matrix  # (K, n) of tasks
     aim: Vector  # (K,)
+    beyond: Vector  # (K,) part of ``aim``
     weight: Vector  # (K,)
     bounded: Matrix  # (L - c, n) J of bounds
     least: Vector  # (L - c,)
@@ -41,6 +43,7 @@ class TaskWorkspace(NamedTuple):
     moment: Vector  # (1,) [s]
     when: Integers  # (L - c,) of bounds: 0: v(T), else a time ahead
     ahead: HeldMotion
+    runaway: Runaway
     push: Vector  # (n,) force that the robot is slowed by, beside the outputs'
 
 
@@ -56,6 +59,7 @@ def bind_tasks(
     context: TaskContext,
     tasks: Iterable[ControlTask],
     bounds: Iterable[Bound],
+    runaway: Runaway,
 ) -> tuple[TaskWorkspace, list[tuple[str, int, int]]]:
     """Return a :class:`TaskWorkspace`, and (kind, first row, end) of all its bounds."""
     own = context.model, context.controlled
@@ -63,7 +67,7 @@ def bind_tasks(
     limits, of_bounds = _places([each for each in bounds if each.order > 0], own)
     looks = any(bound.looks_ahead and place.stop > place.start for bound, place in of_bounds)
     ahead = allocate_held_motion(context.linear, fixed.period, TIMES if looks else 0)
-    work = _allocate(context.model.n, len(context.controlled), rows, limits, ahead)
+    work = _allocate(context.model.n, len(context.controlled), rows, limits, ahead, runaway)
     state = TickState(
         robot=fixed.robot,
         terms=fixed.terms,
@@ -93,9 +97,11 @@ def _places(each: list[Any], own: tuple[Any, Integers]) -> tuple[int, list[tuple
     return first, found
 
 
-def _allocate(n: int, c: int, rows: int, limits: int, ahead: HeldMotion) -> TaskWorkspace:
+def _allocate(
+    n: int, c: int, rows: int, limits: int, ahead: HeldMotion, runaway: Runaway
+) -> TaskWorkspace:
     """Return a workspace for so many rows of tasks and of bounds, which nothing fills yet."""
-    levels = allocate_levels(c, rows, c + limits)
+    levels = allocate_levels(c, rows, c + limits)._replace(later=runaway.weight)
     levels.C[:c] = np.eye(c)
     return TaskWorkspace(
         fill=NOTHING,
@@ -112,6 +118,8 @@ def _allocate(n: int, c: int, rows: int, limits: int, ahead: HeldMotion) -> Task
         moment=np.zeros(1),
         when=np.zeros(limits, dtype=np.int64),
         ahead=ahead,
+        beyond=np.zeros(rows),
+        runaway=runaway,
         push=np.zeros(n),
     )
 
@@ -128,7 +136,9 @@ def _bind_task(
     levels = work.levels
     work.weight[place] = task.weight
     levels.task[place] = number if task.fades else 0
-    rows = Rows(J=work.J[place], aim=work.aim[place], level=levels.level[place])
+    rows = Rows(
+        J=work.J[place], aim=work.aim[place], level=levels.level[place], beyond=work.beyond[place]
+    )
     return task.bind(state, rows, context)
 
 

@@ -1,0 +1,85 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Workspace of least squares in levels, see :mod:`~.tasks.levels`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from softrobot_dynamics.annotations import Integers, Matrix, Vector
+
+
+class LevelsWorkspace(NamedTuple):
+    """A problem of c variables, K rows in levels and L inequalities, and scratch for it."""
+
+    A: Matrix  # (K, c)
+    b: Vector  # (K,)
+    beyond: Vector  # (K,) part of b that is left out as far as ``later`` says
+    level: Integers  # (K,) 1, 2, ... ; 0: the row does not count
+    C: Matrix  # (L, c)
+    lower: Vector  # (L,) of C w; changed: relaxed bounds
+    upper: Vector  # (L,)
+    yields: Integers  # (L,) in which order they are relaxed: 0 the last, and 4 before 3
+    unit: Vector  # (L,) by which what one is exceeded by counts beside others of its order
+    favoured: Vector  # (c,)
+    relaxed: Vector  # (L,) filled: by how much a bound is exceeded
+    given: Matrix  # (2, L) scratch: the bounds as they were
+    multiplier: Vector  # (L,) filled: of the last level, > 0 at a lower bound, < 0 at an upper one
+    Z: Matrix  # (c, c)
+    B: Matrix  # (max(K, c), c)
+    r: Vector  # (max(K, c),)
+    size: Vector  # (K,) of rows, squared; 0: used
+    place: Integers  # (K,) of a level's rows
+    task: Integers  # (K,) of rows that belong together, counted from 1; 0: no singularities
+    near: Vector  # (2,) least share of a pivot, NEAR at most; 1: such pivots are left out
+    other: Vector  # (c,) the solution with all pivots, near a singularity
+    work: Matrix  # (c, c) lower triangle of W, the work of w, any unit; for rows of tips
+    later: Vector  # (1,) weight of levels after those of tips, 0 to 1; 0: they are strict
+    free: Vector  # (c,) filled: w without limits
+    limited: Vector  # (c,) filled: w within them, whatever ``later`` is
+    start: Vector  # (c,) w without limits and without what is ``beyond``
+    y: Vector  # (c,)
+    V: Matrix  # (L, c) inequalities in whitened variables, of length one
+    length: Vector  # (L,)
+    at: Vector  # (L,) C w
+    sign: Vector  # (L,) of active ones: 1 at the lower bound, -1 at the upper, 0: not active
+    softness: Vector  # (L,) by which active ones yield to each other
+    order: Integers  # (L,) active ones first
+    F: Matrix  # (L, L) factor
+    s: Vector  # (L,)
+    force: Vector  # (L,) multipliers in whitened variables
+
+
+def allocate_levels(c: int, K: int, L: int) -> LevelsWorkspace:
+    """Return a :class:`LevelsWorkspace` for c variables, K rows and L inequalities."""
+    more = max(K, c)
+    vectors = 'lower', 'upper', 'softness', 'relaxed', 'multiplier', 'length', 'at', 'sign', 's'
+    return LevelsWorkspace(
+        A=np.zeros((K, c)),
+        b=np.zeros(K),
+        beyond=np.zeros(K),
+        level=np.zeros(K, dtype=np.int64),
+        C=np.zeros((L, c)),
+        yields=np.zeros(L, dtype=np.int64),
+        unit=np.ones(L),
+        given=np.zeros((2, L)),
+        favoured=np.zeros(c),
+        Z=np.zeros((c, c)),
+        B=np.zeros((more, c)),
+        r=np.zeros(more),
+        size=np.zeros(K),
+        place=np.zeros(K, dtype=np.int64),
+        task=np.zeros(K, dtype=np.int64),
+        near=np.zeros(2),
+        other=np.zeros(c),
+        work=np.eye(c),
+        later=np.zeros(1),
+        free=np.zeros(c),
+        limited=np.zeros(c),
+        start=np.zeros(c),
+        y=np.zeros(c),
+        V=np.zeros((L, c)),
+        order=np.zeros(L, dtype=np.int64),
+        F=np.zeros((L, L)),
+        **{name: np.zeros(L) for name in (*vectors, 'force')},
+    )
