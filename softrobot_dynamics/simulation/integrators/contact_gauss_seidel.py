@@ -6,9 +6,10 @@ Changes shrink by about the same factor r in each sweep, so that all to come add
 times the last. Sweeps end when these are nothing: those of all forces, or those of all velocities
 at contacts. Among several forces that move the robot alike, as friction at both ends of a capsule
 along it, some may go on changing for long, but nothing moves by that. Where so many sweeps are
-to come that they are slow, :mod:`.contact_newton` finds all forces together, and one more sweep
-tells whether each then has its law. Steps are counted as unsettled where neither comes to an end,
-and the last step of Newton's method is not small either.
+to come that they are slow, :mod:`.contact_newton` finds all forces together; what it finds is
+taken back where that is no solution, so that a step without one has forces that sweeps left, which
+gather no energy. Steps are counted as unsettled by the residual of their forces
+(:func:`.contact_law.residual`), not by how either method went on.
 """
 
 import math
@@ -43,7 +44,7 @@ def sweep(contact, system):
     system.change[:] = 0.0
     force_before = motion_before = math.inf
     force_rate = motion_rate = 1.0
-    missed, next_try, tries = math.inf, _FIRST, 0
+    next_try, tries = _FIRST, 0
     for turn in range(SWEEPS):
         changed, moved, largest = _sweep_once(contact, system)
         force_last, motion_last = force_rate, motion_rate
@@ -56,33 +57,29 @@ def sweep(contact, system):
             and changed <= _CHANGING * largest
             and _is_over(moved, by_motion, largest, _STILL[0], _STILL[1])
         )
-        if over:
-            missed = residual(contact, system)
-            if missed <= UNSETTLED:
-                return 0
-        if tries == _TRIES or not (over or turn + 1 >= next_try):
+        if over and residual(contact, system) <= UNSETTLED:
+            return 0
+        if tries == _TRIES or not (turn + 1 >= next_try or (over and tries == 0)):
             continue
         left = max(0, _SOON - turn)
         if over or not (
             _is_near(changed, by_force, left, largest, _SETTLED)
             or _is_near(moved, by_motion, left, largest, _STILL[1])
         ):
-            missed = _improve(contact, system)
-            if missed <= _SOLVED:
+            if _solve(contact, system) <= _SOLVED:
                 return 0
             next_try, tries = turn + 1 + _FIRST, tries + 1
-    missed = _improve(contact, system)
-    return 0 if missed <= UNSETTLED else 1
+    return 0 if _solve(contact, system) <= UNSETTLED else 1
 
 
 @kernel
-def _improve(contact, system):
-    """Solve for all forces together; keep those before if it helps not; return the residual."""
+def _solve(contact, system):
+    """Solve for all forces together, or leave them as they are; return the residual."""
     before = residual(contact, system)
     keep_forces(system)
     solve_together(contact, system)
     after = residual(contact, system)
-    if after < before:
+    if after <= UNSETTLED and after < before:
         return after
     return_to_kept(contact, system)
     return before
