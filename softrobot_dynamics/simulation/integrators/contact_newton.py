@@ -45,7 +45,8 @@ from softrobot_dynamics.simulation.integrators.contact_law import (
 )
 
 ITERATIONS = 25  # at most
-_GIVEN = 6  # of them, the first, that hold the limits of friction
+_HELD_LIMITS = 6  # of them, the first, that hold the limits of friction, at most
+_NEAR = 1e-2  # of the largest force: a step after which these are held no longer
 _SOLVED = 1e-6  # of the largest force: a step that changes velocities by less is the last
 _CLOSE = 1e-4  # the same of steps that do not get smaller: friction that moves nothing may grow on
 _SHRINKS = 0.5
@@ -59,9 +60,9 @@ _SPRING, _DAMPING, _STOP, _PARTS, _HELD, _LIMIT = range(6)  # of a row of laws: 
 @kernel
 def solve_together(contact, system):
     """Change the forces of pairs that take part by Newton's method; they may be no solution."""
-    found = math.inf
+    found, held = math.inf, _HELD_LIMITS
     for turn in range(ITERATIONS):
-        largest = _linearise(contact, system, turn)
+        largest = _linearise(contact, system, turn == 0, turn < held)
         if solve_general(system.matrix, system.unknown) != 0:
             return
         size = _find_step(system)
@@ -70,13 +71,14 @@ def solve_together(contact, system):
             return
         _take_step(system, share)
         before, found = found, size / largest
-        if turn >= _GIVEN and share == 1.0:
-            if found <= (_SOLVED if found < _SHRINKS * before else _CLOSE):
-                return
+        if turn < held:
+            held = turn + 1 if share == 1.0 and found <= _NEAR else held
+        elif share == 1.0 and found <= (_SOLVED if found < _SHRINKS * before else _CLOSE):
+            return
 
 
 @kernel
-def _linearise(contact, system, turn):
+def _linearise(contact, system, first, held):
     """Fill motions, laws and their slopes, and the equations; return the largest force [N]."""
     A, b, largest = system.matrix, system.unknown, 0.0
     A[:, :] = 0.0
@@ -86,7 +88,7 @@ def _linearise(contact, system, turn):
         i = system.active[1 + c]
         u, f, r = system.motion[i], system.force[i], system.step[i]
         u[0], u[1], u[2], u[3] = motion(system, i)
-        _fill_law(contact, system, i, turn)
+        _fill_law(contact, system, i, first, held)
         f0, f1, f2 = _law(contact, system, i, u[0], u[1], u[2], u[3])
         r[0], r[1], r[2] = f0 - f[0], f1 - f[1], f2 - f[2]
         largest = max(largest, abs(f0), abs(f1), abs(f2))
@@ -96,15 +98,15 @@ def _linearise(contact, system, turn):
 
 
 @inlined
-def _fill_law(contact, system, i, turn):
+def _fill_law(contact, system, i, first, held):
     """Fill the numbers of a pair's law, see _SPRING and so on, for the motions as they are."""
     law, own, u, f = system.laws[i], system.own[i], system.motion[i], system.force[i, 0]
     law[_SPRING], law[_DAMPING] = contact.numbers[i, STIFFNESS], damping(contact, i)
     law[_STOP] = law[_PARTS] = 0.0
     law[_HELD] = _HOLD / own[4] if own[4] > 0.0 else 0.0
-    if turn == 0:
+    if first:
         law[_LIMIT] = contact.numbers[i, FRICTION] * max(0.0, f)
-    elif turn == _GIVEN:
+    elif not held:
         law[_LIMIT] = -1.0
     if is_impact(contact, i, u[1] - own[1] * f):
         law[_SPRING], met = 0.0, -contact.speed[i]
