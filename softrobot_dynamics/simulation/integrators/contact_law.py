@@ -172,7 +172,7 @@ def residual(contact, system):
             f1, f2 = f1 - v1 / own[4], f2 - v2 / own[4]
         limit, size = contact.numbers[i, FRICTION] * f[0], math.sqrt(f1 * f1 + f2 * f2)
         share = 1.0 if size <= limit else limit / size
-        off = max(off, abs(share * f1 - f[1]), abs(share * f2 - f[2]))
+        off = max(off, math.sqrt((share * f1 - f[1]) ** 2 + (share * f2 - f[2]) ** 2))
         if not math.isfinite(off):
             return math.inf
         missed, largest = max(missed, off), max(largest, f[0], pushing)
