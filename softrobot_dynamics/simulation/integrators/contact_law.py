@@ -4,10 +4,10 @@ A pair of a :class:`.contact_response.ContactSystem`: how it moves, and the law 
 
 Motions are gap [m] and velocities [m/s] along the pair's axes: normal, and two tangents.
 
-Whether forces have their law is told by :func:`residual`, from these forces alone. The law of
-normal forces, f / k = depth (1 - c v), takes a positive depth more for each force that is added,
-and motions by forces take a positive power; so, friction aside, all forces are nearer to the
-solution than the residual is large, however slowly a method comes to it.
+Whether forces have their law is told by :func:`residual`, from these forces alone. Without
+friction and damping f / k is the depth, which forces lessen by a positive semidefinite matrix; so
+the error of all forces, as a sum of squares over k, is at most that of what they miss their law
+by, however slowly a method comes to it. Changes in a sweep are no such bound.
 """
 
 import math
@@ -147,10 +147,11 @@ def residual(contact, system):
     Return by how much forces miss their law at most, of the largest force; 0 without forces.
 
     A normal force misses that of its gap and speed, one of an impact that with which its pair
-    parts as it should. Friction f misses the nearest force that the normal force holds to f less
-    the force that would stop all sliding: 0 where it holds, and where it is at its limit and
-    against the velocity (maximum dissipation). The change of the state is filled anew, from the
-    forces alone.
+    parts as it should; that of a pair which another impact sends here may be 0 as well, as its own
+    is that of the next step. Friction f misses the force nearest to f less the one that would stop
+    all sliding, of those that the normal force allows: 0 where it holds, and where it is at its
+    limit and against the velocity (maximum dissipation). The change of the state is filled anew,
+    from the forces alone. Returns inf if any is not finite.
     """
     move_by_forces(contact, system)
     missed = largest = 0.0
@@ -158,7 +159,8 @@ def residual(contact, system):
         i = system.active[1 + c]
         f, own = system.force[i], system.own[i]
         gap, v0, v1, v2 = motion(system, i)
-        if is_impact(contact, i, v0 - own[1] * f[0]):
+        meets = -contact.speed[i] > contact.slow
+        if meets and is_impact(contact, i, v0 - own[1] * f[0]):
             pushing = normal_force(
                 contact, i, gap - own[0] * f[0], v0 - own[1] * f[0], own[0], own[1]
             )
@@ -167,13 +169,15 @@ def residual(contact, system):
             k, rest = contact.numbers[i, STIFFNESS], max(0.0, 1.0 - damping(contact, i) * v0)
             pushing = k * rest * max(0.0, -gap)
             off = max(0.0, abs(pushing - f[0]) - k * rest * _ROUNDING * contact.reach)
+            if not meets and contact.onset[i] == 0.0 and contact.restitution[i] > 0.0:
+                off = min(off, f[0])
         f1, f2 = f[1], f[2]
         if own[4] > 0.0:
             f1, f2 = f1 - v1 / own[4], f2 - v2 / own[4]
         limit, size = contact.numbers[i, FRICTION] * f[0], math.sqrt(f1 * f1 + f2 * f2)
         share = 1.0 if size <= limit else limit / size
         off = max(off, math.sqrt((share * f1 - f[1]) ** 2 + (share * f2 - f[2]) ** 2))
-        if not math.isfinite(off):
+        if not math.isfinite(off + f[0] + f1 + f2):
             return math.inf
         missed, largest = max(missed, off), max(largest, f[0], pushing)
     return missed / largest if missed > 0.0 else 0.0
