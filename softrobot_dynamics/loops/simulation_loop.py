@@ -111,7 +111,7 @@ class SimulationLoop(Loop):
 
     @property
     def unsettled(self) -> int:
-        """Number of steps that ended before forces of contact had settled."""
+        """Number of steps whose forces of contact miss their law, see ``Simulator``."""
         return self._simulator.unsettled
 
     def said(self) -> str:

@@ -35,7 +35,7 @@ def report_on(loop: SimulationLoop | None, acting: str, reset: str) -> Report:
         'wake-up lateness p50 / p99 / max [us]': loop.lateness.report(),
         'commands beyond a limit': total['clipped'],
         'command time-outs': total['timeouts'],
-        'steps whose contact forces did not settle': loop.unsettled,
+        'steps whose forces of contact missed their law': loop.unsettled,
         'last refusal': loop.statistics.last_refusal,
         **loop.statistics.refusals(),
     }

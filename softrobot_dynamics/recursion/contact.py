@@ -106,7 +106,7 @@ class ContactWorkspace(NamedTuple):
     lasting: Vector  # (P,) 1 where there was a force in the step before, too
     restitution: Vector  # (P,) of pairs whose damping is not given, else 0
     pushes: Matrix  # (P, 3) [N] on the first, in a step of equal length
-    unsettled: Vector  # (1,) steps whose forces still changed in the last sweep
+    unsettled: Vector  # (1,) steps whose forces miss their law
 
 
 @kernel

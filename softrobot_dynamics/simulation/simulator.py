@@ -23,7 +23,7 @@ from softrobot_dynamics.model.pickling import Pickleable
 from softrobot_dynamics.recursion.contact import ContactWorkspace
 from softrobot_dynamics.recursion.singular_mass import without_inertia
 from softrobot_dynamics.schema.bounds import is_number
-from softrobot_dynamics.simulation.integrators.contact_gauss_seidel import SWEEPS
+from softrobot_dynamics.simulation.integrators.contact_gauss_seidel import UNSETTLED
 from softrobot_dynamics.simulation.integrators.contract import Inputs, Integrator, INTEGRATORS
 from softrobot_dynamics.simulation.joint_stops import JointStops, require_within
 from softrobot_dynamics.simulation.loads import LoadedStepper, LoadedSteps
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 
-_MANY = 3  # steps whose forces of contact have not settled: first impacts may be among them
+_MANY = 3  # steps whose forces of contact miss their law: first impacts may be among them
 
 
 class Simulator(Pickleable):
@@ -100,7 +100,7 @@ class Simulator(Pickleable):
         contact = self._stepper.acts.contact
         if contact is not None:
             contact.unsettled[0] = 0.0  # that step may have been where all objects overlap
-        self._warned = contact is None  # of forces that do not settle
+        self._warned = contact is None  # of forces that miss their law
         self._timed = contact is not None and len(contact.moving.formulas) > 0
         self.reset(q, qd)
 
@@ -166,17 +166,17 @@ class Simulator(Pickleable):
     @property
     def unsettled(self) -> int:
         """
-        Number of steps, since it was made, that ended before forces of contact had settled.
+        Number of steps, since it was made, whose forces of contact miss their law by over 1%.
 
-        See :mod:`.contact_gauss_seidel`.
+        See :func:`.contact_law.residual`. Always 0 with a tolerance, whose steps solve for none.
         """
         contact = self._stepper.acts.contact
         return 0 if contact is None else int(contact.unsettled[0])
 
     def _warn(self) -> None:
-        """Say once that forces of contact have not settled in several steps."""
+        """Say once that forces of contact missed their law in several steps."""
         self._warned = True
-        words = f'forces of contact had not settled after {SWEEPS} sweeps in {_MANY} steps'
+        words = f'forces of contact missed their law by more than {UNSETTLED:.0%} in {_MANY} steps'
         words += f' until {self.time:.6g} s'
         remedy = 'make substep shorter, stiffness less, or masses less different'
         warnings.warn(f'{words}: {remedy}', RuntimeWarning, stacklevel=3)

@@ -237,15 +237,6 @@ def stacked(count, stiffness=None, **more):
     return world(boxes, [FLOOR], **more)
 
 
-def test_forces_that_do_not_settle_are_counted():
-    """Of a box thrown on others that are harder than rounding allows no forces are found."""
-    model = stacked(20, 1e11, initial={'b19/z': [1.95, -1.0]})
-    simulator = sd.Simulator(model, substep=1e-3)
-    assert simulator.unsettled == 0
-    run(simulator, 0.003)
-    assert simulator.unsettled >= 1
-
-
 @both
 def test_the_force_of_contact_holds_a_box_on_an_incline(options):
     """With friction it is against the weight, by the simulator in either kind of steps."""
@@ -259,13 +250,13 @@ def test_the_force_of_contact_holds_a_box_on_an_incline(options):
     )
 
 
-def test_steps_that_have_not_settled_are_said_once():
+def test_steps_whose_forces_miss_their_law_are_said_once():
     """A simulator warns in the third such step, and then no more."""
     simulator = sd.Simulator(stacked(2))
     simulator.contact.unsettled[0] = 2
     run(simulator, 0.01)
     simulator.contact.unsettled[0] = 3
-    with pytest.warns(RuntimeWarning, match='had not settled after 100 sweeps in 3') as said:
+    with pytest.warns(RuntimeWarning, match='missed their law by more than 1% in 3') as said:
         run(simulator, 0.01)
     assert len(said) == 1
 
@@ -301,7 +292,7 @@ def test_a_hard_stack_comes_to_rest(dt):
     run(simulator, 1.0, dt=5e-3)
     _, qd = run(simulator, 0.2, dt=5e-3)
     assert np.abs(qd[:, 1:]).max() < 1e-4
-    assert np.abs(simulator.q[1:].reshape(10, 6)[:, 3:]).max() < 1e-6
+    assert np.abs(simulator.q[1:].reshape(10, 6)[:, 3:5]).max() < 1e-6  # rad: none leans
     assert simulator.unsettled == 0
 
 

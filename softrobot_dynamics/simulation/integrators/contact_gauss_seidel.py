@@ -6,61 +6,83 @@ Changes shrink by about the same factor r in each sweep, so that all to come add
 times the last. Sweeps end when these are nothing: those of all forces, or those of all velocities
 at contacts. Among several forces that move the robot alike, as friction at both ends of a capsule
 along it, some may go on changing for long, but nothing moves by that. Where so many sweeps are
-to come that they are slow, :mod:`.contact_newton` finds all forces together, and one more sweep
-tells whether each then has its law. Steps are counted as unsettled where neither comes to an end,
-and the last step of Newton's method is not small either.
+to come that they are slow, :mod:`.contact_newton` finds all forces together; what it finds is
+taken back where that is no solution, so that a step without one has forces that sweeps left, which
+gather no energy. Steps are counted as unsettled by the residual of their forces
+(:func:`.contact_law.residual`), not by how either method went on.
 """
 
 import math
 
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.recursion.contact_pairs import FRICTION
-from softrobot_dynamics.simulation.integrators.contact_law import follow, motion, normal_force
-from softrobot_dynamics.simulation.integrators.contact_newton import CLOSE, solve_together
+from softrobot_dynamics.simulation.integrators.contact_law import (
+    follow,
+    keep_forces,
+    motion,
+    normal_force,
+    residual,
+    return_to_kept,
+)
+from softrobot_dynamics.simulation.integrators.contact_newton import solve_together
 
 SWEEPS = 100  # over all contacts, at most
 _FIRST = 8  # sweeps, before which nothing is said of how many are to come
-_TRIES = 3  # to solve for all forces together, so many sweeps apart at least
+_TRIES = 6  # to solve for all forces together, so many sweeps apart at least
 _SOON = 80  # sweeps in all: fewer take no longer than to solve for all forces together
 _NOTHING = 1e-10  # of the largest force: change in a sweep that is none
 _SETTLED = 1e-6  # of the largest force: all changes to come that are none
 _STILL = 1e-12, 1e-8  # the same of the largest velocity by the largest force alone
-UNSETTLED = 1e-2  # of the largest force: change or error in the end that is too much
+_CHANGING = 1e-2  # of the largest force: forces that change by more are not over
+_SOLVED = 1e-4  # of the largest force: residual of forces that are kept at once
+UNSETTLED = 1e-2  # of the largest force: residual that is too much
 
 
 @kernel
 def sweep(contact, system):
     """Change the forces of pairs that take part until they have their law; 0, or 1 if not."""
     system.change[:] = 0.0
-    changed = moved = largest = 0.0
     force_before = motion_before = math.inf
-    force_rate = motion_rate = force_last = motion_last = 1.0
-    error, next_try, tries = math.inf, _FIRST, 0
+    force_rate = motion_rate = 1.0
+    next_try, tries = _FIRST, 0
     for turn in range(SWEEPS):
         changed, moved, largest = _sweep_once(contact, system)
-        if error <= CLOSE and changed <= UNSETTLED * largest:
-            return 0
-        error, force_last, motion_last = math.inf, force_rate, motion_rate
+        force_last, motion_last = force_rate, motion_rate
         force_rate = changed / force_before
         motion_rate = moved / motion_before if turn > 0 else 1.0
         by_force, by_motion = max(force_rate, force_last), max(motion_rate, motion_last)
-        if _is_over(changed, by_force, largest, _NOTHING, _SETTLED):
-            return 0
-        if turn > 0 and changed <= UNSETTLED * largest:
-            if _is_over(moved, by_motion, largest, _STILL[0], _STILL[1]):
-                return 0
         force_before, motion_before = changed, moved
-        if turn + 1 >= next_try and tries < _TRIES:
-            left = max(0, _SOON - turn)
-            if not (
-                _is_near(changed, by_force, left, largest, _SETTLED)
-                or _is_near(moved, by_motion, left, largest, _STILL[1])
-            ):
-                error = solve_together(contact, system)
-                next_try, tries = turn + 1 + _FIRST, tries + 1
-    error = solve_together(contact, system)
-    changed, _, largest = _sweep_once(contact, system)
-    return 0 if error <= UNSETTLED and changed <= UNSETTLED * largest else 1
+        over = _is_over(changed, by_force, largest, _NOTHING, _SETTLED) or (
+            turn > 0
+            and changed <= _CHANGING * largest
+            and _is_over(moved, by_motion, largest, _STILL[0], _STILL[1])
+        )
+        if over and residual(contact, system) <= UNSETTLED:
+            return 0
+        if tries == _TRIES or not (turn + 1 >= next_try or (over and tries == 0)):
+            continue
+        left = max(0, _SOON - turn)
+        if over or not (
+            _is_near(changed, by_force, left, largest, _SETTLED)
+            or _is_near(moved, by_motion, left, largest, _STILL[1])
+        ):
+            if _solve(contact, system) <= _SOLVED:
+                return 0
+            next_try, tries = turn + 1 + _FIRST, tries + 1
+    return 0 if _solve(contact, system) <= UNSETTLED else 1
+
+
+@kernel
+def _solve(contact, system):
+    """Solve for all forces together, or leave them as they are; return the residual."""
+    before = residual(contact, system)
+    keep_forces(system)
+    solve_together(contact, system)
+    after = residual(contact, system)
+    if after <= UNSETTLED and after < before:
+        return after
+    return_to_kept(contact, system)
+    return before
 
 
 @kernel

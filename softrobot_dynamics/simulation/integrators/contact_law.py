@@ -3,13 +3,22 @@
 A pair of a :class:`.contact_response.ContactSystem`: how it moves, and the law of its force.
 
 Motions are gap [m] and velocities [m/s] along the pair's axes: normal, and two tangents.
+
+Whether forces have their law is told by :func:`residual`, from these forces alone. Without
+friction and damping f / k is the depth, which forces lessen by a positive semidefinite matrix; so
+the error of all forces, as a sum of squares over k, is at most that of what they miss their law
+by, however slowly a method comes to it. Changes in a sweep are no such bound.
 """
 
 import math
 
-from softrobot_dynamics.compiling.jit import inlined, summing
+from softrobot_dynamics.compiling.jit import inlined, kernel, summing
+from softrobot_dynamics.kernels.linalg import copy
+from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.model.contact_blocks import NOWHERE
-from softrobot_dynamics.recursion.contact_pairs import DAMPING, REBOUND, STIFFNESS
+from softrobot_dynamics.recursion.contact_pairs import DAMPING, FRICTION, REBOUND, STIFFNESS
+
+_ROUNDING = 1e-12  # of the reach: gaps are not known better
 
 
 @inlined
@@ -100,3 +109,75 @@ def normal_force(contact, i, gap, speed, a, w):
     both = 1.0 + k * (depth * c * w + rest * a)
     root = both * both - 4.0 * k * k * a * c * w * depth * rest
     return 2.0 * k * depth * rest / (both + math.sqrt(max(root, 0.0)))
+
+
+@kernel
+def move_by_forces(contact, system):
+    """Fill the change of the state with what follows from all changes of forces in the step."""
+    system.change[:] = 0.0
+    for c in range(system.active[0]):
+        i = system.active[1 + c]
+        f, axes, begun = system.force[i], system.axes[i], contact.pushes[i]
+        d0 = f[0] - dot(axes[:3], begun)
+        d1 = f[1] - dot(axes[3:6], begun)
+        d2 = f[2] - dot(axes[6:], begun)
+        follow(system, i, d0, d1, d2, system.change)
+
+
+@kernel
+def keep_forces(system):
+    """Keep all forces of pairs that take part, for :func:`return_to_kept`."""
+    for c in range(system.active[0]):
+        i = system.active[1 + c]
+        copy(system.force[i], system.kept[i])
+
+
+@kernel
+def return_to_kept(contact, system):
+    """Take the forces that were kept, and the change of the state that follows from them."""
+    for c in range(system.active[0]):
+        i = system.active[1 + c]
+        copy(system.kept[i], system.force[i])
+    move_by_forces(contact, system)
+
+
+@kernel
+def residual(contact, system):
+    """
+    Return by how much forces miss their law at most, of the largest force; 0 without forces.
+
+    A normal force misses that of its gap and speed, one of an impact that with which its pair
+    parts as it should; that of a pair which another impact sends here may be 0 as well, as its own
+    is that of the next step. Friction f misses the force nearest to f less the one that would stop
+    all sliding, of those that the normal force allows: 0 where it holds, and where it is at its
+    limit and against the velocity (maximum dissipation). The change of the state is filled anew,
+    from the forces alone. Returns inf if any is not finite.
+    """
+    move_by_forces(contact, system)
+    missed = largest = 0.0
+    for c in range(system.active[0]):
+        i = system.active[1 + c]
+        f, own = system.force[i], system.own[i]
+        gap, v0, v1, v2 = motion(system, i)
+        meets = -contact.speed[i] > contact.slow
+        if meets and is_impact(contact, i, v0 - own[1] * f[0]):
+            pushing = normal_force(
+                contact, i, gap - own[0] * f[0], v0 - own[1] * f[0], own[0], own[1]
+            )
+            off = abs(pushing - f[0])
+        else:
+            k, rest = contact.numbers[i, STIFFNESS], max(0.0, 1.0 - damping(contact, i) * v0)
+            pushing = k * rest * max(0.0, -gap)
+            off = max(0.0, abs(pushing - f[0]) - k * rest * _ROUNDING * contact.reach)
+            if not meets and contact.onset[i] == 0.0 and contact.restitution[i] > 0.0:
+                off = min(off, f[0])
+        f1, f2 = f[1], f[2]
+        if own[4] > 0.0:
+            f1, f2 = f1 - v1 / own[4], f2 - v2 / own[4]
+        limit, size = contact.numbers[i, FRICTION] * f[0], math.sqrt(f1 * f1 + f2 * f2)
+        share = 1.0 if size <= limit else limit / size
+        off = max(off, math.sqrt((share * f1 - f[1]) ** 2 + (share * f2 - f[2]) ** 2))
+        if not math.isfinite(off + f[0] + f1 + f2):
+            return math.inf
+        missed, largest = max(missed, off), max(largest, f[0], pushing)
+    return missed / largest if missed > 0.0 else 0.0

@@ -18,6 +18,11 @@ an impact along the normal. U = J R J^T with the response R of the robot, so tha
 solution s (n,) of (1 - J^T F' R J^T') s = J^T (F - f) only, of as many equations as the robot has
 coordinates.
 
+The first steps hold the limits of friction at what normal forces before them allow (Tresca's
+friction): they go to the one solution of a convex problem. From farther away steps that change
+both may come to another solution of Coulomb's law, with much larger forces that jam against each
+other.
+
 A step d f is shortened to a share t where it goes too far: to a root of ::
 
     (U_v df) . (f + t df - F(u + t U df))
@@ -40,42 +45,40 @@ from softrobot_dynamics.simulation.integrators.contact_law import (
 )
 
 ITERATIONS = 25  # at most
+_HELD_LIMITS = 6  # of them, the first, that hold the limits of friction, at most
+_NEAR = 1e-2  # of the largest force: a step after which these are held no longer
 _SOLVED = 1e-6  # of the largest force: a step that changes velocities by less is the last
-CLOSE = 1e-4  # the same of steps that do not get smaller: friction that moves nothing may grow on
+_CLOSE = 1e-4  # the same of steps that do not get smaller: friction that moves nothing may grow on
 _SHRINKS = 0.5
 _HOLD = 1e3  # r, times what a force of the pair changes its velocity by
 _ENOUGH = 0.1, 0.3  # of the first slope along a step: one at its end; one where it is shortened
 _HALVINGS = 30
-_SPRING, _DAMPING, _STOP, _PARTS, _HELD = range(5)  # of a row of laws: k, c, r of an impact and
-#  the speed at which it parts, r of friction
+_SPRING, _DAMPING, _STOP, _PARTS, _HELD, _LIMIT = range(6)  # of a row of laws: k, c, r of an
+#  impact and the speed at which it parts, r of friction and its limit [N], < 0 if none is given
 
 
 @kernel
 def solve_together(contact, system):
-    """
-    Change the forces of pairs that take part by Newton's method.
-
-    Returns the last whole step, of normal forces and of velocities by the forces that change those
-    of a pair as much, of the largest force: the error before it; inf if there is no step.
-    """
-    found = math.inf
-    for _ in range(ITERATIONS):
-        largest = _linearise(contact, system)
+    """Change the forces of pairs that take part by Newton's method; they may be no solution."""
+    found, held = math.inf, _HELD_LIMITS
+    for turn in range(ITERATIONS):
+        largest = _linearise(contact, system, turn == 0, turn < held)
         if solve_general(system.matrix, system.unknown) != 0:
-            return math.inf
+            return
         size = _find_step(system)
         share = _find_share(contact, system)
         if not (share > 0.0 and largest > 0.0):
-            return math.inf
+            return
         _take_step(system, share)
         before, found = found, size / largest
-        if share == 1.0 and found <= (_SOLVED if found < _SHRINKS * before else CLOSE):
-            break
-    return found
+        if turn < held:
+            held = turn + 1 if share == 1.0 and found <= _NEAR else held
+        elif share == 1.0 and found <= (_SOLVED if found < _SHRINKS * before else _CLOSE):
+            return
 
 
 @kernel
-def _linearise(contact, system):
+def _linearise(contact, system, first, held):
     """Fill motions, laws and their slopes, and the equations; return the largest force [N]."""
     A, b, largest = system.matrix, system.unknown, 0.0
     A[:, :] = 0.0
@@ -85,7 +88,7 @@ def _linearise(contact, system):
         i = system.active[1 + c]
         u, f, r = system.motion[i], system.force[i], system.step[i]
         u[0], u[1], u[2], u[3] = motion(system, i)
-        _fill_law(contact, system, i)
+        _fill_law(contact, system, i, first, held)
         f0, f1, f2 = _law(contact, system, i, u[0], u[1], u[2], u[3])
         r[0], r[1], r[2] = f0 - f[0], f1 - f[1], f2 - f[2]
         largest = max(largest, abs(f0), abs(f1), abs(f2))
@@ -95,12 +98,16 @@ def _linearise(contact, system):
 
 
 @inlined
-def _fill_law(contact, system, i):
+def _fill_law(contact, system, i, first, held):
     """Fill the numbers of a pair's law, see _SPRING and so on, for the motions as they are."""
     law, own, u, f = system.laws[i], system.own[i], system.motion[i], system.force[i, 0]
     law[_SPRING], law[_DAMPING] = contact.numbers[i, STIFFNESS], damping(contact, i)
     law[_STOP] = law[_PARTS] = 0.0
     law[_HELD] = _HOLD / own[4] if own[4] > 0.0 else 0.0
+    if first:
+        law[_LIMIT] = contact.numbers[i, FRICTION] * max(0.0, f)
+    elif not held:
+        law[_LIMIT] = -1.0
     if is_impact(contact, i, u[1] - own[1] * f):
         law[_SPRING], met = 0.0, -contact.speed[i]
         if met > contact.slow and u[0] - own[0] * f < 0.0 and own[1] > 0.0:
@@ -116,7 +123,9 @@ def _law(contact, system, i, gap, v0, v1, v2):
     else:
         pushing = law[_SPRING] * max(0.0, -gap) * max(0.0, 1.0 - law[_DAMPING] * v0)
     f1, f2 = f[1] - law[_HELD] * v1, f[2] - law[_HELD] * v2
-    limit, size = contact.numbers[i, FRICTION] * pushing, math.sqrt(f1 * f1 + f2 * f2)
+    limit, size = law[_LIMIT], math.sqrt(f1 * f1 + f2 * f2)
+    if limit < 0.0:
+        limit = contact.numbers[i, FRICTION] * pushing
     share = 1.0 if size <= limit else limit / size
     return pushing, share * f1, share * f2
 
@@ -133,11 +142,14 @@ def _fill_slopes(contact, system, i, pushing):
             S[0] = -law[_SPRING] * (1.0 - law[_DAMPING] * u[1])
             S[1] = law[_SPRING] * law[_DAMPING] * u[0]
     f1, f2 = f[1] - law[_HELD] * u[2], f[2] - law[_HELD] * u[3]
-    mu, size = contact.numbers[i, FRICTION], math.sqrt(f1 * f1 + f2 * f2)
-    if size <= mu * pushing:
+    mu, limit, size = 0.0, law[_LIMIT], math.sqrt(f1 * f1 + f2 * f2)
+    if limit < 0.0:
+        mu = contact.numbers[i, FRICTION]
+        limit = mu * pushing
+    if size <= limit:
         S[6] = S[11] = -law[_HELD]
         return
-    e1, e2, held = f1 / size, f2 / size, law[_HELD] * mu * pushing / size
+    e1, e2, held = f1 / size, f2 / size, law[_HELD] * limit / size
     S[4], S[5], S[8], S[9] = mu * e1 * S[0], mu * e1 * S[1], mu * e2 * S[0], mu * e2 * S[1]
     S[6], S[7] = -held * e2 * e2, held * e1 * e2
     S[10], S[11] = S[7], -held * e1 * e1

@@ -38,11 +38,12 @@ class ContactSystem(NamedTuple):
     own: Matrix  # (P, 5) of that, what forces do to their own pair, see :func:`_find_own`
     free: Matrix  # (P, 4) gap [m] and velocity along the axes [m/s] with forces as they were
     force: Matrix  # (P, 3) [N] along the axes
+    kept: Matrix  # (P, 3) [N] forces to return to
     seen: Matrix  # (P, 3) [m/s] velocity along the axes when the last sweep came to it
     change: Vector  # (2 n,) by changes of forces: for each block of its q and then of its qd
     response: Matrix  # (n, 2 n) to a force along each coordinate
     columns: Array  # (7, n, n) see the names above
-    laws: Matrix  # (P, 5) this and what follows: see :mod:`.contact_newton`
+    laws: Matrix  # (P, 6) this and what follows: see :mod:`.contact_newton`
     motion: Matrix  # (P, 4) gap [m] and velocities [m/s]
     slopes: Matrix  # (P, 12) of forces by the motion
     step: Matrix  # (P, 3) [N] of forces; and before, by how much they are not those of the law
@@ -77,11 +78,12 @@ def _allocate(blocks: Integers, sides: Integers) -> ContactSystem:
         own=np.zeros((P, 5)),
         free=np.zeros((P, 4)),
         force=np.zeros((P, 3)),
+        kept=np.zeros((P, 3)),
         seen=np.zeros((P, 3)),
         change=np.zeros(2 * n),
         response=np.zeros((n, 2 * n)),
         columns=np.zeros((7, n, n)),
-        laws=np.zeros((P, 5)),
+        laws=np.zeros((P, 6)),
         motion=np.zeros((P, 4)),
         slopes=np.zeros((P, 12)),
         step=np.zeros((P, 3)),
