@@ -14,8 +14,9 @@ import time
 import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.binding import cached
-from softrobot_dynamics.controllers.predictive.horizon import allocate_horizon, COST, DONE, iterate
+from softrobot_dynamics.controllers.predictive.horizon import allocate_horizon, COST, DONE
 from softrobot_dynamics.controllers.predictive.implicit_step import make_step, TOLERANCE
+from softrobot_dynamics.controllers.predictive.iteration import iteration
 from softrobot_dynamics.controllers.predictive.stage_cost import state_cost
 
 COUNT, STEP, SPAN = 20, 0.01, 30.0  # knots; [s] of each; [N m] of commands about those that hold
@@ -41,7 +42,7 @@ class Problem:
         p.weights.tip[:], p.weights.speed[:] = TIP, SPEED
         p.weights.effort[:], p.weights.change[:] = EFFORT, CHANGE
         p.aims.tip[:] = self.goal
-        self._solve = cached(iterate, p=p)
+        self._solve = iteration(p)
 
     def solve(self):
         """Return (processor time [s], iterations, cost) from the start."""

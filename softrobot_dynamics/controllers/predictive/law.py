@@ -38,7 +38,7 @@ class Predictive(Controller[PredictiveSettings]):
     Model predictive control: commands that are best over a horizon, planned again and again.
 
     Each solution is an iteration of control-limited differential dynamic programming on implicit
-    steps of the robot (:mod:`~softrobot_dynamics.controllers.predictive.horizon`), from
+    steps of the robot (:mod:`~softrobot_dynamics.controllers.predictive.iteration`), from
     where the robot will be when it is taken up, ``interval`` later. Every tick commands what the
     newest plan says, and its gain on what the state differs in. With ``tip``, the reference
     (:meth:`reference_width` 3) is the place of that body's tip [m] in the base frame; else it is

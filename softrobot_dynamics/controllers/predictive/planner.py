@@ -23,9 +23,7 @@ from softrobot_dynamics.controllers.predictive.horizon import (
     COST,
     DONE,
     EXTRA,
-    FAILED,
     Horizon,
-    iterate,
     RESIDUAL,
 )
 from softrobot_dynamics.controllers.predictive.implicit_step import (
@@ -33,6 +31,7 @@ from softrobot_dynamics.controllers.predictive.implicit_step import (
     StepArrays,
     StepWorkspace,
 )
+from softrobot_dynamics.controllers.predictive.iteration import FAILED, iteration
 from softrobot_dynamics.controllers.predictive.warm_start import shift
 
 if TYPE_CHECKING:
@@ -142,7 +141,7 @@ class Planner:
         self._model, self._n, self._m = model, n, m
         self._horizon: Horizon = allocate_horizon(model, MOST_STEPS, touching)
         self.disturbance = self._horizon.step.disturbance
-        self._iterate = cached(iterate, p=self._horizon)
+        self._iterate = iteration(self._horizon)
         self._clearance = 0.0  # [m] that gaps are measured below
         self._room: StepWorkspace = self._horizon.step
         single = StepArrays(*(np.zeros((3, *x.shape[1:])) for x in self._horizon.steps))
@@ -234,7 +233,7 @@ class Planner:
         if clearance != self._clearance:  # only pairs that are nearer get derivatives
             distances = allocate_distances(self._model, p.step.robot, clearance)
             self._horizon = p._replace(costs=p.costs._replace(distances=distances))
-            self._iterate = cached(iterate, p=self._horizon)
+            self._iterate = iteration(self._horizon)
             self._clearance = clearance
 
     def _forget(self) -> None:
