@@ -3,8 +3,8 @@
 The optimisation of the law `predictive` on Crocoddyl's own steps: Euler's, semi-implicit.
 
 With the acceleration a(q, v, u) a step of h leads to v + h a and q + h (v + h a), as in
-Crocoddyl's `IntegratedActionModelEuler`. Search, backward pass and costs are those of the law; only
-the roll-outs, which know the steps, are these.
+Crocoddyl's `IntegratedActionModelEuler`. Search, backward pass and costs are those of the law;
+only the roll-outs, which know the steps, are these.
 """
 
 from typing import Any, NamedTuple
