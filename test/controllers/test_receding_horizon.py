@@ -15,15 +15,13 @@ from softrobot_dynamics.controllers.predictive.horizon import (
     RESIDUAL,
     TRIED,
 )
-from softrobot_dynamics.controllers.predictive.implicit_step import (
-    allocate_steps,
-    make_step,
-    TOLERANCE,
-)
+from softrobot_dynamics.controllers.predictive.implicit_step import make_step, TOLERANCE
 from softrobot_dynamics.controllers.predictive.iteration import iteration, LITTLE
 from softrobot_dynamics.controllers.predictive.roll_out import roll_out, roll_out_and_differentiate
 from softrobot_dynamics.controllers.predictive.stage_cost import state_cost
+from softrobot_dynamics.controllers.predictive.step_workspace import allocate_steps
 from softrobot_dynamics.controllers.predictive.warm_start import shift
+from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 from support.robots import compiled
 
 STEP = 0.01
@@ -50,7 +48,7 @@ def moving(model, seed=1):
     return x, 1.0 + rng.random(model.m)
 
 
-@pytest.mark.parametrize('name', ['double_pendulum', 'pcc_arm'])
+@pytest.mark.parametrize('name', ['double_pendulum', 'pcc_arm', 'servo_arm'])
 def test_derivatives_of_a_step_are_those_of_its_differences(name):
     """The derivatives of a step by q, qd and u equal central differences to 1e-7."""
     model = compiled(name)
@@ -79,6 +77,22 @@ def test_steps_are_of_second_order():
             state = step(state, u, 0.08 / count)[0]
         errors.append(np.abs(state - np.r_[exact.q, exact.qd]).max())
     assert errors[0] < 1e-2 and errors[0] / errors[1] == pytest.approx(4.0, rel=0.15)
+
+
+def test_steps_in_which_cables_become_slack_are_those_of_a_simulation():
+    """Where motors let go of cables, which become slack, steps end where a simulation does."""
+    model, u = compiled('servo_arm'), np.array([2.5, -2.0, 1.5, -2.5])
+    x = np.zeros(2 * model.n)
+    room, kept, _ = allocate_steps(model, 1)
+    kernel, end, slack = cached(make_step, w=room, steps=kept), x.copy(), 0
+    exact = ActuatedSimulator(model, q=x[: model.n], tolerance=1e-9)
+    exact.step(u, 0.1)
+    for _ in range(20):
+        kept.A[:] = 0.0
+        assert kernel(0, x, u, 5e-3, end, 0, 1, TOLERANCE) == 0
+        x, slack = end.copy(), max(slack, (room.drives.tension < 0.0).sum())
+    assert slack == 4 and np.abs(exact.q).max() > 0.1
+    assert x[: model.n] == pytest.approx(exact.q, abs=5e-3 * np.abs(exact.q).max())
 
 
 def problem(model, count, weights, x, before=0.0):

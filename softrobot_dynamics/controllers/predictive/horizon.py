@@ -13,11 +13,6 @@ from softrobot_dynamics.controllers.predictive.backward_pass import (
     BackwardWorkspace,
     Policy,
 )
-from softrobot_dynamics.controllers.predictive.implicit_step import (
-    allocate_steps,
-    StepArrays,
-    StepWorkspace,
-)
 from softrobot_dynamics.controllers.predictive.stage_cost import (
     Aims,
     allocate_aims,
@@ -25,6 +20,11 @@ from softrobot_dynamics.controllers.predictive.stage_cost import (
     allocate_weights,
     CostArrays,
     Weights,
+)
+from softrobot_dynamics.controllers.predictive.step_workspace import (
+    allocate_steps,
+    StepArrays,
+    StepWorkspace,
 )
 
 if TYPE_CHECKING:

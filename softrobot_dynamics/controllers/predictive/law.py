@@ -56,10 +56,6 @@ class Predictive(Controller[PredictiveSettings]):
 
     def __init__(self, model: CompiledModel, **options: Any) -> None:
         super().__init__(model, **options)
-        if model.positioned.any():
-            names = [x for x, held in zip(model.actuator_names, model.positioned) if held]
-            words = 'actuators that are told forces; predictive cannot plan positions of tendons'
-            raise ArgumentError('actuators', names, words)
         if model.contact_plan is None:
             words = 'nothing of this robot may touch, as it has no shapes or no environment'
             if not math.isnan(self.settings.clearance):
@@ -223,7 +219,8 @@ class Predictive(Controller[PredictiveSettings]):
         """Return the command within the limits that is nearest to holding the robot at q (n,)."""
         terms, s = self.evaluate(q, np.zeros(self.model.n)), self.settings
         A = terms.J.T * self.model.signs
-        found = np.linalg.lstsq(A, terms.h, rcond=1e-9)[0]
+        efforts = np.linalg.lstsq(A, terms.h, rcond=1e-9)[0]
+        found = self.model.per_thread.conversion.commands(q, efforts)
         return np.clip(np.where(np.isfinite(found), found, 0.0), s.lower, s.upper)
 
     def _go_on(self, t: float, q: Vector, qd: Vector) -> None:

@@ -26,12 +26,9 @@ from softrobot_dynamics.controllers.predictive.horizon import (
     Horizon,
     RESIDUAL,
 )
-from softrobot_dynamics.controllers.predictive.implicit_step import (
-    make_step,
-    StepArrays,
-    StepWorkspace,
-)
+from softrobot_dynamics.controllers.predictive.implicit_step import make_step
 from softrobot_dynamics.controllers.predictive.iteration import FAILED, iteration
+from softrobot_dynamics.controllers.predictive.step_workspace import StepArrays, StepWorkspace
 from softrobot_dynamics.controllers.predictive.warm_start import shift
 
 if TYPE_CHECKING:
