@@ -51,13 +51,11 @@ def follow(name, seconds, **changes):
         Planner.solve = solve
 
 
-def robots(names, seconds):
+def print_robots(names, seconds):
     """Print a table, in Markdown."""
-    print(
-        '| robot | verdict | largest error, of its way | tip, RMS | ticks at limits | solution: p50, p99 |'
-    )
+    print('| robot | verdict | error, of its way | tip, RMS | ticks at limits | solution, p99 |')
     print('| --- | --- | --- | --- | --- | --- |')
-    for name in names or sorted(shipped('controllers')):
+    for name in names:
         found, times = follow(name, seconds)
         p50, p99 = 1e3 * np.percentile(times, [50, 99]) if times else (np.nan, np.nan)
         words = f'{STATES[found.state]}{": " if found.reason else ""}{found.reason}'

@@ -199,6 +199,19 @@ def test_tendons_that_take_positions_are_planned_within_their_limits():
     assert np.abs(np.diff(found.u, axis=0)).max() <= 12.0 * PERIOD * (1.0 + 1e-9)
 
 
+def test_outputs_that_cannot_be_held_do_not_move_the_others():
+    """One tendon of hybrid_arm would have to push to hold it straight: it is off, nothing else."""
+    model = compiled('hybrid_arm')
+    made = law(model)
+    stay = made.stay(model.q0, np.zeros(model.n))
+    found = sd.closed_loop(model, made, stay, 1.5, start=sd.Start(ramp=0.5))
+    off = np.abs(found.y[-1] - found.y_d[-1]) / np.abs(model.scales.outputs).max(axis=1)
+    assert found.ok.all() and np.abs(found.qd[-1] / model.scales.units).max() < 0.1
+    pushing = off > 0.01
+    assert pushing.sum() == 1 and found.u[-1, pushing] == 0.0
+    assert off[~pushing].max() < 1e-3
+
+
 def test_new_settings_count_at_once_and_a_jump_of_the_goal_does_not_step_the_command():
     """A law that takes over begins with the command in force; weights may change as it runs."""
     model = compiled('double_pendulum')
