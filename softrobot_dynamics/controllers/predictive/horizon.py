@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TYPE_CHECKING
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
@@ -39,6 +39,24 @@ class Limits(NamedTuple):
     lower: Vector
     upper: Vector
     rate: Vector  # [unit/s]
+
+
+class HorizonProblem(NamedTuple):
+    """The problem that a solution is optimal for; arrays are not written to."""
+
+    knot: float  # [s] for which a command is held
+    steps: int  # of the horizon
+    iterations: int  # of each solution
+    renewal: int  # of derivatives, see :class:`.Horizon`
+    contact_force: float  # [N] soft limit of single contacts
+    motion_start: float  # [s] when the given motions of obstacles begin
+    observer: float  # [s] in which a disturbance becomes known; 0: it is not looked for
+    body: int  # whose tip is led
+    weights: dict[str, Any]  # of :class:`.Weights` by name
+    aims: dict[str, Any]  # of :class:`.Aims` but tip, y and time by name
+    lower: Vector  # (m,)
+    upper: Vector  # (m,)
+    rate: Vector  # (m,)
 
 
 class HorizonMotion(NamedTuple):
@@ -103,3 +121,15 @@ def allocate_horizon(model: CompiledModel, count: int, touching: bool = False) -
         known=np.zeros(1),
         renewal=np.ones(1),
     )
+
+
+def take_over(p: Horizon, problem: HorizonProblem) -> None:
+    """Take over weights, aims and limits of a problem."""
+    for name, value in problem.weights.items():
+        getattr(p.weights, name)[:] = value
+    for name, value in problem.aims.items():
+        getattr(p.aims, name)[:] = value
+    p.limits.lower[:], p.limits.upper[:] = problem.lower, problem.upper
+    p.limits.rate[:] = problem.rate
+    p.renewal[0] = problem.renewal
+    p.costs.forces.most[0] = problem.contact_force

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+import functools
 import math
 from typing import Any, ClassVar, TYPE_CHECKING
 
@@ -14,14 +15,12 @@ from softrobot_dynamics.compiling.parallel import compile_in_parallel
 from softrobot_dynamics.controllers.blending import BlendedReference
 from softrobot_dynamics.controllers.contract import Command, Controller, register
 from softrobot_dynamics.controllers.predictive.feedback import follow_plan
-from softrobot_dynamics.controllers.predictive.planner import (
-    HorizonProblem,
-    Plan,
-    Planner,
-    Request,
-)
+from softrobot_dynamics.controllers.predictive.growth import RestAnalysis
+from softrobot_dynamics.controllers.predictive.horizon import HorizonProblem
+from softrobot_dynamics.controllers.predictive.planner import Plan, Planner, Request
 from softrobot_dynamics.controllers.predictive.schedule import PlanSchedule, Solutions
 from softrobot_dynamics.controllers.predictive.settings import PredictiveSettings, problem_of
+from softrobot_dynamics.controllers.predictive.solution_cycle import Timing
 from softrobot_dynamics.dynamics import calls
 from softrobot_dynamics.dynamics.arguments import body_index
 from softrobot_dynamics.errors import ArgumentError
@@ -188,6 +187,20 @@ class Predictive(Controller[PredictiveSettings]):
             sent.append((t, self._u.copy()))
         unmet = np.zeros(self.model.m)
         return Command(self._u, y, velocity, desired, unmet, max(0, cut), ok)
+
+    def growth(
+        self, q: Vector, u: Vector, settings: PredictiveSettings, off: float = 0.0
+    ) -> float:
+        """Return the rate [1/s] at which errors would grow, see :meth:`Controller.growth`."""
+        ticks = max(1, round(settings.interval / self.period))
+        timing = Timing(self.period, ticks, math.ceil(settings.delay / self.period - 1e-9))
+        problem = problem_of(self.model, self.controlled, self._body, settings)
+        return self._at_rest.growth(q, u, problem, self.controlled, timing, off)
+
+    @functools.cached_property
+    def _at_rest(self) -> RestAnalysis:
+        """The analysis of the loop about rest, for any thread."""
+        return RestAnalysis(self.model, self.settings.contact)
 
     def forget_last_step(self) -> None:
         """Learn nothing from the last period, see :meth:`Controller.forget_last_step`."""

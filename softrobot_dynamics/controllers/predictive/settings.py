@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Integers
-from softrobot_dynamics.controllers.predictive.planner import HorizonProblem, MOST_STEPS
+from softrobot_dynamics.controllers.predictive.horizon import HorizonProblem
+from softrobot_dynamics.controllers.predictive.planner import MOST_STEPS
 from softrobot_dynamics.controllers.sampled_data_law import SampledDataSettings
 from softrobot_dynamics.schema.fields import flag, integer, number, text, vector
 from softrobot_dynamics.schema.parameters import parameter
