@@ -61,6 +61,15 @@ def test_a_robot_that_is_off_the_model_is_no_more_stable():
     assert rates[0] < rates[1] < rates[2] < 0.0
 
 
+def test_a_robot_is_looked_at_as_at_rest_where_its_command_does_not_hold_it():
+    """Of joints without springs growth is that under the torques that hold, whatever is told."""
+    law, q = loop_of('double_pendulum')
+    model, place = law.model, q + [0.9, -0.4]
+    hold = sd.inverse_dynamics(model, q=place, qd=0.0 * q, qdd=0.0 * q)
+    rates = [law.growth(place, u, law.settings) for u in (hold, 0.0 * hold)]
+    assert np.abs(hold).max() > 1.0 and rates[1] == pytest.approx(rates[0], rel=1e-5)
+
+
 def test_it_is_not_said_where_there_is_no_state():
     """At a place that is no number growth is nan."""
     law, q = loop_of('servo_arm')

@@ -133,10 +133,13 @@ class RestAnalysis:
         weights = p.weights.effort.copy(), p.weights.change.copy()
         if not np.isfinite(np.concatenate([x, u])).all():
             return None, Q, weights
-        p.steps.A[:], p.step.time[0] = 0.0, 0.0
-        if self._step(0, x, np.array(u, dtype=float), INSTANT, end, 1, 1, TOLERANCE) != 0:
-            return None, Q, weights
-        w = p.step
+        w, command = p.step, np.array(u, dtype=float)
+        w.disturbance[:] = 0.0
+        for _ in range(2):  # then with a force that holds the robot, where the command does not
+            p.steps.A[:], w.time[0] = 0.0, 0.0
+            if self._step(0, x, command, INSTANT, end, 1, 1, TOLERANCE) != 0:
+                return None, Q, weights
+            w.disturbance[:] -= w.terms.M @ p.steps.A[0, 1]
         p.aims.y[0] = w.terms.y - p.costs.y0
         if problem.body >= 0:
             p.aims.tip[0] = calls.forward_kinematics(self._model, q=q)[problem.body][:3, 3]
