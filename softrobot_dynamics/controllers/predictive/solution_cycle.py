@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What the law `predictive` makes of small errors from one solution to the next, without limits.
+Bring small errors on from one solution of the law `predictive` to the next, without limits.
 
 A solution is asked for with the state now, and taken up an interval later, where the robot is
 predicted to be then. Each tick commands what the plan says, and its gain on what the state differs
