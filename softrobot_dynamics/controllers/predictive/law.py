@@ -19,7 +19,11 @@ from softrobot_dynamics.controllers.predictive.growth import RestAnalysis
 from softrobot_dynamics.controllers.predictive.horizon import HorizonProblem
 from softrobot_dynamics.controllers.predictive.planner import Plan, Planner, Request
 from softrobot_dynamics.controllers.predictive.schedule import PlanSchedule, Solutions
-from softrobot_dynamics.controllers.predictive.settings import PredictiveSettings, problem_of
+from softrobot_dynamics.controllers.predictive.settings import (
+    PredictiveSettings,
+    problem_of,
+    require_what_may_touch,
+)
 from softrobot_dynamics.controllers.predictive.solution_cycle import Timing
 from softrobot_dynamics.dynamics import calls
 from softrobot_dynamics.dynamics.arguments import body_index
@@ -55,14 +59,7 @@ class Predictive(Controller[PredictiveSettings]):
 
     def __init__(self, model: CompiledModel, **options: Any) -> None:
         super().__init__(model, **options)
-        if model.contact_plan is None:
-            words = 'nothing of this robot may touch, as it has no shapes or no environment'
-            if not math.isnan(self.settings.clearance):
-                raise ArgumentError(
-                    'predictive.clearance', self.settings.clearance, f'nan: {words}'
-                )
-            if self.settings.contact:
-                raise ArgumentError('predictive.contact', True, f'false: {words}')
+        require_what_may_touch(model, self.settings)
         self._tip = self.settings.tip
         self._body = body_index(model, self._tip, 'tip') if self._tip else -1
         own = np.zeros(0, dtype=np.int64) if self._tip else self.controlled

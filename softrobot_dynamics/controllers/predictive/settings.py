@@ -13,6 +13,7 @@ from softrobot_dynamics.annotations import Integers
 from softrobot_dynamics.controllers.predictive.horizon import HorizonProblem
 from softrobot_dynamics.controllers.predictive.planner import MOST_STEPS
 from softrobot_dynamics.controllers.sampled_data_law import SampledDataSettings
+from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.schema.fields import flag, integer, number, text, vector
 from softrobot_dynamics.schema.parameters import parameter
 from softrobot_dynamics.schema.poses import Pose
@@ -135,6 +136,17 @@ class PredictiveSettings(SampledDataSettings):
         if self.interval + self.delay > 0.5 * self.horizon:
             expected = f'with the delay, at most half the horizon, {0.5 * self.horizon:g} s'
             yield 'interval', self.interval, expected
+
+
+def require_what_may_touch(model: CompiledModel, s: PredictiveSettings) -> None:
+    """Raise ArgumentError if settings are about contact of a robot that cannot touch anything."""
+    if model.contact_plan is not None:
+        return
+    words = 'nothing of this robot may touch, as it has no shapes or no environment'
+    if not math.isnan(s.clearance):
+        raise ArgumentError('predictive.clearance', s.clearance, f'nan: {words}')
+    if s.contact:
+        raise ArgumentError('predictive.contact', True, f'false: {words}')
 
 
 def problem_of(
