@@ -14,7 +14,7 @@ from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.parallel import compile_in_parallel
 from softrobot_dynamics.controllers.blending import BlendedReference
 from softrobot_dynamics.controllers.contract import Command, Controller, register
-from softrobot_dynamics.controllers.predictive.feedback import follow_plan
+from softrobot_dynamics.controllers.predictive.feedback import follow_plan, holding_command
 from softrobot_dynamics.controllers.predictive.growth import RestAnalysis
 from softrobot_dynamics.controllers.predictive.horizon import HorizonProblem
 from softrobot_dynamics.controllers.predictive.planner import Plan, Planner, Request
@@ -96,7 +96,9 @@ class Predictive(Controller[PredictiveSettings]):
         previous = braking(state, 0.0, self.plan.ramp)
         self.plan = self.plan._replace(previous=previous, start=float(t))
         self.last[:] = np.nan if u is None else u
-        self.schedule.begin(t, self._holding(q) if u is None else np.array(u, dtype=float))
+        s = self.settings
+        standing = holding_command(self.model, q, s.lower, s.upper) if u is None else u
+        self.schedule.begin(t, np.array(standing, dtype=float))
 
     def resume(self) -> None:
         """Wait for no solution that is made elsewhere, see :meth:`.Pickleable.resume`."""
@@ -224,14 +226,6 @@ class Predictive(Controller[PredictiveSettings]):
         T = calls.forward_kinematics(self.model, q=q)[self._body]
         J = calls.jacobian(self.model, q=q, body=self._tip)
         return T[:3, 3].copy(), T[:3, :3] @ (J[3:] @ qd)
-
-    def _holding(self, q: Vector) -> Vector:
-        """Return the command within the limits that is nearest to holding the robot at q (n,)."""
-        terms, s = self.evaluate(q, np.zeros(self.model.n)), self.settings
-        A = terms.J.T * self.model.signs
-        efforts = np.linalg.lstsq(A, terms.h, rcond=1e-9)[0]
-        found = self.model.per_thread.conversion.commands(q, efforts)
-        return np.clip(np.where(np.isfinite(found), found, 0.0), s.lower, s.upper)
 
     def _go_on(self, t: float, q: Vector, qd: Vector) -> None:
         """Take up a plan that is due, and ask for the next."""
