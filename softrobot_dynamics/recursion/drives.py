@@ -222,11 +222,12 @@ def add_cable_stiffness(fibres, cables, drives, of_tension, pull, out, q, force)
 
 
 @kernel
-def subtract_by_command(drives, first, force):
+def subtract_by_command(drives, first, force, q, qd):
     """
     Subtract from a force (n, k) what a unit of each command adds to the pull of taut cables.
 
-    Its columns from ``first`` on are the derivatives by commands (m,), whose tensions are known.
+    Its columns from ``first`` on are the derivatives by commands (m,), whose tensions are known at
+    (q, qd). An entry, as few robots have cables.
     """
     for k in range(len(drives.cables)):
         begin = drives.cables[k, FIRST]

@@ -26,7 +26,6 @@ from softrobot_dynamics.compiling.addresses import run, run_three
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.dynamics.response import stiffen
 from softrobot_dynamics.kernels.linalg import copy, invert
-from softrobot_dynamics.recursion.drives import subtract_by_command
 from softrobot_dynamics.recursion.passes import carry
 
 GAMMA = 1.0 - 0.5**0.5
@@ -209,7 +208,8 @@ def _differentiate_end(w, g, inverse, by_all):
             add_multiple(-(g * w.K[i, j] + w.D[i, j]), w.by_v[j], row)
         for k in range(m):
             row[2 * n + k] += w.terms.J[k, i] * w.signs[k]
-    subtract_by_command(w.drives, 2 * n, w.right)
+    if w.by_command.address != 0:
+        run(w.by_command, w.q, w.v)
     for i in range(n):
         row = by_all[i]
         row[:] = 0.0

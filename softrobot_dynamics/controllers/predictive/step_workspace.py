@@ -7,11 +7,13 @@ from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.compiling.addresses import Entry, NOTHING
+from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.controllers.predictive.contact import HorizonForces, step_parts
 from softrobot_dynamics.dynamics.derivative_workspace import DerivativeWorkspace
 from softrobot_dynamics.dynamics.response import ResponseEntries
 from softrobot_dynamics.model.terms import Terms
-from softrobot_dynamics.recursion.drives import Drives
+from softrobot_dynamics.recursion.drives import subtract_by_command
 from softrobot_dynamics.recursion.passes import Robot
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ class StepWorkspace(NamedTuple):
     abrupt: int  # 1: forces may change abruptly, those of contact and of cables
     signs: Vector  # (m,) 0: of those whose positions are commanded
     told: Vector  # (m,) the command
-    drives: Drives  # what holds these positions
+    by_command: Entry  # takes the pull of cables by these from ``right``; NOTHING without cables
     units: Vector  # (n,) of the coordinates
     along: Vector  # (m,) force along y
     q: Vector  # (n,) of the stage
@@ -75,6 +77,10 @@ def allocate_steps(
     }
     squares = {x: np.zeros((n, n)) for x in ('K', 'D', 'S')}
     wide = {x: np.zeros((n, k)) for x in ('by_q', 'by_v', 'right')}
+    by_command = NOTHING
+    if model.positioned.any():
+        given = {'drives': own.drives, 'first': 2 * n, 'force': wide['right']}
+        by_command = entry(subtract_by_command, **given)
     room = StepWorkspace(
         robot=own.robot,
         parts=made.parts,
@@ -86,7 +92,7 @@ def allocate_steps(
         abrupt=int(made.forces.measure.address != 0 or model.positioned.any()),
         signs=own.response.signs,
         told=own.command,
-        drives=own.drives,
+        by_command=by_command,
         units=np.array(model.scales.units, dtype=float),
         along=np.zeros(model.m),
         **vectors,
