@@ -9,6 +9,7 @@ The law `predictive`: how fast it solves, how well a tip follows, and Crocoddyl 
     python benchmarks/predictive.py gap       tip of pcc_arm between two posts, many times
     python benchmarks/predictive.py wall      tip of pcc_arm along a wall, at a bounded force
     python benchmarks/predictive.py published motions like those of papers, in a table
+    python benchmarks/predictive.py robots    every shipped robot by the defaults, in a table
 
 Times are those of the processor, of one process; beside them Pinocchio's `computeRNEADerivatives`
 of the UR10e from Python on the same machine at the same time, by which they scale (needs `pin`).
@@ -23,6 +24,7 @@ from predictive_dds import LOAD, over_dds
 from predictive_gap import CLEARANCE, film_gap, gap_robot, go_through, goal_side, tip_of
 from predictive_peer import compare
 from predictive_published import processor_times, table
+from predictive_robots import print_robots
 from predictive_wall import along_wall
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.predictive.law import Predictive
@@ -93,7 +95,7 @@ def run(robot, duration, plant=None, controlled=None, seconds=None, **given):
 
 def rate(options):
     """Print times of solutions in a running loop."""
-    for robot in options.robots:
+    for robot in options.robots or ('pcc_arm', 'ur10e'):
         seconds, before = [], scale()
         off, _ = run(robot, options.seconds, seconds=seconds)
         us, p99 = np.median(seconds[5:]) * 1e6, np.percentile(seconds[5:], 99) * 1e6
@@ -164,12 +166,19 @@ def published(options):
     print(unit_words(min(before, scale())))
 
 
+def robots(options):
+    """Print whether robots follow by the defaults, and the time of their solutions."""
+    before = scale()
+    print_robots(options.robots or sorted(shipped('controllers')), options.seconds)
+    print(unit_words(min(before, scale())))
+
+
 def main():
     """Print what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.partition('\n\n')[0])
-    names = ['rate', 'circle', 'dds', 'peer', 'gap', 'wall', 'published']
+    names = ['rate', 'circle', 'dds', 'peer', 'gap', 'wall', 'published', 'robots']
     parser.add_argument('what', choices=names)
-    parser.add_argument('--robots', nargs='+', default=['pcc_arm', 'ur10e'])
+    parser.add_argument('--robots', nargs='+', help='default: pcc_arm, ur10e; all')
     parser.add_argument('--seconds', type=float, default=SECONDS)
     parser.add_argument('--loop-rate', type=int, default=500, help='of the nodes [Hz]')
     parser.add_argument('--real-time-factor', type=float, default=1.0, help='of the simulation')
@@ -180,7 +189,7 @@ def main():
     options = parser.parse_args()
     commands = {'rate': rate, 'circle': circle, 'peer': lambda _: compare()}
     commands |= {'wall': lambda _: along_wall()}
-    commands |= {'gap': gap, 'published': published, 'dds': dds}
+    commands |= {'gap': gap, 'published': published, 'dds': dds, 'robots': robots}
     commands[options.what](options)
 
 

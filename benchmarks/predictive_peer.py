@@ -2,20 +2,26 @@
 """
 Crocoddyl's BoxFDDP beside the optimisation of the law `predictive`, on one problem of ur10e.
 
-First with our steps in its nodes, the command before as a part of the state: both must come to the
-same cost, to 1e-6. Then in time, each with steps of its own: those of Crocoddyl are compiled ones
-on Pinocchio's model, explicit of the first order (Euler) and of the second (Runge-Kutta), without
-costs of changes of the command; ours are implicit ones of the second order. Horizon, knots, costs,
-limits, start and end (a relative residual of 1e-9) are the same; one thread.
+First with our steps in its nodes, the command before as a part of the state. Then both on
+Crocoddyl's own steps (Euler, compiled, on Pinocchio's model; ours in
+:mod:`predictive_euler`), without costs of changes of the command: the same problem, in turns in
+time. Costs must be the same to 1e-6. Beside these, the problem with steps of second order: our
+implicit ones, and Crocoddyl's of Runge and Kutta. Horizon, knots, costs, limits, start and end (a
+relative residual of 1e-9) are the same; one thread.
+
+`crocoddyl` 3.2 crashes beside a `pin` other than that which it was built with, so it needs an
+environment of its own: `pip install . crocoddyl==3.2.1 pin==4.0.0`.
 """
 
 import time
 
 import numpy as np
+from predictive_euler import euler_iteration
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.binding import cached
-from softrobot_dynamics.controllers.predictive.horizon import allocate_horizon, COST, DONE, iterate
+from softrobot_dynamics.controllers.predictive.horizon import allocate_horizon, COST, DONE
 from softrobot_dynamics.controllers.predictive.implicit_step import make_step, TOLERANCE
+from softrobot_dynamics.controllers.predictive.iteration import iteration
 from softrobot_dynamics.controllers.predictive.stage_cost import state_cost
 
 COUNT, STEP, SPAN = 20, 0.01, 30.0  # knots; [s] of each; [N m] of commands about those that hold
@@ -24,9 +30,13 @@ ENOUGH, MOST, RUNS = 1e-9, 200, 30
 
 
 class Problem:
-    """The arm that shall move its tip by 70 mm, and our optimisation of it."""
+    """
+    The arm that shall move its tip by 70 mm, and our optimisation of it.
 
-    def __init__(self):
+    With ``euler``, on Euler's steps, and changes of the command cost nothing.
+    """
+
+    def __init__(self, euler=False):
         self.model = sd.compile_model(sd.load_robot('ur10e'))
         self.n, self.body = self.model.n, len(self.model.body_names) - 1
         self.q = self.model.q0 + np.array([0.0, -1.2, 1.4, -0.5, 0.3, 0.0])
@@ -39,9 +49,9 @@ class Problem:
         p.limits.lower[:], p.limits.upper[:] = self.hold - SPAN, self.hold + SPAN
         p.limits.rate[:] = np.inf
         p.weights.tip[:], p.weights.speed[:] = TIP, SPEED
-        p.weights.effort[:], p.weights.change[:] = EFFORT, CHANGE
+        p.weights.effort[:], p.weights.change[:] = EFFORT, 0.0 if euler else CHANGE
         p.aims.tip[:] = self.goal
-        self._solve = cached(iterate, p=p)
+        self._solve = euler_iteration(self.model, p) if euler else iteration(p)
 
     def solve(self):
         """Return (processor time [s], iterations, cost) from the start."""
@@ -177,33 +187,41 @@ def compare():
     try:
         import crocoddyl  # noqa: F401
     except ImportError:
-        print('skipped: crocoddyl is not installed (pip install crocoddyl)')
+        print('skipped: crocoddyl is not installed (its docstring says how)')
         return
-    ours = Problem()
+    ours, euler = Problem(), Problem(euler=True)
     _, count, cost = ours.solve()
     _, others, found = solve(with_our_steps(ours), ours.hold, 1e-12)
-    gap = abs(found / cost - 1.0)
     print(f'our steps: cost {cost:.9g} in {count} iterations, BoxFDDP {found:.9g} in {others}')
-    assert gap < 1e-6, f'costs differ by {gap:.1e}'
-    begin = 0.5 * STEP * TIP * ((ours.tip - ours.goal) ** 2).sum()  # theirs counts the start
-    peers = {
-        words: with_own_steps(ours, order) for words, order in (('Euler', 1), ('Runge-Kutta', 2))
+    require_equal(cost, found)
+    peers = {'Euler': with_own_steps(ours, 1), 'Runge-Kutta': with_own_steps(ours, 2)}
+    runs = {
+        'Euler, ours': euler.solve,
+        'Euler, BoxFDDP': lambda: solve(peers['Euler'], ours.hold, ENOUGH),
+        'implicit, ours': ours.solve,
+        'Runge-Kutta, BoxFDDP': lambda: solve(peers['Runge-Kutta'], ours.hold, ENOUGH),
     }
-    runs = {'ours': ours.solve}
-    for words, problem in peers.items():
-        runs[words] = lambda problem=problem: solve(problem, ours.hold, ENOUGH)
     found = {words: [] for words in runs}
     for _ in range(RUNS):  # in turns
         for words, run in runs.items():
             found[words].append(run())
+    begin = 0.5 * STEP * TIP * ((ours.tip - ours.goal) ** 2).sum()  # theirs counts the start
     for words, rows in found.items():
-        seconds, count, cost = np.median([row[0] for row in rows]), rows[0][1], rows[0][2]
-        least = min(row[0] for row in rows)
-        cost -= 0.0 if words == 'ours' else begin
+        seconds, count, cost = np.median([row[0] for row in rows]), rows[-1][1], rows[-1][2]
+        cost -= begin if 'BoxFDDP' in words else 0.0
         print(
-            f'{words}: cost {cost:.6g}, {count} iterations, {1e3 * seconds:.2f} ms (median of'
-            f' {RUNS}, least {1e3 * least:.2f}), {1e6 * seconds / count:.0f} us an iteration'
+            f'{words}: cost {cost:.9g}, {count} iterations, {1e3 * seconds:.2f} ms (median of'
+            f' {RUNS}), {1e6 * seconds / count:.0f} us an iteration'
         )
+    one, other = (found[f'Euler, {words}'] for words in ('ours', 'BoxFDDP'))
+    require_equal(one[-1][2], other[-1][2] - begin)
+    share = np.median([a[0] for a in one]) / np.median([b[0] for b in other])
+    print(f'Euler: ours takes {share:.2f} of the time of BoxFDDP')
+
+
+def require_equal(cost, other):
+    """Raise AssertionError where two costs differ by more than 1e-6, relative."""
+    assert abs(other / cost - 1.0) < 1e-6, f'costs differ: {cost:.9g}, {other:.9g}'
 
 
 if __name__ == '__main__':

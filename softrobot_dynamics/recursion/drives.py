@@ -219,3 +219,20 @@ def add_cable_stiffness(fibres, cables, drives, of_tension, pull, out, q, force)
             for a in range(n):
                 for b in range(n):
                     out[a, b] -= k * row[a] * row[b]
+
+
+@kernel
+def subtract_by_command(drives, first, force, q, qd):
+    """
+    Subtract from a force (n, k) what a unit of each command adds to the pull of taut cables.
+
+    Its columns from ``first`` on are the derivatives by commands (m,), whose tensions are known at
+    (q, qd). An entry, as few robots have cables.
+    """
+    for k in range(len(drives.cables)):
+        begin = drives.cables[k, FIRST]
+        for i in range(begin, begin + drives.cables[k, COUNT]):
+            if drives.tension[i] > 0.0:
+                pull = drives.stiffness[i] * drives.pull[i]
+                for j in range(len(force)):
+                    force[j, first + k] -= pull * drives.J[i, j]

@@ -13,6 +13,8 @@ from softrobot_dynamics.viewing.shapes import RobotShape
 
 INK, FAINT, TIP = '#22303c', '#9aa7b1', '#d1495b'
 STYLE: dict[str, Any] = {'color': INK, 'fontsize': 9}
+LABEL_PADS = {'x': 2.0, 'y': 2.0, 'z': 16.0}  # [pt] between numbers and names of axes
+SHORT = 0.3  # of the longest axis: the numbers of a shorter one would overlap
 VIEW = 14.0, -58.0  # elevation, azimuth [deg]
 BODY, LIGHT = np.array([0.16, 0.44, 0.58]), np.array([0.15, -0.75, 0.6])
 THING, AROUND, PUSH = np.array([0.93, 0.62, 0.16]), np.array([0.74, 0.77, 0.80]), '#8e1f86'
@@ -106,12 +108,16 @@ def frame_space(axes: Axes3D, points: Matrix) -> None:
     half = np.maximum(half * 1.04, 0.2 * half.max())
     for name, m, h in zip('xyz', middle, half):
         getattr(axes, f'set_{name}lim')(m - h, m + h)
-        getattr(axes, f'set_{name}label')(f'{name} [m]', **STYLE)
+        getattr(axes, f'set_{name}label')(f'{name} [m]', labelpad=LABEL_PADS[name], **STYLE)
         axis = getattr(axes, f'{name}axis')
         axis.set_pane_color((0.968, 0.975, 0.982, 1.0))
         axis.line.set_color(FAINT)
         axes.tick_params(axis=name, labelsize=8, labelcolor=INK, color=FAINT, pad=1)
-        axes.locator_params(axis=name, nbins=5 if h > 0.6 * half.max() else 3)
+        share = h / half.max()
+        if share > SHORT:
+            axes.locator_params(axis=name, nbins=5 if share > 0.6 else 3)
+        else:  # scales are equal, and numbers would overlap
+            axis.set_ticks([])
         axis._axinfo['grid'].update(color='#e1e7ec', linewidth=0.6)  # there is no public way
     axes.set_box_aspect(half, zoom=0.86)
     axes.view_init(*VIEW)

@@ -87,6 +87,19 @@ def test_gains_of_the_law_task_that_are_too_high_are_asked_about(tmp_path):
     assert not found[0]['question'] and found[1]['question'] == 'errors would grow'
 
 
+def test_solutions_that_come_too_rarely_are_asked_about(tmp_path):
+    """The report has the eigenvalue of the loop by `predictive`: long intervals are found."""
+    told, file, found = tmp_path / 'report.json', tmp_path / 'predictive.yaml', []
+    for interval in (0.005, 0.02):
+        own = f'predictive: {{interval: {interval}}}'
+        file.write_text(f'/**: {{ros__parameters: {{controller: predictive, {own}}}}}', 'utf-8')
+        assert cli.main(['check', NAME, '--controller', str(file), '--json', str(told)]) == 0
+        rows = {each['name']: each for each in json.loads(told.read_text())[NAME]}
+        found.append(rows['largest discrete-time eigenvalue at 1 ms'])
+    assert 0.9 < found[0]['value'] < 1.0 < found[1]['value'] < 1.2
+    assert not found[0]['question'] and found[1]['question'] == 'errors would grow'
+
+
 @pytest.mark.parametrize('flags, period, remark', [
     ([], '10', None),
     (['--rate', '500'], '2', 'rate: 100.0 in the parameter file is not used: --rate 500.0'),

@@ -26,6 +26,7 @@ import yaml
 
 PERIOD = 2e-3
 GOAL = np.array([0.8, -0.3])
+SERVO_GOAL = np.array([0.4, -0.3, 0.2, 0.5])  # [rad] of the motors of servo_arm
 GENTLE = {'output_weight': 100.0}  # commands stay within their limits
 
 
@@ -185,10 +186,30 @@ def test_joints_whose_drives_take_setpoints_follow(command):
     assert found.ok.all() and np.abs(found.q - found.y_d).max() < 4e-4
 
 
-def test_tendons_that_take_positions_are_refused_by_name():
-    """A robot whose tendons are told how far to be drawn in is refused as the law is made."""
-    with pytest.raises(ArgumentError, match='positions of tendons'):
-        law(compiled('servo_arm'))
+def test_tendons_that_take_positions_are_planned_within_their_limits():
+    """Outputs of tendons come to their goal by positions within limits and rate limits."""
+    model = compiled('servo_arm')
+    begin, end = (sd.equilibrium(model, command=u).q for u in (np.zeros(4), SERVO_GOAL))
+    y = model.evaluator()(end, 0.0 * end).y - model.y0
+    start = sd.Start(q=begin, u=np.zeros(4), ramp=0.3)
+    found = sd.closed_loop(model, law(model), constant(y), 1.5, start=start)
+    assert found.ok.all()
+    assert np.abs(found.y[-1] - y).max() < 2e-5 < 0.1 * np.abs(found.y[0] - y).max()
+    assert (np.abs(found.u) <= 3.0).all()
+    assert np.abs(np.diff(found.u, axis=0)).max() <= 12.0 * PERIOD * (1.0 + 1e-9)
+
+
+def test_outputs_that_cannot_be_held_do_not_move_the_others():
+    """One tendon of hybrid_arm would have to push to hold it straight: it is off, nothing else."""
+    model = compiled('hybrid_arm')
+    made = law(model)
+    stay = made.stay(model.q0, np.zeros(model.n))
+    found = sd.closed_loop(model, made, stay, 1.5, start=sd.Start(ramp=0.5))
+    off = np.abs(found.y[-1] - found.y_d[-1]) / np.abs(model.scales.outputs).max(axis=1)
+    assert found.ok.all() and np.abs(found.qd[-1] / model.scales.units).max() < 0.1
+    pushing = off > 0.01
+    assert pushing.sum() == 1 and found.u[-1, pushing] == 0.0
+    assert off[~pushing].max() < 1e-3
 
 
 def test_new_settings_count_at_once_and_a_jump_of_the_goal_does_not_step_the_command():

@@ -6,11 +6,8 @@ import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.controllers.contract import CONTROLLERS
-from softrobot_dynamics.controllers.predictive.implicit_step import (
-    allocate_steps,
-    make_step,
-    TOLERANCE,
-)
+from softrobot_dynamics.controllers.predictive.implicit_step import make_step, TOLERANCE
+from softrobot_dynamics.controllers.predictive.step_workspace import allocate_steps
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
 from softrobot_dynamics.references.piecewise import spline, values_at

@@ -7,20 +7,22 @@ from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.controllers.predictive.backward_pass import backward_pass
 from softrobot_dynamics.controllers.predictive.distances import allocate_distances
 from softrobot_dynamics.controllers.predictive.horizon import (
     allocate_horizon,
     COST,
-    iterate,
     RESIDUAL,
+    TRIED,
 )
-from softrobot_dynamics.controllers.predictive.implicit_step import (
-    allocate_steps,
-    make_step,
-    TOLERANCE,
-)
+from softrobot_dynamics.controllers.predictive.implicit_step import make_step, TOLERANCE
+from softrobot_dynamics.controllers.predictive.iteration import iteration, LITTLE
+from softrobot_dynamics.controllers.predictive.roll_out import roll_out, roll_out_and_differentiate
 from softrobot_dynamics.controllers.predictive.stage_cost import state_cost
+from softrobot_dynamics.controllers.predictive.step_workspace import allocate_steps
 from softrobot_dynamics.controllers.predictive.warm_start import shift
+from softrobot_dynamics.dynamics.command_conversion import HeldCables
+from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 from support.robots import compiled
 
 STEP = 0.01
@@ -47,7 +49,7 @@ def moving(model, seed=1):
     return x, 1.0 + rng.random(model.m)
 
 
-@pytest.mark.parametrize('name', ['double_pendulum', 'pcc_arm'])
+@pytest.mark.parametrize('name', ['double_pendulum', 'pcc_arm', 'servo_arm'])
 def test_derivatives_of_a_step_are_those_of_its_differences(name):
     """The derivatives of a step by q, qd and u equal central differences to 1e-7."""
     model = compiled(name)
@@ -78,6 +80,27 @@ def test_steps_are_of_second_order():
     assert errors[0] < 1e-2 and errors[0] / errors[1] == pytest.approx(4.0, rel=0.15)
 
 
+def test_steps_in_which_cables_become_slack_are_those_of_a_simulation():
+    """Where motors let go of cables, which become slack, steps end where a simulation does."""
+    model, u = compiled('servo_arm'), np.array([2.5, -2.0, 1.5, -2.5])
+    x = np.zeros(2 * model.n)
+    room, kept, _ = allocate_steps(model, 1)
+    kernel, end, slack = cached(make_step, w=room, steps=kept), x.copy(), 0
+    evaluate = model.evaluator()
+    cables = HeldCables(model, evaluate.robot)
+    exact = ActuatedSimulator(model, q=x[: model.n], tolerance=1e-9)
+    exact.step(u, 0.1)
+    for _ in range(20):
+        kept.A[:] = 0.0
+        assert kernel(0, x, u, 5e-3, end, 0, 1, TOLERANCE) == 0
+        x = end.copy()
+        evaluate(*np.split(x, 2))
+        pulls = cables.pulls(x[: model.n], u)
+        slack = max(slack, (np.abs(pulls).max(axis=1) == 0.0).sum())
+    assert slack == 4 and np.abs(exact.q).max() > 0.1
+    assert x[: model.n] == pytest.approx(exact.q, abs=5e-3 * np.abs(exact.q).max())
+
+
 def problem(model, count, weights, x, before=0.0):
     """Return a horizon with weights, from a state, and a function that iterates."""
     p = allocate_horizon(model, count)
@@ -85,7 +108,7 @@ def problem(model, count, weights, x, before=0.0):
         getattr(p.weights, name)[:] = value
     p.limits.rate[:] = np.inf
     p.now.x[0], p.now.u[:], p.last[:] = x, before, before
-    kernel = cached(iterate, p=p)
+    kernel = iteration(p)
 
     def solve(iterations=1, tolerance=0.0):
         return kernel(-1, STEP, count, iterations, tolerance)
@@ -201,6 +224,70 @@ def test_a_warm_start_needs_fewer_iterations():
     assert p.report[RESIDUAL] < 1e-3 * cold
 
 
+def by_parts(p, count):
+    """Return the cost of the commands in p, a function of shares to that of moves, the promise."""
+    told, found = np.array([-1.0, STEP, count, 0.0]), np.zeros(1)
+    cached(roll_out_and_differentiate, p=p)(told, found)
+    begun, parts = found[0], ('costs', 'weights', 'aims', 'limits', 'last', 'policy')
+    given = {name: getattr(p, name) for name in parts}
+    go_back = cached(backward_pass, b=p.room, F=p.steps.F, U=p.now.u, **given)
+    assert go_back(STEP, count, 0.0) > 0.0
+    attempt = cached(roll_out, p=p)
+
+    def cost(share):
+        told[3] = share
+        attempt(told, found)
+        return found[0]
+
+    return begun, cost, p.room.promise[0]
+
+
+def test_a_quadratic_cost_falls_as_it_promises():
+    """Of a linear robot whole moves gain what the quadratic cost promises; no half is tried."""
+    p, _ = problem(cart(), 15, LINEAR, np.array([0.3, -0.2]))
+    begun, cost, promise = by_parts(p, 15)
+    assert begun - cost(1.0) == pytest.approx(promise, rel=1e-6) and promise > 0.1 * begun
+    p, solve = problem(cart(), 15, LINEAR, np.array([0.3, -0.2]))
+    assert solve() == 0 and p.report[TRIED] == 1.0
+
+
+def test_half_a_move_is_taken_where_it_gains_more_than_one_that_overshoots():
+    """Where whole moves gain little of what is promised, an iteration takes the better half."""
+    model, count = compiled('double_pendulum'), 20
+    weights = {'output': 3e4, 'effort': 1e-3, 'change': 1e-6}
+
+    def begin():
+        p, solve = problem(model, count, weights, np.r_[model.q0, -1.8, 2.5])
+        p.aims.y[:] = [-0.6, -1.5]
+        return p, solve
+
+    p, _ = begin()
+    begun, cost, promise = by_parts(p, count)
+    whole, half = cost(1.0), cost(0.5)
+    assert half < whole < begun and begun - whole < LITTLE * promise
+    p, solve = begin()
+    assert solve() == 0 and p.report[TRIED] == 2.0
+    assert p.report[COST] == pytest.approx(half, rel=1e-9)
+
+
+def test_the_cost_of_an_output_goes_on_in_a_straight_line_with_its_exact_gradient():
+    """Beyond its pull the cost of an error rises by it, without a step; so does its gradient."""
+    model, weight, pull, x = cart(), 2.0, 0.1, np.zeros(2)
+    p, _ = problem(model, 1, {'output': weight, 'pull': pull}, x)
+    step, end = cached(make_step, w=p.step, steps=p.steps), np.zeros(2)
+    cost = cached(state_cost, w=p.step, weights=p.weights, aims=p.aims, c=p.costs)
+    assert step(0, x, np.zeros(1), STEP, end, 1, 1, TOLERANCE) == 0
+    places, found, slopes = np.linspace(-0.3, 0.3, 61), [], []
+    for place in places:
+        p.aims.y[0] = -place
+        found.append(cost(-1, 0, end, STEP, 1))
+        slopes.append(p.costs.gradient[0, 0])
+    expected = STEP * weight * np.clip(places, -pull, pull)
+    assert np.array(slopes) == pytest.approx(expected, abs=1e-12)
+    middle = 0.5 * (expected[1:] + expected[:-1])
+    assert np.diff(found) == pytest.approx(0.01 * middle, abs=1e-12)
+
+
 def test_soft_limits_hold_coordinates_and_rates_back():
     """Rates and coordinates beyond soft limits stay near them, and would not without."""
     model, count = cart(), 30
@@ -224,7 +311,7 @@ def test_a_clearance_holds_surfaces_apart():
     distances = allocate_distances(model, p.step.robot, 0.02)
     p = p._replace(costs=p.costs._replace(distances=distances))
     p.weights.distance[:], p.aims.clearance[:] = 1e8, 0.02
-    cached(iterate, p=p)(-1, STEP, count, 50, 0.0)
+    iteration(p)(-1, STEP, count, 50, 0.0)
     gaps = 0.35 - 0.05 - p.now.x[:, 0]
     assert gaps.min() == pytest.approx(0.02, abs=5e-4)
 
@@ -244,7 +331,7 @@ def test_an_obstacle_is_predicted_along_its_motion(begin):
     distances = allocate_distances(model, p.step.robot, 0.02)
     p = p._replace(costs=p.costs._replace(distances=distances))
     p.aims.clearance[:], p.aims.time[:] = 0.02, begin
-    cached(iterate, p=p)(-1, STEP, count, 60, 0.0)
+    iteration(p)(-1, STEP, count, 60, 0.0)
     wall_at = 0.35 - begin - STEP * np.arange(1, count + 1)
     gaps = wall_at - 0.05 - p.now.x[1:, 0]
     assert gaps.min() == pytest.approx(0.02, abs=1e-3) and gaps.argmin() > 15
@@ -276,7 +363,7 @@ def test_a_clearance_holds_parts_of_the_robot_apart():
     distances = allocate_distances(model, p.step.robot, 0.02)
     p = p._replace(costs=p.costs._replace(distances=distances))
     p.aims.clearance[:], p.aims.y[:] = 0.02, [0.25, -0.25]
-    cached(iterate, p=p)(-1, STEP, count, 60, 0.0)
+    iteration(p)(-1, STEP, count, 60, 0.0)
     gaps = 0.5 + p.now.x[:, 1] - p.now.x[:, 0] - 0.1
     assert gaps.min() == pytest.approx(0.02, abs=1e-3)
     assert p.now.x[-1, 0] > 0.15 and p.now.x[-1, 1] < -0.15
@@ -304,7 +391,7 @@ def test_the_axes_of_a_tip_are_led_and_their_gradient_is_exact():
     p, _ = problem(model, count, {'rotation': 1e4, 'effort': 1e-3, 'change': 1e-6}, x)
     angle = -0.3  # of both joints, about -y
     p.aims.rotation[:] = Rotation.from_rotvec([0.0, -angle, 0.0]).as_matrix().ravel()
-    kernel = cached(iterate, p=p)
+    kernel = iteration(p)
     kernel(1, STEP, count, 1, 0.0)
     cost = cached(state_cost, w=p.step, weights=p.weights, aims=p.aims, c=p.costs)
     step, end = cached(make_step, w=p.step, steps=p.steps), np.zeros(4)

@@ -135,6 +135,32 @@ controller:
         run_study(plan_study(str(files['own']), vary, **given), folder=tmp_path / 'out', jobs=1)
 
 
+PREDICTIVE = """
+controller:
+  ros__parameters:
+    controller: predictive
+    predictive: {tip: lower_bar}
+    reference:
+      type: circle
+      ramp_time: 0.3
+      circle: {body: lower_bar, center: [0.9, 0.0, -1.2], normal: [0.0, -1.0, 0.0],
+        radius: 0.2, period: 1.0}
+"""
+
+
+def test_a_predictive_law_that_leads_a_tip_is_judged_by_it(controller):
+    """A led tip stays within 2 % of its way with a fifth more mass, if the force is learnt."""
+    controller.write_text(PREDICTIVE, encoding='utf-8')
+    vary = {'mass': '1,1.2', 'predictive.observer': '0,5ms'}
+    experiment = planned(controller, vary, seconds=0.9, tolerance=0.02, runs=None)
+    found = run_study(experiment, jobs=1)
+    (mass, observer), tip = experiment.values.T, found.tip_rms_m
+    learns = observer > 0.0
+    assert (found.state[learns | (mass == 1.0)] == trial.FOLLOWED).all()
+    assert (found.unanswered == 0.0).all() and tip[learns].max() < 1e-3
+    assert tip[~learns & (mass > 1.0)] > 5.0 * tip[learns & (mass > 1.0)]
+
+
 PHASES = """
 controller:
   ros__parameters:

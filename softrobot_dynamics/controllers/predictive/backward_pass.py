@@ -47,6 +47,7 @@ class BackwardWorkspace(NamedTuple):
     r: Vector  # (m,)
     free: Integers  # (m,) 1: free, 0: held at a limit of its own, 2: at one of its rate
     qp: Scratch
+    promise: Vector  # (1,) by how much the whole moves bring the quadratic cost down
 
 
 def allocate_policy(n: int, m: int, count: int) -> Policy:
@@ -69,6 +70,7 @@ def allocate_backward(n: int, m: int) -> BackwardWorkspace:
         Z=np.zeros((m, z)),
         free=np.zeros(m, dtype=np.int64),
         qp=allocate_scratch(m),
+        promise=np.zeros(1),
         **vectors,
     )
 
@@ -80,12 +82,12 @@ def backward_pass(b, F, costs, weights, aims, limits, U, last, h, count, policy,
 
     ``extra`` is added to the Hessian by u, relative to its diagonal. Returns the largest gradient
     by a command that may still move, times the range it can move by, or -1 where a Hessian is not
-    positive definite.
+    positive definite. ``b.promise`` is what the whole moves gain where the cost is quadratic.
     """
     b.V[:] = 0.0
     for i in range(len(b.W)):
         b.W[i, :] = 0.0
-    residual = 0.0
+    residual = b.promise[0] = 0.0
     for k in range(count - 1, -1, -1):
         before = U[k - 1] if k > 0 else last
         _expand(b, F[k], costs, weights, aims, U[k], before, h, k)
@@ -244,6 +246,7 @@ def _go_back(b, gain, move):
         b.r[i] = slope
     copy(b.Qz, b.V)
     for i in range(m):
+        b.promise[0] -= 0.5 * (b.Qu[i] + b.r[i]) * move[i]
         add_multiple(b.r[i], gain[i], b.V)
         add_multiple(move[i], b.by_uz[i], b.V)
     for i in range(z):

@@ -1,7 +1,25 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The command between solutions: that of the plan, and its gain on what the state differs in."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.jit import kernel
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.model.model import CompiledModel
+
+
+def holding_command(model: CompiledModel, q: Vector, lower: Vector, upper: Vector) -> Vector:
+    """Return the command (m,) within limits (m,) that is nearest to holding a robot at q (n,)."""
+    terms = model.per_thread.evaluator(q, np.zeros(model.n))
+    efforts = np.linalg.lstsq(terms.J.T * model.signs, terms.h, rcond=1e-9)[0]
+    found = model.per_thread.conversion.commands(q, efforts)
+    held: Vector = np.clip(np.where(np.isfinite(found), found, 0.0), lower, upper)
+    return held
 
 
 @kernel

@@ -13,114 +13,27 @@ ends at the new state. Newton's matrix is S = M + g D + g^2 K, of the derivative
 q (K), qd (D) and qdd (M). The same S gives the derivatives of the step, by the implicit function
 theorem: S dA = -K dq - (g K + D) dv + J' s du. They are exact where the stages have converged.
 With contact (:mod:`~.predictive.contact`) ID has its forces, and their derivatives leave out how
-normals turn. As these forces change abruptly, corrections are shortened where they do not help.
+normals turn. Cables that motors hold at commanded positions pull in ID, too. As such forces change
+abruptly, where surfaces touch and cables become slack, corrections are shortened where they do not
+help.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple, TYPE_CHECKING
 
-import numpy as np
-from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import run, run_three
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.predictive.contact import HorizonForces, step_parts
-from softrobot_dynamics.dynamics.derivative_workspace import DerivativeWorkspace
-from softrobot_dynamics.dynamics.response import ResponseEntries, stiffen
+from softrobot_dynamics.dynamics.response import stiffen
 from softrobot_dynamics.kernels.linalg import copy, invert
-from softrobot_dynamics.model.terms import Terms
-from softrobot_dynamics.recursion.passes import carry, Robot
-
-if TYPE_CHECKING:
-    from softrobot_dynamics.model.model import CompiledModel
+from softrobot_dynamics.recursion.passes import carry
 
 GAMMA = 1.0 - 0.5**0.5
 TOLERANCE = 1e-10  # of the last correction of Q, in units of the coordinates
 ROUGH = 1e-5  # the same of roll-outs without derivatives: what is left is a hundredth of it
 CLOSE = 1e-5  # the same from which one exact step of Newton's method leaves less than TOLERANCE
 ITERATIONS, STALE = 12, 4  # of Newton's method, and those of them by derivatives of before
-TOUCHING, FREE = 40, 8  # iterations with contact, and those before corrections are shortened
-
-
-class StepWorkspace(NamedTuple):
-    """Arrays that steps of one robot work in; k = 2 n + m columns stand for (q, qd, u)."""
-
-    robot: Robot
-    parts: ResponseEntries
-    terms: Terms  # of the last evaluation: after a step, of its end but for ``missing``
-    by_state: Matrix  # (n, 2 n)
-    stiffness: Matrix  # (n, n) of the actuation
-    disturbance: Vector  # (n,) f, a generalized force that the model does not know
-    time: Vector  # (1,) [s] of the motions of obstacles; a step brings it on
-    touching: int  # 1: forces of contact act, which change abruptly
-    signs: Vector  # (m,)
-    units: Vector  # (n,) of the coordinates
-    along: Vector  # (m,) force along y
-    q: Vector  # (n,) of the stage
-    v: Vector  # (n,)
-    base_q: Vector  # (n,)
-    base_v: Vector  # (n,)
-    r: Vector  # (n,) R, then its correction
-    correction: Vector  # (n,) of A; the last one is not in the terms, see ``missing``
-    missing: Vector  # (n,) what it makes of q at the end of a step
-    K: Matrix  # (n, n)
-    D: Matrix  # (n, n)
-    S: Matrix  # (n, n)
-    by_q: Matrix  # (n, k) derivative of the base, then of the end, of a stage
-    by_v: Matrix  # (n, k)
-    right: Matrix  # (n, k)
-
-
-class StepArrays(NamedTuple):
-    """Values of N steps that start the next solution, and its derivatives."""
-
-    A: Array  # (N, 2, n) accelerations of the stages
-    inverse: Array  # (N, 2, n, n) of S
-    by_all: Array  # (N, 2, n, k) derivatives of A by (q, qd, u)
-    F: Array  # (N, 2 n, k) derivatives of the next state
-
-
-def allocate_steps(
-    model: CompiledModel, count: int, touching: bool = False
-) -> tuple[StepWorkspace, StepArrays, HorizonForces]:
-    """
-    Return the workspace of steps of a model, in arrays of its own, and those of ``count``.
-
-    If ``touching``, forces of contact act, which the last of what is returned measures.
-    """
-    n, k = model.n, 2 * model.n + model.m
-    force = np.zeros(n)
-    own = DerivativeWorkspace(model, force)
-    made = step_parts(model, own, touching)
-    vectors = {
-        x: np.zeros(n) for x in (*('q', 'v', 'base_q', 'base_v', 'r'), 'correction', 'missing')
-    }
-    squares = {x: np.zeros((n, n)) for x in ('K', 'D', 'S')}
-    wide = {x: np.zeros((n, k)) for x in ('by_q', 'by_v', 'right')}
-    room = StepWorkspace(
-        robot=own.robot,
-        parts=made.parts,
-        terms=own.terms,
-        by_state=own.tangents.by_state,
-        stiffness=own.response.stiffness,
-        disturbance=force,
-        time=made.time,
-        touching=int(made.forces.measure.address != 0),
-        signs=model.signs.copy(),
-        units=np.array(model.scales.units, dtype=float),
-        along=np.zeros(model.m),
-        **vectors,
-        **squares,
-        **wide,
-    )
-    arrays = StepArrays(
-        A=np.zeros((count, 2, n)),
-        inverse=np.zeros((count, 2, n, n)),
-        by_all=np.zeros((count, 2, n, k)),
-        F=np.zeros((count, 2 * n, k)),
-    )
-    return room, arrays, made.forces
+ABRUPT, FREE = 40, 8  # iterations of abrupt forces, and those before corrections are shortened
 
 
 @kernel
@@ -136,7 +49,7 @@ def make_step(w, steps, k, x, u, h, end, linearise, fresh, tolerance):
     A, inverse, by_all, F = steps.A[k], steps.inverse[k], steps.by_all[k], steps.F[k]
     n, g, rest = len(w.q), GAMMA * h, (1.0 - GAMMA) * h
     for i in range(len(u)):
-        w.along[i] = w.signs[i] * u[i]
+        w.along[i], w.told[i] = w.signs[i] * u[i], u[i]
     w.time[0] += g
     for i in range(n):
         w.base_q[i], w.base_v[i] = x[i], x[n + i]
@@ -182,8 +95,8 @@ def add_scaled_row(V, rest, A, base_q, base_v, n, i):
 
 @kernel
 def _restart(w, A, g, inverse, linearise, tolerance):
-    """Do as :func:`_settle` without the guess, where contact made it useless."""
-    if w.touching == 0:
+    """Do as :func:`_settle` without the guess, where an abrupt force made it useless."""
+    if w.abrupt == 0:
         return 1
     A[:] = 0.0
     return _settle(w, A, g, inverse, linearise, True, tolerance)
@@ -193,13 +106,13 @@ def _restart(w, A, g, inverse, linearise, tolerance):
 def _settle(w, A, g, inverse, linearise, fresh, tolerance):
     """Solve a stage for A (n,); its state is then in w.q and w.v. Returns 0, or 1."""
     n, before = len(A), math.inf
-    for iteration in range(TOUCHING if w.touching else ITERATIONS):
+    for iteration in range(ABRUPT if w.abrupt else ITERATIONS):
         _evaluate(w, A, g)
         differentiated = fresh or iteration >= STALE
         if differentiated and _differentiate(w, A, g, inverse) != 0:
             return 1
         size = _correct(w, g, inverse)
-        if w.touching and not (differentiated or size < before):  # the force is another here
+        if w.abrupt and not (differentiated or size < before):  # the force is another here
             if _differentiate(w, A, g, inverse) != 0:
                 return 1
             size, differentiated, fresh = _correct(w, g, inverse), True, True
@@ -217,7 +130,7 @@ def _settle(w, A, g, inverse, linearise, fresh, tolerance):
             w.q[i] = w.base_q[i] + g * w.v[i]
         if last:
             return 0
-        if w.touching and iteration >= FREE:
+        if w.abrupt and iteration >= FREE:
             _shorten(w, A, g, inverse, size)
     return 1
 
@@ -295,6 +208,8 @@ def _differentiate_end(w, g, inverse, by_all):
             add_multiple(-(g * w.K[i, j] + w.D[i, j]), w.by_v[j], row)
         for k in range(m):
             row[2 * n + k] += w.terms.J[k, i] * w.signs[k]
+    if w.by_command.address != 0:
+        run(w.by_command, w.q, w.v)
     for i in range(n):
         row = by_all[i]
         row[:] = 0.0

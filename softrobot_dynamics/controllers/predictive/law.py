@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+import functools
 import math
 from typing import Any, ClassVar, TYPE_CHECKING
 
@@ -13,15 +14,17 @@ from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.parallel import compile_in_parallel
 from softrobot_dynamics.controllers.blending import BlendedReference
 from softrobot_dynamics.controllers.contract import Command, Controller, register
-from softrobot_dynamics.controllers.predictive.feedback import follow_plan
-from softrobot_dynamics.controllers.predictive.planner import (
-    HorizonProblem,
-    Plan,
-    Planner,
-    Request,
-)
+from softrobot_dynamics.controllers.predictive.feedback import follow_plan, holding_command
+from softrobot_dynamics.controllers.predictive.growth import RestAnalysis
+from softrobot_dynamics.controllers.predictive.horizon import HorizonProblem
+from softrobot_dynamics.controllers.predictive.planner import Plan, Planner, Request
 from softrobot_dynamics.controllers.predictive.schedule import PlanSchedule, Solutions
-from softrobot_dynamics.controllers.predictive.settings import PredictiveSettings, problem_of
+from softrobot_dynamics.controllers.predictive.settings import (
+    PredictiveSettings,
+    problem_of,
+    require_what_may_touch,
+)
+from softrobot_dynamics.controllers.predictive.solution_cycle import Timing
 from softrobot_dynamics.dynamics import calls
 from softrobot_dynamics.dynamics.arguments import body_index
 from softrobot_dynamics.errors import ArgumentError
@@ -38,7 +41,7 @@ class Predictive(Controller[PredictiveSettings]):
     Model predictive control: commands that are best over a horizon, planned again and again.
 
     Each solution is an iteration of control-limited differential dynamic programming on implicit
-    steps of the robot (:mod:`~softrobot_dynamics.controllers.predictive.horizon`), from
+    steps of the robot (:mod:`~softrobot_dynamics.controllers.predictive.iteration`), from
     where the robot will be when it is taken up, ``interval`` later. Every tick commands what the
     newest plan says, and its gain on what the state differs in. With ``tip``, the reference
     (:meth:`reference_width` 3) is the place of that body's tip [m] in the base frame; else it is
@@ -56,18 +59,7 @@ class Predictive(Controller[PredictiveSettings]):
 
     def __init__(self, model: CompiledModel, **options: Any) -> None:
         super().__init__(model, **options)
-        if model.positioned.any():
-            names = [x for x, held in zip(model.actuator_names, model.positioned) if held]
-            words = 'actuators that are told forces; predictive cannot plan positions of tendons'
-            raise ArgumentError('actuators', names, words)
-        if model.contact_plan is None:
-            words = 'nothing of this robot may touch, as it has no shapes or no environment'
-            if not math.isnan(self.settings.clearance):
-                raise ArgumentError(
-                    'predictive.clearance', self.settings.clearance, f'nan: {words}'
-                )
-            if self.settings.contact:
-                raise ArgumentError('predictive.contact', True, f'false: {words}')
+        require_what_may_touch(model, self.settings)
         self._tip = self.settings.tip
         self._body = body_index(model, self._tip, 'tip') if self._tip else -1
         own = np.zeros(0, dtype=np.int64) if self._tip else self.controlled
@@ -104,7 +96,9 @@ class Predictive(Controller[PredictiveSettings]):
         previous = braking(state, 0.0, self.plan.ramp)
         self.plan = self.plan._replace(previous=previous, start=float(t))
         self.last[:] = np.nan if u is None else u
-        self.schedule.begin(t, self._holding(q) if u is None else np.array(u, dtype=float))
+        s = self.settings
+        standing = holding_command(self.model, q, s.lower, s.upper) if u is None else u
+        self.schedule.begin(t, np.array(standing, dtype=float))
 
     def resume(self) -> None:
         """Wait for no solution that is made elsewhere, see :meth:`.Pickleable.resume`."""
@@ -193,6 +187,20 @@ class Predictive(Controller[PredictiveSettings]):
         unmet = np.zeros(self.model.m)
         return Command(self._u, y, velocity, desired, unmet, max(0, cut), ok)
 
+    def growth(
+        self, q: Vector, u: Vector, settings: PredictiveSettings, off: float = 0.0
+    ) -> float:
+        """Return the rate [1/s] at which errors would grow, see :meth:`Controller.growth`."""
+        ticks = max(1, round(settings.interval / self.period))
+        timing = Timing(self.period, ticks, math.ceil(settings.delay / self.period - 1e-9))
+        problem = problem_of(self.model, self.controlled, self._body, settings)
+        return self._at_rest.growth(q, u, problem, self.controlled, timing, off)
+
+    @functools.cached_property
+    def _at_rest(self) -> RestAnalysis:
+        """The analysis of the loop about rest, for any thread."""
+        return RestAnalysis(self.model, self.settings.contact)
+
     def forget_last_step(self) -> None:
         """Learn nothing from the last period, see :meth:`Controller.forget_last_step`."""
         self.schedule.asked = math.nan
@@ -218,13 +226,6 @@ class Predictive(Controller[PredictiveSettings]):
         T = calls.forward_kinematics(self.model, q=q)[self._body]
         J = calls.jacobian(self.model, q=q, body=self._tip)
         return T[:3, 3].copy(), T[:3, :3] @ (J[3:] @ qd)
-
-    def _holding(self, q: Vector) -> Vector:
-        """Return the command within the limits that is nearest to holding the robot at q (n,)."""
-        terms, s = self.evaluate(q, np.zeros(self.model.n)), self.settings
-        A = terms.J.T * self.model.signs
-        found = np.linalg.lstsq(A, terms.h, rcond=1e-9)[0]
-        return np.clip(np.where(np.isfinite(found), found, 0.0), s.lower, s.upper)
 
     def _go_on(self, t: float, q: Vector, qd: Vector) -> None:
         """Take up a plan that is due, and ask for the next."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
@@ -23,16 +23,14 @@ from softrobot_dynamics.controllers.predictive.horizon import (
     COST,
     DONE,
     EXTRA,
-    FAILED,
     Horizon,
-    iterate,
+    HorizonProblem,
     RESIDUAL,
+    take_over,
 )
-from softrobot_dynamics.controllers.predictive.implicit_step import (
-    make_step,
-    StepArrays,
-    StepWorkspace,
-)
+from softrobot_dynamics.controllers.predictive.implicit_step import make_step
+from softrobot_dynamics.controllers.predictive.iteration import FAILED, iteration
+from softrobot_dynamics.controllers.predictive.step_workspace import StepArrays, StepWorkspace
 from softrobot_dynamics.controllers.predictive.warm_start import shift
 
 if TYPE_CHECKING:
@@ -43,24 +41,6 @@ FIRST_ITERATIONS = 8  # of the first solution, which has nothing to begin with
 LEARNING, LEADING, DELAYED = range(3)  # single steps aside of a horizon
 FINE = 1e-9  # tolerance of these, in units of coordinates: a force is learnt by them
 SETTLED = 1e-9  # residual, of the cost, below which there is nothing to improve
-
-
-class HorizonProblem(NamedTuple):
-    """The problem that a solution is optimal for; arrays are not written to."""
-
-    knot: float  # [s] for which a command is held
-    steps: int  # of the horizon
-    iterations: int  # of each solution
-    renewal: int  # of derivatives, see :class:`.Horizon`
-    contact_force: float  # [N] soft limit of single contacts
-    motion_start: float  # [s] when the given motions of obstacles begin
-    observer: float  # [s] in which a disturbance becomes known; 0: it is not looked for
-    body: int  # whose tip is led
-    weights: dict[str, Any]  # of :class:`.Weights` by name
-    aims: dict[str, Any]  # of :class:`.Aims` but tip, y and time by name
-    lower: Vector  # (m,)
-    upper: Vector  # (m,)
-    rate: Vector  # (m,)
 
 
 class Request(NamedTuple):
@@ -142,7 +122,7 @@ class Planner:
         self._model, self._n, self._m = model, n, m
         self._horizon: Horizon = allocate_horizon(model, MOST_STEPS, touching)
         self.disturbance = self._horizon.step.disturbance
-        self._iterate = cached(iterate, p=self._horizon)
+        self._iterate = iteration(self._horizon)
         self._clearance = 0.0  # [m] that gaps are measured below
         self._room: StepWorkspace = self._horizon.step
         single = StepArrays(*(np.zeros((3, *x.shape[1:])) for x in self._horizon.steps))
@@ -222,19 +202,12 @@ class Planner:
     def _take(self, problem: HorizonProblem) -> None:
         """Take over weights, aims and limits."""
         p = self._horizon
-        for name, value in problem.weights.items():
-            getattr(p.weights, name)[:] = value
-        for name, value in problem.aims.items():
-            getattr(p.aims, name)[:] = value
-        p.limits.lower[:], p.limits.upper[:] = problem.lower, problem.upper
-        p.limits.rate[:] = problem.rate
-        p.renewal[0] = problem.renewal
-        p.costs.forces.most[0] = problem.contact_force
+        take_over(p, problem)
         clearance = float(p.aims.clearance[0])
         if clearance != self._clearance:  # only pairs that are nearer get derivatives
             distances = allocate_distances(self._model, p.step.robot, clearance)
             self._horizon = p._replace(costs=p.costs._replace(distances=distances))
-            self._iterate = cached(iterate, p=self._horizon)
+            self._iterate = iteration(self._horizon)
             self._clearance = clearance
 
     def _forget(self) -> None:

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Integers
-from softrobot_dynamics.controllers.predictive.planner import HorizonProblem, MOST_STEPS
+from softrobot_dynamics.controllers.predictive.horizon import HorizonProblem
+from softrobot_dynamics.controllers.predictive.planner import MOST_STEPS
 from softrobot_dynamics.controllers.sampled_data_law import SampledDataSettings
+from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.schema.fields import flag, integer, number, text, vector
 from softrobot_dynamics.schema.parameters import parameter
 from softrobot_dynamics.schema.poses import Pose
@@ -57,8 +59,12 @@ class PredictiveSettings(SampledDataSettings):
         'Roll, pitch and yaw that the axes of the tip shall have, base frame',
     )
     output_weight: float = parameter(
-        number('-', at_least=0.0, default=1e5),
+        number('-', at_least=0.0, default=1e6),
         'Weight of the error of outputs, relative to what a unit of a coordinate does to them',
+    )
+    output_pull: float = parameter(
+        number('-', above=0.0, default=1e3),
+        'Largest slope of the cost by the error of an output, relative as output_weight',
     )
     posture_weight: float = parameter(
         number('-', at_least=0.0, default=0.0),
@@ -132,6 +138,17 @@ class PredictiveSettings(SampledDataSettings):
             yield 'interval', self.interval, expected
 
 
+def require_what_may_touch(model: CompiledModel, s: PredictiveSettings) -> None:
+    """Raise ArgumentError if settings are about contact of a robot that cannot touch anything."""
+    if model.contact_plan is not None:
+        return
+    words = 'nothing of this robot may touch, as it has no shapes or no environment'
+    if not math.isnan(s.clearance):
+        raise ArgumentError('predictive.clearance', s.clearance, f'nan: {words}')
+    if s.contact:
+        raise ArgumentError('predictive.contact', True, f'false: {words}')
+
+
 def problem_of(
     model: CompiledModel, controlled: Integers, body: int, s: PredictiveSettings
 ) -> HorizonProblem:
@@ -145,7 +162,8 @@ def problem_of(
     span = s.upper - s.lower
     share = 1.0 / np.where(np.isfinite(span) & (span > 0.0), span, 1.0) ** 2
     sizes = np.abs(model.scales.outputs).max(axis=1)
-    output = s.output_weight / np.where(sizes > 0.0, sizes, 1.0) ** 2
+    sizes = np.where(sizes > 0.0, sizes, 1.0)
+    output = s.output_weight / sizes**2
     rest = np.clip(s.feed_forward, s.lower, s.upper)
     room = s.margin * units
     return HorizonProblem(
@@ -161,6 +179,7 @@ def problem_of(
             'tip': s.tip_weight if s.tip else 0.0,
             'rotation': s.rotation_weight if s.tip else 0.0,
             'output': np.where(own, 0.0 if s.tip else output, 0.0),
+            'pull': s.output_pull / max(s.output_weight, 1e-300) * sizes,
             'posture': s.posture_weight / units**2,
             'speed': s.speed_weight / units**2,
             'limit': s.limit_weight,

@@ -4,7 +4,9 @@ Cost of a state on the horizon, its gradient and its Gauss-Newton Hessian.
 
 Per second: half the sum of weighted squares of what the tip, the outputs, the coordinates and
 their rates differ in from what they shall be, and of what coordinates, rates, distances and
-forces of contact are beyond soft limits.
+forces of contact are beyond soft limits. Large errors of outputs cost in proportion (Huber, Ann.
+Math. Stat. 35, 1964), so that one that no command can remove does not outweigh all others; the
+Hessian is then that of the parabola that touches this cost from above.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ class Weights(NamedTuple):
     tip: Vector  # (1,) [1/m^2]
     rotation: Vector  # (1,) [1/rad^2]
     output: Vector  # (m,) [1/unit of y^2]
+    pull: Vector  # (m,) [unit of y] from where on the cost of an error is linear
     posture: Vector  # (n,) [1/unit of q^2]
     speed: Vector  # (n,) [1/unit of qd^2]
     limit: Vector  # (1,) of coordinates and rates beyond soft limits, in units of the coordinates
@@ -79,7 +82,8 @@ def allocate_weights(n: int, m: int) -> Weights:
     """Return :class:`Weights` of nothing."""
     one = {x: np.zeros(1) for x in ('tip', 'rotation', 'limit', 'distance', 'force')}
     of_u = {x: np.zeros(m) for x in ('output', 'effort', 'change')}
-    return Weights(**one, **of_u, **{x: np.zeros(n) for x in ('posture', 'speed')})
+    of_q = {x: np.zeros(n) for x in ('posture', 'speed')}
+    return Weights(**one, **of_u, **of_q, pull=np.full(m, np.inf))
 
 
 def allocate_aims(n: int, m: int, count: int) -> Aims:
@@ -136,6 +140,9 @@ def state_cost(w, weights, aims, c, body, k, x, h, differentiate):
         weight = h * weights.output[i]
         if weight > 0.0:
             off = w.terms.y[i] + dot(w.terms.J[i], w.missing) - c.y0[i] - aims.y[k, i]
+            if abs(off) > weights.pull[i]:  # linear from there on, below the parabola that is left
+                total += 0.5 * weight * weights.pull[i] * (abs(off) - weights.pull[i])
+                weight *= weights.pull[i] / abs(off)
             total += 0.5 * weight * off * off
             if differentiate:
                 _add_square(w.terms.J[i], weight, off, gradient, by_qq)
