@@ -45,11 +45,12 @@ from numba.core.compiler import Compiler, CompileResult, DefaultPassBuilder, Fla
 from numba.core.registry import cpu_target, CPUDispatcher
 from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
-from numba.core.typed_passes import NopythonRewrites
+from numba.core.typed_passes import NativeLowering, NopythonRewrites
 from numba.core.types.functions import BaseFunction
 from numba.core.untyped_passes import InlineClosureLikes, MakeFunctionToJitFunction
 from softrobot_dynamics.compiling import c_functions, folder, prebuilt
 from softrobot_dynamics.compiling.error_reports import error_reports
+from softrobot_dynamics.compiling.numba_lowering import KernelLowering
 from softrobot_dynamics.compiling.targets import Keys, level_keys, own_keys
 
 _FOR_COMPILED_CALLERS = {'nopython': True, 'no_cpython_wrapper': True, 'no_cfunc_wrapper': True}
@@ -186,7 +187,8 @@ class _Compiler(Compiler):
         constants = self.state.func_id.code.co_consts
         closures = any(isinstance(constant, CodeType) for constant in constants)
         unused = {NopythonRewrites} if closures else {NopythonRewrites, *_OF_CLOSURES}
-        manager.passes = [each for each in manager.passes if each[0] not in unused]
+        own = {NativeLowering: KernelLowering}
+        manager.passes = [(own.get(x, x), y) for x, y in manager.passes if x not in unused]
         manager.finalize()
         return [manager]
 
