@@ -20,6 +20,7 @@ import numpy as np
 from rclpy.serialization import deserialize_message, serialize_message
 from softrobot_dynamics.annotations import Array
 from softrobot_dynamics.errors import MessageError
+from softrobot_dynamics.nodes.messaging.padding import padding
 
 if TYPE_CHECKING:
     from builtin_interfaces.msg import Time
@@ -77,7 +78,8 @@ class MessageTemplate:
             name: Slot(_FORMS[values.typecode], _place(marked, name, values), shape)
             for name, (values, shape) in marks.items()
         }
-        places = sorted(slot.bounds for slot in self.slots.values())
+        gaps = padding(message, data)
+        places = sorted([*gaps, *(slot.bounds for slot in self.slots.values())])
         begins, ends = [0, *(end for _, end in places)], [*(x for x, _ in places), len(data)]
         self._constant = [(x, y, data[x:y]) for x, y in zip(begins, ends) if y > x]
 
@@ -88,7 +90,7 @@ class MessageTemplate:
         return cls(deserialize_message(data, type(message)), data, fields)
 
     def matches(self, data: bytes) -> bool:
-        """Tell whether bytes differ from the template in nothing but the numbers of its fields."""
+        """Tell whether bytes differ from the template in nothing but its fields and padding."""
         if len(data) != self._length:
             return False
         for begin, end, constant in self._constant:
