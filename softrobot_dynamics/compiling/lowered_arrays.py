@@ -93,7 +93,12 @@ def entry(builder: Any, kind: Any, array: Any, indices: Sequence[Index | Slice])
 
 
 def view(
-    context: Any, builder: Any, kind: Any, array: Any, indices: Sequence[Index | Slice], wanted: Any
+    context: Any,
+    builder: Any,
+    kind: Any,
+    array: Any,
+    indices: Sequence[Index | Slice],
+    wanted: Any,
 ) -> Any:
     """Return the part of an array that indices select, as an array of a type."""
     sizes = [_size(builder, array, i) for i in range(kind.ndim)]

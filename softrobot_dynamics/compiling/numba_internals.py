@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-All that this package uses of numba's internals: the one module that imports them.
+What this package uses of numba's internals, but for the step to LLVM code (:mod:`.numba_lowering`).
 
 Classes of numba are extended here, and nothing in numba is replaced. It is imported for tested
 versions only (:mod:`.numba_versions`); :mod:`.numba_public` does the same without. Used are
@@ -11,7 +11,7 @@ versions only (:mod:`.numba_versions`); :mod:`.numba_public` does the same witho
   :class:`_ForCallers` and :class:`_Linked` stop once the code is simplified: a function that
   others only link into theirs is optimised there, and no machine code is made of it alone.
 - ``DefaultPassBuilder``: the passes of a compilation. :class:`_Compiler` leaves out those that
-  find nothing to do in kernels.
+  find nothing to do in kernels, and has another one in the place of ``NativeLowering``.
 - ``Flags``, ``BaseFunction``: options of a compilation, and the type of a function.
   :class:`_Flags` and :class:`_Typing`, which :class:`_Compiler` hands to numba, make type
   inference faster.

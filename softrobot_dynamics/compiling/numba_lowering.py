@@ -3,32 +3,26 @@
 Numba's step from typed operations to LLVM code, in less time for what kernels consist of.
 
 :class:`KernelLowering` is the pass, :class:`_Lower` extends numba's class of that name. It emits
-sums and products, entries and views of arrays, loops over ranges, fields and calls at once
-(:mod:`.lowered_numbers`, :mod:`.lowered_arrays`), where numba looks for the best of many
-implementations, and builds what it emits of many more instructions, which LLVM has to read and to
-remove. The rest is left to numba. The machine code computes the same numbers.
-
-A variable becomes a value of LLVM if it is assigned once, before all that uses it, and a place in
-memory otherwise; numba has such values within a block only.
+sums and products (:mod:`.lowered_numbers`), entries and views of arrays (:mod:`.lowered_arrays`),
+loops over ranges, fields and calls at once. Numba looks for the best of many implementations each
+time, and emits several times as many instructions, which LLVM has to read and to remove. What is
+not known here is left to numba. The machine code computes the same numbers.
 """
 
-from collections import Counter
 from typing import Any
 
 from llvmlite import ir as llvm
 from numba import types
 from numba.core import cgutils, ir
-from numba.core.analysis import must_use_alloca
 from numba.core.compiler_machinery import register_pass
-from numba.core.errors import LoweringError, new_error_context
 from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering
 from softrobot_dynamics.compiling import lowered_arrays as arrays
 from softrobot_dynamics.compiling.lowered_numbers import conversion, operation
+from softrobot_dynamics.compiling.lowered_variables import ValueLower
 
 _OF_TRY = 'numba.core.unsafe.eh'  # module of what a `try` becomes
 _ITER, _STEP, _COUNT = 0, 2, 3  # places of the fields of an iterator of a range
-_RANGE_START, _RANGE_STOP, _RANGE_STEP = 0, 1, 2
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -66,103 +60,19 @@ def _is_of_try(block: Any) -> bool:
     )
 
 
-class _Builder(llvm.IRBuilder):
-    """LLVM's builder, which takes a field of a structure from where it was put in."""
-
-    def __init__(self, block: Any) -> None:
-        super().__init__(block)
-        self._taken: dict[tuple[Any, ...], Any] = {}  # in the block that it is at
-
-    def extract_value(self, agg: Any, idx: Any, name: str = '') -> Any:
-        """Return a field, without an instruction where it is known."""
-        places = tuple(idx) if isinstance(idx, (tuple, list)) else (idx,)
-        while places and isinstance(agg, llvm.InsertValue):
-            put = tuple(agg.indices)
-            if put == places[: len(put)]:
-                agg, places = agg.value, places[len(put) :]
-            elif put[: len(places)] == places:  # a part of it
-                break
-            else:
-                agg = agg.aggregate
-        if not places:
-            return agg
-        key = id(self.block), id(agg), places
-        if key not in self._taken:
-            self._taken[key] = super().extract_value(agg, places, name)
-        return self._taken[key]
-
-
-class _Lower(Lower):
+class _Lower(ValueLower):
     """Numba's object that lowers a function, for kernels."""
 
-    def _find_singly_assigned_variable(self) -> None:
-        """Find the variables that are assigned once, before all that uses them."""
-        blocks, lifetime = self.func_ir.blocks, self.func_ir.variable_lifetime
-        count: Counter[str] = Counter()
-        place = {}
-        for label, block in blocks.items():
-            for inst in block.body:
-                if isinstance(inst, ir.Assign):
-                    count[inst.target.name] += 1
-                    place[inst.target.name] = label
-        once = {name for name, times in count.items() if times == 1}
-        once -= must_use_alloca(blocks)
-        before = lifetime.cfg.dominators()
-        for label, used in lifetime.usedefs.usemap.items():
-            # a block is lowered after those of smaller labels
-            once -= {
-                name
-                for name in used & once
-                if not (place[name] < label and place[name] in before[label])
-            }
-        self._singly_assigned_vars = once
-        self._blk_local_varmap: dict[str, Any] = {}
-        self._slots: dict[str, Any] = {}  # for what a callee returns, by LLVM type
-
-    def setup_function(self, fndesc: Any) -> None:
-        """Begin a function."""
-        super().setup_function(fndesc)
-        self.builder = _Builder(self.entry_block)
-        self.call_helper = self.call_conv.init_call_helper(self.builder)
-
-    def pre_block(self, block: Any) -> None:
-        """Begin a block; none is within a `try`."""
-        self._cur_ir_block = block
-
-    def lower_block(self, block: Any) -> None:
-        """Lower a block; an error says where it was."""
-        self.pre_block(block)
-        for inst in block.body:
-            self.loc = inst.loc
-            try:
-                self.lower_inst(inst)
-            except Exception as error:
-                with new_error_context(
-                    'lowering "{inst}" at {loc}',
-                    inst=inst,
-                    loc=inst.loc,
-                    errcls_=lambda *words: LoweringError(*words, loc=inst.loc),  # noqa: B023
-                ):
-                    raise error
-        self.post_block(block)
+    def init(self) -> None:
+        """Begin without places for what callees return."""
+        super().init()
+        self._slots: dict[str, Any] = {}  # by LLVM type
 
     def lower_inst(self, inst: Any) -> None:
         """Lower one operation."""
-        if isinstance(inst, ir.Assign):
-            kind = self.typeof(inst.target.name)
-            self.storevar(self.lower_assign(kind, inst), inst.target.name)
-        elif isinstance(inst, (ir.SetItem, ir.StaticSetItem)):
-            if not self._stored(inst):
-                super().lower_inst(inst)
-        elif not isinstance(inst, ir.Del):  # which counts references, and there are none
+        stored = isinstance(inst, (ir.SetItem, ir.StaticSetItem)) and self._stored(inst)
+        if not stored:
             super().lower_inst(inst)
-
-    def storevar(self, value: Any, name: str, argidx: int | None = None) -> None:
-        """Assign a value to a variable."""
-        if name in self._singly_assigned_vars:
-            self._blk_local_varmap[name] = value
-        else:
-            self.builder.store(value, self.getvar(name))
 
     def lower_assign(self, ty: Any, inst: Any) -> Any:
         """Return the value that is assigned to a variable of a type."""
@@ -246,9 +156,7 @@ class _Lower(Lower):
         wanted = self.fndesc.calltypes[inst].args[2]
         number = self._converted(inst.value, wanted)
         number = conversion(self.context, self.builder, number, wanted, array.dtype)
-        pointer = arrays.entry(
-            self.builder, array, self.loadvar(inst.target.name), indices
-        )
+        pointer = arrays.entry(self.builder, array, self.loadvar(inst.target.name), indices)
         self.builder.store(number, pointer)
         return True
 
@@ -316,7 +224,7 @@ class _Lower(Lower):
     def _call(self, kind: Any, expr: Any) -> Any:
         """Return what a call returns, of a compiled function, or one of a few of Python's."""
         function, signature = self.typeof(expr.func.name), self.fndesc.calltypes[expr]
-        if isinstance(function, types.Dispatcher):
+        if type(function) is types.Dispatcher:  # not one of Python code
             return self._call_compiled(function, signature, expr)
         emit = _FUNCTIONS.get(getattr(function, 'typing_key', None))
         if emit is None or expr.vararg or expr.kws or signature.return_type != kind:
