@@ -231,9 +231,6 @@ def test_variables_that_branches_and_loops_assign():
                 last = value
                 high = last
             x, y = y, x
-            if i > 0:
-                low += previous
-            previous = 0.25 * value
         if n > 2:
             high += only
         while y < 4.0 and n > 0:
