@@ -2,7 +2,7 @@
 """
 Time to compile and to evaluate with and without the options of `compiling/jit.py`.
 
-    python benchmarks/compiling.py [robot] [--turns 5]
+    python benchmarks/compiling.py [robot] [--turns 5] [--ways 'as it is' 'lowered by numba']
 
 Each way in turn, in a new process with an empty kernel cache: as it is; with LLVM code made by
 numba alone (`compiling/numba_lowering.py`); with what lets Python and C call every function, and
@@ -68,6 +68,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
     parser.add_argument('robot', nargs='?', default='trimmed_helicoid')
     parser.add_argument('--turns', type=int, default=1)
+    parser.add_argument('--ways', nargs='+', choices=WAYS, default=WAYS)
     parser.add_argument('--way', help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.way:
@@ -76,11 +77,11 @@ def main():
         return
     found = defaultdict(list)
     for _ in range(options.turns):
-        for way in WAYS:
+        for way in options.ways:
             found[way].append(measure_apart(options.robot, way))
     for way, times in found.items():
         first, later = np.median(times, axis=0)
-        ratios = np.median(np.array(times) / found[WAYS[0]], axis=0)
+        ratios = np.median(np.array(times) / found[options.ways[0]], axis=0)
         print(
             f'{way:22s} first terms {first:6.1f} s ({ratios[0]:.2f}), '
             f'later {later:7.1f} us ({ratios[1]:.2f})'

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-What this package uses of numba's internals, but for the step to LLVM code (:mod:`.numba_lowering`).
+Use numba's internals, but for those of the step to LLVM code (:mod:`.numba_lowering`).
 
 Classes of numba are extended here, and nothing in numba is replaced. It is imported for tested
 versions only (:mod:`.numba_versions`); :mod:`.numba_public` does the same without. Used are

@@ -16,8 +16,7 @@ from rclpy.serialization import deserialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.errors import MessageError  # noqa: E402
 from softrobot_dynamics.nodes.messaging.codec import Decoder, Encoder  # noqa: E402
-from softrobot_dynamics.nodes.messaging.padding import padding  # noqa: E402
-from softrobot_dynamics.nodes.messaging.template import MessageTemplate, serialised  # noqa: E402
+from softrobot_dynamics.nodes.messaging.template import MessageTemplate, padding, serialised  # noqa: E402
 from std_msgs.msg import Float64, Float64MultiArray, Int32, MultiArrayDimension, MultiArrayLayout  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
