@@ -24,7 +24,7 @@ from numba.core import event
 LLVM, PASS = 'numba:llvm_lock', 'numba:run_pass'
 
 
-class Profile(event.ThreadedSubscription):
+class Profile(event.Listener):
     """Sums own times by (function, pass), LLVM's apart."""
 
     def __init__(self):

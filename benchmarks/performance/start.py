@@ -155,11 +155,12 @@ by as many processes as there are processors, at most four
 {alone[0].text()} s, with derivatives {alone[1].text()} s.
 
 `python benchmarks/cold_start.py` profiles the closed loop of `pcc_arm` by numba's events, in one
-process. Of 33.2 s of processor time (where Pinocchio's `computeRNEADerivatives` of a chain of six
-joints takes 2.8 µs from Python; before inner functions were left to their outermost callers:
-41.6 s) about 36 % are the making of LLVM's input, 33 % LLVM's own, 12 % type inference, 4 % the
-reading of bytecode. The formulas of the robot take an eighth; the rest is the same for every
-robot, and is in the cache for the next one.
+process. Of 22.5 s of processor time on a busy machine about 38 % are LLVM's own, 18 % the making
+of its input, 16 % type inference, 8 % the reading of bytecode. The formulas of the robot take an
+eighth; the rest is the same for every robot, and is in the cache for the next one. LLVM's input is
+made by the package (`compiling/numba_lowering.py`). Where numba makes it, the first terms of
+`trimmed_helicoid` take 1.71 times as much processor time, later ones 1.03 times
+(`python benchmarks/compiling.py`, medians of three turns).
 
 With the kernels of a [wheel](realtime.md#kernels-in-a-wheel) in a fresh environment, by the same
 benchmark: 0.5 s of processor time with an empty cache, as with a full one (two runs); 10.8 s

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-All that this package uses of numba's internals: the one module that imports them.
+Use numba's internals, but for those of the step to LLVM code (:mod:`.numba_lowering`).
 
 Classes of numba are extended here, and nothing in numba is replaced. It is imported for tested
 versions only (:mod:`.numba_versions`); :mod:`.numba_public` does the same without. Used are
@@ -11,7 +11,7 @@ versions only (:mod:`.numba_versions`); :mod:`.numba_public` does the same witho
   :class:`_ForCallers` and :class:`_Linked` stop once the code is simplified: a function that
   others only link into theirs is optimised there, and no machine code is made of it alone.
 - ``DefaultPassBuilder``: the passes of a compilation. :class:`_Compiler` leaves out those that
-  find nothing to do in kernels.
+  find nothing to do in kernels, and has another one in the place of ``NativeLowering``.
 - ``Flags``, ``BaseFunction``: options of a compilation, and the type of a function.
   :class:`_Flags` and :class:`_Typing`, which :class:`_Compiler` hands to numba, make type
   inference faster.
@@ -45,11 +45,12 @@ from numba.core.compiler import Compiler, CompileResult, DefaultPassBuilder, Fla
 from numba.core.registry import cpu_target, CPUDispatcher
 from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
-from numba.core.typed_passes import NopythonRewrites
+from numba.core.typed_passes import NativeLowering, NopythonRewrites
 from numba.core.types.functions import BaseFunction
 from numba.core.untyped_passes import InlineClosureLikes, MakeFunctionToJitFunction
 from softrobot_dynamics.compiling import c_functions, folder, prebuilt
 from softrobot_dynamics.compiling.error_reports import error_reports
+from softrobot_dynamics.compiling.numba_lowering import KernelLowering
 from softrobot_dynamics.compiling.targets import Keys, level_keys, own_keys
 
 _FOR_COMPILED_CALLERS = {'nopython': True, 'no_cpython_wrapper': True, 'no_cfunc_wrapper': True}
@@ -186,7 +187,8 @@ class _Compiler(Compiler):
         constants = self.state.func_id.code.co_consts
         closures = any(isinstance(constant, CodeType) for constant in constants)
         unused = {NopythonRewrites} if closures else {NopythonRewrites, *_OF_CLOSURES}
-        manager.passes = [each for each in manager.passes if each[0] not in unused]
+        own = {NativeLowering: KernelLowering}
+        manager.passes = [(own.get(x, x), y) for x, y in manager.passes if x not in unused]
         manager.finalize()
         return [manager]
 

@@ -1,7 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Numba's internals: used in one module, for tested versions only, and never changed."""
+"""Numba's internals: used in a few modules, for tested versions only, and never changed."""
 
 import ast
+import functools
 import json
 import os
 from pathlib import Path
@@ -11,7 +12,8 @@ import pytest
 from softrobot_dynamics.compiling.numba_versions import is_tested, keeps_machine_code, TESTED_RANGE
 from support.programs import finish, PACKAGE, start
 
-ALONE = PACKAGE / 'compiling' / 'numba_internals.py'
+INTERNAL = {'numba_internals', 'numba_lowering', 'lowered_arrays', 'lowered_variables'}
+"""Modules that import what numba does not document."""
 PUBLIC = {
     'numba', 'numba.types', 'numba.extending', 'llvmlite', 'llvmlite.ir', 'llvmlite.binding',
 }  # fmt: skip
@@ -40,14 +42,16 @@ NUMBERS = """
 """A program that prints dynamics, the command of a tick and a simulated state."""
 
 
+@functools.cache
 def sources():
-    """Return (path, syntax tree) of every module of the package."""
-    return [(path, ast.parse(path.read_text())) for path in sorted(PACKAGE.rglob('*.py'))]
+    """Return (path, the nodes of the syntax tree) of every module of the package."""
+    paths = sorted(PACKAGE.rglob('*.py'))
+    return [(path, list(ast.walk(ast.parse(path.read_text())))) for path in paths]
 
 
-def imported(tree):
+def imported(nodes):
     """Return the dotted names that a module imports, and what from them."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         if isinstance(node, ast.ImportFrom) and node.module:
@@ -63,24 +67,30 @@ def is_private(name):
 
 
 @pytest.mark.quick
-def test_one_module_imports_private_parts_of_numba():
-    """No other module imports from modules of numba or llvmlite that are not documented."""
-    found = {path for path, tree in sources() if any(map(is_private, imported(tree)))}
-    assert found == {ALONE}
+def test_few_modules_import_private_parts_of_numba():
+    """No others import from modules of numba that are not documented; those, no others import."""
+    found = {path for path, nodes in sources() if any(map(is_private, imported(nodes)))}
+    assert found == {PACKAGE / 'compiling' / f'{name}.py' for name in INTERNAL}
+    users = {
+        path.stem
+        for path, nodes in sources()
+        if any(not INTERNAL.isdisjoint(name.split('.')) for name in imported(nodes))
+    }
+    assert users <= {'compiler', *INTERNAL}
 
 
 @pytest.mark.quick
 def test_no_attribute_of_numba_is_changed():
     """No module assigns to an attribute of what it has imported from numba, or by setattr."""
-    for path, tree in sources():
-        names = {name.rpartition('.')[2] for name in _aliases(tree)}
-        for node in ast.walk(tree):
+    for path, nodes in sources():
+        names = {name.rpartition('.')[2] for name in _aliases(nodes)}
+        for node in nodes:
             assert not _root_assigned(node) & names, (path, node.lineno)
 
 
-def _aliases(tree):
+def _aliases(nodes):
     """Names under which a module knows what it has imported from numba or llvmlite."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if alias.name.partition('.')[0] in ('numba', 'llvmlite'):

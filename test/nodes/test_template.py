@@ -11,12 +11,13 @@ pytest.importorskip('rclpy')
 
 from builtin_interfaces.msg import Time  # noqa: E402
 from geometry_msgs.msg import Point  # noqa: E402
+from rcl_interfaces.msg import Parameter, ParameterEvent  # noqa: E402
 from rclpy.serialization import deserialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.errors import MessageError  # noqa: E402
 from softrobot_dynamics.nodes.messaging.codec import Decoder, Encoder  # noqa: E402
-from softrobot_dynamics.nodes.messaging.template import MessageTemplate, serialised  # noqa: E402
-from std_msgs.msg import Float64, Float64MultiArray, Int32, MultiArrayDimension  # noqa: E402
+from softrobot_dynamics.nodes.messaging.template import MessageTemplate, padding, serialised  # noqa: E402
+from std_msgs.msg import Float64, Float64MultiArray, Int32, MultiArrayDimension, MultiArrayLayout  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
@@ -118,11 +119,67 @@ def test_numbers_whose_place_is_not_certain_are_read_the_ordinary_way():
         assert decoder.decode(encoder.encode()) == message
 
 
-def test_gaps_between_texts_may_hold_any_bytes(monkeypatch):
-    """A sender that leaves other bytes there than we would is read the short way as well."""
-    data = bytearray(serialised(JointState(name=['ab', 'cd'], position=numbers(2))))
-    data[data.index(b'ab\0') + 3] = 0x55
-    decoder, expected = Decoder(JointState), deserialize_message(bytes(data), JointState)
-    assert decoder.decode(bytes(data)) == expected
+GAPPED = [
+    JointState(name=['ab', 'cd'], position=numbers(2)),
+    JointState(name=['a', '\N{LATIN SMALL LETTER E WITH ACUTE}', 'bcdefgh'], effort=numbers(3)),
+    JointState(),
+    Float64MultiArray(data=[2.5]),
+    Float64MultiArray(
+        data=[2.5, 3.5],
+        layout=MultiArrayLayout(
+            dim=[MultiArrayDimension(label='abc', size=2), MultiArrayDimension()]
+        ),
+    ),
+    trajectory(2),
+    markers(3),
+    ParameterEvent(new_parameters=[Parameter(name='p')]),
+]
+"""Messages with padding before texts, counts and numbers of several sizes."""
+
+
+@pytest.mark.parametrize('message', GAPPED, ids=lambda x: type(x).__name__)
+def test_padding_may_hold_any_bytes(message):
+    """The message stays the same whatever its padding holds."""
+    data = bytearray(serialised(message))
+    gaps = padding(message, bytes(data))
+    for fill in (0x00, 0x55, 0xFF):
+        for begin, end in gaps:
+            data[begin:end] = bytes([fill]) * (end - begin)
+        assert deserialize_message(bytes(data), type(message)) == message
+
+
+@pytest.mark.parametrize(
+    ('message', 'gaps'),
+    [
+        (GAPPED[0], [(17, 20), (31, 32), (39, 40)]),  # after the frame and both names
+        (GAPPED[3], [(16, 20)]),  # before the double, at 16 from the end of the head
+        (trajectory(2), [(17, 20), (31, 32), (39, 40), (48, 52), (72, 76)]),
+    ],
+)
+def test_padding_is_where_alignment_leaves_it(message, gaps):
+    """Padding ends at multiples of 4 or 8 from the end of the head; nothing else is padding."""
+    assert padding(message, serialised(message)) == gaps
+
+
+@pytest.mark.parametrize('message', GAPPED[:5], ids=lambda x: type(x).__name__)
+def test_padding_may_differ_from_message_to_message(message, monkeypatch):
+    """Messages whose padding is filled otherwise are read the short way, to the same numbers."""
+    data = serialised(message)
+    gaps, decoder = padding(message, data), Decoder(type(message))
+    decoder.decode(data)
     monkeypatch.setattr('softrobot_dynamics.nodes.messaging.codec.deserialize_message', None)
-    assert decoder.decode(bytes(data)) == expected
+    for fill in range(1, 256, 50):
+        filled = bytearray(data)
+        for begin, end in gaps:
+            filled[begin:end] = bytes((fill + place) % 256 for place in range(begin, end))
+        assert decoder.decode(bytes(filled)) == message
+
+
+def test_no_padding_is_assumed_in_other_encodings_and_longer_messages():
+    """Bytes of a head that is not known, or too few for the message, have no padding."""
+    message = GAPPED[0]
+    data = serialised(message)
+    assert padding(message, data)
+    assert padding(message, b'\0\7' + data[2:]) == []
+    assert padding(message, data[:-1]) == []
+    assert padding(message, data + b'\1\2')[-1] == (len(data), len(data) + 2)

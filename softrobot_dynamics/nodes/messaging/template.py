@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import contextlib
 from itertools import count, islice
 import math
+import re
 from struct import Struct
 from typing import Any, NamedTuple, Protocol, TYPE_CHECKING
 
@@ -26,6 +27,14 @@ if TYPE_CHECKING:
 
 STAMP = Struct('=iI')  # a builtin_interfaces/Time: seconds, nanoseconds
 _HEAD = 4  # bytes that say how the rest is encoded
+_PLAIN = {b'\0\0', b'\0\1'}  # begin of the head of this encoding: big and little endian
+_SIZES = {
+    'boolean': 1, 'octet': 1, 'char': 1, 'int8': 1, 'uint8': 1, 'int16': 2, 'uint16': 2,
+    'int32': 4, 'uint32': 4, 'float': 4, 'int64': 8, 'uint64': 8, 'double': 8,
+}  # fmt: skip
+_COUNT = 4  # bytes of the length of a text or a sequence
+_SEQUENCE = re.compile(r'sequence<(.+?)(?:, \d+)?>')
+_ARRAY = re.compile(r'(.+)\[\d+\]')
 #: Codes of the module `array` by the type of a field in the definition of a message.
 _CODES = {'double': 'd', 'float': 'f', 'int32': 'i', 'uint32': 'i'}
 _FORMS = {code: np.dtype(code).str for code in _CODES.values()}
@@ -77,7 +86,8 @@ class MessageTemplate:
             name: Slot(_FORMS[values.typecode], _place(marked, name, values), shape)
             for name, (values, shape) in marks.items()
         }
-        places = sorted(slot.bounds for slot in self.slots.values())
+        gaps = padding(message, data)
+        places = sorted([*gaps, *(slot.bounds for slot in self.slots.values())])
         begins, ends = [0, *(end for _, end in places)], [*(x for x, _ in places), len(data)]
         self._constant = [(x, y, data[x:y]) for x, y in zip(begins, ends) if y > x]
 
@@ -88,7 +98,7 @@ class MessageTemplate:
         return cls(deserialize_message(data, type(message)), data, fields)
 
     def matches(self, data: bytes) -> bool:
-        """Tell whether bytes differ from the template in nothing but the numbers of its fields."""
+        """Tell whether bytes differ from the template in nothing but its fields and padding."""
         if len(data) != self._length:
             return False
         for begin, end, constant in self._constant:
@@ -113,6 +123,56 @@ def serialised(message: GeneratedMessage) -> bytes:
         while deserialize_message(data[:-1], type(message)) == message:
             data = data[:-1]
     return data
+
+
+def padding(message: GeneratedMessage, data: bytes) -> list[tuple[int, int]]:
+    """
+    Return where padding begins and ends in the bytes of a message, and what follows the message.
+
+    In the encoding of DDS (XCDR version 1) a number begins at a multiple of its size, counted from
+    the end of the head. Fast DDS does not set the bytes that this leaves free, so they differ from
+    one message to the next. None are found in other encodings, nor where the message does not end
+    within the bytes.
+    """
+    if data[:2] not in _PLAIN:
+        return []
+    place, found = 0, []
+    for alignment, size in _parts(message):
+        begin = -(-place // alignment) * alignment
+        if begin > place:
+            found.append((_HEAD + place, _HEAD + begin))
+        place = begin + size
+    end = _HEAD + place
+    if end > len(data):
+        return []
+    return [*found, (end, len(data))] if end < len(data) else found
+
+
+def _parts(message: GeneratedMessage) -> Iterator[tuple[int, int]]:
+    """Yield (alignment, size) of the parts of a message, in bytes."""
+    for field, kind in message.get_fields_and_field_types().items():
+        yield from _parts_of(getattr(message, field), kind)
+
+
+def _parts_of(value: Any, kind: str) -> Iterator[tuple[int, int]]:
+    """Yield (alignment, size) of the parts of a value of a type in the definition of a message."""
+    sequence = _SEQUENCE.fullmatch(kind)
+    several = sequence or _ARRAY.fullmatch(kind)
+    if sequence:
+        yield _COUNT, _COUNT
+    if several and several[1] in _SIZES:
+        if len(value):
+            size = _SIZES[several[1]]
+            yield size, size * len(value)
+    elif several:
+        for each in value:
+            yield from _parts_of(each, several[1])
+    elif kind in _SIZES:
+        yield _SIZES[kind], _SIZES[kind]
+    elif kind.startswith('string'):
+        yield _COUNT, _COUNT + len(value.encode()) + 1
+    else:
+        yield from _parts(value)
 
 
 def find(message: GeneratedMessage, path: str) -> tuple[GeneratedMessage, str]:

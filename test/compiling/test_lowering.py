@@ -1,0 +1,324 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Kernels that are lowered to LLVM code by this package compute what numba's own code computes."""
+
+from typing import NamedTuple
+
+from numba import njit
+import numpy as np
+import pytest
+from softrobot_dynamics.compiling import compiler  # noqa: F401 (which imports the internals)
+from softrobot_dynamics.compiling.jit import OPTIONS
+from softrobot_dynamics.compiling.numba_internals import _Compiler
+
+RANDOM = np.random.default_rng(11)
+PASS = 'kernel_lowering'
+INF, NAN = np.inf, np.nan
+
+
+class Pair(NamedTuple):
+    """A NamedTuple of two types."""
+
+    values: np.ndarray
+    factor: float
+
+
+def compiled(function):
+    """Return a function compiled by this package, and by numba alone."""
+    return njit(pipeline_class=_Compiler, **OPTIONS)(function), njit(**OPTIONS)(function)
+
+
+def assert_same(function, *cases):
+    """Check that both give the same bits, of what is returned and of the arrays given."""
+    ours, numbas = compiled(function)
+    for case in cases:
+        first, second = (tuple(map(copied, case)) for _ in range(2))
+        assert bits(ours(*first)) == bits(numbas(*second))
+        assert [bits(x) for x in first] == [bits(x) for x in second]
+    for made in ours.overloads.values():
+        times = made.metadata['pipeline_times']['nopython']
+        assert any(name.endswith(PASS) for name in times)
+
+
+def copied(value):
+    """Return a value, or a copy of an array with the same strides."""
+    return value.copy(order='K') if isinstance(value, np.ndarray) else value
+
+
+def bits(value):
+    """Return the type and the bytes of a number or an array; of several, a list."""
+    if isinstance(value, tuple):
+        return [bits(each) for each in value]
+    found = np.asarray(value)
+    return found.dtype.str, found.tobytes()
+
+
+def test_operators_on_floats():
+    """Sums, products, quotients and comparisons, also of values that are not finite."""
+
+    def function(a, b):
+        c = a
+        c += 2 * b
+        c -= b / 3
+        c *= a - 1
+        return c, a + b, a - b, a * b, a / b, -a, a < b, a <= b, a > b, a >= b, a == b, a != b
+
+    values = 1.5, -2.25, 0.0, -0.0, INF, -INF, NAN, 1e-310
+    assert_same(function, *((a, b) for a in values for b in values))
+    assert_same(function, *((a, np.float32(b)) for a in values[:3] for b in values[:3]))
+
+
+@pytest.mark.parametrize('first', ['int64', 'uint64', 'int32', 'uint32', 'int8', 'float32'])
+@pytest.mark.parametrize('second', ['int64', 'uint64', 'uint32'])
+def test_operators_on_integers(first, second):
+    """Of one type and of several, signed or not, near the ends of their ranges."""
+
+    def function(a, b):
+        c = a + 1
+        c += 2
+        return (c, a + b, a - b, a * b, a / b, 3 - a, 2.5 * b) + (
+            a < b, a <= b, a > b, a >= b, a == b, a != b, a == 5, b > 2,
+        )  # fmt: skip
+
+    cases = [
+        tuple(np.dtype(kind).type(x) for kind, x in ((first, a), (second, b)))
+        for a in (1, 5, 100)
+        for b in (1, 5, 2**31)
+    ]
+    if not first.startswith('u') and second == 'int64':
+        cases += [
+            (np.dtype(first).type(-3), np.int64(-7)),
+            (np.dtype(first).type(-3), np.int64(2)),
+        ]
+    assert_same(function, *cases)
+
+
+ARRAYS = {
+    'contiguous': RANDOM.normal(size=7),
+    'strided': RANDOM.normal(size=14)[::2],
+    'reversed': RANDOM.normal(size=7)[::-1],
+    'single': RANDOM.normal(size=7).astype(np.float32),
+    'counts': RANDOM.integers(-9, 9, size=7),
+    'unsigned': RANDOM.integers(0, 9, size=7).astype(np.uint32),
+}
+
+
+@pytest.mark.parametrize('name', ARRAYS)
+def test_entries(name):
+    """Indices of every type, and negative ones; entries that are read, set and added to."""
+
+    def function(a, i, j):
+        a[i] = a[j]
+        a[j] += 2
+        a[-2] = a[0] * 2
+        a[1] = 3
+        return a[i] + a[-1], a[2], len(a), a.shape
+
+    indices = (0, -1, -7, 3), (np.uint32(2), np.uint64(6)), (np.int32(-2), np.int32(1))
+    for some in indices:
+        assert_same(function, *((ARRAYS[name], i, j) for i in some for j in some))
+
+
+BOUNDS = (0, 2, 7, 9, -1, -7, -9)
+
+
+@pytest.mark.parametrize('name', ARRAYS)
+def test_slices_of_a_vector(name):
+    """Within and beyond the ends, and empty ones, with bounds left out and known ones."""
+
+    def function(a, i, j):
+        b, c, d, e = a[i:j], a[i:], a[:j], a[:]
+        total = 0.0
+        for part in (b, c, d, e, a[1:-1], a[-20:30], a[:0], a[5:2]):
+            for k in range(len(part)):
+                total += part[k] * (k + 1)
+        if len(b) > 1:
+            b[1] = 9
+            b[-1] = 8
+        return total, b.shape, c.shape, d.size, a[2:][1], a[:4][:-1][-1]
+
+    assert_same(function, *((ARRAYS[name], i, j) for i in BOUNDS for j in BOUNDS))
+
+
+MATRICES = {
+    'rows': RANDOM.normal(size=(4, 5)),
+    'columns': RANDOM.normal(size=(5, 4)).T,
+    'parts': RANDOM.normal(size=(8, 10))[1::2, 2:7],
+}
+
+
+@pytest.mark.parametrize('name', MATRICES)
+def test_parts_of_a_matrix(name):
+    """Rows, columns, blocks and entries, and parts of those."""
+
+    def function(a, i, j):
+        a[i, j] = 2.0 * a[j, i]
+        a[-1, 0] += 1.0
+        row, column, block, rows = a[i], a[:, j], a[i:, :j], a[1:3]
+        row[1] = column[1]
+        total = rows[0, -1] + a[i][j]
+        for k in range(block.shape[0]):
+            for m in range(block.shape[1]):
+                total += block[k, m] * (k + 2 * m)
+        return total, row.shape, column.shape, block.shape, a.shape, rows.size, a[-1, 1:][0]
+
+    assert_same(function, *((MATRICES[name], i, j) for i in (0, 2, -1) for j in (0, 1, 3, -2)))
+    assert_same(function, (MATRICES[name], np.uint32(1), np.int64(2)))
+
+
+def test_three_dimensions():
+    """Entries and views of a stack of matrices."""
+
+    def function(a, i):
+        a[i, 1, -1] = a[-1, i, 0]
+        part, matrix = a[i, 1:], a[1]
+        part[0, 0] = 4.0
+        return part.shape, matrix[i, i], a[i][i][i], a[:, i, 1:].size
+
+    stack = RANDOM.normal(size=(3, 3, 4))
+    assert_same(function, (stack, 0), (stack, 2), (stack, -1))
+
+
+def test_ranges():
+    """Ranges of no, one and two bounds, empty ones, with steps, and left before their end."""
+
+    def function(a, b, c):
+        total = 0
+        for i in range(b):
+            total = 2 * total + i
+        for i in range(a, b):
+            for j in range(i, b):
+                if j == 5:
+                    break
+                if j % 2:
+                    continue
+                total += i * j
+        for i in range(b, a, c):
+            total += 7 * i
+        return total
+
+    assert_same(function, *((a, b, c) for a in (0, 3, -4) for b in (0, 3, 8) for c in (1, 2, -1)))
+    assert_same(function, (np.int32(1), np.int32(6), np.int32(1)))
+
+
+def test_fields_and_tuples():
+    """Fields of NamedTuples, also nested ones, entries of tuples, and both made anew."""
+
+    def function(pair, others):
+        made = Pair(pair.values[1:], pair.factor + others[0])
+        nested = (made, others[-1], others)
+        return nested[0].values[0] * nested[0].factor, nested[1], nested[2][1], others[1:][0]
+
+    assert_same(function, (Pair(RANDOM.normal(size=3), 0.25), (1.5, 2.5, 3)))
+
+
+def test_variables_that_branches_and_loops_assign():
+    """Assigned on some paths only, again within loops, or in a branch that all paths take."""
+
+    def function(a, n):
+        if n > 2:
+            x = a[0]
+            y = 2.0 * x
+            only = 3.0 * a[2]
+        else:
+            x = -a[1]
+            y = x
+        low, high = a[0], a[0]
+        for i in range(n):
+            value = a[i] + x
+            if value < low:
+                low = value
+            elif value > high:
+                last = value
+                high = last
+            x, y = y, x
+        if n > 2:
+            high += only
+        while y < 4.0 and n > 0:
+            y += 1.5
+            n -= 1
+        if n > 1:
+            value = 3.0
+        return low, high, x, y, value, n
+
+    vector = RANDOM.normal(size=6)
+    assert_same(function, (vector, 1), (vector, 2), (vector, 6))
+
+
+def test_sums_that_may_be_reordered():
+    """Fast sums over vectors are vectorised in the same way."""
+
+    def function(a, b, c):
+        total, other = 0.0, 0.0
+        for i in range(len(a)):
+            total += a[i] * b[i]
+            other += a[i] * c * b[i] + a[i]
+        for i in range(3, len(a) - 2):
+            a[i] = total * b[i] + a[i - 3]
+        return total, other
+
+    for size in (1, 4, 37, 1000):
+        case = RANDOM.normal(size=size), RANDOM.normal(size=size), 0.3
+        for fastmath in (True, {'contract', 'reassoc'}):
+            options = {**OPTIONS, 'fastmath': fastmath}
+            ours = njit(pipeline_class=_Compiler, **options)(function)
+            first, second = (tuple(map(copied, case)) for _ in range(2))
+            assert bits(ours(*first)) == bits(njit(**options)(function)(*second))
+            assert bits(first[0]) == bits(second[0])
+
+
+def test_an_exception_passes_through_callers():
+    """It comes out of the outermost function with its own words; else there is a result."""
+
+    def root(x):
+        if x < 0.0:
+            raise ValueError('negative')
+        return x**0.5
+
+    for way in ({'pipeline_class': _Compiler}, {}):
+        compile_ = njit(**way, **OPTIONS)
+        inner = compile_(root)
+
+        def middle(x, inner=inner):
+            return inner(x) + 1.0, x
+
+        called = compile_(middle)
+
+        def outermost(x, called=called):
+            return called(x)
+
+        outer = compile_(outermost)
+        assert outer(4.0) == (3.0, 4.0)
+        with pytest.raises(ValueError, match='negative'):
+            outer(-1.0)
+
+
+def test_a_function_that_catches_is_left_to_numba():
+    """An exception of a callee is caught where there is a `try`."""
+
+    def root(x):
+        if x < 0.0:
+            raise ValueError('negative')
+        return x
+
+    inner = njit(pipeline_class=_Compiler, **OPTIONS)(root)
+
+    def guarded(x):
+        found = 0.0
+        try:
+            found = inner(x)
+        except Exception:
+            found = -5.0
+        return found
+
+    outer = njit(pipeline_class=_Compiler, **OPTIONS)(guarded)
+    assert outer(2.0) == 2.0 and outer(-2.0) == -5.0
+
+
+def test_what_cannot_be_compiled_is_said_with_its_place():
+    """As by numba: the error names the operation and the line."""
+
+    def function(a):
+        return np.linalg.inv(a)  # allocates, which takes numba's runtime
+
+    with pytest.raises(Exception, match=r'(?s)inv.*test_lowering.py'):
+        njit(pipeline_class=_Compiler, **OPTIONS)(function)(np.eye(2))
