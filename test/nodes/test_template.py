@@ -183,3 +183,16 @@ def test_no_padding_is_assumed_in_other_encodings_and_longer_messages():
     assert padding(message, b'\0\7' + data[2:]) == []
     assert padding(message, data[:-1]) == []
     assert padding(message, data + b'\1\2')[-1] == (len(data), len(data) + 2)
+
+
+def test_no_padding_is_assumed_beside_types_of_no_known_size():
+    """A message with a wide string, of which no shipped message has one, has no known padding."""
+
+    class Named:
+        text, number = 'x', 1.0
+
+        @staticmethod
+        def get_fields_and_field_types():
+            return {'text': 'wstring', 'number': 'double'}
+
+    assert padding(Named(), bytes([0, 1]) + bytes(30)) == []

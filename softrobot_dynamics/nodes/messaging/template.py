@@ -131,13 +131,17 @@ def padding(message: GeneratedMessage, data: bytes) -> list[tuple[int, int]]:
 
     In the encoding of DDS (XCDR version 1) a number begins at a multiple of its size, counted from
     the end of the head. Fast DDS does not set the bytes that this leaves free, so they differ from
-    one message to the next. None are found in other encodings, nor where the message does not end
-    within the bytes.
+    one message to the next. None are found in other encodings, in messages with wide strings, nor
+    where the message does not end within the bytes.
     """
     if data[:2] not in _PLAIN:
         return []
     place, found = 0, []
-    for alignment, size in _parts(message):
+    try:
+        parts = list(_parts(message))
+    except LookupError:
+        return []
+    for alignment, size in parts:
         begin = -(-place // alignment) * alignment
         if begin > place:
             found.append((_HEAD + place, _HEAD + begin))
@@ -155,7 +159,11 @@ def _parts(message: GeneratedMessage) -> Iterator[tuple[int, int]]:
 
 
 def _parts_of(value: Any, kind: str) -> Iterator[tuple[int, int]]:
-    """Yield (alignment, size) of the parts of a value of a type in the definition of a message."""
+    """
+    Yield (alignment, size) of the parts of a value of a type in the definition of a message.
+
+    Raises LookupError for types of no known size, as wide strings.
+    """
     sequence = _SEQUENCE.fullmatch(kind)
     several = sequence or _ARRAY.fullmatch(kind)
     if sequence:
@@ -171,8 +179,10 @@ def _parts_of(value: Any, kind: str) -> Iterator[tuple[int, int]]:
         yield _SIZES[kind], _SIZES[kind]
     elif kind.startswith('string'):
         yield _COUNT, _COUNT + len(value.encode()) + 1
-    else:
+    elif hasattr(value, 'get_fields_and_field_types'):
         yield from _parts(value)
+    else:
+        raise LookupError(kind)
 
 
 def find(message: GeneratedMessage, path: str) -> tuple[GeneratedMessage, str]:
