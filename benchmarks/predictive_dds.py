@@ -82,7 +82,7 @@ def circle(folder, robot, parameters, seconds, options):
     tips = np.array([sd.forward_kinematics(model, q=q)[-1][:3, 3] for q in states])
     target = np.stack([0.1 * np.cos(2 * np.pi * t), 0.1 * np.sin(2 * np.pi * t)], axis=1)
     off = np.hypot(np.linalg.norm(tips[:, :2] - target, axis=1), tips[:, 2] - 0.57)
-    missed = 1.0 - (len(t) - 1) / (rate * (t[-1] - t[0]))
+    missed = max(0.0, 1.0 - (len(t) - 1) / (rate * (t[-1] - t[0])))
     due = {note['solution.due'] for _, note in data.parameters if 'solution.due' in note}
     solutions = (data['t'][-1] - data['t'][0]) / max(1.0 / rate, INTERVAL)
     return 1e3 * off, missed, len(due) / solutions
