@@ -78,7 +78,10 @@ def test_a_robot_in_two_parts_with_other_names_is_held(observer, start):
     start('controller', autostart='true', **given | {'rate': RATE / 2})
     observer.until_running()
     observer.until(lambda: len(heard) == 2, 'both parts')
-    assert [message.name for message in heard.values()] == [['left_x'], ['bend']]
+    assert {topic: list(message.name) for topic, message in heard.items()} == {
+        'arm/joint_states': ['left_x'],
+        'soft/joint_states': ['bend'],
+    }
     observer.until(lambda: observer.value(CONTROLLER, 'ticks') > RATE, 'a second of ticks')
     assert observer.value(CONTROLLER, 'rate of arm [Hz]') == pytest.approx(RATE / 2, rel=0.2)
     assert observer.value(CONTROLLER, 'rate of soft [Hz]') == pytest.approx(RATE, rel=0.2)
