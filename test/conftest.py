@@ -3,8 +3,9 @@
 Set up every test session: private kernel cache and ROS domain, and turns for tests in real time.
 
 With `-n` several processes (workers) run tests in parallel. They share one folder of compiled
-kernels, and each has its own ROS domain. `-n auto` starts one more than there are processors:
-one of them mostly waits, in tests in real time. Two marks say that a test depends on time:
+kernels, and each has a ROS domain that no other tests on this machine have. `-n auto` starts one
+more than there are processors: one of them mostly waits, in tests in real time. Two marks say that
+a test depends on time:
 
 - `realtime`: it asks when nodes do something. It runs beside ordinary tests, which take processors
   that would else be idle, but not beside another of its kind. If it fails or is skipped there,
@@ -25,10 +26,12 @@ a second with its kernels in the cache. Such a test calls kernels through the pu
 Set SOFTROBOT_CACHE_DIR to keep compiled kernels between sessions.
 """
 
+import contextlib
 import fcntl
 import gc
 import os
 from pathlib import Path
+import socket
 import tempfile
 
 import pytest
@@ -46,18 +49,31 @@ def _private(name, value):
     os.environ.setdefault(name, value)
 
 
+def _claim_domain(first):
+    """Take the first DDS domain from this one on that no tests on this machine have."""
+    mark = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    for domain in ((first + k) % _DOMAINS for k in range(_DOMAINS)):
+        with contextlib.suppress(OSError):
+            # a name that one process at a time can have, and that ends with it
+            mark.bind(f'\0softrobot_dynamics/test_domain/{domain}')
+            mark.detach()
+            break
+    else:
+        domain = first % _DOMAINS
+    os.environ['ROS_DOMAIN_ID'] = str(domain)
+
+
 if not _WORKER:  # the others find all of it in their environment
     _FOLDER = tempfile.TemporaryDirectory(prefix='softrobot_dynamics_test_')
     os.environ['SOFTROBOT_TEST_SESSION'] = _FOLDER.name
     _private('SOFTROBOT_CACHE_DIR', os.path.join(_FOLDER.name, 'kernels'))
     _private('ROS_LOG_DIR', os.path.join(_FOLDER.name, 'ros_log'))
-    _private('ROS_DOMAIN_ID', str(1 + os.getpid() % (_DOMAINS - 1)))
+    _claim_domain(int(os.environ.get('ROS_DOMAIN_ID', 1 + os.getpid() % (_DOMAINS - 1))))
     _private('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     _private('MPLBACKEND', 'Agg')
     _private('SOFTROBOT_COMPILERS', '1')  # workers share the processors already
 else:
-    _domain = int(os.environ['ROS_DOMAIN_ID']) + 50 * int(_WORKER[2:])
-    os.environ['ROS_DOMAIN_ID'] = str(_domain % _DOMAINS)
+    _claim_domain(int(os.environ['ROS_DOMAIN_ID']) + 50 * int(_WORKER[2:]))
 
 
 if 'OPENBLAS_NUM_THREADS' not in os.environ:

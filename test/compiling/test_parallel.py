@@ -57,14 +57,14 @@ parallel._start = start
 """Let helpers finish before this process begins."""
 
 FAILING = """
-import subprocess
 begin = parallel._start
 def start(modules):
-    helper = begin(modules)
+    helper = begin({})
     helper.kill()
     return helper
 parallel._start = start
 """
+"""Let helpers be killed before they have compiled anything."""
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """`softrobot demo` as a user runs it: two processes over real DDS."""
 
+import contextlib
 import csv
 import json
 import os
@@ -12,6 +13,7 @@ import time
 
 import pytest
 import softrobot_dynamics as sd
+from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.evaluation.overload import RATES
 from support.held_rates import held_rate
 
@@ -77,7 +79,7 @@ def test_ctrl_c_ends_both_processes_and_keeps_the_record(tmp_path):
     try:
         _wait_for(folder / 'controller.log', 'running', process)
         _wait_for(tmp_path / 'shown.txt', 'at 100 Hz', process)
-        time.sleep(2.0)
+        _wait_for_ticks(folder / 'controller.mcap', 150, process)
         process.send_signal(signal.SIGINT)
         assert process.wait(LIMIT) == 130
     finally:
@@ -102,6 +104,16 @@ def _wait_for(log, word, process):
     while not (log.exists() and word in log.read_text(encoding='utf-8')):
         assert process.poll() is None and time.monotonic() < end, f'no {word!r} in {log}'
         time.sleep(0.1)
+
+
+def _wait_for_ticks(record, count, process):
+    """Wait until a record that is being written has so many ticks."""
+    end, ticks = time.monotonic() + LIMIT, 0
+    while ticks < count:
+        assert process.poll() is None and time.monotonic() < end, f'{ticks} ticks in {record}'
+        time.sleep(0.1)
+        with contextlib.suppress(ArgumentError):  # its beginning is not written yet
+            ticks = len(sd.read_recording(record))
 
 
 @pytest.mark.alone

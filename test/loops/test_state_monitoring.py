@@ -1,8 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Reports on messages: rate-limited, fully counted, with the median rate."""
 
+import functools
 from math import inf
 from queue import SimpleQueue
+import threading
 from types import SimpleNamespace
 
 import pytest
@@ -234,10 +236,14 @@ def test_a_change_is_published_without_waiting_for_the_next_second(monkeypatch):
     monkeypatch.setattr(diagnostics, 'publisher', lambda *_: said)
     monkeypatch.setattr(diagnostics, '_PERIOD', 1e6)
     status = diagnostics.Diagnostics(node, 'part', 'robot', lambda: (OK, 'well', {'x': 1.0}))
+    passed, waited = threading.Event(), []  # however long this process is kept waiting
+    ways = iter([passed.wait, functools.partial(threading.Event.wait, status._closed)])
+    monkeypatch.setattr(status._closed, 'wait', lambda time: waited.append(time) or next(ways)())
     for _ in range(3):
         status.changed()
+    passed.set()
     (found,) = published.get(timeout=300.0).status
     assert (found.name, found.message, found.values[0].value) == ('/node: part', 'well', '1')
     status.changed()
     status.close()
-    assert published.empty()
+    assert published.empty() and set(waited) == {0.1}

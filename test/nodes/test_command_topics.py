@@ -80,6 +80,7 @@ def run(observer, folder, **parameters):
         start('controller', *options, autostart='true', **SHORT, **parameters)
         log = folder / 'simulation.log'
         observer.until(lambda: 'driven by commands' in log.read_text(), 'a command', every=0.05)
+        observer.states.clear()  # those of the run before
         observer.until(lambda: observer.states, 'a state')
         first = stamp_of(observer.states[-1])
         observer.until(

@@ -17,9 +17,7 @@ from softrobot_dynamics.nodes.messaging.messages import stamped  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 from support.linear_plant import COORDINATES  # noqa: E402
 from support.node_processes import closed_loop, SAFE  # noqa: E402
-from support.observer import CONTROLLER  # noqa: E402
-
-PATIENCE = 60.0  # [s] for a process to end, on whatever machine
+from support.observer import CONTROLLER, PATIENCE  # noqa: E402
 
 
 def put(observer, q, qd=(0.0, 0.0)):

@@ -70,6 +70,7 @@ def test_a_command_that_answers_a_state_of_long_ago_is_refused(loop):
     observer.until_running()
 
 
+@pytest.mark.realtime
 def test_a_simulation_that_slips_goes_on_where_it_was(loop):
     """After a SIGSTOP shorter than the watchdog, stamps and law go on without a gap."""
     observer, simulation, _ = loop
@@ -86,6 +87,7 @@ def test_a_simulation_that_slips_goes_on_where_it_was(loop):
     assert SAFE not in [command.effort.tolist() for command in observer.commands]
 
 
+@pytest.mark.realtime
 def test_a_storm_of_parameters_holds_up_neither_the_loop_nor_the_stop(loop):
     """Under many parameter requests the loop runs on and a stop acts."""
     observer, *_ = loop

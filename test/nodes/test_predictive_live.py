@@ -51,6 +51,7 @@ def test_it_follows_counts_its_solutions_and_is_replayed(observer, tmp_path):
         assert changed.successful
         before = observer.value(CONTROLLER, 'solutions')
         observer.until(lambda: observer.value(CONTROLLER, 'solutions') > before, 'more of them')
-        observer.change(Transition.TRANSITION_DEACTIVATE)
+        observer.until(lambda: observer.value(CONTROLLER, 'ticks') > 1.2 * RATE, 'a second')
+        assert observer.change(Transition.TRANSITION_DEACTIVATE)
     found = replay(read_recording(record))
     assert found.difference is None and found.compared > 100

@@ -41,11 +41,6 @@ def say(observer):
     return say
 
 
-def reported(observer, field):
-    """Return what the reference was last said to be, one of its fields (m,)."""
-    return np.array(getattr(observer.heard['reference'].points[0], field))
-
-
 def test_a_trajectory_is_replaced_at_speed_without_a_jump(arm, observer, start_arm, say, tmp_path):
     """A trajectory replaces another in motion without a jump; a wrong one changes nothing."""
     here, there = lengths(arm, np.full(arm.m, 8.0)), lengths(arm, np.linspace(4.0, 12.0, arm.m))
@@ -58,19 +53,19 @@ def test_a_trajectory_is_replaced_at_speed_without_a_jump(arm, observer, start_a
     )  # fmt: skip
     observer.until_running()
     observer.until(
-        lambda: np.allclose(reported(observer, 'positions'), here, rtol=0.0, atol=1e-9), 'it'
+        lambda: np.allclose(observer.reference('positions'), here, rtol=0.0, atol=1e-9), 'it'
     )
     backwards = slice(None, None, -1)
     say(trajectory(names[backwards], (0.0, here[backwards]), (8.0, there[backwards])))
     fast = 0.12 * np.abs(away).max()  # of 0.19 away per second, at half the time
-    observer.until(lambda: np.abs(reported(observer, 'velocities')).max() > fast, 'speed')
+    observer.until(lambda: np.abs(observer.reference('velocities')).max() > fast, 'speed')
     for wrong, words in (
         (trajectory(('nobody', *names[1:]), (0.0, there)), "'nobody' is unknown"),
         (trajectory(names, (0.0, there), (4.0, there + 5.0)), 'effort of t1 [N] would have to be'),
     ):
         say(wrong)
         observer.until(lambda words=words: words in log.read_text(), 'the refusal')
-    assert np.abs(reported(observer, 'velocities')).max() > 0.0  # it goes on
+    assert np.abs(observer.reference('velocities')).max() > 0.0  # it goes on
     say(trajectory(
         names,
         (FIRST, here + 0.6 * away, -0.1 * away, zero),
@@ -78,7 +73,7 @@ def test_a_trajectory_is_replaced_at_speed_without_a_jump(arm, observer, start_a
         (END, here, zero, zero),
     ))  # fmt: skip
     observer.until(
-        lambda: np.allclose(reported(observer, 'positions'), here, rtol=0.0, atol=1e-9), 'the end'
+        lambda: np.allclose(observer.reference('positions'), here, rtol=0.0, atol=1e-9), 'the end'
     )
     assert observer.call(Trigger, 'controller/hold', Trigger.Request()).success
     controller.send_signal(signal.SIGTERM)

@@ -296,7 +296,7 @@ def test_a_loop_without_real_time_waits_for_room(tmp_path, monkeypatch):
     path = tmp_path / 'run.mcap'
     ours = start(path, running=True)
     for row in ticks(1000):
-        ours.wait_for_room()
+        ours.wait_for_room(patience=600.0)
         ours.add(*row)
     ours.close()
     assert ours.lost == 0 and len(sd.read_recording(path)) == 1000

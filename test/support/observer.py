@@ -7,12 +7,14 @@ import time
 from diagnostic_msgs.msg import DiagnosticArray
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
+import numpy as np
 from rcl_interfaces.srv import GetParameters, SetParametersAtomically
 import rclpy
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
+from softrobot_dynamics.loops.message_fields import SECOND, stamp_of
 from std_msgs.msg import Float64MultiArray
 from support import node_processes
 from trajectory_msgs.msg import JointTrajectory
@@ -75,6 +77,11 @@ class Observer:
             self._executor.spin_once(timeout_sec=every)
             self._listen()
 
+    def until_later(self, seconds):
+        """Wait until the robot's own time, which its states tell, is later by so much [s]."""
+        end = stamp_of(self.states[-1]) + round(seconds * SECOND)
+        self.until(lambda: stamp_of(self.states[-1]) > end, f'{seconds} s of states')
+
     def _listen(self):
         """Take all that has come on the topics on which each tick says something."""
         for stream in self._streams:
@@ -96,6 +103,22 @@ class Observer:
         """Return a number of a status, nan if there is none yet."""
         values = self.status[name].values if name in self.status else ()
         return next((float(v.value) for v in values if v.key == key), math.nan)
+
+    def reference(self, field):
+        """Return a field of the reference last reported (m,), nan if there was none."""
+        heard = self.heard.get('reference')
+        return np.array(getattr(heard.points[0], field)) if heard and heard.points else math.nan
+
+    def output_error(self):
+        """
+        Return the greatest error of the outputs in the last report, nan if there is none.
+
+        Outputs and reference are two messages: one may be heard before the other of its tick.
+        """
+        state, reference = self.heard.get('state'), self.heard.get('reference')
+        if state is None or reference is None or stamp_of(state) != stamp_of(reference):
+            return math.nan
+        return np.abs(np.array(state.position) - self.reference('positions')).max()
 
     @property
     def phase(self):

@@ -1,6 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Ports of the view are tried before a server is started, which would wait for ever."""
 
+import contextlib
 import socket
 
 import pytest
@@ -26,6 +27,8 @@ def test_a_host_that_is_not_this_machine_is_refused(host):
 
 def test_a_port_without_a_free_one_behind_it_is_refused():
     """The last port is refused in words while another program listens there."""
-    with socket.create_server(('127.0.0.1', 65535)):
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):  # then another program listens there
+            stack.enter_context(socket.create_server(('127.0.0.1', 65535)))
         with pytest.raises(ArgumentError, match='--port: 65535, expected a port, 0 to 65535'):
             free_port('127.0.0.1', 65535)
