@@ -62,7 +62,8 @@ class VisualizerNode(Node):
       (tf2_msgs/TFMessage), where tf2_msgs is; `robot_description` (std_msgs/String, latched): the
       URDF of the links that these frames carry, also a parameter of that name; with an
       environment or objects `~/contacts` (visualization_msgs/MarkerArray): an arrow for each
-      row of the simulation's `contact_points`, to which it subscribes, as to its `objects`
+      row of the simulation's `contact_points`, to which it subscribes, as to its `objects` and,
+      where obstacles move, `time`
     - parameters: `node_parameters.OF_VISUALIZER`
 
     All is in the frame `frame_id`, the world of the robot file's `base`.
@@ -100,7 +101,8 @@ class VisualizerNode(Node):
         rows = [*wire_name_rows(robot), *state_rows(values), *command_rows(values)]
         values = self.options.declare(rows)
         self.options.require_known(MAP)
-        self._watch = TopicWatch(self, model, values, around.coordinate_names[robot.n :])
+        objects, moving = around.coordinate_names[robot.n :], bool(self._scene.shape.moving)
+        self._watch = TopicWatch(self, model, values, objects, moving)
         if model.contact_plan is not None:
             self._forces = self.create_publisher(MarkerArray, '~/contacts', 1)
             self.create_subscription(Float64MultiArray, POINTS, self._show_contacts, NEWEST)
@@ -134,7 +136,7 @@ class VisualizerNode(Node):
             seen = self._watch.snapshot() if self._watch else None
             if seen is None:
                 return
-            look, markers = self._scene.at(seen.q, seen.u, seen.stamp)
+            look, markers = self._scene.at(seen.q, seen.u, seen.stamp, seen.time)
         except SoftRobotError as error:  # of another robot, or where no body can be
             words = f'nothing shown: {error.in_one_line()}'
             self.get_logger().warning(words, throttle_duration_sec=5.0)

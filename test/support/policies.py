@@ -6,7 +6,12 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 POLICY = Path(__file__).parents[2] / 'config' / 'security' / 'policy.xml'
-CONTACT = {'/simulation/objects', '/simulation/contacts/*', '/simulation/contact_points'}
+CONTACT = {
+    '/simulation/objects',
+    '/simulation/contacts/*',
+    '/simulation/contact_points',
+    '/simulation/time',
+}
 """Topics that there are where the simulated robot may touch something."""
 
 OPTIONAL = {'/clock', '/controller/commands', *CONTACT}
