@@ -48,6 +48,7 @@ except ImportError:  # no wheel has them: then there are `~/frames` alone
 
 _NICE = 10  # the loop comes first
 POINTS = 'simulation/contact_points'  # of the simulation node in the same namespace
+_COLUMNS = 6  # of a contact: point and force
 
 
 class VisualizerNode(Node):
@@ -126,7 +127,12 @@ class VisualizerNode(Node):
 
     def _show_contacts(self, message: Float64MultiArray) -> None:
         """Show the forces of contact that the simulation says."""
-        rows = np.array(message.data).reshape(-1, 6)
+        numbers = np.array(message.data)
+        if numbers.size % _COLUMNS or not np.isfinite(numbers).all():
+            words = f'{POINTS}: {numbers.size} numbers, expected finite ones in rows of {_COLUMNS}'
+            self.get_logger().warning(words, throttle_duration_sec=5.0)
+            return
+        rows = numbers.reshape(-1, _COLUMNS)
         stamp = self.get_clock().now().to_msg()
         self._forces.publish(self._scene.forces(rows[:, :3], rows[:, 3:], stamp))
 
