@@ -53,7 +53,7 @@ def animate(film: Film, path: str | PathLike[str], *, title: str = '', pace: flo
     ``pace`` is the number of frames per second. The last frame stays for a second. ``title``
     stands above the picture.
     """
-    shape, frames = RobotShape(film.model), []
+    shape, frames = RobotShape(film.model, film.window), []
     fine = np.linspace(film.t[0], film.t[-1], 1 + round((film.t[-1] - film.t[0]) * pace * FINER))
     paths = _tips(film, np.unique(np.searchsorted(film.t, fine).clip(0, len(film.t) - 1)))
     times = np.arange(film.t[0], film.t[-1] + 0.5 / pace, 1.0 / pace)

@@ -38,12 +38,12 @@ class RobotShape:
     these are one. To a joint that holds nothing there is none. Shapes that collide are drawn as
     well, and objects are nothing but these.
     ``environment`` has the surface of each obstacle at time 0, in the world frame; of a plane a
-    square. ``moving`` are the indices of those that are given a motion, see :meth:`obstacles`.
+    square about the places ``seen`` (K, 3) [m], world, None: about the robot. ``moving`` are the indices of those that are given a motion, see :meth:`obstacles`.
     ``routed`` are the indices of the actuators that run along a curve, ``passed`` those of the
     bodies that one of them passes.
     """
 
-    def __init__(self, model: CompiledModel) -> None:
+    def __init__(self, model: CompiledModel, seen: Matrix | None = None) -> None:
         self.model, modules = model, model.description.modules
         self._to_world = model.description.base.matrix()
         self._radius = RIGID_RADIUS * reach_of(model)
@@ -69,7 +69,9 @@ class RobotShape:
             for i, (skin, pipe) in enumerate(zip(skins, pipes))
         )
         to_base = np.linalg.inv(self._to_world)
-        seen = np.vstack(self.at(model.q0).surfaces) @ to_base[:3, :3].T + to_base[:3, 3]
+        if seen is None:
+            seen = np.vstack(self.at(model.q0).surfaces)
+        seen = seen @ to_base[:3, :3].T + to_base[:3, 3]
         self.environment = tuple(
             Surface(self._moved(surface.points), surface.triangles)
             for surface in of_environment(model.description, seen)
