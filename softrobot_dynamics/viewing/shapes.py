@@ -38,7 +38,8 @@ class RobotShape:
     these are one. To a joint that holds nothing there is none. Shapes that collide are drawn as
     well, and objects are nothing but these.
     ``environment`` has the surface of each obstacle at time 0, in the world frame; of a plane a
-    square about the places ``seen`` (K, 3) [m], world, None: about the robot. ``moving`` are the indices of those that are given a motion, see :meth:`obstacles`.
+    square about the places ``seen`` (K, 3) [m], world, None: about the robot. ``moving`` are the
+    indices of those that are given a motion, see :meth:`obstacles`.
     ``routed`` are the indices of the actuators that run along a curve, ``passed`` those of the
     bodies that one of them passes.
     """
