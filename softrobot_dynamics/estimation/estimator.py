@@ -258,7 +258,8 @@ class Estimator(Pickleable):
         contact names the shape. Raises ArgumentError.
         """
         model, state = self.model, self._moments[-1].state
-        x, near = state.x, list[NearPoint]()
+        x = state.x
+        near: Sequence[NearPoint] = ()
         if places is None:
             self._places = self._places or places_along(model)
             places = self._places

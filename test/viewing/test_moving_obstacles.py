@@ -6,6 +6,7 @@ from PIL import Image
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.recordings.reading import Recording
+from softrobot_dynamics.viewing import sources
 from softrobot_dynamics.viewing.animation import animate, Film
 from softrobot_dynamics.viewing.arrows import ForceArrows
 from softrobot_dynamics.viewing.shapes import RobotShape
@@ -35,10 +36,10 @@ PROBE = {
         {'name': 'post', 'type': 'capsule', 'start': [0.3, 0.0, 0.0], 'end': [0.3, 0.0, 0.2],
          'radius': 0.02},
         {'name': 'ball', 'type': 'sphere', 'centre': [0.4, 0.1, 0.1], 'radius': 0.05,
-         'motion': MOTION},
+         'restitution': 1.0, 'motion': MOTION},
     ],
 }  # fmt: skip
-PROBE['bodies'][-1]['collision'] = {'type': 'sphere', 'radius': 0.04}
+PROBE['bodies'][-1]['collision'] = {'type': 'sphere', 'radius': 0.04, 'restitution': 1.0}
 
 
 @pytest.fixture(scope='module')
@@ -81,11 +82,12 @@ def test_a_film_shows_obstacles_move(model, tmp_path):
         assert (min(changed) > 50) if moves else (max(changed) == 0), changed
 
 
-def test_a_recording_is_played_with_its_time(model):
+def test_a_recording_is_played_with_its_time(model, monkeypatch):
     """What is played has the time of the simulation, not that since the recording began."""
     pytest.importorskip('viser')
     from softrobot_dynamics.viewing.browser import Browser
 
+    monkeypatch.setattr(sources.time, 'monotonic', lambda: 100.0)
     browser = Browser(RobotShape(model), '127.0.0.1', 8340)
     try:
         columns = {'t': np.array([0.7, 0.9]), 'q': np.zeros((2, 3)), 'u': np.zeros((2, 0))}
