@@ -92,7 +92,8 @@ def _source(options: Namespace, browser: Browser) -> Source:
         os.nice(10)  # the loop comes first
         objects = model.coordinate_names[load_robot(options.robot).n :]
         values = _parameters(options.controller, model)
-        return TopicObserver(model, options.namespace, values, objects)
+        moving = bool(browser.shape.moving)
+        return TopicObserver(model, options.namespace, values, objects, moving)
     return Sliders(browser)
 
 

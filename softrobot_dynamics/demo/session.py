@@ -80,7 +80,7 @@ def run(options: Namespace) -> int:
         lapses=session.lapses, json_file=options.json, picture=not options.no_plot,
     )  # fmt: skip
     if result is not None:
-        for words in passages(result.model, goal.goals, result.run.q):
+        for words in passages(result.model, goal.goals, result.run.q, result.run.simulated):
             shown.say(words)
     if not held and plan.any_rate and plan.controller['rate'] < RATES[0]:
         shown.say(
@@ -115,7 +115,8 @@ def _evaluated(
 def _judged(result: Report, goal: SceneGoal) -> Report:
     """Return a Report whose lapses have what is missing of the goal of a scene."""
     own = result.figures
-    if not (words := missed(result.model, goal.goals, result.run.q)):
+    run = result.run
+    if not (words := missed(result.model, goal.goals, run.q, run.simulated)):
         return result
     lapses = tuple(f'the goal of the scene is missed: {each}' for each in words)
     return result._replace(figures=own._replace(held=False, lapses=(*own.lapses, *lapses)))

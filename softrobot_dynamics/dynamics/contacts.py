@@ -147,13 +147,17 @@ def contacts(
     )
 
 
-def near_points(model: CompiledModel, q: Vector, within: float) -> list[NearPoint]:
-    """Return the points of bodies whose gap to another shape is at most ``within`` [m] at q."""
+def near_points(model: CompiledModel, q: Vector, within: float, t: float = 0.0) -> list[NearPoint]:
+    """
+    Return the points of bodies whose gap to another shape is at most ``within`` [m] at q.
+
+    ``t`` [s]: the time of the motions that obstacles are given.
+    """
     plan, found = model.contact_plan, model.per_thread.made(contact_forces)
     if plan is None or found is None:
         return []
     found.contact.placed[:] = np.inf  # measures all pairs, not only those that may touch
-    found.force(q, np.zeros(model.n))
+    found.force(q, np.zeros(model.n), t)
     nodes = [(b, *node) for b, points, axes in plan.bodies for node in zip(points, axes)]
     points = []
     for i in np.flatnonzero(found.contact.gap <= within):

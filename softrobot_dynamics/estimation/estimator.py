@@ -257,13 +257,14 @@ class Estimator(Pickleable):
         estimated posture, by default 2 % of the robot's length, are tried before these, and the
         contact names the shape. Raises ArgumentError.
         """
-        model, x = self.model, self._moments[-1].state.x
+        model, state = self.model, self._moments[-1].state
+        x = state.x
         near: Sequence[NearPoint] = ()
         if places is None:
             self._places = self._places or places_along(model)
             places = self._places
             far = _NEAR * model.scales.length if within is None else _length('within', within)
-            near = near_points(model, x[: model.n], far)
+            near = near_points(model, x[: model.n], far, state.time)
         return find_contact(model, x, self.push, places, near)
 
     def observability(

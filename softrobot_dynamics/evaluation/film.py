@@ -21,4 +21,5 @@ def film_of(report: Report) -> Film:
     wanted: tuple[Any, ...] = ()
     if report.tips is not None:
         wanted = tuple(report.tips.wanted[rows][:, k] for k in range(report.tips.wanted.shape[1]))
-    return Film(report.model, run.t[rows], np.asarray(run.q)[rows], wanted)
+    simulated = run.simulated[rows]
+    return Film(report.model, run.t[rows], np.asarray(run.q)[rows], wanted, simulated=simulated)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
-from softrobot_dynamics.annotations import Matrix
+from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.dynamics.calls import forward_kinematics
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.evaluation.objects import object_outcome
@@ -27,9 +27,9 @@ class ObjectGoal:
     slip: float = number('m', above=0.0, default=0.005)  # past its holders, at most, if lifted
     shift: float | None = number('m', above=0.0, default=None)
 
-    def lapses(self, model: CompiledModel, q: Matrix) -> Iterator[str]:
-        """Yield in words what is missing after a run through q (T, n)."""
-        fate = object_outcome(model, _index(model, self.object), q)
+    def lapses(self, model: CompiledModel, q: Matrix, t: Vector) -> Iterator[str]:
+        """Yield in words what is missing after a run through q (T, n) at times (T,) [s]."""
+        fate = object_outcome(model, _index(model, self.object), q, t)
         if self.rise is not None:
             if fate.rise < self.rise:
                 yield f'{self.object} rose by {_mm(fate.rise)}, of at least {_mm(self.rise)}'
@@ -49,9 +49,9 @@ class PassageGoal:
     tube: str = name()
     beyond: float = number('m', above=0.0)
 
-    def lapses(self, model: CompiledModel, q: Matrix) -> Iterator[str]:
-        """Yield in words what is missing after a run through q (T, n)."""
-        way = _passed(model, _index(model, self.body), self.tube, q)
+    def lapses(self, model: CompiledModel, q: Matrix, t: Vector) -> Iterator[str]:
+        """Yield in words what is missing after a run through q (T, n) at times (T,) [s]."""
+        way = _passed(model, _index(model, self.body), self.tube, q, t)
         wanted = f'of at least {_mm(self.beyond)}'
         if way is None:
             yield f'the tip of {self.body} did not go through {self.tube}'
@@ -60,27 +60,28 @@ class PassageGoal:
 
 
 def missed(
-    model: CompiledModel, goals: Sequence[ObjectGoal | PassageGoal], q: Matrix
+    model: CompiledModel, goals: Sequence[ObjectGoal | PassageGoal], q: Matrix, t: Vector
 ) -> tuple[str, ...]:
     """
     Return in words what is missing of some goals after a run through q (T, n); (): nothing.
 
-    ``model`` is the robot in its surroundings. ArgumentError for a name that there is not.
+    ``model`` is the robot in its surroundings, ``t`` (T,) [s] the time by which obstacles move.
+    ArgumentError for a name that there is not.
     """
-    good = q[np.isfinite(q).all(axis=1)]
-    if goals and not len(good):
+    good = np.isfinite(q).all(axis=1)
+    if goals and not good.any():
         return ('there is no finite state by which the goal could be checked',)
-    return tuple(words for goal in goals for words in goal.lapses(model, good))
+    return tuple(words for goal in goals for words in goal.lapses(model, q[good], t[good]))
 
 
 def passages(
-    model: CompiledModel, goals: Sequence[ObjectGoal | PassageGoal], q: Matrix
+    model: CompiledModel, goals: Sequence[ObjectGoal | PassageGoal], q: Matrix, t: Vector
 ) -> Iterator[str]:
-    """Yield a line about each tip that has passed a tube after a run through q (T, n)."""
-    good = q[np.isfinite(q).all(axis=1)]
+    """Yield a line about each tip that has passed a tube, see :func:`missed`."""
+    good = np.isfinite(q).all(axis=1)
     for goal in goals:
-        if isinstance(goal, PassageGoal) and len(good):
-            way = _passed(model, _index(model, goal.body), goal.tube, good)
+        if isinstance(goal, PassageGoal) and good.any():
+            way = _passed(model, _index(model, goal.body), goal.tube, q[good], t[good])
             if way is not None and way > 0.0:
                 yield f'{goal.body}: tip {_mm(way)} past the end of {goal.tube}'
 
@@ -92,20 +93,24 @@ def _index(model: CompiledModel, body: str) -> int:
     return model.body_names.index(body)
 
 
-def _passed(model: CompiledModel, index: int, tube: str, q: Matrix) -> float | None:
+def _passed(model: CompiledModel, index: int, tube: str, q: Matrix, t: Vector) -> float | None:
     """
-    Return how far [m] the tip of a body is behind the end of a tube after postures (T, n).
+    Return how far [m] the tip of a body is behind the end of a tube after postures (T, n) at t.
 
     Below 0: still in it. None if it was not in it, one posture after the other, before.
     """
-    shapes: dict[str, Any] = {each.name: each.shape for each in model.description.environment}
-    found = shapes.get(tube)
+    obstacles = {each.name: each for each in model.description.environment}
+    found: Any = obstacles[tube].shape if tube in obstacles else None
     if found is None or found.type_name != 'tube':
         raise ArgumentError('goal', tube, 'the name of a tube of the environment')
     start, end = np.array(found.start), np.array(found.end)
     length = float(np.linalg.norm(end - start))
     axis = (end - start) / length
-    tips = np.array([forward_kinematics(model, q=row)[index, :3, 3] for row in q]) - start
+    tips = np.array([forward_kinematics(model, q=row)[index, :3, 3] for row in q])
+    if (motion := obstacles[tube].motion) is not None:  # where they are beside the tube at rest
+        moved = np.array([motion.pose(moment) for moment in t])
+        tips = np.einsum('tji,tj->ti', moved[:, :3, :3], tips - moved[:, :3, 3])
+    tips -= start
     along = tips @ axis
     inside = np.linalg.norm(tips - along[:, None] * axis, axis=1) < found.radius
     within = (along >= 0.0) & (along <= length)

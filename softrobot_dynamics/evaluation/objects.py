@@ -37,25 +37,31 @@ class ObjectOutcome(NamedTuple):
         return f'{self.name}: {moved}; {touched}{slipped}'
 
 
-def object_outcomes(model: CompiledModel, q: Matrix) -> Iterator[str]:
-    """Yield a line about each object of a model after a run through q (T, n), if there are any."""
-    good = q[np.isfinite(q).all(axis=1)]
-    if len(good):
+def object_outcomes(model: CompiledModel, q: Matrix, t: Vector) -> Iterator[str]:
+    """
+    Yield a line about each object of a model after a run through q (T, n), if there are any.
+
+    ``t`` (T,) [s]: the time by which obstacles move.
+    """
+    good = np.isfinite(q).all(axis=1)
+    if good.any():
         for index, module in enumerate(model.description.modules):
             if module.is_object:
-                yield object_outcome(model, index, good).in_words()
+                yield object_outcome(model, index, q[good], t[good]).in_words()
 
 
-def object_outcome(model: CompiledModel, index: int, q: Matrix) -> ObjectOutcome:
+def object_outcome(model: CompiledModel, index: int, q: Matrix, t: Vector) -> ObjectOutcome:
     """
     Return the :class:`ObjectOutcome` of a body, an object, by its index, after postures (T, n).
 
-    Of many postures some are looked at, evenly spread.
+    ``t`` (T,) [s]: the time by which obstacles move. Of many postures some are looked at, evenly
+    spread.
     """
-    q = q[np.unique(np.linspace(0, len(q) - 1, _MOMENTS).round().astype(int))]
+    seen = np.unique(np.linspace(0, len(q) - 1, _MOMENTS).round().astype(int))
+    q, t = q[seen], t[seen]
     modules = model.description.modules
     name, bodies = modules[index].name, {m.name for m in modules if not m.is_object}
-    touched = [_touching(model, row, name) for row in q]
+    touched = [_touching(model, row, moment, name) for row, moment in zip(q, t)]
     tips = np.array([forward_kinematics(model, q=row) for row in q])
     places = tips[:, index, :3, 3]
     gravity = np.array(model.description.gravity, dtype=float)
@@ -73,9 +79,9 @@ def object_outcome(model: CompiledModel, index: int, q: Matrix) -> ObjectOutcome
     return ObjectOutcome(name, rise, float(np.linalg.norm(way - rise * up)), holders, others, slip)
 
 
-def _touching(model: CompiledModel, q: Vector, name: str) -> set[str]:
-    """Return what touches an object at q (n,)."""
-    found = contacts(model, q=q)
+def _touching(model: CompiledModel, q: Vector, t: float, name: str) -> set[str]:
+    """Return what touches an object at q (n,) at a time [s]."""
+    found = contacts(model, q=q, t=t)
     return {
         other
         for (a, b), force in zip(found.bodies, found.force)

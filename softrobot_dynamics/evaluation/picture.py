@@ -65,9 +65,11 @@ def _draw_space(axes: Axes3D, report: Report) -> None:
     run, shape = report.run, RobotShape(report.model)
     looks = [shape.at(run.q[row]) for row in shape_rows(run.t, report.span)]
     postures = [look.surfaces for look in looks]
-    points = add_environment(axes, shape)
+    moment = float(run.simulated[-1])
+    add_environment(axes, shape, moment)
     _draw_shapes(axes, postures, shape)
-    add_forces(axes, ForceArrows(report.model, size_of(looks[-1])).at(run.q[-1]))
+    add_forces(axes, ForceArrows(report.model, size_of(looks[-1])).at(run.q[-1], moment))
+    points = shape.obstacles(moment)
     points += [surface for posture in postures for surface in posture]
     if report.tips is not None:
         points += _draw_paths(axes, report, report.tips, to_world)

@@ -25,6 +25,7 @@ class Run(NamedTuple):
     actuators: tuple[str, ...]  # names (m,)
     period: float  # between two states [s]
     t: Vector  # (T,) time of the reference [s]
+    simulated: Vector  # (T,) that of the simulation [s], by which obstacles move
     q: Matrix  # (T, n)
     u: Matrix  # (T, m) as the simulation applied it
     y: Matrix  # (T, m); nan where the controller did not see the state
@@ -87,6 +88,7 @@ def join(simulation: Recording, controller: Recording, duration: float | None = 
         actuators=tuple(simulation.facts['actuator_names']),
         period=period,
         t=t,
+        simulated=seen['t'],
         q=seen['q'],
         u=seen['u'],
         y=y,

@@ -206,7 +206,7 @@ def conclude(
     for words in (*lapses, *([] if figures.held else log_ends(folder))):
         shown.say(words)
     if report is not None:
-        for words in object_outcomes(report.model, report.run.q):
+        for words in object_outcomes(report.model, report.run.q, report.run.simulated):
             shown.say(words)
     if written:
         shown.say(f'in {folder}: {", ".join(written)}')

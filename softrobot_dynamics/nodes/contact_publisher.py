@@ -19,7 +19,7 @@ from softrobot_dynamics.nodes.messaging import messages
 from softrobot_dynamics.nodes.messaging.qos import publisher
 from softrobot_dynamics.simulation.contact_snapshot import ContactReading, ContactSnapshot
 from softrobot_dynamics.simulation.contact_wrenches import ContactWrenches, object_columns
-from std_msgs.msg import Float64MultiArray, MultiArrayDimension, MultiArrayLayout
+from std_msgs.msg import Float64, Float64MultiArray, MultiArrayDimension, MultiArrayLayout
 
 if TYPE_CHECKING:
     from builtin_interfaces.msg import Time
@@ -44,6 +44,8 @@ class ContactPublisher:
     - `~/contact_points` (std_msgs/Float64MultiArray): a row x, y, z [m], fx, fy, fz [N] for each
       contact, in the base frame: where, and the force on the first of both; on the robot where
       it touches something else
+    - `~/time` (std_msgs/Float64), where obstacles are given a motion: the simulated time [s] since
+      the start or the last reset, by which they move
 
     The loop copies state and forces into a :class:`ContactSnapshot` when this thread asks for it.
     Where nobody listens it does not.
@@ -62,7 +64,10 @@ class ContactPublisher:
         self._wrenches = [publisher(node, WrenchStamped, topic, _NEWEST) for topic in topics]
         self._objects = publisher(node, JointState, '~/objects', _NEWEST)
         self._contacts = publisher(node, Float64MultiArray, '~/contact_points', _NEWEST)
-        self._publishers = [*self._wrenches, self._objects, self._contacts]
+        moves = any(obstacle.motion for obstacle in model.description.environment)
+        self._time = publisher(node, Float64, '~/time', _NEWEST) if moves else None
+        clocks = () if self._time is None else (self._time,)
+        self._publishers = [*self._wrenches, self._objects, self._contacts, *clocks]
         self._period, self._closed = 1.0 / rate, Event()
         self._thread = Thread(target=self._run, name='contacts', daemon=True)
         self._thread.start()
@@ -90,6 +95,8 @@ class ContactPublisher:
             self._points.layout = _layout(len(rows))
             self._points.data = array('d', rows.tobytes())
             self._contacts.publish(self._points)
+        if self._time is not None and self._time.get_subscription_count():
+            self._time.publish(Float64(data=reading.time))
         heard = [k for k, each in enumerate(self._wrenches) if each.get_subscription_count()]
         if heard:
             wrenches = self._bodies.wrenches(reading, forward_kinematics(self._model, q=reading.q))

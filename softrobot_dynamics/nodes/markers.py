@@ -101,24 +101,31 @@ class Scene:
             Outline('environment', i, Marker.TRIANGLE_LIST, 3 * len(surface.triangles))
             for i, surface in enumerate(shape.environment)
         ]
-        self._around = [s.points[s.triangles].reshape(-1, 3) for s in shape.environment]
         self._bytes = MarkerBytes(frame, [*bodies, *curves, *paths, *around])
         self._frame, self._size, self._shown = frame, size, 0
         self._arrows = ForceArrows(model, size)
 
-    def at(self, q: Vector, u: Vector | None, stamp: Time) -> tuple[Appearance, bytes]:
-        """Return the Look at q (n,), and the markers under the commands u (m,); ArgumentError."""
+    def at(
+        self, q: Vector, u: Vector | None, stamp: Time, time: float = 0.0
+    ) -> tuple[Appearance, bytes]:
+        """
+        Return the Appearance at q (n,), and the markers under the commands u (m,); ArgumentError.
+
+        ``time`` [s]: that of the motions of obstacles.
+        """
         look, palette = self.shape.at(q), self._palette
         for path, body in zip(self._paths, self._leaves):
             path.append(look.frames[body, :3, 3])
         skins = [x[t].reshape(-1, 3) for x, t in zip(look.surfaces, self.shape.triangles)]
-        points = [*skins, *look.curves, *map(_filled, self._paths), *self._around]
+        obstacles = zip(self.shape.obstacles(time), self.shape.environment)
+        around = [points[surface.triangles].reshape(-1, 3) for points, surface in obstacles]
+        points = [*skins, *look.curves, *map(_filled, self._paths), *around]
         clear = [colours.CLEARNESS if i in self.shape.passed else 1.0 for i in range(len(skins))]
         seen = [
             *([*c, a] for c, a in zip(palette.bodies(u) / 255.0, clear)),
             *([*c, 1.0] for c in palette.curves(u) / 255.0),
             *[[*colours.PATH / 255.0, 1.0]] * len(self._paths),
-            *[[*colours.OBSTACLE / 255.0, colours.SEEN_THROUGH]] * len(self._around),
+            *[[*colours.OBSTACLE / 255.0, colours.SEEN_THROUGH]] * len(around),
         ]
         return look, self._bytes.write(stamp, points, seen)
 

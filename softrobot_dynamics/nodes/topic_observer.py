@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+import math
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 from builtin_interfaces.msg import Time
@@ -20,11 +21,13 @@ from softrobot_dynamics.nodes.messaging.command_messages import subscribe_to_com
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.qos import NEWEST
 from softrobot_dynamics.nodes.messaging.state_messages import position_reader, subscribe_to_states
+from softrobot_dynamics.viewing.scenery import Scenery
+from std_msgs.msg import Float64
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-OBJECTS = 'simulation/objects'  # of the simulation node in the same namespace
+OBJECTS, TIME = 'simulation/objects', 'simulation/time'  # of that node in the same namespace
 _PLAIN = {'command_type': 'joint_state'}
 
 
@@ -34,6 +37,7 @@ class TopicSnapshot(NamedTuple):
     q: Vector  # (n,)
     u: Vector | None  # (m,), None: no command yet
     stamp: Time  # of the state
+    time: float  # [s] by which obstacles move, 0: not known
 
 
 class TopicWatch:
@@ -42,7 +46,8 @@ class TopicWatch:
 
     ``values``: parameters that say how states and commands come, and names; by default whole.
     ``objects``: the last of the model's coordinates, if those come from the simulation's topic of
-    objects and not with the robot's own.
+    objects and not with the robot's own. ``moving``: whether obstacles are given a motion, whose
+    time the simulation tells.
     """
 
     def __init__(
@@ -51,6 +56,7 @@ class TopicWatch:
         model: CompiledModel,
         values: Mapping[str, Any] = _PLAIN,
         objects: Sequence[str] = (),
+        moving: bool = False,
     ) -> None:
         own = len(model.coordinate_names) - len(objects)
         parts = state_parts(values, model.coordinate_names[:own])
@@ -59,6 +65,8 @@ class TopicWatch:
         self._placed = model.q0[own:].copy()  # of the objects, as last heard
         self._object_reader = StateReader(objects, 'differentiated') if objects else None
         self._objects = Inbox(node, JointState, OBJECTS, NEWEST, len(objects)) if objects else None
+        self._clock = Inbox(node, Float64, TIME, NEWEST) if moving else None
+        self._time = 0.0  # as last heard
         self._commands, self._reader = subscribe_to_commands(node, command_parts(model, values))
         self._commanded = np.full(model.m, np.nan)  # nan: not yet
 
@@ -71,17 +79,21 @@ class TopicWatch:
             self._commanded[self._reader.places[self._reader.part]] = values
         if self._objects and self._object_reader and (heard := self._objects.wait(0)) is not None:
             self._placed = self._object_reader.read(heard)[0].copy()
+        if self._clock is not None and (clock := self._clock.wait(0)) is not None:
+            self._time = clock.data if math.isfinite(clock.data) else self._time
         q, stamp = None, None
         for _ in range(self._state_count):
             if (state := self._states.wait(0)) is not None:
                 q = self._state_reader.read(state)[0]
                 stamp = (state[1] if isinstance(state, tuple) else state).header.stamp
         u = None if np.isnan(self._commanded).any() else self._commanded.copy()
-        return None if q is None else TopicSnapshot(np.concatenate([q, self._placed]), u, stamp)
+        if q is None:
+            return None
+        return TopicSnapshot(np.concatenate([q, self._placed]), u, stamp, self._time)
 
     def close(self) -> None:
         """Give the topics back."""
-        for inbox in (self._states, self._commands, self._objects):
+        for inbox in (self._states, self._commands, self._objects, self._clock):
             if inbox is not None:
                 inbox.close()
 
@@ -95,6 +107,7 @@ class TopicObserver:
         namespace: str = '',
         values: Mapping[str, Any] = _PLAIN,
         objects: Sequence[str] = (),
+        moving: bool = False,
     ) -> None:
         import rclpy
 
@@ -104,15 +117,15 @@ class TopicObserver:
             'view', namespace=namespace, context=self._context, enable_rosout=False,
             start_parameter_services=False, use_global_arguments=False,
         )  # fmt: skip
-        self._watch = TopicWatch(self._node, model, values, objects)
+        self._watch = TopicWatch(self._node, model, values, objects, moving)
 
-    def poll(self) -> tuple[Vector, Vector | None] | None:
-        """Return (q (n,), u (m,) or None) if a state has come since the last look."""
+    def poll(self) -> Scenery | None:
+        """Return the newest if a state has come since the last look."""
         try:
             seen = self._watch.snapshot()
         except MessageError:  # of another robot, or no numbers
             return None
-        return None if seen is None else (seen.q, seen.u)
+        return None if seen is None else Scenery(seen.q, seen.u, seen.time)
 
     def close(self) -> None:
         """Give everything back."""

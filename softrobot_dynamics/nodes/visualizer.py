@@ -48,6 +48,7 @@ except ImportError:  # no wheel has them: then there are `~/frames` alone
 
 _NICE = 10  # the loop comes first
 POINTS = 'simulation/contact_points'  # of the simulation node in the same namespace
+_COLUMNS = 6  # of a contact: point and force
 
 
 class VisualizerNode(Node):
@@ -62,7 +63,8 @@ class VisualizerNode(Node):
       (tf2_msgs/TFMessage), where tf2_msgs is; `robot_description` (std_msgs/String, latched): the
       URDF of the links that these frames carry, also a parameter of that name; with an
       environment or objects `~/contacts` (visualization_msgs/MarkerArray): an arrow for each
-      row of the simulation's `contact_points`, to which it subscribes, as to its `objects`
+      row of the simulation's `contact_points`, to which it subscribes, as to its `objects` and,
+      where obstacles move, `time`
     - parameters: `node_parameters.OF_VISUALIZER`
 
     All is in the frame `frame_id`, the world of the robot file's `base`.
@@ -100,7 +102,8 @@ class VisualizerNode(Node):
         rows = [*wire_name_rows(robot), *state_rows(values), *command_rows(values)]
         values = self.options.declare(rows)
         self.options.require_known(MAP)
-        self._watch = TopicWatch(self, model, values, around.coordinate_names[robot.n :])
+        objects, moving = around.coordinate_names[robot.n :], bool(self._scene.shape.moving)
+        self._watch = TopicWatch(self, model, values, objects, moving)
         if model.contact_plan is not None:
             self._forces = self.create_publisher(MarkerArray, '~/contacts', 1)
             self.create_subscription(Float64MultiArray, POINTS, self._show_contacts, NEWEST)
@@ -124,7 +127,12 @@ class VisualizerNode(Node):
 
     def _show_contacts(self, message: Float64MultiArray) -> None:
         """Show the forces of contact that the simulation says."""
-        rows = np.array(message.data).reshape(-1, 6)
+        numbers = np.array(message.data)
+        if numbers.size % _COLUMNS or not np.isfinite(numbers).all():
+            words = f'{POINTS}: {numbers.size} numbers, expected finite ones in rows of {_COLUMNS}'
+            self.get_logger().warning(words, throttle_duration_sec=5.0)
+            return
+        rows = numbers.reshape(-1, _COLUMNS)
         stamp = self.get_clock().now().to_msg()
         self._forces.publish(self._scene.forces(rows[:, :3], rows[:, 3:], stamp))
 
@@ -134,7 +142,7 @@ class VisualizerNode(Node):
             seen = self._watch.snapshot() if self._watch else None
             if seen is None:
                 return
-            look, markers = self._scene.at(seen.q, seen.u, seen.stamp)
+            look, markers = self._scene.at(seen.q, seen.u, seen.stamp, seen.time)
         except SoftRobotError as error:  # of another robot, or where no body can be
             words = f'nothing shown: {error.in_one_line()}'
             self.get_logger().warning(words, throttle_duration_sec=5.0)

@@ -15,6 +15,7 @@ class ContactReading(NamedTuple):
     """The state after a step, and the C contacts that pushed in it."""
 
     stamp: int  # [ns] of the state
+    time: float  # [s] that has been simulated, by which obstacles move
     q: Vector  # (n,)
     qd: Vector  # (n,)
     pairs: Integers  # (C,) rows of the contact plan
@@ -34,6 +35,7 @@ class ContactSnapshot:
     def __init__(self, simulator: Simulator) -> None:
         self.wanted = False
         self._simulator, self._taken, self._stamp = simulator, Event(), 0
+        self._time = 0.0
         self._q, self._qd = simulator.q.copy(), simulator.qd.copy()
         contact = simulator.contact
         self._sources = () if contact is None else (contact.force, contact.point, contact.pushes)
@@ -44,6 +46,7 @@ class ContactSnapshot:
         self._q[:], self._qd[:] = self._simulator.q, self._simulator.qd
         for copy, source in zip(self._copies, self._sources):
             copy[:] = source
+        self._time = self._simulator.time
         self._stamp, self.wanted = stamp, False
         self._taken.set()
 
@@ -56,7 +59,9 @@ class ContactSnapshot:
         q, qd = self._q.copy(), self._qd.copy()
         if not self._copies:
             none = np.zeros((0, 3))
-            return ContactReading(self._stamp, q, qd, np.zeros(0, dtype=int), none, none)
+            pairs = np.zeros(0, dtype=int)
+            return ContactReading(self._stamp, self._time, q, qd, pairs, none, none)
         force, points, pushes = self._copies
         pairs = np.flatnonzero(force > 0.0)
-        return ContactReading(self._stamp, q, qd, pairs, points[pairs], pushes[pairs])
+        points, pushes = points[pairs], pushes[pairs]
+        return ContactReading(self._stamp, self._time, q, qd, pairs, points, pushes)

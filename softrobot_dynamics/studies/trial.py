@@ -196,6 +196,7 @@ def _run(loop: ClosedLoop, plant: CompiledModel, period: float, heard_only: bool
         actuators=plant.actuator_names,
         period=period * len(loop.t) / max(1, len(rows)) if heard_only else _EVERY * period,
         t=loop.t[rows],
+        simulated=loop.t[rows],
         q=loop.q[rows],
         u=loop.u[rows],
         y=loop.y[rows],

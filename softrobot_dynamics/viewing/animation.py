@@ -43,6 +43,7 @@ class Film(NamedTuple):
     q: Matrix  # (T, n)
     wanted: tuple[Matrix, ...] = ()  # (K, 3) [m] each, base frame: paths that tips are to follow
     window: Matrix | None = None  # (2, 3) [m] world, corners of what is seen; None: all
+    simulated: Vector | None = None  # (T,) [s] time by which obstacles move; None: that of ``t``
 
 
 def animate(film: Film, path: str | PathLike[str], *, title: str = '', pace: float = PACE) -> int:
@@ -52,16 +53,19 @@ def animate(film: Film, path: str | PathLike[str], *, title: str = '', pace: flo
     ``pace`` is the number of frames per second. The last frame stays for a second. ``title``
     stands above the picture.
     """
-    shape, frames = RobotShape(film.model), []
+    shape, frames = RobotShape(film.model, film.window), []
     fine = np.linspace(film.t[0], film.t[-1], 1 + round((film.t[-1] - film.t[0]) * pace * FINER))
     paths = _tips(film, np.unique(np.searchsorted(film.t, fine).clip(0, len(film.t) - 1)))
     times = np.arange(film.t[0], film.t[-1] + 0.5 / pace, 1.0 / pace)
     rows = np.searchsorted(film.t, times).clip(0, len(film.t) - 1)
     looks = [shape.at(film.q[row]) for row in rows]
-    stage, arrows = _Stage(film, shape, looks, title), ForceArrows(film.model, size_of(looks[0]))
-    for t, row, look in zip(times, rows, looks):
+    simulated = (film.t if film.simulated is None else film.simulated)[rows]
+    stage = _Stage(film, shape, looks, simulated, title)
+    arrows = ForceArrows(film.model, size_of(looks[0]))
+    for t, row, look, moment in zip(times, rows, looks, simulated):
         gone = paths.t <= t
-        frames.append(stage.frame(t - times[0], look, paths.points[gone], arrows.at(film.q[row])))
+        forces = arrows.at(film.q[row], moment)
+        frames.append(stage.frame(t - times[0], look, paths.points[gone], forces, moment))
     _write(frames, path, pace)
     return len(frames)
 
@@ -84,7 +88,9 @@ def _tips(film: Film, rows: slice | Integers) -> _Paths:
 class _Stage:
     """Axes around a whole motion, in which one frame after the other is drawn."""
 
-    def __init__(self, film: Film, shape: RobotShape, looks: list[Appearance], title: str) -> None:
+    def __init__(
+        self, film: Film, shape: RobotShape, looks: list[Appearance], simulated: Vector, title: str
+    ) -> None:
         self._shape = shape
         self._figure = Figure(figsize=SIZE, dpi=DPI, facecolor='white')
         self._canvas = FigureCanvasAgg(self._figure)
@@ -94,20 +100,25 @@ class _Stage:
         for points in wanted:
             self._axes.plot(*points.T, color=INK, lw=3.0, alpha=0.3, zorder=4)
         surfaces = [surface for look in looks for surface in look.surfaces]
-        around = add_environment(self._axes, shape)
+        if not shape.moving:
+            add_environment(self._axes, shape, 0.0)
+        moments = simulated if shape.moving else simulated[:1]
+        around = [points for moment in moments for points in shape.obstacles(moment)]
         seen = np.concatenate([*surfaces, *wanted, *around])
         frame_space(self._axes, seen if film.window is None else film.window)
         self._figure.text(0.04, 0.94, title, color=INK, fontsize=11)
         self._clock = self._figure.text(0.96, 0.94, '', color=INK, fontsize=11, ha='right')
 
-    def frame(self, t: float, now: Appearance, paths: Array, forces: Array) -> Any:
+    def frame(self, t: float, now: Appearance, paths: Array, forces: Array, moment: float) -> Any:
         """
         Return the picture at t [s], with where tips have been, (K, tips, 3) [m].
 
-        ``forces``: arrows (C, 2, 3) [m], world.
+        ``forces``: arrows (C, 2, 3) [m], world. ``moment``: the time by which obstacles move [s].
         """
         axes = self._axes
         drawn = [add_surfaces(axes, parts_of(self._shape, now.surfaces), 3)]
+        if self._shape.moving:
+            drawn.append(add_environment(axes, self._shape, moment))
         if len(forces):
             drawn.append(add_forces(axes, forces))
         for path in paths.swapaxes(0, 1):

@@ -41,9 +41,9 @@ class ForceArrows:
         found: Array = np.stack([points, points + ways], axis=1) @ R.T + p
         return found
 
-    def at(self, q: Vector) -> Array:
-        """Return those (C, 2, 3) of the normal forces of a robot at rest at q (n,)."""
-        found = contacts(self._model, q=q)
+    def at(self, q: Vector, t: float = 0.0) -> Array:
+        """Return those (C, 2, 3) of the normal forces of a robot at rest at q (n,) at t [s]."""
+        found = contacts(self._model, q=q, t=t)
         pushed = found.force > 0.0
         forces = found.force[pushed, None] * found.normals[pushed]
         return self.ends(found.points[pushed], forces)

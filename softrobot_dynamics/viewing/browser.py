@@ -74,8 +74,12 @@ class Browser:
         """The URL of the view."""
         return f'http://{self.server.get_host()}:{self.server.get_port()}'
 
-    def show(self, q: Vector, u: Vector | None = None) -> None:
-        """Show the robot at q (n,), if they are numbers, under the commands u (m,) if known."""
+    def show(self, q: Vector, u: Vector | None = None, time: float = 0.0) -> None:
+        """
+        Show the robot at q (n,), if they are numbers, under the commands u (m,) if known.
+
+        ``time`` [s]: that of the motions of obstacles.
+        """
         if not np.isfinite(q).all():
             return
         look = self.shape.at(q)
@@ -92,8 +96,11 @@ class Browser:
             self._frames.batched_wxyzs = quaternions(look.frames)
             for handle, path in zip(self._ways, self._paths):
                 handle.points = _segments(np.array(path))
+            obstacles = self.shape.obstacles(time) if self.shape.moving else []
+            for i in self.shape.moving:
+                self._obstacles[i].vertices = obstacles[i].astype(np.float32)
             if self._touches:
-                self._show_forces(lines_of(self._arrows.at(q)))
+                self._show_forces(lines_of(self._arrows.at(q, time)))
             self._colour(u)
 
     def forget(self) -> None:

@@ -9,13 +9,14 @@ from mpl_toolkits.mplot3d.axes3d import Axes3D
 import numpy as np
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.viewing.arrows import lines_of
+from softrobot_dynamics.viewing.axis_texts import separate_texts
 from softrobot_dynamics.viewing.shapes import RobotShape
 
 INK, FAINT, TIP = '#22303c', '#9aa7b1', '#d1495b'
 STYLE: dict[str, Any] = {'color': INK, 'fontsize': 9}
 LABEL_PADS = {'x': 2.0, 'y': 2.0, 'z': 16.0}  # [pt] between numbers and names of axes
 SHORT = 0.3  # of the longest axis: the numbers of a shorter one would overlap
-VIEW = 14.0, -58.0  # elevation, azimuth [deg]
+VIEW, ZOOM = (14.0, -58.0), 0.86  # elevation, azimuth [deg]; of the box in its axes
 BODY, LIGHT = np.array([0.16, 0.44, 0.58]), np.array([0.15, -0.75, 0.6])
 THING, AROUND, PUSH = np.array([0.93, 0.62, 0.16]), np.array([0.74, 0.77, 0.80]), '#8e1f86'
 
@@ -62,11 +63,13 @@ def parts_of(shape: RobotShape, surfaces: Sequence[Matrix]) -> list[BodySurface]
     ]
 
 
-def add_environment(axes: Axes3D, shape: RobotShape) -> list[Matrix]:
-    """Draw the obstacles around a robot, behind all else; return their points (K, 3) [m]."""
-    parts = [BodySurface(*each, 1, 0.25, AROUND) for each in shape.environment]
-    add_surfaces(axes, parts, 1)
-    return [part.points for part in parts]
+def add_environment(axes: Axes3D, shape: RobotShape, t: float) -> Any:
+    """Add the obstacles at a time t [s], behind all else; the rest as :func:`add_surfaces`."""
+    parts = [
+        BodySurface(points, surface.triangles, 1, 0.25, AROUND)
+        for points, surface in zip(shape.obstacles(t), shape.environment)
+    ]
+    return add_surfaces(axes, parts, 1)
 
 
 def add_forces(axes: Axes3D, ends: Array) -> Any:
@@ -119,7 +122,8 @@ def frame_space(axes: Axes3D, points: Matrix) -> None:
         else:  # scales are equal, and numbers would overlap
             axis.set_ticks([])
         axis._axinfo['grid'].update(color='#e1e7ec', linewidth=0.6)  # there is no public way
-    axes.set_box_aspect(half, zoom=0.86)
+    axes.set_box_aspect(half, zoom=ZOOM)
     axes.view_init(*VIEW)
     axes.set_proj_type('persp', focal_length=0.7)
     axes.computed_zorder = False
+    separate_texts(axes, half, ZOOM)

@@ -37,12 +37,14 @@ class RobotShape:
     is a pipe from the tip before it to its joint and on to its own tip, with round ends: a ball if
     these are one. To a joint that holds nothing there is none. Shapes that collide are drawn as
     well, and objects are nothing but these.
-    ``environment`` has the surface of each obstacle, in the world frame; of a plane a square.
+    ``environment`` has the surface of each obstacle at time 0, in the world frame; of a plane a
+    square about the places ``seen`` (K, 3) [m], world, None: about the robot. ``moving`` are the
+    indices of those that are given a motion, see :meth:`obstacles`.
     ``routed`` are the indices of the actuators that run along a curve, ``passed`` those of the
     bodies that one of them passes.
     """
 
-    def __init__(self, model: CompiledModel) -> None:
+    def __init__(self, model: CompiledModel, seen: Matrix | None = None) -> None:
         self.model, modules = model, model.description.modules
         self._to_world = model.description.base.matrix()
         self._radius = RIGID_RADIUS * reach_of(model)
@@ -68,11 +70,15 @@ class RobotShape:
             for i, (skin, pipe) in enumerate(zip(skins, pipes))
         )
         to_base = np.linalg.inv(self._to_world)
-        seen = np.vstack(self.at(model.q0).surfaces) @ to_base[:3, :3].T + to_base[:3, 3]
+        if seen is None:
+            seen = np.vstack(self.at(model.q0).surfaces)
+        seen = seen @ to_base[:3, :3].T + to_base[:3, 3]
         self.environment = tuple(
             Surface(self._moved(surface.points), surface.triangles)
             for surface in of_environment(model.description, seen)
         )
+        self._motions = [obstacle.motion for obstacle in model.description.environment]
+        self.moving = tuple(i for i, each in enumerate(self._motions) if each is not None)
 
     def at(self, q: Vector) -> Appearance:
         """Return the :class:`Appearance` at q (n,)."""
@@ -94,6 +100,17 @@ class RobotShape:
             tuple(map(self._moved, curves)),
             self._to_world @ tips,
         )
+
+    def obstacles(self, t: float) -> list[Matrix]:
+        """Return the corners (K, 3) [m] of each obstacle's triangles at a time t [s], world."""
+        found, to_base = [], np.linalg.inv(self._to_world)
+        for surface, motion in zip(self.environment, self._motions):
+            moved = surface.points
+            if motion is not None:
+                T = self._to_world @ motion.pose(t) @ to_base
+                moved = moved @ T[:3, :3].T + T[:3, 3]
+            found.append(moved)
+        return found
 
     def _moved(self, points: Matrix) -> Matrix:
         """Return points (K, 3) [m] of the base frame in the world."""

@@ -14,6 +14,7 @@ from softrobot_dynamics.errors import ArgumentError, SoftRobotError
 from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.viewing.browser import Browser
 from softrobot_dynamics.viewing.ranges import command_ranges, coordinate_ranges
+from softrobot_dynamics.viewing.scenery import Scenery
 from softrobot_dynamics.viewing.shapes import reach_of
 
 MODES = 'coordinates', 'commands, at rest'
@@ -23,8 +24,8 @@ _STEPS = 400  # of a slider
 class Source(Protocol):
     """Something that says where the robot is."""
 
-    def poll(self) -> tuple[Vector, Vector | None] | None:
-        """Return (q (n,), u (m,) or None) if it is another one than at the last poll."""
+    def poll(self) -> Scenery | None:
+        """Return what to show if it is another one than at the last poll."""
 
 
 class Sliders:
@@ -60,7 +61,7 @@ class Sliders:
         slider.on_update(self._note)
         return slider
 
-    def poll(self) -> tuple[Vector, Vector | None] | None:
+    def poll(self) -> Scenery | None:
         """See :class:`Source`."""
         if not self._changed:
             return None
@@ -74,7 +75,7 @@ class Sliders:
                     self._words.content = f'**no closed posture nearby:** {error}'
                     return None
             self._words.content = _fault(self._model, q)
-            return q, None
+            return Scenery(q)
         u = np.array([slider.value for slider in self._sliders[1]])
         try:
             found = equilibrium(self._model, command=u, q0=self._q)
@@ -85,7 +86,7 @@ class Sliders:
         self._words.content = (
             '' if found.stable else '**unstable:** the robot would leave this posture'
         )
-        return found.q, u
+        return Scenery(found.q, u)
 
     def _note(self, event: object) -> None:
         self._changed = True
@@ -116,14 +117,15 @@ class Player:
         good = np.isfinite(q).all(axis=1) & np.isfinite(t)
         if not good.any():
             raise ArgumentError('recording', 'no such row of q', 'states that are numbers')
-        self._t, self._q, self._u = t[good] - t[good][0], q[good], recording['u'][good]
+        self._simulated, self._q, self._u = t[good], q[good], recording['u'][good]
+        self._t = self._simulated - self._simulated[0]
         gui, self._end = browser.server.gui, max(float(self._t[-1]), 1e-3)
         self._play = gui.add_checkbox('play', True)
         self._speed = gui.add_slider('speed', 0.05, 4.0, 0.05, 1.0)
         self._time = gui.add_slider('t [s]', 0.0, self._end, self._end / 1000, 0.0)
         self._now, self._last, self._seen = 0.0, time.monotonic(), -1
 
-    def poll(self) -> tuple[Vector, Vector | None] | None:
+    def poll(self) -> Scenery | None:
         """See :class:`Source`."""
         passed, self._last = time.monotonic() - self._last, time.monotonic()
         if abs(self._time.value - self._now) > self._end / 900:
@@ -140,7 +142,8 @@ class Player:
             return None
         self._seen = row
         u = self._u[row]
-        return self._q[row], u if np.isfinite(u).all() else None
+        known = u if np.isfinite(u).all() else None
+        return Scenery(self._q[row], known, float(self._simulated[row]))
 
 
 def _fault(model: CompiledModel, q: Vector) -> str:

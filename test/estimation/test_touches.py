@@ -153,3 +153,16 @@ def test_a_distance_that_is_none_is_refused(within):
     estimator.begin(0.0)
     with pytest.raises(ArgumentError, match='within'):
         estimator.contact(within=within)
+
+
+def test_points_near_an_obstacle_that_moves_are_those_at_the_time_of_the_estimate():
+    """A peg that has come to the arm since the beginning is the one that a touch names."""
+    away = {**PEG, 'centre': [0.3, 0.0, 0.33], 'motion': {'velocity': [-0.5, 0.0, 0.0]}}
+    model = rods([away], friction=0.0)
+    estimator = sd.Estimator(model, GIVEN)
+    tips = sd.forward_kinematics(model, q=model.q0)
+    for time, other in ((0.0, None), (0.5, 'peg')):
+        estimator.begin(time, q=model.q0, u=[0.0])
+        for i in range(3):
+            estimator.measure(time, f'camera{i}', tips[i])
+        assert estimator.contact().other == other

@@ -57,11 +57,22 @@ def postures(model, ways, ball=(1.0, 0.0, -0.95)):
 def test_a_tip_has_passed_a_tube_that_it_entered_and_left_by_its_end(world, ways, words):
     """A tip that went beside a tube, began in it, or did not come far enough is told so."""
     goal = PassageGoal(body='probe', tube='pipe', beyond=0.05)
-    found = missed(world, [goal], postures(world, ways))
+    t = np.arange(len(ways), dtype=float)
+    found = missed(world, [goal], postures(world, ways), t)
     said = [] if words else ['probe: tip 100.0 mm past the end of pipe']
     if words is None or 'past' not in words:
-        assert list(passages(world, [goal], postures(world, ways))) == said
+        assert list(passages(world, [goal], postures(world, ways), t)) == said
     assert (found == ()) if words is None else (len(found) == 1 and words in found[0])
+
+
+def test_a_tube_that_moves_is_passed_where_it_is():
+    """A probe at rest is passed by a tube that comes down over it, from its start to its end."""
+    pipe = {**WORLD['environment'][1], 'motion': {'velocity': [0.0, 0.0, -0.1]}}
+    moving = sd.compile_model(sd.load_robot({**WORLD, 'environment': [pipe]}))
+    goal, q = PassageGoal(body='probe', tube='pipe', beyond=0.05), postures(moving, [(0, 0.0)] * 3)
+    assert missed(moving, [goal], q, np.array([0.0, 3.0, 6.0])) == ()
+    (words,) = missed(moving, [goal], q, np.array([0.0, 3.0, 5.2]))
+    assert '20.0 mm past the end of pipe' in words
 
 
 def test_an_object_is_lifted_if_it_is_high_enough_and_held_by_the_robot_alone(world):
@@ -70,18 +81,18 @@ def test_an_object_is_lifted_if_it_is_high_enough_and_held_by_the_robot_alone(wo
     ways = [(1.0, -0.5), (1.0, 0.0), (1.0, 0.1)]
     lifted = postures(world, ways, (1.0, 0.0, 0.1999))
     lifted[:2, 4] = -0.9501, 0.0999
-    assert missed(world, [goal], lifted) == ()
-    (words,) = missed(world, [goal], postures(world, ways, (2.0, 0.0, 0.2)))
+    assert missed(world, [goal], lifted, np.zeros(3)) == ()
+    (words,) = missed(world, [goal], postures(world, ways, (2.0, 0.0, 0.2)), np.zeros(3))
     assert 'not held' in words
-    (words, _) = missed(world, [goal], postures(world, ways))
+    (words, _) = missed(world, [goal], postures(world, ways), np.zeros(3))
     assert words == 'ball rose by 0.0 mm, of at least 500.0 mm'
 
 
 def test_an_object_is_moved_by_its_way_across_gravity(world):
     """A ball that is 0.3 m aside is moved by 0.2 m at least, and not by 0.4 m."""
     q = postures(world, [(0.0, 0.0), (0.0, 0.0)], (1.3, 0.0, -0.95))
-    assert missed(world, [ObjectGoal(object='ball', shift=0.2)], q) == ()
-    (words,) = missed(world, [ObjectGoal(object='ball', shift=0.4)], q)
+    assert missed(world, [ObjectGoal(object='ball', shift=0.2)], q, np.zeros(2)) == ()
+    (words,) = missed(world, [ObjectGoal(object='ball', shift=0.4)], q, np.zeros(2))
     assert words == 'ball was moved by 300.0 mm, of at least 400.0 mm'
 
 
@@ -93,7 +104,7 @@ def test_goals_name_what_there_is(world):
         ObjectGoal(object='cup', shift=0.1),
     ):
         with pytest.raises(ArgumentError, match='floor|cup'):
-            missed(world, [goal], q)
+            missed(world, [goal], q, np.zeros(1))
 
 
 def test_wrong_entries_of_a_file_of_goals_are_all_named(tmp_path):

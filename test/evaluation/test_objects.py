@@ -38,10 +38,21 @@ def test_rise_shift_holders_and_slip_of_an_object_are_those_of_its_postures():
         rows, [(-0.2, 0.3, 0.1499), (0.2, 0.0, 0.3499), (0.25, 0.001, 0.3999)]
     ):
         row[[0, 1, 3]] = lift, x, z
-    found = object_outcome(model, 1, rows)
+    found = object_outcome(model, 1, rows, np.zeros(3))
     assert found.holders == ('cup',) and found.lies_on == ()
     assert found.rise == pytest.approx(0.25) and found.shift == pytest.approx(0.299)
     assert found.slip == pytest.approx(1e-3, abs=1e-5)
-    assert list(object_outcomes(model, rows[:1])) == [
+    assert list(object_outcomes(model, rows[:1], np.zeros(1))) == [
         'ball: moved 0.0 mm across and +0.0 mm up; not held, on floor'
     ]
+
+
+def test_an_object_lies_on_what_is_below_it_at_the_time():
+    """A ball at rest in the air is on a floor that has risen, and not before."""
+    motion = {'velocity': [0.0, 0.0, 0.1]}
+    floor = {**CUP['environment'][0], 'point': [0.0, 0.0, 0.0], 'motion': motion}
+    model = sd.compile_model(sd.load_robot({**CUP, 'environment': [floor]}))
+    rows = np.tile(model.q0, (2, 1))
+    rows[:, 0] = 1.0  # the cup is elsewhere
+    for last, on in ((0.9, ()), (1.002, ('floor',))):
+        assert object_outcome(model, 1, rows, np.array([0.0, last])).lies_on == on

@@ -5,6 +5,7 @@ import functools
 
 import numpy as np
 import pytest
+import yaml
 
 pytest.importorskip('rclpy')
 
@@ -145,7 +146,59 @@ def test_the_visualizer_shows_objects_environment_and_forces(observer, tmp_path)
         begin, end = ([p.x, p.y, p.z] for p in arrow.points)
         assert begin == pytest.approx([0.1, 0.2, 0.3])
         assert end[:2] == pytest.approx([0.1, 0.2]) and end[2] > 0.31
+        good = said['simulation/contact_points']
+        log = tmp_path / 'visualizer.log'
+        for count, value in ((5, 0.1), (6, np.nan)):  # as of somebody else: refused, and no end
+            said['simulation/contact_points'] = Float64MultiArray(data=[value] * count)
+
+            def refused(count=count):
+                shown()
+                return f'{count} numbers' in log.read_text()
+
+            observer.until(refused, 'a refusal', every=0.1)
+            heard.pop('contacts', None)
+            said['simulation/contact_points'] = good
+            observer.until(shown, 'an arrow again', every=0.1)
         said['simulation/contact_points'] = Float64MultiArray()
         assert removed == []
         observer.until(lambda: shown() and removed, 'no arrow any more', every=0.1)
         assert removed == [arrow.id]
+
+
+def test_the_visualizer_shows_a_moving_obstacle_where_the_simulation_has_it(observer, tmp_path):
+    """The marker of a wall moves with the time that the simulation tells, and back by a reset."""
+    pytest.importorskip('visualization_msgs')
+    from std_msgs.msg import Float64
+    from std_srvs.srv import Trigger
+    from visualization_msgs.msg import MarkerArray
+
+    speed = 0.05
+    wall = {'name': 'wall', 'type': 'box', 'edges': [0.1, 0.1, 0.1]}
+    wall |= {'pose': {'xyz': [0.0, 1.0, 0.0]}, 'motion': {'velocity': [0.0, speed, 0.0]}}
+    robot, _ = write_press(tmp_path)
+    around = tmp_path / 'moving.yaml'
+    around.write_text(yaml.safe_dump({'environment': [wall]}), encoding='utf-8')
+    sd.Simulator(sd.compile_model(sd.surround(sd.load_robot(robot), around)))
+    walls, times = [], []
+
+    def note(message):
+        (marker,) = (m for m in message.markers if m.ns == 'environment')
+        walls.append(np.mean([p.y for p in marker.points]) - 1.0)
+
+    node = observer.node
+    node.create_subscription(MarkerArray, 'visualizer/markers', note, 1)
+    node.create_subscription(Float64, 'simulation/time', lambda m: times.append(m.data), 1)
+    given = {'robot': robot, 'surroundings': str(around), 'rate': 100.0}
+    with starting(tmp_path, NODES, (), **given) as start:
+        start('visualizer', rate=30.0)
+        start('simulation')
+
+        def together():
+            known = times and times[-1] > 1.0 and walls
+            return known and abs(walls[-1] - speed * times[-1]) < speed * 0.2
+
+        observer.until(together, 'motion')
+        client = node.create_client(Trigger, 'simulation/reset')
+        observer.until(client.service_is_ready, 'the service')
+        client.call_async(Trigger.Request())
+        observer.until(lambda: times[-1] < 0.8 and walls[-1] < speed * 0.8, 'the start again')

@@ -45,12 +45,14 @@ def test_the_newest_state_and_command_are_seen(observer, spectator):
         return 'joint_states', {'name': list(names), 'position': q, 'velocity': (0.0, 0.0)}
 
     command = 'joint_commands', {'name': ['right', 'left'], 'effort': (4.0, 3.0)}
-    until(lambda q, u: q.tolist() == [1.0, 2.0] and u is None, state('yx', 2.0, 1.0))
+    until(lambda q, u, _: q.tolist() == [1.0, 2.0] and u is None, state('yx', 2.0, 1.0))
     wrong = state('ab', 5.0, 5.0), state('xy', np.nan, 5.0)
     seen.clear()
-    until(lambda q, u: q[0] == 6.0, *wrong, state('xy', 6.0, 5.0))
-    assert {tuple(q) for q, _ in seen} <= {(1.0, 2.0), (6.0, 5.0)}
-    until(lambda q, u: u is not None and u.tolist() == [3.0, 4.0], command, state('xy', 7.0, 5.0))
+    until(lambda q, u, _: q[0] == 6.0, *wrong, state('xy', 6.0, 5.0))
+    assert {tuple(q) for q, *_ in seen} <= {(1.0, 2.0), (6.0, 5.0)}
+    until(
+        lambda q, u, _: u is not None and u.tolist() == [3.0, 4.0], command, state('xy', 7.0, 5.0)
+    )
 
 
 def test_commands_in_parts_are_seen_once_all_have_come(observer):

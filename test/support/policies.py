@@ -7,9 +7,10 @@ from xml.etree import ElementTree
 
 POLICY = Path(__file__).parents[2] / 'config' / 'security' / 'policy.xml'
 CONTACT = {'/simulation/objects', '/simulation/contacts/*', '/simulation/contact_points'}
-"""Topics that there are where the simulated robot may touch something."""
+MOVING = {'/simulation/time'}
+"""Topics that there are where the simulated robot may touch something, and where that moves."""
 
-OPTIONAL = {'/clock', '/controller/commands', *CONTACT}
+OPTIONAL = {'/clock', '/controller/commands', *CONTACT, *MOVING}
 """These, and topics by `publish_clock`, `use_sim_time` and `command_type` only."""
 
 

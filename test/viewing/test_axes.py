@@ -10,14 +10,21 @@ import pytest
 from softrobot_dynamics.viewing.animation import DPI, SIZE
 from softrobot_dynamics.viewing.matplotlib_surfaces import frame_space
 
+SIZES = [
+    (0.3, 0.1, 0.75), (0.06, 0.06, 0.6), (1.0, 1.0, 1.0), (0.8, 0.3, 0.2), (0.8, 0.8, 0.1),
+    (0.1, 0.8, 0.8), (0.2, 0.5, 1.0), (1.0, 0.32, 0.32), (0.02, 0.02, 0.02), (0.31, 0.9, 0.31),
+]  # fmt: skip
 
-@pytest.mark.parametrize('size', [(0.3, 0.1, 0.75), (0.06, 0.06, 0.6), (1.0, 1.0, 1.0)])
-def test_numbers_and_names_of_axes_do_not_overlap(size):
-    """Around a slim robot or a cubic one no number or name of an axis covers another."""
+
+@pytest.mark.parametrize('size', SIZES)
+@pytest.mark.parametrize('middle', [(0.0, 0.0, 0.0), (-0.123, 0.456, -0.789)])
+def test_numbers_and_names_of_axes_do_not_overlap(size, middle):
+    """Around robots slim, flat or cubic no text of an axis covers another or is cut off."""
     figure = Figure(figsize=SIZE, dpi=DPI)
     canvas = FigureCanvasAgg(figure)
     axes = figure.add_axes((-0.1, 0.07, 1.08, 0.86), projection='3d')
-    frame_space(axes, np.array([[0.0, 0.0, -size[2]], [size[0], size[1], 0.0]]))
+    half = 0.5 * np.array(size)
+    frame_space(axes, np.array([middle - half, middle + half]))
     canvas.draw()
     boxes = []
     for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
@@ -26,6 +33,10 @@ def test_numbers_and_names_of_axes_do_not_overlap(size):
         texts = [axis.label, *(tick.label1 for tick in ticks)]
         boxes += [(text, text.get_window_extent()) for text in texts if text.get_text()]
     assert len(boxes) >= 6
+    right, top = canvas.get_width_height()
+    for text, box in boxes:
+        inside = box.x0 >= 0 and box.y0 >= 0 and box.x1 <= right and box.y1 <= top
+        assert inside, text.get_text()
     for (one, a), (other, b) in itertools.combinations(boxes, 2):
         slim = a.shrunk(0.8, 0.8), b.shrunk(0.8, 0.8)
         assert not slim[0].overlaps(slim[1]), (one.get_text(), other.get_text())

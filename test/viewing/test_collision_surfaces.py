@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.viewing.collision_surfaces import of_environment
+from softrobot_dynamics.viewing.shapes import RobotShape
 from support.robots import compiled
 
 TURN = [0.3, -0.5, 1.1]
@@ -32,3 +33,18 @@ def test_a_drawn_solid_is_closed_and_has_its_volume(shape, volume):
     found = np.einsum('ij,ij->', a - middle, np.cross(b - middle, c - middle)) / 6.0
     assert found == pytest.approx(volume, rel=0.05 if shape['type'] == 'cylinder' else 1e-9)
     assert np.cross(b - a, c - a).sum(axis=0) == pytest.approx(np.zeros(3), abs=1e-12)
+
+
+def test_a_plane_is_a_square_about_what_is_seen():
+    """In a film of a part of the scene a floor reaches a little beyond it, not to the robot."""
+    given = {'environment': [{'name': 'floor', 'type': 'plane', 'point': [0.0, 0.0, -0.3]}]}
+    description = sd.surround(compiled('double_pendulum').description, given)
+    window = np.array([[4.0, 5.0, 6.0], [4.2, 5.2, 6.2]])
+    (floor,) = RobotShape(sd.compile_model(description), window).environment
+    base = description.base.matrix()
+    seen = (window - base[:3, 3]) @ base[:3, :3]
+    points = (floor.points - base[:3, 3]) @ base[:3, :3]
+    assert points[:, 2] == pytest.approx(-0.3)
+    low, high = points[:, :2].min(axis=0), points[:, :2].max(axis=0)
+    assert (low <= seen[:, :2].min(axis=0)).all() and (high >= seen[:, :2].max(axis=0)).all()
+    assert high - low == pytest.approx([1.3 * np.ptp(seen[:, :2], axis=0).max()] * 2)

@@ -55,11 +55,11 @@ def test_commands_bring_the_robot_to_rest(page):
     """Command sliders bring the robot to its `equilibrium`, or report why not."""
     browser, model = page('pcc_arm'), compiled('pcc_arm')
     sliders = Sliders(browser)
-    q, u = sliders.poll()
+    q, u, _ = sliders.poll()
     assert q.tolist() == model.q0.tolist() and u is None and sliders.poll() is None
     sliders._mode.value = MODES[1]
     moved(sliders._sliders[1][6], 20.0)
-    q, u = sliders.poll()
+    q, u, _ = sliders.poll()
     assert u.tolist() == [0.0] * 6 + [20.0, 0.0, 0.0]
     assert q == pytest.approx(sd.equilibrium(model, u=u).q, abs=1e-8)
     assert sliders.poll() is None
