@@ -62,13 +62,18 @@ def inner(**options: Any) -> Callable[[Callable[P, R]], Compiled[P, R]]:
 
 
 def intrinsic(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what stands for the intrinsic of :mod:`.intrinsics` that has a function's name."""
+    """
+    Return what stands for the intrinsic that has a function's name.
+
+    It is in :mod:`.address_intrinsics` or :mod:`.python_intrinsics`.
+    """
 
     def find(function: Callable[..., Any]) -> Any:
-        """Return it."""
-        from softrobot_dynamics.compiling import intrinsics
+        """Return the intrinsic, which imports numba."""
+        from softrobot_dynamics.compiling import address_intrinsics, python_intrinsics
 
-        return getattr(intrinsics, function.__name__)
+        name = function.__name__
+        return getattr(address_intrinsics, name, None) or getattr(python_intrinsics, name)
 
     return Deferred(function, find)
 

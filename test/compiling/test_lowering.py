@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from softrobot_dynamics.compiling import compiler  # noqa: F401 (which imports the internals)
 from softrobot_dynamics.compiling.jit import OPTIONS
-from softrobot_dynamics.compiling.numba_internals import _Compiler
+from softrobot_dynamics.compiling.lowering.pipeline import KernelCompiler
 
 RANDOM = np.random.default_rng(11)
 PASS = 'kernel_lowering'
@@ -24,7 +24,7 @@ class Pair(NamedTuple):
 
 def compiled(function):
     """Return a function compiled by this package, and by numba alone."""
-    return njit(pipeline_class=_Compiler, **OPTIONS)(function), njit(**OPTIONS)(function)
+    return njit(pipeline_class=KernelCompiler, **OPTIONS)(function), njit(**OPTIONS)(function)
 
 
 def assert_same(function, *cases):
@@ -260,7 +260,7 @@ def test_sums_that_may_be_reordered():
         case = RANDOM.normal(size=size), RANDOM.normal(size=size), 0.3
         for fastmath in (True, {'contract', 'reassoc'}):
             options = {**OPTIONS, 'fastmath': fastmath}
-            ours = njit(pipeline_class=_Compiler, **options)(function)
+            ours = njit(pipeline_class=KernelCompiler, **options)(function)
             first, second = (tuple(map(copied, case)) for _ in range(2))
             assert bits(ours(*first)) == bits(njit(**options)(function)(*second))
             assert bits(first[0]) == bits(second[0])
@@ -274,7 +274,7 @@ def test_an_exception_passes_through_callers():
             raise ValueError('negative')
         return x**0.5
 
-    for way in ({'pipeline_class': _Compiler}, {}):
+    for way in ({'pipeline_class': KernelCompiler}, {}):
         compile_ = njit(**way, **OPTIONS)
         inner = compile_(root)
 
@@ -300,7 +300,7 @@ def test_a_function_that_catches_is_left_to_numba():
             raise ValueError('negative')
         return x
 
-    inner = njit(pipeline_class=_Compiler, **OPTIONS)(root)
+    inner = njit(pipeline_class=KernelCompiler, **OPTIONS)(root)
 
     def guarded(x):
         found = 0.0
@@ -310,7 +310,7 @@ def test_a_function_that_catches_is_left_to_numba():
             found = -5.0
         return found
 
-    outer = njit(pipeline_class=_Compiler, **OPTIONS)(guarded)
+    outer = njit(pipeline_class=KernelCompiler, **OPTIONS)(guarded)
     assert outer(2.0) == 2.0 and outer(-2.0) == -5.0
 
 
@@ -321,4 +321,4 @@ def test_what_cannot_be_compiled_is_said_with_its_place():
         return np.linalg.inv(a)  # allocates, which takes numba's runtime
 
     with pytest.raises(Exception, match=r'(?s)inv.*test_lowering.py'):
-        njit(pipeline_class=_Compiler, **OPTIONS)(function)(np.eye(2))
+        njit(pipeline_class=KernelCompiler, **OPTIONS)(function)(np.eye(2))

@@ -3,7 +3,7 @@
 Numba's step from typed operations to LLVM code, in less time for what kernels consist of.
 
 :class:`KernelLowering` is the pass, :class:`_Lower` extends numba's class of that name. It emits
-sums and products (:mod:`.lowered_numbers`), entries and views of arrays (:mod:`.lowered_arrays`),
+sums and products (:mod:`.numbers`), entries and views of arrays (:mod:`.arrays`),
 loops over ranges, fields and calls at once. Numba looks for the best of many implementations each
 time, and emits several times as many instructions, which LLVM has to read and to remove. What is
 not known here is left to numba. The machine code computes the same numbers.
@@ -13,13 +13,16 @@ from typing import Any
 
 from llvmlite import ir as llvm
 from numba import types
-from numba.core import cgutils, ir
-from numba.core.compiler_machinery import register_pass
-from numba.core.lowering import Lower
-from numba.core.typed_passes import NativeLowering
-from softrobot_dynamics.compiling import lowered_arrays as arrays
-from softrobot_dynamics.compiling.lowered_numbers import conversion, operation
-from softrobot_dynamics.compiling.lowered_variables import ValueLower
+from softrobot_dynamics.compiling.lowering import arrays
+from softrobot_dynamics.compiling.lowering.internals import (
+    cgutils,
+    ir,
+    Lower,
+    NativeLowering,
+    register_pass,
+)
+from softrobot_dynamics.compiling.lowering.numbers import conversion, operation
+from softrobot_dynamics.compiling.lowering.variables import ValueLower
 
 _OF_TRY = 'numba.core.unsafe.eh'  # module of what a `try` becomes
 _ITER, _STEP, _COUNT = 0, 2, 3  # places of the fields of an iterator of a range
