@@ -20,7 +20,7 @@ from softrobot_dynamics.configuration.parameters import (
 )
 from softrobot_dynamics.configuration.wire_names import wire_names
 from softrobot_dynamics.errors import ArgumentError, closest, Problem
-from softrobot_dynamics.loops.part_ages import BY_RATES
+from softrobot_dynamics.loops.part_synchronisation import BY_RATES
 from softrobot_dynamics.loops.velocity_estimation import delay_of
 
 GROUP = 'states'  # of the parameters of parts

@@ -12,7 +12,7 @@ from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.allocation import allocate_commands
 from softrobot_dynamics.kernels.linalg import all_finite, copy
 from softrobot_dynamics.kernels.sums import dot, row_times
-from softrobot_dynamics.recursion.drives import command_of, effort_bounds, effort_of
+from softrobot_dynamics.recursion.cable_drives import command_of, effort_bounds, effort_of
 
 
 @kernel

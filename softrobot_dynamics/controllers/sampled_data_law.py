@@ -23,10 +23,10 @@ from softrobot_dynamics.controllers.sampled_data.friction_compensation import Fr
 from softrobot_dynamics.controllers.sampled_data.loop_stability import Answer, SampledLoop
 from softrobot_dynamics.controllers.sampled_data.prediction import Prediction
 from softrobot_dynamics.controllers.settings import as_number, Settings
-from softrobot_dynamics.model.drives import drives_of
+from softrobot_dynamics.model.cable_drives import cable_drives_of
 from softrobot_dynamics.model.evaluation import Evaluator
 from softrobot_dynamics.model.terms import Terms
-from softrobot_dynamics.recursion.drives import Drives, hold_common
+from softrobot_dynamics.recursion.cable_drives import CableDrives, hold_common
 from softrobot_dynamics.recursion.passes import Robot
 from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.schema.fields import number
@@ -61,7 +61,7 @@ class LawWorkspace(NamedTuple):
     robot: Robot  # whose workspace has the frames of the state evaluated last
     held: Entry  # of what brings the response on by a tick
     response: Array  # (2, n, n) G and R K of this tick
-    drives: Drives  # whose lengths are those of the state evaluated last
+    drives: CableDrives  # whose lengths are those of the state evaluated last
     signs: Vector  # (m,)
     y0: Vector  # (m,)
     rest: Vector  # (n,) zeros
@@ -245,7 +245,7 @@ class SampledDataLaw(Controller[D]):
         ``with_friction``: with friction; ``limited``: efforts of cables are.
         """
         model, evaluate = self.model, Evaluator(self.model, self.needs_poses or with_friction)
-        last, drives = np.full(model.m, np.nan), drives_of(model, evaluate.robot, limited)
+        last, drives = np.full(model.m, np.nan), cable_drives_of(model, evaluate.robot, limited)
         evaluation = self._friction.entry(evaluate) if with_friction else evaluate.entry
         if model.positioned.any():
             given = {'drives': drives, 'command': last, 'h': evaluate.terms.h}

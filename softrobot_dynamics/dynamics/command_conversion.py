@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.dynamics.arguments import checked, require_finite
-from softrobot_dynamics.model.drives import drives_of
-from softrobot_dynamics.recursion.drives import convert, measure, tighten
+from softrobot_dynamics.model.cable_drives import cable_drives_of
+from softrobot_dynamics.recursion.cable_drives import convert, measure, tighten
 from softrobot_dynamics.recursion.passes import Robot
 
 if TYPE_CHECKING:
@@ -62,14 +62,17 @@ class HeldCables:
         derivatives: Differentiator | None = None,
         commanded: bool = True,
     ) -> None:
-        self._drives, self._zero = drives_of(model, robot), np.zeros(model.n)
+        self._drives, self._zero = cable_drives_of(model, robot), np.zeros(model.n)
         self._commanded, (first, count) = commanded, self._drives.cables.T
         self._one, self._other = first[count == 2], first[count == 2] + 1
         self._measure = cached(measure, 'VECTOR, VECTOR', drives=self._drives)
         self._convert = cached(convert, 'VECTOR, boolean', drives=self._drives)
         self._tighten = cached(tighten, 'VECTOR', drives=self._drives)
         if derivatives is not None:
-            own, hessians = drives_of(model, derivatives.robot).robot, model.hessians(cables=True)
+            own, hessians = (
+                cable_drives_of(model, derivatives.robot).robot,
+                model.hessians(cables=True),
+            )
             self._of_tension = derivatives.along(own, hessians)
 
     def pulls(self, q: Vector, u: Vector) -> Matrix:

@@ -27,7 +27,11 @@ import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.estimation.square_root import PredictionArrays, settle, triangularise
+from softrobot_dynamics.estimation.square_root_filter import (
+    PredictionArrays,
+    settle,
+    triangularise,
+)
 from softrobot_dynamics.simulation.integrators.exponential_step import GAMMA, ONCE, TWICE
 
 if TYPE_CHECKING:
@@ -39,7 +43,7 @@ _WHITE = 1.0 / 3.0  # of white noise, the most
 
 
 class EffortNoise(NamedTuple):
-    """Work arrays of :func:`blur`, for p efforts that are measured with noise."""
+    """Work arrays of :func:`add_effort_noise`, for p efforts that are measured with noise."""
 
     forces: Matrix  # (p, n) that their errors are, along y of each
     steady: Vector  # (p,) deviations of the first columns
@@ -50,11 +54,12 @@ class EffortNoise(NamedTuple):
     array: Matrix  # (N, N + 2 p)
 
 
-class Gauges:
+class NoisyEfforts:
     """
-    Efforts with noise, at least one, on the way of a Mover, which has a Spreading and others.
+    Measured efforts with noise, whose errors enter the covariances of a prediction.
 
-    ``blur`` is to be called right after the covariances were moved by the same step.
+    ``prediction`` are the work arrays of :func:`~.square_root_filter.predict`; ``add_noise`` is to
+    be called right after it, for the same step.
     """
 
     def __init__(
@@ -79,10 +84,12 @@ class Gauges:
             array=np.zeros((N, N + 2 * p)),
         )
         room = prediction._replace(push=np.zeros(2 * p))
-        self._blur = cached(blur, w=room, b=self._work)
+        self._add_noise = cached(add_effort_noise, w=room, b=self._work)
 
-    def blur(self, S: Matrix, N: Matrix, start: float, h: float, acting: EffortHistory) -> None:
-        """Let errors of what counted from a start [s] on, for h [s], into S and N (N, N)."""
+    def add_noise(
+        self, S: Matrix, N: Matrix, start: float, h: float, acting: EffortHistory
+    ) -> None:
+        """Add the noise of efforts used from a start [s] on, for h [s], to S and N (N, N)."""
         each = [acting.measured(effort.name, start, start + h) for effort in self._efforts]
         shares, values = np.concatenate(each), self._rates * h
         if not shares.any():
@@ -92,7 +99,7 @@ class Gauges:
         swinging = np.clip((values - 1.0) / _AT_ONCE, 0.0, _WHITE)
         np.multiply(work.steady, np.sqrt(swinging), out=work.swinging)
         self._fill()
-        self._blur(S, N, h)
+        self._add_noise(S, N, h)
 
     def _fill(self) -> None:
         """Fill the forces, where the robot was differentiated."""
@@ -107,8 +114,8 @@ class Gauges:
 
 
 @kernel
-def blur(w, b, S, N, h):
-    """Let errors of efforts into S and N (N, N), right after :func:`~.square_root.predict`."""
+def add_effort_noise(w, b, S, N, h):
+    """Add the noise of efforts to S and N (N, N), which `predict` has just filled."""
     n, p, size, g = len(w.M), len(b.steady), len(S), GAMMA * h
     for i in range(n):
         row = b.start[2 * n + i]

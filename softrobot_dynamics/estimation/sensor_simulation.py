@@ -50,10 +50,10 @@ class _SimulatedSensor:
         seen, noise = self._observation.observed, self._observation.noise
         self._observation.observe(q, qd, np.zeros(len(seen.predicted)))
         error = noise * random.standard_normal(len(noise))
-        return self.sensor.value(self.sensor.blur(seen.predicted, error))
+        return self.sensor.value(self.sensor.add_noise(seen.predicted, error))
 
 
-class _SimulatedGauge(_SimulatedSensor):
+class _SimulatedEffort(_SimulatedSensor):
     """A simulated measurement of the robot's efforts."""
 
     def __init__(self, effort: Effort, place: BoundRobot) -> None:
@@ -90,7 +90,7 @@ class SimulatedSensors:
         self._place = BoundRobot(model, differentiate, np.zeros(model.m))
         self._seed, self._dropout = seed, dropout
         self._all = [_SimulatedSensor(sensor, sensor.bind(self._place)) for sensor in sensors]
-        self._all += [_SimulatedGauge(effort, self._place) for effort in efforts]
+        self._all += [_SimulatedEffort(effort, self._place) for effort in efforts]
         self.begin(0.0)
 
     def begin(self, time: float) -> None:

@@ -26,6 +26,7 @@ from softrobot_dynamics.annotations import Array, Complaints, Matrix, Vector
 from softrobot_dynamics.dynamics.tendon_friction import WORDS
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem, UnknownNameError
 from softrobot_dynamics.identification.bags import Bag, is_bag
+from softrobot_dynamics.identification.csv_tables import CsvTable
 from softrobot_dynamics.identification.motions import Coordinate, held, Motion, motion, STARTS
 from softrobot_dynamics.identification.postures import (
     BY_ROWS,
@@ -35,7 +36,6 @@ from softrobot_dynamics.identification.postures import (
     read_ways,
     ways_of,
 )
-from softrobot_dynamics.identification.tables import CsvTable
 from softrobot_dynamics.schema.fields import choice, items, nested, number, text, vector
 from softrobot_dynamics.schema.parsing import custom, parse, Problems
 from softrobot_dynamics.schema.units import UNITS, units_of

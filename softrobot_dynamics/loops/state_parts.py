@@ -4,7 +4,7 @@ States that come in parts on several topics, as whole states to act on; no ROS.
 
 Each topic has a sender, a clock and a rate of its own, so each part is dated, validated and
 unwrapped by itself. One of the parts makes a tick; the others are brought to its moment by their
-velocities, or all to an earlier one if some part is older (:mod:`~.loops.part_ages`).
+velocities, or all to an earlier one if some part is older (:mod:`~.loops.part_synchronisation`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.loops.contracts import MessageInbox
 from softrobot_dynamics.loops.message_contracts import StateMessage
 from softrobot_dynamics.loops.message_fields import StateReader
-from softrobot_dynamics.loops.part_ages import PartAges, StateHistory
+from softrobot_dynamics.loops.part_synchronisation import PartSynchronisation, StateHistory
 from softrobot_dynamics.loops.sensor_clock import SensorClock
 from softrobot_dynamics.loops.state_stream import StateStream
 from softrobot_dynamics.loops.statistics import Window
@@ -66,7 +66,7 @@ class StateParts:
 
     If a part is older at the ticks than velocities make up for, and the law ``predicts`` states
     that are late, whole states are of a moment ``delay`` [ns] before the ticks, see
-    :class:`PartAges`.
+    :class:`PartSynchronisation`.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class StateParts:
         self._tick: SourcePart | None = self._wanted
         self._stamps = [SensorClock() for _ in self.parts]  # by stamps of their headers
         self._moments = [0] * len(self.parts)  # of the last states, by one clock [ns]
-        self._ages = PartAges(len(self.parts), self.parts[0].stream.period, predicts)
+        self._ages = PartSynchronisation(len(self.parts), self.parts[0].stream.period, predicts)
         self._histories = [StateHistory() for _ in self.parts]
         self._indices = [np.array(part.indices) for part in self.parts]
         self._q, self._qd = np.zeros((2, sum(len(part.indices) for part in self.parts)))

@@ -32,7 +32,7 @@ class TrajectoryPoint(Protocol):
     def time_from_start(self) -> Stamp: ...
 
 
-class CourseMessage(Stamped, Protocol):
+class JointTrajectoryMessage(Stamped, Protocol):
     """A trajectory_msgs/JointTrajectory."""
 
     @property
@@ -90,7 +90,7 @@ class TrajectoryReader:
     def __init__(self, names: Sequence[str]) -> None:
         self._size, self._names = len(names), NameOrder(names)
 
-    def read(self, message: CourseMessage) -> ReceivedTrajectory:
+    def read(self, message: JointTrajectoryMessage) -> ReceivedTrajectory:
         """Return the Course; MessageError if the message is not one of a motion to rest."""
         order = self._names.of(list(message.joint_names))
         points = message.points

@@ -28,7 +28,7 @@ class RobotModel(Model, Protocol):
     servos: Any  # softrobot_dynamics.model.servos.ServoTables
     effort_lower: Vector
     effort_upper: Vector
-    cable_tables: Any  # softrobot_dynamics.model.drives.CableTables
+    cable_tables: Any  # softrobot_dynamics.model.cable_drives.CableTables
     closure_plan: Any  # softrobot_dynamics.model.closures.ClosurePlan, or None
 
     @property

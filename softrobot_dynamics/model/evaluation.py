@@ -10,8 +10,8 @@ import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.addresses import Entry, NOTHING, run, run_three
 from softrobot_dynamics.compiling.binding import cached, entry
+from softrobot_dynamics.model.cable_drives import Conversion
 from softrobot_dynamics.model.contract import RobotModel
-from softrobot_dynamics.model.drives import Conversion
 from softrobot_dynamics.model.terms import allocate_terms, evaluate_terms, Terms
 from softrobot_dynamics.recursion.operations import inverse_dynamics
 from softrobot_dynamics.recursion.passes import FULL, Robot

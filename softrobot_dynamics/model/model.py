@@ -14,15 +14,15 @@ from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.compiling.parallel import compile_in_parallel
 from softrobot_dynamics.description.mimics import leader_limits
 from softrobot_dynamics.description.robot import RobotDescription
+from softrobot_dynamics.model.cable_drives import cable_tables
 from softrobot_dynamics.model.closures import ClosurePlan, plan_closures
 from softrobot_dynamics.model.contacts import ContactPlan, plan_contacts
 from softrobot_dynamics.model.derivative_kernels import derivative_kernels, length_hessians
-from softrobot_dynamics.model.drives import cable_tables
 from softrobot_dynamics.model.evaluation import evaluation_parts, Evaluator, PerThread
+from softrobot_dynamics.model.robot_arrays import note_identities, RobotArrays
 from softrobot_dynamics.model.routes import plan_routes, RoutePlan
 from softrobot_dynamics.model.scales import scales_of
 from softrobot_dynamics.model.servos import servo_tables
-from softrobot_dynamics.model.tables import note_identities, RobotArrays
 from softrobot_dynamics.model.terms import allocate_terms
 from softrobot_dynamics.recursion.actuation_hessians import Hessians
 from softrobot_dynamics.recursion.derivative_passes import allocate_tangents, tangent_entries

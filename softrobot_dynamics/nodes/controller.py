@@ -17,11 +17,11 @@ from softrobot_dynamics.controllers.phases import Program
 from softrobot_dynamics.errors import CancelledError, MessageError, SoftRobotError
 from softrobot_dynamics.loops import realtime
 from softrobot_dynamics.loops.control_loop import ControlLoop
+from softrobot_dynamics.loops.latched_orders import EMERGENCY, HOLD, LatchedOrders
 from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.orders import HoldOrder, Orders
 from softrobot_dynamics.loops.solution_thread import SolutionThread, solve_beside
 from softrobot_dynamics.loops.stability_check import left_inside, StabilityCheck
-from softrobot_dynamics.loops.standing_orders import EMERGENCY, HOLD, StandingOrders
 from softrobot_dynamics.loops.state_monitoring import StateMonitor
 from softrobot_dynamics.nodes import diagnostics, process, record_contents
 from softrobot_dynamics.nodes.control_report import report_on
@@ -91,7 +91,7 @@ class ControllerNode(LifecycleNode):
         self._beginning = 0  # of the phases, counted
         self._solving: list[SolutionThread] = []
         self._before: Vector | None = None  # the last command of the last activation
-        self._orders = StandingOrders()
+        self._orders = LatchedOrders()
         if stop is not None:
             stop.requested.add_done_callback(lambda requested: self._orders.close('a signal'))
         self.options = NodeParameters(self, declared_parameters.controller_rows())

@@ -11,7 +11,7 @@ from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.errors import DescriptionError, Problem
 from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import Parameter, parameter, parameters_of, read_all
-from softrobot_dynamics.simulation.cycles import Cycles
+from softrobot_dynamics.simulation.periodic_instants import PeriodicInstants
 
 GROUP = 'bus'
 _FASTEST = 1e5  # [Hz]
@@ -63,7 +63,7 @@ class HeldOverBus:
     """
 
     def __init__(self, bus: Bus, u: Vector) -> None:
-        self._cycles = Cycles(bus.rate, bus.phase) if bus.rate else None
+        self._cycles = PeriodicInstants(bus.rate, bus.phase) if bus.rate else None
         self.begin(u)
 
     def begin(self, u: Vector) -> None:

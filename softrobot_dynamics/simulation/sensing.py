@@ -14,7 +14,7 @@ from softrobot_dynamics.dynamics.arguments import ROUNDING
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.schema.fields import integer, number
 from softrobot_dynamics.schema.parameters import Parameter, parameter, parameters_of, read_all
-from softrobot_dynamics.simulation.cycles import Cycles
+from softrobot_dynamics.simulation.periodic_instants import PeriodicInstants
 
 if TYPE_CHECKING:
     from softrobot_dynamics.simulation.reconstruction import Reconstruction
@@ -107,7 +107,7 @@ class Sensing:
         if sensors.rate > most * (1.0 + ROUNDING):
             expected = f'a rate of {most:g} Hz at most, as the robot has its states'
             raise ArgumentError(f'{GROUP}.rate', sensors.rate, expected)
-        self._cycles = Cycles(sensors.rate) if sensors.rate else None
+        self._cycles = PeriodicInstants(sensors.rate) if sensors.rate else None
         self.begin()
 
     def begin(self) -> None:

@@ -12,9 +12,9 @@ from typing import Any
 
 from softrobot_dynamics.annotations import Integers
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.studies.edges import counts, edges
+from softrobot_dynamics.studies.failure_boundaries import counts, failure_boundaries
+from softrobot_dynamics.studies.run_table import RUNS
 from softrobot_dynamics.studies.study import plan_study, require_joblib, run_study, Study
-from softrobot_dynamics.studies.table import RUNS
 from softrobot_dynamics.studies.trial import Experiment, FAILED
 
 PICTURE, SUMMARY = 'study.png', 'summary.json'
@@ -116,13 +116,13 @@ def _duration(seconds: float) -> str:
 
 def _conclude(study: Study, title: str, folder: Path) -> None:
     """Say what came out; write it, and draw it if there is matplotlib."""
-    total, found = len(study.state), edges(study)
+    total, found = len(study.state), failure_boundaries(study)
     for name, count in counts(study).items():
         _say(f'{name:9} {count:5} of {total} runs ({count / total:.1%})')
-    for edge in found:
-        _say(edge.in_words())
+    for boundary in found:
+        _say(boundary.in_words())
     written = [RUNS, SUMMARY]
-    summary = {**counts(study), 'edges': [edge.as_facts() for edge in found]}
+    summary = {**counts(study), 'edges': [boundary.as_facts() for boundary in found]}
     (folder / SUMMARY).write_text(json.dumps(summary, indent=2) + '\n', encoding='utf-8')
     try:
         from softrobot_dynamics.studies.picture import draw_study

@@ -46,7 +46,7 @@ from softrobot_dynamics.simulation.bus import make_bus
 from softrobot_dynamics.simulation.reconstruction import reconstruction, require_alike
 from softrobot_dynamics.simulation.sensing import make_sensors, Sensing
 from softrobot_dynamics.studies.factors import Factor, read_factors, sample
-from softrobot_dynamics.studies.table import table
+from softrobot_dynamics.studies.run_table import open_run_table
 from softrobot_dynamics.studies.trial import Experiment, Outcome, run_trial
 from softrobot_dynamics.studies.trial import given_by as simulated_by
 
@@ -159,7 +159,7 @@ def run_study(
     if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs == 0:
         raise ArgumentError('jobs', jobs, 'a number of processes, or -1 for one for each core')
     count = len(experiment.values)
-    with table(experiment, folder) as runs:
+    with open_run_table(experiment, folder) as runs:
         state = np.full(count, -1)
         state[list(runs.done)] = [outcome.state for outcome in runs.done.values()]
         before = len(runs.done)

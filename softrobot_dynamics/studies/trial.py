@@ -26,7 +26,7 @@ from softrobot_dynamics.offline.arguments import Feedback, Plant, Start
 from softrobot_dynamics.offline.closed_loop import closed_loop, ClosedLoop
 from softrobot_dynamics.references.piecewise import Reference
 from softrobot_dynamics.simulation.bus import GROUP as BUS
-from softrobot_dynamics.simulation.cycles import Cycles
+from softrobot_dynamics.simulation.periodic_instants import PeriodicInstants
 from softrobot_dynamics.simulation.sensing import GROUP as SENSORS
 from softrobot_dynamics.studies.factors import Factor
 
@@ -171,7 +171,7 @@ def _evaluate(
     share = max((x for x in (figures.tip_share, figures.y_share) if x is not None), default=nan)
     ticks = len(loop.ok)
     if measured:
-        due = Cycles(measured)
+        due = PeriodicInstants(measured)
         ticks = sum(due.come(period) for _ in range(ticks))
     unanswered = 1.0 - float(loop.ok.sum() / ticks)
     lost = not (finite and share <= LOST) or unanswered >= tracking.MOST_MISSED

@@ -72,7 +72,7 @@ def test_derivatives_are_those_of_the_simulated_motion(hybrid):
 
     settings = load_estimator({'sensors': [ENCODERS], 'disturbance': SMALL})
     n = hybrid.n
-    mover = StatePredictor(hybrid, np.eye(n), np.zeros(0), settings)
+    predictor = StatePredictor(hybrid, np.eye(n), np.zeros(0), settings)
     rng = np.random.default_rng(2)
     q, qd = hybrid.q0.copy(), np.zeros(n)
     q[:6], qd[:6] = told(hybrid, 0.1)[:6] + 1e-3 * rng.standard_normal(6), 0.01
@@ -81,9 +81,9 @@ def test_derivatives_are_those_of_the_simulated_motion(hybrid):
     q[6:8], qd[6:9] = [0.3, -0.2], [0.1, 0.2, -0.01]
 
     def look(q, qd):
-        mover.q[:], mover.qd[:], mover.u[:] = q, qd, told(hybrid, 0.1)
-        mover.linearise()
-        return mover.differentiate.response.qdd.copy()
+        predictor.q[:], predictor.qd[:], predictor.u[:] = q, qd, told(hybrid, 0.1)
+        predictor.linearise()
+        return predictor.differentiate.response.qdd.copy()
 
     found = look(q, qd)
     w = hybrid.servos.rate
@@ -91,7 +91,7 @@ def test_derivatives_are_those_of_the_simulated_motion(hybrid):
     to_position = w * (w * (u - q[:6]) - 2.0 * qd[:6])
     due = to_position if hybrid.servos.positions.all() else w * (u - qd[:6])
     assert found[:6] == pytest.approx(due, rel=1e-6)
-    change = mover.differentiate.response.change[:, : 2 * n].copy()
+    change = predictor.differentiate.response.change[:, : 2 * n].copy()
     h = 1e-6
     for i in range(2 * n):
         d = np.zeros(2 * n)

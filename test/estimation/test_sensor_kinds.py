@@ -90,7 +90,7 @@ def test_a_blurred_value_is_off_by_its_error(kind):
     sensor, (q, qd) = example(kind), state()
     seen = bound(sensor)
     error = seen.noise * np.random.default_rng(0).normal(size=len(seen.noise))
-    z = sensor.blur(predicted(sensor, seen, q, qd), error)
+    z = sensor.add_noise(predicted(sensor, seen, q, qd), error)
     seen.observe(q, qd, sensor.read(sensor.value(z)))
     assert seen.observed.residual == pytest.approx(error, rel=1e-6, abs=1e-12)
 

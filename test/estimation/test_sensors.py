@@ -83,7 +83,7 @@ def test_simulated_noise_has_the_assumed_size(given):
     sensor, seen = bound(given)
     z = sensor.read(exact(given, q))
     error = np.random.default_rng(0).normal(0.0, 0.3, len(seen.noise))
-    blurred = sensor.blur(z, error)
+    blurred = sensor.add_noise(z, error)
     assert sensor.read(sensor.value(blurred)) == pytest.approx(blurred, abs=1e-12)
     seen.observe(q, np.zeros(9), blurred)
     assert seen.observed.residual == pytest.approx(error, abs=1e-12)

@@ -11,7 +11,7 @@ pytest.importorskip('sensor_msgs')
 from softrobot_dynamics.dynamics.periodic_coordinates import PeriodicCoordinates, RotationVectors  # noqa: E402
 from softrobot_dynamics.errors import ArgumentError  # noqa: E402
 from softrobot_dynamics.loops.message_fields import StateReader  # noqa: E402
-from softrobot_dynamics.loops.part_ages import StateHistory  # noqa: E402
+from softrobot_dynamics.loops.part_synchronisation import StateHistory  # noqa: E402
 from softrobot_dynamics.loops.state_parts import PartReader, SourcePart, StateParts  # noqa: E402
 from softrobot_dynamics.loops.state_stream import StateStream  # noqa: E402
 from softrobot_dynamics.loops.state_validation import part_of, StateBounds, StateValidator  # noqa: E402

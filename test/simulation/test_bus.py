@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from softrobot_dynamics.errors import DescriptionError, UnknownNameError
 from softrobot_dynamics.simulation.bus import HeldOverBus, make_bus, Stretch
-from softrobot_dynamics.simulation.cycles import Cycles
+from softrobot_dynamics.simulation.periodic_instants import PeriodicInstants
 
 pytestmark = pytest.mark.quick
 
@@ -59,7 +59,7 @@ def test_every_moment_has_the_command_of_the_last_instant(rate, phase):
 
 def test_cycles_do_not_drift_from_those_of_the_robot():
     """After a million periods each fifth one still has its bus cycle."""
-    cycles = Cycles(200.0)
+    cycles = PeriodicInstants(200.0)
     for _ in range(200_000):
         assert [len(cycles.over(1e-3)) for _ in range(5)] == [1, 0, 0, 0, 0]
     cycles.begin()

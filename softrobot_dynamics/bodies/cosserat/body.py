@@ -21,7 +21,11 @@ from softrobot_dynamics.bodies.cosserat.bases.contract import Basis
 from softrobot_dynamics.bodies.cosserat.nodes import march, moments, rows_of, triples
 from softrobot_dynamics.bodies.cosserat.rod_steps import STEP_LIMIT
 from softrobot_dynamics.bodies.cosserat.screws import compose, exponential, fibre_velocity, magnus
-from softrobot_dynamics.bodies.cosserat.sections.contract import CrossSection, Matter, SECTIONS
+from softrobot_dynamics.bodies.cosserat.sections.contract import (
+    CrossSection,
+    RodMaterial,
+    SECTIONS,
+)
 from softrobot_dynamics.bodies.cosserat.strains import (
     RestStrain,
     strain_bases,
@@ -211,9 +215,11 @@ class Cosserat(SectionBody):
                 what = f'{STRAINS[c]} has {basis.count()} functions'
                 yield 'quadrature', self.quadrature, f'a whole number >= {needed}: {what}'
 
-    def _matter(self) -> Matter:
+    def _matter(self) -> RodMaterial:
         """Return what the sections are made of."""
-        return Matter(self.density, self.young_modulus, self.poisson_ratio, self.shear_correction)
+        return RodMaterial(
+            self.density, self.young_modulus, self.poisson_ratio, self.shear_correction
+        )
 
     def _owners(self) -> list[int]:
         """Index of the strain that each coordinate belongs to."""

@@ -10,7 +10,7 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.controllers.sampled_data.loop_stability import Answer, AT_ONCE, SampledLoop
-from softrobot_dynamics.model.drives import Conversion
+from softrobot_dynamics.model.cable_drives import Conversion
 
 if TYPE_CHECKING:
     from softrobot_dynamics.controllers.sampled_data.delayed_loop import Lateness

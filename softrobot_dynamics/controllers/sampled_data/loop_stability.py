@@ -24,7 +24,7 @@ from softrobot_dynamics.controllers.sampled_data.matrix_exponentials import (
 from softrobot_dynamics.dynamics.contacts import contact_forces
 from softrobot_dynamics.dynamics.stability import Linearised
 from softrobot_dynamics.kernels.linalg import cholesky, solve_lower, solve_lower_transposed
-from softrobot_dynamics.model.drives import Conversion
+from softrobot_dynamics.model.cable_drives import Conversion
 from softrobot_dynamics.model.evaluation import Evaluator
 
 if TYPE_CHECKING:

@@ -173,7 +173,7 @@ class Sensor:
         """
         return 0
 
-    def blur(self, z: Vector, error: Vector) -> Vector:
+    def add_noise(self, z: Vector, error: Vector) -> Vector:
         """Return z that is off by an error (k,): a residual of that size."""
         return z + error
 

@@ -157,7 +157,7 @@ class Imu(Sensor):
         absent = {'orientation', *_VECTORS} - set(measured)
         return {**measured, **{f'{field}_covariance': unmeasured for field in absent}}
 
-    def blur(self, z: Vector, error: Vector) -> Vector:
+    def add_noise(self, z: Vector, error: Vector) -> Vector:
         """Return z turned, and with the other errors added."""
         turned = rotation(error[:3]) @ z[:9].reshape(3, 3)
         return np.concatenate([turned.ravel(), z[9:] + error[3:]])

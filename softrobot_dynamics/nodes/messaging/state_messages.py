@@ -21,7 +21,7 @@ from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.messages import stamped, StateWriter
 from softrobot_dynamics.nodes.messaging.parts_inbox import PartsInbox
 from softrobot_dynamics.nodes.messaging.qos import NEWEST, publisher
-from softrobot_dynamics.simulation.cycles import Cycles
+from softrobot_dynamics.simulation.periodic_instants import PeriodicInstants
 
 if TYPE_CHECKING:
     from softrobot_dynamics.configuration.state_topics import StatePart
@@ -82,7 +82,7 @@ class _PartPublisher:
         self._state, self._none = StateWriter(part.names), np.zeros(0)
         self._encode = Encoder(self._state.message).encode
         self.publisher: Publisher = publisher(node, JointState, part.topic, quality)
-        self._cycles = Cycles(part.rate) if 0.0 < part.rate < 1.0 / period else None
+        self._cycles = PeriodicInstants(part.rate) if 0.0 < part.rate < 1.0 / period else None
         self._period = period
 
     def state(self, q: Vector, qd: Vector, stamp: int) -> bool:

@@ -13,13 +13,13 @@ from softrobot_dynamics.kernels.linalg import cholesky, copy, solve_lower, solve
 from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.actuation_hessians import fibre_stiffness
+from softrobot_dynamics.recursion.cable_drives import add_cable_stiffness
 from softrobot_dynamics.recursion.contact import add_contact_stiffness
 from softrobot_dynamics.recursion.derivative_passes import (
     allocate_tangents,
     DerivativeArrays,
     tangent_entries,
 )
-from softrobot_dynamics.recursion.drives import add_cable_stiffness
 from softrobot_dynamics.recursion.servos import separate_servos
 from softrobot_dynamics.simulation.integrators.contract import ADVANCE, Clock, Integrator, register
 from softrobot_dynamics.simulation.integrators.forces import start

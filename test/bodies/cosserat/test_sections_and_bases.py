@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.bodies.cosserat.bases.contract import BASES, read_basis
-from softrobot_dynamics.bodies.cosserat.sections.contract import Matter, Section, SECTIONS
+from softrobot_dynamics.bodies.cosserat.sections.contract import RodMaterial, Section, SECTIONS
 from softrobot_dynamics.bodies.cosserat.strains import STRAIGHT, strain_bases, strain_reference
 from softrobot_dynamics.errors import MISSING
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
@@ -176,8 +176,8 @@ def test_torsion_of_a_square():
 @pytest.mark.parametrize('name', GIVEN)
 def test_rigidities_stand_for_any_shape(name):
     """Rigidities give the stiffness of a rod of that shape, from base to tip, and its mass."""
-    matter = Matter(1070.0, 6e5, 0.4, 0.85)
-    none = Matter(None, None, 0.5, 1.0)
+    matter = RodMaterial(1070.0, 6e5, 0.4, 0.85)
+    none = RodMaterial(None, None, 0.5, 1.0)
     for sigma in (0.0, 1.0):
         EIx, EIy, GJ, GA, _, EA = section(name).rigidity(sigma, matter)
         rhoA, rhoIx, rhoIy = section(name).line_mass(sigma, matter)

@@ -22,7 +22,7 @@ from softrobot_dynamics.recursion.transmission import add_lines, transmit
 FIRST, COUNT = 0, 1  # of a row of ``cables``
 
 
-class Drives(NamedTuple):
+class CableDrives(NamedTuple):
     """The cables of a robot, s of all m actuators, and what is known of them at a state."""
 
     robot: Robot  # whose segments are the lengths of cables; the poses are those of another

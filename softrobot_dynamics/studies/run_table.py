@@ -39,7 +39,9 @@ class RunTable:
 
 
 @contextlib.contextmanager
-def table(experiment: Experiment, folder: str | PathLike[str] | None) -> Iterator[RunTable]:
+def open_run_table(
+    experiment: Experiment, folder: str | PathLike[str] | None
+) -> Iterator[RunTable]:
     """
     Yield the :class:`RunTable` of an experiment, with the runs that are in the folder already.
 

@@ -70,7 +70,7 @@ class StateHistory:
         return q + s * (T * qd + s * (rest + s * bent)), qd + s * (2.0 * rest + 3.0 * s * bent) / T
 
 
-class PartAges:
+class PartSynchronisation:
     """
     The ages of the parts of states at the ticks, and the moment for which a state is made of them.
 

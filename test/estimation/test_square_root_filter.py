@@ -9,7 +9,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.estimation.innovation_gate import OUTLIER, TAKEN, UNSEEN
 from softrobot_dynamics.estimation.priors import extent, force_factor, initial_factor
-from softrobot_dynamics.estimation.square_root import allocate_update, update
+from softrobot_dynamics.estimation.square_root_filter import allocate_update, update
 
 pytestmark = pytest.mark.quick
 
