@@ -16,8 +16,9 @@ from softrobot_dynamics.annotations import (
     Values,
     Vector,
 )
-from softrobot_dynamics.bodies.contract import register, SectionBody
+from softrobot_dynamics.bodies.contract import register
 from softrobot_dynamics.bodies.linear_basis import LinearBasis
+from softrobot_dynamics.bodies.section_body import SectionBody
 from softrobot_dynamics.errors import Problem
 from softrobot_dynamics.kernels.quadrature import cylinder_points, rod_points
 from softrobot_dynamics.materials.contract import determinant, Material, MATERIALS

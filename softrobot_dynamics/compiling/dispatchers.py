@@ -55,6 +55,7 @@ def by_address(signature: Any, **options: Any) -> Callable[[Callable[..., Any]],
     """
 
     def compiled(function: Callable[..., Any]) -> Any:
+        """Return the function, compiled now."""
         program = CachedCFunction(function, signature, options)
         program.compile()
         return program

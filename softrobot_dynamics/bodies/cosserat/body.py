@@ -15,7 +15,7 @@ from softrobot_dynamics.annotations import (
     Values,
     Vector,
 )
-from softrobot_dynamics.bodies.contract import along, Body, PlaneCurve, register, SectionBody
+from softrobot_dynamics.bodies.contract import Body, PlaneCurve, register
 from softrobot_dynamics.bodies.cosserat import rod, rod_derivatives, rod_fibre, rod_points
 from softrobot_dynamics.bodies.cosserat.bases.contract import Basis
 from softrobot_dynamics.bodies.cosserat.nodes import march, moments, rows_of, triples
@@ -33,7 +33,9 @@ from softrobot_dynamics.bodies.cosserat.strains import (
     strain_reference,
     widened,
 )
+from softrobot_dynamics.bodies.material_points import points_along
 from softrobot_dynamics.bodies.released_strains import by_names, Released, STRAINS
+from softrobot_dynamics.bodies.section_body import SectionBody
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.kernels.lanes import LANES
 from softrobot_dynamics.kernels.quadrature import composite
@@ -160,7 +162,7 @@ class Cosserat(SectionBody):
     def points_kernel(self, points: Matrix) -> Kernel:
         """See :class:`Body`; points at 0 <= x3 <= length."""
         n, padding = len(self.coordinates()), -len(points) % BLOCK
-        x1, x2, s = np.pad(along(points, self.length), ((0, padding), (0, 0)), 'edge').T
+        x1, x2, s = np.pad(points_along(points, self.length), ((0, padding), (0, 0)), 'edge').T
         low, high, _ = march((0.0, *self._breaks(), 1.0), self.quadrature)
         start = np.searchsorted(high[:-1], s / self.length)
         steps, some, each = self._table(np.zeros((3, len(low))), low, high)
