@@ -18,7 +18,7 @@ import signal
 import subprocess
 import sys
 import threading
-from typing import Any, BinaryIO, IO
+from typing import Any, BinaryIO, cast, IO
 
 from softrobot_dynamics.compiling.processes import ErrorOutput, python_command, python_environment
 from softrobot_dynamics.errors import CancelledError, shortened, SoftRobotError
@@ -96,15 +96,13 @@ class PlanningProcess(subprocess.Popen[bytes]):
     @property
     def answers(self) -> IO[bytes]:
         """Its standard output."""
-        assert self.stdout is not None  # a pipe
-        return self.stdout
+        return cast(IO[bytes], self.stdout)  # a pipe
 
     def say(self, task: bytes) -> None:
         """Write all of a task to its standard input."""
-        assert self.stdin is not None  # a pipe
-        rest = memoryview(task)
+        rest, pipe = memoryview(task), cast(IO[bytes], self.stdin)
         while rest:
-            rest = rest[self.stdin.write(rest) :]
+            rest = rest[pipe.write(rest) :]
 
     def reason(self) -> str:
         """Return the status that it has ended with and the last that it said, if anything."""

@@ -48,11 +48,9 @@ UNSEEN = StampedValue(0, None)
 
 
 class SensorAdapter:
-    """Reads the messages of a sensor that has a ``message``."""
+    """Reads the messages of a sensor, which are those of a ``source``."""
 
-    def __init__(self, sensor: Sensor) -> None:
-        source = sensor.message
-        assert source is not None
+    def __init__(self, sensor: Sensor, source: MessageSource) -> None:
         self._sensor, self._source = sensor, source
         self._delay = round(SECOND * sensor.delay)
         # other kinds than poses and points read their own messages
@@ -161,8 +159,7 @@ class _ItemReader:
         fresh = self._fresh(numbers) & np.array(there, dtype=bool)
         if not fresh.any():
             return None
-        first = items[int(np.argmax(fresh))]
-        assert first is not None
+        first = next(each for each, good in zip(items, fresh) if each is not None and good)
         if self._pose:
             R = self._R @ read_orientation(first.orientation)
             return first.header, transform(R, self._place(np.array(first.position)))
@@ -243,7 +240,8 @@ def _numbers(item: Item) -> list[float]:
 
 def adapter_of(sensor: object) -> SensorAdapter | None:
     """Return what reads the messages of a sensor that has a ``message``, None for any other."""
-    return SensorAdapter(sensor) if isinstance(sensor, Sensor) and sensor.message else None
+    source = sensor.message if isinstance(sensor, Sensor) else None
+    return SensorAdapter(sensor, source) if isinstance(sensor, Sensor) and source else None
 
 
 #: An item of another body: name, position, orientation.

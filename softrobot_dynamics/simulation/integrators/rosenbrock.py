@@ -2,7 +2,7 @@
 """Steps as long as a tolerance allows, by a method of third order; see `rosenbrock_stages`."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, cast, NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
@@ -91,7 +91,6 @@ class RosenbrockIntegrator(Integrator):
 
     def prepare(self, model: RobotModel) -> None:
         """Allocate the arrays of the kernel, and bind it."""
-        assert self.tolerance is not None  # refused before
         n, robot, drives = model.n, self.evaluate.robot, self.acts.drives
         contact = self.acts.contact
         t = allocate_tangents(robot, model.derivatives())
@@ -122,7 +121,7 @@ class RosenbrockIntegrator(Integrator):
             adapt=self._adaptation(jacobian),
             time=np.zeros(1) if contact is None else contact.moving.time,
             longest=self.substep,
-            tolerance=self.tolerance,
+            tolerance=cast(float, self.tolerance),  # without one it is refused before
             units=model.scales.units,
         )
         self.tried = self._work.stages.q
