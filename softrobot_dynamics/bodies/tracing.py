@@ -61,14 +61,14 @@ def ask(symbolic: BodyFormulas, body: type[BodyFormulas]) -> None:
 
 @functools.cache
 def terms(symbolic: BodyFormulas) -> TracedKernel:
-    """Trace what ``programs.body_terms`` needs."""
+    """Trace the formulas that ``programs.body_terms`` needs."""
     position, n = _asked_position(symbolic), len(symbolic.coordinates())
     return programs.body_terms(position, _asked_tip(symbolic), n, _stress(symbolic, position, n))
 
 
 @functools.cache
 def body_derivatives(symbolic: BodyFormulas) -> TracedKernel | None:
-    """Trace what ``derivatives.body_derivatives`` needs; None if that is too long."""
+    """Trace the formulas that ``derivative_kernels.body_derivatives`` needs; None if too long."""
     position, n = _asked_position(symbolic), len(symbolic.coordinates())
     return derivative_kernels.body_derivatives(
         position, _asked_tip(symbolic), n, _stress(symbolic, position, n)
@@ -77,7 +77,7 @@ def body_derivatives(symbolic: BodyFormulas) -> TracedKernel | None:
 
 @functools.cache
 def fibre_length(symbolic: BodyFormulas) -> TracedKernel:
-    """Trace what ``programs.fibre_length`` needs."""
+    """Trace the formulas that ``programs.fibre_length`` needs."""
     n, x = len(symbolic.coordinates()), symbols('x', 5)
     speed = symbolic.fibre_speed(x[:3], x[3:], symbols('q', n), SYMBOLIC)
     return programs.fibre_length(graph.as_node(speed), n)
@@ -85,7 +85,7 @@ def fibre_length(symbolic: BodyFormulas) -> TracedKernel:
 
 @functools.cache
 def point_values(symbolic: BodyFormulas) -> TracedKernel:
-    """Trace what ``programs.point_values`` needs."""
+    """Trace the formulas that ``programs.point_values`` needs."""
     return programs.point_values(_asked_position(symbolic), len(symbolic.coordinates()))
 
 

@@ -87,7 +87,7 @@ def _source(options: Namespace) -> Path:
 
 
 def _read(options: Namespace, description: RobotDescription) -> Data:
-    """Return what the recording has."""
+    """Return the data of the recording."""
     path, horizon = options.recording, options.horizon
     if not options.mapping:
         if Path(path).suffix != '.mcap':
@@ -108,7 +108,7 @@ def summary_of(
     validation: Validation | None = None,
     omitted: Sequence[OmittedStrainQuestion] = (),
 ) -> dict[str, Any]:
-    """Return all that was found, as JSON takes it; what the data do not tell is null."""
+    """Return the results for JSON; numbers that the data do not determine are null."""
     summary: dict[str, Any] = {
         'robot': found.robot.name,
         'kind': found.data.kind,
@@ -186,7 +186,7 @@ _WORDS = {
 
 
 def lines_of(summary: dict[str, Any]) -> list[str]:
-    """Return lines that say what was found."""
+    """Return the results as lines."""
     who, do, others = _WORDS[summary['kind']]
     lines = [_line(each, f'{who} {do} not determine it') for each in summary['estimates']]
     lines += [f'not determined by {who}: {words}' for words in summary['unidentifiable']]
@@ -220,7 +220,7 @@ def lines_of(summary: dict[str, Any]) -> list[str]:
 
 
 def _line(each: dict[str, Any], unknown: str) -> str:
-    """Say what was found of one parameter."""
+    """Return the result for one parameter as a line."""
     times = '×' if each['factor'] else ''
     if each['lower'] is None:
         return f'{each["name"]}: {unknown}'
@@ -230,7 +230,7 @@ def _line(each: dict[str, Any], unknown: str) -> str:
 
 
 def _progress() -> Callable[[str], object]:
-    """Return what writes words over the last ones, on a terminal."""
+    """Return a function that overwrites the last line of a terminal."""
     if not sys.stderr.isatty():
         return lambda words: None
 

@@ -46,7 +46,7 @@ def call(context, address, *arrays):
 
 @intrinsic
 def array_at(context, pointer):
-    """Return the array (UNKNOWN,) of what begins at a pointer."""
+    """Return the array (UNKNOWN,) that begins at a pointer."""
     array = types.Array(pointer.dtype, 1, 'C')
 
     def generate(context, builder, signature, arguments):

@@ -67,7 +67,7 @@ class InlinedFunction(CPUDispatcher):
     """A function as numba compiles it, but not for Python until Python calls it."""
 
     def add_overload(self, cres: CompileResult) -> None:
-        """Keep what was compiled, for compiled callers."""
+        """Keep the compiled code for compiled callers."""
         self.overloads[cres.signature.args] = cres
 
     def __call__(self, *arguments: Any) -> Any:

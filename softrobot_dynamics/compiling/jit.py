@@ -53,7 +53,7 @@ def inner(**options: Any) -> Callable[[Callable[P, R]], Compiled[P, R]]:
     """Return a decorator: as ``numba.njit`` with these options, but for compiled callers."""
 
     def decorate(function: Callable[P, R]) -> Any:
-        """Return what numba makes of a function."""
+        """Return numba's dispatcher of a function."""
         from softrobot_dynamics.compiling import compiler
 
         return compiler.inner(**options)(function)
@@ -63,7 +63,7 @@ def inner(**options: Any) -> Callable[[Callable[P, R]], Compiled[P, R]]:
 
 def intrinsic(function: Callable[..., Any]) -> Callable[..., Any]:
     """
-    Return what stands for the intrinsic that has a function's name.
+    Return a deferred function that stands for the intrinsic of the same name.
 
     It is in :mod:`.address_intrinsics` or :mod:`.python_intrinsics`.
     """

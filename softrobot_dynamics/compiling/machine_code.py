@@ -33,7 +33,7 @@ class MachineCode(NullCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """
-        Return what was saved for a signature; None if there is nothing that can be used.
+        Return the machine code saved for a signature; None if there is none that can be used.
 
         The context is not refreshed, which would import scipy: what is loaded needs no types.
         """
@@ -49,7 +49,7 @@ class MachineCode(NullCache):
         return found if saved == repr(sig) else None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Save what was compiled for a signature."""
+        """Save the machine code compiled for a signature."""
         path = self._path(sig)
         if path and not data.library.has_dynamic_globals:  # addresses of this process
             (name, kind, (code, _)), *others = data._reduce()
@@ -79,7 +79,7 @@ class ObjectCode(NullCache):
         self._module = function.__module__
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Save what was compiled."""
+        """Save the machine code."""
         if not data.library.has_dynamic_globals:  # addresses of this process
             code = data.library._get_compiled_object()
             c_functions.save(self._module, data.fndesc.llvm_cfunc_wrapper_name, code)
@@ -87,7 +87,7 @@ class ObjectCode(NullCache):
 
 def _names_alone(description: Any) -> bytes:
     """
-    Return the bitcode of a module that only has the names of what Python calls.
+    Return the bitcode of a module that only has the names of the functions that Python calls.
 
     Numba would keep all of it for others to link, which nobody does, and read it at every start.
     """

@@ -178,7 +178,7 @@ def _array_object(context: Any, builder: Any, array: Any, value: Any) -> Any:
 
 
 def _field(builder: Any, value: Any, place: int, kind: ir.Type) -> Any:
-    """Return what stands at a place [bytes] of an object."""
+    """Load a field of an object at an offset [bytes]."""
     return builder.load(builder.bitcast(builder.gep(value, [_LONG(place)]), kind.as_pointer()))
 
 

@@ -119,7 +119,7 @@ class Composition(Controller[Composed]):
         self._hand_on_settings()
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return what makes another composition, of copies of its laws."""
+        """Return the arguments that make another composition, of copies of its laws."""
         return (self.laws, self.settings, self.phases), {}
 
     def resume(self) -> None:
@@ -140,7 +140,7 @@ class Composition(Controller[Composed]):
         return self._now.phase.name
 
     def figures(self) -> dict[str, object]:
-        """Return what the laws at work have to say, see :meth:`Controller.figures`."""
+        """Return the figures of the active laws, see :meth:`Controller.figures`."""
         found: dict[str, object] = {}
         for i in self._now.laws:
             found.update(self.laws[i].figures())
@@ -319,7 +319,7 @@ class Composition(Controller[Composed]):
                 self.laws[i].start(q, qd, t, u)
 
     def _change(self) -> None:
-        """Forget what laws said that may be at work no more."""
+        """Reset the outputs of laws that may no longer be active."""
         self._desired[:], self._unmet[:], self._free[:] = np.nan, 0.0, True
         for i in self._now.laws:
             self._free[self.laws[i].controlled] = False
@@ -327,7 +327,7 @@ class Composition(Controller[Composed]):
     def _lead(
         self, some: Sequence[int], y: Reference, t: float, program: Program | None = None
     ) -> None:
-        """Let some laws follow what a program says, or else stay where ``y`` says."""
+        """Let some laws follow a program, or else hold the outputs ``y``."""
         for i in some:
             law, columns = self.laws[i], self._columns[i]
             own = program.references[i] if program is not None else None
@@ -374,5 +374,5 @@ class Composition(Controller[Composed]):
             law.last[:] = u
 
     def _in_force(self) -> Vector:
-        """Return the last command (m,), or what comes without one where it is not known."""
+        """Return the last command (m,), or the command that acts before any was sent."""
         return self.settings.feed_forward if math.isnan(self.last[0]) else self.last

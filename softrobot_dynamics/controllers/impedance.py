@@ -63,7 +63,7 @@ class Impedance(SampledDataSettings):
     d: Array = rate_gain('Gain on the error of its rate, likewise', default=10.0, each='output')
 
     def validate(self) -> Iterable[tuple[str, object, str]]:
-        """Yield what does not fit together, as (name of the field, value, expected)."""
+        """Yield contradictory fields, as (name of the field, value, expected)."""
         if len(self.target) not in (0, 3):
             yield 'target', self.target, 'three numbers [m], or none'
         for name in ('stiffness', 'damping'):
@@ -118,7 +118,7 @@ def tick(fixed, plan, settings, q, qd, t):
 
 @kernel
 def _leave_tip_alone(fixed, tip):
-    """Take from the posture's force (n,) what would move the tip; False if that is not known."""
+    """Remove from the posture's force (n,) the part that moves the tip; False if unknown."""
     n, posture, J = len(fixed.rest), tip.posture, tip.jacobian
     for i in range(3):
         X = tip.X[i]
@@ -179,7 +179,7 @@ class TipImpedance(SampledDataLaw[Impedance]):
 
     def prepared(self, settings: Impedance, q: Vector | None) -> dict[str, Any]:
         """
-        Return where the tip is pulled to, at q (n,) to itself, and what the kernel works with.
+        Return the target of the tip, by default its place at q (n,), and the kernel's workspace.
 
         That are the :class:`.GainMatrices` of p and d, and the :class:`TipWorkspace`.
         """

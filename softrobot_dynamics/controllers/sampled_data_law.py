@@ -152,7 +152,7 @@ class SampledDataLaw(Controller[D]):
 
     def tell(self, settings: D, q: Vector | None = None) -> Any:
         """
-        Return the ``KernelSettings`` of settings: what is prepared of them, else their values.
+        Return the ``KernelSettings`` of settings: prepared values where there are, else their own.
 
         ``q`` (n,) is a posture at which the law shall be at rest, None while it runs.
         """
@@ -165,7 +165,7 @@ class SampledDataLaw(Controller[D]):
         )
 
     def prepared(self, settings: D, q: Vector | None) -> dict[str, Any]:
-        """Return what in ``KernelSettings`` is no setting's own value; q as of :meth:`tell`."""
+        """Return the computed entries of ``KernelSettings``; q as of :meth:`tell`."""
         return {}
 
     def start(self, q: Vector, qd: Vector, t: float, u: Vector | None = None) -> None:
@@ -209,7 +209,7 @@ class SampledDataLaw(Controller[D]):
         )
 
     def observed(self, settings: D) -> float:
-        """Return what ``observes`` is with other settings [s]."""
+        """Return the value of ``observes`` [s] with other settings."""
         return float(getattr(self.tell(settings), 'observer', 0.0))
 
     def law_at_rest(self, lines: Lines) -> Callable[..., Answer]:
@@ -269,7 +269,7 @@ class SampledDataLaw(Controller[D]):
         )
 
     def _in_force(self) -> Vector:
-        """Return the last command (m,), or what comes without one where it is not known."""
+        """Return the last command (m,), or the command that acts before any was sent."""
         return self.last if self.last[0] == self.last[0] else self.settings.feed_forward
 
     def _apply(self, plan: BlendedReference, settings: D) -> None:

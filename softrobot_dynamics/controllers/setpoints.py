@@ -140,7 +140,7 @@ class DriveSetpoints:
 
 
 def _force_response(model: CompiledModel, law: Controller, q: Vector, qd: Vector) -> ForceResponse:
-    """Return the :class:`ForceResponse` of a model, by what a law knows of it."""
+    """Return the :class:`ForceResponse` of a model as a law knows it."""
     evaluate, n, u = model.evaluator(), model.n, np.zeros(model.m)
     drives, response, found = cable_drives_of(model, evaluate.robot), law.response, evaluate.entry
     if model.positioned.any():

@@ -213,7 +213,7 @@ class Monitor:
 
 
 def _newest(inbox: Any) -> Any:
-    """Return what an inbox has, None if that is nothing or cannot be read."""
+    """Return the message of an inbox; None if there is none or it cannot be read."""
     try:
         return inbox.wait(0)
     except MessageError:

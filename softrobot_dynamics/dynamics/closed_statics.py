@@ -113,11 +113,11 @@ class ClosedStatics:
         return Linearised(K, T.T @ tree.D @ T, T.T @ tree.M @ T, noise)
 
     def stands(self, found: NewtonResult, u: Vector) -> bool:
-        """Tell whether what was found is balanced, and nothing pushes the robot out of it."""
+        """Tell whether a posture is balanced, and no small motion leaves it."""
         return found.balanced and self.linearised(found.q, u).stability().stands
 
     def obstacle(self, z: Vector) -> str:
-        """Return in words what makes z no posture to rest in, or ''."""
+        """Return in words why z is no valid posture, or ''."""
         q = self.posture(z)[0]
         return self._statics.obstacle(q) if np.isfinite(q).all() else 'loops would be open'
 

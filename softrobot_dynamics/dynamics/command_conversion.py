@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def efforts(model: CompiledModel, *, q: ArrayLike, command: ArrayLike) -> Vector:
     """
-    Return u (m,), what acts along y at rest at q (n,) under a command (m,).
+    Return the efforts u (m,) along y at rest at q (n,) under a command (m,).
 
     Of a tendon that is told a position it is the tension that its drive and cable make of it
     [N], never negative; of two on one motor the difference of their tensions; of all other
@@ -48,7 +48,7 @@ def commands(model: CompiledModel, *, q: ArrayLike, u: ArrayLike) -> Vector:
 
 class HeldCables:
     """
-    The cables of one model that are held: what they pull with, and how stiff they are.
+    The cables of one model that are held: their pulls and their stiffness.
 
     ``robot`` is that of an Evaluator, ``derivatives`` the Differentiator, if stiffness is asked.
     If ``commanded``, under commands, and all of it; else under u, and what two cables on one motor
@@ -81,7 +81,7 @@ class HeldCables:
         return found
 
     def tension(self) -> float:
-        """Return the sum [N] of what all cables pull with, as there."""
+        """Return the sum [N] of the tensions of all cables, as there."""
         return float(np.maximum(self._drives.tension, 0.0).sum())
 
     def stiffness(self, q: Vector, u: Vector) -> Matrix:
@@ -97,7 +97,7 @@ class HeldCables:
         return K
 
     def _tensions(self, q: Vector, u: Vector) -> Vector:
-        """Return what counts of the tensions (s,)."""
+        """Return the tensions (s,) that count."""
         self._measure(q, self._zero)
         command = np.array(u)
         if not self._commanded:

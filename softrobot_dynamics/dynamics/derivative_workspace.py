@@ -65,7 +65,7 @@ class DerivativeWorkspace:
         self.parts = ResponseEntries(acts, self.stages.after, *self._stiffening(model, held))
 
     def _stiffening(self, model: CompiledModel, held: bool) -> tuple[Entry, Entry]:
-        """Return what fills the stiffness of fibres, and what adds that of lines, or NOTHING."""
+        """Return entries that fill the stiffness of fibres and add that of lines, or NOTHING."""
         drives, x, lines = self.drives, self.response.x, NOTHING
         given = {'stiffness': self.response.stiffness}
         fibres = entry(fibre_stiffness, robot=self.robot, hessians=model.hessians(), x=x, **given)

@@ -36,19 +36,19 @@ class StaticProblem(Protocol):
         """Let only this share of the load act."""
 
     def stiffness(self, q: Vector, u: Vector, size: Vector) -> tuple[Matrix, Vector]:
-        """Return the tangent stiffness (n, n), made regular by sizes (n,), and what was added."""
+        """Return the tangent stiffness (n, n), its rounding zeroed, and its noise (n,)."""
 
     def linearised(self, q: Vector, u: Vector) -> Linearised:
         """Return the motion about q (n,) under u (m,)."""
 
     def stands(self, found: NewtonResult, u: Vector) -> bool:
-        """Tell whether what was found is balanced, and nothing pushes the robot out of it."""
+        """Tell whether a posture is balanced, and no small motion leaves it."""
 
     def begin_at(self, q: Vector) -> Vector:
         """Go on from a posture that was reached; return the same in coordinates from now on."""
 
     def obstacle(self, q: Vector) -> str:
-        """Return in words what makes q (n,) no posture to rest in, or ''."""
+        """Return in words why q (n,) is no valid posture, or ''."""
 
     def turn(self, step: Vector) -> float:
         """Largest angle [rad] by which a joint or a body turns by a small step (n,) of q."""

@@ -106,7 +106,7 @@ class Statics:
 
     def _carried(self, u: Vector) -> Vector:
         """
-        Return the sizes (n,) of what forces along coordinates are the sums of, at any posture.
+        Return the sizes (n,) of the summands of forces along coordinates, at any posture.
 
         Weight beyond, lines that pass by and loads may all cancel, as on a turntable: what is left
         is their rounding. So it is with elastic forces where all is at ease.
@@ -165,7 +165,7 @@ class Statics:
         return q
 
     def obstacle(self, q: Vector) -> str:
-        """Return in words what makes q (n,) no posture to rest in: a body inside out; or ''."""
+        """Return in words why q (n,) is no valid posture: a body would be inside out; or ''."""
         for module, _, own in self.model.description.coordinate_slices():
             stretch = module.body.stretch(q[own]) if own.stop > own.start else 1.0
             if not stretch > 0.0:

@@ -61,7 +61,7 @@ def checked_ways(name: str, ways: Vector) -> Any:
 
 class Sliding:
     """
-    The force of friction on a model at rest, tendons that slid last as they were told.
+    The force of friction on a model at rest, by the direction in which each tendon slid last.
 
     Tensions fall along each route, or grow, as those of the simulated robot do that slides, see
     :mod:`softrobot_dynamics.recursion.capstan`. u (m,) are commands if ``commanded``. All is in

@@ -91,7 +91,7 @@ class Estimator(Pickleable):
         self._warm()
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return what makes another estimator; it is pickled and copied with all it has heard."""
+        """Return the arguments that make another estimator; copies and pickles keep its state."""
         return (self.model, self.settings), {}
 
     def begin(
@@ -326,7 +326,7 @@ class Estimator(Pickleable):
         )
 
     def _forget(self) -> None:
-        """Keep of the past what measurements may still have to be put into."""
+        """Keep the past into which late measurements may still have to be inserted."""
         oldest = self.time - self.settings.history
         keep = bisect_right(self._moments, oldest, key=_time_of) - 1
         if keep > 0:

@@ -62,7 +62,7 @@ class KalmanUpdate:
             np.matmul(seen[:, 2 * n :], self._E, out=self._H[:, 3 * n :])
 
     def apply(self, state: FilterState) -> GatedUpdate:
-        """Update the filter state by what passes the gates; SimulationDivergedError."""
+        """Update the filter state by the parts that pass the gates; SimulationDivergedError."""
         if self._update(state.S, state.x):
             raise SimulationDivergedError(state.time, self._names[0])
         self._update_noise(state.N)

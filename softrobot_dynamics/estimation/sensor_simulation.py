@@ -104,7 +104,7 @@ class SimulatedSensors:
         self, time: float, q: Vector, qd: Vector, u: Vector, outside: Vector | None = None
     ) -> list[Reading]:
         """
-        Look at a state under u (m,) at a time [s]; return what has come by now, in order.
+        Measure a state under u (m,) at a time [s]; return the readings that arrived, in order.
 
         ``outside`` (n,) is the generalized force on the robot beside gravity, as of contact, which
         accelerations are due to as well.
@@ -124,7 +124,7 @@ class SimulatedSensors:
 
 class EstimatedSensing:
     """
-    Hears of a robot's states what an estimator makes of measurements; called as a ``Sensing``.
+    Senses the states that an estimator makes of measurements; called as a ``Sensing``.
 
     The robot may differ from the estimator's model, but has its bodies. ``acting()`` is what its
     actuators do (m,), ``touching()`` the generalized force of contact (n,); the estimator knows

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Goals of a scene: what should have become of objects and tips at the end of a run."""
+"""Goals of a scene: wanted places of objects and tips at the end of a run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ObjectGoal:
     shift: float | None = number('m', above=0.0, default=None)
 
     def lapses(self, model: CompiledModel, q: Matrix) -> Iterator[str]:
-        """Yield in words what is missing after a run through q (T, n)."""
+        """Yield in words how the goal was missed after a run through q (T, n)."""
         fate = object_outcome(model, _index(model, self.object), q)
         if self.rise is not None:
             if fate.rise < self.rise:
@@ -50,7 +50,7 @@ class PassageGoal:
     beyond: float = number('m', above=0.0)
 
     def lapses(self, model: CompiledModel, q: Matrix) -> Iterator[str]:
-        """Yield in words what is missing after a run through q (T, n)."""
+        """Yield in words how the goal was missed after a run through q (T, n)."""
         way = _passed(model, _index(model, self.body), self.tube, q)
         wanted = f'of at least {_mm(self.beyond)}'
         if way is None:
@@ -63,7 +63,7 @@ def missed(
     model: CompiledModel, goals: Sequence[ObjectGoal | PassageGoal], q: Matrix
 ) -> tuple[str, ...]:
     """
-    Return in words what is missing of some goals after a run through q (T, n); (): nothing.
+    Return in words the goals that were missed after a run through q (T, n); (): none.
 
     ``model`` is the robot in its surroundings. ArgumentError for a name that there is not.
     """

@@ -74,7 +74,7 @@ def object_outcome(model: CompiledModel, index: int, q: Matrix) -> ObjectOutcome
 
 
 def _touching(model: CompiledModel, q: Vector, name: str) -> set[str]:
-    """Return what touches an object at q (n,)."""
+    """Return the names of bodies and obstacles that touch an object at q (n,)."""
     found = contacts(model, q=q)
     return {
         other

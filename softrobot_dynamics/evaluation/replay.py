@@ -160,7 +160,7 @@ class _Player:
             limiter.last[:], limiter.known = before, bool(np.isfinite(before).all())
 
     def _reference(self, took: int) -> Any:
-        """Return what was turned to, a new object: what the parameters say, or a hold."""
+        """Return the new reference, a new object: that of the parameters, or a hold."""
         if took & TakenOrders.HOLDS:
             return HoldOrder()
         restarted = not took & TakenOrders.BEGAN and self._plan is not None

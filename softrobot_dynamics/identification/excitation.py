@@ -126,7 +126,7 @@ def _fade_in_and_out(x: Vector, end: float = 2.0) -> Vector:
 
 
 def _trouble(model: CompiledModel, t: Vector, u: Matrix) -> str:
-    """Return in words what happens to the robot under commands u (K, m) in time, or ''."""
+    """Return in words why the robot cannot be moved by commands u (K, m) over time, or ''."""
     try:
         q = equilibrium(model, command=u[0], q0=model.q0).q
     except NotConvergedError:

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Postures and motions from tables, and a mapping that says what their columns are.
+Read postures and motions from tables, by a mapping that gives the meaning of their columns.
 
     commands:
       tendon_1: {column: tension_1, unit: N}
@@ -79,7 +79,7 @@ class _Marker:
     deviation: float = number('m', at_least=0.0, default=0.0)
 
     def validate(self) -> Complaints:
-        """Yield what is wrong with the columns."""
+        """Yield faults of the columns."""
         if len(self.columns) != 3:
             yield 'columns', self.columns, 'three names of columns: of x, y and z'
 
@@ -120,7 +120,7 @@ class Mapping:
     sliding: str = choice((*WORDS, BY_ROWS), default='none')
 
     def validate(self) -> Complaints:
-        """Yield what is wrong."""
+        """Yield contradictory entries."""
         if not (self.markers or self.coordinates):
             yield 'markers', self.markers, 'markers, or of a motion coordinates'
         if self.coordinates and not self.time:

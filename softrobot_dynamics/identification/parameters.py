@@ -60,7 +60,7 @@ class FitParameter(NamedTuple):
         return self.value(x) if self.relative else self.upper - self.lower
 
     def change(self, x: float) -> float | str:
-        """Return what `vary` takes."""
+        """Return the changes as `vary` takes them."""
         value = float(self.value(x))
         how = '×' if self.factor else '+=' if self.shift else ''
         return f'{how}{value!r}' if how else value

@@ -49,7 +49,7 @@ class MessageInbox(Protocol[MessageT]):
 
 
 class LoopOutput(Protocol):
-    """Takes what every loop has to say."""
+    """Takes the events of any loop."""
 
     def entered(self, mode: str, before: str, well: bool) -> object:
         """Say that the loop changed its mode; ``well``: all is as it should be in it."""
@@ -71,7 +71,7 @@ class ControlOutput(LoopOutput, Protocol):
         """Send u (m,), with the stamp of the state it answers, None for the present."""
 
     def report(self, stamp: Stamp, command: Command) -> object:
-        """Publish what a Command says."""
+        """Publish the outputs and references of a Command."""
 
     def phase(self, name: str) -> object:
         """Say which phase has begun."""
@@ -107,7 +107,7 @@ class SimulationOutput(LoopOutput, Protocol):
         """Say that all deadlines have moved by `late` [ns]."""
 
     def slow(self, words: str) -> object:
-        """Say that the machine is too slow, and what helps."""
+        """Report that the machine is too slow, with a remedy."""
 
 
 class EstimationOutput(LoopOutput, Protocol):
@@ -117,7 +117,7 @@ class EstimationOutput(LoopOutput, Protocol):
         """Publish the state (q, qd), (n,) each, at a stamp."""
 
     def report(self, estimator: Estimator, stamp: int, epoch: int) -> object:
-        """Publish what an Estimator, whose time began at an epoch, knows beside the state."""
+        """Publish covariance and model error of an Estimator whose time began at an epoch."""
 
     def collided(self, body: str, size: float, still: bool) -> object:
         """Have the robot stopped, as a force [N] on a body is too large, ``still`` or now."""
@@ -129,7 +129,7 @@ class EstimationOutput(LoopOutput, Protocol):
         """Say why no states go out any more."""
 
     def slow(self, words: str) -> object:
-        """Say that time passes at another pace than expected, and what helps."""
+        """Report that time passes at another pace than expected, with a remedy."""
 
 
 class CommandSource(Protocol):
@@ -202,7 +202,7 @@ class TickRecord(Protocol):
 
 
 class StepSnapshot(Protocol):
-    """Copies what another thread wants to know of a simulation after a step."""
+    """Copies data of a simulation after a step for another thread."""
 
     wanted: bool
 
@@ -248,4 +248,4 @@ class ControlledPlant(Protocol):
 
     @property
     def unstable_zero_dynamics(self) -> Callable[[Vector], tuple[complex, ...]]:
-        """A function of q: rates [1/s] of what grows while outputs are held."""
+        """A function of q: growing rates [1/s] of the zero dynamics."""

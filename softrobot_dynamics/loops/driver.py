@@ -81,7 +81,7 @@ class Driver:
         self, orders: Orders, t: float, q: Vector, qd: Vector, duration: float
     ) -> tuple[Vector, Command | None]:
         """
-        Return (what is sent at the state (q, qd) of time t, the law's Command or None).
+        Return (the command sent for the state (q, qd) of time t, the law's Command or None).
 
         ``t`` is the moment, too; the rate limits count for a ``duration`` [s]. The law begins anew
         unless the last command was its own. Both are valid until the next call. Raises whatever
@@ -120,7 +120,7 @@ class Driver:
 
     def limit(self, u: Vector, duration: float) -> tuple[Vector, bool]:
         """
-        Return (what is to be sent in place of u (m,), whether it is another).
+        Return (the limited command for u (m,), whether it differs).
 
         The first is valid until the next call. The rate limits, those of the settings while the
         law commands and else those of the robot, count for a ``duration`` [s].
@@ -237,7 +237,7 @@ class Driver:
         self.law.lead(order, t)
 
     def _turned(self, toward: RestTarget, t: float) -> bool:
-        """Turn what the law follows in place, if that was of the same kind: it takes no time."""
+        """Replace the law's reference by another of the same kind, which takes no time."""
         plan, before = self.law.plan, self._toward
         if before is None or plan.current is not before or t < plan.start + plan.ramp:
             return False

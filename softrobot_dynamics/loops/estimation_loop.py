@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-The estimation loop: one thread that says at every deadline what state the robot is in.
+The estimation loop: one thread that publishes the estimated state at every deadline.
 
 First the state goes out, of what was measured until then; what has come meanwhile is taken in
 after it, so that no measurement, however late it was true, holds up the state of its period. Time
@@ -51,7 +51,7 @@ _MOST = 32  # messages of a topic of many nodes that are looked at in one cycle
 
 class EstimationLoop(Loop):
     """
-    Hears `streams` and commands, and says in what state the robot is.
+    Reads `streams` of measurements and commands, and publishes the estimated state.
 
     Streams of efforts take the place of commands while something comes there.
     `fit` finds the posture to begin with; `sufficient` says which sensors are enough. `publisher`
@@ -110,7 +110,7 @@ class EstimationLoop(Loop):
         return now() if self._plan.pace == 1.0 else round(self._plan.pace * now())
 
     def _cycle(self) -> None:
-        """Say the state at the deadline, then take in what has come."""
+        """Publish the state at the deadline, then process the messages that have come."""
         sleep_until(self._deadlines.next)
         woken = now()
         self.lateness.add(woken - self._deadlines.next)
@@ -172,7 +172,7 @@ class EstimationLoop(Loop):
             self._hit = False
 
     def _listen(self, stream: Stream) -> None:
-        """Take in what a sensor has measured last, of what has come since the last time."""
+        """Process the newest measurement of a sensor since the last time."""
         newest = None
         for _ in range(_MOST if stream.shared else 1):
             try:
@@ -280,7 +280,7 @@ class EstimationLoop(Loop):
             return tuple(self._estimator.model.coordinate_names)
 
     def _try_to_begin(self, moment: int) -> None:
-        """Begin with the posture that fits what was measured first, if that is enough."""
+        """Begin with the posture that fits the first measurements, if these are enough."""
         there = self.sensors.there
         self.lacking = self._unobserved(there)
         self._since = self._since if there else 0
@@ -309,11 +309,11 @@ class EstimationLoop(Loop):
         self._enter(WAITING)
 
     def complaint(self) -> str:
-        """Return what is wrong with sensors and efforts that are missing, '' if none is."""
+        """Return in words which sensors and efforts are missing, '' if none is."""
         return complaint(self.sensors, self.efforts)
 
     def slowness(self) -> str:
-        """Return what is wrong with the pace of this loop or of the sensors, '' if nothing is."""
+        """Return in words a wrong pace of this loop or of the sensors, '' if there is none."""
         said = self._paces.in_words(self._plan.pace)
         if not (share := self._lost.share):
             return said

@@ -36,7 +36,7 @@ class StateHistory:
         self._states: deque[tuple[Vector, Vector]] = deque(maxlen=_HISTORY)
 
     def clear(self) -> None:
-        """Forget all states: what comes is another motion, or by another clock."""
+        """Forget all states, before another motion or another clock."""
         self._moments.clear()
         self._states.clear()
 

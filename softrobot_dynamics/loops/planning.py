@@ -86,7 +86,7 @@ class Job:
 
 
 class PlanningProcess(subprocess.Popen[bytes]):
-    """A process beside the node; what it says is said by the node, to its standard error."""
+    """A process beside the node, whose standard error is forwarded to that of the node."""
 
     def __init__(self, command: list[str], **options: Any) -> None:
         pipe = subprocess.PIPE
@@ -140,7 +140,7 @@ def _end_with(pipe: int) -> None:
 
 
 def own_output() -> BinaryIO:
-    """Return standard output as a binary file, for answers: what is said goes to the error."""
+    """Return standard output as a binary file, for answers; print goes to the standard error."""
     output = os.fdopen(os.dup(sys.stdout.fileno()), 'wb')
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     return output

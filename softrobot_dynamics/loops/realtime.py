@@ -214,7 +214,7 @@ def keep_awake() -> str | None:
 
 @contextlib.contextmanager
 def anywhere() -> Iterator[None]:
-    """Let the calling thread use all processors: for what it starts within this context."""
+    """Let the calling thread, and those that it starts within this context, use all processors."""
     before = processors()
     if before != _everywhere:
         os.sched_setaffinity(0, _everywhere)

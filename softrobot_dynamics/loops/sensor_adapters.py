@@ -62,7 +62,7 @@ class SensorAdapter:
         self, message: Message, arrival: int, predict: Callable[[str, int], Array]
     ) -> StampedValue:
         """
-        Return what was measured in a message that came at an `arrival` [ns, steady clock].
+        Return the measurement in a message that came at an `arrival` [ns, steady clock].
 
         ``predict(sensor name, time [ns])`` returns the value that is expected then, for markers
         that come in any order. MessageError for a message that is not as the settings say, and for
@@ -239,9 +239,10 @@ def _numbers(item: Item) -> list[float]:
 
 
 def adapter_of(sensor: object) -> SensorAdapter | None:
-    """Return what reads the messages of a sensor that has a ``message``, None for any other."""
-    source = sensor.message if isinstance(sensor, Sensor) else None
-    return SensorAdapter(sensor, source) if isinstance(sensor, Sensor) and source else None
+    """Return the adapter of a sensor that has a ``message``, None for any other."""
+    if not isinstance(sensor, Sensor) or sensor.message is None:
+        return None
+    return SensorAdapter(sensor, sensor.message)
 
 
 #: An item of another body: name, position, orientation.

@@ -52,7 +52,7 @@ class SensorClock:
         return max(0, self._seen[0][1] - (stamp - arrival)) if self._seen else 0
 
     def at(self, moment: int) -> int:
-        """Return the time at a moment of the steady clock [ns], once something was heard."""
+        """Return the time at a moment of the steady clock [ns], after the first message."""
         time = moment + self._seen[0][1]
         if self._last is not None:
             before, said = self._last
@@ -92,7 +92,7 @@ class PaceMonitor:
         return True
 
     def in_words(self, expected: float) -> str:
-        """Return what is odd, and what helps, where arrivals are by an expected pace, or ''."""
+        """Return in words a deviation from an expected pace, with a remedy, or ''."""
         if not (odd := self.odd):
             return ''
         name, seen = next(iter(odd.items()))

@@ -319,7 +319,7 @@ class SimulationLoop(Loop):
         return round(self.period / self.pace if self.pace > 0.0 else self.period * patience)
 
     def _publish(self) -> None:
-        """Publish the state of this deadline, and what goes with it."""
+        """Publish the state of this deadline, and the measurements with it."""
         if self.mode != DIVERGED:
             self._published = now()
             simulator = self._simulator

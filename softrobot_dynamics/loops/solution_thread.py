@@ -55,7 +55,7 @@ class SolutionThread:
         return poll
 
     def close(self) -> None:
-        """End the thread after what it is at; one that hangs is left to end with the process."""
+        """End the thread after its present solution; one that hangs ends with the process."""
         self._drop()
         self._requests.put(None)
         self._thread.join(LONGEST)

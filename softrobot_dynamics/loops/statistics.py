@@ -43,7 +43,7 @@ class Window:
 
 
 class Throttle:
-    """Lets one line a cause through in an interval, and counts what it holds back."""
+    """Lets one line a cause through in an interval, and counts those it suppresses."""
 
     def __init__(self) -> None:
         self._due: dict[object, int] = {}

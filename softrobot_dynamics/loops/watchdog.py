@@ -197,7 +197,7 @@ class GuardedLoop(Loop):
         self._send(self._safe_now(self.mode, moment), None, moment)
 
     def _send(self, u: Vector, stamp: Stamp | None, moment: int) -> Vector:
-        """Send what the limits let through of u (m,); return that, the driver's own array."""
+        """Send u (m,) within its limits; return the command sent, the driver's own array."""
         passed, safe = self.period, self.driver.in_safe_command
         if safe or self._sent_safe:  # between two ticks there may be safe commands at any time
             passed = min(passed, moment - self._sent_at)

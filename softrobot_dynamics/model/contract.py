@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Interface of a compiled robot to what is made of its routes, cables and drives."""
+"""Interface of a compiled robot to plans of its routes, cables and drives."""
 
 from collections.abc import Callable
 from typing import Any, Protocol

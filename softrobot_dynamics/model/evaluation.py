@@ -120,7 +120,7 @@ class PerThread(threading.local):
         self.made = functools.cache(self._made)
 
     def _made(self, make: Callable[[Any], Any]) -> Any:
-        """Return what a function makes of the model."""
+        """Return the object that a function makes of the model."""
         return make(self._model)
 
     def _recursion(self, mode: int, with_mass: bool) -> Recursion:

@@ -131,12 +131,12 @@ class CompiledModel:
 
     @functools.cached_property
     def route_plan(self) -> RoutePlan:
-        """The :class:`.RoutePlan` of what rubs along routes, made when first asked for."""
+        """The :class:`.RoutePlan` of routes with friction, made at first use."""
         return plan_routes(self)
 
     @functools.cached_property
     def contact_plan(self) -> ContactPlan | None:
-        """The :class:`.ContactPlan` of what may touch, None: nothing; made at first use."""
+        """The :class:`.ContactPlan` of pairs that may touch, None: none; made at first use."""
         return plan_contacts(self)
 
     @property
@@ -158,7 +158,7 @@ class CompiledModel:
         return kernels
 
     def _derivatives_and_tangents(self) -> DerivativeKernels:
-        """Compile what works with the kernels of derivatives as well, and return these."""
+        """Compile the derivative kernels, and the entries that call them; return the kernels."""
         kernels, robot = derivative_kernels(self.description, self.scales.units), self.robot()
         tangent_entries(robot, allocate_tangents(robot, kernels))
         return kernels

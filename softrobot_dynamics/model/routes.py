@@ -42,7 +42,7 @@ class _Lines:
 
 
 class RoutePlan(NamedTuple):
-    """The routes of what rubs, in parts: (tendon, line or panel), and how panels were chosen."""
+    """Routes with friction, in parts: (tendon, line or panel), and how panels were chosen."""
 
     parts: list[tuple[int, Line | Panel]]
     samplings: tuple[Sampling, ...]

@@ -175,7 +175,7 @@ class ControllerNode(LifecycleNode):
         loop.start()
 
     def _first_reference(self, values: dict[str, Any], job: Job) -> FollowOrder:
-        """Return what the parameters describe, or a Hold if that was ordered meanwhile."""
+        """Return the reference of the parameters, or a Hold if that was ordered meanwhile."""
         try:
             return self._prepare(values, job)
         except CancelledError as error:
@@ -220,7 +220,7 @@ class ControllerNode(LifecycleNode):
         record_contents.close(loop.record, self.get_logger())
 
     def _release(self) -> None:
-        """Give back what `_load` made."""
+        """Release the resources of `_load`."""
         self._orders.cancel('cleanup')
         if self._online_references is not None:
             self._online_references.close()  # not under the lock, which its thread may want
@@ -276,7 +276,7 @@ class ControllerNode(LifecycleNode):
     def _on_restart(
         self, request: Trigger.Request, response: Trigger.Response
     ) -> Trigger.Response:
-        """Follow what the parameters say from its beginning, the first phase."""
+        """Follow the reference of the parameters from its beginning, the first phase."""
         try:
             with self.options.lock, self._orders.planning() as job:
                 if refusal := self._orders.refusal():

@@ -24,7 +24,7 @@ _SOON = 0.1  # [s]: the loop has other things to do in the instant in which its 
 
 class Diagnostics:
     """
-    Publishes what `report` returns, a Report, every second.
+    Publishes the Report that `report` returns, every second.
 
     And a tenth of a second after `changed` was called: who waits for a stop need not wait longer.
 

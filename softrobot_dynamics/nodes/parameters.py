@@ -174,7 +174,7 @@ def _plain(value: object) -> object:
 
 
 def refusal_of(error: Exception, kept: str = _GOES_ON) -> str:
-    """Return the words for a refusal, in one line, with what is `kept` ('' for nothing)."""
+    """Return the words for a refusal, in one line, with the value that is `kept` ('': none)."""
     words = f'refused: {reason_of(error).removeprefix("message refused: ")}'
     return f'{words}; {kept}' if kept else words
 

@@ -136,7 +136,7 @@ class Record:
         self._notes.append((now() + self._to_wall, json.dumps(values)))
 
     def close(self) -> None:
-        """Write what is left and the file's index; for the time after the last `add`."""
+        """Write the remaining rows and the file's index, after the last `add`."""
         self._closed.set()
         self._thread.join()
         try:
@@ -170,7 +170,7 @@ class Record:
             self._taken += len(rows)
 
     def _messages(self, rows: NDArray[np.void]) -> tuple[bytes, MessagePlaces]:
-        """Return the bytes of rows and of what was noted, and where messages are in them."""
+        """Return the bytes of rows and notes, and where messages are in them."""
         places: MessagePlaces = {}
         if len(rows):
             self._complete(rows)

@@ -177,7 +177,7 @@ def note(record: TickRecord | None, values: Mapping[str, Any], changed: Iterable
 
 
 def close(record: TickRecord | None, log: RcutilsLogger) -> None:
-    """End a Record, if there is one, and say what is in it."""
+    """Close a Record, if there is one, and log its contents."""
     if record is None:
         return
     record.close()
@@ -186,7 +186,7 @@ def close(record: TickRecord | None, log: RcutilsLogger) -> None:
 
 
 def words(record: TickRecord | None) -> str:
-    """Return what is wrong with a record, '' if nothing is or there is none."""
+    """Return in words the fault of a record, '' if there is none."""
     if record is None or not record.lost and record.error is None:
         return ''
     cause = f' ({record.error})' if record.error else ''

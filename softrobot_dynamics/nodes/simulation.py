@@ -204,7 +204,7 @@ class SimulationNode(Node):
     def _measured(
         self, plant: Simulated, values: dict[str, Any], quality: QoSProfile
     ) -> Sensing | MeasuredSensing:
-        """Return the sensing of the robot's states, and perhaps of what is estimated from."""
+        """Return the sensing of states, and of the estimator's sensors if there are any."""
         sensing = plant.sensing(values)
         require_patience(values)
         if not values['estimator']:

@@ -38,7 +38,7 @@ class TopicSnapshot(NamedTuple):
 
 class TopicWatch:
     """
-    Hears, for a node, the newest state and command on the topics of a model's loop.
+    Receives, for a node, the newest state and command on the topics of a model's loop.
 
     ``values``: parameters that say how states and commands come, and names; by default whole.
     ``objects``: the last of the model's coordinates, if those come from the simulation's topic of

@@ -27,7 +27,7 @@ _MESSAGE = struct.Struct('<HIQQ')  # channel, sequence, log and publish time
 
 def read(path: str | PathLike[str]) -> 'Content':
     """
-    Return the :class:`Content` of a file, of a damaged one what comes before the damage.
+    Return the :class:`Content` of a file, of a damaged one the part before the damage.
 
     OSError or ValueError if it is none of this kind.
     """

@@ -39,7 +39,7 @@ _MAGIC = b'\x89MCAP0\r\n'
 
 
 def message_head(channel: int, size: int) -> bytes:
-    """Return what stands before the `size` bytes of a message, its times zero."""
+    """Return the header of a message of `size` bytes, its times zero."""
     rest = MESSAGE.size - 9  # the length counts what comes after itself
     return MESSAGE.pack(Opcode.MESSAGE, rest + size, channel, 0, 0, 0)
 

@@ -155,7 +155,7 @@ class JointStops:
         return float(((stop - start[deep]) / (end - start)[deep]).min())
 
     def _meet(self, steps: LoadedSteps, q: Vector, qd: Vector) -> None:
-        """Put to its stop what is near or beyond it, and take the rates into stops."""
+        """Put coordinates near or beyond a stop on it, and remove their rates into it."""
         at = self._depth(q) >= -self._slack
         self.engaged = bool(at.any())
         if not self.engaged:
@@ -180,7 +180,7 @@ class JointStops:
             self._inverse(q, qd)  # rates keep loops closed
 
     def _hold(self, steps: LoadedSteps, force: Vector, q: Vector, qd: Vector) -> None:
-        """Hold what rests at a stop and is pressed against it."""
+        """Hold coordinates that rest at a stop and are pressed against it."""
         self._stops.held[:] = self.forces[:] = 0.0
         self._meet(steps, q, qd)
         at = (self._depth(q) >= 0.0) & (qd == 0.0)

@@ -105,7 +105,7 @@ class Simulator(Pickleable):
         self.reset(q, qd)
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return what makes another simulator; it is pickled and copied with its state."""
+        """Return the arguments that make another simulator; copies and pickles keep its state."""
         options: dict[str, Any] = {'substep': self.substep, 'tolerance': self.tolerance}
         return (self.model,), {
             **options,
@@ -269,7 +269,7 @@ class Simulator(Pickleable):
 
     def prepare(self, wrenches: Wrenches | None) -> None:
         """
-        Compile what steps under such wrenches need, in any thread; ArgumentError.
+        Compile the kernels of steps under such wrenches, in any thread; ArgumentError.
 
         Wrenches at the same places need it only once, whatever they are.
         """
@@ -277,7 +277,7 @@ class Simulator(Pickleable):
             self._loaded.prepare(loads)
 
     def _require_loops(self) -> None:
-        """Raise ArgumentError for what steps of a robot with closed loops do not know of."""
+        """Raise ArgumentError for options that steps of closed loops do not support."""
         if self.model.closure_plan is None:
             return
         if not _integrator(self._integrator, self.tolerance).closes_loops:

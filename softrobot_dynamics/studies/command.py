@@ -59,7 +59,7 @@ def run(options: Namespace) -> int:
 
 
 def _under(experiment: Experiment) -> str:
-    """Return in words what the robots are controlled by."""
+    """Return in words the controller of the robots."""
     phases = experiment.parameters.get('phases')
     return f'in {", ".join(phases)}' if phases else f'under {experiment.parameters["controller"]}'
 
@@ -115,7 +115,7 @@ def _duration(seconds: float) -> str:
 
 
 def _conclude(study: Study, title: str, folder: Path) -> None:
-    """Say what came out; write it, and draw it if there is matplotlib."""
+    """Print and write the results, and draw them if there is matplotlib."""
     total, found = len(study.state), failure_boundaries(study)
     for name, count in counts(study).items():
         _say(f'{name:9} {count:5} of {total} runs ({count / total:.1%})')

@@ -92,7 +92,7 @@ def _heaviest(weights: Vector) -> tuple[int, int]:
 
 
 def _between(levels: Vector, k: int) -> float:
-    """Return what lies in the middle between a level and the one before; beyond the ends inf."""
+    """Return the middle between a level and the one before; beyond the ends inf."""
     if k == 0:
         return -inf
     return inf if k == len(levels) else float(0.5 * (levels[k - 1] + levels[k]))

@@ -93,7 +93,7 @@ def _draw_errors(axes: Axes, study: Study, i: int, found: tuple[FailureBoundary,
 
 
 def _shade(axes: Axes, boundary: FailureBoundary, factor: float, color: str) -> None:
-    """Shade what is outside a boundary."""
+    """Shade the range outside a boundary."""
     for start, end in ((-np.inf, boundary.low), (boundary.high, np.inf)):
         if np.isfinite(start) or np.isfinite(end):
             low, high = boundary.factor.low, boundary.factor.high

@@ -208,7 +208,7 @@ def _numbered(experiment: Experiment, number: int) -> tuple[int, Outcome]:
 
 
 def _planned_by(parameters: Mapping[str, Any]) -> set[str]:
-    """Return the names of the parameters of a controller that what is followed depends on."""
+    """Return the names of the parameters of a controller that its reference depends on."""
     found = reference_names(parameters)
     if not parameters.get('phases'):
         return found
@@ -220,7 +220,7 @@ def _planned_by(parameters: Mapping[str, Any]) -> set[str]:
 
 
 def _compile(model: CompiledModel, plant: CompiledModel) -> None:
-    """Compile what the processes of the runs need, so that they find it done."""
+    """Compile the kernels of the runs, so that their processes find them in the cache."""
     simulator, seen = ActuatedSimulator(plant), reconstruction(model, plant)
     if seen is not None:
         seen(simulator.q, simulator.qd)
@@ -268,6 +268,6 @@ def _greatest(experiment: Experiment, where: str) -> dict[str, float]:
 
 
 def _require_number(name: str, value: object, least: float, words: str = '') -> None:
-    """Raise ArgumentError for what is no finite number >= least."""
+    """Raise ArgumentError for a value that is no finite number >= least."""
     if not (is_number(value) and least <= float(value) < inf):
         raise ArgumentError(name, value, f'a number >= {least:g}{words}')

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Cosserat rod whose strains are sums of functions along it: PCS, GVS and what is between."""
+"""Cosserat rod whose strains are sums of basis functions: PCS, GVS and models between them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -208,7 +208,7 @@ class Cosserat(SectionBody):
         )
 
     def validate(self) -> Complaints:
-        """Yield what the section lacks, and bases of more functions than points see."""
+        """Yield missing fields of the section, and bases too large for the quadrature."""
         yield from self.section.validate_in(self._matter(), [STRAINS[c] for c, _ in self.strains])
         pieces = len(self._breaks()) + 1
         for c, basis in self.strains:
@@ -218,7 +218,7 @@ class Cosserat(SectionBody):
                 yield 'quadrature', self.quadrature, f'a whole number >= {needed}: {what}'
 
     def _matter(self) -> RodMaterial:
-        """Return what the sections are made of."""
+        """Return density and elastic constants of the sections."""
         return RodMaterial(
             self.density, self.young_modulus, self.poisson_ratio, self.shear_correction
         )

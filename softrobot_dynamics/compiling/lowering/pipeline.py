@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Compile a function by numba's steps, in less time and without what nobody calls.
+Compile a function by numba's passes, faster and without wrappers that nobody calls.
 
 :class:`KernelCompiler` leaves out passes that find nothing to do in kernels, has another one in
 the place of ``NativeLowering`` (:mod:`.functions`), and hands numba flags and a typing context
@@ -55,7 +55,7 @@ class InlinedCode(JITCodeLibrary):
 
 
 class CFunctionCode(JITCodeLibrary):
-    """Code with what it would call of numba where an exception leaves it."""
+    """Code that contains the functions of numba which it would call to report an exception."""
 
     def _optimize_final_module(self) -> None:
         self.add_ir_module(error_reports())
@@ -64,7 +64,7 @@ class CFunctionCode(JITCodeLibrary):
 
 class ComparedFlags(Flags):
     """
-    Flags that are compared by what was set of them.
+    Compiler flags that are compared by their values, where numba's compare every option.
 
     Numba compares flags whenever it infers what an operation means, and asks for the value of
     every option to do so, which takes an eighth of all that a compilation takes.
@@ -79,7 +79,7 @@ class ComparedFlags(Flags):
 
 class TypingContext:
     """
-    Numba's typing context, which remembers what operators on plain numbers and arrays mean.
+    Numba's typing context, with a cache of the signatures of operators on numbers and arrays.
 
     Numba infers types until they no longer change, and tries all that a `+` may mean each time.
     """
@@ -120,7 +120,7 @@ class KernelCompiler(Compiler):
 
     def define_pipelines(self) -> list[Any]:
         """
-        Return the passes of ``njit`` but for those that rewrite what kernels do not contain.
+        Return the passes of ``njit`` but for those that rewrite constructs absent from kernels.
 
         That is expressions of whole arrays, which would allocate, and closures, where a function
         has none. Numba renews what it knows of the liveness of all variables after each pass.
@@ -146,7 +146,7 @@ class CFunctionCompiler(KernelCompiler):
 
 
 class InlinedCompiler(KernelCompiler):
-    """Numba's compiler, but for what it makes ready to run in this process."""
+    """Numba's compiler, without the last step to machine code that this process could run."""
 
     def compile_extra(self, func: Callable[..., Any]) -> CompileResult:
         """Return the code of a function, which its compiled callers find by ``entry_point``."""

@@ -73,7 +73,7 @@ def allocate_workspace(n: int, c: int, size: int) -> LoopWorkspace:
 
 def _sizes(model: CompiledModel, period: float, controlled: Integers, size: int) -> Vector:
     """
-    Return the sizes of q (n,), qd (n,) and what a law keeps (size,), (2 n + size,).
+    Return the sizes of q (n,), qd (n,) and the memory of a law (size,), (2 n + size,).
 
     It keeps rates and accelerations of the outputs, in which it is linear: any size will do.
     """
@@ -139,7 +139,7 @@ class SampledLoop:
     def _late_growths(
         self, q: Vector, answer: Answer, robots: Iterable[tuple[float, ...]], late: Lateness
     ) -> list[float]:
-        """Return what `late_growth` does of robots (stiffness, damping) at q (n,)."""
+        """Return :func:`late_growth` of robots (stiffness, damping) at q (n,)."""
         room, found = self._room, self._held.response
         by = delayed_loop.measure(answer, q, STEP * self._sizes, len(self._controlled))
         self._take_up_cables(by.w)
@@ -175,7 +175,7 @@ class SampledLoop:
 
     def zero_dynamics(self, q: Vector, u: Vector, law: Law) -> Any:
         """
-        Return the rates (2 (n - c),) [1/s] of what is left while a ``law`` holds the outputs at q.
+        Return the rates (2 (n - c),) [1/s] of the zero dynamics of a ``law`` at q.
 
         Complex, fastest growth first. ``u`` (m,) is what the other actuators do. None where the
         robot, or the law, cannot be at q.

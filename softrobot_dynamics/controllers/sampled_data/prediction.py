@@ -130,7 +130,7 @@ class Prediction:
 
 @kernel
 def learn(G, force, missed, L, share):
-    """Bring the force (n,) on by a share of what would have brought ``missed`` rates, used up."""
+    """Correct the force (n,) by a share of that which explains ``missed`` rates; zero these."""
     for i in range(len(missed)):
         for j in range(i + 1):
             L[i, j] = G[i, j]

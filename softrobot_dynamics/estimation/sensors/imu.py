@@ -184,7 +184,7 @@ class Imu(Sensor):
         rest = np.zeros(n)
 
         def observe(q: Vector, qd: Vector, z: Vector) -> None:
-            """Fill what the unit would measure, and how far the values z are from that."""
+            """Fill the predicted measurement, and the residual of the values z."""
             if place.still:
                 differentiate.inverse(q, rest, rest)
             else:
@@ -204,7 +204,7 @@ class Imu(Sensor):
 @kernel
 def observe_motion(robot, t, r, m, o, z, moving):
     """
-    Fill what is observed of a frame, after the derivatives at a state.
+    Fill the observation of a frame, after the derivatives at a state.
 
     Unless it is ``moving`` it is at rest whatever the forces are.
     """

@@ -108,7 +108,7 @@ class PoseSensor(Sensor):
 
 @kernel
 def observe_pose(place, frame, J, o, q, qd, z):
-    """Fill what is observed of a frame (12,) with the Jacobian J (6 n,)."""
+    """Fill the observation of a frame (12,) with the Jacobian J (6 n,)."""
     run(place, q, qd)
     n = len(q)
     for i in range(12):

@@ -60,7 +60,7 @@ class Sent(NamedTuple):
 
 
 def end_of_rest(taken_at: int) -> int:
-    """Return until when to rest from what was taken at a moment and ends now [ns]."""
+    """Return the end [ns] of the rest after work that began at a moment and ends now [ns]."""
     moment = _now()
     return moment + min(moment - taken_at, _LONGEST_REST)
 

@@ -42,7 +42,7 @@ def in_parts(parts: Sequence[StatePart]) -> bool:
 
 
 def position_reader(parts: Sequence[StatePart], q: Vector) -> StateReader | PartReader:
-    """Return what reads positions from the messages of that inbox; q (n,) where none has come."""
+    """Return the reader of positions from the messages of that inbox; q (n,) before the first."""
     readers = [(StateReader(part.names, 'differentiated'), part.indices) for part in parts]
     return PartReader(readers, q) if in_parts(parts) else readers[0][0]
 
@@ -119,6 +119,6 @@ class PartPublishers:
             self.state = self._parts[0].state  # type: ignore[method-assign]
 
     def state(self, q: Vector, qd: Vector, stamp: int) -> bool:
-        """Publish what is due of (q, qd), (n,) each; return whether a command may answer it."""
+        """Publish (q, qd), (n,) each, if it is due; return whether a command may answer it."""
         said = [part.state(q, qd, stamp) for part in self._parts]
         return said[self._answered]

@@ -103,7 +103,7 @@ class Inputs:
 
 
 class ForceEvaluation(NamedTuple):
-    """An evaluation with all that acts on a robot by itself, and what that is made of."""
+    """An evaluation with all passive forces and drives of a robot, and its parts."""
 
     entry: Entry
     drives: Any  # CableDrives, or None where no cable is held
@@ -221,7 +221,7 @@ class Integrator:
 
     @property
     def entry(self) -> Entry:
-        """The entry that evaluates the robot at (q, qd), with what acts on it by itself."""
+        """The entry that evaluates the robot at (q, qd), with its passive forces and drives."""
         return self.acts.entry
 
     @required

@@ -128,7 +128,7 @@ class RosenbrockIntegrator(Integrator):
         self.advance = self.bind(self.entry)
 
     def _adaptation(self, jacobian: Jacobian) -> Entry:
-        """Return the entry of what adapts a Jacobian to contact and to drives, or NOTHING."""
+        """Return the entry that adapts a Jacobian to contact and to drives, or NOTHING."""
         found, (K, D) = NOTHING, (jacobian.K, jacobian.D)
         if self.acts.contact is not None:
             found = entry(adapt_to_contact, contact=self.acts.contact, K=K, D=D)

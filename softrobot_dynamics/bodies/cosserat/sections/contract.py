@@ -72,7 +72,7 @@ class CrossSection:
     @required
     def validate_in(self, matter: RodMaterial, strains: Collection[str]) -> Complaints:
         """
-        Yield what does not fit a rod of this matter that has these strains (not locked).
+        Yield fields that do not fit a rod of this material with these strains (not locked).
 
         As (path below the rod, value, expected).
         """
