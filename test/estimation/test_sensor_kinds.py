@@ -85,8 +85,8 @@ def test_derivatives_are_those_of_the_residual(kind):
 
 
 @every_kind
-def test_a_blurred_value_is_off_by_its_error(kind):
-    """A predicted z that is blurred by an error has that error as its residual."""
+def test_a_noisy_value_is_off_by_its_error(kind):
+    """A predicted z with an added error has that error as its residual."""
     sensor, (q, qd) = example(kind), state()
     seen = bound(sensor)
     error = seen.noise * np.random.default_rng(0).normal(size=len(seen.noise))

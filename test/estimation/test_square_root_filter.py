@@ -130,7 +130,7 @@ def test_errors_by_noise_alone_match_the_formula():
 
 
 def test_late_and_mixed_up_measurements_count_as_if_they_were_in_order():
-    """Late measurements in any order give the same state to rounding; too old ones do not."""
+    """Late measurements in any order give the same state; too old ones are left out."""
     model = carriages()
     sensors = [
         {'name': 'ruler', 'type': 'joint', 'names': ['second_slide'], 'noise': 2e-3},

@@ -96,7 +96,7 @@ def test_nothing_acts_before_every_part_has_come(monkeypatch):
 
 
 def test_a_part_that_stays_away_trips_the_robot_by_name(monkeypatch):
-    """After the time-out of one part the safe command acts, named, until the part comes again."""
+    """After the time-out of one part, which is named, the safe command acts until it returns."""
     simulation = Simulation(monkeypatch)
     simulation.go((0, 1.0, 1), (1, 2.0, 2))
     for _ in range(51):

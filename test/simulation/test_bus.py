@@ -38,7 +38,7 @@ def near(*stretches):
     ],
 )
 def test_the_newest_is_taken_at_each_instant_and_held(given, durations, expected):
-    """One that arrives at the instant itself is taken; one that stays is one step; in ms."""
+    """A command that arrives at the instant of a cycle is taken, and held until the next one."""
     found = held(given, [1e-3 * each for each in durations])
     assert found == near(*expected)
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Edges between success and failure along a varied factor."""
+"""Boundaries between success and failure along a varied factor."""
 
 from math import inf
 
@@ -27,7 +27,7 @@ def made(state, values=None, count=400):
     return Study(FACTORS, values, state, none, none, none, none, ('',) * len(state), 0.04)
 
 
-def test_an_edge_is_found_where_it_is():
+def test_a_boundary_is_found_where_it_is():
     """A boundary is found below, above or on both sides and printed with its unit."""
     (fails, degrades) = failure_boundaries(made(lambda v: 2 * (v[:, 0] < 0.83)))
     assert (fails.factor, fails.what, fails.high) == (FACTORS[0], 'fails', inf)
@@ -42,7 +42,7 @@ def test_an_edge_is_found_where_it_is():
     assert (both.low, both.high) == pytest.approx((0.8, 1.2), abs=0.01)
 
 
-def test_an_edge_that_is_not_sharp_tells_how_clear_it_is():
+def test_a_boundary_that_is_not_sharp_is_reported_with_its_clarity():
     """A boundary with one in ten on the wrong side is reported with its clarity."""
     rng = np.random.default_rng(1)
     study = made(lambda v: 1 * ((v[:, 0] < 0.8) ^ (rng.random(len(v)) < 0.1)))
@@ -52,7 +52,7 @@ def test_an_edge_that_is_not_sharp_tells_how_clear_it_is():
     assert boundary.inside == pytest.approx(0.1, abs=0.05)
 
 
-def test_random_results_have_no_edge():
+def test_random_results_have_no_boundary():
     """Random results, and runs that all succeed or all fail, have no boundary."""
     rng = np.random.default_rng(2)
     assert failure_boundaries(made(lambda v: rng.integers(0, 3, len(v)))) == ()
@@ -63,7 +63,7 @@ def test_random_results_have_no_edge():
     )
 
 
-def test_values_that_are_given_have_edges_between_them():
+def test_boundaries_of_given_values_are_between_them():
     """A boundary between given values is in the middle of them."""
     values = np.array([(m, d) for m in (0.6, 0.8, 1.0) for d in (0.0, 1e-3)])
     (boundary,) = failure_boundaries(made(lambda v: 1 * (v[:, 0] < 0.7), values))
