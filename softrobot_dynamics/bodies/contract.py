@@ -195,7 +195,7 @@ class Body:
         Raises ArgumentError if the formula cannot be traced.
         """
         symbolic, constants = self._symbolic()
-        tracing.ask(symbolic, type(self))
+        tracing.require_traceable(symbolic, type(self))
         traced = tracing.terms(symbolic)
         table = traced.tables.table(*self.material_points(), constants)
         return self._kernel(traced, 'terms', self._matrices(), table, constants)

@@ -26,7 +26,10 @@ from softrobot_dynamics.identification.fitting import (
 from softrobot_dynamics.identification.mapping import read_mapping, read_motion, read_postures
 from softrobot_dynamics.identification.model_selection import choose, ModelSelection
 from softrobot_dynamics.identification.motions import Motion, read_record
-from softrobot_dynamics.identification.omitted_in_fit import doubts, OmittedStrainQuestion
+from softrobot_dynamics.identification.omitted_in_fit import (
+    omitted_strain_questions,
+    OmittedStrainQuestion,
+)
 from softrobot_dynamics.identification.parameters import read_parameters
 from softrobot_dynamics.identification.robot_files import require_writable, write_fitted
 from softrobot_dynamics.identification.strains import is_strain, read_strains
@@ -71,7 +74,7 @@ def run(options: Namespace) -> int:
         validation = cross_validate(found, **fitted)
     say('')
     more = found.suggest(count=options.suggest, seed=options.seed) if options.suggest else None
-    summary = summary_of(found, choice, validation, doubts(found))
+    summary = summary_of(found, choice, validation, omitted_strain_questions(found))
     if more is not None:
         summary['suggested'] = [
             dict(zip(description.actuator_names, map(float, row))) for row in more

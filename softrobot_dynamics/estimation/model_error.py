@@ -55,7 +55,7 @@ class ScaledModel:
             damping=self.damping_force,
             inertial=self.inertial,
         )
-        own.go_by(enlarged)
+        own.use_entry(enlarged)
         return own
 
 

@@ -51,8 +51,8 @@ class MessageInbox(Protocol[MessageT]):
 class LoopOutput(Protocol):
     """Takes the events of any loop."""
 
-    def entered(self, mode: str, before: str, well: bool) -> object:
-        """Say that the loop changed its mode; ``well``: all is as it should be in it."""
+    def entered(self, mode: str, before: str, healthy: bool) -> object:
+        """Say that the loop changed its mode; ``healthy``: the loop works as it should in it."""
 
     def refused(self, error: MessageError) -> object:
         """Say why a message was refused."""

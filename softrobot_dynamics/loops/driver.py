@@ -73,7 +73,7 @@ class Driver:
         self.running = False  # whether the last command chosen was the law's
         self._safe, self._rate_limit = safe, model.rate_limit
         self._safe_since: float | None = None  # when the safe command began, None: it did not
-        self._hold, self._unit = hold or self._stay, unit
+        self._hold, self._unit = hold or self._hold_outputs, unit
         self._toward: Reference | None = None  # the last Reference for a RestTarget
         self._setpoints = DriveSetpoints(model, law) if model.servos.any else None
 
@@ -102,7 +102,7 @@ class Driver:
         if self._setpoints is not None:
             q, qd = self._setpoints.follow(t, q, qd, anew=anew)
         if anew or orders is not self.taken:
-            self._take_up(orders, t, q, qd, anew)
+            self._apply_orders(orders, t, q, qd, anew)
         else:
             self.took = NOTHING
         command = self.law.compute(t, q, qd)
@@ -193,7 +193,7 @@ class Driver:
         """Tell whether every drive has a value: positions are known after a first state."""
         return self._setpoints is None or self._setpoints.known
 
-    def _take_up(self, orders: Orders, t: float, q: Vector, qd: Vector, anew: bool) -> None:
+    def _apply_orders(self, orders: Orders, t: float, q: Vector, qd: Vector, anew: bool) -> None:
         """Pass new settings and references to the law."""
         taken, self.taken, self.took = self.taken, orders, NOTHING
         if anew or orders.settings is not taken.settings:
@@ -222,7 +222,7 @@ class Driver:
             self._lead(reference, t, q, qd, anew)
             return
         if isinstance(reference, RestTarget):
-            if not anew and self._turned(reference, t):
+            if not anew and self._redirect(reference, t):
                 return
             reference = self._toward = reaching(self.law.desired(t), *reference)
             ramp = orders.ramp if anew else 0.0
@@ -236,7 +236,7 @@ class Driver:
         self._toward = None
         self.law.lead(order, t)
 
-    def _turned(self, toward: RestTarget, t: float) -> bool:
+    def _redirect(self, toward: RestTarget, t: float) -> bool:
         """Replace the law's reference by another of the same kind, which takes no time."""
         plan, before = self.law.plan, self._toward
         if before is None or plan.current is not before or t < plan.start + plan.ramp:
@@ -244,6 +244,6 @@ class Driver:
         turn(before, t - plan.start, self.law.desired(t), *toward)
         return True
 
-    def _stay(self, q: Vector, qd: Vector) -> Reference:
+    def _hold_outputs(self, q: Vector, qd: Vector) -> Reference:
         """Return the reference that stays at the law's outputs."""
         return self.law.stay(q, qd)

@@ -58,7 +58,7 @@ class EstimationLoop(Loop):
     takes away states and reports. With too few sensors no state goes out.
     """
 
-    modes, well = MODES, (SETTLING, RUNNING)
+    modes, healthy = MODES, (SETTLING, RUNNING)
     _publisher: EstimationOutput
 
     def __init__(
@@ -120,10 +120,10 @@ class EstimationLoop(Loop):
             self._publisher.slow(self.slowness())
         self._take_command()
         if self.mode == RUNNING:
-            self._say()
+            self._publish_state()
         before = self.statistics.counts['measurements']
         for stream in (*self.efforts.streams, *self.sensors.streams):  # these depend on efforts
-            self._listen(stream)
+            self._read_stream(stream)
         if self._plan.collision and self.mode == RUNNING:
             if self.statistics.counts['measurements'] > before:
                 self._stop_on_collision()
@@ -146,16 +146,16 @@ class EstimationLoop(Loop):
             at = self._seconds(self._clock.at(self._now())) + self._plan.delay
             self._estimator.command(at, self._u)
 
-    def _say(self) -> None:
+    def _publish_state(self) -> None:
         """Publish the state of this moment."""
         stamp = self._clock.at(self._now())
         try:
             found = self._estimator.estimate(self._seconds(stamp))
         except (SimulationDivergedError, SingularMassError, ArgumentError) as error:
-            self._lose(error)
+            self._restart_estimator(error)
             return
         if not (np.isfinite(found.q).all() and np.isfinite(found.qd).all()):
-            self._lose('the state is not finite')
+            self._restart_estimator('the state is not finite')
             return
         self.statistics.count('ticks')
         self._publisher.state(found.q, found.qd, stamp)
@@ -171,7 +171,7 @@ class EstimationLoop(Loop):
         else:
             self._hit = False
 
-    def _listen(self, stream: Stream) -> None:
+    def _read_stream(self, stream: Stream) -> None:
         """Process the newest measurement of a sensor since the last time."""
         newest = None
         for _ in range(_MOST if stream.shared else 1):
@@ -187,9 +187,9 @@ class EstimationLoop(Loop):
             except MessageError as error:
                 self._refuse(error, stream.sensor.name)
         if newest is not None:
-            self._take_in(stream.sensor.name, *newest)
+            self._process_measurement(stream.sensor.name, *newest)
 
-    def _take_in(self, name: str, stamp: int, value: ArrayLike, arrival: int) -> None:
+    def _process_measurement(self, name: str, stamp: int, value: ArrayLike, arrival: int) -> None:
         """Take in a value with a stamp [ns] that came at an arrival [ns, steady clock]."""
         if stamp and self._paces.add(name, stamp, arrival):
             self._publisher.slow(self.slowness())
@@ -220,7 +220,7 @@ class EstimationLoop(Loop):
         try:
             found = self._estimator.measure(self._seconds(stamp), name, value)
         except (SimulationDivergedError, SingularMassError) as error:
-            self._lose(error)
+            self._restart_estimator(error)
             return
         self.update_times.add(now() - begin)
         if found.too_old:
@@ -246,7 +246,7 @@ class EstimationLoop(Loop):
             self._try_to_begin(moment)
             return
         if lacking := self._unobserved(self.sensors.there):
-            self._lose(f'{self.complaint()}: no sensor observes {", ".join(lacking)}')
+            self._restart_estimator(f'{self.complaint()}: no sensor observes {", ".join(lacking)}')
             self.lacking = lacking
             return
         if self.mode == SETTLING and moment - self._since > self._plan.settling:
@@ -301,7 +301,7 @@ class EstimationLoop(Loop):
         self._since = self._now()
         self._enter(SETTLING)
 
-    def _lose(self, why: object) -> None:
+    def _restart_estimator(self, why: object) -> None:
         """Publish no state until the estimator has restarted."""
         self.statistics.count('losses')
         self._publisher.lost(str(why))

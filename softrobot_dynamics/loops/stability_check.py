@@ -19,7 +19,7 @@ from softrobot_dynamics.loops.watchdog import RUNNING
 OFF = 0.2  # share by which stiffness and damping of a robot are easily other than the model's
 
 
-def left_inside(
+def zero_dynamics_warnings(
     plant: ControlledPlant,
     inbox: MessageInbox[Any],
     reader: StateReader | PartReader,

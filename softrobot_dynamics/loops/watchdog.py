@@ -45,7 +45,7 @@ class GuardedLoop(Loop):
     `_keep_safe` there.
     """
 
-    modes, well = MODES, (RUNNING,)
+    modes, healthy = MODES, (RUNNING,)
     _publisher: ControlOutput
 
     def __init__(
@@ -87,9 +87,9 @@ class GuardedLoop(Loop):
             ' `~/restart` follows the reference again'
         )
 
-    def said(self) -> str:
+    def mode_in_words(self) -> str:
         """Return the mode in words, and whether the law holds the outputs."""
-        return super().said() + (f'; {held}' if (held := self.held()) else '')
+        return super().mode_in_words() + (f'; {held}' if (held := self.held()) else '')
 
     def order(self, **changes: Any) -> None:
         """Replace parts of the orders; an emergency stop acts at once, the rest with a state."""

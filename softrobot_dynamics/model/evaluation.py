@@ -33,7 +33,7 @@ class Evaluator:
         recursion, transmission, self.lines = (
             part() for part in evaluation_parts(self.robot, self.terms, with_mass)
         )
-        self.go_by(
+        self.use_entry(
             entry(
                 evaluate_terms,
                 recursion=recursion,
@@ -43,7 +43,7 @@ class Evaluator:
             )
         )
 
-    def go_by(self, evaluate: Entry) -> None:
+    def use_entry(self, evaluate: Entry) -> None:
         """Evaluate by another entry of q and qd from now on, such as one that goes by this one."""
         self.entry = evaluate
         self._evaluate = cached(run, 'VECTOR, VECTOR', entry=evaluate)

@@ -21,7 +21,7 @@ from softrobot_dynamics.loops.latched_orders import EMERGENCY, HOLD, LatchedOrde
 from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.orders import HoldOrder, Orders
 from softrobot_dynamics.loops.solution_thread import SolutionThread, solve_beside
-from softrobot_dynamics.loops.stability_check import left_inside, StabilityCheck
+from softrobot_dynamics.loops.stability_check import StabilityCheck, zero_dynamics_warnings
 from softrobot_dynamics.loops.state_monitoring import StateMonitor
 from softrobot_dynamics.nodes import diagnostics, process, record_contents
 from softrobot_dynamics.nodes.control_report import report_on
@@ -163,7 +163,7 @@ class ControllerNode(LifecycleNode):
             values = self.options.values
             reader = position_reader(self._states, self._plant.model.q0)
             allowed = values['allow_unstable']
-            for words in left_inside(self._plant, self._inbox, reader, allowed):
+            for words in zero_dynamics_warnings(self._plant, self._inbox, reader, allowed):
                 self.get_logger().warning(words)
             self._beginning += 1
             reference = self._first_reference(values, job)

@@ -91,7 +91,7 @@ class Outlet:
     def report(self, estimator, stamp, epoch):
         self.reports += 1
 
-    def entered(self, mode, before, well):
+    def entered(self, mode, before, healthy):
         self.words.append(mode)
 
     def refused(self, error):
