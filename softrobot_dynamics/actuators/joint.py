@@ -126,7 +126,7 @@ class JointActuator(Actuator):
         return values[joint.freedoms().index(self.coordinate or '')]
 
     def _coordinate_of(self, joint: Joint) -> str:
-        """Say in words which coordinates `joint` has."""
+        """Return in words the coordinates of `joint`."""
         names = joint.freedoms()
         if names == ('',):
             return f'no coordinate: {self.joint} has only one'

@@ -41,7 +41,7 @@ class StatePart(NamedTuple):
 
 _OF_ALL = (
     fixed(f'{GROUP}.tick', '', 'Part of the states that the controller answers; the others are'
-          ' brought to its moment by their velocities; empty: the slowest'),
+          ' extrapolated to its time by their velocities; empty: the slowest'),
     fixed(f'{GROUP}.shared_clock', False, 'Whether the stamps of all parts are by one clock;'
           ' otherwise each part counts from its fastest message'),
 )  # fmt: skip

@@ -279,7 +279,7 @@ class Composition(Controller[Composed]):
             law.use(own.replace(**shared, **({'delay': 0.0} if hasattr(own, 'delay') else {})))
 
     def _turn(self, q: Vector, qd: Vector) -> None:
-        """Take up a new order."""
+        """Apply a new order."""
         course, before = self._course, self._program
         if course is self._taken:
             return
@@ -302,7 +302,7 @@ class Composition(Controller[Composed]):
         self._lead([i for i in self._now.laws if i in changed], y, course.t, given)
 
     def _go_on(self, t: float, q: Vector, qd: Vector) -> None:
-        """Go on to the phase of time t [s]; laws that were not at work begin."""
+        """Switch to the phase of time t [s]; laws that were inactive start."""
         were = self._now.laws
         self._now.go_on(t)
         self._change()
@@ -312,7 +312,7 @@ class Composition(Controller[Composed]):
         self._start_new(were, q, qd, t)
 
     def _start_new(self, were: Sequence[int], q: Vector, qd: Vector, t: float) -> None:
-        """Let laws at work begin that were not before."""
+        """Start the active laws that were inactive before."""
         u = None if math.isnan(self.last[0]) else self.last
         for i in self._now.laws:
             if i not in were:
@@ -339,7 +339,7 @@ class Composition(Controller[Composed]):
             law.follow(own, t, ramp)
 
     def _begin(self, q: Vector, qd: Vector, t: float, u: Vector | None) -> None:
-        """Let all laws at work begin, under the command u (m,) in force if it is known."""
+        """Start all active laws, under the command u (m,) in force if it is known."""
         self.last[:] = np.nan if u is None else u
         self._u[:] = self._good[:] = self.settings.feed_forward if u is None else u
         self._held.begin(q, qd, self._u)
@@ -347,7 +347,7 @@ class Composition(Controller[Composed]):
             self.laws[i].start(q, qd, t, u)
 
     def _answer(self, t: float, q: Vector, qd: Vector) -> Command:
-        """Let the laws at work answer, one after the other."""
+        """Compute the commands of the active laws, one after the other."""
         low, high = self.reach()
         u, saturated = self._u, 0
         np.clip(self.settings.feed_forward, low, high, out=u, where=self._free)
@@ -368,7 +368,7 @@ class Composition(Controller[Composed]):
         return Command(u, command.y, command.velocity, self._desired, self._unmet, saturated, True)
 
     def _leave_at(self, u: Vector) -> None:
-        """Let all laws count from the command u (m,), nan where it is not known."""
+        """Set the last command of all laws to u (m,), nan where it is not known."""
         self.last[:] = u
         for law in self.laws:
             law.last[:] = u

@@ -167,7 +167,7 @@ class Monitor:
         )
 
     def close(self) -> None:
-        """Give everything back."""
+        """Release the node and its topics."""
         for inbox in (self._states, self._outputs, self._references):
             inbox.close()
         self._executor.shutdown()

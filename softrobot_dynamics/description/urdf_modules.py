@@ -160,7 +160,7 @@ def _needed(kind: str, place: str) -> str:
 
 
 def _remedy(kind: str, place: str) -> str:
-    """Say how a joint gets no limits, if that is what is meant."""
+    """Return in words how a joint may be imported without limits."""
     name = place.partition(' ')[2]
     other = {'revolute': 'type continuous and no <limit>, or ', 'continuous': 'no <limit>, or '}
     return f' (for none: {other.get(kind, "")}softrobot import --unlimited {name})'

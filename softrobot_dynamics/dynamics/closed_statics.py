@@ -80,12 +80,12 @@ class ClosedStatics:
         return q, self._motion.T.copy()
 
     def begin_at(self, z: Vector) -> Vector:
-        """Let coordinates begin at zero in the posture at z, and return them."""
+        """Restart the coordinates at zero in the posture at z, and return them."""
         self._start(self.posture(z)[0])
         return np.zeros(self.freedoms)
 
     def _start(self, q: Vector) -> None:
-        """Let coordinates begin at q (n,)."""
+        """Restart the coordinates at q (n,)."""
         self._begin(q, np.zeros(len(q)), *np.zeros((2, self.freedoms)))
 
     def residual(self, z: Vector, u: Vector) -> tuple[Vector, Vector]:
@@ -95,7 +95,7 @@ class ClosedStatics:
         return T.T @ r, np.abs(T).T @ size
 
     def set_share(self, share: float) -> None:
-        """Let only this share of the load act."""
+        """Scale all loads by a share from 0 to 1."""
         self._statics.set_share(share)
 
     def stiffness(self, z: Vector, u: Vector, size: Vector) -> tuple[Matrix, Vector]:

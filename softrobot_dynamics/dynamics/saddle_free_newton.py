@@ -33,7 +33,7 @@ class StaticProblem(Protocol):
         """Return the static residual (n,) and the sizes (n,) of the forces in it."""
 
     def set_share(self, share: float) -> None:
-        """Let only this share of the load act."""
+        """Scale all loads by a share from 0 to 1."""
 
     def stiffness(self, q: Vector, u: Vector, size: Vector) -> tuple[Matrix, Vector]:
         """Return the tangent stiffness (n, n), its rounding zeroed, and its noise (n,)."""
@@ -45,7 +45,7 @@ class StaticProblem(Protocol):
         """Tell whether a posture is balanced, and no small motion leaves it."""
 
     def begin_at(self, q: Vector) -> Vector:
-        """Go on from a posture that was reached; return the same in coordinates from now on."""
+        """Restart from a posture; return it in the coordinates used from now on."""
 
     def obstacle(self, q: Vector) -> str:
         """Return in words why q (n,) is no valid posture, or ''."""
@@ -69,7 +69,7 @@ def settle(
     statics: StaticProblem, q: Vector, u: Vector, newton: Callable[[Vector], Any]
 ) -> SettlingResult:
     """
-    Let the robot go at q (n,) under u (m,), and return how it has :class:`SettlingResult`.
+    Release the robot at q (n,) under u (m,), and return its :class:`SettlingResult`.
 
     Steps lead down along every mode of vibration: Newton's, but away from what that would climb
     to. ``newton(q)`` ends them, and where the robot balances on a ridge it gets a push.

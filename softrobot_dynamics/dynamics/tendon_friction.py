@@ -90,7 +90,7 @@ class Sliding:
         self._add_friction = cached(run, 'VECTOR, VECTOR', entry=add_friction)
 
     def take(self, ways: Vector) -> bool:
-        """Take the ways (m,) in which tendons slid last, and tell whether any did."""
+        """Set the directions (m,) in which tendons slid last; return whether any did."""
         self._ways[:] = ways
         return bool(self._ways.any())
 

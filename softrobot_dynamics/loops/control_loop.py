@@ -105,7 +105,7 @@ class ControlLoop(GuardedLoop):
         self._predictive = predictive_laws(self.driver.law)
 
     def count_from(self, u: Vector) -> None:
-        """Let limits of rates count from u (m,), the last command of the activation before."""
+        """Count rate limits from u (m,), the last command of the activation before."""
         self.driver.limiter.last[:], self.driver.limiter.known = u, True
 
     @property
@@ -167,7 +167,7 @@ class ControlLoop(GuardedLoop):
         self._arrival = arrival
 
     def _expect_delay(self, delay: int, estimated: int) -> None:
-        """Have the law make up for a delay of the states [ns], and of estimated velocities."""
+        """Have the law compensate a delay of the states [ns], and of estimated velocities."""
         self._delay, seconds = delay, delay * 1e-9
         self.driver.expect_delay(seconds)
         if estimated != self._estimated:

@@ -94,7 +94,7 @@ class Driver:
         self, orders: Orders, t: float, q: Vector, qd: Vector, *, anew: bool
     ) -> Command | None:
         """
-        Take up orders at the state (q, qd) of time t [s]; return the law's command there.
+        Apply orders at the state (q, qd) of time t [s]; return the law's command there.
 
         None where it is not valid. ``anew``: the law begins anew at this state. Raises whatever
         the law raises.
@@ -146,7 +146,7 @@ class Driver:
         return True
 
     def expect_delay(self, seconds: float) -> None:
-        """Let the law make up for states that are late by that, from the next one on."""
+        """Have the law compensate states that are late by that, from the next one on."""
         self.state_delay = seconds
         settings = self.taken.settings.replace()  # not the same object: taken up anew
         self.taken = self.taken._replace(settings=settings)
@@ -160,7 +160,7 @@ class Driver:
         return replaced
 
     def stand(self, u: Vector) -> None:
-        """Let drives of joints without a setpoint take those in a command u (m,)."""
+        """Set the setpoints of joint drives that have none to those in a command u (m,)."""
         if self._setpoints is not None:
             self._setpoints.stand(u[self._setpoints.actuators])
 
@@ -170,7 +170,7 @@ class Driver:
         return self._safe.at(max(0, moment - since) * self._unit)
 
     def forget_safe(self) -> None:
-        """Have the safe command begin anew, as the robot's posture becomes known."""
+        """Restart the safe command when the robot's posture becomes known."""
         self._safe_since = None
 
     @property
@@ -229,7 +229,7 @@ class Driver:
         self.law.follow(cast(Reference, reference), t, ramp)  # a Program for laws that take one
 
     def _lead(self, order: TipOrder, t: float, q: Vector, qd: Vector, anew: bool) -> None:
-        """Have the law lead its tip; one that begins anew holds all outputs beside."""
+        """Have the law lead its tip; after a restart it holds all other outputs."""
         if anew:
             self.law.follow(self._hold(q, qd), t, 0.0)
             self.law.start(q, qd, t, self.last_command)

@@ -93,7 +93,7 @@ class EstimationLoop(Loop):
         self._forget()
 
     def _forget(self) -> None:
-        """Know nothing of time and measurements."""
+        """Forget the time and all measurements."""
         self._stamps.begin()
         self._clock, self._epoch = self._stamps.clock, 0
         self._first: dict[str, ArrayLike] = {}  # the newest values, until there are enough
@@ -130,7 +130,7 @@ class EstimationLoop(Loop):
         self._check_sensors()
 
     def _take_command(self) -> None:
-        """Take notice of the command that was sent last, of each part if it comes in parts."""
+        """Read the command that was sent last, of each part if it comes in parts."""
         taken = 0
         for _ in self._reader.places:
             try:
@@ -161,7 +161,7 @@ class EstimationLoop(Loop):
         self._publisher.state(found.q, found.qd, stamp)
 
     def _stop_on_collision(self) -> None:
-        """Have the robot stopped if something pushes it harder than it may."""
+        """Request a stop of the robot if an external force exceeds the allowed one."""
         push, limit = self._estimator.push(self._plan.body), self._plan.collision
         size, before = float(np.linalg.norm(push.value)), self._hit
         if push.chance < _CERTAIN and size > (_GONE * limit if before else limit):
@@ -190,7 +190,7 @@ class EstimationLoop(Loop):
             self._process_measurement(stream.sensor.name, *newest)
 
     def _process_measurement(self, name: str, stamp: int, value: ArrayLike, arrival: int) -> None:
-        """Take in a value with a stamp [ns] that came at an arrival [ns, steady clock]."""
+        """Process a value with a stamp [ns] that came at an arrival [ns, steady clock]."""
         if stamp and self._paces.add(name, stamp, arrival):
             self._publisher.slow(self.slowness())
         try:
@@ -256,7 +256,7 @@ class EstimationLoop(Loop):
             self._publisher.report(self._estimator, self._clock.at(moment), self._epoch)
 
     def _check_efforts(self, moment: int) -> None:
-        """Let commands count again in place of efforts whose measurements are missing."""
+        """Use commands again in place of efforts whose measurements are missing."""
         before = self.efforts.missing
         self.efforts.check(moment)
         if self.mode == WAITING:

@@ -137,7 +137,7 @@ def kept_processor() -> int | None:
 
 
 def move_to(processor: int) -> None:
-    """Have the threads of this process that keep to a processor keep to this one."""
+    """Move the threads of this process that are bound to a processor to this one."""
     global _home
     before, _home = _home, (processor,)
     for file in Path('/proc/self/task').iterdir():

@@ -110,7 +110,7 @@ class Answers:
 
     def accept(self, part: int, stamp: int, oldest: float) -> None:
         """
-        Take note of an answer to the state with a stamp [ns].
+        Record an answer to the state with a stamp [ns].
 
         MessageError if it is older than the oldest that counts, or a later one was answered.
         """

@@ -102,7 +102,7 @@ class SimulationLoop(Loop):
         return self._requests.ask(lambda: self._start_anew(q, qd), patience)
 
     def pause(self, on: bool, patience: float = 1.0) -> bool:
-        """Let the simulated time stand still, or pass again."""
+        """Pause the simulated time, or continue it."""
         return self._requests.ask(lambda: self._pause(on), patience)
 
     def step(self, patience: float = 1.0) -> bool:
@@ -343,12 +343,12 @@ class SimulationLoop(Loop):
         self._enter(DIVERGED)
 
     def _pause(self, on: bool) -> None:
-        """Stand still, or go on: with the next period, as if no time had passed."""
+        """Pause, or continue with the next period as if no time had passed."""
         self.paused = on
         self.deadlines.put(now() + self._interval())
 
     def _step_and_publish(self) -> None:
-        """Let a period pass."""
+        """Simulate one period and publish its state."""
         self._step(None)
         self._row = None
         self._publish()

@@ -35,7 +35,7 @@ class SolutionThread:
 
     def submit(self, request: Request) -> Callable[[], Plan | None]:
         """
-        Have a request solved; return a function that returns the plan, None before it is.
+        Submit a request; return a function that returns the plan, None until it is solved.
 
         One that begins anew takes the place of all that are not begun.
         """

@@ -118,7 +118,7 @@ class StateStream:
 
     def _require_estimation(self, missing: Array) -> None:
         """
-        Have velocities estimated from now on, of the coordinates (n,) that are missing.
+        Estimate the velocities of the coordinates (n,) that lack them from now on.
 
         MessageError for the first messages without after those with all: that may be a fault.
         """

@@ -18,7 +18,7 @@ class Window:
         self.count = 0  # of all there have been
 
     def add(self, duration: int) -> None:
-        """Take in a duration [ns]."""
+        """Add a duration [ns]."""
         self._values[self.count % len(self._values)] = duration
         self.count += 1
 

@@ -38,7 +38,7 @@ class Loop:
         self._thread.start()
 
     def leave(self) -> None:
-        """Let `run` return."""
+        """Make `run` return."""
         self._leaving = True
         self._inbox.wake()
 

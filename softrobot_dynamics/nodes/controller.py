@@ -238,7 +238,7 @@ class ControllerNode(LifecycleNode):
     # Parameters and services
 
     def _accept(self, values: dict[str, Any], changed: frozenset[str]) -> None:
-        """Take changed parameters as the new orders; SoftRobotError refuses them."""
+        """Apply changed parameters as new orders; raise SoftRobotError to refuse them."""
         if self._plant is None:
             return
         settings = self._plant.settings(values)

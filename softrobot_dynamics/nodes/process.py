@@ -89,7 +89,7 @@ class Stop:
             self.requested.set_result(None)
 
     def fail(self) -> None:
-        """Have the node end with a status that is not 0; for any thread."""
+        """End the node with a status that is not 0; for any thread."""
         self.failed = True
         self._request()
 
@@ -111,7 +111,7 @@ class Stop:
 
 
 def watch(loop: Loop, stop: Stop | None) -> None:
-    """Have a node end with its Loop, should that end by itself; without a Stop it stays."""
+    """End a node when its Loop ends by itself; without a Stop it stays."""
     if stop is not None:
         loop.ended = stop.fail
 
@@ -260,6 +260,6 @@ def _spin(node: RunnableNode, stop: Stop) -> int:
 
 
 def disable_garbage_collection() -> None:
-    """Take all objects that exist out of the garbage collector's rounds: they hold up a loop."""
+    """Exclude all existing objects from garbage collection, which would delay a loop."""
     gc.collect()
     gc.freeze()

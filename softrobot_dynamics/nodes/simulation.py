@@ -180,7 +180,7 @@ class SimulationNode(Node):
         record_contents.close(self._loop.record, self.get_logger())
 
     def _accept(self, values: dict[str, Any], changed: frozenset[str]) -> None:
-        """Take changed parameters; SoftRobotError refuses them."""
+        """Apply changed parameters; raise SoftRobotError to refuse them."""
         require_one_clock(values)
         if self._loop is not None:
             require_patience(values)

@@ -80,7 +80,7 @@ class TopicWatch:
         return None if q is None else TopicSnapshot(np.concatenate([q, self._placed]), u, stamp)
 
     def close(self) -> None:
-        """Give the topics back."""
+        """Destroy the subscriptions."""
         for inbox in (self._states, self._commands, self._objects):
             if inbox is not None:
                 inbox.close()
@@ -115,7 +115,7 @@ class TopicObserver:
         return None if seen is None else (seen.q, seen.u)
 
     def close(self) -> None:
-        """Give everything back."""
+        """Destroy the node and its subscriptions."""
         self._watch.close()
         self._node.destroy_node()
         self._context.try_shutdown()

@@ -79,7 +79,7 @@ def closed_loop(
     **former: Any,
 ) -> ClosedLoop:
     """
-    Let a law control a simulated robot for a ``duration`` [s]; return the :class:`ClosedLoop`.
+    Simulate a law and a robot in closed loop for a ``duration`` [s]; return :class:`ClosedLoop`.
 
     ``controller`` is a law for the ``model``, the name of one, or a :class:`Law` with more to say:
     ``sd.Law('pfbl', parameters={'p': 100.0, 'd': 20.0}, period=5e-3)``. It follows the
@@ -145,7 +145,7 @@ def _run(
     duration: float,
     progress: Progress | None,
 ) -> ClosedLoop:
-    """Go from tick to tick."""
+    """Simulate all ticks."""
     law, show, orders = driver.law, ProgressReporter(progress, duration), driver.taken
     ticks = round(duration / law.period)
     found = _allocate(law, robot.model.n, ticks + 1)

@@ -60,7 +60,7 @@ class Content:
         self.notes: list[int] = []
 
     def take(self, opcode: int, body: memoryview) -> None:
-        """Take in a record, a chunk with all that is in it."""
+        """Process a record; a chunk with all records in it."""
         if opcode == Opcode.MESSAGE:
             channel, sequence, *times = _MESSAGE.unpack_from(body)
             if channel in self.messages:
@@ -77,7 +77,7 @@ class Content:
             self.complete = True
 
     def _add_channel(self, channel: Channel) -> None:
-        """Take in a topic; others than ours say nothing about columns."""
+        """Add a topic; those of other programs define no columns."""
         layout = channel.metadata.get('columns')
         if layout is None or channel.id in self.messages:
             return

@@ -73,7 +73,7 @@ class HeldOverBus:
         self.force(u)
 
     def force(self, u: Vector) -> None:
-        """Let the drives hold u (m,) from now on, as none of the bus's doing."""
+        """Set the command that the drives hold to u (m,), without the bus."""
         self._held = u
 
     def share_out(self, arrived: Iterable[Stretch]) -> Iterator[Stretch]:

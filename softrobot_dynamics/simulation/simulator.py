@@ -174,7 +174,7 @@ class Simulator(Pickleable):
         return 0 if contact is None else int(contact.unsettled[0])
 
     def _warn(self) -> None:
-        """Say once that forces of contact missed their law in several steps."""
+        """Warn once that forces of contact missed their law in several steps."""
         self._warned = True
         words = f'forces of contact missed their law by more than {UNSETTLED:.0%} in {_MANY} steps'
         words += f' until {self.time:.6g} s'
@@ -245,7 +245,7 @@ class Simulator(Pickleable):
         return np.einsum('ckn,ck->n', rows, contact.pushes[near])
 
     def _set_time(self) -> None:
-        """Let obstacles that are given a motion be where they are now."""
+        """Set the time of obstacles that are given a motion."""
         if (contact := self._stepper.acts.contact) is not None:
             contact.moving.time[0] = self.time
 
@@ -260,7 +260,7 @@ class Simulator(Pickleable):
         return np.zeros(self.model.n) if self._stops is None else self._stops.forces
 
     def carry(self, mass: float) -> None:
-        """Let the carrier bear a point mass [kg] at its tip from now on; ArgumentError."""
+        """Set the point mass [kg] at the tip of the carrier; ArgumentError."""
         if self._carries is None:
             raise ArgumentError('mass', mass, 'a Simulator with a carrier')
         if not (is_number(mass) and math.isfinite(mass) and float(mass) >= 0.0):

@@ -92,7 +92,7 @@ class _Pace:
         self._began = self._reported = time.monotonic()
 
     def __call__(self, before: int, state: Integers) -> None:
-        """Take note of a run; `state` (N,) as :func:`run_study` gives it."""
+        """Count a run; `state` (N,) as :func:`run_study` gives it."""
         self.done, now = int((state >= 0).sum()), time.monotonic()
         if now < self._reported + _EVERY[self._terminal] and self.done < len(state):
             return

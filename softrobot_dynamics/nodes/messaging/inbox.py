@@ -98,7 +98,7 @@ class _TopicInbox:
 
     def rest(self) -> None:
         """
-        Have the next wait take no message for as long as the last one was worked at.
+        Make the next wait ignore messages for as long as the last one was processed.
 
         So no flood of messages takes more than half of a thread. The wait may be woken.
         """
@@ -178,7 +178,7 @@ class WaitSetInbox(_TopicInbox):
         self._guard.trigger()
 
     def close(self) -> None:
-        """Give everything back; only when no thread waits any more."""
+        """Destroy the ROS entities; only when no thread waits any more."""
         self._wait_set.destroy_when_not_in_use()
         for handle in reversed(self._handles):
             handle.__exit__(None, None, None)
@@ -255,7 +255,7 @@ class ExecutorInbox(_TopicInbox):
             self._changed.notify()
 
     def close(self) -> None:
-        """Give everything back; only when no thread waits any more."""
+        """Destroy the ROS entities; only when no thread waits any more."""
         self._node.destroy_subscription(self._subscription)
 
 
