@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Settling: where a robot that is let go comes to rest when all its motion is damped."""
+"""Saddle-free Newton method: find where a released, fully damped robot comes to rest."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Measured efforts of actuators, beside the commands: tensions, torques, pressures; outliers."""
+"""Measured efforts of actuators (tensions, torques, pressures), and the gating of outliers."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The wrench from outside that explains a generalized force, where it acts, and if any does."""
+"""Estimate the external wrench, and its point, that explain a generalized force."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The numbers of a robot file that a fit may change, as unbounded scales suit it."""
+"""Numbers of a robot file as parameters of a fit: bounds, scales, factors and shifts."""
 
 from __future__ import annotations
 

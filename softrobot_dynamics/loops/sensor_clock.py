@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Clock of the sensors: the present time by the stamps of their messages, and their validation."""
+"""Clock of the sensors: the present time by their stamps, and the validation of stamps."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Guard commands: the last step before publishing, shared by two threads.
+Watchdog of the control loop: the last check before publishing, shared by two threads.
 
 The thread of the control loop sends the law's commands, and the safe command when that is due. A
 guard of higher priority sends the safe command where the loop's thread is late, being busy with a

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The node between sensors and a controller; see `EstimatorNode`."""
+"""The state estimator as a node; see `EstimatorNode`."""
 
 from __future__ import annotations
 

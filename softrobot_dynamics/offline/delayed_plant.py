@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The simulated robot of a loop without ROS, and the commands that are on their way to it."""
+"""Simulated robot of a loop without ROS, with delayed commands."""
 
 from __future__ import annotations
 

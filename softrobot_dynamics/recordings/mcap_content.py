@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The messages in an MCAP file by topic, up to its end or to where it was cut."""
+"""Read the messages of an MCAP file by topic, up to its end or to where it was truncated."""
 
 from collections.abc import Iterator
 import contextlib

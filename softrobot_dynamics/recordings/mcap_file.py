@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-An MCAP file that grows by whole chunks of messages that are bytes already.
+Write MCAP files by chunks of serialised messages.
 
 The records are those of the `mcap` library; its own writer takes one message at a time, some
 microseconds of Python for each (`benchmarks/costs.py`), all in the way of a loop in the same

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-The messages of one topic for a thread of our own, past the executors of rclpy.
+Receive the messages of one topic in a thread of our own, without rclpy's executors.
 
 An executor spends eight times as long on an event as a wait set in a thread of its own (see
 `benchmarks/costs.py`). `WaitSet` and `take_message` are only half public, so `WaitSetInbox` is
