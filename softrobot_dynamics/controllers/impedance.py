@@ -83,7 +83,7 @@ class TipWorkspace(NamedTuple):
     r: Vector  # (3,)
     free: Matrix  # (3, 3) lower and upper bounds, and zeros
     pull: Vector  # (3,)
-    room: AllocationWorkspace
+    allocation: AllocationWorkspace
 
 
 ImpedanceKernelSettings = kernel_settings(
@@ -127,7 +127,7 @@ def _leave_tip_alone(fixed, tip):
         for j in range(i + 1):
             tip.H[i, j] = tip.H[j, i] = dot(X, J[(3 + j) * n : (4 + j) * n])
     low, high, zero, w = tip.free[0], tip.free[1], tip.free[2], tip.pull
-    if not allocate_commands(tip.H, tip.r, low, high, zero, w, tip.room):
+    if not allocate_commands(tip.H, tip.r, low, high, zero, w, tip.allocation):
         return False
     for i in range(3):
         for j in range(n):
@@ -197,7 +197,7 @@ class TipImpedance(SampledDataLaw[Impedance]):
             r=np.zeros(3),
             free=np.array([[-np.inf] * 3, [np.inf] * 3, [0.0] * 3]),
             pull=np.zeros(3),
-            room=allocate_workspace(3),
+            allocation=allocate_workspace(3),
         )
         gains = self._gains.matrices(settings.p, settings.d)
         return {'target': np.array(given, dtype=float), 'gains': gains, 'tip': tip}

@@ -54,7 +54,7 @@ def command_force(fixed, settings, force):
     prepare_forces(fixed, settings, force)
     for i in range(len(fixed.controlled)):
         b.r[i] += dot(b.X[i], force)
-    if not allocate_commands(b.H, b.r, b.bounds[0], b.bounds[1], b.favoured, b.w, b.room):
+    if not allocate_commands(b.H, b.r, b.bounds[0], b.bounds[1], b.favoured, b.w, b.allocation):
         return -1
     return take_forces(fixed, settings)
 

@@ -50,27 +50,27 @@ class CrossSection:
     """
 
     @required
-    def rigidity(self, sigma: Value, matter: RodMaterial) -> Rigidity:
+    def rigidity(self, sigma: Value, material: RodMaterial) -> Rigidity:
         """Return the :class:`Rigidity` at sigma = s / L [-], a number or an array."""
         raise NotImplementedError
 
     @required
-    def line_mass(self, sigma: Value, matter: RodMaterial) -> LineMass:
+    def line_mass(self, sigma: Value, material: RodMaterial) -> LineMass:
         """Return the :class:`LineMass` at sigma = s / L [-], a number or an array."""
         raise NotImplementedError
 
-    def outline(self, sigma: float, matter: RodMaterial) -> Matrix:
+    def outline(self, sigma: float, material: RodMaterial) -> Matrix:
         """
         Points (P, 2) [m] around the section, in order from x to y, to be drawn.
 
         Here the ellipse of the same radii of gyration.
         """
-        mass, Ix, Iy = self.line_mass(sigma, matter)
+        mass, Ix, Iy = self.line_mass(sigma, material)
         # of the point of a cone, which has no area, a point
         return circle(1.0) * (2.0 * np.sqrt(np.array([Iy, Ix]) / (mass or 1.0)))
 
     @required
-    def validate_in(self, matter: RodMaterial, strains: Collection[str]) -> Complaints:
+    def validate_in(self, material: RodMaterial, strains: Collection[str]) -> Complaints:
         """
         Yield fields that do not fit a rod of this material with these strains (not locked).
 
@@ -101,25 +101,25 @@ class Section(CrossSection):
         """Return the :class:`Properties` at sigma = s / L [-], a number or an array."""
         raise NotImplementedError
 
-    def rigidity(self, sigma: Value, matter: RodMaterial) -> Rigidity:
+    def rigidity(self, sigma: Value, material: RodMaterial) -> Rigidity:
         """See :class:`CrossSection`."""
         area, Ix, Iy, J = self.at(sigma)
-        E: Value = matter.young_modulus
-        G = E / (2.0 * (1.0 + matter.poisson_ratio))
-        shear = matter.shear_correction * G * area
+        E: Value = material.young_modulus
+        G = E / (2.0 * (1.0 + material.poisson_ratio))
+        shear = material.shear_correction * G * area
         return Rigidity(EIx=E * Ix, EIy=E * Iy, GJ=G * J, GAx=shear, GAy=shear, EA=E * area)
 
-    def line_mass(self, sigma: Value, matter: RodMaterial) -> LineMass:
+    def line_mass(self, sigma: Value, material: RodMaterial) -> LineMass:
         """See :class:`CrossSection`."""
         area, Ix, Iy, _ = self.at(sigma)
-        density: Value = matter.density
+        density: Value = material.density
         return LineMass(density * area, density * Ix, density * Iy)
 
-    def validate_in(self, matter: RodMaterial, strains: Collection[str]) -> Complaints:
+    def validate_in(self, material: RodMaterial, strains: Collection[str]) -> Complaints:
         """See :class:`CrossSection`: a shape needs a density and a modulus."""
-        if matter.density is None:
+        if material.density is None:
             yield 'density', MISSING, 'a number > 0 [kg/m^3]'
-        if matter.young_modulus is None:
+        if material.young_modulus is None:
             yield 'young_modulus', MISSING, 'a number > 0 [Pa]'
 
 

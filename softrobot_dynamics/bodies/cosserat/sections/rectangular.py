@@ -32,7 +32,7 @@ class Rectangular(Section):
         w, h = between(self.width, sigma), between(self.height, sigma)
         return Properties(w * h, w * h**3 / 12.0, w**3 * h / 12.0, _torsion(w, h))
 
-    def outline(self, sigma: float, matter: RodMaterial) -> Matrix:
+    def outline(self, sigma: float, material: RodMaterial) -> Matrix:
         """Return the corners."""
         half = between(self.width, sigma) / 2.0, between(self.height, sigma) / 2.0
         return np.array([[1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0]]) * half
