@@ -109,13 +109,13 @@ class Cosserat(SectionBody):
 
     def outline(self, sigma: float) -> Matrix:
         """See :class:`CrossSection`."""
-        return self.section.outline(sigma, self._rod_material())
+        return self.section.outline(sigma, self._material())
 
     def stiffness(self) -> Matrix:
         """Integral of Phi^T diag(E Ix, E Iy, G J, k G A, k G A, E A) Phi along the rod."""
         count = 16 + 4 * len(self.coordinates())
         sigma, weights = composite((0.0, *self._breaks(), 1.0), count)
-        rigidity = weights * rows_of(self.section.rigidity(sigma, self._rod_material()), sigma)
+        rigidity = weights * rows_of(self.section.rigidity(sigma, self._material()), sigma)
         phi, of = rows_of(self._functions(sigma, NUMERIC)[6:], sigma), np.array(self._owners())
         K = self.length * np.where(of[:, None] == of, (phi * rigidity[of]) @ phi.T, 0.0)
         return 0.5 * (K + K.T)
@@ -131,7 +131,7 @@ class Cosserat(SectionBody):
 
     def omitted_strains(self) -> tuple[str, ...]:
         """See :class:`Body`: those that the section has rigidities for."""
-        own, material = {c for c, _ in self.strains}, self._rod_material()
+        own, material = {c for c, _ in self.strains}, self._material()
         others = (name for c, name in enumerate(STRAINS) if c not in own)
         return tuple(n for n in others if not any(self.section.validate_in(material, [n])))
 
@@ -209,9 +209,8 @@ class Cosserat(SectionBody):
 
     def validate(self) -> Complaints:
         """Yield missing fields of the section, and bases too large for the quadrature."""
-        yield from self.section.validate_in(
-            self._rod_material(), [STRAINS[c] for c, _ in self.strains]
-        )
+        strains = [STRAINS[c] for c, _ in self.strains]
+        yield from self.section.validate_in(self._material(), strains)
         pieces = len(self._breaks()) + 1
         for c, basis in self.strains:
             needed = -(-basis.count() // pieces)
@@ -219,7 +218,7 @@ class Cosserat(SectionBody):
                 what = f'{STRAINS[c]} has {basis.count()} functions'
                 yield 'quadrature', self.quadrature, f'a whole number >= {needed}: {what}'
 
-    def _rod_material(self) -> RodMaterial:
+    def _material(self) -> RodMaterial:
         """Return density and elastic constants of the sections."""
         return RodMaterial(
             self.density, self.young_modulus, self.poisson_ratio, self.shear_correction
@@ -243,7 +242,7 @@ class Cosserat(SectionBody):
         or the end of a piece, without mass.
         """
         low, high, weights = march((0.0, *self._breaks(), 1.0), self.quadrature)
-        mass, Ix, Iy = self.section.line_mass(high, self._rod_material())
+        mass, Ix, Iy = self.section.line_mass(high, self._material())
         line = self.length * weights
         thick = line * self.section_inertia
         return low, high, line * mass, thick * Iy, thick * Ix
