@@ -5,7 +5,7 @@ Time to compile and to evaluate with and without the options of `compiling/jit.p
     python benchmarks/compiling.py [robot] [--turns 5] [--ways 'as it is' 'lowered by numba']
 
 Each way in turn, in a new process with an empty kernel cache: as it is; with LLVM code made by
-numba alone (`compiling/numba_lowering.py`); with what lets Python and C call every function, and
+numba alone (`compiling/lowering/`); with what lets Python and C call every function, and
 machine code of each; with numba's runtime, which counts references of slices; with sums over
 points in their order (`reduction` as `kernel`). Processor time, medians of turns, and the median
 ratio to the first way.
@@ -23,7 +23,8 @@ import time
 from numba import njit
 from numba.core.lowering import Lower
 import numpy as np
-from softrobot_dynamics.compiling import jit, numba_lowering
+from softrobot_dynamics.compiling import jit
+from softrobot_dynamics.compiling.lowering.functions import KernelLowering
 
 WAYS = ('as it is', 'lowered by numba', 'callable each', 'with reference counts', 'sums in order')
 CALLS, ROUNDS = 2000, 7
@@ -32,7 +33,7 @@ CALLS, ROUNDS = 2000, 7
 def change(way):
     """Change the decorators before any kernel is made."""
     if way == 'lowered by numba':
-        numba_lowering.KernelLowering.lowering_class = Lower
+        KernelLowering.lowering_class = Lower
     if way == 'callable each':
         jit.inner = lambda **options: njit(**options)
     if way == 'with reference counts':

@@ -14,7 +14,10 @@ from softrobot_dynamics.errors import SoftRobotError
 
 if TYPE_CHECKING:
     from softrobot_dynamics.bodies.custom import CustomBody
-    from softrobot_dynamics.bodies.lvp.accuracy import converged_quadrature, quadrature_error
+    from softrobot_dynamics.bodies.lvp.quadrature_accuracy import (
+        converged_quadrature,
+        quadrature_error,
+    )
     from softrobot_dynamics.configuration.controllers import load_controller, LoadedController
     from softrobot_dynamics.description.add_surroundings import surround
     from softrobot_dynamics.description.robot import load_robot
@@ -135,7 +138,7 @@ __version__ = '0.1.0'
 
 _NAMES = {
     'bodies.custom': 'CustomBody',
-    'bodies.lvp.accuracy': 'converged_quadrature quadrature_error',
+    'bodies.lvp.quadrature_accuracy': 'converged_quadrature quadrature_error',
     'configuration.controllers': 'load_controller LoadedController',
     'description.robot': 'load_robot',
     'description.add_surroundings': 'surround',

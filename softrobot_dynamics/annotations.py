@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Names for what annotations say again and again. Shapes and units are in the docstrings.
+Type aliases for annotations. Shapes and units are in the docstrings.
 
 A formula is ordinary Python that runs with numbers, with arrays, and with nodes while it is
 traced. No type says that, so a :data:`Value` may be anything that has arithmetic.

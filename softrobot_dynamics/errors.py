@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Every error this library raises: what was wrong, with the data, and what would be right.
+Every error that this library raises, with the wrong value and the expected one.
 
 All are children of `SoftRobotError`, carry their arguments as attributes, and can be pickled,
 so they cross from one process to another unharmed. They hold what was found as it is; their text
@@ -191,7 +191,7 @@ class UnstableLoopError(SoftRobotError):
 
 @dataclass(eq=False)
 class UnstableZeroDynamicsError(SoftRobotError):
-    """With its controlled outputs held, what is left of the robot moves away from where it is."""
+    """The zero dynamics of a robot are unstable: held outputs leave a motion that grows."""
 
     rates: tuple[complex, ...]  # [1/s] those that grow, fastest first
 
@@ -225,7 +225,7 @@ class SingularMassError(SoftRobotError):
 
 @dataclass(eq=False)
 class OpenLoopError(SoftRobotError):
-    """A closure that does not close, or closes what nothing is left to move of."""
+    """A closure that cannot be closed, or that leaves the robot no freedom to move."""
 
     closure: str  # its name
     gap: float  # [m] between the frames, in directions that it closes
@@ -345,7 +345,7 @@ class MissingMethodError(SoftRobotError):
 
 @dataclass(eq=False)
 class MessageError(SoftRobotError):
-    """A message from outside was refused; what it holds cannot make the reason any longer."""
+    """A received message was refused; the reason is short, however long the message."""
 
     reason: str
 

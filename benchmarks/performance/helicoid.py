@@ -12,7 +12,10 @@ import numpy as np
 from operations import count, fastest
 from page import FAINT, OTHER, OURS
 import softrobot_dynamics as sd
-from softrobot_dynamics.bodies.lvp.accuracy import converged_quadrature, quadrature_error
+from softrobot_dynamics.bodies.lvp.quadrature_accuracy import (
+    converged_quadrature,
+    quadrature_error,
+)
 from softrobot_dynamics.bodies.lvp.volumes import Cylinder
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel

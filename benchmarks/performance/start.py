@@ -158,7 +158,7 @@ by as many processes as there are processors, at most four
 process. Of 22.5 s of processor time on a busy machine about 38 % are LLVM's own, 18 % the making
 of its input, 16 % type inference, 8 % the reading of bytecode. The formulas of the robot take an
 eighth; the rest is the same for every robot, and is in the cache for the next one. LLVM's input is
-made by the package (`compiling/numba_lowering.py`). Where numba makes it, the first terms of
+made by the package (`compiling/lowering/`). Where numba makes it, the first terms of
 `trimmed_helicoid` take 1.71 times as much processor time, later ones 1.03 times
 (`python benchmarks/compiling.py`, medians of three turns).
 

@@ -14,7 +14,7 @@ import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.identification.fitting import fitted, identify, rms
 from softrobot_dynamics.identification.model_selection import choose
-from softrobot_dynamics.identification.omitted_in_fit import doubts
+from softrobot_dynamics.identification.omitted_in_fit import omitted_strain_questions
 from softrobot_dynamics.identification.postures import Marker, postures
 from softrobot_dynamics.identification.prediction import Predictor
 from softrobot_dynamics.identification.strains import read_strains, with_strains
@@ -197,7 +197,9 @@ def section(folder, options, say):
     for each in ROWS:
         rows.append(ParameterSpec(data, *each))
         lines.append(told(rows[-1].line(others), say))
-    questions = [doubt.question for doubt in doubts(rows[0].found) if doubt.question]
+    questions = [
+        doubt.question for doubt in omitted_strain_questions(rows[0].found) if doubt.question
+    ]
     picked = chosen(data, say)
     return TEXT.format(
         count=len(data['postures']), high=HIGH, places=1e3 * PLACES, noise=1e3 * NOISE, both=BOTH,

@@ -183,7 +183,7 @@ class Actuator(Imperfections):
     """
 
     def within(self, body: str) -> 'Actuator | None':
-        """Return what acts within one body alone, as an actuator of that body; None if nothing."""
+        """Return the part within one body, as an actuator of that body; None if there is none."""
         return None
 
     @property
@@ -193,7 +193,7 @@ class Actuator(Imperfections):
 
     @property
     def positioned(self) -> bool:
-        """Tell whether it is told a position that it holds, not a force."""
+        """Tell whether its command is a position that it holds, not a force."""
         return False
 
     @property
@@ -206,7 +206,7 @@ class Actuator(Imperfections):
         self, bodies: Mapping[str, Body | None], joints: Mapping[str, Joint | None]
     ) -> Complaints:
         """
-        Yield what does not fit the robot, as (path below this actuator, value, expected).
+        Yield fields that contradict the robot, as (path below this actuator, value, expected).
 
         `bodies` and `joints` hold the robot's by name, in its order, None for each that is wrong
         in itself. Names in `reference` fields are known to be among them.
@@ -229,7 +229,7 @@ class Actuator(Imperfections):
 
     def curve(self, bodies: Mapping[str, Body], count: int) -> Sequence[tuple[str, Matrix]]:
         """
-        Return what it runs along, to be drawn: (body, material points (K, 3) [m]), one by one.
+        Yield the route to be drawn, body by body: (body, material points (K, 3) [m]).
 
         ``count`` points of each turn of a curve through a body. Here nothing.
         """

@@ -63,11 +63,11 @@ class JointActuator(Actuator):
 
     @property
     def wire_field(self) -> str:
-        """Return effort, position or velocity: what the drive takes."""
+        """Return the field of messages that holds the command: effort, position or velocity."""
         return 'effort' if self.command == FORCE else self.command
 
     def validate(self) -> Complaints:
-        """Yield what does not go with a drive that takes positions or velocities."""
+        """Yield fields that a drive taking positions or velocities cannot have."""
         if self.command == FORCE:
             return
         if self.dead_band:
@@ -126,7 +126,7 @@ class JointActuator(Actuator):
         return values[joint.freedoms().index(self.coordinate or '')]
 
     def _coordinate_of(self, joint: Joint) -> str:
-        """Say in words which coordinates `joint` has."""
+        """Return in words the coordinates of `joint`."""
         names = joint.freedoms()
         if names == ('',):
             return f'no coordinate: {self.joint} has only one'

@@ -79,7 +79,7 @@ _POINT = reader(vector('m', 2, expected=ROUTING))
 
 
 def _read_routing(value: object, path: str, problems: Problems) -> Polynomial | Helix | None:
-    """Return what a routing is given as in a robot file, None and append each problem."""
+    """Return the routing of an entry of a robot file; None, and append each problem."""
     if isinstance(value, dict) and value:
         kind = Helix if 'radius' in value else Polynomial
         routing: Polynomial | Helix | None = parse(kind, value, path, problems)
@@ -99,7 +99,7 @@ class Passage:
     points: tuple[tuple[float, float, float], ...] | None = items(vector('m', 3), default=None)
 
     def validate(self) -> Complaints:
-        """Yield what is wrong: one of offset and points; a span in [0, 1]; points that differ."""
+        """Yield wrong fields: one of offset and points; a span in [0, 1]; points that differ."""
         if self.offset is not None and self.points is not None:
             yield 'points', self.points, 'either offset or points, not both'
         if self.offset is None and self.points is None:

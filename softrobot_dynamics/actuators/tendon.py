@@ -130,7 +130,7 @@ class Tendon(Routed):
         return {**own, 'opposite': self.opposite} if self.opposite else own
 
     def validate(self) -> Complaints:
-        """Yield what is wrong with the paths, and what does not go with the command."""
+        """Yield wrong paths, and fields that the kind of command cannot have."""
         yield from super().validate()
         if self.positioned and self.drive is None:
             yield 'drive', MISSING, _DRIVE
@@ -151,7 +151,7 @@ class Tendon(Routed):
 
     @property
     def positioned(self) -> bool:
-        """Tell whether it is told a position."""
+        """Tell whether its command is a position."""
         return self.command == POSITION
 
     @property

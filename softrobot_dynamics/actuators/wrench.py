@@ -47,7 +47,7 @@ class WrenchActuator(Actuator):
     safe = 'zero'
 
     def validate(self) -> Complaints:
-        """Yield what is neither a force nor a field on a dipole that is not zero."""
+        """Yield fields that are neither a force nor a field on a dipole other than zero."""
         if self.force is not None:
             for name, value in (('field', self.field), ('dipole', self.dipole)):
                 if value is not None:

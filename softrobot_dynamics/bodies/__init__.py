@@ -1,2 +1,2 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Body models, one file or one folder each; ``contract.py`` says what a body is."""
+"""Body models, one file or one folder each; ``contract.py`` has their base class."""

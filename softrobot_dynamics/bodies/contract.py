@@ -195,7 +195,7 @@ class Body:
         Raises ArgumentError if the formula cannot be traced.
         """
         symbolic, constants = self._symbolic()
-        tracing.ask(symbolic, type(self))
+        tracing.require_traceable(symbolic, type(self))
         traced = tracing.terms(symbolic)
         table = traced.tables.table(*self.material_points(), constants)
         return self._kernel(traced, 'terms', self._matrices(), table, constants)
@@ -283,28 +283,3 @@ class Body:
         """Return this body with symbols for its float fields, and {symbol: value} of them."""
         constants: dict[Symbol, float] = {}
         return tracing.replaced_fields(self, constants), constants
-
-
-class SectionBody(Body):
-    """Base of bodies with rigid sections on a backbone, whose frame :meth:`_frame` is."""
-
-    def position(self, x: Values, q: Values, math: Math) -> Values:
-        """Backbone plus rotated section: p(s) + R(s) (x1, x2, 0)."""
-        R, origin = self._frame(x[2] / self.length, q, math)
-        return [origin[i] + R[3 * i] * x[0] + R[3 * i + 1] * x[1] for i in range(3)]
-
-    def tip_frame(self, q: Values, math: Math) -> FrameFormula:
-        """Frame of the last section."""
-        return self._frame(1.0, q, math)
-
-    def _frame(self, s: Value, q: Values, math: Math) -> FrameFormula:
-        """Rotation and origin of the section at s = x3 / length."""
-        raise NotImplementedError
-
-
-def along(points: Matrix, length: float) -> Matrix:
-    """Return points (K, 3) [m] if 0 <= x3 <= length [m] for all of them, else ArgumentError."""
-    off = np.abs(points[:, 2] / length - 0.5) > 0.5 + 1e-9
-    if off.any():
-        raise ArgumentError('points', points[off][0], f'material points, 0 <= x3 <= {length} m')
-    return points

@@ -35,7 +35,7 @@ def valued(kind: str, values: Iterable[Any]) -> dict[Symbol, Any]:
 
 
 class Recorder:
-    """Reads what the body `owner` is made of; nodes of formulas are tuples."""
+    """Reads formulas and numbers of the body `owner`; nodes of formulas are tuples."""
 
     def __init__(self, owner: str) -> None:
         self._owner = owner

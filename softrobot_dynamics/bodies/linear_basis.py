@@ -111,7 +111,7 @@ class LinearBasis(Body):
     def _kernel_of_stress(
         self, function: str, trace: Callable[..., Any], template: str, scratch: int
     ) -> Kernel:
-        """Return the kernel of a template that calls what is traced of the strain energy."""
+        """Return the kernel of a template that calls the traced stress."""
         n, (symbolic, constants) = len(self.coordinates()), self._symbolic()
         source, tables = trace(lambda F: symbolic.energy(F, SYMBOLIC))
         derivatives, volumes = self.strain_quadrature()

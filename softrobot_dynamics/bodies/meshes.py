@@ -71,7 +71,7 @@ def read_tetrahedra(path: str | PathLike[str], scale: float = 1.0) -> Mesh:
 
 
 def read_mesh(path: str | PathLike[str]) -> Any:
-    """Return what meshio reads from a file; MeshError if it cannot."""
+    """Return the mesh that meshio reads from a file; raise MeshError if it cannot."""
     try:
         import meshio
     except ImportError:

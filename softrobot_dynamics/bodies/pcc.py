@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 from softrobot_dynamics.annotations import FrameFormula, Math, Matrix, Value, Values, Vector
-from softrobot_dynamics.bodies.contract import register, SectionBody
+from softrobot_dynamics.bodies.contract import register
 from softrobot_dynamics.bodies.released_strains import (
     as_cosserat,
     OwnCoordinate,
     Released,
     STRAINS,
 )
+from softrobot_dynamics.bodies.section_body import SectionBody
 from softrobot_dynamics.kernels.quadrature import gauss_legendre, rod_points
 from softrobot_dynamics.schema.fields import flag, integer, number, profile
 from softrobot_dynamics.tracing.emit import SERIES_LIMIT

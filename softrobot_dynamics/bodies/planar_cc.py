@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import FrameFormula, Math, Matrix, Value, Values, Vector
-from softrobot_dynamics.bodies.contract import register, SectionBody
+from softrobot_dynamics.bodies.contract import register
 from softrobot_dynamics.bodies.released_strains import (
     as_cosserat,
     OwnCoordinate,
     Released,
     STRAINS,
 )
+from softrobot_dynamics.bodies.section_body import SectionBody
 from softrobot_dynamics.compiling.jit import inlined, Kernel, kernel
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.functions import stumpff_doubled, stumpff_family

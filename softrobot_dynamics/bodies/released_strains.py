@@ -15,7 +15,7 @@ STRAINS = ('kappa_x', 'kappa_y', 'kappa_z', 'gamma_x', 'gamma_y', 'gamma_z')
 UNITS = dict(zip(STRAINS, 3 * ('1/m',) + 3 * ('-',)))
 
 
-class _Named(Protocol):
+class _NamedBody(Protocol):
     """A body, whose coordinates have names."""
 
     def coordinates(self) -> tuple[str, ...]: ...
@@ -65,7 +65,7 @@ def as_cosserat(
     return Released(body, embedding)
 
 
-def by_names(body: _Named, own: Sequence[str]) -> Released:
+def by_names(body: _NamedBody, own: Sequence[str]) -> Released:
     """Return a body whose coordinates hold those called ``own`` (n,) as they were."""
     names = body.coordinates()
     embedding = np.array([[float(name == each) for each in own] for name in names])

@@ -16,8 +16,9 @@ from softrobot_dynamics.annotations import (
     Values,
     Vector,
 )
-from softrobot_dynamics.bodies.contract import register, SectionBody
+from softrobot_dynamics.bodies.contract import register
 from softrobot_dynamics.bodies.linear_basis import LinearBasis
+from softrobot_dynamics.bodies.section_body import SectionBody
 from softrobot_dynamics.errors import Problem
 from softrobot_dynamics.kernels.quadrature import cylinder_points, rod_points
 from softrobot_dynamics.materials.contract import determinant, Material, MATERIALS
@@ -46,13 +47,13 @@ class _Notation:
 
     @property
     def monomials(self) -> str:
-        """Say in words what they may be."""
+        """Return in words the monomials that are allowed."""
         lateral = f', in x and y at least s^{self.lateral}' if self.lateral > 1 else ''
         return f'products of {", ".join(self.variables)} such as s^2, with s in each{lateral}'
 
     @property
     def expected(self) -> str:
-        """Say in words what is read."""
+        """Return in words the notation that is read."""
         return f'{{name: {{x, y or z: {{monomial: coefficient}}}}}}, {self.monomials}'
 
     def __call__(self, value: object, path: str, problems: Problems) -> Any:
@@ -239,7 +240,7 @@ class RitzBackbone(SectionBody):
 def _wrong(
     name: str, polynomials: Sequence[tuple[str, Sequence[Polynomial]]], quadrature: int
 ) -> Complaints:
-    """Yield what is wrong with all polynomials together."""
+    """Yield faults of all polynomials together."""
     coefficients = [
         {(i, powers): c for i, terms in enumerate(components) for c, powers in terms}
         for _, components in polynomials

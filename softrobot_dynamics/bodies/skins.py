@@ -25,7 +25,7 @@ class Surface(NamedTuple):
 NOTHING = Surface(np.empty((0, 3)), np.empty((0, 3), dtype=int))
 
 
-class _Long(Protocol):
+class _SectionedBody(Protocol):
     """A body with sections."""
 
     inner_radius: float
@@ -42,7 +42,7 @@ def circle(radius: float) -> Matrix:
     return radius * np.column_stack([np.cos(angles), np.sin(angles)])
 
 
-def tube(body: _Long) -> Surface:
+def tube(body: _SectionedBody) -> Surface:
     """Return the outlines of a body's sections, joined, and its ends, down to a hole if any."""
     sigma = np.linspace(0.0, 1.0, RINGS)
     rings = [np.column_stack([p := body.outline(s), np.full(len(p), s * body.length)])

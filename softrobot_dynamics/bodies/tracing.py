@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A body's formulas, asked once and traced; its float fields are symbols in them."""
+"""Trace the formulas of a body once, with symbols for its float fields."""
 
 from collections.abc import Hashable, Sequence
 import dataclasses
@@ -44,16 +44,16 @@ class BodyFormulas(Hashable, Protocol):
         """Length of a material curve per unit of x3."""
 
 
-def ask(symbolic: BodyFormulas, body: type[BodyFormulas]) -> None:
+def require_traceable(symbolic: BodyFormulas, body: type[BodyFormulas]) -> None:
     """
-    Ask a body with symbols for its numbers for all its formulas, so that they are known.
+    Trace all formulas of a body that has symbols for its numbers.
 
     Raises ArgumentError, which names the formula of the class ``body`` that cannot be traced: an
     error that comes later is no fault of theirs.
     """
-    for name, asked in _ASKED.items():
+    for name, formula in _FORMULAS.items():
         try:
-            asked(symbolic)
+            formula(symbolic)
         except (AttributeError, IndexError, TypeError, ValueError) as error:
             place = f'{name} of {body.type_name}'
             raise ArgumentError(place, body, f'{_FORMULA} ({error})') from error
@@ -61,23 +61,23 @@ def ask(symbolic: BodyFormulas, body: type[BodyFormulas]) -> None:
 
 @functools.cache
 def terms(symbolic: BodyFormulas) -> TracedKernel:
-    """Trace what ``programs.body_terms`` needs."""
-    position, n = _asked_position(symbolic), len(symbolic.coordinates())
-    return programs.body_terms(position, _asked_tip(symbolic), n, _stress(symbolic, position, n))
+    """Trace the formulas that ``programs.body_terms`` needs."""
+    position, n = _traced_position(symbolic), len(symbolic.coordinates())
+    return programs.body_terms(position, _traced_tip(symbolic), n, _stress(symbolic, position, n))
 
 
 @functools.cache
 def body_derivatives(symbolic: BodyFormulas) -> TracedKernel | None:
-    """Trace what ``derivatives.body_derivatives`` needs; None if that is too long."""
-    position, n = _asked_position(symbolic), len(symbolic.coordinates())
+    """Trace the formulas that ``derivative_kernels.body_derivatives`` needs; None if too long."""
+    position, n = _traced_position(symbolic), len(symbolic.coordinates())
     return derivative_kernels.body_derivatives(
-        position, _asked_tip(symbolic), n, _stress(symbolic, position, n)
+        position, _traced_tip(symbolic), n, _stress(symbolic, position, n)
     )
 
 
 @functools.cache
 def fibre_length(symbolic: BodyFormulas) -> TracedKernel:
-    """Trace what ``programs.fibre_length`` needs."""
+    """Trace the formulas that ``programs.fibre_length`` needs."""
     n, x = len(symbolic.coordinates()), symbols('x', 5)
     speed = symbolic.fibre_speed(x[:3], x[3:], symbols('q', n), SYMBOLIC)
     return programs.fibre_length(graph.as_node(speed), n)
@@ -85,8 +85,8 @@ def fibre_length(symbolic: BodyFormulas) -> TracedKernel:
 
 @functools.cache
 def point_values(symbolic: BodyFormulas) -> TracedKernel:
-    """Trace what ``programs.point_values`` needs."""
-    return programs.point_values(_asked_position(symbolic), len(symbolic.coordinates()))
+    """Trace the formulas that ``programs.point_values`` needs."""
+    return programs.point_values(_traced_position(symbolic), len(symbolic.coordinates()))
 
 
 def replaced_fields(part: T, constants: dict[Symbol, float]) -> T:
@@ -105,7 +105,7 @@ def replaced_fields(part: T, constants: dict[Symbol, float]) -> T:
 
 def _stress(symbolic: BodyFormulas, position: Sequence[Node], n: int) -> Sequence[Node]:
     """Nodes of the forces that the strain energy makes, none without one."""
-    if _asked_energy(symbolic) is None:
+    if _traced_energy(symbolic) is None:
         return ()
 
     def energy(F: Sequence[Values]) -> Value:
@@ -115,14 +115,14 @@ def _stress(symbolic: BodyFormulas, position: Sequence[Node], n: int) -> Sequenc
 
 
 @functools.cache
-def _asked_position(symbolic: BodyFormulas) -> list[Node]:
+def _traced_position(symbolic: BodyFormulas) -> list[Node]:
     """Nodes (3) of the formula of p."""
     q = symbols('q', len(symbolic.coordinates()))
     return _nodes(symbolic.position(symbols('x', 3), q, SYMBOLIC), 3)
 
 
 @functools.cache
-def _asked_tip(symbolic: BodyFormulas) -> tuple[list[Node], list[Node]]:
+def _traced_tip(symbolic: BodyFormulas) -> tuple[list[Node], list[Node]]:
     """Nodes (9 and 3) of the tip frame."""
     q = symbols('q', len(symbolic.coordinates()))
     rotation, origin = symbolic.tip_frame(q, SYMBOLIC)
@@ -130,13 +130,13 @@ def _asked_tip(symbolic: BodyFormulas) -> tuple[list[Node], list[Node]]:
 
 
 @functools.cache
-def _asked_energy(symbolic: BodyFormulas) -> Node | None:
+def _traced_energy(symbolic: BodyFormulas) -> Node | None:
     """Node of the strain energy; None if there is none."""
     energy = symbolic.energy([symbols('F', 9)[3 * i :][:3] for i in range(3)], SYMBOLIC)
     return energy if energy is None else graph.as_node(energy)
 
 
-_ASKED = {'position': _asked_position, 'tip_frame': _asked_tip, 'energy': _asked_energy}
+_FORMULAS = {'position': _traced_position, 'tip_frame': _traced_tip, 'energy': _traced_energy}
 _FORMULA = 'a formula of + - * / ** and functions of math, without branches'
 
 

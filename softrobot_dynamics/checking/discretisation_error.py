@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Estimate the discretisation error of a body: its rest posture beside one of higher order."""
+"""Estimate the discretisation error of a body by comparison with a model of higher order."""
 
 from __future__ import annotations
 

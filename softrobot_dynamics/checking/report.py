@@ -96,7 +96,7 @@ class _Robot:
         self._q = model.q0.copy()  # at rest, once that is found
 
     def identities(self) -> Iterator[Finding]:
-        """Yield how well what has to hold of any robot holds of this one."""
+        """Yield the errors of identities that hold for any robot."""
         model, inert, power = self._model, 0.0, 0.0
         units, step = model.scales.units, STEP / self._model.scales.pace
         for q, qd, qdd in self._states:
@@ -188,7 +188,7 @@ class _Robot:
         yield Finding('M, forces and outputs, median', 1e6 * took, 'us')
 
     def controller(self) -> Iterator[Finding]:
-        """Yield what is left to move, what grows, and at which rate the law can run."""
+        """Yield the zero dynamics, unstable loops and the highest rate of the law."""
         model, period = self._model, self._period
         law = build.law_of(model, {**(self._values or {}), 'rate': 1.0 / period})
         law.warm()
@@ -230,7 +230,7 @@ class _Robot:
 
 
 def _tried(name: str, part: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
-    """Yield what a part finds, up to where it fails, which is a finding."""
+    """Yield the findings of a part of the report; an error that ends it is a finding."""
     try:
         yield from part()
     except SoftRobotError as error:

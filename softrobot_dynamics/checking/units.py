@@ -79,7 +79,7 @@ def _outside(passage: Any, body: Body) -> tuple[float, float] | None:
 
 
 def _numbers(value: object) -> list[float]:
-    """Return the numbers in a field: one, or base and tip; none of what is none."""
+    """Return the numbers in a field: one, or base and tip; none of any other value."""
     try:
         return np.unique(np.asarray(value, dtype=float)).tolist() if value is not None else []
     except (TypeError, ValueError):

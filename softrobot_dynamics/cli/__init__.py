@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-The `softrobot` command; a file for each sub-command, which imports what it needs when it runs.
+The `softrobot` command; a file for each sub-command, whose imports wait until it runs.
 
 In it `add_to` adds it to the parser, and `run` does it and returns the exit status.
 """
@@ -68,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str] | None) -> int:
-    """Run a command line; what it wrote has gone out, or this raises the OSError."""
+    """Run a command line and flush its output; raise the OSError if that fails."""
     try:
         options = _parser().parse_args(argv)
         status: int = options.run(options)

@@ -59,7 +59,7 @@ def run(options: Namespace) -> int:
 
 
 def _report(file: str, robot: RobotDescription, options: Namespace) -> list[dict[str, Any]]:
-    """Say what there is to be said of a RobotDescription; return it for JSON."""
+    """Print facts and questions about a RobotDescription; return them for JSON."""
     from softrobot_dynamics.checking.report import examine
     from softrobot_dynamics.configuration.parameter_files import (
         chosen,
@@ -99,7 +99,7 @@ def _default_posture(robot: RobotDescription) -> list[str]:
 
 
 def _closures(robot: RobotDescription) -> list[str]:
-    """Return what there is to say of closed loops; OpenLoopError where they cannot be closed."""
+    """Return lines about closed loops; raise OpenLoopError where they cannot be closed."""
     from softrobot_dynamics.model.model import compile_model
 
     model = compile_model(robot)
@@ -117,7 +117,7 @@ def _closures(robot: RobotDescription) -> list[str]:
 
 
 def _kinds(robot: RobotDescription) -> str:
-    """Return what the commands of a RobotDescription are: ': 6 torque [N m], 1 pressure [Pa]'."""
+    """Return the kinds of commands of a RobotDescription: ': 6 torque [N m], 1 pressure [Pa]'."""
     counts = Counter(robot.commands)
     parts = [f'{count} {name} [{unit or "-"}]' for (name, unit), count in counts.items()]
     return f': {", ".join(parts)}' if parts else ''

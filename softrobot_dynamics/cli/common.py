@@ -55,7 +55,7 @@ def say(words: object) -> None:
 
 
 def refuse(words: object) -> int:
-    """Say on stderr what was wrong with the input; return the exit status."""
+    """Print an error in the input to stderr; return the exit status."""
     if sys.stderr is not None:  # it is closed
         with contextlib.suppress(OSError):  # nobody listens
             print(f'softrobot: {words}', file=sys.stderr, flush=True)

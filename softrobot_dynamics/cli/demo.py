@@ -34,7 +34,7 @@ def add_to(commands: SubCommands) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Run a demo, or say what it needs."""
+    """Run a demo, or print which package is missing for it."""
     try:
         from softrobot_dynamics.demo.session import run as run_demo
     except ModuleNotFoundError as error:

@@ -26,7 +26,10 @@ from softrobot_dynamics.identification.fitting import (
 from softrobot_dynamics.identification.mapping import read_mapping, read_motion, read_postures
 from softrobot_dynamics.identification.model_selection import choose, ModelSelection
 from softrobot_dynamics.identification.motions import Motion, read_record
-from softrobot_dynamics.identification.omitted_in_fit import doubts, OmittedStrainQuestion
+from softrobot_dynamics.identification.omitted_in_fit import (
+    omitted_strain_questions,
+    OmittedStrainQuestion,
+)
 from softrobot_dynamics.identification.parameters import read_parameters
 from softrobot_dynamics.identification.robot_files import require_writable, write_fitted
 from softrobot_dynamics.identification.strains import is_strain, read_strains
@@ -71,7 +74,7 @@ def run(options: Namespace) -> int:
         validation = cross_validate(found, **fitted)
     say('')
     more = found.suggest(count=options.suggest, seed=options.seed) if options.suggest else None
-    summary = summary_of(found, choice, validation, doubts(found))
+    summary = summary_of(found, choice, validation, omitted_strain_questions(found))
     if more is not None:
         summary['suggested'] = [
             dict(zip(description.actuator_names, map(float, row))) for row in more
@@ -87,7 +90,7 @@ def _source(options: Namespace) -> Path:
 
 
 def _read(options: Namespace, description: RobotDescription) -> Data:
-    """Return what the recording has."""
+    """Return the data of the recording."""
     path, horizon = options.recording, options.horizon
     if not options.mapping:
         if Path(path).suffix != '.mcap':
@@ -108,7 +111,7 @@ def summary_of(
     validation: Validation | None = None,
     omitted: Sequence[OmittedStrainQuestion] = (),
 ) -> dict[str, Any]:
-    """Return all that was found, as JSON takes it; what the data do not tell is null."""
+    """Return the results for JSON; numbers that the data do not determine are null."""
     summary: dict[str, Any] = {
         'robot': found.robot.name,
         'kind': found.data.kind,
@@ -186,7 +189,7 @@ _WORDS = {
 
 
 def lines_of(summary: dict[str, Any]) -> list[str]:
-    """Return lines that say what was found."""
+    """Return the results as lines."""
     who, do, others = _WORDS[summary['kind']]
     lines = [_line(each, f'{who} {do} not determine it') for each in summary['estimates']]
     lines += [f'not determined by {who}: {words}' for words in summary['unidentifiable']]
@@ -220,7 +223,7 @@ def lines_of(summary: dict[str, Any]) -> list[str]:
 
 
 def _line(each: dict[str, Any], unknown: str) -> str:
-    """Say what was found of one parameter."""
+    """Return the result for one parameter as a line."""
     times = '×' if each['factor'] else ''
     if each['lower'] is None:
         return f'{each["name"]}: {unknown}'
@@ -230,7 +233,7 @@ def _line(each: dict[str, Any], unknown: str) -> str:
 
 
 def _progress() -> Callable[[str], object]:
-    """Return what writes words over the last ones, on a terminal."""
+    """Return a function that overwrites the last line of a terminal."""
     if not sys.stderr.isatty():
         return lambda words: None
 

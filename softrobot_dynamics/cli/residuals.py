@@ -15,7 +15,7 @@ from softrobot_dynamics.identification.validation import Validation
 
 
 def draw(found: Identification, validation: Validation | None, path: Path) -> None:
-    """Draw what markers and coordinates are off by: robot file, fit, and what was left out."""
+    """Draw residuals of markers and coordinates: of robot file, fit and cross-validation."""
     data = found.data
     t = data.times if isinstance(data, Motion) else np.arange(len(data))
     style, cross = ('-', '-') if isinstance(data, Motion) else ('o', 'x')

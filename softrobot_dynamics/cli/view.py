@@ -72,7 +72,7 @@ def run(options: Namespace) -> int:
 
 
 def _source(options: Namespace, browser: Browser) -> Source:
-    """Return what says where the robot is."""
+    """Return the source of postures: sliders or a recording."""
     from softrobot_dynamics.description.robot import load_robot
     from softrobot_dynamics.viewing.sources import Player, Sliders
 

@@ -35,7 +35,7 @@ def call(address, *arrays):
 
 @intrinsic
 def array_at(pointer):
-    """Return the array (.,), of unknown length, of what begins at a pointer."""
+    """Return the array (.,), of unknown length, that begins at a pointer."""
 
 
 @intrinsic

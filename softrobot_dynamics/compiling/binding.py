@@ -45,7 +45,7 @@ def cached(function: Compiled[..., Any], types: str = '', /, **given: Any) -> Ca
 
 
 def given_to(function: Callable[..., Any]) -> dict[str, Any]:
-    """Return by name what was given to a kernel that :func:`cached` returned; {}: nothing."""
+    """Return the bound arguments, by name, of a kernel that :func:`cached` returned; {}: none."""
     bound = getattr(function, 'args', ()) or (getattr(function, '__self__', None),)
     table = bound[0]
     while isinstance(table, (np.ndarray, memoryview)):
@@ -153,7 +153,7 @@ def _body(function: FunctionType) -> list[str]:
 
 def _definition(function: FunctionType) -> tuple[str, Any]:
     """
-    Return what inspect.getsource does, in a tenth of the time, and its syntax tree.
+    Return the source of a function, as inspect.getsource but faster, and its syntax tree.
 
     There may be comments after it.
     """
@@ -204,7 +204,7 @@ FLOATS, INTEGERS = CPointer(float64), CPointer(int64)"""
 
 
 def _kinds(given: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """Return what code depends on of given arguments: ((name, kind), ...)."""
+    """Return the kinds of arguments that code depends on: ((name, kind), ...)."""
     return tuple((name, _kind(name, value)) for name, value in given.items())
 
 
@@ -220,7 +220,7 @@ def _kind(name: str, value: Any) -> Any:
 
 
 class _Keeper(bytearray):
-    """The bytes of a table, with what it has addresses of: so that lasts as long."""
+    """The bytes of a table, and references that keep alive the arrays whose addresses it holds."""
 
     given: dict[str, Any]
 

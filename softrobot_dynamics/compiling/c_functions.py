@@ -100,7 +100,7 @@ def _finds(symbols: set[str]) -> bool:
 
 @functools.cache
 def _engine() -> Any:
-    """Return what links objects into this process; it lasts as long as that."""
+    """Return the execution engine that links objects into this process, and lasts as long."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     machine = llvm.Target.from_default_triple().create_target_machine(jit=True)

@@ -21,14 +21,14 @@ if numba.config.DISABLE_JIT:
         '0, or no such variable: kernels call each other by address, which takes compiled code',
     )
 if is_tested(numba.__version__):
-    from softrobot_dynamics.compiling.numba_internals import (
+    from softrobot_dynamics.compiling.dispatchers import (
         by_address,
         for_python,
         inner,
         register_helpers,
     )
 else:
-    from softrobot_dynamics.compiling.numba_public import (
+    from softrobot_dynamics.compiling.public_dispatchers import (
         by_address,
         for_python,
         inner,

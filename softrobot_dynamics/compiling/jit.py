@@ -53,7 +53,7 @@ def inner(**options: Any) -> Callable[[Callable[P, R]], Compiled[P, R]]:
     """Return a decorator: as ``numba.njit`` with these options, but for compiled callers."""
 
     def decorate(function: Callable[P, R]) -> Any:
-        """Return what numba makes of a function."""
+        """Return numba's dispatcher of a function."""
         from softrobot_dynamics.compiling import compiler
 
         return compiler.inner(**options)(function)
@@ -62,13 +62,18 @@ def inner(**options: Any) -> Callable[[Callable[P, R]], Compiled[P, R]]:
 
 
 def intrinsic(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what stands for the intrinsic of :mod:`.intrinsics` that has a function's name."""
+    """
+    Return a deferred function that stands for the intrinsic of the same name.
+
+    It is in :mod:`.address_intrinsics` or :mod:`.python_intrinsics`.
+    """
 
     def find(function: Callable[..., Any]) -> Any:
-        """Return it."""
-        from softrobot_dynamics.compiling import intrinsics
+        """Return the intrinsic, which imports numba."""
+        from softrobot_dynamics.compiling import address_intrinsics, python_intrinsics
 
-        return getattr(intrinsics, function.__name__)
+        name = function.__name__
+        return getattr(address_intrinsics, name, None) or getattr(python_intrinsics, name)
 
     return Deferred(function, find)
 

@@ -35,7 +35,7 @@ _EMITTED = re.compile(rf'\b{cache.PREFIX}\w+')
 
 def compile_in_parallel(*builders: Callable[[], Any]) -> tuple[Any, ...]:
     """
-    Return what builders return, after all that they compile has been compiled, most of it at once.
+    Return the results of builders, whose kernels are first compiled, most of them in parallel.
 
     Unless all is in the cache they are called twice, first with stand-ins for addresses: so that
     they may put these into tables, but not call them, nor have any effect besides what they

@@ -49,7 +49,7 @@ def _modules() -> frozenset[str]:
 
 def collect(cache: Path, target: Path, level: Level) -> int:
     """
-    Copy what was compiled for a level from a kernel cache into a folder; return how many files.
+    Copy machine code for a level from a kernel cache into a folder; return the number of files.
 
     This numba and this Python must have compiled it, told of the processor by
     :meth:`.targets.Level.variables`. What other versions have made for the folder stays there.

@@ -81,7 +81,7 @@ def safe_path() -> Iterator[None]:
 
 
 class ErrorOutput:
-    """Hands on what a process writes to a pipe, its standard error, and keeps the last line."""
+    """Forwards the standard error of a process from a pipe, and keeps its last line."""
 
     def __init__(self, pipe: Any) -> None:
         self._line = b''

@@ -56,7 +56,7 @@ def start_quietly() -> None:
 
 @contextlib.contextmanager
 def running() -> Iterator[None]:
-    """Let Ctrl-C interrupt what is within by a KeyboardInterrupt, and errors be shown whole."""
+    """Within this context Ctrl-C raises KeyboardInterrupt, and errors are shown with traceback."""
     quiet = signal.getsignal(signal.SIGINT) is _leave
     if quiet:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -95,7 +95,7 @@ def _leave(number: int, frame: FrameType | None) -> None:
 def _say_in_a_line(
     kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
-    """Say what keeps a program from starting; it ends with the status 1."""
+    """Print the error that keeps a program from starting; it ends with the status 1."""
     words = ' '.join(str(error).split()) or 'no reason given'
     sys.stderr.write(f'softrobot: cannot start: {kind.__name__}: {words[:240]}{_hint()}\n')
 

@@ -55,7 +55,7 @@ def raise_count(expected):
 
 @intrinsic
 def vector_of(owner, value):
-    """Return the array (.,) of a Python object; what else it is raises a TypeError there."""
+    """Return the array (.,) of a Python object; any other object raises a TypeError there."""
 
 
 @intrinsic

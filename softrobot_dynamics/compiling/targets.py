@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Name what machine code depends on besides its sources: processor, options, numba and Python.
+Name the targets of machine code: processor, options, and versions of numba and Python.
 
 Code that a process compiles is for the processor it runs on, or for the one that numba is told by
 NUMBA_CPU_NAME and NUMBA_CPU_FEATURES. Code that an installed package brings is for a
@@ -61,7 +61,7 @@ class Keys(NamedTuple):
 
 @functools.cache
 def own_keys() -> Keys:
-    """Return the keys of what this process compiles."""
+    """Return the keys of machine code that this process compiles."""
     name, features = _settings().CPU_NAME, _settings().CPU_FEATURES
     if name is None:
         name = llvmlite.binding.get_host_cpu_name()
@@ -74,7 +74,7 @@ def own_keys() -> Keys:
 @functools.cache
 def level_keys() -> Keys | None:
     """
-    Return the keys of what is compiled for the level of this machine.
+    Return the keys of machine code for the level of this machine.
 
     None where the processor lacks something of it, or where the user has named a processor.
     """
@@ -88,7 +88,7 @@ def level_keys() -> Keys | None:
 
 
 def keys_of(found: Level) -> Keys:
-    """Return the keys of what this numba and this Python compile for a level."""
+    """Return the keys of machine code that this numba and this Python compile for a level."""
     code = f'{found.name}-{_digest(*_options())}'
     return Keys(code, _digest(found.cpu, '', *_versions(), *_options()))
 

@@ -145,7 +145,7 @@ def law_of(model: CompiledModel, values: Mapping[str, Any]) -> Any:
 
 def plan_of(model: CompiledModel, values: Mapping[str, Any], q: Vector) -> Planned:
     """
-    Return what parameter `values` let a law follow, planned from q (n,) on; SoftRobotError.
+    Return the reference that parameter `values` describe, planned from q (n,); SoftRobotError.
 
     The environment takes no part in it: laws keep away from it, or press on it, as they go.
     """
@@ -197,7 +197,7 @@ def settings_for(model: CompiledModel, values: Mapping[str, Any]) -> Any:
 
 
 def _plan(model: CompiledModel, values: Mapping[str, Any], q: Vector, job: Job) -> Planned:
-    """Return a Planned reference; what takes long is done by `job`, in another process."""
+    """Return a Planned reference; a long computation is done by `job`, in another process."""
     if values.get('phases') or parts_of(values)[0].wanted.takes_long:
         planned: Planned = job.run(_plan_elsewhere, model.description, values, q)
         return planned
@@ -212,7 +212,7 @@ def _plan_elsewhere(
 
 
 def _warm_references(model: CompiledModel) -> None:
-    """Compile what a reference needs, so that the process that plans finds it compiled."""
+    """Compile the kernels of a reference, which the planning process finds in the cache."""
     statics = Statics(model)
     statics.residual(model.q0, np.zeros(model.m))
     statics.tangent(model.q0, np.zeros(model.m))

@@ -211,7 +211,7 @@ def _sizes(
 
 
 def _unit_of(model: CompiledModel, i: int) -> str:
-    """Return the SI unit of what is sent to the drives of an actuator."""
+    """Return the SI unit of the numbers sent to the drive of an actuator."""
     field = model.description.wire_fields[i]
     if field == 'effort':
         return str(model.commands[i].unit)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class LoadedController:
-    """The law of a controller file, and what it follows: arguments of ``sd.closed_loop``."""
+    """The law of a controller file and its reference: arguments of ``sd.closed_loop``."""
 
     law: Controller
     """The law for the model; a Composition if the file has phases."""
@@ -38,7 +38,7 @@ class LoadedController:
 
     def plan(self, q: ArrayLike | None = None) -> Reference | Program:
         """
-        Return what the file lets the law follow, planned from the coordinates q (n,).
+        Return the reference of the file, planned from the coordinates q (n,).
 
         Default: the model's initial ones. A Program if the file has phases; without a reference,
         to stay at the outputs there. Raises DescriptionError for a reference that cannot be, and

@@ -72,7 +72,7 @@ def configured_rows(
 
 def declare_chosen(robot: NamedRobot, values: Mapping[str, Any], declare: Declare) -> Any:
     """
-    Declare in turn what depends on the controller's `values`; return the values of all.
+    Declare in turn the parameters that depend on the controller's `values`; return all values.
 
     `declare`: a function that is given rows, and returns all values there are then; `robot`: as in
     :func:`configured_rows`. DescriptionError, UnknownNameError, ArgumentError.
@@ -108,7 +108,7 @@ def all_rows(robot: NamedRobot, values: Mapping[str, Any]) -> tuple[ParameterSpe
 
 
 def reference_names(values: Mapping[str, Any]) -> set[str]:
-    """Return the names of the parameters that say what is followed: types, and their kinds'."""
+    """Return the names of the parameters of references: their types, and those of each kind."""
     found = set()
     for part in parts_of(values):
         kind: Any = REFERENCES.get(part.values[CHOICE])

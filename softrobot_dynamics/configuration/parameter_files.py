@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Files of ROS parameters, read without ROS: what a controller would be given by them."""
+"""Read files of ROS parameters without ROS, as a controller would be given them."""
 
 from __future__ import annotations
 

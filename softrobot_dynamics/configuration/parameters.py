@@ -121,7 +121,7 @@ def _is(kind: type) -> Callable[[Any], Any]:
 
 
 def _double(value: object) -> float:
-    """Return a number as a float; ValueError for a bool, and for what a float does not hold."""
+    """Return a number as a float; ValueError for a bool, and for numbers beyond floats."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ValueError
     try:

@@ -39,7 +39,7 @@ _TAKEN = {row.name.partition('.')[0] for row in OF_CONTROLLER} | {
 
 
 class LawPart(NamedTuple):
-    """A law on some of the actuators, and what their outputs follow."""
+    """A law on some of the actuators, and the reference of their outputs."""
 
     name: str
     values: Mapping[str, Any]  # of the controller's parameters, its own by names without its own
@@ -107,7 +107,7 @@ def phases_of(values: Mapping[str, Any]) -> tuple[Phase, ...]:
 
 
 def require_phases(values: Mapping[str, Any]) -> None:
-    """Raise DescriptionError for what cannot be in the parameter `phases`, or beside it."""
+    """Raise DescriptionError for wrong entries of the parameter `phases`, or beside it."""
     names = values.get('phases') or ()
     problems = list(misnamed('phases', names, _NAMES, _TAKEN))
     for row in OF_CONTROLLER:
@@ -160,7 +160,7 @@ def controlled_of(robot: NamedRobot, values: Mapping[str, Any]) -> list[int]:
 
 
 def blended_in(robot: NamedRobot, values: Mapping[str, Any]) -> dict[int, float]:
-    """Return from when on [s] outputs, by index, should be where what they follow says."""
+    """Return the times [s] from which outputs, by index, are no longer blended in."""
     begins: dict[int, float] = {}
     parts, t = parts_of(values), 0.0
     for phase in phases_of(values) or [Phase('', math.inf, (0,))]:

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Plan what the parts of a controller follow, phase after phase; no ROS."""
+"""Plan the references of the parts of a controller, phase after phase; no ROS."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class _Planner:
         self.places: list[tuple[Vector, Vector, int]] = []
 
     def go_through(self, place: int, phase: Phase) -> None:
-        """Plan what is new in a phase, and see whether the robot can do all that is in it."""
+        """Plan the new references of a phase, and check whether the robot can follow them."""
         for i in phase.laws:
             if i not in self.references:
                 self._plan_part(i)
@@ -72,7 +72,7 @@ class _Planner:
         self._q, self._t = postures.q[-1], self._t + duration
 
     def _plan_part(self, i: int) -> None:
-        """Plan what a part follows from now on."""
+        """Plan the reference of a part from now on."""
         part, own = self.parts[i], self._own[i]
         self.references[i], self._began[i] = None, self._t
         wanted = part.wanted
@@ -87,7 +87,7 @@ class _Planner:
         self._led[i] = motion.reference if motion else constant(y)
 
     def _plan_commands(self, i: int, wanted: Trajectory) -> None:
-        """Plan what the commands of a part follow, whose outputs follow nothing."""
+        """Plan the commands of a part whose outputs follow no reference."""
         part, own = self.parts[i], self._own[i]
         self._commanded[i] = command = part.law.pushes(self._settings(i))
         planned = feasibility.plan_commands(self._model, own, wanted, command, self._q)

@@ -20,7 +20,7 @@ from softrobot_dynamics.configuration.parameters import (
 )
 from softrobot_dynamics.configuration.wire_names import wire_names
 from softrobot_dynamics.errors import ArgumentError, closest, Problem
-from softrobot_dynamics.loops.part_ages import BY_RATES
+from softrobot_dynamics.loops.part_synchronisation import BY_RATES
 from softrobot_dynamics.loops.velocity_estimation import delay_of
 
 GROUP = 'states'  # of the parameters of parts
@@ -41,7 +41,7 @@ class StatePart(NamedTuple):
 
 _OF_ALL = (
     fixed(f'{GROUP}.tick', '', 'Part of the states that the controller answers; the others are'
-          ' brought to its moment by their velocities; empty: the slowest'),
+          ' extrapolated to its time by their velocities; empty: the slowest'),
     fixed(f'{GROUP}.shared_clock', False, 'Whether the stamps of all parts are by one clock;'
           ' otherwise each part counts from its fastest message'),
 )  # fmt: skip

@@ -60,7 +60,7 @@ def wire_names(values: Mapping[str, Any], own: Sequence[str], prefix: str = '') 
 
 def with_wire_names(values: Mapping[str, Any], sensors: Sequence[Any]) -> list[Any]:
     """
-    Return sensors and efforts with the names that messages have for what they measure.
+    Return sensors and efforts with their coordinates named as in messages.
 
     These are those that tell coordinates or actuators by name, in a JointState; others are as
     they were. DescriptionError as :func:`wire_names`.

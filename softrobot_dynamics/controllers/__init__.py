@@ -1,2 +1,2 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Control laws, one file each; ``contract.py`` says what a controller is."""
+"""Control laws, one file each; ``contract.py`` has their base class."""

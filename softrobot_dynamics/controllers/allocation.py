@@ -60,68 +60,68 @@ def allocate_workspace(c: int) -> AllocationWorkspace:
 
 
 @kernel
-def allocate_commands(H, r, lower, upper, favoured, w, room):
+def allocate_commands(H, r, lower, upper, favoured, w, work):
     """
     Fill w (c,), which holds the last answer: within limits the next one is looked for from there.
 
     Returns False, and w stays, where there is no answer to be trusted. H and r stay as they are.
     """
     c = len(r)
-    if not (all_finite(r) and all_finite(favoured) and _scale(H, r, lower, upper, favoured, room)):
+    if not (all_finite(r) and all_finite(favoured) and _scale(H, r, lower, upper, favoured, work)):
         return False
-    if _factorise(room, SINGULAR) != 0:
-        _regularise(favoured, _factorise_by_pivots(room), room)
-        if _factorise(room, 0.0) != 0:
+    if _factorise(work, SINGULAR) != 0:
+        _regularise(favoured, _factorise_by_pivots(work), work)
+        if _factorise(work, 0.0) != 0:
             return False
-    copy(room.r, room.w)
-    solve_lower(room.F, room.w)
-    solve_lower_transposed(room.F, room.w)
-    if not _within(room):
+    copy(work.r, work.w)
+    solve_lower(work.F, work.w)
+    solve_lower_transposed(work.F, work.w)
+    if not _within(work):
         for i in range(c):
-            room.w[i] = w[i] / room.scale[i]
-        if not _solve_in_box(room):
+            work.w[i] = w[i] / work.scale[i]
+        if not _solve_in_box(work):
             return False
     for i in range(c):
-        room.w[i] = min(max(room.scale[i] * room.w[i], lower[i]), upper[i])
-    if not all_finite(room.w):
+        work.w[i] = min(max(work.scale[i] * work.w[i], lower[i]), upper[i])
+    if not all_finite(work.w):
         return False
-    copy(room.w, w)
+    copy(work.w, w)
     return True
 
 
 @kernel
-def _scale(H, r, lower, upper, favoured, room):
+def _scale(H, r, lower, upper, favoured, work):
     """Fill H, r and bounds for w = scale * (scaled w); False if H is good for no command."""
     c, some = len(r), False
     for i in range(c):
         useful = 0.0 < H[i, i] < np.inf
         some |= useful
-        room.scale[i] = 1.0 / math.sqrt(H[i, i]) if useful else 0.0
+        work.scale[i] = 1.0 / math.sqrt(H[i, i]) if useful else 0.0
     for i in range(c):
-        a = room.scale[i]
+        a = work.scale[i]
         for j in range(c):
-            room.H[i, j] = a * room.scale[j] * H[i, j]
-        room.r[i] = a * r[i]
+            work.H[i, j] = a * work.scale[j] * H[i, j]
+        work.r[i] = a * r[i]
         if a == 0.0:  # nothing comes of this one: it does what is favoured
-            room.scale[i] = a = room.H[i, i] = 1.0
-            room.r[i] = favoured[i]
-        room.bounds[0, i], room.bounds[1, i] = lower[i] / a, upper[i] / a
+            work.scale[i] = a = work.H[i, i] = 1.0
+            work.r[i] = favoured[i]
+        work.bounds[0, i], work.bounds[1, i] = lower[i] / a, upper[i] / a
     return some
 
 
 @kernel
-def _factorise(room, floor):
+def _factorise(work, floor):
     """Fill F with the Cholesky factor of H; not 0 where a pivot is not above the floor."""
-    for i in range(len(room.r)):
+    for i in range(len(work.r)):
         for j in range(i + 1):
-            room.F[i, j] = room.H[i, j]
-    return cholesky(room.F, floor)
+            work.F[i, j] = work.H[i, j]
+    return cholesky(work.F, floor)
 
 
 @kernel
-def _factorise_by_pivots(room):
+def _factorise_by_pivots(work):
     """Fill L (c, rank) with H = L L', by the largest pivots; returns the rank."""
-    H, L, left, c = room.H, room.L, room.left, len(room.r)
+    H, L, left, c = work.H, work.L, work.left, len(work.r)
     for i in range(c):
         left[i] = H[i, i]
         for j in range(c):
@@ -147,13 +147,13 @@ def _factorise_by_pivots(room):
 
 
 @kernel
-def _regularise(favoured, rank, room):
+def _regularise(favoured, rank, work):
     """Keep of H and r what is within the rank; beyond it, pull towards what is favoured."""
-    H, L, F, b, c = room.H, room.L, room.F, room.b[:rank], len(room.r)
+    H, L, F, b, c = work.H, work.L, work.F, work.b[:rank], len(work.r)
     for i in range(rank):
         b[i] = 0.0
         for k in range(c):
-            b[i] += L[k, i] * room.r[k]
+            b[i] += L[k, i] * work.r[k]
         for j in range(i + 1):
             F[i, j] = 0.0
             for k in range(c):
@@ -162,9 +162,9 @@ def _regularise(favoured, rank, room):
     solve_lower(F[:rank, :rank], b)
     solve_lower_transposed(F[:rank, :rank], b)
     for i in range(c):
-        room.r[i] = PULL * favoured[i] / room.scale[i]
+        work.r[i] = PULL * favoured[i] / work.scale[i]
         for k in range(rank):
-            room.r[i] += L[i, k] * b[k]
+            work.r[i] += L[i, k] * b[k]
         for j in range(c):
             H[i, j] = PULL if i == j else 0.0
             for k in range(rank):
@@ -172,14 +172,14 @@ def _regularise(favoured, rank, room):
 
 
 @kernel
-def _within(room):
-    for i in range(len(room.w)):
-        if not room.bounds[0, i] <= room.w[i] <= room.bounds[1, i]:
+def _within(work):
+    for i in range(len(work.w)):
+        if not work.bounds[0, i] <= work.w[i] <= work.bounds[1, i]:
             return False
     return True
 
 
 @kernel
-def _solve_in_box(room):
-    lower, upper = room.bounds[0], room.bounds[1]
-    return solve_box_qp(room.H, room.r, lower, upper, room.w, room.box) >= 0
+def _solve_in_box(work):
+    lower, upper = work.bounds[0], work.bounds[1]
+    return solve_box_qp(work.H, work.r, lower, upper, work.w, work.box) >= 0

@@ -28,7 +28,7 @@ class Buffers(NamedTuple):
     bounds: Matrix  # (2, c)
     memory: Matrix  # (., c) what a law keeps from one tick to the next
     asked: Vector  # (1,) time of the last answer [s], NaN: there is none
-    room: AllocationWorkspace
+    allocation: AllocationWorkspace
 
 
 def allocate_buffers(n: int, m: int, c: int, remembered: int = 0) -> Buffers:
@@ -55,5 +55,5 @@ def allocate_buffers(n: int, m: int, c: int, remembered: int = 0) -> Buffers:
         bounds=np.zeros((2, c)),
         memory=np.zeros((remembered, c)),
         asked=np.full(1, np.nan),
-        room=allocate_workspace(c),
+        allocation=allocate_workspace(c),
     )

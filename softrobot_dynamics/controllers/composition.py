@@ -119,7 +119,7 @@ class Composition(Controller[Composed]):
         self._hand_on_settings()
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return what makes another composition, of copies of its laws."""
+        """Return the arguments that make another composition, of copies of its laws."""
         return (self.laws, self.settings, self.phases), {}
 
     def resume(self) -> None:
@@ -140,7 +140,7 @@ class Composition(Controller[Composed]):
         return self._now.phase.name
 
     def figures(self) -> dict[str, object]:
-        """Return what the laws at work have to say, see :meth:`Controller.figures`."""
+        """Return the figures of the active laws, see :meth:`Controller.figures`."""
         found: dict[str, object] = {}
         for i in self._now.laws:
             found.update(self.laws[i].figures())
@@ -279,7 +279,7 @@ class Composition(Controller[Composed]):
             law.use(own.replace(**shared, **({'delay': 0.0} if hasattr(own, 'delay') else {})))
 
     def _turn(self, q: Vector, qd: Vector) -> None:
-        """Take up a new order."""
+        """Apply a new order."""
         course, before = self._course, self._program
         if course is self._taken:
             return
@@ -302,7 +302,7 @@ class Composition(Controller[Composed]):
         self._lead([i for i in self._now.laws if i in changed], y, course.t, given)
 
     def _go_on(self, t: float, q: Vector, qd: Vector) -> None:
-        """Go on to the phase of time t [s]; laws that were not at work begin."""
+        """Switch to the phase of time t [s]; laws that were inactive start."""
         were = self._now.laws
         self._now.go_on(t)
         self._change()
@@ -312,14 +312,14 @@ class Composition(Controller[Composed]):
         self._start_new(were, q, qd, t)
 
     def _start_new(self, were: Sequence[int], q: Vector, qd: Vector, t: float) -> None:
-        """Let laws at work begin that were not before."""
+        """Start the active laws that were inactive before."""
         u = None if math.isnan(self.last[0]) else self.last
         for i in self._now.laws:
             if i not in were:
                 self.laws[i].start(q, qd, t, u)
 
     def _change(self) -> None:
-        """Forget what laws said that may be at work no more."""
+        """Reset the outputs of laws that may no longer be active."""
         self._desired[:], self._unmet[:], self._free[:] = np.nan, 0.0, True
         for i in self._now.laws:
             self._free[self.laws[i].controlled] = False
@@ -327,7 +327,7 @@ class Composition(Controller[Composed]):
     def _lead(
         self, some: Sequence[int], y: Reference, t: float, program: Program | None = None
     ) -> None:
-        """Let some laws follow what a program says, or else stay where ``y`` says."""
+        """Let some laws follow a program, or else hold the outputs ``y``."""
         for i in some:
             law, columns = self.laws[i], self._columns[i]
             own = program.references[i] if program is not None else None
@@ -339,7 +339,7 @@ class Composition(Controller[Composed]):
             law.follow(own, t, ramp)
 
     def _begin(self, q: Vector, qd: Vector, t: float, u: Vector | None) -> None:
-        """Let all laws at work begin, under the command u (m,) in force if it is known."""
+        """Start all active laws, under the command u (m,) in force if it is known."""
         self.last[:] = np.nan if u is None else u
         self._u[:] = self._good[:] = self.settings.feed_forward if u is None else u
         self._held.begin(q, qd, self._u)
@@ -347,7 +347,7 @@ class Composition(Controller[Composed]):
             self.laws[i].start(q, qd, t, u)
 
     def _answer(self, t: float, q: Vector, qd: Vector) -> Command:
-        """Let the laws at work answer, one after the other."""
+        """Compute the commands of the active laws, one after the other."""
         low, high = self.reach()
         u, saturated = self._u, 0
         np.clip(self.settings.feed_forward, low, high, out=u, where=self._free)
@@ -368,11 +368,11 @@ class Composition(Controller[Composed]):
         return Command(u, command.y, command.velocity, self._desired, self._unmet, saturated, True)
 
     def _leave_at(self, u: Vector) -> None:
-        """Let all laws count from the command u (m,), nan where it is not known."""
+        """Set the last command of all laws to u (m,), nan where it is not known."""
         self.last[:] = u
         for law in self.laws:
             law.last[:] = u
 
     def _in_force(self) -> Vector:
-        """Return the last command (m,), or what comes without one where it is not known."""
+        """Return the last command (m,), or the command that acts before any was sent."""
         return self.settings.feed_forward if math.isnan(self.last[0]) else self.last

@@ -176,7 +176,7 @@ class ComputedTorque(AccelerationLaw[ComputedTorqueSettings]):
         super().__init__(model, **options)
 
     def prepared(self, settings: ComputedTorqueSettings, q: Vector | None) -> dict[str, Any]:
-        """Return what the base class does, and the :class:`Posture` to work in."""
+        """Return the entries of the base class, and the :class:`Posture` to work in."""
         posture = self._postures[q is not None]
         if q is not None:
             posture.q[:] = q

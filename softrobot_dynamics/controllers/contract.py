@@ -104,7 +104,7 @@ class Controller(Pickleable, Generic[S]):
         self.last = np.full(model.m, np.nan)
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return what makes another law of the kind, see :class:`.Pickleable`."""
+        """Return the arguments that make another law of the kind, see :class:`.Pickleable`."""
         names = tuple(self.model.actuator_names[k] for k in self.controlled)
         options = {'period': self.period, 'controlled': names, 'settings': self.settings}
         return (self.model,), options
@@ -130,7 +130,7 @@ class Controller(Pickleable, Generic[S]):
 
     @staticmethod
     def pushes(settings: S) -> Vector:
-        """Return what a law commands (m,) whose outputs follow nothing, limits aside."""
+        """Return the commands (m,) of a law without a reference, not limited."""
         u: Vector = settings.feed_forward
         return u
 
@@ -205,7 +205,7 @@ class Controller(Pickleable, Generic[S]):
         return constant(self.outputs(q, qd)[0][self.controlled])
 
     def outputs(self, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
-        """Return what follows the reference, y (m,), and its rates (m,), at a state."""
+        """Return the outputs y (m,) that follow the reference, and their rates (m,)."""
         terms = self.model.per_thread.evaluator(q, qd)
         return terms.y - self.model.y0, terms.J @ qd
 
@@ -270,12 +270,12 @@ class Controller(Pickleable, Generic[S]):
         return np.nan
 
     def figures(self) -> dict[str, object]:
-        """Return what the law has to say of itself for diagnostics, by name with the unit."""
+        """Return figures of the law for diagnostics, by name with the unit."""
         return {}
 
     @property
     def phase(self) -> str:
-        """The name of what is being done by a law that does one thing after the other, or ''."""
+        """The name of the active phase of a law that has phases, or ''."""
         return ''
 
     @property

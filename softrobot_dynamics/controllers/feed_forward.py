@@ -10,7 +10,7 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.controllers.contract import Command, Controller, register, Settings
-from softrobot_dynamics.model.drives import Conversion
+from softrobot_dynamics.model.cable_drives import Conversion
 from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import parameter
 
@@ -45,19 +45,19 @@ class FeedForward(Controller[FeedForwardSettings]):
         self._added = np.zeros((3, len(self.controlled)))  # by the reference, of the last tick
 
     def outputs(self, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
-        """Return what the reference adds to commands (m,), and its rate: another begins there."""
+        """Return the reference's part of the commands (m,), and its rate."""
         added = np.zeros((2, self.model.m))
         added[:, self.controlled] = self._added[:2]
         return added[0], added[1]
 
     @staticmethod
     def pushes(settings: FeedForwardSettings) -> Vector:
-        """Return the commands (m,) without what a reference adds, whatever the limits."""
+        """Return the commands (m,) without the part from a reference, not limited."""
         command: Vector = settings.command
         return command
 
     def law_at_rest(self, lines: Lines) -> Callable[..., Answer]:
-        """Return what does the same at rest as ever, see :meth:`Controller.law_at_rest`."""
+        """Return the law at rest, which is the same, see :meth:`Controller.law_at_rest`."""
 
         def at_rest(place: Vector, u: Vector, settings: FeedForwardSettings) -> Answer:
             """Return the law without limits at rest at a place."""

@@ -44,7 +44,7 @@ class HeldLinearisation(NamedTuple):
 
 
 def unknown_linearisation(n: int) -> HeldLinearisation:
-    """Return one of n coordinates, of zeros, for what is compiled before there is one."""
+    """Return a linearisation (n coordinates) of zeros, to compile kernels before there is one."""
     return HeldLinearisation(allocate_response(n), np.zeros(SPAN + 1, dtype=np.int64))
 
 

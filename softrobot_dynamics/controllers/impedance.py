@@ -63,7 +63,7 @@ class Impedance(SampledDataSettings):
     d: Array = rate_gain('Gain on the error of its rate, likewise', default=10.0, each='output')
 
     def validate(self) -> Iterable[tuple[str, object, str]]:
-        """Yield what does not fit together, as (name of the field, value, expected)."""
+        """Yield contradictory fields, as (name of the field, value, expected)."""
         if len(self.target) not in (0, 3):
             yield 'target', self.target, 'three numbers [m], or none'
         for name in ('stiffness', 'damping'):
@@ -83,7 +83,7 @@ class TipWorkspace(NamedTuple):
     r: Vector  # (3,)
     free: Matrix  # (3, 3) lower and upper bounds, and zeros
     pull: Vector  # (3,)
-    room: AllocationWorkspace
+    allocation: AllocationWorkspace
 
 
 ImpedanceKernelSettings = kernel_settings(
@@ -118,7 +118,7 @@ def tick(fixed, plan, settings, q, qd, t):
 
 @kernel
 def _leave_tip_alone(fixed, tip):
-    """Take from the posture's force (n,) what would move the tip; False if that is not known."""
+    """Remove from the posture's force (n,) the part that moves the tip; False if unknown."""
     n, posture, J = len(fixed.rest), tip.posture, tip.jacobian
     for i in range(3):
         X = tip.X[i]
@@ -127,7 +127,7 @@ def _leave_tip_alone(fixed, tip):
         for j in range(i + 1):
             tip.H[i, j] = tip.H[j, i] = dot(X, J[(3 + j) * n : (4 + j) * n])
     low, high, zero, w = tip.free[0], tip.free[1], tip.free[2], tip.pull
-    if not allocate_commands(tip.H, tip.r, low, high, zero, w, tip.room):
+    if not allocate_commands(tip.H, tip.r, low, high, zero, w, tip.allocation):
         return False
     for i in range(3):
         for j in range(n):
@@ -179,7 +179,7 @@ class TipImpedance(SampledDataLaw[Impedance]):
 
     def prepared(self, settings: Impedance, q: Vector | None) -> dict[str, Any]:
         """
-        Return where the tip is pulled to, at q (n,) to itself, and what the kernel works with.
+        Return the target of the tip, by default its place at q (n,), and the kernel's workspace.
 
         That are the :class:`.GainMatrices` of p and d, and the :class:`TipWorkspace`.
         """
@@ -197,7 +197,7 @@ class TipImpedance(SampledDataLaw[Impedance]):
             r=np.zeros(3),
             free=np.array([[-np.inf] * 3, [np.inf] * 3, [0.0] * 3]),
             pull=np.zeros(3),
-            room=allocate_workspace(3),
+            allocation=allocate_workspace(3),
         )
         gains = self._gains.matrices(settings.p, settings.d)
         return {'target': np.array(given, dtype=float), 'gains': gains, 'tip': tip}

@@ -12,7 +12,7 @@ from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.allocation import allocate_commands
 from softrobot_dynamics.kernels.linalg import all_finite, copy
 from softrobot_dynamics.kernels.sums import dot, row_times
-from softrobot_dynamics.recursion.drives import command_of, effort_bounds, effort_of
+from softrobot_dynamics.recursion.cable_drives import command_of, effort_bounds, effort_of
 
 
 @kernel
@@ -54,7 +54,7 @@ def command_force(fixed, settings, force):
     prepare_forces(fixed, settings, force)
     for i in range(len(fixed.controlled)):
         b.r[i] += dot(b.X[i], force)
-    if not allocate_commands(b.H, b.r, b.bounds[0], b.bounds[1], b.favoured, b.w, b.room):
+    if not allocate_commands(b.H, b.r, b.bounds[0], b.bounds[1], b.favoured, b.w, b.allocation):
         return -1
     return take_forces(fixed, settings)
 
@@ -62,7 +62,7 @@ def command_force(fixed, settings, force):
 @kernel
 def prepare_forces(fixed, settings, force):
     """
-    Fill X = J G and H = J G J' of the outputs, their bounds, and what is favoured of them.
+    Fill X = J G and H = J G J' of the outputs, their bounds, and their favoured values.
 
     The force (n,) loses what the actuators that are not controlled take.
     """
@@ -104,7 +104,7 @@ def _reach(fixed, settings, k):
 
 @kernel
 def _subtract_feed_forward(fixed, settings, force):
-    """Let the actuators that are not controlled act: the force loses what is theirs."""
+    """Apply the feed-forward of actuators that are not controlled; subtract their forces."""
     signs, J, u, drives = fixed.signs, fixed.terms.J, fixed.b.u, fixed.drives
     for k in range(len(signs)):
         low, high = _reach(fixed, settings, k)
@@ -120,7 +120,7 @@ def _subtract_feed_forward(fixed, settings, force):
 
 @kernel
 def _bound(fixed, settings, i, k):
-    """Bounds of w_i = sign u_k, and what it shall be as far as nothing else asks for it."""
+    """Bounds of w_i = sign u_k, and its favoured value where the outputs leave it free."""
     b, signs, last = fixed.b, fixed.signs, fixed.last
     low, high = _reach(fixed, settings, k)
     low, high = effort_bounds(fixed.drives, k, low, high)

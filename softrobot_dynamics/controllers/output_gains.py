@@ -34,7 +34,7 @@ class OutputGains(NamedTuple):
 
 def output_gains(model: CompiledModel, outputs: Integers) -> OutputGains:
     """
-    Return what gains on outputs by index are made of, for the robot at q = 0.
+    Return the :class:`OutputGains` of outputs by index, for the robot at q = 0.
 
     With the inertia L and the damping B that they meet, an error of
     L y'' + (B + d L) y' + (p L + sqrt(p) B) y = 0 decays with the rate sqrt(p) or faster if

@@ -122,7 +122,7 @@ class SafeCommand:
 
     def _weight(self, q: Vector, qd: Vector | None = None) -> Any:
         """
-        Return what the actuators that bear it must do to carry the weight at q (n,), if they can.
+        Return the efforts of the actuators that carry the weight at q (n,), if they can.
 
         With rates qd (n,), and to brake: dp/dt = -p / T of the momentum p along them.
         """

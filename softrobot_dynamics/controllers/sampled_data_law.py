@@ -23,10 +23,10 @@ from softrobot_dynamics.controllers.sampled_data.friction_compensation import Fr
 from softrobot_dynamics.controllers.sampled_data.loop_stability import Answer, SampledLoop
 from softrobot_dynamics.controllers.sampled_data.prediction import Prediction
 from softrobot_dynamics.controllers.settings import as_number, Settings
-from softrobot_dynamics.model.drives import drives_of
+from softrobot_dynamics.model.cable_drives import cable_drives_of
 from softrobot_dynamics.model.evaluation import Evaluator
 from softrobot_dynamics.model.terms import Terms
-from softrobot_dynamics.recursion.drives import Drives, hold_common
+from softrobot_dynamics.recursion.cable_drives import CableDrives, hold_common
 from softrobot_dynamics.recursion.passes import Robot
 from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.schema.fields import number
@@ -61,7 +61,7 @@ class LawWorkspace(NamedTuple):
     robot: Robot  # whose workspace has the frames of the state evaluated last
     held: Entry  # of what brings the response on by a tick
     response: Array  # (2, n, n) G and R K of this tick
-    drives: Drives  # whose lengths are those of the state evaluated last
+    drives: CableDrives  # whose lengths are those of the state evaluated last
     signs: Vector  # (m,)
     y0: Vector  # (m,)
     rest: Vector  # (n,) zeros
@@ -101,7 +101,10 @@ class SampledDataLaw(Controller[D]):
     def __init__(self, model: CompiledModel, **options: Any) -> None:
         super().__init__(model, **options)
         self._linear = unknown_linearisation(model.n)
-        self._friction, told = FrictionCompensation(model), self.tell(self.settings)
+        self._friction, told = (
+            FrictionCompensation(model),
+            self.make_kernel_settings(self.settings),
+        )
 
         def build() -> HeldCommand:
             """Return the response to held commands, and compile the tick."""
@@ -115,7 +118,7 @@ class SampledDataLaw(Controller[D]):
         self._prediction = Prediction(model, self.period, held.lines.now[0])
         self._sampled = SampledLoop(model, self.period, self.controlled, self.memory_size)
         self._law_at_rest = self.law_at_rest(self._sampled.lines)
-        self._go_by(held, held.entry)
+        self._bind_response(held, held.entry)
 
     def resume(self) -> None:
         """Prepare the law for its plan and settings."""
@@ -124,9 +127,9 @@ class SampledDataLaw(Controller[D]):
     def join(self, held: HeldCommand, prediction: Prediction) -> None:
         """Go by a response for several laws, see :meth:`Controller.join`."""
         self._held, self._prediction = None, prediction
-        self._go_by(held, entry(nothing))
+        self._bind_response(held, entry(nothing))
 
-    def _go_by(self, held: HeldCommand, advance: Entry) -> None:
+    def _bind_response(self, held: HeldCommand, advance: Entry) -> None:
         """Work with the lines of a response, which the entry brings on by a tick."""
         self._linear = HeldLinearisation(held.response, held.clock)
         fixed = self._make_fixed(held.lines, advance, with_friction=self._friction.any)
@@ -150,9 +153,9 @@ class SampledDataLaw(Controller[D]):
         """The number of values the law keeps from one tick to the next."""
         return self.remembers * len(self.controlled)
 
-    def tell(self, settings: D, q: Vector | None = None) -> Any:
+    def make_kernel_settings(self, settings: D, q: Vector | None = None) -> Any:
         """
-        Return the ``KernelSettings`` of settings: what is prepared of them, else their values.
+        Return the ``KernelSettings`` of settings: prepared values where there are, else their own.
 
         ``q`` (n,) is a posture at which the law shall be at rest, None while it runs.
         """
@@ -165,7 +168,7 @@ class SampledDataLaw(Controller[D]):
         )
 
     def prepared(self, settings: D, q: Vector | None) -> dict[str, Any]:
-        """Return what in ``KernelSettings`` is no setting's own value; q as of :meth:`tell`."""
+        """Return computed entries of ``KernelSettings``, for q as in `make_kernel_settings`."""
         return {}
 
     def start(self, q: Vector, qd: Vector, t: float, u: Vector | None = None) -> None:
@@ -209,8 +212,8 @@ class SampledDataLaw(Controller[D]):
         )
 
     def observed(self, settings: D) -> float:
-        """Return what ``observes`` is with other settings [s]."""
-        return float(getattr(self.tell(settings), 'observer', 0.0))
+        """Return the value of ``observes`` [s] with other settings."""
+        return float(getattr(self.make_kernel_settings(settings), 'observer', 0.0))
 
     def law_at_rest(self, lines: Lines) -> Callable[..., Answer]:
         """Return the law at rest beside the loop, see :meth:`Controller.law_at_rest`."""
@@ -221,7 +224,9 @@ class SampledDataLaw(Controller[D]):
         """Return the law without limits that stays at q (n,) under u (m,), in arrays of its."""
         free = np.full(self.model.m, np.inf)
         stay = constant(self.outputs(place, fixed.rest)[0][self.controlled])
-        told = self.tell(settings.replace(lower=-free, upper=free, rate=free), place)
+        told = self.make_kernel_settings(
+            settings.replace(lower=-free, upper=free, rate=free), place
+        )
         tick = self._bind(fixed, BlendedReference(stay, stay, 0.0, 0.0), told)
 
         def answer(
@@ -245,7 +250,7 @@ class SampledDataLaw(Controller[D]):
         ``with_friction``: with friction; ``limited``: efforts of cables are.
         """
         model, evaluate = self.model, Evaluator(self.model, self.needs_poses or with_friction)
-        last, drives = np.full(model.m, np.nan), drives_of(model, evaluate.robot, limited)
+        last, drives = np.full(model.m, np.nan), cable_drives_of(model, evaluate.robot, limited)
         evaluation = self._friction.entry(evaluate) if with_friction else evaluate.entry
         if model.positioned.any():
             given = {'drives': drives, 'command': last, 'h': evaluate.terms.h}
@@ -269,13 +274,13 @@ class SampledDataLaw(Controller[D]):
         )
 
     def _in_force(self) -> Vector:
-        """Return the last command (m,), or what comes without one where it is not known."""
+        """Return the last command (m,), or the command that acts before any was sent."""
         return self.last if self.last[0] == self.last[0] else self.settings.feed_forward
 
     def _apply(self, plan: BlendedReference, settings: D) -> None:
         """Prepare the law for a plan and settings: given once, they cost a tick no time."""
         self._applied = plan, settings
-        told = self.tell(settings)
+        told = self.make_kernel_settings(settings)
         self.observes = getattr(told, 'observer', 0.0)
         self._tick = self._bind(self._fixed, plan, told)
 

@@ -9,7 +9,7 @@ from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.linalg import cholesky, solve_lower, solve_lower_transposed
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.model.terms import Terms
-from softrobot_dynamics.recursion.drives import Drives, effort_of
+from softrobot_dynamics.recursion.cable_drives import CableDrives, effort_of
 
 LAGS = 2.0  # over w: lag of a position drive in a steady motion, and farthest from the measured
 SLOWED = 0.5  # of w: rate at which a commanded motion comes to rest at a limit of its position
@@ -39,7 +39,7 @@ class ForceResponse(NamedTuple):
 
     evaluate: Entry
     terms: Terms
-    drives: Drives
+    drives: CableDrives
     signs: Vector  # (m,)
     response: Array  # (2, n, n) G and R K of the law, zero where it knows none
     known: int  # 1: it does

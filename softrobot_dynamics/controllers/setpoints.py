@@ -31,8 +31,8 @@ from softrobot_dynamics.controllers.setpoint_kernels import (
     LAGS,
     plan_setpoints,
 )
-from softrobot_dynamics.model.drives import drives_of
-from softrobot_dynamics.recursion.drives import hold_common
+from softrobot_dynamics.model.cable_drives import cable_drives_of
+from softrobot_dynamics.recursion.cable_drives import hold_common
 
 if TYPE_CHECKING:
     from softrobot_dynamics.controllers.contract import Command, Controller
@@ -140,9 +140,9 @@ class DriveSetpoints:
 
 
 def _force_response(model: CompiledModel, law: Controller, q: Vector, qd: Vector) -> ForceResponse:
-    """Return the :class:`ForceResponse` of a model, by what a law knows of it."""
+    """Return the :class:`ForceResponse` of a model as a law knows it."""
     evaluate, n, u = model.evaluator(), model.n, np.zeros(model.m)
-    drives, response, found = drives_of(model, evaluate.robot), law.response, evaluate.entry
+    drives, response, found = cable_drives_of(model, evaluate.robot), law.response, evaluate.entry
     if model.positioned.any():
         given = {'drives': drives, 'command': u, 'h': evaluate.terms.h}
         found = entry(hold_common, evaluate=found, **given)

@@ -36,7 +36,7 @@ class Settings:
     feed_forward: Vector  # (m,) u of the actuators that are not controlled
 
     def validate(self) -> Iterable[tuple[str, object, str]]:
-        """Yield what does not fit together, as (name of the field, value, expected)."""
+        """Yield contradictory fields, as (name of the field, value, expected)."""
         return ()
 
     def replace(self, **changes: Any) -> Any:
@@ -138,7 +138,7 @@ def make_settings(
 
 def kernel_settings(name: str, settings: type[Settings], *prepared: str) -> type[Any]:
     """
-    Return the NamedTuple class of what the kernel of a law reads of its settings.
+    Return the NamedTuple class of the settings that the kernel of a law reads.
 
     It has a field for each of the settings but texts, which kernels cannot read, and for what the
     law ``prepared`` beside them. Generated code imports the class from the module of

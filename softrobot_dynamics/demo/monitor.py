@@ -167,7 +167,7 @@ class Monitor:
         )
 
     def close(self) -> None:
-        """Give everything back."""
+        """Release the node and its topics."""
         for inbox in (self._states, self._outputs, self._references):
             inbox.close()
         self._executor.shutdown()
@@ -213,7 +213,7 @@ class Monitor:
 
 
 def _newest(inbox: Any) -> Any:
-    """Return what an inbox has, None if that is nothing or cannot be read."""
+    """Return the message of an inbox; None if there is none or it cannot be read."""
     try:
         return inbox.wait(0)
     except MessageError:

@@ -208,7 +208,7 @@ def parameter_arguments(files: Iterable[Any]) -> list[str]:
 
 
 def compile_everything(plan: DemoPlan) -> CompiledNodes:
-    """Compile what both nodes will need, which find it in the cache; return it."""
+    """Compile the kernels of both nodes, which find them in the cache; return model and law."""
     with simulation_elsewhere(plan.robot):
         plant = build.controlled(plan.controller)
     simulator, estimator = build.simulated(plan.simulation).simulator, None

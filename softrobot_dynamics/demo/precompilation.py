@@ -17,7 +17,7 @@ _RATE, _SUBSTEP = 1000.0, 5e-4
 
 def warm(robot: str) -> None:
     """
-    Compile what simulation, references and every law that can control the robot need.
+    Compile the kernels of simulation, references and every law that can control the robot.
 
     Raises SoftRobotError for a robot that cannot be simulated.
     """

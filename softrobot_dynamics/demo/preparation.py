@@ -100,6 +100,6 @@ def _chosen(options: Namespace) -> tuple[str, str, str | None, str | None]:
 
 
 def _work_of(ros: Ros, compiled: CompiledNodes, period: float) -> tuple[float, ...]:
-    """Return what each node computes in a tick of a `period` [s], see `rates.py`."""
+    """Return the work of each node in a tick of a `period` [s], see `rates.py`."""
     message = used(ros.message(compiled.model.n), time.process_time_ns)
     return work_of(compiled.law, compiled.simulator, compiled.estimator, _WAYS * message, period)

@@ -127,6 +127,6 @@ class Signals:
             raise KeyboardInterrupt
 
     def ignore(self) -> None:
-        """Take no notice from now on."""
+        """Ignore further signals."""
         for number in self._NUMBERS:
             signal.signal(number, signal.SIG_IGN)

@@ -34,7 +34,7 @@ _EARLY = 4  # a measurement whose end is certain ends after this part of it
 
 
 def main(given: str) -> None:
-    """Take one place of a ring; `given` as JSON is what `rates.py` says of it."""
+    """Take one place of a ring of processes, as `rates.py` describes it by `given`, as JSON."""
     told: Any = json.loads(given)
     spec = spec_from_file_location('realtime', told['realtime'])
     realtime = module_from_spec(spec)  # type: ignore[arg-type]

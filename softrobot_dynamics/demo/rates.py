@@ -44,7 +44,7 @@ class HeldRate(NamedTuple):
     tried: tuple[tuple[float, float], ...]  # (rate [Hz], share of late ticks), one after the other
 
     def in_words(self) -> str:
-        """Return what was found, in words."""
+        """Return the result in words."""
         if self.late > LATE:
             return (
                 f'this machine holds no rate, as other programs keep it busy: the demo runs at'
@@ -125,7 +125,7 @@ def work_of(
     period: float,
 ) -> tuple[float, ...]:
     """
-    Return what simulation, estimator (None if there is none) and law compute in a tick [s].
+    Return the computing times of simulation, estimator (None: none) and law in a tick [s].
 
     `message` [s] is added to each, for one message that it sends or hears.
     """

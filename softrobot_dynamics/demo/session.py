@@ -113,7 +113,7 @@ def _evaluated(
 
 
 def _judged(result: Report, goal: SceneGoal) -> Report:
-    """Return a Report whose lapses have what is missing of the goal of a scene."""
+    """Return a Report whose lapses include goals of a scene that were missed."""
     own = result.figures
     run = result.run
     if not (words := missed(result.model, goal.goals, run.q, run.simulated)):
@@ -220,7 +220,7 @@ class _Session:
                 time.sleep(_POLL)
 
     def _subject(self, duration: float) -> Any:
-        """Return what the terminal shows of the loop."""
+        """Return the facts of the loop that the terminal shows."""
         values, model = self._plan.controller, self._model
         return Subject(
             title=f'{model.description.name} at {values["rate"]:g} Hz',

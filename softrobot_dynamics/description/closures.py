@@ -69,7 +69,7 @@ class Closure:
     directions: tuple[str, ...] | None = items(choice(DIRECTIONS), default=None)
 
     def validate(self) -> Iterator[tuple[str, object, str]]:
-        """Yield what is wrong in itself."""
+        """Yield wrong or contradictory fields."""
         if (self.type is None) == (self.directions is None):
             words = f'either a type ({", ".join(TYPES)}) or directions'
             yield 'type', MISSING if self.type is None else self.type, words

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Let joints follow others: what `mimic` of a robot file says becomes a Follower."""
+"""Let joints follow others: an entry `mimic` of a robot file becomes a Follower."""
 
 from __future__ import annotations
 

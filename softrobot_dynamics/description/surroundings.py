@@ -33,7 +33,7 @@ class Surroundings(NamedTuple):
 
 
 def _mapping(value: object, path: str, problems: Problems) -> Any:
-    """Return what is left to the body to read."""
+    """Return the entries that the body reads."""
     return value
 
 

@@ -71,7 +71,7 @@ class ModuleReader:
         return self._tilted(joint, found) if found['joint']['type'] == 'planar' else [found]
 
     def _check(self, place: str, entry: dict[str, Any], check: parsing.Parser) -> None:
-        """Refuse what no joint and no body has, unless something there is refused already."""
+        """Refuse unknown fields of joints and bodies, unless others are refused already."""
         if any(problem.path.startswith(f'{place}.') for problem in self._problems):
             return
         check(entry, place, own := parsing.Problems())
@@ -155,12 +155,12 @@ def _axis(joint: Element, place: str, problems: Problems) -> list[float]:
 
 
 def _needed(kind: str, place: str) -> str:
-    """Say what a joint without <limit> lacks, and what else it may be."""
+    """Return in words the missing <limit> of a joint, and the other types it may have."""
     return f'a <limit> with lower, upper, effort and velocity{_remedy(kind, place)}'
 
 
 def _remedy(kind: str, place: str) -> str:
-    """Say how a joint gets no limits, if that is what is meant."""
+    """Return in words how a joint may be imported without limits."""
     name = place.partition(' ')[2]
     other = {'revolute': 'type continuous and no <limit>, or ', 'continuous': 'no <limit>, or '}
     return f' (for none: {other.get(kind, "")}softrobot import --unlimited {name})'

@@ -35,7 +35,7 @@ class _Change(NamedTuple):
     how: str  # '', '×' or '+='
 
     def of(self, value: float) -> float:
-        """Return what becomes of a number."""
+        """Return the changed number."""
         if self.how == '+=':
             return self.number + value
         return self.number * value if self.how else self.number
@@ -62,7 +62,7 @@ class _Unchanged:
 
 def vary(description: RobotDescription, changes: Mapping[str, float | str]) -> RobotDescription:
     """
-    Return a RobotDescription in which numbers are others; what they may be is checked again.
+    Return a RobotDescription with changed numbers, whose bounds are checked again.
 
     ``changes`` maps fields to numbers that take their place, in the field's unit, or to texts such
     as '×1.2' (also 'x1.2' or '*1.2') that multiply them, or '+=0.1' that are added; of several

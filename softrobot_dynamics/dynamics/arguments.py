@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Checks of what calls are given: a wrong argument is an ArgumentError with its name."""
+"""Check arguments of calls: a wrong one raises an ArgumentError with its name."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def checked_point(point: ArrayLike | None) -> Vector | None:
 
 
 def require_frame(point: Array | None, result: Array, name: str = 'point') -> None:
-    """Raise ArgumentError for a material point unless what the body has there are numbers."""
+    """Raise ArgumentError for a material point at which the body has no frame."""
     if not finite(result):
         raise ArgumentError(name, point, 'a material point at which the body has a frame')
 

@@ -80,12 +80,12 @@ class ClosedStatics:
         return q, self._motion.T.copy()
 
     def begin_at(self, z: Vector) -> Vector:
-        """Let coordinates begin at zero in the posture at z, and return them."""
+        """Restart the coordinates at zero in the posture at z, and return them."""
         self._start(self.posture(z)[0])
         return np.zeros(self.freedoms)
 
     def _start(self, q: Vector) -> None:
-        """Let coordinates begin at q (n,)."""
+        """Restart the coordinates at q (n,)."""
         self._begin(q, np.zeros(len(q)), *np.zeros((2, self.freedoms)))
 
     def residual(self, z: Vector, u: Vector) -> tuple[Vector, Vector]:
@@ -95,7 +95,7 @@ class ClosedStatics:
         return T.T @ r, np.abs(T).T @ size
 
     def set_share(self, share: float) -> None:
-        """Let only this share of the load act."""
+        """Scale all loads by a share from 0 to 1."""
         self._statics.set_share(share)
 
     def stiffness(self, z: Vector, u: Vector, size: Vector) -> tuple[Matrix, Vector]:
@@ -113,11 +113,11 @@ class ClosedStatics:
         return Linearised(K, T.T @ tree.D @ T, T.T @ tree.M @ T, noise)
 
     def stands(self, found: NewtonResult, u: Vector) -> bool:
-        """Tell whether what was found is balanced, and nothing pushes the robot out of it."""
+        """Tell whether a posture is balanced, and no small motion leaves it."""
         return found.balanced and self.linearised(found.q, u).stability().stands
 
     def obstacle(self, z: Vector) -> str:
-        """Return in words what makes z no posture to rest in, or ''."""
+        """Return in words why z is no valid posture, or ''."""
         q = self.posture(z)[0]
         return self._statics.obstacle(q) if np.isfinite(q).all() else 'loops would be open'
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Closed loops at a state: residuals, Jacobians, forces, and what they leave to move.
+Closed loops at a state: residuals, Jacobians, forces and remaining freedoms.
 
 With the Jacobian J of independent rows, M qdd + h = F + J^T lambda and J qdd + bias = 0. Rows that
 follow from others (``redundant``) bear no force: the others bear all.
@@ -131,7 +131,7 @@ def closed_inverse_dynamics(
     wrenches: Wrenches | None = None,
 ) -> ClosedInverseDynamics:
     """
-    Return the :class:`ClosedInverseDynamics` at q, qd, qdd (n,): what A u + J^T lambda has to be.
+    Return the :class:`ClosedInverseDynamics` at q, qd, qdd (n,): the u and lambda that it takes.
 
     ``qdd`` is taken for the nearest acceleration that keeps loops closed. The least u (m,) is
     returned where more actuators than freedoms leave a choice. ``sd.inverse_dynamics`` is that of

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.dynamics.arguments import checked, require_finite
-from softrobot_dynamics.model.drives import drives_of
-from softrobot_dynamics.recursion.drives import convert, measure, tighten
+from softrobot_dynamics.model.cable_drives import cable_drives_of
+from softrobot_dynamics.recursion.cable_drives import convert, measure, tighten
 from softrobot_dynamics.recursion.passes import Robot
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def efforts(model: CompiledModel, *, q: ArrayLike, command: ArrayLike) -> Vector:
     """
-    Return u (m,), what acts along y at rest at q (n,) under a command (m,).
+    Return the efforts u (m,) along y at rest at q (n,) under a command (m,).
 
     Of a tendon that is told a position it is the tension that its drive and cable make of it
     [N], never negative; of two on one motor the difference of their tensions; of all other
@@ -48,7 +48,7 @@ def commands(model: CompiledModel, *, q: ArrayLike, u: ArrayLike) -> Vector:
 
 class HeldCables:
     """
-    The cables of one model that are held: what they pull with, and how stiff they are.
+    The cables of one model that are held: their pulls and their stiffness.
 
     ``robot`` is that of an Evaluator, ``derivatives`` the Differentiator, if stiffness is asked.
     If ``commanded``, under commands, and all of it; else under u, and what two cables on one motor
@@ -62,14 +62,17 @@ class HeldCables:
         derivatives: Differentiator | None = None,
         commanded: bool = True,
     ) -> None:
-        self._drives, self._zero = drives_of(model, robot), np.zeros(model.n)
+        self._drives, self._zero = cable_drives_of(model, robot), np.zeros(model.n)
         self._commanded, (first, count) = commanded, self._drives.cables.T
         self._one, self._other = first[count == 2], first[count == 2] + 1
         self._measure = cached(measure, 'VECTOR, VECTOR', drives=self._drives)
         self._convert = cached(convert, 'VECTOR, boolean', drives=self._drives)
         self._tighten = cached(tighten, 'VECTOR', drives=self._drives)
         if derivatives is not None:
-            own, hessians = drives_of(model, derivatives.robot).robot, model.hessians(cables=True)
+            own, hessians = (
+                cable_drives_of(model, derivatives.robot).robot,
+                model.hessians(cables=True),
+            )
             self._of_tension = derivatives.along(own, hessians)
 
     def pulls(self, q: Vector, u: Vector) -> Matrix:
@@ -78,7 +81,7 @@ class HeldCables:
         return found
 
     def tension(self) -> float:
-        """Return the sum [N] of what all cables pull with, as there."""
+        """Return the sum [N] of the tensions of all cables, as there."""
         return float(np.maximum(self._drives.tension, 0.0).sum())
 
     def stiffness(self, q: Vector, u: Vector) -> Matrix:
@@ -94,7 +97,7 @@ class HeldCables:
         return K
 
     def _tensions(self, q: Vector, u: Vector) -> Vector:
-        """Return what counts of the tensions (s,)."""
+        """Return the tensions (s,) that count."""
         self._measure(q, self._zero)
         command = np.array(u)
         if not self._commanded:

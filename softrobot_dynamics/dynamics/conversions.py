@@ -26,7 +26,7 @@ RANK = 1e-9  # singular values below this share of the largest count as zero
 
 
 class Velocities(NamedTuple):
-    """Generalized velocities that fit measured twists, and what they leave unexplained."""
+    """Generalized velocities that fit measured twists, and the residuals."""
 
     qd: Vector  # (n,)
     residuals: dict[str, Vector]  # {body name: measured twist less that of qd, (6,) [rad/s, m/s]}

@@ -15,10 +15,10 @@ from softrobot_dynamics.dynamics.response import (
     allocate_response,
     ResponseEntries,
 )
-from softrobot_dynamics.model.drives import drives_of
+from softrobot_dynamics.model.cable_drives import cable_drives_of
 from softrobot_dynamics.recursion.actuation_hessians import fibre_stiffness
+from softrobot_dynamics.recursion.cable_drives import add_cable_stiffness, hold
 from softrobot_dynamics.recursion.derivative_passes import allocate_tangents, tangent_entries
-from softrobot_dynamics.recursion.drives import add_cable_stiffness, hold
 from softrobot_dynamics.recursion.loads import push
 from softrobot_dynamics.recursion.transmission import has_lines
 
@@ -52,7 +52,7 @@ class DerivativeWorkspace:
         self.robot, self.terms, acts = evaluate.robot, evaluate.terms, evaluate.entry
         self.tangents = allocate_tangents(self.robot, model.derivatives())
         self.response, self.command = allocate_response(model), np.zeros(model.m)
-        self.drives, h = drives_of(model, self.robot), self.terms.h
+        self.drives, h = cable_drives_of(model, self.robot), self.terms.h
         held = commanded and bool(model.positioned.any())
         if held:
             self.response.signs[:] = np.where(model.positioned, 0.0, model.signs)
@@ -65,7 +65,7 @@ class DerivativeWorkspace:
         self.parts = ResponseEntries(acts, self.stages.after, *self._stiffening(model, held))
 
     def _stiffening(self, model: CompiledModel, held: bool) -> tuple[Entry, Entry]:
-        """Return what fills the stiffness of fibres, and what adds that of lines, or NOTHING."""
+        """Return entries that fill the stiffness of fibres and add that of lines, or NOTHING."""
         drives, x, lines = self.drives, self.response.x, NOTHING
         given = {'stiffness': self.response.stiffness}
         fibres = entry(fibre_stiffness, robot=self.robot, hessians=model.hessians(), x=x, **given)

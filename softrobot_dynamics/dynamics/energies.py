@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Energies of a robot at a state [J]: of its motion, of its height, of its deformation."""
+"""Kinetic, gravitational and elastic energy of a robot at a state [J]."""
 
 from __future__ import annotations
 

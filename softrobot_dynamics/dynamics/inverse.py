@@ -156,7 +156,7 @@ def _recursion(
     wrenches: Wrenches | None = None,
     joint_wrenches: bool = False,
 ) -> Any:
-    """Return Q, or a tuple of it and what else was asked for: M, joint wrenches."""
+    """Return Q, or a tuple of it and the other results asked for: M, joint wrenches."""
     if joint_wrenches:
         require_tree(model, 'wrenches that joints transmit are')
     n, loads = model.n, read_wrenches(model, wrenches)

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The ramp: equilibria followed from no load to all of it, where Newton's method alone fails."""
+"""Load stepping: follow equilibria from no load to the full load where Newton's method fails."""
 
 from __future__ import annotations
 

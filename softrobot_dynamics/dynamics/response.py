@@ -69,7 +69,7 @@ def add_both(lines, cables, pull, q, force):
 
 
 class ResponseEntries(NamedTuple):
-    """Entries of what :func:`respond` is made of, each compiled once."""
+    """Entries of the parts of :func:`respond`, each compiled once."""
 
     evaluate: Entry  # all terms, by q and qd
     differentiate: Entry  # by q, qd and qdd, after a forward pass

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Settling: where a robot that is let go comes to rest when all its motion is damped."""
+"""Saddle-free Newton method: find where a released, fully damped robot comes to rest."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
@@ -33,22 +33,22 @@ class StaticProblem(Protocol):
         """Return the static residual (n,) and the sizes (n,) of the forces in it."""
 
     def set_share(self, share: float) -> None:
-        """Let only this share of the load act."""
+        """Scale all loads by a share from 0 to 1."""
 
     def stiffness(self, q: Vector, u: Vector, size: Vector) -> tuple[Matrix, Vector]:
-        """Return the tangent stiffness (n, n), made regular by sizes (n,), and what was added."""
+        """Return the tangent stiffness (n, n), its rounding zeroed, and its noise (n,)."""
 
     def linearised(self, q: Vector, u: Vector) -> Linearised:
         """Return the motion about q (n,) under u (m,)."""
 
     def stands(self, found: NewtonResult, u: Vector) -> bool:
-        """Tell whether what was found is balanced, and nothing pushes the robot out of it."""
+        """Tell whether a posture is balanced, and no small motion leaves it."""
 
     def begin_at(self, q: Vector) -> Vector:
-        """Go on from a posture that was reached; return the same in coordinates from now on."""
+        """Restart from a posture; return it in the coordinates used from now on."""
 
     def obstacle(self, q: Vector) -> str:
-        """Return in words what makes q (n,) no posture to rest in, or ''."""
+        """Return in words why q (n,) is no valid posture, or ''."""
 
     def turn(self, step: Vector) -> float:
         """Largest angle [rad] by which a joint or a body turns by a small step (n,) of q."""
@@ -69,7 +69,7 @@ def settle(
     statics: StaticProblem, q: Vector, u: Vector, newton: Callable[[Vector], Any]
 ) -> SettlingResult:
     """
-    Let the robot go at q (n,) under u (m,), and return how it has :class:`SettlingResult`.
+    Release the robot at q (n,) under u (m,), and return its :class:`SettlingResult`.
 
     Steps lead down along every mode of vibration: Newton's, but away from what that would climb
     to. ``newton(q)`` ends them, and where the robot balances on a ridge it gets a push.

@@ -18,7 +18,7 @@ def entries(own: Vector) -> Matrix:
 
 
 class Stability(NamedTuple):
-    """The smallest squared angular frequency [1/s^2], and what follows from all motions."""
+    """The smallest squared angular frequency [1/s^2], and the stability of all motions."""
 
     smallest: float
     stands: bool  # nothing pushes the robot away
@@ -91,7 +91,7 @@ class Linearised(NamedTuple):
 
     def held(self, J: Matrix) -> Complex:
         """
-        Return the eigenvalues (2 (n - c),) [1/s] of what is left while outputs are held.
+        Return the eigenvalues (2 (n - c),) [1/s] of the zero dynamics, while outputs are held.
 
         J (c, n) are the gradients of outputs that forces along them hold where they are; outputs
         that depend on each other count once. Fastest growth first.

@@ -77,13 +77,13 @@ class Statics:
             self._cables = HeldCables(model, self._evaluate.robot, own, commanded)
 
     def set_share(self, share: float) -> None:
-        """From now on let a share, from 0 to 1, of u, gravity and loads act."""
+        """Scale u, gravity and loads by a share from 0 to 1."""
         gravity = share * np.array(self.model.description.gravity, dtype=float)
         self._evaluate.robot.gravity[:] = self._derivatives.robot.gravity[:] = gravity
         self._share = share
 
     def slide(self, ways: Vector) -> None:
-        """From now on tendons rub that slid last as ``ways`` (m,) say: 1, in, -1, out, or 0."""
+        """Set the directions ``ways`` (m,) in which tendons slid last: 1, in, -1, out, or 0."""
         if self._sliding is None and ways.any() and has_friction(self.model):
             self._sliding = Sliding(self.model, self._evaluate, self._commanded)
         self._friction = self._sliding is not None and self._sliding.take(ways)
@@ -106,7 +106,7 @@ class Statics:
 
     def _carried(self, u: Vector) -> Vector:
         """
-        Return the sizes (n,) of what forces along coordinates are the sums of, at any posture.
+        Return the sizes (n,) of the summands of forces along coordinates, at any posture.
 
         Weight beyond, lines that pass by and loads may all cancel, as on a turntable: what is left
         is their rounding. So it is with elastic forces where all is at ease.
@@ -165,7 +165,7 @@ class Statics:
         return q
 
     def obstacle(self, q: Vector) -> str:
-        """Return in words what makes q (n,) no posture to rest in: a body inside out; or ''."""
+        """Return in words why q (n,) is no valid posture: a body would be inside out; or ''."""
         for module, _, own in self.model.description.coordinate_slices():
             stretch = module.body.stretch(q[own]) if own.stop > own.start else 1.0
             if not stretch > 0.0:

@@ -13,10 +13,10 @@ from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.dynamics.arguments import checked, one_of
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
-from softrobot_dynamics.model.drives import drives_of
+from softrobot_dynamics.model.cable_drives import cable_drives_of
 from softrobot_dynamics.model.routes import capstan_of
+from softrobot_dynamics.recursion.cable_drives import hold
 from softrobot_dynamics.recursion.capstan import friction_towards
-from softrobot_dynamics.recursion.drives import hold
 from softrobot_dynamics.recursion.finite_differences import by_second_order
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def checked_ways(name: str, ways: Vector) -> Any:
 
 class Sliding:
     """
-    The force of friction on a model at rest, tendons that slid last as they were told.
+    The force of friction on a model at rest, by the direction in which each tendon slid last.
 
     Tensions fall along each route, or grow, as those of the simulated robot do that slides, see
     :mod:`softrobot_dynamics.recursion.capstan`. u (m,) are commands if ``commanded``. All is in
@@ -76,7 +76,7 @@ class Sliding:
         self._force, self._command = np.zeros((2, model.m))
         acts, along = evaluate.entry, self._force
         if held.any():
-            along, drives = np.zeros(model.m), drives_of(model, evaluate.robot)
+            along, drives = np.zeros(model.m), cable_drives_of(model, evaluate.robot)
             given: Any = {'drives': drives, 'command': self._command, 'h': np.zeros(n)}
             acts = entry(hold, evaluate=acts, **given, force=self._force, along=along)
         capstan: Any = capstan_of(model, evaluate.robot, along)
@@ -90,7 +90,7 @@ class Sliding:
         self._add_friction = cached(run, 'VECTOR, VECTOR', entry=add_friction)
 
     def take(self, ways: Vector) -> bool:
-        """Take the ways (m,) in which tendons slid last, and tell whether any did."""
+        """Set the directions (m,) in which tendons slid last; return whether any did."""
         self._ways[:] = ways
         return bool(self._ways.any())
 

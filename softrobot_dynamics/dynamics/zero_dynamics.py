@@ -28,7 +28,7 @@ def zero_dynamics(
     u: ArrayLike | None = None,
 ) -> NDArray[np.complex128]:
     """
-    Return the eigenvalues [1/s] of what is left to move while outputs are held, largest first.
+    Return the eigenvalues [1/s] of the motions left while outputs are held, largest first.
 
     Linearised at rest at q (n,), with the coordinates of the ``controlled`` actuators (names;
     default: all) held where they are by whatever command that takes: 2 (n - c) for c independent

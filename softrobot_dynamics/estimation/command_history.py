@@ -42,11 +42,11 @@ class CommandHistory:
             del self._times[:old], self._values[:old]
 
     def at(self, time: float) -> Vector:
-        """Return what is in force at a time [s]."""
+        """Return the command in force at a time [s]."""
         return self._values[max(0, bisect_right(self._times, time + ROUNDING) - 1)]
 
     def coverage(self, start: float, end: float) -> Vector:
-        """Return for what share of a time from start to end [s] there were numbers, (m,)."""
+        """Return the share (m,) of the time from start to end [s] with known values."""
         k = max(0, bisect_right(self._times, start + ROUNDING) - 1)
         ends = [*self._times[k + 1 : bisect_left(self._times, end)], end]
         spans = np.diff([start, *ends])

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Measured efforts of actuators, beside the commands: tensions, torques, pressures; outliers."""
+"""Measured efforts of actuators (tensions, torques, pressures), and the gating of outliers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class _EffortSample(NamedTuple):
 
 class EffortMeasurements:
     """
-    So many values (K,) of an effort as they come, in any order; ``counting`` has what counts.
+    Values (K,) of an effort as they arrive, in any order; ``counting`` holds those in use.
 
     ``noise``, ``change`` and ``gate`` are those of an :class:`~.effort_measurements.Effort`. An
     outlier counts as the value before it. Those after a late measurement are compared with it, so
@@ -108,7 +108,7 @@ def _time_of(reading: _EffortSample) -> float:
 @dataclass(frozen=True, kw_only=True)
 class Effort:
     """
-    Load cells, torque or pressure sensors of some actuators; what they say counts for commands.
+    Load cells, torque or pressure sensors of some actuators, used in place of commands.
 
     So lag, delay and friction on the way to them need not be known. Values (K,) are in the units
     of the actuators, in the order of the ``names``, NaN for one that is not measured: its command
@@ -193,11 +193,11 @@ class EffortHistory:
         return self._measured[effort][1].add(time, values)
 
     def measured(self, effort: str, start: float, end: float) -> Vector:
-        """Return for what share of a time [s] values of an effort, not commands, counted, (K,)."""
+        """Return the share (K,) of a time [s] in which values of an effort replaced commands."""
         return self._measured[effort][1].counting.coverage(start, end)
 
     def at(self, time: float) -> Vector:
-        """Return what acts at a time [s]."""
+        """Return the efforts at a time [s]."""
         series = self._measured.values()
         measured = ((which, each.counting.at(time)) for which, each in series)
         return _with(self._commanded.at(time), measured)
@@ -212,7 +212,7 @@ class EffortHistory:
 
 
 def _with(u: Vector, measured: Iterator[tuple[Integers, Vector]]) -> Vector:
-    """Return u (m,) with what was measured in its place."""
+    """Return u (m,) with measured efforts in place of commands."""
     own = None
     for numbers, values in measured:
         own = u.copy() if own is None else own

@@ -2,20 +2,20 @@
 """
 Covariance that the noise of measured efforts adds to the filter state, S S^T and N.
 
-A value is off by sigma, independently of the next one, and counts for 1 / rate. So of the force
-A u, A = dnu/du, errors are a process of spectral density A sigma^2 A^T / rate: white to what moves
-more slowly than values come, and not to soft bodies, whose damping lets them follow at once. They
-are off by what the last value is, not by the mean of those in a step of h. Hence two columns for
-each actuator, of a force with the deviation sigma / (rate h)^1/2:
+The error sigma of each value is independent of the next one and acts for 1 / rate. So the error of
+the force A u, A = dnu/du, has the spectral density A sigma^2 A^T / rate: white noise to motions
+that are slower than the values. Overdamped soft bodies follow at once: their error is that of the
+last value, not of the mean over a step of h. Hence two columns for each actuator, of a force with
+the deviation sigma / (rate h)^1/2:
 
-- one that acts all the time. Alone it is exact for one value a step;
-- with r = rate h > 1 values a step, another that is -(1 + 2^1/2) in the first step of backward
-  Euler's method, of the two that settle it, and 1 in the second. It moves no momentum, and what
-  damping holds back as much as (1 + 2^1/2)^2 of a steady one would: with its share of
-  (r - 1) / (1 + 2^1/2)^4, at most a third, that ends as the last value alone has it; a third is
-  what white noise does to positions in a step.
+- one that acts throughout the step. Alone it is exact for one value a step;
+- with r = rate h > 1 values a step, another of -(1 + 2^1/2) in the first backward Euler step of
+  the two that settle it, and 1 in the second. It changes no momentum, and moves overdamped
+  coordinates (1 + 2^1/2)^2 times as far as a steady force: with its share of
+  (r - 1) / (1 + 2^1/2)^4, at most a third, these end as under the last value alone; a third is
+  the variance of positions that white noise leaves in a step.
 
-Where values are rarer than steps, what follows at once is said to be known less well than it is.
+With fewer values than steps the uncertainty of overdamped coordinates is overestimated.
 """
 
 from __future__ import annotations
@@ -27,34 +27,39 @@ import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.estimation.square_root import PredictionArrays, settle, triangularise
+from softrobot_dynamics.estimation.square_root_filter import (
+    PredictionArrays,
+    settle,
+    triangularise,
+)
 from softrobot_dynamics.simulation.integrators.exponential_step import GAMMA, ONCE, TWICE
 
 if TYPE_CHECKING:
     from softrobot_dynamics.dynamics.derivatives import Differentiator
     from softrobot_dynamics.estimation.effort_measurements import Effort, EffortHistory
 
-_AT_ONCE = TWICE**4  # of the second column, as variances: what damping holds back
-_WHITE = 1.0 / 3.0  # of white noise, the most
+_OVERDAMPED = TWICE**4  # gain of the second column on overdamped coordinates, as variance
+_WHITE = 1.0 / 3.0  # of white noise, the largest share
 
 
 class EffortNoise(NamedTuple):
-    """Work arrays of :func:`blur`, for p efforts that are measured with noise."""
+    """Work arrays of :func:`add_effort_noise`, for p efforts that are measured with noise."""
 
-    forces: Matrix  # (p, n) that their errors are, along y of each
+    forces: Matrix  # (p, n) generalized force of a unit error of each
     steady: Vector  # (p,) deviations of the first columns
-    swinging: Vector  # (p,) of the second ones
+    swinging: Vector  # (p,) of the second columns
     start: Matrix  # (N, 2 p)
     once: Matrix  # (N, 2 p)
     twice: Matrix  # (N, 2 p)
     array: Matrix  # (N, N + 2 p)
 
 
-class Gauges:
+class NoisyEfforts:
     """
-    Efforts with noise, at least one, on the way of a Mover, which has a Spreading and others.
+    Measured efforts with noise, whose errors enter the covariances of a prediction.
 
-    ``blur`` is to be called right after the covariances were moved by the same step.
+    ``prediction`` are the work arrays of :func:`~.square_root_filter.predict`; ``add_noise`` is to
+    be called right after it, for the same step.
     """
 
     def __init__(
@@ -79,20 +84,22 @@ class Gauges:
             array=np.zeros((N, N + 2 * p)),
         )
         room = prediction._replace(push=np.zeros(2 * p))
-        self._blur = cached(blur, w=room, b=self._work)
+        self._add_noise = cached(add_effort_noise, w=room, b=self._work)
 
-    def blur(self, S: Matrix, N: Matrix, start: float, h: float, acting: EffortHistory) -> None:
-        """Let errors of what counted from a start [s] on, for h [s], into S and N (N, N)."""
+    def add_noise(
+        self, S: Matrix, N: Matrix, start: float, h: float, acting: EffortHistory
+    ) -> None:
+        """Add the noise of efforts used from a start [s] on, for h [s], to S and N (N, N)."""
         each = [acting.measured(effort.name, start, start + h) for effort in self._efforts]
         shares, values = np.concatenate(each), self._rates * h
         if not shares.any():
             return
         work = self._work
         np.multiply(self._noise, np.sqrt(shares / values), out=work.steady)
-        swinging = np.clip((values - 1.0) / _AT_ONCE, 0.0, _WHITE)
+        swinging = np.clip((values - 1.0) / _OVERDAMPED, 0.0, _WHITE)
         np.multiply(work.steady, np.sqrt(swinging), out=work.swinging)
         self._fill()
-        self._blur(S, N, h)
+        self._add_noise(S, N, h)
 
     def _fill(self) -> None:
         """Fill the forces, where the robot was differentiated."""
@@ -107,8 +114,8 @@ class Gauges:
 
 
 @kernel
-def blur(w, b, S, N, h):
-    """Let errors of efforts into S and N (N, N), right after :func:`~.square_root.predict`."""
+def add_effort_noise(w, b, S, N, h):
+    """Add the noise of efforts to S and N (N, N), which `predict` has just filled."""
     n, p, size, g = len(w.M), len(b.steady), len(S), GAMMA * h
     for i in range(n):
         row = b.start[2 * n + i]

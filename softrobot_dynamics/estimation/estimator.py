@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The state of a robot, and the force on it, from commands and measurements as they come."""
+"""Estimate the state of a robot, and the force on it, from commands and measurements."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from softrobot_dynamics.dynamics.arguments import checked, checked_time
 from softrobot_dynamics.dynamics.calls import jacobian
 from softrobot_dynamics.dynamics.contacts import near_points
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
-from softrobot_dynamics.estimation.correction import Correction
 from softrobot_dynamics.estimation.effort_measurements import EffortHistory
 from softrobot_dynamics.estimation.estimates import Estimate, estimate_of, Innovation
 from softrobot_dynamics.estimation.external_wrench import (
@@ -26,13 +25,14 @@ from softrobot_dynamics.estimation.external_wrench import (
     Push,
 )
 from softrobot_dynamics.estimation.filter_state import FilterState, StatePredictor
+from softrobot_dynamics.estimation.kalman_update import KalmanUpdate
 from softrobot_dynamics.estimation.noise_covariance import beginning
 from softrobot_dynamics.estimation.observability import Observability, observability
 from softrobot_dynamics.estimation.priors import extent, force_factor, initial_factor
 from softrobot_dynamics.estimation.sensors.contract import BoundRobot
 from softrobot_dynamics.estimation.servo_drives import require_estimable
 from softrobot_dynamics.estimation.settings import EstimatorSource, load_estimator
-from softrobot_dynamics.estimation.square_root import covariance_of
+from softrobot_dynamics.estimation.square_root_filter import covariance_of
 from softrobot_dynamics.model.pickling import Pickleable
 from softrobot_dynamics.schema.bounds import is_number
 
@@ -57,10 +57,10 @@ class Estimator(Pickleable):
     A Kalman filter of a robot: commands and measurements in, state and force from outside out.
 
     It is an extended one: it predicts by steps of the simulator and their derivatives, and
-    corrects by the Jacobians of what the sensors measure, see
-    :mod:`softrobot_dynamics.estimation.square_root`. The force from outside (n,), generalized,
-    stands also for what is wrong in the model, but for shares by which all of its inertia,
-    stiffness or damping may be off (``model_error``): these are learned as the robot moves.
+    updates by the Jacobians of what the sensors measure, see :mod:`~.square_root_filter` and
+    :mod:`~.kalman_update`. The external force (n,), generalized, stands also for errors of the
+    model, but for shares by which all of its inertia, stiffness or damping may be off
+    (``model_error``): these are estimated as the robot moves.
 
     ``given`` is a path to a YAML file, a mapping, a list of sensors, or EstimatorSettings, see
     :mod:`softrobot_dynamics.estimation.settings`. Measurements may come late and in any order: a
@@ -79,9 +79,9 @@ class Estimator(Pickleable):
         force = force_factor(there, own.disturbance)
         shares = own.model_error.deviations
         self._prior = initial_factor(there, own.initial, force, shares)
-        self._mover = StatePredictor(model, force, shares, own)
-        place = BoundRobot(model, self._mover.differentiate, self._mover.u)
-        self._bound = [Correction(sensor, place, self._mover.E) for sensor in own.sensors]
+        self._predictor = StatePredictor(model, force, shares, own)
+        place = BoundRobot(model, self._predictor.differentiate, self._predictor.u)
+        self._updates = [KalmanUpdate(sensor, place, self._predictor.E) for sensor in own.sensors]
         self._patience = 2.5 / min(sensor.rate for sensor in own.sensors)  # [s]: all have spoken
         self._numbers = {sensor.name: i for i, sensor in enumerate(own.sensors)}
         self._efforts = {effort.name: effort for effort in own.efforts}
@@ -91,7 +91,7 @@ class Estimator(Pickleable):
         self._warm()
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return what makes another estimator; it is pickled and copied with all it has heard."""
+        """Return the arguments that make another estimator; copies and pickles keep its state."""
         return (self.model, self.settings), {}
 
     def begin(
@@ -122,7 +122,7 @@ class Estimator(Pickleable):
         N = beginning(covariance_of(S), n)
         state = FilterState(checked_time('time', time), x, S, N)
         self._commands.begin(u)
-        self._mover.begin(q)
+        self._predictor.begin(q)
         self._moments = [_Moment(state, None, np.zeros(0), state.time)]
         self._ahead: tuple[float, Vector] | None = None
 
@@ -145,7 +145,7 @@ class Estimator(Pickleable):
         number = self._numbers.get(sensor)
         if number is None and sensor not in self._efforts:
             raise UnknownNameError('sensor', sensor, (*self._numbers, *self._efforts))
-        own: Any = self._efforts[sensor] if number is None else self._bound[number].sensor
+        own: Any = self._efforts[sensor] if number is None else self._updates[number].sensor
         z, time = own.read(value), checked_time('time', time) - own.delay
         place = bisect_right(self._moments, time, key=_time_of)
         gated = (0.0, 0, 0) if number is not None else self._commands.measure(time, sensor, z)
@@ -157,10 +157,10 @@ class Estimator(Pickleable):
         del self._moments[place:]
         found = Innovation(sensor, time, *gated, too_old=False, late=bool(later))
         if number is not None:
-            found = self._take(number, z, time)._replace(late=bool(later))
+            found = self._process(number, z, time)._replace(late=bool(later))
         for moment in later:
             if moment.sensor is not None:
-                self._take(moment.sensor, moment.z, moment.state.time)
+                self._process(moment.sensor, moment.z, moment.state.time)
         if number is not None or later:
             self._ahead = None
         self._forget()
@@ -177,7 +177,7 @@ class Estimator(Pickleable):
         time, n = checked_time('time', time), self.model.n
         x, P = self._at(time, covariance)
         x = x.copy()
-        x[2 * n : 3 * n] += self._mover.touch
+        x[2 * n : 3 * n] += self._predictor.touch
         return estimate_of(time, x, n, P)
 
     def _at(self, time: float, covariance: bool = False) -> tuple[Vector, Matrix | None]:
@@ -188,13 +188,13 @@ class Estimator(Pickleable):
             raise ArgumentError('time', time, f'a time from {known:g} s on')
         state = self._moments[place - 1].state
         if covariance:
-            moved = self._mover.move(state.copy(), time, self._commands)
+            moved = self._predictor.predict(state.copy(), time, self._commands)
             return moved.x, covariance_of(moved.S)
         start, x = state.time, state.x.copy()
         newest = place == len(self._moments)
         if newest and self._ahead is not None and self._ahead[0] <= time:
             start, x = self._ahead
-        self._mover.move_mean(x, start, time, self._commands)
+        self._predictor.predict_mean(x, start, time, self._commands)
         if newest:
             self._ahead = time, x
         return x, None
@@ -214,12 +214,12 @@ class Estimator(Pickleable):
         if time is not None:
             at = checked_time('time', time)
             x, _ = self._at(at)
-        bound = self._bound[number]
-        self._mover.take(x, at)
-        self._mover.u[:] = self._commands.at(at)
-        observed = bound.observation.observed
-        bound.observation.observe(x[:n], x[n : 2 * n], np.zeros(len(observed.predicted)))
-        return bound.sensor.value(observed.predicted)
+        update = self._updates[number]
+        self._predictor.set_state(x, at)
+        self._predictor.u[:] = self._commands.at(at)
+        observed = update.observation.observed
+        update.observation.observe(x[:n], x[n : 2 * n], np.zeros(len(observed.predicted)))
+        return update.sensor.value(observed.predicted)
 
     def push(
         self,
@@ -288,44 +288,46 @@ class Estimator(Pickleable):
             raise ArgumentError('sensors', chosen, 'at least one sensor')
         model, state = self.model, self._moments[-1].state
         u = self._commands.at(state.time) if u is None else checked('u', u, (model.m,))
-        self._mover.take(state.x, state.time)
-        self._mover.u[:], q = u, state.x[: model.n]
-        bound = [self._bound[self._numbers[each]] for each in chosen]
-        seen = [(b.sensor.rate, b.observation) for b in bound]
+        self._predictor.set_state(state.x, state.time)
+        self._predictor.u[:], q = u, state.x[: model.n]
+        update = [self._updates[self._numbers[each]] for each in chosen]
+        seen = [(b.sensor.rate, b.observation) for b in update]
         own = slice(2 * model.n, 3 * model.n)
         force = self._prior[own, own]
-        return observability(model, self._mover.differentiate, seen, force, q, u, horizon)
+        return observability(model, self._predictor.differentiate, seen, force, q, u, horizon)
 
     @property
     def time(self) -> float:
         """The time of the newest measurement [s]."""
         return self._moments[-1].state.time
 
-    def _take(self, number: int, z: Vector, time: float) -> Innovation:
-        """Move on to when a measurement was true, and correct by it."""
-        bound, (before, *_, sound) = self._bound[number], self._moments[-1]
+    def _process(self, number: int, z: Vector, time: float) -> Innovation:
+        """Predict the state at the time of a measurement, and update it by that."""
+        update, (before, *_, sound) = self._updates[number], self._moments[-1]
         ahead, mean = self._ahead, None
         if ahead is not None and ahead[0] <= time:  # most of the way has been gone already
             start, mean = ahead
-            self._mover.move_mean(mean, start, time, self._commands)
-        state = self._mover.move(before.copy(), time, self._commands, mean)
+            self._predictor.predict_mean(mean, start, time, self._commands)
+        state = self._predictor.predict(before.copy(), time, self._commands, mean)
         state = state._replace(time=time)
         self._ahead = None
-        self._mover.take(state.x, time)
-        self._mover.u[:] = self._commands.at(time)
-        bound.observe(state, z)
+        self._predictor.set_state(state.x, time)
+        self._predictor.u[:] = self._commands.at(time)
+        update.observe(state, z)
         doubted = state.copy() if time - sound > self._patience else None
-        verdict, coarse = bound.take(state), 0.0
+        verdict, coarse = update.apply(state), 0.0
         if verdict.accepted > verdict.outliers:
             sound = time
         elif verdict.outliers and doubted is not None:
-            state, coarse = bound.draw(doubted)
+            state, coarse = update.apply_inflated(doubted)
         self._moments.append(_Moment(state, number, z, sound))
         square, numbers, outliers, _ = verdict
-        return Innovation(bound.sensor.name, time, square, numbers, outliers, False, False, coarse)
+        return Innovation(
+            update.sensor.name, time, square, numbers, outliers, False, False, coarse
+        )
 
     def _forget(self) -> None:
-        """Keep of the past what measurements may still have to be put into."""
+        """Keep the past into which late measurements may still have to be inserted."""
         oldest = self.time - self.settings.history
         keep = bisect_right(self._moments, oldest, key=_time_of) - 1
         if keep > 0:
@@ -334,12 +336,12 @@ class Estimator(Pickleable):
     def _warm(self) -> None:
         """Compile all that is called later."""
         step = self.settings.step
-        for bound in self._bound:
-            predicted = bound.observation.observed.predicted
-            self._mover.take(self._moments[-1].state.x)
-            bound.observation.observe(self.model.q0, self._mover.qd, np.zeros(len(predicted)))
+        for update in self._updates:
+            predicted = update.observation.observed.predicted
+            self._predictor.set_state(self._moments[-1].state.x)
+            update.observation.observe(self.model.q0, self._predictor.qd, np.zeros(len(predicted)))
             z = predicted.copy()
-            self._take(self._numbers[bound.sensor.name], z, self.time + step)
+            self._process(self._numbers[update.sensor.name], z, self.time + step)
         self.estimate(self.time + step)
         self.begin(0.0)
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The wrench from outside that explains a generalized force, where it acts, and if any does."""
+"""Estimate the external wrench, and its point, that explain a generalized force."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def fit_push(
 
 
 def _square(weights: Matrix, force: Vector, still: Matrix) -> tuple[float, int]:
-    """Return the normalised square of what weights (n, r) make of a force (n,), and its rank."""
+    """Return the normalised square of a force (n,) weighted by (n, r), and its rank."""
     values, vectors = np.linalg.eigh(weights.T @ still @ weights)
     seen = values > _SEEN * max(values.max(initial=0.0), np.finfo(float).tiny)
     along = (vectors.T @ (weights.T @ force))[seen]
@@ -98,7 +98,7 @@ def _square(weights: Matrix, force: Vector, still: Matrix) -> tuple[float, int]:
 
 def places_along(model: CompiledModel) -> list[MaterialPoint]:
     """
-    Return the tips of all bodies, and what is a quarter, a half, and three of them on the way.
+    Return the tips of all bodies, and points at a quarter, a half and three quarters of them.
 
     That is from its joint straight to the tip at rest or, where the tip is at the joint as that of
     a rigid body may be, to the joints of the next bodies; where the body has matter with a frame.

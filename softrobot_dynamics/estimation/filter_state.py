@@ -14,12 +14,12 @@ from softrobot_dynamics.dynamics.arguments import ROUNDING
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import SimulationDivergedError
 from softrobot_dynamics.estimation.effort_measurements import EffortHistory
-from softrobot_dynamics.estimation.effort_noise import Gauges
+from softrobot_dynamics.estimation.effort_noise import NoisyEfforts
 from softrobot_dynamics.estimation.model_error import Columns, ScaledModel
 from softrobot_dynamics.estimation.noise_covariance import allocate_noise_prediction, predict_noise
 from softrobot_dynamics.estimation.servo_drives import ahead, ServoDifferentiator
 from softrobot_dynamics.estimation.settings import EstimatorSettings
-from softrobot_dynamics.estimation.square_root import allocate_prediction, predict
+from softrobot_dynamics.estimation.square_root_filter import allocate_prediction, predict
 from softrobot_dynamics.model.contacts import forget_contact
 from softrobot_dynamics.recursion.loads import push
 from softrobot_dynamics.simulation.integrators.contract import Inputs
@@ -50,14 +50,14 @@ class StatePredictor:
     """
     Predicts filter states in time, in its own arrays; for one thread.
 
-    ``q``, ``qd``, ``force`` (n,), ``shares`` (k,) and ``u`` (m,) are those of the last move: the
-    simulator's steps, no longer than a ``substep``, under the commands and a force from outside
-    that fades. Covariances move in steps no longer than a ``step``, each by the derivatives at its
-    beginning; the force's in the long run is that of the factor ``noise`` (n, n), that of the
-    shares that of the ``deviations`` (k,): none, or three, which act as forces along ``E`` (n, k),
-    see :mod:`.model_error`. ``touch`` (n,) is the mean force of contact in the last move, 0 unless
-    contact is predicted; ``outside`` (n,) is that and ``force``. Steps [s], how long all that
-    lasts, and the noise of efforts are ``given`` by the settings.
+    ``q``, ``qd``, ``force`` (n,), ``shares`` (k,) and ``u`` (m,) are those of the last prediction:
+    steps of the simulator, no longer than a ``substep``, under the commands and an external force
+    that decays. Covariances are predicted in steps no longer than a ``step``, each by the
+    derivatives at its beginning. The stationary covariance of the force has the factor ``noise``
+    (n, n), that of the shares the ``deviations`` (k,): none, or three, which act as forces along
+    ``E`` (n, k), see :mod:`.model_error`. ``touch`` (n,) is the mean force of contact in the last
+    prediction, 0 unless contact is predicted; ``outside`` (n,) is that and ``force``. Steps [s],
+    decay times and the noise of efforts are ``given`` by the settings.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class StatePredictor:
             predict_noise, w=work, b=allocate_noise_prediction(3 * n + len(deviations))
         )
         noisy = [effort for effort in given.efforts if effort.noise]
-        self._gauges = Gauges(noisy, own, work) if noisy else None
+        self._noisy_efforts = NoisyEfforts(noisy, own, work) if noisy else None
 
     def begin(self, q: Vector) -> None:
         """Restart near q (n,)."""
@@ -99,7 +99,7 @@ class StatePredictor:
         forget_contact(self._contact)
         self.touch[:] = 0.0
 
-    def move(
+    def predict(
         self, state: FilterState, time: float, commands: EffortHistory, mean: Vector | None = None
     ) -> FilterState:
         """
@@ -114,32 +114,32 @@ class StatePredictor:
             return state
         h = (time - now) / count
         for _ in range(count):
-            self.take(x, now)
+            self.set_state(x, now)
             self.u[:] = commands.at(now)
             self.linearise()
             keep = math.exp(-h / self._fading)
             if self._predict(S, h, keep):
                 self._fail(now)
             self._predict_noise(N, h, keep)
-            if self._gauges is not None:
-                self._gauges.blur(S, N, now, h, commands)
+            if self._noisy_efforts is not None:
+                self._noisy_efforts.add_noise(S, N, now, h, commands)
             if mean is not None and count == 1:
-                self.take(mean, now)
+                self.set_state(mean, now)
             else:
-                self._go(now, now + h, commands)
+                self._advance_mean(now, now + h, commands)
             self._write(x)
             now += h
         return FilterState(time, x, S, N)
 
-    def move_mean(self, x: Vector, start: float, time: float, commands: EffortHistory) -> None:
-        """Move x (N,) from a start to a later time [s]."""
+    def predict_mean(self, x: Vector, start: float, time: float, commands: EffortHistory) -> None:
+        """Predict x (N,) from a start to a later time [s]."""
         if time - start > ROUNDING:
-            self.take(x, start)
-            self._go(start, time, commands)
+            self.set_state(x, start)
+            self._advance_mean(start, time, commands)
             self._write(x)
 
-    def take(self, x: Vector, time: float = 0.0) -> None:
-        """Stand at x (N,), with obstacles where they are at a time [s]."""
+    def set_state(self, x: Vector, time: float = 0.0) -> None:
+        """Set the state x (N,), and obstacles to where they are at a time [s]."""
         n, self.differentiate.time = self.model.n, time
         self.q[:], self.qd[:], self.force[:] = x[:n], x[n : 2 * n], x[2 * n : 3 * n]
         if self._columns is not None:
@@ -153,7 +153,7 @@ class StatePredictor:
             x[3 * n :] = self.shares
 
     def linearise(self) -> None:
-        """Differentiate where it stands, under ``u``."""
+        """Differentiate the robot at the state that is set, under ``u``."""
         self._apply(self.u)
         self.differentiate.forward(self.q, self.qd, self.u)
         if self._columns is not None:
@@ -165,7 +165,7 @@ class StatePredictor:
         if self._servos is not None:
             self._servos.setpoint[:] += ahead(self._servos, self.force)
 
-    def _go(self, start: float, end: float, commands: EffortHistory) -> None:
+    def _advance_mean(self, start: float, end: float, commands: EffortHistory) -> None:
         """Advance q and qd, the command of each step its mean; then the force has faded."""
         since, contact = start, self._contact
         self.touch[:] = 0.0

@@ -41,7 +41,7 @@ class ScaledModel:
         return getattr(self._model, name)
 
     def evaluator(self) -> Evaluator:
-        """Return a new Evaluator of what it is with the shares."""
+        """Return a new Evaluator of the model with its errors."""
         own, n = self._model.evaluator(), self._model.n
         self.elastic, self.damping_force, self.inertial = np.zeros((3, n))
         enlarged = entry(
@@ -55,7 +55,7 @@ class ScaledModel:
             damping=self.damping_force,
             inertial=self.inertial,
         )
-        own.go_by(enlarged)
+        own.use_entry(enlarged)
         return own
 
 

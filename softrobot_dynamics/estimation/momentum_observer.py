@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-The force on a robot of which all coordinates and rates are measured: a momentum observer.
+Momentum observer: external force on a robot whose coordinates and rates are measured.
 
 The generalized momentum p = M(q) v changes by ::
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from softrobot_dynamics.annotations import Matrix
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.estimation.square_root import settle
+from softrobot_dynamics.estimation.square_root_filter import settle
 from softrobot_dynamics.kernels.linalg import solve_lower_transposed
 from softrobot_dynamics.kernels.sums import dot, row_times
 from softrobot_dynamics.simulation.integrators.exponential_step import GAMMA, ONCE, TWICE
@@ -63,7 +63,7 @@ def beginning(P: Matrix, n: int) -> Matrix:
 
 @kernel
 def predict_noise(w, b, N, h, keep):
-    """Move N (N, N) by h [s], right after :func:`~.square_root.predict` with its ``w``."""
+    """Move N (N, N) by h [s], right after :func:`~.square_root_filter.predict` with its ``w``."""
     n, g = len(w.M), GAMMA * h
     for _ in range(2):  # Phi (Phi N)' is Phi N Phi', as N is symmetric
         settle(w, g, N, b.once)
@@ -81,7 +81,7 @@ def predict_noise(w, b, N, h, keep):
 
 @kernel
 def update_noise(w, b, N):
-    """Measure N (N, N), right after :func:`~.square_root.update` with its ``w``."""
+    """Measure N (N, N), right after :func:`~.square_root_filter.update` with its ``w``."""
     count, size = int(w.total[1]), len(N)
     if count == 0:
         return

@@ -19,7 +19,7 @@ _FLOOR = 1e-3  # least force along a coordinate, as a share of that on what it m
 _SHARE = 0.05  # of what a coordinate moves of its own body: least that counts at first
 
 
-class Extent(NamedTuple):
+class TipMotion(NamedTuple):
     """Motion of a robot at a posture: Jacobians of tips, angular then linear rows, base axes."""
 
     reach: float  # [m] from the base to the farthest tip; of its matter, where no tip is away
@@ -28,8 +28,8 @@ class Extent(NamedTuple):
     own: Vector  # (n,) how far about it moves the body that it bends or the joint's body [m]
 
 
-def extent(model: CompiledModel, q: Vector) -> Extent:
-    """Return the :class:`Extent` of a robot at q (n,)."""
+def extent(model: CompiledModel, q: Vector) -> TipMotion:
+    """Return the :class:`TipMotion` of a robot at q (n,)."""
     placed, bodies = placement(model, q), range(len(model.body_names))
     far = max(float(np.linalg.norm(placed.pose(body)[:3, 3])) for body in bodies)
     reach = far or model.scales.length  # of a wheel, whose tip is in its axis
@@ -37,10 +37,10 @@ def extent(model: CompiledModel, q: Vector) -> Extent:
     turns, ways = jacobians.reshape(-1, 2, 3, model.n).transpose(1, 0, 2, 3)
     squares = ((_LEVER * reach * turns) ** 2 + ways**2).sum(axis=1)
     scales = np.sqrt(squares.max(axis=0))
-    return Extent(reach, jacobians, scales, reach / model.scales.units)
+    return TipMotion(reach, jacobians, scales, reach / model.scales.units)
 
 
-def force_factor(extent: Extent, given: Disturbance) -> Matrix:
+def force_factor(extent: TipMotion, given: Disturbance) -> Matrix:
     """
     Return the lower factor (n, n) of the covariance of the force from outside.
 
@@ -55,7 +55,7 @@ def force_factor(extent: Extent, given: Disturbance) -> Matrix:
     return np.linalg.cholesky(rows.T @ rows + np.diag(least**2))
 
 
-def initial_factor(extent: Extent, given: Initial, force: Matrix, shares: Vector) -> Matrix:
+def initial_factor(extent: TipMotion, given: Initial, force: Matrix, shares: Vector) -> Matrix:
     """
     Return S (N, N) at the beginning, P = S S^T of (q, qd, force, shares).
 

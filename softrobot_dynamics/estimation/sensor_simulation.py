@@ -50,10 +50,10 @@ class _SimulatedSensor:
         seen, noise = self._observation.observed, self._observation.noise
         self._observation.observe(q, qd, np.zeros(len(seen.predicted)))
         error = noise * random.standard_normal(len(noise))
-        return self.sensor.value(self.sensor.blur(seen.predicted, error))
+        return self.sensor.value(self.sensor.add_noise(seen.predicted, error))
 
 
-class _SimulatedGauge(_SimulatedSensor):
+class _SimulatedEffort(_SimulatedSensor):
     """A simulated measurement of the robot's efforts."""
 
     def __init__(self, effort: Effort, place: BoundRobot) -> None:
@@ -90,7 +90,7 @@ class SimulatedSensors:
         self._place = BoundRobot(model, differentiate, np.zeros(model.m))
         self._seed, self._dropout = seed, dropout
         self._all = [_SimulatedSensor(sensor, sensor.bind(self._place)) for sensor in sensors]
-        self._all += [_SimulatedGauge(effort, self._place) for effort in efforts]
+        self._all += [_SimulatedEffort(effort, self._place) for effort in efforts]
         self.begin(0.0)
 
     def begin(self, time: float) -> None:
@@ -104,7 +104,7 @@ class SimulatedSensors:
         self, time: float, q: Vector, qd: Vector, u: Vector, outside: Vector | None = None
     ) -> list[Reading]:
         """
-        Look at a state under u (m,) at a time [s]; return what has come by now, in order.
+        Measure a state under u (m,) at a time [s]; return the readings that arrived, in order.
 
         ``outside`` (n,) is the generalized force on the robot beside gravity, as of contact, which
         accelerations are due to as well.
@@ -124,7 +124,7 @@ class SimulatedSensors:
 
 class EstimatedSensing:
     """
-    Hears of a robot's states what an estimator makes of measurements; called as a ``Sensing``.
+    Senses the states that an estimator makes of measurements; called as a ``Sensing``.
 
     The robot may differ from the estimator's model, but has its bodies. ``acting()`` is what its
     actuators do (m,), ``touching()`` the generalized force of contact (n,); the estimator knows

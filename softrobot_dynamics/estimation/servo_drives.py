@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 class ServoDifferentiator(Differentiator):
     """
-    A Differentiator of which :meth:`forward` takes what drives with a loop of their own are told.
+    A Differentiator whose :meth:`forward` takes setpoints of drives with their own control loop.
 
     ``evaluate`` is an entry that evaluates the robot with its ``drives``, so that they say what
     forces they need. After :meth:`forward` the rows of ``M``, ``by_state`` and ``stiffness`` of
@@ -54,7 +54,7 @@ class ServoDifferentiator(Differentiator):
         self._actuators, self._u = model.servos.actuators, np.zeros(model.m)
 
     def forward(self, q: Vector, qd: Vector, u: Vector) -> ForwardDynamicsDerivatives:
-        """Return the derivatives under u (m,), drives being told theirs already; see above."""
+        """Return the derivatives under u (m,), the setpoints of drives being set; see above."""
         self._evaluate(q, qd)
         self._u[:] = u
         self._u[self._actuators] = self._drives.effort
@@ -90,7 +90,7 @@ class ServoDifferentiator(Differentiator):
         self._factorise(j)
 
     def _factorise(self, j: Vector) -> None:
-        """Factorise M without what couples other coordinates to those of drives, j."""
+        """Factorise M without the coupling of other coordinates to those of drives, j."""
         separate, r = self.M.copy(), self.response
         separate[:, j] = 0.0
         separate[j, j] = self.M[j, j]
@@ -98,7 +98,7 @@ class ServoDifferentiator(Differentiator):
 
 
 def ahead(drives: ServoDrives, force: Vector) -> Vector:
-    """Return how far (k,) drives go beyond what they are told for a force (n,) from outside."""
+    """Return how far (k,) drives go beyond their setpoints under an external force (n,)."""
     j, w = drives.coordinates, drives.rate
     stiffness = drives.inertia * np.where(drives.positions, w * w, w)
     way: Vector = np.divide(force[j], stiffness, out=np.zeros(len(j)), where=stiffness > 0.0)
@@ -107,7 +107,7 @@ def ahead(drives: ServoDrives, force: Vector) -> Vector:
 
 def require_estimable(model: RobotModel, settings: EstimatorSettings) -> None:
     """
-    Raise ArgumentError for a robot with closures, and for what needs drives that take forces.
+    Raise ArgumentError for a robot with closures, and for sensors that need drives of forces.
 
     Where drives take positions or velocities these are their measured efforts, and shares of the
     model's error.

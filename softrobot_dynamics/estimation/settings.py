@@ -48,7 +48,7 @@ class Disturbance:
 @dataclass(frozen=True)
 class ModelError:
     """
-    By what shares the robot may differ from its model throughout: deviations, 0: not at all.
+    Standard deviations of the relative errors of the model; 0: none.
 
     Of all inertia and weight, of elastic forces, of damping. They are learned as the robot moves,
     and forgotten within ``fading`` [s].
@@ -68,7 +68,7 @@ class ModelError:
 
 @dataclass(frozen=True)
 class Initial:
-    """Deviations of the initial state, of what a coordinate moves of the robot."""
+    """Standard deviations of the initial state, as displacements of the robot."""
 
     position: float = number('m', above=0.0, default=0.02)
     velocity: float = number('m/s', above=0.0, default=0.1)

@@ -116,7 +116,7 @@ class ShapeFit:
         raise NotConvergedError('the fit of a posture', k, float(way))
 
     def _weigh(self, q: Vector, u: Vector, noise: Vector) -> Matrix:
-        """Return what normalises forces (n, n) where u (m,) is measured with noise (m,) at q."""
+        """Return the weights (n, n) that normalise forces where u (m,) has noise (m,), at q."""
         force = self._statics.residual(q, u)[0].copy()
         rows = [self._statics.residual(q, u + each)[0] - force for each in np.diag(noise)]
         square = self._force @ self._force.T + np.transpose(rows) @ np.array(rows)
@@ -126,7 +126,7 @@ class ShapeFit:
     def _left(
         self, q: Vector, u: Vector, seen: Sequence[tuple[Observation, Vector]]
     ) -> tuple[Vector, Matrix]:
-        """Return what is left (k,), normalised, and how fast that goes down with q, (k, n)."""
+        """Return the normalised residuals (k,), and minus their derivatives by q, (k, n)."""
         n = self.model.n
         force, tangent = self._statics.residual(q, u)[0], self._statics.tangent(q, u)
         if len(self._driven):

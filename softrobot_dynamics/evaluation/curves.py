@@ -153,7 +153,7 @@ def _width(names: Sequence[str], columns: int) -> int:
 
 
 def _style(axes: Axes, report: Report, last: bool) -> None:
-    """Give a curve's axes the looks they all share."""
+    """Apply the common style to a curve's axes."""
     axes.set_xlim(0.0, report.run.t[-1] + report.run.period)
     axes.axvspan(0.0, min(report.ramp, report.run.t[-1]), color='#f1f4f7', zorder=0, lw=0)
     axes.grid(color='#e6ebef', lw=0.6)

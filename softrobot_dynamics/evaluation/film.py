@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-The motion of a demo as a film: one turn of what tips follow, or all after the blending in.
+The motion of a demo as a film: one period of the reference, or all after the blending in.
 
 With objects around the robot it is all of the motion.
 """

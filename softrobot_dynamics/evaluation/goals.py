@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Goals of a scene: what should have become of objects and tips at the end of a run."""
+"""Goals of a scene: wanted places of objects and tips at the end of a run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ObjectGoal:
     shift: float | None = number('m', above=0.0, default=None)
 
     def lapses(self, model: CompiledModel, q: Matrix, t: Vector) -> Iterator[str]:
-        """Yield in words what is missing after a run through q (T, n) at times (T,) [s]."""
+        """Yield in words how the goal was missed after a run through q (T, n) at times (T,) [s]."""
         fate = object_outcome(model, _index(model, self.object), q, t)
         if self.rise is not None:
             if fate.rise < self.rise:
@@ -50,7 +50,7 @@ class PassageGoal:
     beyond: float = number('m', above=0.0)
 
     def lapses(self, model: CompiledModel, q: Matrix, t: Vector) -> Iterator[str]:
-        """Yield in words what is missing after a run through q (T, n) at times (T,) [s]."""
+        """Yield in words how the goal was missed after a run through q (T, n) at times (T,) [s]."""
         way = _passed(model, _index(model, self.body), self.tube, q, t)
         wanted = f'of at least {_mm(self.beyond)}'
         if way is None:
@@ -63,7 +63,7 @@ def missed(
     model: CompiledModel, goals: Sequence[ObjectGoal | PassageGoal], q: Matrix, t: Vector
 ) -> tuple[str, ...]:
     """
-    Return in words what is missing of some goals after a run through q (T, n); (): nothing.
+    Return in words the goals that were missed after a run through q (T, n); (): none.
 
     ``model`` is the robot in its surroundings, ``t`` (T,) [s] the time by which obstacles move.
     ArgumentError for a name that there is not.

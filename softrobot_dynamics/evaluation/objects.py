@@ -80,7 +80,7 @@ def object_outcome(model: CompiledModel, index: int, q: Matrix, t: Vector) -> Ob
 
 
 def _touching(model: CompiledModel, q: Vector, t: float, name: str) -> set[str]:
-    """Return what touches an object at q (n,) at a time [s]."""
+    """Return the names of bodies and obstacles that touch an object at q (n,), at a time [s]."""
     found = contacts(model, q=q, t=t)
     return {
         other

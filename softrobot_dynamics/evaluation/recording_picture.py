@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The picture of one recording, whichever node it is of: what it has, in time."""
+"""The picture of one recording of any node: its columns over time."""
 
 from collections.abc import Sequence
 from os import PathLike

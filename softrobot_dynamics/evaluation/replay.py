@@ -101,7 +101,7 @@ class _Player:
         self._led = self._anew = False
 
     def play(self, progress: Callable[[float], object] | None) -> Replay:
-        """Go through all ticks."""
+        """Replay all ticks."""
         data, compared, safe, led = self._recording, 0, 0, None
         running = data.facts['modes'].index('running')
         gaps = np.flatnonzero(np.diff(data.columns.get('tick', ())) != 1)
@@ -138,7 +138,7 @@ class _Player:
         return Difference(k, t, name, float(recorded[i]), float(u[i]))
 
     def _read_orders(self, k: int) -> None:
-        """Have the orders be those that the loop took up in tick k."""
+        """Set the orders to those that the loop applied in tick k."""
         took = int(self._recording['orders'][k])
         if not took:
             return
@@ -160,7 +160,7 @@ class _Player:
             limiter.last[:], limiter.known = before, bool(np.isfinite(before).all())
 
     def _reference(self, took: int) -> Any:
-        """Return what was turned to, a new object: what the parameters say, or a hold."""
+        """Return the new reference, a new object: that of the parameters, or a hold."""
         if took & TakenOrders.HOLDS:
             return HoldOrder()
         restarted = not took & TakenOrders.BEGAN and self._plan is not None
@@ -172,7 +172,7 @@ class _Player:
         return self._plan._replace(beginning=self._beginning)
 
     def _read_changes(self, k: int) -> None:
-        """Take in the parameters that were noted before the tick after k."""
+        """Apply the parameters noted before the tick after k."""
         times = self._recording['log_time']
         end = times[k + 1] if k + 1 < len(times) else np.inf
         while self._changes and self._changes[0][0] < end:

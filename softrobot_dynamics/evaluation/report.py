@@ -65,7 +65,7 @@ def prepare_json(path: str | PathLike[str]) -> None:
 
 
 def save_facts(folder: Path, plan: RunPlan, tolerance: float, duration: float | None) -> None:
-    """Write down what is run, so that it can be drawn again: the robot and all parameters."""
+    """Save the robot and all parameters of a run, so that it can be drawn again."""
     source = Path(shipped('robots').get(plan.robot, plan.robot)).resolve()
     shutil.copyfile(source, folder / ROBOT)
     if plan.simulation['surroundings']:
@@ -111,7 +111,7 @@ def surrounded(
 
 
 def plant_in_words(values: Mapping[str, Any]) -> str:
-    """Return in words what the simulation's parameters make otherwise than the robot file."""
+    """Return in words the differences of the simulated robot from the robot file."""
     parts = [Path(each).name if Path(each).is_file() else each for each in values['plant']]
     if values['payload.body'] and values['payload.mass']:
         mass = in_words(values['payload.mass'], 'kg')

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Report(NamedTuple):
-    """A demo and what came out of it."""
+    """A demo and its results."""
 
     model: CompiledModel
     run: records.Run

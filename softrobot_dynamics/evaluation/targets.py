@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Desired and actual positions of the tips of bodies in time."""
+"""Desired and actual positions of the tips of bodies over time."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Display(Protocol):
         """Show a line."""
 
     def stage(self, text: str) -> AbstractContextManager[None]:
-        """Say what is going on within this context, and for how long."""
+        """Show the stage of this context, and how long it takes."""
 
     def live(
         self, subject: Subject
@@ -88,7 +88,7 @@ class PlainDisplay:
 
     @contextlib.contextmanager
     def stage(self, text: str) -> Iterator[None]:
-        """Say what is going on, and in the end how long it took."""
+        """Show the stage, and in the end how long it took."""
         self.say(f'{text} ...')
         started = time.monotonic()
         yield
@@ -122,7 +122,7 @@ class RichDisplay:
 
     @contextlib.contextmanager
     def stage(self, text: str) -> Iterator[None]:
-        """Say what is going on, and for how long."""
+        """Show the stage, and how long it takes."""
         columns = SpinnerColumn(finished_text='[green]✓'), TextColumn('{task.description}')
         with Progress(*columns, TimeElapsedColumn(), console=self._console) as progress:
             task = progress.add_task(text, total=1)
@@ -241,7 +241,7 @@ def _doing(controller: dict[str, Any]) -> str:
 
 
 def loop_rows(diagnostics: dict[str, Any]) -> Any:
-    """Return (name, value, remark) of what the nodes report about themselves, once a second."""
+    """Return (name, value, remark) of the diagnostics of the nodes, once a second."""
     simulation, controller = (diagnostics.get(name, {}) for name in ('simulation', 'controller'))
     trip = simulation.get('round trip p50 / p99 / max [us]', '')
     rate = simulation.get('rate [Hz]', '')
@@ -253,7 +253,7 @@ def loop_rows(diagnostics: dict[str, Any]) -> Any:
 
 
 def _filled(snapshot: LoopSnapshot, last: LoopSnapshot | None) -> LoopSnapshot:
-    """Return `snapshot` with what is missing as it was last."""
+    """Return `snapshot` with missing values as they were last."""
     if last is None:
         return snapshot
     return LoopSnapshot._make(old if new is None else new for new, old in zip(snapshot, last))

@@ -161,7 +161,7 @@ def unseen(run: Run, task: Task) -> tuple[str, ...]:
 
 def ways_of(run: Run, task: Task) -> Any:
     """
-    Return what the errors of each output are compared with (c,), in its own unit.
+    Return the travel of each output (c,), in its own unit, with which its errors are compared.
 
     That is how far its reference goes once it is blended in, or where none of its kind moves then
     to speak of, on the way there; at least a tenth of what the farthest of its kind does, or
@@ -230,7 +230,7 @@ def nothing(lapses: Iterable[str]) -> Figures:
 
 
 def write_json(path: Path, figures: Figures) -> None:
-    """Write the Figures for machines; what is None becomes null."""
+    """Write the Figures as JSON; None becomes null."""
     text = json.dumps(figures._asdict(), indent=2, allow_nan=False)
     path.write_text(text + '\n', encoding='utf-8')
 

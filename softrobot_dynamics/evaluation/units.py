@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""In which units a demo shows what is in SI units, and in those of the actuators."""
+"""Convert SI units, and those of actuators, to the units that a demo shows."""
 
 from collections.abc import Sequence
 from typing import TypeVar

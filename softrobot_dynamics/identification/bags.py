@@ -45,7 +45,7 @@ def _files_in(folder: Path) -> list[Path]:
 
 @contextmanager
 def _readable(path: Path) -> Iterator[list[Path]]:
-    """Yield paths of a bag that rosbags reads: what lacks metadata or an end is made whole."""
+    """Yield paths of a bag that rosbags can read; one without metadata or an end is completed."""
     files = [path] if path.is_file() else _files_in(path)
     cut = []
     if any(file.suffix == '.mcap' for file in files):
@@ -63,7 +63,7 @@ def _readable(path: Path) -> Iterator[list[Path]]:
 
 
 def _recovered(file: Path, target: Path) -> Path:
-    """Write what is whole of a file that was cut, and warn until when that is."""
+    """Write the whole messages of a truncated file, and warn until when they are."""
     from softrobot_dynamics.recordings.mcap_recovery import recover
 
     last = recover(file, target)
@@ -149,7 +149,7 @@ class Bag:
         return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
 
     def _number(self, column: str, message: object, field: str) -> float | None:
-        """Return what a message has in a field; None: nothing, as of a joint that is not there."""
+        """Return the value of a field of a message; None: there is none, as of a missing joint."""
         value: Any = message
         rest = field
         while rest:
@@ -169,7 +169,7 @@ class Bag:
     def _place(
         self, column: str, message: object, values: Sequence[Any], rest: str
     ) -> float | None:
-        """Return what is in a list by a name, or by a place."""
+        """Return the entry of a list by a name, or by an index."""
         for names in _NAMES:
             listed = list(getattr(message, names, ()))
             if rest in listed:

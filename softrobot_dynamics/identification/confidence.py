@@ -30,7 +30,7 @@ class Confidence(NamedTuple):
 
 def without(derivatives: Matrix, others: Matrix) -> tuple[Matrix, int]:
     """
-    Return derivatives (N, p) less what ``others`` (N, c) can make up for, and their rank.
+    Return derivatives (N, p) projected off those of ``others`` (N, c), and their rank.
 
     So numbers that had to be fitted as well are accounted for, whether the data show them or not.
     """
@@ -73,7 +73,7 @@ def confidence(
 
 
 def direction_in_words(direction: Vector, parameters: Sequence[FitParameter]) -> str:
-    """Say in words what a direction (p,) of x is that data do not show."""
+    """Return in words a direction (p,) of x that the data do not determine."""
     share = direction / direction[np.argmax(np.abs(direction))]
     words = [
         f'{p.name} {10.0 * part:+.2g} %{"" if p.relative else " of its range"}'
@@ -87,7 +87,7 @@ def direction_in_words(direction: Vector, parameters: Sequence[FitParameter]) ->
 
 def design(known: Matrix, candidates: Sequence[Matrix], count: int) -> list[int]:
     """
-    Return which candidates add most to what is known, one after the other (D-optimal, greedy).
+    Return the candidates that add most information, one after the other (D-optimal, greedy).
 
     By information matrices: ``known`` (p, p), and derivatives (N, p) of each candidate.
     """

@@ -70,7 +70,7 @@ def excite(
     shares = np.minimum(share, _RATED * model.rate_limit / np.maximum(rates, 1e-300))
     for _ in range(_TRIALS):
         u = rest + shares * shape
-        trouble = _trouble(model, t, u)
+        trouble = _failure(model, t, u)
         if not trouble:
             return Excitation(t, u, shares)
         shares = 0.5 * shares
@@ -125,8 +125,8 @@ def _fade_in_and_out(x: Vector, end: float = 2.0) -> Vector:
     return x**3 * (10.0 - 15.0 * x + 6.0 * x**2)
 
 
-def _trouble(model: CompiledModel, t: Vector, u: Matrix) -> str:
-    """Return in words what happens to the robot under commands u (K, m) in time, or ''."""
+def _failure(model: CompiledModel, t: Vector, u: Matrix) -> str:
+    """Return in words why the robot cannot be moved by commands u (K, m) over time, or ''."""
     try:
         q = equilibrium(model, command=u[0], q0=model.q0).q
     except NotConvergedError:

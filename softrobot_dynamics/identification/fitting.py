@@ -140,7 +140,7 @@ def rms(residuals: Array) -> float:
 
 
 def of_markers(data: Data, off: Matrix) -> Array:
-    """Return what of residuals (P, C) is of markers, (P, K, 3) [m]."""
+    """Return the residuals of markers, (P, K, 3) [m], among residuals (P, C)."""
     K = len(data.markers)
     return off[:, : 3 * K].reshape(len(off), K, 3)
 
@@ -169,7 +169,7 @@ def identify(
     progress: Callable[[str], object] | None = None,
 ) -> Identification:
     """
-    Fit numbers of a robot file to what was measured, and return the :class:`Identification`.
+    Fit numbers of a robot file to measurements, and return the :class:`Identification`.
 
     ``data`` are :class:`.Postures` that were held, or a :class:`.Motion`. ``fit`` names them, as
     :func:`.parameters.read_parameters` takes it. Further ``starts`` are

@@ -33,7 +33,7 @@ _EXACT = 1e-9  # of the data's size, residuals that are rounding: of data that a
 
 
 def predictor_of(parameters: FitParameters, data: Data) -> Predictor | MotionPredictor:
-    """Return what predicts such data."""
+    """Return the predictor of such data."""
     if isinstance(data, Motion):
         return MotionPredictor(parameters, data)
     return Predictor(parameters, data)
@@ -41,7 +41,7 @@ def predictor_of(parameters: FitParameters, data: Data) -> Predictor | MotionPre
 
 def _size_of(data: Data) -> float:
     """
-    Return the size of what was measured, weighted: how far it is from its mean, or from zero.
+    Return the size of the measurements, weighted: the deviation from their mean, or from zero.
 
     Of all that is compared with residuals, which have the unit of the weights.
     """
@@ -55,7 +55,7 @@ def _size_of(data: Data) -> float:
 
 class LeastSquaresProblem:
     """
-    Residuals of what was measured, weighted, for scipy; one for a fit.
+    Weighted residuals of measurements, for scipy; one for a fit.
 
     Below them are those of states that are fitted, too, from the first guess: small, for what the
     data hardly show of these should not run away; and those of places of markers, as well as they
@@ -89,12 +89,12 @@ class LeastSquaresProblem:
         self._size = _size_of(data)
 
     def predicted(self, z: Vector) -> Matrix:
-        """Return what would be measured (P, C); raises."""
+        """Return the predicted measurements (P, C); raises."""
         found: Matrix = self.predictor.points(z).reshape(self._measured.shape)
         return found
 
     def residuals(self, z: Vector) -> Vector:
-        """Return what is off (N,), weighted; raises."""
+        """Return the weighted residuals (N,); raises."""
         off = ((self.predicted(z) - self._measured) * self._weights)[self._seen]
         before = self._one * self._parameters.off(z[: self._p])
         return np.r_[off, self._anchors * (z - self._begun)[self._p :], before]

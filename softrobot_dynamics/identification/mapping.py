@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Postures and motions from tables, and a mapping that says what their columns are.
+Read postures and motions from tables, by a mapping that gives the meaning of their columns.
 
     commands:
       tendon_1: {column: tension_1, unit: N}
@@ -26,6 +26,7 @@ from softrobot_dynamics.annotations import Array, Complaints, Matrix, Vector
 from softrobot_dynamics.dynamics.tendon_friction import WORDS
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem, UnknownNameError
 from softrobot_dynamics.identification.bags import Bag, is_bag
+from softrobot_dynamics.identification.csv_tables import CsvTable
 from softrobot_dynamics.identification.motions import Coordinate, held, Motion, motion, STARTS
 from softrobot_dynamics.identification.postures import (
     BY_ROWS,
@@ -35,7 +36,6 @@ from softrobot_dynamics.identification.postures import (
     read_ways,
     ways_of,
 )
-from softrobot_dynamics.identification.tables import CsvTable
 from softrobot_dynamics.schema.fields import choice, items, nested, number, text, vector
 from softrobot_dynamics.schema.parsing import custom, parse, Problems
 from softrobot_dynamics.schema.units import UNITS, units_of
@@ -79,7 +79,7 @@ class _Marker:
     deviation: float = number('m', at_least=0.0, default=0.0)
 
     def validate(self) -> Complaints:
-        """Yield what is wrong with the columns."""
+        """Yield faults of the columns."""
         if len(self.columns) != 3:
             yield 'columns', self.columns, 'three names of columns: of x, y and z'
 
@@ -120,7 +120,7 @@ class Mapping:
     sliding: str = choice((*WORDS, BY_ROWS), default='none')
 
     def validate(self) -> Complaints:
-        """Yield what is wrong."""
+        """Yield contradictory entries."""
         if not (self.markers or self.coordinates):
             yield 'markers', self.markers, 'markers, or of a motion coordinates'
         if self.coordinates and not self.time:

@@ -10,7 +10,7 @@ from typing import NamedTuple, TYPE_CHECKING
 import numpy as np
 from softrobot_dynamics.errors import DescriptionError, NotConvergedError, SimulationDivergedError
 from softrobot_dynamics.identification.fitting import fitted, Identification, rms_of
-from softrobot_dynamics.identification.omitted_in_fit import doubts
+from softrobot_dynamics.identification.omitted_in_fit import omitted_strain_questions
 from softrobot_dynamics.identification.strains import least_order, Strain, with_strains
 from softrobot_dynamics.identification.validation import cross_validate, Validation
 
@@ -69,10 +69,10 @@ def choose(
     al. 1984, Sec. 3.4.3]; that of the differences, group by group.
 
     A strain that a rod leaves out is an assumption, not a number to be fitted: the material says
-    how stiff the rod is in it. So those that would move markers by half of what the fit leaves
-    (:func:`.doubts`) are there from the beginning, if the error without them is not less by more
-    than one standard error: that postures do not show a strain does not make a rod rigid. Higher
-    orders, and strains that matter less, are taken as numbers are.
+    how stiff the rod is in it. Strains that would move markers by half of the residual
+    (:func:`.omitted_strain_questions`) are included from the beginning, unless the error without
+    them is smaller by more than one standard error: that postures do not show a strain does not
+    make a rod rigid. Higher orders, and strains that matter less, are chosen as numbers are.
     """
     search = _ModelSearch(found, tuple(strains), loss, folds, progress)
     path = search.path({})
@@ -101,7 +101,11 @@ class _ModelSearch:
 
     def needed(self) -> dict[Strain, int]:
         """Return strains that are left out and matter under these commands, at order 0."""
-        asked = {(d.omitted.body, d.omitted.name) for d in doubts(self._found) if d.question}
+        asked = {
+            (d.omitted.body, d.omitted.name)
+            for d in omitted_strain_questions(self._found)
+            if d.question
+        }
         return {
             s: 0
             for s in self._strains

@@ -57,7 +57,7 @@ class _SimulatedMotion(NamedTuple):
 
 class MotionPredictor:
     """
-    Predicts what is measured of a :class:`Motion` for z: numbers x (p,), then free states.
+    Predicts the measurements of a :class:`Motion` for z: numbers x (p,), then free states.
 
     These are (q, qd) at each start but one at rest, as how far they move the robot [m], rates at
     the pace of its :class:`~softrobot_dynamics.model.scales.Scales`, so that they have one
@@ -130,7 +130,7 @@ class MotionPredictor:
                 state[:] = np.polynomial.polynomial.polyfit(since, values[near], 2)[:2]
 
     def points(self, z: Vector) -> Matrix:
-        """Return what is measured (T, C), NaN at instants without; raises where it fails."""
+        """Return the predicted measurements (T, C), NaN at instants without; raises."""
         return self._seen(z).points
 
     def derivatives(self, z: Vector) -> Array:
@@ -216,7 +216,7 @@ class MotionPredictor:
         return self._last[1]
 
     def _forces(self, model: CompiledModel) -> Matrix:
-        """Return what actuators make of the commands, the mean of each step, (E, m)."""
+        """Return the mean efforts of the actuators under the commands in each step, (E, m)."""
         require_forces(model, 'identification')
         # air of a limited supply fills chambers as they are at q0: forces before motions
         actuation, told = ActuatorDynamics(model), self.motion.commands[self._steps.row]

@@ -79,7 +79,7 @@ class Motion:
 
     @property
     def weights(self) -> Vector:
-        """Return what residuals of `measured` are multiplied by, (3 K + J,)."""
+        """Return the weights of residuals of `measured`, (3 K + J,)."""
         return weights_of(self.noises)
 
     def only(self, rows: Sequence[int]) -> Motion:
@@ -177,7 +177,7 @@ def _check_coordinates(description: RobotDescription, each: Sequence[Coordinate]
 
 
 def observed_along(model: CompiledModel, motion: Motion, q: Matrix) -> tuple[Matrix, Array]:
-    """Return what is measured (T, C) at q (T, n), and its Jacobians (T, C, n); NaN where not."""
+    """Return measured quantities (T, C) at q (T, n) and Jacobians (T, C, n); NaN where not."""
     measured = motion.measured
     seen = np.isfinite(measured).any(axis=1)
     points, jacobians = (np.full((*measured.shape, *own), np.nan) for own in ((), q.shape[1:]))

@@ -40,7 +40,7 @@ class OmittedStrainQuestion(NamedTuple):
     question: str
 
 
-def doubts(found: Identification) -> list[OmittedStrainQuestion]:
+def omitted_strain_questions(found: Identification) -> list[OmittedStrainQuestion]:
     """
     Return an :class:`OmittedStrainQuestion` for each strain that a fitted rod leaves out.
 

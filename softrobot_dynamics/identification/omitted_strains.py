@@ -183,7 +183,7 @@ _NAMED = 4  # actuators that are named one by one
 
 
 def loading(description: RobotDescription, command: Vector, group: Sequence[int]) -> str:
-    """Say in words which commands act: 'its weight alone', '20 N on t1 and t2 together'."""
+    """Return in words the commands that act: 'its weight alone', '20 N on t1 and t2 together'."""
     if not len(group):
         return 'its weight alone'
     names, kinds = description.actuator_names, description.commands

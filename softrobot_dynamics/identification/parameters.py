@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The numbers of a robot file that a fit may change, as unbounded scales suit it."""
+"""Numbers of a robot file as parameters of a fit: bounds, scales, factors and shifts."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class FitParameter(NamedTuple):
         return self.value(x) if self.relative else self.upper - self.lower
 
     def change(self, x: float) -> float | str:
-        """Return what `vary` takes."""
+        """Return the changes as `vary` takes them."""
         value = float(self.value(x))
         how = '×' if self.factor else '+=' if self.shift else ''
         return f'{how}{value!r}' if how else value

@@ -133,12 +133,12 @@ class Postures:
 
     @property
     def weights(self) -> Vector:
-        """Return what residuals of `measured` are multiplied by, (3 K,)."""
+        """Return the weights of residuals of `measured`, (3 K,)."""
         return weights_of(self.noises)
 
 
 def weights_of(noises: Vector) -> Vector:
-    """Return what residuals of such noise are multiplied by, 1 on the average."""
+    """Return the weights of residuals of such noise, 1 on the average."""
     weights = 1.0 / noises
     return weights / weights.mean()
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Strains of rods, and their orders, as what a choice of models may change."""
+"""Strains of rods, and their orders, among which model selection chooses."""
 
 from __future__ import annotations
 

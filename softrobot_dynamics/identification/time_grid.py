@@ -47,7 +47,7 @@ def steps_of(motion: Motion, longest: float) -> Steps:
 
 
 def time_grid_of(motion: Motion, steps: Steps, longest: float) -> TimeGrid:
-    """Put steps together from one instant that counts to the next, for no longer than a time."""
+    """Group steps into intervals between instants that count, each no longer than a given time."""
     counts: Any = np.isfinite(motion.measured).any(axis=1)
     counts[motion.starts] = True
     instants, T = np.flatnonzero(counts), np.r_[steps.starts, steps.lengths.sum()]

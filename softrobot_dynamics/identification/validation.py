@@ -90,6 +90,6 @@ def _groups(names: Sequence[str], folds: int | None) -> list[list[int]]:
 
 
 def _names_of(names: Sequence[str], group: Sequence[int]) -> str:
-    """Return in words what is left out."""
+    """Return in words the group that is left out."""
     distinct = list(dict.fromkeys(names[row] for row in group))
     return f'posture {distinct[0]}' + (f' and {len(distinct) - 1} more' * (len(distinct) > 1))

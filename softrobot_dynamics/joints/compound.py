@@ -65,7 +65,7 @@ class CompoundJoint(Joint):
     lengths: ClassVar[tuple[str, ...]] = ()
 
     def validate(self) -> Complaints:
-        """Yield what is given for no coordinate, or for coordinates that differ in unit."""
+        """Yield fields given for no coordinate, or for coordinates that differ in unit."""
         names = self.coordinates()
         mixed = 0 < len(self.lengths) < len(names)
         for path, given in self._given():

@@ -160,7 +160,7 @@ class Joint:
         return self.type_name, formulas, constants, self.numbers(), len(q)
 
     def numbers(self) -> Vector:
-        """Return what a kernel's numbers begin with, (3 n + 24,): springs, before, after."""
+        """Return the first numbers of a kernel, (3 n + 24,): springs, before, after."""
         return np.concatenate([self.springs().ravel(), flat(self.before), flat(self.after)])
 
 
@@ -187,7 +187,7 @@ class AxisJoint(Joint):
         return ('',)
 
     def validate(self) -> Complaints:
-        """Yield what is wrong: a joint is placed by `dh` or by `origin` and `axis`."""
+        """Yield wrong placements: a joint is placed by `dh` or by `origin` and `axis`."""
         for key in ('origin', 'axis'):
             if self.dh is not None and getattr(self, key) is not None:
                 yield key, getattr(self, key), f'no {key} beside dh: either dh or origin and axis'

@@ -26,6 +26,6 @@ class Cylindrical(CompoundJoint, AxisJoint):
         return about_z(q[0], math), [0.0, 0.0, q[1]]
 
     def validate(self) -> Complaints:
-        """Yield what is wrong with the springs and limits, and with the placement."""
+        """Yield faults of the springs, the limits and the placement."""
         yield from CompoundJoint.validate(self)
         yield from AxisJoint.validate(self)

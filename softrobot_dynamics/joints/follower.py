@@ -34,7 +34,7 @@ class Follower(Joint):
 
     @property
     def armature(self) -> float:
-        """Inertia along q of what turns with the joint behind its gears."""
+        """Inertia along q of the rotor and gears that turn with the joint."""
         return float(self.multiplier**2 * self.joint.armature)
 
     @property
@@ -113,7 +113,7 @@ class Follower(Joint):
         return None if self.screw else derivatives_kernel(*self._traced())
 
     def _traced(self) -> tuple[Any, ...]:
-        """Return what :meth:`Joint._traced` does, with the numbers of the joint as symbols."""
+        """Return the result of :meth:`Joint._traced`, with the numbers of the joint as symbols."""
         numbers = {
             **float_fields(self.joint),
             ' multiplier': self.multiplier,

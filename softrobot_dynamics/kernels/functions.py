@@ -60,7 +60,7 @@ def vector_cos(x):
 
 @inlined
 def _reduced(x):
-    """Nearest multiple of pi/2, as a count, and the sine and cosine of what x is beyond it."""
+    """Nearest multiple of pi/2, as a count, and the sine and cosine of the remainder."""
     quadrant = np.floor(x * _TWO_OVER_PI + 0.5)
     r = ((x - quadrant * _PIO2_1) - quadrant * _PIO2_2) - quadrant * _PIO2_3
     z = r * r

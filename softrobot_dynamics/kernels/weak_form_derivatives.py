@@ -94,7 +94,7 @@ def add_viscous_stress(S):
 
 @kernel
 def _weigh(factor, weight, strain):
-    """Multiply a symmetric matrix for inner products: what is off the diagonal counts twice."""
+    """Weight a symmetric matrix for inner products: entries off the diagonal count twice."""
     for r in range(6):
         row, share = strain[r * B : (r + 1) * B], factor if r < 3 else 2.0 * factor
         for k in range(len(row)):

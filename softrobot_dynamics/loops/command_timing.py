@@ -41,19 +41,19 @@ class CommandTiming:
         self._go_on(u)
 
     def force(self, u: Vector) -> None:
-        """Let u (m,) be in force from the beginning of this period on, whatever has arrived."""
+        """Set the command in force from the beginning of this period to u (m,)."""
         u = u.copy()
         self._held.force(u)
         self._go_on(u)
 
     def _go_on(self, u: Vector) -> None:
-        """Begin a period with u (m,) the newest command."""
+        """Start a period with u (m,) as the newest command."""
         self._stretches: list[Stretch] = []
         self._now = self._next = u
         self._passed = 0.0
 
     def arrived(self, u: Vector, after: float) -> None:
-        """Take a command (m,) that arrived `after` [s] from the beginning of this period."""
+        """Add a command (m,) that arrived `after` [s] from the beginning of this period."""
         self._next = u.copy()
         if self._timing == 'arrival':
             self._close(min(max(after, self._passed), self._period))

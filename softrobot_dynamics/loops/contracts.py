@@ -42,26 +42,26 @@ class MessageInbox(Protocol[MessageT]):
         """Return how long the message that was returned last had been here by now [ns]."""
 
     def rest(self) -> None:
-        """Have the next wait take no message for as long as the last one was worked at."""
+        """Make the next wait ignore messages for as long as the last one was processed."""
 
     def wake(self) -> None:
         """End the wait under way, or the next one; for any thread."""
 
 
 class LoopOutput(Protocol):
-    """Takes what every loop has to say."""
+    """Takes the events of any loop."""
 
-    def entered(self, mode: str, before: str, well: bool) -> object:
-        """Say that the loop changed its mode; ``well``: all is as it should be in it."""
+    def entered(self, mode: str, before: str, healthy: bool) -> object:
+        """Report that the loop changed its mode; ``healthy``: it works as it should in it."""
 
     def refused(self, error: MessageError) -> object:
-        """Say why a message was refused."""
+        """Report why a message was refused."""
 
     def failed(self, what: str, error: BaseException) -> object:
-        """Say that something failed, which may happen in every tick."""
+        """Report a failure, which may happen in every tick."""
 
     def ended(self, what: str, error: BaseException) -> object:
-        """Say that a loop has ended."""
+        """Report that a loop has ended."""
 
 
 class ControlOutput(LoopOutput, Protocol):
@@ -71,17 +71,17 @@ class ControlOutput(LoopOutput, Protocol):
         """Send u (m,), with the stamp of the state it answers, None for the present."""
 
     def report(self, stamp: Stamp, command: Command) -> object:
-        """Publish what a Command says."""
+        """Publish the outputs and references of a Command."""
 
     def phase(self, name: str) -> object:
-        """Say which phase has begun."""
+        """Report the phase that has begun."""
 
     def moved(self) -> object:
         """Log that the robot was moved by something else, and the law restarted."""
 
     def waiting(self, passed: int, last_refusal: str, *parts: str) -> object:
         """
-        Say that states are missed, `passed` [ns] since the last valid one or the start.
+        Report missing states, `passed` [ns] since the last valid one or the start.
 
         Of these `parts`, if they come in parts.
         """
@@ -104,10 +104,10 @@ class SimulationOutput(LoopOutput, Protocol):
         """
 
     def slipped(self, late: int) -> object:
-        """Say that all deadlines have moved by `late` [ns]."""
+        """Report that all deadlines were shifted by `late` [ns]."""
 
     def slow(self, words: str) -> object:
-        """Say that the machine is too slow, and what helps."""
+        """Report that the machine is too slow, with a remedy."""
 
 
 class EstimationOutput(LoopOutput, Protocol):
@@ -117,19 +117,19 @@ class EstimationOutput(LoopOutput, Protocol):
         """Publish the state (q, qd), (n,) each, at a stamp."""
 
     def report(self, estimator: Estimator, stamp: int, epoch: int) -> object:
-        """Publish what an Estimator, whose time began at an epoch, knows beside the state."""
+        """Publish covariance and model error of an Estimator whose time began at an epoch."""
 
     def collided(self, body: str, size: float, still: bool) -> object:
-        """Have the robot stopped, as a force [N] on a body is too large, ``still`` or now."""
+        """Request a stop of the robot, as a force [N] on a body is too large, ``still`` or now."""
 
     def far_off(self, sensor: str, coarse: float) -> object:
-        """Say that a measurement is taken as one with so many times its noise."""
+        """Report that a measurement is used with a multiple of its noise."""
 
     def lost(self, why: str) -> object:
-        """Say why no states go out any more."""
+        """Report why no states are published any more."""
 
     def slow(self, words: str) -> object:
-        """Say that time passes at another pace than expected, and what helps."""
+        """Report that time passes at another pace than expected, with a remedy."""
 
 
 class CommandSource(Protocol):
@@ -166,7 +166,7 @@ class StateSensing(Protocol):
         """Restart."""
 
     def sense(self, stamp: int, q: Vector, qd: Vector) -> Measured | None:
-        """Take the robot's next state; return the newest that is there, None if none is new."""
+        """Take the robot's next state; return the newest measured one, None if none is new."""
 
 
 class TickRecord(Protocol):
@@ -192,7 +192,7 @@ class TickRecord(Protocol):
         """Write the rest."""
 
     def note(self, parameters: Mapping[str, Any]) -> None:
-        """Keep parameters that have changed."""
+        """Record changed parameters."""
 
     def add(self, moment: int, stamp: int, *values: Any) -> object:
         """Append a tick at a moment of the steady clock, about the state with a stamp [ns]."""
@@ -202,7 +202,7 @@ class TickRecord(Protocol):
 
 
 class StepSnapshot(Protocol):
-    """Copies what another thread wants to know of a simulation after a step."""
+    """Copies data of a simulation after a step for another thread."""
 
     wanted: bool
 
@@ -248,4 +248,4 @@ class ControlledPlant(Protocol):
 
     @property
     def unstable_zero_dynamics(self) -> Callable[[Vector], tuple[complex, ...]]:
-        """A function of q: rates [1/s] of what grows while outputs are held."""
+        """A function of q: growing rates [1/s] of the zero dynamics."""

@@ -33,7 +33,7 @@ from softrobot_dynamics.loops.watchdog import FAILED, GuardedLoop, RUNNING, STOP
 
 class ReferenceTime:
     """
-    The time along the reference [s]: it advances by what the stamps of the states say.
+    The time along the reference [s], which advances by the stamps of the states.
 
     So it is free of the jitter of arrival, and stands still while a simulation does. A step that
     stamps cannot have (none given, set back, beyond `limit` [ns]) is taken from the arrivals.
@@ -105,7 +105,7 @@ class ControlLoop(GuardedLoop):
         self._predictive = predictive_laws(self.driver.law)
 
     def count_from(self, u: Vector) -> None:
-        """Let limits of rates count from u (m,), the last command of the activation before."""
+        """Count rate limits from u (m,), the last command of the activation before."""
         self.driver.limiter.last[:], self.driver.limiter.known = u, True
 
     @property
@@ -114,7 +114,7 @@ class ControlLoop(GuardedLoop):
         return self.states.ignored
 
     def place(self) -> tuple[Vector | None, Vector | None]:
-        """Return the last valid q (n,) and command sent (m,), None for what there is not yet."""
+        """Return the last valid q (n,) and the last command sent (m,); None before the first."""
         q, command = self._q, self.command
         return None if q is None else q.copy(), None if command is None else command.u.copy()
 
@@ -167,7 +167,7 @@ class ControlLoop(GuardedLoop):
         self._arrival = arrival
 
     def _expect_delay(self, delay: int, estimated: int) -> None:
-        """Have the law make up for a delay of the states [ns], and of estimated velocities."""
+        """Have the law compensate a delay of the states [ns], and of estimated velocities."""
         self._delay, seconds = delay, delay * 1e-9
         self.driver.expect_delay(seconds)
         if estimated != self._estimated:
@@ -215,7 +215,7 @@ class ControlLoop(GuardedLoop):
             self._publisher.report(stamp, self.command)
 
     def _compute(self, t: float, q: Vector, qd: Vector) -> Command | None:
-        """Return what the law says to a state, None if it does not."""
+        """Return the law's Command for a state, None if there is none."""
         anew = self.mode != RUNNING or self._moved or self._delay_changed
         if self._moved and self.mode == RUNNING:
             self._publisher.moved()
@@ -248,7 +248,7 @@ class ControlLoop(GuardedLoop):
     def _write(
         self, arrival: int, stamp: Stamp, t: float, q: Vector, qd: Vector, u: Vector
     ) -> None:
-        """Append a tick to the record; what the law says counts while its command goes out."""
+        """Append a tick to the record, with the law's outputs if its command was sent."""
         if (record := self.record) is None:
             return
         for law in self._predictive:

@@ -53,7 +53,7 @@ class LostTime:
         self._slipped, self._before, self.share = 0, 0.0, 0.0
 
     def add(self, moment: int, slip: int) -> bool:
-        """Take in a slip [ns], 0 for none, at a moment; return whether a share is found by it."""
+        """Add a slip [ns], 0 for none, at a moment; return whether this determines a share."""
         if self._begin is None:
             self._begin = moment
             return False
@@ -81,7 +81,7 @@ class Deadlines:
         self.slipped = 0  # [ns] by which the grid has moved
 
     def put(self, moment: int) -> None:
-        """Begin a grid at a deadline [ns]."""
+        """Start a grid at a deadline [ns]."""
         self._grid = self.next = moment
 
     def meet(self, woken: int, interval: int) -> int:

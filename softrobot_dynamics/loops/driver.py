@@ -73,7 +73,7 @@ class Driver:
         self.running = False  # whether the last command chosen was the law's
         self._safe, self._rate_limit = safe, model.rate_limit
         self._safe_since: float | None = None  # when the safe command began, None: it did not
-        self._hold, self._unit = hold or self._stay, unit
+        self._hold, self._unit = hold or self._hold_outputs, unit
         self._toward: Reference | None = None  # the last Reference for a RestTarget
         self._setpoints = DriveSetpoints(model, law) if model.servos.any else None
 
@@ -81,7 +81,7 @@ class Driver:
         self, orders: Orders, t: float, q: Vector, qd: Vector, duration: float
     ) -> tuple[Vector, Command | None]:
         """
-        Return (what is sent at the state (q, qd) of time t, the law's Command or None).
+        Return (the command sent for the state (q, qd) of time t, the law's Command or None).
 
         ``t`` is the moment, too; the rate limits count for a ``duration`` [s]. The law begins anew
         unless the last command was its own. Both are valid until the next call. Raises whatever
@@ -94,7 +94,7 @@ class Driver:
         self, orders: Orders, t: float, q: Vector, qd: Vector, *, anew: bool
     ) -> Command | None:
         """
-        Take up orders at the state (q, qd) of time t [s]; return the law's command there.
+        Apply orders at the state (q, qd) of time t [s]; return the law's command there.
 
         None where it is not valid. ``anew``: the law begins anew at this state. Raises whatever
         the law raises.
@@ -102,7 +102,7 @@ class Driver:
         if self._setpoints is not None:
             q, qd = self._setpoints.follow(t, q, qd, anew=anew)
         if anew or orders is not self.taken:
-            self._take_up(orders, t, q, qd, anew)
+            self._apply_orders(orders, t, q, qd, anew)
         else:
             self.took = NOTHING
         command = self.law.compute(t, q, qd)
@@ -120,7 +120,7 @@ class Driver:
 
     def limit(self, u: Vector, duration: float) -> tuple[Vector, bool]:
         """
-        Return (what is to be sent in place of u (m,), whether it is another).
+        Return (the limited command for u (m,), whether it differs).
 
         The first is valid until the next call. The rate limits, those of the settings while the
         law commands and else those of the robot, count for a ``duration`` [s].
@@ -146,7 +146,7 @@ class Driver:
         return True
 
     def expect_delay(self, seconds: float) -> None:
-        """Let the law make up for states that are late by that, from the next one on."""
+        """Have the law compensate states that are late by that, from the next one on."""
         self.state_delay = seconds
         settings = self.taken.settings.replace()  # not the same object: taken up anew
         self.taken = self.taken._replace(settings=settings)
@@ -160,7 +160,7 @@ class Driver:
         return replaced
 
     def stand(self, u: Vector) -> None:
-        """Let drives of joints without a setpoint take those in a command u (m,)."""
+        """Set the setpoints of joint drives that have none to those in a command u (m,)."""
         if self._setpoints is not None:
             self._setpoints.stand(u[self._setpoints.actuators])
 
@@ -170,7 +170,7 @@ class Driver:
         return self._safe.at(max(0, moment - since) * self._unit)
 
     def forget_safe(self) -> None:
-        """Have the safe command begin anew, as the robot's posture becomes known."""
+        """Restart the safe command when the robot's posture becomes known."""
         self._safe_since = None
 
     @property
@@ -193,7 +193,7 @@ class Driver:
         """Tell whether every drive has a value: positions are known after a first state."""
         return self._setpoints is None or self._setpoints.known
 
-    def _take_up(self, orders: Orders, t: float, q: Vector, qd: Vector, anew: bool) -> None:
+    def _apply_orders(self, orders: Orders, t: float, q: Vector, qd: Vector, anew: bool) -> None:
         """Pass new settings and references to the law."""
         taken, self.taken, self.took = self.taken, orders, NOTHING
         if anew or orders.settings is not taken.settings:
@@ -222,28 +222,28 @@ class Driver:
             self._lead(reference, t, q, qd, anew)
             return
         if isinstance(reference, RestTarget):
-            if not anew and self._turned(reference, t):
+            if not anew and self._redirect(reference, t):
                 return
             reference = self._toward = reaching(self.law.desired(t), *reference)
             ramp = orders.ramp if anew else 0.0
         self.law.follow(cast(Reference, reference), t, ramp)  # a Program for laws that take one
 
     def _lead(self, order: TipOrder, t: float, q: Vector, qd: Vector, anew: bool) -> None:
-        """Have the law lead its tip; one that begins anew holds all outputs beside."""
+        """Have the law lead its tip; after a restart it holds all other outputs."""
         if anew:
             self.law.follow(self._hold(q, qd), t, 0.0)
             self.law.start(q, qd, t, self.last_command)
         self._toward = None
         self.law.lead(order, t)
 
-    def _turned(self, toward: RestTarget, t: float) -> bool:
-        """Turn what the law follows in place, if that was of the same kind: it takes no time."""
+    def _redirect(self, toward: RestTarget, t: float) -> bool:
+        """Replace the law's reference by another of the same kind, which takes no time."""
         plan, before = self.law.plan, self._toward
         if before is None or plan.current is not before or t < plan.start + plan.ramp:
             return False
         turn(before, t - plan.start, self.law.desired(t), *toward)
         return True
 
-    def _stay(self, q: Vector, qd: Vector) -> Reference:
+    def _hold_outputs(self, q: Vector, qd: Vector) -> Reference:
         """Return the reference that stays at the law's outputs."""
         return self.law.stay(q, qd)

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-The estimation loop: one thread that says at every deadline what state the robot is in.
+The estimation loop: one thread that publishes the estimated state at every deadline.
 
 First the state goes out, of what was measured until then; what has come meanwhile is taken in
 after it, so that no measurement, however late it was true, holds up the state of its period. Time
@@ -51,14 +51,14 @@ _MOST = 32  # messages of a topic of many nodes that are looked at in one cycle
 
 class EstimationLoop(Loop):
     """
-    Hears `streams` and commands, and says in what state the robot is.
+    Reads `streams` of measurements and commands, and publishes the estimated state.
 
     Streams of efforts take the place of commands while something comes there.
     `fit` finds the posture to begin with; `sufficient` says which sensors are enough. `publisher`
     takes away states and reports. With too few sensors no state goes out.
     """
 
-    modes, well = MODES, (SETTLING, RUNNING)
+    modes, healthy = MODES, (SETTLING, RUNNING)
     _publisher: EstimationOutput
 
     def __init__(
@@ -93,7 +93,7 @@ class EstimationLoop(Loop):
         self._forget()
 
     def _forget(self) -> None:
-        """Know nothing of time and measurements."""
+        """Forget the time and all measurements."""
         self._stamps.begin()
         self._clock, self._epoch = self._stamps.clock, 0
         self._first: dict[str, ArrayLike] = {}  # the newest values, until there are enough
@@ -110,7 +110,7 @@ class EstimationLoop(Loop):
         return now() if self._plan.pace == 1.0 else round(self._plan.pace * now())
 
     def _cycle(self) -> None:
-        """Say the state at the deadline, then take in what has come."""
+        """Publish the state at the deadline, then process the messages that have come."""
         sleep_until(self._deadlines.next)
         woken = now()
         self.lateness.add(woken - self._deadlines.next)
@@ -120,17 +120,17 @@ class EstimationLoop(Loop):
             self._publisher.slow(self.slowness())
         self._take_command()
         if self.mode == RUNNING:
-            self._say()
+            self._publish_state()
         before = self.statistics.counts['measurements']
         for stream in (*self.efforts.streams, *self.sensors.streams):  # these depend on efforts
-            self._listen(stream)
+            self._read_stream(stream)
         if self._plan.collision and self.mode == RUNNING:
             if self.statistics.counts['measurements'] > before:
                 self._stop_on_collision()
         self._check_sensors()
 
     def _take_command(self) -> None:
-        """Take notice of the command that was sent last, of each part if it comes in parts."""
+        """Read the command that was sent last, of each part if it comes in parts."""
         taken = 0
         for _ in self._reader.places:
             try:
@@ -146,22 +146,22 @@ class EstimationLoop(Loop):
             at = self._seconds(self._clock.at(self._now())) + self._plan.delay
             self._estimator.command(at, self._u)
 
-    def _say(self) -> None:
+    def _publish_state(self) -> None:
         """Publish the state of this moment."""
         stamp = self._clock.at(self._now())
         try:
             found = self._estimator.estimate(self._seconds(stamp))
         except (SimulationDivergedError, SingularMassError, ArgumentError) as error:
-            self._lose(error)
+            self._restart_estimator(error)
             return
         if not (np.isfinite(found.q).all() and np.isfinite(found.qd).all()):
-            self._lose('the state is not finite')
+            self._restart_estimator('the state is not finite')
             return
         self.statistics.count('ticks')
         self._publisher.state(found.q, found.qd, stamp)
 
     def _stop_on_collision(self) -> None:
-        """Have the robot stopped if something pushes it harder than it may."""
+        """Request a stop of the robot if an external force exceeds the allowed one."""
         push, limit = self._estimator.push(self._plan.body), self._plan.collision
         size, before = float(np.linalg.norm(push.value)), self._hit
         if push.chance < _CERTAIN and size > (_GONE * limit if before else limit):
@@ -171,8 +171,8 @@ class EstimationLoop(Loop):
         else:
             self._hit = False
 
-    def _listen(self, stream: Stream) -> None:
-        """Take in what a sensor has measured last, of what has come since the last time."""
+    def _read_stream(self, stream: Stream) -> None:
+        """Process the newest measurement of a sensor since the last time."""
         newest = None
         for _ in range(_MOST if stream.shared else 1):
             try:
@@ -187,10 +187,10 @@ class EstimationLoop(Loop):
             except MessageError as error:
                 self._refuse(error, stream.sensor.name)
         if newest is not None:
-            self._take_in(stream.sensor.name, *newest)
+            self._process_measurement(stream.sensor.name, *newest)
 
-    def _take_in(self, name: str, stamp: int, value: ArrayLike, arrival: int) -> None:
-        """Take in a value with a stamp [ns] that came at an arrival [ns, steady clock]."""
+    def _process_measurement(self, name: str, stamp: int, value: ArrayLike, arrival: int) -> None:
+        """Process a value with a stamp [ns] that came at an arrival [ns, steady clock]."""
         if stamp and self._paces.add(name, stamp, arrival):
             self._publisher.slow(self.slowness())
         try:
@@ -220,7 +220,7 @@ class EstimationLoop(Loop):
         try:
             found = self._estimator.measure(self._seconds(stamp), name, value)
         except (SimulationDivergedError, SingularMassError) as error:
-            self._lose(error)
+            self._restart_estimator(error)
             return
         self.update_times.add(now() - begin)
         if found.too_old:
@@ -246,7 +246,7 @@ class EstimationLoop(Loop):
             self._try_to_begin(moment)
             return
         if lacking := self._unobserved(self.sensors.there):
-            self._lose(f'{self.complaint()}: no sensor observes {", ".join(lacking)}')
+            self._restart_estimator(f'{self.complaint()}: no sensor observes {", ".join(lacking)}')
             self.lacking = lacking
             return
         if self.mode == SETTLING and moment - self._since > self._plan.settling:
@@ -256,7 +256,7 @@ class EstimationLoop(Loop):
             self._publisher.report(self._estimator, self._clock.at(moment), self._epoch)
 
     def _check_efforts(self, moment: int) -> None:
-        """Let commands count again in place of efforts whose measurements are missing."""
+        """Use commands again in place of efforts whose measurements are missing."""
         before = self.efforts.missing
         self.efforts.check(moment)
         if self.mode == WAITING:
@@ -280,7 +280,7 @@ class EstimationLoop(Loop):
             return tuple(self._estimator.model.coordinate_names)
 
     def _try_to_begin(self, moment: int) -> None:
-        """Begin with the posture that fits what was measured first, if that is enough."""
+        """Begin with the posture that fits the first measurements, if these are enough."""
         there = self.sensors.there
         self.lacking = self._unobserved(there)
         self._since = self._since if there else 0
@@ -301,7 +301,7 @@ class EstimationLoop(Loop):
         self._since = self._now()
         self._enter(SETTLING)
 
-    def _lose(self, why: object) -> None:
+    def _restart_estimator(self, why: object) -> None:
         """Publish no state until the estimator has restarted."""
         self.statistics.count('losses')
         self._publisher.lost(str(why))
@@ -309,11 +309,11 @@ class EstimationLoop(Loop):
         self._enter(WAITING)
 
     def complaint(self) -> str:
-        """Return what is wrong with sensors and efforts that are missing, '' if none is."""
+        """Return in words which sensors and efforts are missing, '' if none is."""
         return complaint(self.sensors, self.efforts)
 
     def slowness(self) -> str:
-        """Return what is wrong with the pace of this loop or of the sensors, '' if nothing is."""
+        """Return in words a wrong pace of this loop or of the sensors, '' if there is none."""
         said = self._paces.in_words(self._plan.pace)
         if not (share := self._lost.share):
             return said

@@ -75,7 +75,7 @@ class NameOrder:
         return self._order
 
     def _find_wrong(self, given: Sequence[str]) -> str:
-        """Return in words what is wrong with given names, or ''; similar ones cost the most."""
+        """Return in words the fault of given names, or ''; similar ones take longest."""
         known, count = set(self._names), Counter(given)
         absent = [n for n in self._names if n not in count]
         strange = [n for n in count if n not in known] if absent or not self._others else []
@@ -131,7 +131,7 @@ class StateReader:
 
 
 def _first(names: Sequence[str], said: Callable[[str], str] = str, most: int = 3) -> list[str]:
-    """Return what is ``said`` of the first few names, and how many more there are."""
+    """Return the words ``said`` of the first few names, and the number of the others."""
     rest = [f'and {len(names) - most} more'] if len(names) > most else []
     return [*map(said, names[:most]), *rest]
 
@@ -162,7 +162,7 @@ def _known_or_nan(numbers: Vector) -> bool:
 
 
 class MeasurementReader(Protocol):
-    """A sensor, or a measured effort: what reads its messages and checks their values."""
+    """Reads the messages of a sensor or a measured effort, and checks their values."""
 
     def from_message(self, message: Message, /) -> ArrayLike:
         """Return the value in a message."""

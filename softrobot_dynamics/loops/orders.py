@@ -29,7 +29,7 @@ class HoldOrder:
 
 
 class RestTarget(NamedTuple):
-    """A reference: from what is wanted when it is taken up, without a jump, to rest at ``y``."""
+    """A reference from the desired outputs when it is taken up, without a jump, to ``y``."""
 
     y: Vector  # (c,)
     duration: float  # [s]

@@ -18,7 +18,7 @@ import signal
 import subprocess
 import sys
 import threading
-from typing import Any, BinaryIO, IO
+from typing import Any, BinaryIO, cast, IO
 
 from softrobot_dynamics.compiling.processes import ErrorOutput, python_command, python_environment
 from softrobot_dynamics.errors import CancelledError, shortened, SoftRobotError
@@ -86,7 +86,7 @@ class Job:
 
 
 class PlanningProcess(subprocess.Popen[bytes]):
-    """A process beside the node; what it says is said by the node, to its standard error."""
+    """A process beside the node, whose standard error is forwarded to that of the node."""
 
     def __init__(self, command: list[str], **options: Any) -> None:
         pipe = subprocess.PIPE
@@ -96,15 +96,13 @@ class PlanningProcess(subprocess.Popen[bytes]):
     @property
     def answers(self) -> IO[bytes]:
         """Its standard output."""
-        assert self.stdout is not None  # a pipe
-        return self.stdout
+        return cast(IO[bytes], self.stdout)  # a pipe
 
     def say(self, task: bytes) -> None:
         """Write all of a task to its standard input."""
-        assert self.stdin is not None  # a pipe
-        rest = memoryview(task)
+        rest, pipe = memoryview(task), cast(IO[bytes], self.stdin)
         while rest:
-            rest = rest[self.stdin.write(rest) :]
+            rest = rest[pipe.write(rest) :]
 
     def reason(self) -> str:
         """Return the status that it has ended with and the last that it said, if anything."""
@@ -142,7 +140,7 @@ def _end_with(pipe: int) -> None:
 
 
 def own_output() -> BinaryIO:
-    """Return standard output as a binary file, for answers: what is said goes to the error."""
+    """Return standard output as a binary file, for answers; print goes to the standard error."""
     output = os.fdopen(os.dup(sys.stdout.fileno()), 'wb')
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     return output

@@ -137,7 +137,7 @@ def kept_processor() -> int | None:
 
 
 def move_to(processor: int) -> None:
-    """Have the threads of this process that keep to a processor keep to this one."""
+    """Move the threads of this process that are bound to a processor to this one."""
     global _home
     before, _home = _home, (processor,)
     for file in Path('/proc/self/task').iterdir():
@@ -214,7 +214,7 @@ def keep_awake() -> str | None:
 
 @contextlib.contextmanager
 def anywhere() -> Iterator[None]:
-    """Let the calling thread use all processors: for what it starts within this context."""
+    """Let the calling thread, and those that it starts within this context, use all processors."""
     before = processors()
     if before != _everywhere:
         os.sched_setaffinity(0, _everywhere)

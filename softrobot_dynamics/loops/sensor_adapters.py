@@ -48,11 +48,9 @@ UNSEEN = StampedValue(0, None)
 
 
 class SensorAdapter:
-    """Reads the messages of a sensor that has a ``message``."""
+    """Reads the messages of a sensor, which are those of a ``source``."""
 
-    def __init__(self, sensor: Sensor) -> None:
-        source = sensor.message
-        assert source is not None
+    def __init__(self, sensor: Sensor, source: MessageSource) -> None:
         self._sensor, self._source = sensor, source
         self._delay = round(SECOND * sensor.delay)
         # other kinds than poses and points read their own messages
@@ -64,7 +62,7 @@ class SensorAdapter:
         self, message: Message, arrival: int, predict: Callable[[str, int], Array]
     ) -> StampedValue:
         """
-        Return what was measured in a message that came at an `arrival` [ns, steady clock].
+        Return the measurement in a message that came at an `arrival` [ns, steady clock].
 
         ``predict(sensor name, time [ns])`` returns the value that is expected then, for markers
         that come in any order. MessageError for a message that is not as the settings say, and for
@@ -161,8 +159,7 @@ class _ItemReader:
         fresh = self._fresh(numbers) & np.array(there, dtype=bool)
         if not fresh.any():
             return None
-        first = items[int(np.argmax(fresh))]
-        assert first is not None
+        first = next(each for each, good in zip(items, fresh) if each is not None and good)
         if self._pose:
             R = self._R @ read_orientation(first.orientation)
             return first.header, transform(R, self._place(np.array(first.position)))
@@ -242,8 +239,10 @@ def _numbers(item: Item) -> list[float]:
 
 
 def adapter_of(sensor: object) -> SensorAdapter | None:
-    """Return what reads the messages of a sensor that has a ``message``, None for any other."""
-    return SensorAdapter(sensor) if isinstance(sensor, Sensor) and sensor.message else None
+    """Return the adapter of a sensor that has a ``message``, None for any other."""
+    if not isinstance(sensor, Sensor) or sensor.message is None:
+        return None
+    return SensorAdapter(sensor, sensor.message)
 
 
 #: An item of another body: name, position, orientation.

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Clock of the sensors: the present time by the stamps of their messages, and their validation."""
+"""Clock of the sensors: the present time by their stamps, and the validation of stamps."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class SensorClock:
         self._last: tuple[int, int] | None = None
 
     def update(self, stamp: int, arrival: int) -> None:
-        """Take in the stamp of a message and when it arrived, by the steady clock [ns]."""
+        """Update by the stamp of a message and its arrival on the steady clock [ns]."""
         ahead = stamp - arrival
         self._heard += min(max(0, arrival - self._arrival), _GAP)
         self._arrival = arrival
@@ -44,7 +44,7 @@ class SensorClock:
             self._seen.popleft()
 
     def updated_since(self, moment: int) -> bool:
-        """Say whether a message arrived since a moment of the steady clock [ns]."""
+        """Tell whether a message arrived since a moment of the steady clock [ns]."""
         return bool(self._seen) and self._arrival >= moment
 
     def age(self, stamp: int, arrival: int) -> int:
@@ -52,7 +52,7 @@ class SensorClock:
         return max(0, self._seen[0][1] - (stamp - arrival)) if self._seen else 0
 
     def at(self, moment: int) -> int:
-        """Return the time at a moment of the steady clock [ns], once something was heard."""
+        """Return the time at a moment of the steady clock [ns], after the first message."""
         time = moment + self._seen[0][1]
         if self._last is not None:
             before, said = self._last
@@ -77,7 +77,7 @@ class PaceMonitor:
         self.odd: dict[str, float] = {}
 
     def add(self, name: str, stamp: int, arrival: int) -> bool:
-        """Take in a stamp of a sensor, and when it came [ns]; return whether it is found odd."""
+        """Add a stamp of a sensor and its arrival [ns]; return whether its pace is wrong."""
         before = self._begun.setdefault(name, (stamp, arrival))
         if (passed := arrival - before[1]) < _LOOK:
             return False
@@ -92,7 +92,7 @@ class PaceMonitor:
         return True
 
     def in_words(self, expected: float) -> str:
-        """Return what is odd, and what helps, where arrivals are by an expected pace, or ''."""
+        """Return in words a deviation from an expected pace, with a remedy, or ''."""
         if not (odd := self.odd):
             return ''
         name, seen = next(iter(odd.items()))
@@ -132,6 +132,6 @@ class StampValidator:
             raise MessageError('from the future: its stamp is ahead of those of the other sensors')
 
     def accept(self, name: str, stamp: int, arrival: int) -> None:
-        """Take in a stamp that passed the check."""
+        """Store a stamp that passed the check."""
         self.clock.update(stamp, arrival)
         self._accepted[name].append(stamp)

@@ -38,7 +38,7 @@ class Stream(NamedTuple):
     def read(
         self, message: MeasurementMessage, arrival: int, predict: Callable[[str, int], Array]
     ) -> StampedValue:
-        """Return what was measured in a message; as :meth:`SensorAdapter.read`."""
+        """Return the measurement in a message; as :meth:`SensorAdapter.read`."""
         if self.adapter is not None:
             return self.adapter.read(message, arrival, predict)
         return StampedValue(stamp_of(message), read_measurement(self.sensor, message))
@@ -96,7 +96,7 @@ class Availability:
         self.came: dict[str, int] = {}
 
     def check(self, moment: int) -> None:
-        """Find what is missing at a moment [ns]."""
+        """Find the missing sensors at a moment [ns]."""
         self.missing = self._unheard(self.accepted, moment)
         mute = self._unheard(self.came, moment) if self.missing else ()
         self.rejected = tuple(name for name in self.missing if name not in mute)
@@ -112,7 +112,7 @@ class Availability:
         return tuple(name for name in self._patience if name not in self.missing)
 
     def _unheard(self, heard: Mapping[str, int], moment: int) -> tuple[str, ...]:
-        """Return the names of those that were not ``heard`` for too long at a moment [ns]."""
+        """Return the names of sensors whose last message (``heard``) is too old [ns]."""
         least = {name: moment - patience for name, patience in self._patience.items()}
         return tuple(name for name in least if heard.get(name, -SECOND * SECOND) < least[name])
 

@@ -87,7 +87,7 @@ class SimulatedDrives:
         return self._stopped(self._stay, 0.0)
 
     def _stopped(self, stay: Vector, elapsed: float) -> Vector:
-        """Return the safe command (m,), where drives of joints keep what they are told (k,)."""
+        """Return the safe command (m,), where drives of joints keep their setpoints (k,)."""
         u = self._safe.holding(self._simulator.q, self._simulator.qd, elapsed)
         u[self._servos.actuators] = stay
         return u
@@ -110,7 +110,7 @@ class Answers:
 
     def accept(self, part: int, stamp: int, oldest: float) -> None:
         """
-        Take note of an answer to the state with a stamp [ns].
+        Record an answer to the state with a stamp [ns].
 
         MessageError if it is older than the oldest that counts, or a later one was answered.
         """

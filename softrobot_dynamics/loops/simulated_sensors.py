@@ -14,7 +14,7 @@ from softrobot_dynamics.simulation.sensing import Measured
 
 
 def estimator_file(given: str) -> str:
-    """Return the path of an estimator file that is told by a shipped name, or itself."""
+    """Return the path of an estimator file, which may be a shipped name."""
     return str(shipped('estimators').get(given, given))
 
 
@@ -47,7 +47,7 @@ class MeasuredSensing:
         self._epoch: int | None = None
 
     def sense(self, stamp: int, q: Vector, qd: Vector) -> Measured | None:
-        """Take the robot's next state; return what the Sensing hears."""
+        """Take the robot's next state; return the sensed one."""
         if self._epoch is None:
             self._epoch = stamp
             self._instruments.begin(0.0)

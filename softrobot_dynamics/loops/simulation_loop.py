@@ -53,7 +53,7 @@ class SimulationLoop(Loop):
     A robot that waits for commands sets out at its initial rates when one answers it.
     """
 
-    modes, well = MODES, (IDLE, DRIVEN)
+    modes, healthy = MODES, (IDLE, DRIVEN)
     _publisher: contracts.SimulationOutput
 
     def __init__(
@@ -102,7 +102,7 @@ class SimulationLoop(Loop):
         return self._requests.ask(lambda: self._start_anew(q, qd), patience)
 
     def pause(self, on: bool, patience: float = 1.0) -> bool:
-        """Let the simulated time stand still, or pass again."""
+        """Pause the simulated time, or continue it."""
         return self._requests.ask(lambda: self._pause(on), patience)
 
     def step(self, patience: float = 1.0) -> bool:
@@ -114,12 +114,12 @@ class SimulationLoop(Loop):
         """Number of steps whose forces of contact miss their law, see ``Simulator``."""
         return self._simulator.unsettled
 
-    def said(self) -> str:
+    def mode_in_words(self) -> str:
         """Return the mode in words, with the parts of commands that do not come."""
         silent = self._drives.silent(self._stamp - self.timeout * self.period)
         parts = [name for k in silent if (name := self._reader.names[k])]
         missing = parts and self.mode in (IDLE, TIMED_OUT)
-        return super().said() + (f' ({", ".join(parts)})' if missing else '')
+        return super().mode_in_words() + (f' ({", ".join(parts)})' if missing else '')
 
     def slowness(self) -> str:
         """Return by how much time passes more slowly than asked for, '' if it does not."""
@@ -146,7 +146,7 @@ class SimulationLoop(Loop):
         self._requests.carry_out()
         if self.paused:
             self.deadlines.next = now() + _PATIENCE
-        round_trip = self._listen()
+        round_trip = self._receive_commands()
         if self._leaving or self.paused:
             return
         answered = round_trip is not None
@@ -162,7 +162,7 @@ class SimulationLoop(Loop):
             self._step(self._age(woken))
         late, slip = woken - self.deadlines.next, self._plan(woken)
         self._publish()
-        self._note(late, slip)
+        self._record_period(late, slip)
 
     def _age(self, moment: int) -> int | None:
         """Return the age [ns] of the last command where none can answer; None if it is too old."""
@@ -171,7 +171,7 @@ class SimulationLoop(Loop):
         age = moment - self._came
         return age if age < 2 * self.period else None  # loops that keep time by themselves
 
-    def _listen(self) -> int | None:
+    def _receive_commands(self) -> int | None:
         """Take commands until one answers the last state or the deadline is there."""
         while not (self._leaving or (self.paused and self._requests)):
             try:
@@ -295,7 +295,7 @@ class SimulationLoop(Loop):
             self._behind = 0
         return slip
 
-    def _note(self, late: int, slip: int) -> None:
+    def _record_period(self, late: int, slip: int) -> None:
         """Count and record the last period, begun `late` [ns]: while the controller computes."""
         self.lateness.add(late)
         held = self.pace > 0.0 and self.mode == DRIVEN  # else stamps keep to the clock
@@ -319,7 +319,7 @@ class SimulationLoop(Loop):
         return round(self.period / self.pace if self.pace > 0.0 else self.period * patience)
 
     def _publish(self) -> None:
-        """Publish the state of this deadline, and what goes with it."""
+        """Publish the state of this deadline, and the measurements with it."""
         if self.mode != DIVERGED:
             self._published = now()
             simulator = self._simulator
@@ -343,12 +343,12 @@ class SimulationLoop(Loop):
         self._enter(DIVERGED)
 
     def _pause(self, on: bool) -> None:
-        """Stand still, or go on: with the next period, as if no time had passed."""
+        """Pause, or continue with the next period as if no time had passed."""
         self.paused = on
         self.deadlines.put(now() + self._interval())
 
     def _step_and_publish(self) -> None:
-        """Let a period pass."""
+        """Simulate one period and publish its state."""
         self._step(None)
         self._row = None
         self._publish()

@@ -35,7 +35,7 @@ class SolutionThread:
 
     def submit(self, request: Request) -> Callable[[], Plan | None]:
         """
-        Have a request solved; return a function that returns the plan, None before it is.
+        Submit a request; return a function that returns the plan, None until it is solved.
 
         One that begins anew takes the place of all that are not begun.
         """
@@ -55,7 +55,7 @@ class SolutionThread:
         return poll
 
     def close(self) -> None:
-        """End the thread after what it is at; one that hangs is left to end with the process."""
+        """End the thread after its present solution; one that hangs ends with the process."""
         self._drop()
         self._requests.put(None)
         self._thread.join(LONGEST)

@@ -19,14 +19,14 @@ from softrobot_dynamics.loops.watchdog import RUNNING
 OFF = 0.2  # share by which stiffness and damping of a robot are easily other than the model's
 
 
-def left_inside(
+def zero_dynamics_warnings(
     plant: ControlledPlant,
     inbox: MessageInbox[Any],
     reader: StateReader | PartReader,
     allowed: bool,
 ) -> tuple[str, ...]:
     """
-    Return in words, a tuple, what would grow while the law of a plant holds its outputs.
+    Return in words, a tuple, the unstable zero dynamics of a plant.
 
     At the newest state in the inbox, which no loop reads yet, by a StateReader or a PartReader, or
     where the robot file has the robot. Raises UnstableZeroDynamicsError unless it is ``allowed``.
@@ -91,7 +91,7 @@ class StabilityCheck:
     def along(
         self, places: Iterable[Sequence[Any]], settings: Settings, loop: ControlLoop | None = None
     ) -> tuple[str, ...]:
-        """Return in words, a tuple, what is to be said of (q, u) along a reference of a loop."""
+        """Return in words, a tuple, instabilities at (q, u) along a reference of a loop."""
         settings = settings if loop is None else loop.driver.with_state_delay(settings)
         rates = [self._plant.growth(q, u, settings, 0.0, *phase) for q, u, *phase in places]
         # some may be nan

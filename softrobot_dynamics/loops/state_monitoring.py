@@ -51,7 +51,7 @@ class Peers(Protocol):
     """The status that other nodes report."""
 
     def errors(self, names: Sequence[str]) -> Mapping[str, str]:
-        """Return {name: what it reports} of those of some nodes that report an error."""
+        """Return {name: message} of the nodes that report an error."""
 
 
 class StateMonitor:
@@ -79,7 +79,7 @@ class StateMonitor:
 
     def check(self, loop: ControlLoop, refused: bool) -> list[str]:
         """
-        Return in words what of the states that come to a ControlLoop needs attention.
+        Return in words anomalies of the states that come to a ControlLoop.
 
         ``refused``: are there some that were? Only then it matters how many there are who publish
         them: one that has just been killed still counts for 20 s.

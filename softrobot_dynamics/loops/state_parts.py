@@ -3,8 +3,8 @@
 States that come in parts on several topics, as whole states to act on; no ROS.
 
 Each topic has a sender, a clock and a rate of its own, so each part is dated, validated and
-unwrapped by itself. One of the parts makes a tick; the others are brought to its moment by their
-velocities, or all to an earlier one if some part is older (:mod:`~.loops.part_ages`).
+unwrapped by itself. One of the parts makes a tick; the others are converted to its time by their
+velocities, or all to an earlier one if some part is older (:mod:`~.loops.part_synchronisation`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.loops.contracts import MessageInbox
 from softrobot_dynamics.loops.message_contracts import StateMessage
 from softrobot_dynamics.loops.message_fields import StateReader
-from softrobot_dynamics.loops.part_ages import PartAges, StateHistory
+from softrobot_dynamics.loops.part_synchronisation import PartSynchronisation, StateHistory
 from softrobot_dynamics.loops.sensor_clock import SensorClock
 from softrobot_dynamics.loops.state_stream import StateStream
 from softrobot_dynamics.loops.statistics import Window
@@ -66,7 +66,7 @@ class StateParts:
 
     If a part is older at the ticks than velocities make up for, and the law ``predicts`` states
     that are late, whole states are of a moment ``delay`` [ns] before the ticks, see
-    :class:`PartAges`.
+    :class:`PartSynchronisation`.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class StateParts:
         self._tick: SourcePart | None = self._wanted
         self._stamps = [SensorClock() for _ in self.parts]  # by stamps of their headers
         self._moments = [0] * len(self.parts)  # of the last states, by one clock [ns]
-        self._ages = PartAges(len(self.parts), self.parts[0].stream.period, predicts)
+        self._ages = PartSynchronisation(len(self.parts), self.parts[0].stream.period, predicts)
         self._histories = [StateHistory() for _ in self.parts]
         self._indices = [np.array(part.indices) for part in self.parts]
         self._q, self._qd = np.zeros((2, sum(len(part.indices) for part in self.parts)))
@@ -161,7 +161,7 @@ class StateParts:
         return self._assemble(self._moments[index] + stream.late, stream.delay, watchdog)
 
     def _count_anew(self) -> None:
-        """Take the arrivals for the moments of the states, whatever their stamps have been."""
+        """Restart the clocks: states are dated by their arrivals from now on."""
         self._stamps = [SensorClock() for _ in self.parts]
         for index, part in enumerate(self.parts):
             self._histories[index].clear()
@@ -182,13 +182,13 @@ class StateParts:
         self._keep(index, moment)
 
     def _keep(self, index: int, moment: int) -> None:
-        """Keep the newest state of a part, of a moment."""
+        """Store the newest state of a part, with its time."""
         stream = self.parts[index].stream
         self._histories[index].add(stream.q.copy(), stream.qd.copy(), moment)
         self._moments[index] = moment
 
     def _assemble(self, moment: int, least: int, watchdog: int) -> bool:
-        """Put the state of a tick at a moment together, ``least`` before it or more; if known."""
+        """Assemble the state of a tick at a moment, ``least`` before it or more; if known."""
         for part, there in zip(self.parts, self._moments):
             if self._shared and abs(moment - there) > watchdog:
                 behind = f'{(moment - there) * 1e-9:.3g} s before that of the tick'

@@ -118,7 +118,7 @@ class StateStream:
 
     def _require_estimation(self, missing: Array) -> None:
         """
-        Have velocities estimated from now on, of the coordinates (n,) that are missing.
+        Estimate the velocities of the coordinates (n,) that lack them from now on.
 
         MessageError for the first messages without after those with all: that may be a fault.
         """
@@ -133,7 +133,7 @@ class StateStream:
             self.delay = delay_of(self.period)
 
     def _check(self, q: Vector, qd: Vector, stamp: int, arrival: int) -> int:
-        """Return what the validator makes of a state, with velocities where it has none."""
+        """Validate a state, with estimated velocities where it has none."""
         if self._estimator is None:
             return self._validator.check(q, qd, stamp, arrival)
         qd = self._estimator.propose(q, qd, stamp or arrival)

@@ -145,7 +145,7 @@ class _Track:
         """Start with this state, whatever was before."""
         self._reckoned[:], self._velocity[:], self._stamp = q, qd, 0
         self.turned = np.zeros(len(q))
-        self._note(q, stamp, arrival)
+        self._store(q, stamp, arrival)
         self.count, self._began, self._lateness = 1, arrival, arrival - stamp
         self._usual = 0.0
 
@@ -179,19 +179,19 @@ class _Track:
         T = max(0, step) * 1e-9
         late = min(abs(T - self._usual), self._usual)
         wrong = self._reckon(q, qd, self._reckoned, velocity, T, late)
-        if wrong >= 0 and not self._turned(q, qd, T, late):
+        if wrong >= 0 and not self._accept_whole_turns(q, qd, T, late):
             return (
                 f'contradiction: {self._names[wrong]} went from {self._q[wrong]:.4g} to'
                 f' {q[wrong]:.4g} in {step * 1e-9:.4g} s, at rates of {velocity[wrong]:.4g}'
                 f' and {qd[wrong]:.4g}'
             )
-        self._note(q, stamp, arrival)
+        self._store(q, stamp, arrival)
         self.count += 1
         usual = self._usual or T
         self._usual = min(max(T, (1.0 - ADAPTING) * usual), (1.0 + ADAPTING) * usual)
         return None
 
-    def _turned(self, q: Vector, qd: Vector, T: float, late: float) -> bool:
+    def _accept_whole_turns(self, q: Vector, qd: Vector, T: float, late: float) -> bool:
         """Take a state that follows but for whole turns; tell whether it does."""
         reckoned, velocity = self._reckoned.copy(), self._velocity.copy()
         jumps = meet(self._turns, q, reckoned, velocity, T)
@@ -207,7 +207,7 @@ class _Track:
             return True
         return not (abs(distance(self._turns, q, self._q)) * self._unit <= APART).all()
 
-    def _note(self, q: Vector, stamp: int, arrival: int) -> None:
+    def _store(self, q: Vector, stamp: int, arrival: int) -> None:
         self._q[:] = q
         self.arrival = arrival
         if stamp:

@@ -18,7 +18,7 @@ class Window:
         self.count = 0  # of all there have been
 
     def add(self, duration: int) -> None:
-        """Take in a duration [ns]."""
+        """Add a duration [ns]."""
         self._values[self.count % len(self._values)] = duration
         self.count += 1
 
@@ -43,7 +43,7 @@ class Window:
 
 
 class Throttle:
-    """Lets one line a cause through in an interval, and counts what it holds back."""
+    """Lets one line a cause through in an interval, and counts those it suppresses."""
 
     def __init__(self) -> None:
         self._due: dict[object, int] = {}

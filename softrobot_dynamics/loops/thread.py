@@ -15,14 +15,14 @@ class Loop:
     """
     A thread called `name` that repeats `_cycle` after a `_begin`, both the subclass's.
 
-    What waits in a cycle waits for `inbox`, which `leave` wakes. An exception ends the loop: it is
-    kept in `error`, `_fail` leaves things safe, `publisher` is told, and `ended` is called, which
-    has the node end with a status that is not 0. `mode` is one of `modes`, at first 0, `well` are
-    those in which all is as it should be.
+    A cycle waits for `inbox` only, which `leave` wakes. An exception ends the loop: it is kept in
+    `error`, `_fail` makes the robot safe, `publisher` is told, and `ended` is called, which ends
+    the node with a status that is not 0. `mode` is one of `modes`, at first 0; `healthy` are those
+    in which the loop works as it should.
     """
 
     modes: Sequence[str]
-    well: Sequence[int]
+    healthy: Sequence[int]
 
     def __init__(self, name: str, inbox: MessageInbox[object], publisher: LoopOutput) -> None:
         self.error: BaseException | None = None  # what ended the loop, if not `leave`
@@ -38,7 +38,7 @@ class Loop:
         self._thread.start()
 
     def leave(self) -> None:
-        """Let `run` return."""
+        """Make `run` return."""
         self._leaving = True
         self._inbox.wake()
 
@@ -69,14 +69,14 @@ class Loop:
         finally:
             self.ended()
 
-    def said(self) -> str:
+    def mode_in_words(self) -> str:
         """Return the mode in words."""
         return self.modes[self.mode]
 
     def _enter(self, mode: int) -> None:
         before, self.mode = self.mode, mode
         if mode != before:
-            self._publisher.entered(self.said(), self.modes[before], mode in self.well)
+            self._publisher.entered(self.mode_in_words(), self.modes[before], mode in self.healthy)
 
     def _refuse(self, error: MessageError) -> None:
         self.statistics.refuse(error)

@@ -46,7 +46,7 @@ class TargetMessage(Stamped, Protocol):
 
 
 class TargetOrders:
-    """Turns what tips shall reach into orders; for the thread that holds `Parameters.lock`."""
+    """Turns targets of tips into orders; for the thread that holds `Parameters.lock`."""
 
     def __init__(self, plant: ControlledPlant) -> None:
         self._model, self._controlled = plant.model, plant.controller.controlled
@@ -59,7 +59,7 @@ class TargetOrders:
         self, message: TargetMessage, loop: ControlLoop, values: dict[str, Any]
     ) -> tuple[OneTimeReference, str]:
         """
-        Return (what a ControlLoop is to follow for a PointStamped or PoseStamped, a remark or '').
+        Return (the reference for a PointStamped or PoseStamped, a remark or '').
 
         `values` are those of the parameters. MessageError for what is neither; SoftRobotError
         where there is no posture, or no process.
@@ -178,7 +178,7 @@ class _Answers:
 
 
 def main() -> None:
-    """Answer on standard output what is asked on standard input, until that is closed."""
+    """Answer requests from standard input on standard output, until the former is closed."""
     with own_output() as output, contextlib.suppress(EOFError, KeyboardInterrupt):
         answers = _Answers(pickle.load(sys.stdin.buffer))
         while True:

@@ -32,7 +32,7 @@ class TrajectoryPoint(Protocol):
     def time_from_start(self) -> Stamp: ...
 
 
-class CourseMessage(Stamped, Protocol):
+class JointTrajectoryMessage(Stamped, Protocol):
     """A trajectory_msgs/JointTrajectory."""
 
     @property
@@ -85,13 +85,13 @@ class ReceivedTrajectory(NamedTuple):
 
 
 class TrajectoryReader:
-    """A JointTrajectory as a Course of the outputs of the actuator `names`, in their order."""
+    """Reads a JointTrajectory for the outputs of the actuator `names`, in their order."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._size, self._names = len(names), NameOrder(names)
 
-    def read(self, message: CourseMessage) -> ReceivedTrajectory:
-        """Return the Course; MessageError if the message is not one of a motion to rest."""
+    def read(self, message: JointTrajectoryMessage) -> ReceivedTrajectory:
+        """Return the trajectory; MessageError if the message does not end at rest."""
         order = self._names.of(list(message.joint_names))
         points = message.points
         if not points:
@@ -144,7 +144,7 @@ def _times(points: Sequence[TrajectoryPoint]) -> Vector:
 
 
 def _bring_to_rest(rates: Matrix) -> None:
-    """Set to zero what is rounding in the last rates (K, c); MessageError if it is more."""
+    """Set rounding errors of the last rates (K, c) to zero; MessageError if they are larger."""
     if (np.abs(rates[-1]) > MOVES * np.abs(rates).max(axis=0)).any() and rates[-1].any():
         words = f'{[float(x) for x in rates[-1]]}, expected 0: it ends at rest'
         raise MessageError(f'contradiction: the velocities of the last point are {words}')

@@ -82,7 +82,7 @@ class _Window:
         self._q[: self.count] += added
 
     def add(self, q: Vector, qd: Vector, time: int) -> None:
-        """Take in a state at a time [ns]."""
+        """Add a state at a time [ns]."""
         while self.count == MOST or (
             self.count >= LEAST and time - self._times[0] > 2.2 * LATEST
         ):  # the oldest one is too old

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Guard commands: the last step before publishing, shared by two threads.
+Watchdog of the control loop: the last check before publishing, shared by two threads.
 
 The thread of the control loop sends the law's commands, and the safe command when that is due. A
 guard of higher priority sends the safe command where the loop's thread is late, being busy with a
@@ -45,7 +45,7 @@ class GuardedLoop(Loop):
     `_keep_safe` there.
     """
 
-    modes, well = MODES, (RUNNING,)
+    modes, healthy = MODES, (RUNNING,)
     _publisher: ControlOutput
 
     def __init__(
@@ -87,9 +87,9 @@ class GuardedLoop(Loop):
             ' `~/restart` follows the reference again'
         )
 
-    def said(self) -> str:
+    def mode_in_words(self) -> str:
         """Return the mode in words, and whether the law holds the outputs."""
-        return super().said() + (f'; {held}' if (held := self.held()) else '')
+        return super().mode_in_words() + (f'; {held}' if (held := self.held()) else '')
 
     def order(self, **changes: Any) -> None:
         """Replace parts of the orders; an emergency stop acts at once, the rest with a state."""
@@ -197,7 +197,7 @@ class GuardedLoop(Loop):
         self._send(self._safe_now(self.mode, moment), None, moment)
 
     def _send(self, u: Vector, stamp: Stamp | None, moment: int) -> Vector:
-        """Send what the limits let through of u (m,); return that, the driver's own array."""
+        """Send u (m,) within its limits; return the command sent, the driver's own array."""
         passed, safe = self.period, self.driver.in_safe_command
         if safe or self._sent_safe:  # between two ticks there may be safe commands at any time
             passed = min(passed, moment - self._sent_at)

@@ -171,7 +171,7 @@ def open_loop(model: RobotModel, plan: ClosurePlan, e: Vector, expected: str) ->
 
 
 def require_tree(model: RobotModel, what: str) -> None:
-    """Raise ArgumentError by the names of a model's closures, which ``what`` knows nothing of."""
+    """Raise ArgumentError with the names of the closures, which ``what`` does not support."""
     if model.description.closures:
         names = [each.name for each in model.description.closures]
         words = f'a robot without closures: {what} not there yet for closed loops'

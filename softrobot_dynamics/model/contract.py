@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Interface of a compiled robot to what is made of its routes, cables and drives."""
+"""Interface of a compiled robot to plans of its routes, cables and drives."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -28,7 +28,7 @@ class RobotModel(Model, Protocol):
     servos: Any  # softrobot_dynamics.model.servos.ServoTables
     effort_lower: Vector
     effort_upper: Vector
-    cable_tables: Any  # softrobot_dynamics.model.drives.CableTables
+    cable_tables: Any  # softrobot_dynamics.model.cable_drives.CableTables
     closure_plan: Any  # softrobot_dynamics.model.closures.ClosurePlan, or None
 
     @property

@@ -10,8 +10,8 @@ import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.addresses import Entry, NOTHING, run, run_three
 from softrobot_dynamics.compiling.binding import cached, entry
+from softrobot_dynamics.model.cable_drives import Conversion
 from softrobot_dynamics.model.contract import RobotModel
-from softrobot_dynamics.model.drives import Conversion
 from softrobot_dynamics.model.terms import allocate_terms, evaluate_terms, Terms
 from softrobot_dynamics.recursion.operations import inverse_dynamics
 from softrobot_dynamics.recursion.passes import FULL, Robot
@@ -33,7 +33,7 @@ class Evaluator:
         recursion, transmission, self.lines = (
             part() for part in evaluation_parts(self.robot, self.terms, with_mass)
         )
-        self.go_by(
+        self.use_entry(
             entry(
                 evaluate_terms,
                 recursion=recursion,
@@ -43,7 +43,7 @@ class Evaluator:
             )
         )
 
-    def go_by(self, evaluate: Entry) -> None:
+    def use_entry(self, evaluate: Entry) -> None:
         """Evaluate by another entry of q and qd from now on, such as one that goes by this one."""
         self.entry = evaluate
         self._evaluate = cached(run, 'VECTOR, VECTOR', entry=evaluate)
@@ -120,7 +120,7 @@ class PerThread(threading.local):
         self.made = functools.cache(self._made)
 
     def _made(self, make: Callable[[Any], Any]) -> Any:
-        """Return what a function makes of the model."""
+        """Return the object that a function makes of the model."""
         return make(self._model)
 
     def _recursion(self, mode: int, with_mass: bool) -> Recursion:

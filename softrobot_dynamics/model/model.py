@@ -14,15 +14,15 @@ from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.compiling.parallel import compile_in_parallel
 from softrobot_dynamics.description.mimics import leader_limits
 from softrobot_dynamics.description.robot import RobotDescription
+from softrobot_dynamics.model.cable_drives import cable_tables
 from softrobot_dynamics.model.closures import ClosurePlan, plan_closures
 from softrobot_dynamics.model.contacts import ContactPlan, plan_contacts
 from softrobot_dynamics.model.derivative_kernels import derivative_kernels, length_hessians
-from softrobot_dynamics.model.drives import cable_tables
 from softrobot_dynamics.model.evaluation import evaluation_parts, Evaluator, PerThread
+from softrobot_dynamics.model.robot_arrays import note_identities, RobotArrays
 from softrobot_dynamics.model.routes import plan_routes, RoutePlan
 from softrobot_dynamics.model.scales import scales_of
 from softrobot_dynamics.model.servos import servo_tables
-from softrobot_dynamics.model.tables import note_identities, RobotArrays
 from softrobot_dynamics.model.terms import allocate_terms
 from softrobot_dynamics.recursion.actuation_hessians import Hessians
 from softrobot_dynamics.recursion.derivative_passes import allocate_tangents, tangent_entries
@@ -131,12 +131,12 @@ class CompiledModel:
 
     @functools.cached_property
     def route_plan(self) -> RoutePlan:
-        """The :class:`.RoutePlan` of what rubs along routes, made when first asked for."""
+        """The :class:`.RoutePlan` of routes with friction, made at first use."""
         return plan_routes(self)
 
     @functools.cached_property
     def contact_plan(self) -> ContactPlan | None:
-        """The :class:`.ContactPlan` of what may touch, None: nothing; made at first use."""
+        """The :class:`.ContactPlan` of pairs that may touch, None: none; made at first use."""
         return plan_contacts(self)
 
     @property
@@ -158,7 +158,7 @@ class CompiledModel:
         return kernels
 
     def _derivatives_and_tangents(self) -> DerivativeKernels:
-        """Compile what works with the kernels of derivatives as well, and return these."""
+        """Compile the derivative kernels, and the entries that call them; return the kernels."""
         kernels, robot = derivative_kernels(self.description, self.scales.units), self.robot()
         tangent_entries(robot, allocate_tangents(robot, kernels))
         return kernels

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Pickle and copy what works with compiled kernels: by its arguments, and the numbers in its arrays.
+Pickle and copy objects with compiled kernels: by their arguments and their arrays.
 
 Addresses of kernels and arrays hold in one process only, so that an object is made anew from its
 arguments, its kernels found in the cache. What it has gathered since then is copied into that:
@@ -31,7 +31,7 @@ _PLAIN = (int, float, str, type(None), np.generic, deque)
 
 class Pickleable:
     """
-    Base of what is pickled and copied as its arguments with its present state.
+    Base of objects that are pickled and copied as their arguments and their present state.
 
     A subclass says in :meth:`arguments` what it is made of. Attributes named in ``kept`` are
     pickled as they are; :meth:`resume` prepares what depends on them.
@@ -44,7 +44,7 @@ class Pickleable:
         raise NotImplementedError
 
     def resume(self) -> None:
-        """Prepare what depends on attributes that were set from outside."""
+        """Recompute values that depend on attributes set from outside."""
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
         """Pickle and copy by the arguments, attributes that are kept, and numbers."""
@@ -95,7 +95,7 @@ def restore(
     owner: object, numbers: Mapping[Path, Any], untouched: Container[int] = frozenset()
 ) -> None:
     """
-    Set arrays and plain attributes to what :func:`numbers_of` an alike object found.
+    Set arrays and plain attributes to those that :func:`numbers_of` found in an alike object.
 
     ``untouched``: the id of each array that stays as it is.
     """
@@ -137,7 +137,7 @@ def _is_number(name: Any, value: Any) -> bool:
 
 
 def _children(value: Any) -> dict[Any, Any]:
-    """Return what a value holds by name: attributes, fields, elements, arguments of a kernel."""
+    """Return the members of a value by name: attributes, fields, elements, kernel arguments."""
     if isinstance(value, (Entry, Robot, CompiledModel, type)) or is_dataclass(value):
         return {}
     if isinstance(value, functools.partial):

@@ -18,7 +18,7 @@ from softrobot_dynamics.kernels.reductions import BLOCK
 from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.friction_panels import Panel, panelled, POINTS
 from softrobot_dynamics.model.length_quadrature import Sampling
-from softrobot_dynamics.model.tables import RobotArrays
+from softrobot_dynamics.model.robot_arrays import RobotArrays
 from softrobot_dynamics.recursion.capstan import Capstan, CREEP
 from softrobot_dynamics.recursion.passes import BODY_COUNT, BODY_FIRST, Robot
 from softrobot_dynamics.recursion.routes import Routes
@@ -42,7 +42,7 @@ class _Lines:
 
 
 class RoutePlan(NamedTuple):
-    """The routes of what rubs, in parts: (tendon, line or panel), and how panels were chosen."""
+    """Routes with friction, in parts: (tendon, line or panel), and how panels were chosen."""
 
     parts: list[tuple[int, Line | Panel]]
     samplings: tuple[Sampling, ...]

@@ -63,7 +63,7 @@ class Scales(NamedTuple):
     @property
     def efforts(self) -> Vector:
         """
-        Return what u (m,) moves the robot by about one unit of a coordinate, the easiest.
+        Return the efforts u (m,) that move the robot by about one unit of its softest coordinate.
 
         Against elasticity, or weight where there is none; 1 where an actuator has nothing of both
         against it.

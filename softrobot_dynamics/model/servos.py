@@ -30,17 +30,17 @@ class ServoTables(NamedTuple):
         return len(self.actuators) > 0
 
     def resting(self, q: Vector) -> Vector:
-        """Return what the drives are told (k,) to stay at q (n,)."""
+        """Return the setpoints (k,) with which drives stay at q (n,)."""
         stay: Vector = np.where(self.positions, q[self.coordinates], 0.0)
         return stay
 
     def stopped(self, told: Vector) -> Vector:
-        """Return what drives are told (k,) to stop that were ``told`` (k,) something."""
+        """Return the setpoints (k,) with which drives stop, those in force being ``told`` (k,)."""
         stay: Vector = np.where(self.positions, told, 0.0)
         return stay
 
     def bounds(self) -> tuple[Vector, Vector]:
-        """Return the least and the greatest that the drives are told (k,)."""
+        """Return the lower and upper bounds of setpoints (k,)."""
         low = np.where(self.positions, self.lower, -self.speed)
         return low, np.where(self.positions, self.upper, self.speed)
 

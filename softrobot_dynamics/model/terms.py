@@ -28,7 +28,7 @@ def allocate_terms(n: int, m: int) -> Terms:
 
 @kernel
 def evaluate_terms(recursion, transmission, lines, zero, q, qd):
-    """Fill all :class:`Terms` at (q, qd), by the entries of what fills them; see Evaluator."""
+    """Fill all :class:`Terms` at (q, qd), by the entries that fill each; see Evaluator."""
     run_three(recursion, q, qd, zero)
     run(transmission, q, qd)
     if lines.address != 0:

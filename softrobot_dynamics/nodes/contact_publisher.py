@@ -34,7 +34,7 @@ COLUMNS = 6  # of a contact: point and force
 
 class ContactPublisher:
     """
-    Publishes, at a rate, what a simulated robot touches; a thread of its own.
+    Publishes contacts of a simulated robot at a rate, in a thread of its own.
 
     - `~/objects` (sensor_msgs/JointState): position and velocity of the objects' coordinates, by
       the names that `~/set_state` takes

@@ -15,7 +15,7 @@ from softrobot_dynamics.nodes.diagnostics import ERROR, OK, Report, WARN
 
 
 def report_on(loop: ControlLoop | None, watch: StateMonitor, growth: StabilityCheck) -> Report:
-    """Return the Report on a loop, None for an inactive one, by what monitors it."""
+    """Return the Report on a loop, None for an inactive one, by its monitors."""
     if loop is None:
         return OK, 'inactive', {}
     seconds, counts, refused = loop.statistics.recent()

@@ -17,11 +17,11 @@ from softrobot_dynamics.controllers.phases import Program
 from softrobot_dynamics.errors import CancelledError, MessageError, SoftRobotError
 from softrobot_dynamics.loops import realtime
 from softrobot_dynamics.loops.control_loop import ControlLoop
+from softrobot_dynamics.loops.latched_orders import EMERGENCY, HOLD, LatchedOrders
 from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.orders import HoldOrder, Orders
 from softrobot_dynamics.loops.solution_thread import SolutionThread, solve_beside
-from softrobot_dynamics.loops.stability_check import left_inside, StabilityCheck
-from softrobot_dynamics.loops.standing_orders import EMERGENCY, HOLD, StandingOrders
+from softrobot_dynamics.loops.stability_check import StabilityCheck, zero_dynamics_warnings
 from softrobot_dynamics.loops.state_monitoring import StateMonitor
 from softrobot_dynamics.nodes import diagnostics, process, record_contents
 from softrobot_dynamics.nodes.control_report import report_on
@@ -91,7 +91,7 @@ class ControllerNode(LifecycleNode):
         self._beginning = 0  # of the phases, counted
         self._solving: list[SolutionThread] = []
         self._before: Vector | None = None  # the last command of the last activation
-        self._orders = StandingOrders()
+        self._orders = LatchedOrders()
         if stop is not None:
             stop.requested.add_done_callback(lambda requested: self._orders.close('a signal'))
         self.options = NodeParameters(self, declared_parameters.controller_rows())
@@ -163,7 +163,7 @@ class ControllerNode(LifecycleNode):
             values = self.options.values
             reader = position_reader(self._states, self._plant.model.q0)
             allowed = values['allow_unstable']
-            for words in left_inside(self._plant, self._inbox, reader, allowed):
+            for words in zero_dynamics_warnings(self._plant, self._inbox, reader, allowed):
                 self.get_logger().warning(words)
             self._beginning += 1
             reference = self._first_reference(values, job)
@@ -175,7 +175,7 @@ class ControllerNode(LifecycleNode):
         loop.start()
 
     def _first_reference(self, values: dict[str, Any], job: Job) -> FollowOrder:
-        """Return what the parameters describe, or a Hold if that was ordered meanwhile."""
+        """Return the reference of the parameters, or a Hold if that was ordered meanwhile."""
         try:
             return self._prepare(values, job)
         except CancelledError as error:
@@ -220,7 +220,7 @@ class ControllerNode(LifecycleNode):
         record_contents.close(loop.record, self.get_logger())
 
     def _release(self) -> None:
-        """Give back what `_load` made."""
+        """Release the resources of `_load`."""
         self._orders.cancel('cleanup')
         if self._online_references is not None:
             self._online_references.close()  # not under the lock, which its thread may want
@@ -238,7 +238,7 @@ class ControllerNode(LifecycleNode):
     # Parameters and services
 
     def _accept(self, values: dict[str, Any], changed: frozenset[str]) -> None:
-        """Take changed parameters as the new orders; SoftRobotError refuses them."""
+        """Apply changed parameters as new orders; raise SoftRobotError to refuse them."""
         if self._plant is None:
             return
         settings = self._plant.settings(values)
@@ -276,7 +276,7 @@ class ControllerNode(LifecycleNode):
     def _on_restart(
         self, request: Trigger.Request, response: Trigger.Response
     ) -> Trigger.Response:
-        """Follow what the parameters say from its beginning, the first phase."""
+        """Follow the reference of the parameters from its beginning, the first phase."""
         try:
             with self.options.lock, self._orders.planning() as job:
                 if refusal := self._orders.refusal():

@@ -24,7 +24,7 @@ _SOON = 0.1  # [s]: the loop has other things to do in the instant in which its 
 
 class Diagnostics:
     """
-    Publishes what `report` returns, a Report, every second.
+    Publishes the Report that `report` returns, every second.
 
     And a tenth of a second after `changed` was called: who waits for a stop need not wait longer.
 
@@ -56,7 +56,7 @@ class Diagnostics:
                 self._node.get_logger().error(words, throttle_duration_sec=_AGAIN)
 
     def changed(self) -> None:
-        """Have the status published soon; for the loop's thread, which waits for nothing."""
+        """Request that the status is published soon; never blocks, for the loop's thread."""
         self._woken.set()
 
     def publish(self) -> None:
@@ -102,7 +102,7 @@ class PeerStatus:
         return {name: self._errors[name] for name in nodes if name in self._errors}
 
     def close(self) -> None:
-        """Give the topic back."""
+        """Destroy the publisher."""
         self._inbox.close()
 
     def _next(self) -> DiagnosticArray | None:

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The node between sensors and a controller; see `EstimatorNode`."""
+"""The state estimator as a node; see `EstimatorNode`."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 class EstimatorNode(LifecycleNode):
     """
-    Says in what state a robot is, from what its sensors measure and what it is commanded.
+    Publishes the state of a robot, estimated from its sensors and commands.
 
     - subscribes to `sensors/NAME` for every sensor of the estimator file, of the `message_type`
       that its kind declares: for a `pose` geometry_msgs/PoseStamped, for `markers`
@@ -156,7 +156,7 @@ class EstimatorNode(LifecycleNode):
         return enough
 
     def _warm(self, body: str) -> None:
-        """Compile what the loop calls later."""
+        """Compile the kernels of the loop."""
         self._estimator.estimate(0.01, covariance=True)
         self._estimator.push(body)
         self._fit({}, u=self._initial)
@@ -196,7 +196,7 @@ class EstimatorNode(LifecycleNode):
             self._open.pop().close()
 
     def _report(self) -> Report:
-        """Return what /diagnostics says."""
+        """Return the Report for /diagnostics."""
         loop = self._loop
         if loop is None:
             return diagnostics.OK, 'inactive', {}
@@ -269,7 +269,7 @@ def _sensors_of(values: dict[str, Any]) -> str:
 
 
 def _undriven(model: CompiledModel) -> Vector:
-    """Return what acts (m,) on a robot that nobody commands yet, as the simulated one has it."""
+    """Return the efforts (m,) on a robot before its first command, as in the simulation."""
     safe = SafeCommand.of_model(model)
     safe.choose('auto', 1.0, 2.0)
     safe.begin(model.q0, None)

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Serve one node by several threads, so that what must be quick waits for nothing slow.
+Serve one node by several threads, so that urgent callbacks do not wait for slow ones.
 
 Each thread has an executor of its own for some callback groups of the node. A
 MultiThreadedExecutor would do the same by waking two threads, and making its wait set anew three
@@ -49,7 +49,7 @@ class PartExecutor(SingleThreadedExecutor):
         return self._serves(entity.callback_group) and super().can_execute(entity)
 
     def wake(self) -> None:
-        """Have this executor and `others` look for what there is to serve."""
+        """Wake this executor and `others` to look for ready callbacks."""
         super().wake()
         for other in self.others:
             other.wake()

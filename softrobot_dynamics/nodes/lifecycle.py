@@ -52,7 +52,7 @@ class LifecycleNode(LifecycleNodeMixin, Node):
         return self._attempt(self._end_loop)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Give back what configure made."""
+        """Release the resources of configure."""
         return self._attempt(self._release)
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:

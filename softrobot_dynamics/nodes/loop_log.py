@@ -57,11 +57,11 @@ class LoopLog(ThrottledLog):
         self._changed, self._alarmed = changed, False
         self._publishers: list[Any] = []
 
-    def entered(self, mode: str, before: str, well: bool) -> None:
-        """Log that the loop changed its mode; a warning, unless all is and was well."""
-        severity = 'warning' if self._alarmed or not well else 'info'
+    def entered(self, mode: str, before: str, healthy: bool) -> None:
+        """Log that the loop changed its mode; a warning, unless both modes are healthy."""
+        severity = 'warning' if self._alarmed or not healthy else 'info'
         self.say((mode, before), f'{mode} (before: {before})', severity=severity)
-        self._alarmed = not well
+        self._alarmed = not healthy
         self._changed()
 
     def refused(self, error: MessageError) -> None:

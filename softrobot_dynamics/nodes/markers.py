@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A robot, what is around it and forces of contact as markers."""
+"""A robot, its surroundings and forces of contact as markers."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ class Scene:
         return marker
 
     def _gone(self, number: int) -> Marker:
-        """Return what removes an arrow."""
+        """Return the marker that removes an arrow."""
         marker = Marker(ns='contacts', id=number, action=Marker.DELETE)
         marker.header.frame_id = self._frame
         return marker

@@ -12,8 +12,8 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from softrobot_dynamics.errors import MessageError, SoftRobotError
 from softrobot_dynamics.loops.control_loop import ControlLoop
+from softrobot_dynamics.loops.latched_orders import LatchedOrders
 from softrobot_dynamics.loops.orders import OneTimeReference
-from softrobot_dynamics.loops.standing_orders import StandingOrders
 from softrobot_dynamics.loops.tip_targets import TargetOrders
 from softrobot_dynamics.loops.trajectories import TrajectoryReader
 from softrobot_dynamics.nodes.loop_log import ThrottledLog
@@ -37,7 +37,7 @@ class OnlineReferences:
     """
 
     def __init__(
-        self, node: Node, plant: Controlled, orders: StandingOrders, options: NodeParameters
+        self, node: Node, plant: Controlled, orders: LatchedOrders, options: NodeParameters
     ) -> None:
         names = plant.model.actuator_names
         self._node, self._plant, self._orders, self._options = node, plant, orders, options

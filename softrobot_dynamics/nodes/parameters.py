@@ -80,7 +80,7 @@ class NodeParameters:
         return value
 
     def on_change(self, accept: Callable[[dict[str, Any], frozenset[str]], object]) -> None:
-        """Let live changes through to `accept` from now on."""
+        """Pass live changes to `accept` from now on."""
         if self._accept is None:
             self._node.add_on_set_parameters_callback(self._on_set)
             if hasattr(self._node, 'add_pre_set_parameters_callback'):  # from Iron on
@@ -174,7 +174,7 @@ def _plain(value: object) -> object:
 
 
 def refusal_of(error: Exception, kept: str = _GOES_ON) -> str:
-    """Return the words for a refusal, in one line, with what is `kept` ('' for nothing)."""
+    """Return the words for a refusal, in one line, with the value that is `kept` ('': none)."""
     words = f'refused: {reason_of(error).removeprefix("message refused: ")}'
     return f'{words}; {kept}' if kept else words
 

@@ -42,7 +42,7 @@ _SIGNALS = signal.SIGINT, signal.SIGTERM  # that end a node
 
 
 class RunnableNode(Protocol):
-    """A node that :func:`run` runs: beside what follows it is a `rclpy.node.Node`."""
+    """A node that :func:`run` runs: a `rclpy.node.Node` with the methods below."""
 
     parts: Sequence[CallbackThread]  # of it that threads of their own serve
 
@@ -56,7 +56,7 @@ class RunnableNode(Protocol):
         """Return the logger of the node."""
 
     def destroy_node(self) -> None:
-        """Give back what the node has of ROS."""
+        """Release the node's ROS entities."""
 
 
 class Stop:
@@ -89,7 +89,7 @@ class Stop:
             self.requested.set_result(None)
 
     def fail(self) -> None:
-        """Have the node end with a status that is not 0; for any thread."""
+        """End the node with a status that is not 0; for any thread."""
         self.failed = True
         self._request()
 
@@ -100,7 +100,7 @@ class Stop:
 
     @contextlib.contextmanager
     def interrupting(self) -> Iterator[None]:
-        """Let a signal end the code within, as by Ctrl-C: for what takes long and can be left."""
+        """Let a signal interrupt the code within, as Ctrl-C does: long work that may end early."""
         self._may_interrupt = True
         try:
             if self._noted:
@@ -111,7 +111,7 @@ class Stop:
 
 
 def watch(loop: Loop, stop: Stop | None) -> None:
-    """Have a node end with its Loop, should that end by itself; without a Stop it stays."""
+    """End a node when its Loop ends by itself; without a Stop it stays."""
     if stop is not None:
         loop.ended = stop.fail
 
@@ -214,7 +214,7 @@ def _arguments(argv: Sequence[str] | None, priority: int) -> argparse.Namespace:
 
 @contextlib.contextmanager
 def _readable() -> Iterator[None]:
-    """Raise a SoftRobotError for what ROS cannot read: of the command line, or its settings."""
+    """Raise a SoftRobotError for arguments or settings that ROS cannot read."""
     try:
         yield
     except RuntimeError as error:  # the types that rclpy has for them are not public
@@ -230,7 +230,7 @@ def _readable() -> Iterator[None]:
 
 
 def _processor(words: str) -> int | str | None:
-    """Turn what the command line says into a number, OWN, or None for any."""
+    """Convert the processor of the command line to a number, OWN, or None for any."""
     if words == realtime.OWN:
         return words
     places = dict(zip(('first', 'second'), realtime.two_processors(), strict=True))
@@ -260,6 +260,6 @@ def _spin(node: RunnableNode, stop: Stop) -> int:
 
 
 def disable_garbage_collection() -> None:
-    """Take all objects that exist out of the garbage collector's rounds: they hold up a loop."""
+    """Exclude all existing objects from garbage collection, which would delay a loop."""
     gc.collect()
     gc.freeze()

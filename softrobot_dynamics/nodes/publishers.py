@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 import functools
 from types import MappingProxyType
-from typing import Any, TYPE_CHECKING
+from typing import Any, cast, TYPE_CHECKING
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Vector3, WrenchStamped
@@ -17,7 +17,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from softrobot_dynamics.annotations import Array, Vector
+from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.configuration.command_parts import CommandPart
 from softrobot_dynamics.controllers.contract import Command
 from softrobot_dynamics.estimation.effort_measurements import Effort
@@ -177,10 +177,10 @@ class EstimationPublisher(LoopLog):
         """Publish covariance and push of an Estimator whose time began at an epoch [ns]."""
         found = estimator.estimate((stamp - epoch) * 1e-9, covariance=True)
         self.model_error = found.model_error
-        assert found.covariance is not None  # it was asked for
+        covariance = cast(Matrix, found.covariance)  # it was asked for
         if not self._covariance.layout.dim:
-            self._covariance.layout = _square(len(found.covariance))
-        self._covariance.data = array('d', found.covariance.tobytes())
+            self._covariance.layout = _square(len(covariance))
+        self._covariance.data = array('d', covariance.tobytes())
         self._publish_covariance(self._covariance)
         if self._body:
             x, y, z = estimator.push(self._body).value.tolist()

@@ -2,8 +2,9 @@
 """
 A record of every tick, streamed to an MCAP file twice a second by a thread of its own.
 
-The loop only assigns numbers to the next row of a ring of messages that are otherwise ready; see
-`layouts`. So a killed process loses half a second, and an hour takes no more memory than a minute.
+The loop only assigns numbers to the next row of a ring buffer of prepared messages;
+see :mod:`.record_topics`. A killed process loses half a second, and an hour takes no more memory
+than a minute.
 """
 
 from collections import deque
@@ -19,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 from softrobot_dynamics.annotations import Integers
 from softrobot_dynamics.loops.realtime import now, SECOND
-from softrobot_dynamics.nodes import layouts
-from softrobot_dynamics.nodes.layouts import Topic
+from softrobot_dynamics.nodes import record_topics
 from softrobot_dynamics.nodes.messaging.template import Slot
+from softrobot_dynamics.nodes.record_topics import Topic
 from softrobot_dynamics.recordings.mcap_content import FACTS
 from softrobot_dynamics.recordings.mcap_file import McapFile, MESSAGE, message_head
 from std_msgs.msg import String
@@ -74,7 +75,7 @@ class Record:
         return self._taken  # ticks in the file
 
     def _channel(self, name: str, message_type: type, columns: Mapping[str, Slot]) -> int:
-        texts = layouts.type_name(message_type), layouts.definition(message_type)
+        texts = record_topics.type_name(message_type), record_topics.definition(message_type)
         return self._file.add_channel(name, *texts, {'columns': json.dumps(columns)})
 
     def _lay_out(self, topics: Sequence[Topic]) -> None:
@@ -92,8 +93,8 @@ class Record:
             fields[f'sequence {k}'] = '<u4', len(row) + _SEQUENCE, ()
             for name, slot in columns.items():
                 fields[name] = slot.form, start + slot.offset, slot.shape
-            if layouts.STAMP in slots:
-                stamp = slots[layouts.STAMP]
+            if record_topics.STAMP in slots:
+                stamp = slots[record_topics.STAMP]
                 fields[f'stamp {k}'] = stamp.form, start + stamp.offset, stamp.shape
                 self._stamps.append(f'stamp {k}')
             self._channels.append((channel, len(row)))
@@ -135,7 +136,7 @@ class Record:
         self._notes.append((now() + self._to_wall, json.dumps(values)))
 
     def close(self) -> None:
-        """Write what is left and the file's index; for the time after the last `add`."""
+        """Write the remaining rows and the file's index, after the last `add`."""
         self._closed.set()
         self._thread.join()
         try:
@@ -169,7 +170,7 @@ class Record:
             self._taken += len(rows)
 
     def _messages(self, rows: NDArray[np.void]) -> tuple[bytes, MessagePlaces]:
-        """Return the bytes of rows and of what was noted, and where messages are in them."""
+        """Return the bytes of rows and notes, and where messages are in them."""
         places: MessagePlaces = {}
         if len(rows):
             self._complete(rows)
@@ -181,7 +182,7 @@ class Record:
             begins = []
             for moment, words in notes:
                 begins.append(len(data))
-                data += _noted(self._notes_channel, moment, layouts.text(words))
+                data += _noted(self._notes_channel, moment, record_topics.text(words))
             places[self._notes_channel] = np.array([m for m, _ in notes]), np.array(begins)
         return bytes(data), places
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from rclpy.impl.rcutils_logger import RcutilsLogger
     from rclpy.node import Node
     from softrobot_dynamics.configuration.build import Controlled, Simulated
-    from softrobot_dynamics.nodes.layouts import Topic
     from softrobot_dynamics.nodes.record import Record
+    from softrobot_dynamics.nodes.record_topics import Topic
 
 SUFFIX = '.mcap'
 
@@ -76,24 +76,26 @@ def of_controller(node: Node, plant: Controlled, values: Mapping[str, Any]) -> R
     model, controlled = plant.model, plant.controller.controlled
     followed = [model.actuator_names[i] for i in controlled]
 
-    def topics(layouts: ModuleType) -> tuple[Topic, ...]:
+    def topics(record_topics: ModuleType) -> tuple[Topic, ...]:
         """Return the topics of the record."""
         coordinates, actuators = model.coordinate_names, model.actuator_names
         return (
-            layouts.joint_state('joint_states', coordinates, position='q', velocity='qd'),
-            layouts.joint_state('joint_commands', actuators, effort='u'),
-            layouts.joint_state('~/controller_state', actuators, position='y', velocity='y_rate'),
-            layouts.trajectory_point(
+            record_topics.joint_state('joint_states', coordinates, position='q', velocity='qd'),
+            record_topics.joint_state('joint_commands', actuators, effort='u'),
+            record_topics.joint_state(
+                '~/controller_state', actuators, position='y', velocity='y_rate'
+            ),
+            record_topics.trajectory_point(
                 '~/reference',
                 followed,
                 positions='y_d',
                 velocities='y_d_rate',
                 accelerations='y_d_acceleration',
             ),
-            layouts.number('~/time', 't'),
-            layouts.number('~/mode', 'mode', whole=True),
-            layouts.number('~/orders', 'orders', whole=True),
-            layouts.joint_state('~/command_before', actuators, effort='u_before'),
+            record_topics.number('~/time', 't'),
+            record_topics.number('~/mode', 'mode', whole=True),
+            record_topics.number('~/orders', 'orders', whole=True),
+            record_topics.joint_state('~/command_before', actuators, effort='u_before'),
         )
 
     facts = {'modes': watchdog.MODES, 'controlled': followed}
@@ -104,17 +106,17 @@ def of_simulation(node: Node, plant: Simulated, values: Mapping[str, Any]) -> Re
     """Return the Record of a simulation, None if there shall be none; see :func:`_start`."""
     model = plant.model
 
-    def topics(layouts: ModuleType) -> tuple[Topic, ...]:
+    def topics(record_topics: ModuleType) -> tuple[Topic, ...]:
         """Return the topics of the record."""
         coordinates, actuators = model.coordinate_names, model.actuator_names
         return (
-            layouts.joint_state('joint_states', coordinates, position='q', velocity='qd'),
-            layouts.joint_state('~/applied', actuators, effort='u'),
-            layouts.number('~/time', 't'),
-            layouts.number('~/round_trip', 'round_trip'),
-            layouts.number('~/lateness', 'late'),
-            layouts.number('~/mode', 'mode', whole=True),
-            layouts.number('~/asked', 'asked', whole=True),
+            record_topics.joint_state('joint_states', coordinates, position='q', velocity='qd'),
+            record_topics.joint_state('~/applied', actuators, effort='u'),
+            record_topics.number('~/time', 't'),
+            record_topics.number('~/round_trip', 'round_trip'),
+            record_topics.number('~/lateness', 'late'),
+            record_topics.number('~/mode', 'mode', whole=True),
+            record_topics.number('~/asked', 'asked', whole=True),
         )
 
     facts = {
@@ -135,12 +137,12 @@ def _start(
     """
     Start the Record that the parameter `record` asks for.
 
-    Of what `topics(layouts)` returns, names as of the node. ArgumentError if its file cannot be
-    made.
+    It holds what `topics(record_topics)` returns, with names as of the node. Raises ArgumentError
+    if its file cannot be made.
     """
     if not values['record']:
         return None
-    from softrobot_dynamics.nodes import layouts  # what follows needs mcap
+    from softrobot_dynamics.nodes import record_topics  # what follows needs mcap
     from softrobot_dynamics.nodes.record import Record
 
     model, log, name = plant.model, node.get_logger(), node.get_name()
@@ -156,7 +158,7 @@ def _start(
         'output_units': [quantity.unit for quantity in model.outputs],
         **facts,
     }
-    resolved = [t._replace(name=node.resolve_topic_name(t.name)) for t in topics(layouts)]
+    resolved = [t._replace(name=node.resolve_topic_name(t.name)) for t in topics(record_topics)]
     parameters = node.resolve_topic_name('~/parameters'), values
     try:
         record = Record(
@@ -175,7 +177,7 @@ def note(record: TickRecord | None, values: Mapping[str, Any], changed: Iterable
 
 
 def close(record: TickRecord | None, log: RcutilsLogger) -> None:
-    """End a Record, if there is one, and say what is in it."""
+    """Close a Record, if there is one, and log its contents."""
     if record is None:
         return
     record.close()
@@ -184,7 +186,7 @@ def close(record: TickRecord | None, log: RcutilsLogger) -> None:
 
 
 def words(record: TickRecord | None) -> str:
-    """Return what is wrong with a record, '' if nothing is or there is none."""
+    """Return in words the fault of a record, '' if there is none."""
     if record is None or not record.lost and record.error is None:
         return ''
     cause = f' ({record.error})' if record.error else ''

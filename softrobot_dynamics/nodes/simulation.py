@@ -180,7 +180,7 @@ class SimulationNode(Node):
         record_contents.close(self._loop.record, self.get_logger())
 
     def _accept(self, values: dict[str, Any], changed: frozenset[str]) -> None:
-        """Take changed parameters; SoftRobotError refuses them."""
+        """Apply changed parameters; raise SoftRobotError to refuse them."""
         require_one_clock(values)
         if self._loop is not None:
             require_patience(values)
@@ -204,7 +204,7 @@ class SimulationNode(Node):
     def _measured(
         self, plant: Simulated, values: dict[str, Any], quality: QoSProfile
     ) -> Sensing | MeasuredSensing:
-        """Return the sensing of the robot's states, and perhaps of what is estimated from."""
+        """Return the sensing of states, and of the estimator's sensors if there are any."""
         sensing = plant.sensing(values)
         require_patience(values)
         if not values['estimator']:

@@ -20,7 +20,7 @@ def report_on(loop: SimulationLoop | None, acting: str, reset: str) -> Report:
     seconds, counts, refused = loop.statistics.recent()
     total = loop.statistics.counts
     return *_status(loop, counts, refused, reset), {
-        'mode': loop.said(),
+        'mode': loop.mode_in_words(),
         'commands': acting,
         'rate [Hz]': counts['ticks'] / seconds,
         'ticks': total['ticks'],
@@ -45,7 +45,7 @@ def _status(
     loop: SimulationLoop, counts: Counter[str], refused: Counter[str], reset: str
 ) -> tuple[bytes, str]:
     """Return the level and its reason."""
-    mode = loop.said()
+    mode = loop.mode_in_words()
     if loop.mode == DIVERGED:
         remedy = f'ros2 service call {reset} std_srvs/srv/Trigger restarts it'
         return ERROR, f'stopped: {loop.error}; {remedy}'

@@ -42,7 +42,7 @@ class TopicSnapshot(NamedTuple):
 
 class TopicWatch:
     """
-    Hears, for a node, the newest state and command on the topics of a model's loop.
+    Receives, for a node, the newest state and command on the topics of a model's loop.
 
     ``values``: parameters that say how states and commands come, and names; by default whole.
     ``objects``: the last of the model's coordinates, if those come from the simulation's topic of
@@ -92,7 +92,7 @@ class TopicWatch:
         return TopicSnapshot(np.concatenate([q, self._placed]), u, stamp, self._time)
 
     def close(self) -> None:
-        """Give the topics back."""
+        """Destroy the subscriptions."""
         for inbox in (self._states, self._commands, self._objects, self._clock):
             if inbox is not None:
                 inbox.close()
@@ -128,7 +128,7 @@ class TopicObserver:
         return None if seen is None else Scenery(seen.q, seen.u, seen.time)
 
     def close(self) -> None:
-        """Give everything back."""
+        """Destroy the node and its subscriptions."""
         self._watch.close()
         self._node.destroy_node()
         self._context.try_shutdown()

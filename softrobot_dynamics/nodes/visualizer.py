@@ -113,7 +113,7 @@ class VisualizerNode(Node):
         return True
 
     def finish(self) -> None:
-        """Give the topics back."""
+        """Destroy the subscriptions."""
         if self._watch:
             self._watch.close()
 

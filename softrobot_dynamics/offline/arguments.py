@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Groups of what may be said of a closed loop: its law, its start, its plant, its feedback."""
+"""Groups of arguments of a closed loop: its law, start, plant and feedback."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Start:
 
 @dataclass(frozen=True, eq=False)
 class Plant:
-    """The robot that is simulated in a closed loop, how commands reach it, and what pushes it."""
+    """The simulated robot of a closed loop, the way of commands to it, and external wrenches."""
 
     model: CompiledModel | None = None
     """
@@ -127,7 +127,7 @@ class Plant:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Feedback:
-    """States of the plant that the law hears; by default each at once and exact."""
+    """Measured states of the plant for the law; by default each at once and exact."""
 
     sensors: Mapping[str, Any] = field(default_factory=dict)
     """

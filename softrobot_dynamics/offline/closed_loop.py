@@ -79,7 +79,7 @@ def closed_loop(
     **former: Any,
 ) -> ClosedLoop:
     """
-    Let a law control a simulated robot for a ``duration`` [s]; return the :class:`ClosedLoop`.
+    Simulate a law and a robot in closed loop for a ``duration`` [s]; return :class:`ClosedLoop`.
 
     ``controller`` is a law for the ``model``, the name of one, or a :class:`Law` with more to say:
     ``sd.Law('pfbl', parameters={'p': 100.0, 'd': 20.0}, period=5e-3)``. It follows the
@@ -119,7 +119,7 @@ def _groups(
     plant: CompiledModel | Plant | None,
     feedback: Feedback | None,
 ) -> tuple[Law, Start, Plant, Feedback]:
-    """Return what is said of a loop in groups, the defaults where nothing is; ArgumentError."""
+    """Return the groups of arguments of a loop, with defaults; ArgumentError."""
     law = controller if isinstance(controller, Law) else Law(controller)
     plant = plant if isinstance(plant, Plant) else Plant(plant)
     start, feedback = start or Start(), feedback or Feedback()
@@ -130,7 +130,7 @@ def _groups(
 
 
 class _StateSource(Protocol):
-    """Source of the states that the law hears: a Sensing, or one by an estimator."""
+    """Source of the states for the law: a Sensing, or one by an estimator."""
 
     def sense(self, stamp: float, q: Vector, qd: Vector) -> Measured | None: ...
 
@@ -145,7 +145,7 @@ def _run(
     duration: float,
     progress: Progress | None,
 ) -> ClosedLoop:
-    """Go from tick to tick."""
+    """Simulate all ticks."""
     law, show, orders = driver.law, ProgressReporter(progress, duration), driver.taken
     ticks = round(duration / law.period)
     found = _allocate(law, robot.model.n, ticks + 1)
@@ -199,7 +199,7 @@ def _robot(plant: Plant, law: Controller, start: Start) -> DelayedPlant:
 def _driver(
     law: Controller, reference: Reference | Program, start: Start, robot: DelayedPlant
 ) -> Driver:
-    """Return what answers states, with the command in force that a robot sets out under."""
+    """Return the driver, with the command in force at the start."""
     safe = SafeCommand.of_model(law.model)
     safe.choose(*SAFE)
     orders = Orders(law.settings, reference, float(start.ramp))
@@ -220,7 +220,7 @@ def _heard(
     start: Start,
     delay: float,
 ) -> _StateSource:
-    """Return what the law hears of a robot's states, its commands being late by a delay [s]."""
+    """Return the source of the states for the law, its commands being late by a delay [s]."""
     model, estimator = law.model, feedback.estimator
     if estimator is None:
         sensors = make_sensors(model.coordinate_names, feedback.sensors)
@@ -234,7 +234,7 @@ def _heard(
 def _estimated(
     estimator: Estimator, model: CompiledModel, robot: DelayedPlant, feedback: Feedback
 ) -> EstimatedSensing:
-    """Return what hears an estimator's states; ArgumentError for what it does not know."""
+    """Return the source of an estimator's states; ArgumentError for unsupported arguments."""
     if estimator.model is not model:
         raise ArgumentError('estimator', type(estimator), 'an Estimator for this very model')
     given = make_sensors(model.coordinate_names, feedback.sensors)

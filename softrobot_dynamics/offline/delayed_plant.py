@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The simulated robot of a loop without ROS, and the commands that are on their way to it."""
+"""Simulated robot of a loop without ROS, with delayed commands."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class DelayedPlant:
 
     def set_out(self, simulator: ActuatedSimulator, u0: ArrayLike | None) -> None:
         """
-        Begin with a simulator under u0 (m,), or under the safe command.
+        Start with a simulator under u0 (m,), or under the safe command.
 
         Drives that take positions or velocities of joints hold these, in both cases.
         """
@@ -63,7 +63,7 @@ class DelayedPlant:
         simulator.begin_under(self.u)
 
     def step(self, t: float, u: Vector) -> None:
-        """Go from t [s] to the next tick, u (m,) being sent at t."""
+        """Simulate from t [s] to the next tick, u (m,) being sent at t."""
         model = self.model
         self._sent.append(np.minimum(np.maximum(u, model.told_lower), model.told_upper))
         arrived = [Stretch(self._sent[1], self._period - self._offset)]

@@ -15,7 +15,7 @@ _EVERY = 0.5  # [s] between two words
 
 
 class ProgressReporter:
-    """Tells now and then how far a run has come; on stderr unless told otherwise."""
+    """Reports the progress of a run now and then, by default on stderr."""
 
     def __init__(self, progress: Progress | None, duration: float) -> None:
         self._report = progress or (_write if sys.stderr.isatty() else None)
@@ -23,7 +23,7 @@ class ProgressReporter:
         self._written = False
 
     def __call__(self, t: float) -> None:
-        """Tell if it is time to; at the end, if anything was told."""
+        """Report the progress if it is time to; at the end, if it was reported before."""
         if self._report is None:
             return
         done = t >= self._duration * (1.0 - ROUNDING)

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The messages in an MCAP file by topic, up to its end or to where it was cut."""
+"""Read the messages of an MCAP file by topic, up to its end or to where it was truncated."""
 
 from collections.abc import Iterator
 import contextlib
@@ -27,7 +27,7 @@ _MESSAGE = struct.Struct('<HIQQ')  # channel, sequence, log and publish time
 
 def read(path: str | PathLike[str]) -> 'Content':
     """
-    Return the :class:`Content` of a file, of a damaged one what comes before the damage.
+    Return the :class:`Content` of a file, of a damaged one the part before the damage.
 
     OSError or ValueError if it is none of this kind.
     """
@@ -60,7 +60,7 @@ class Content:
         self.notes: list[int] = []
 
     def take(self, opcode: int, body: memoryview) -> None:
-        """Take in a record, a chunk with all that is in it."""
+        """Process a record; a chunk with all records in it."""
         if opcode == Opcode.MESSAGE:
             channel, sequence, *times = _MESSAGE.unpack_from(body)
             if channel in self.messages:
@@ -77,7 +77,7 @@ class Content:
             self.complete = True
 
     def _add_channel(self, channel: Channel) -> None:
-        """Take in a topic; others than ours say nothing about columns."""
+        """Add a topic; those of other programs define no columns."""
         layout = channel.metadata.get('columns')
         if layout is None or channel.id in self.messages:
             return

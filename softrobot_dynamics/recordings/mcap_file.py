@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-An MCAP file that grows by whole chunks of messages that are bytes already.
+Write MCAP files by chunks of serialised messages.
 
 The records are those of the `mcap` library; its own writer takes one message at a time, some
 microseconds of Python for each (`benchmarks/costs.py`), all in the way of a loop in the same
@@ -39,7 +39,7 @@ _MAGIC = b'\x89MCAP0\r\n'
 
 
 def message_head(channel: int, size: int) -> bytes:
-    """Return what stands before the `size` bytes of a message, its times zero."""
+    """Return the header of a message of `size` bytes, its times zero."""
     rest = MESSAGE.size - 9  # the length counts what comes after itself
     return MESSAGE.pack(Opcode.MESSAGE, rest + size, channel, 0, 0, 0)
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Copy what is whole in an MCAP file of ROS 2 that was cut, as by a recorder that was killed."""
+"""Recover the whole messages of a truncated MCAP file of ROS 2, as of a killed recorder."""
 
 import contextlib
 from os import PathLike

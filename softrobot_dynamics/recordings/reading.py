@@ -75,7 +75,7 @@ def read_recording(path: str | PathLike[str]) -> Recording:
 
 
 def _recording(content: Any) -> Recording:
-    """Return what is in the Content of a file; one of _DAMAGED if it is none of ours."""
+    """Return the Recording in a Content; raise one of _DAMAGED if it is none of ours."""
     if content.facts is None:
         raise ValueError('it has no metadata of this package')
     columns: dict[str, NDArray[Any]] = {}
@@ -104,6 +104,6 @@ def _columns(messages: Sequence[Any], layout: dict[str, Any]) -> dict[str, NDArr
 
 
 def _text(data: bytes) -> str:
-    """Return what a std_msgs/String says."""
+    """Return the text of a std_msgs/String."""
     (length,) = _LENGTH.unpack_from(data, 4)  # after the four bytes that say how it is encoded
     return bytes(data[8 : 8 + length - 1]).decode()

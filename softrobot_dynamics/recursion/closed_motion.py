@@ -35,7 +35,7 @@ _MOST = 12  # such steps; more: z is far beyond the chart
 
 
 class ClosedMotion(NamedTuple):
-    """A chart, and what is known at the place in it that was evaluated last; k rows, f = n - k."""
+    """A chart, and the terms at the place in it that was evaluated last; k rows, f = n - k."""
 
     evaluate: Entry  # of the robot at (q, qd), with poses
     closures: ClosureRows  # k rows, independent of each other
@@ -96,7 +96,7 @@ def allocate_closed_motion(
 @kernel
 def begin_chart(closed, q, qd, z, zd):
     """
-    Begin a chart at q, qd (n,), closed; fill z, zd (f,) with what they are in it.
+    Begin a chart at q, qd (n,), closed; fill z, zd (f,), the coordinates in it.
 
     Returns 0, or 1 where there are no numbers.
     """
@@ -203,7 +203,7 @@ def _solve(closed, f):
 
 @kernel
 def move_to(closed, z, zd, q, qd):
-    """Fill q, qd (n,) with what z, zd (f,) are; returns 0, or 1 where there is no such posture."""
+    """Fill q, qd (n,) from z, zd (f,); returns 0, or 1 where there is no such posture."""
     if close_posture(closed, z) != 0:
         return 1
     _rates(closed, zd)

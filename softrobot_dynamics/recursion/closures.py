@@ -35,7 +35,7 @@ ALL, SWING, SINGLE, FREE = range(4)  # how many rotations are closed: 3, 2, 1, 0
 
 
 class ClosureRows(NamedTuple):
-    """The r rows of C closures, and what fills their frames, of which each has two."""
+    """The r rows of C closures, and the entries that fill their frames, two of each."""
 
     place: Entry  # fills the frames after an evaluation of the robot with poses
     frames: Matrix  # (2 C, 24) see softrobot_dynamics.recursion.closure_frames

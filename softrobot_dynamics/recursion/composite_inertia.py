@@ -31,7 +31,7 @@ INERTIA, SPIN, MOMENTUM, COMPOSITE = 0, 10, 19, 22  # I; B: to moment, 2 int dp/
 
 @kernel
 def add_composite_inertia(robot, t, i, qd):
-    """Add inertia and B of the body of module i to what is beyond its joint."""
+    """Add inertia and B of the body of module i to the composite ones beyond its joint."""
     m, W, s, Y = robot.modules[i], robot.W, np.uint32(i * STATE), t.composite[i * COMPOSITE :]
     f, n, pose = m[BODY_SLAB], m[BODY_COUNT], s + JOINT_POSE
     r0, r1, r2 = between(W, last_tip(robot), pose)

@@ -40,4 +40,4 @@ class Model(Protocol):
         """Return the kernels of second derivatives of lengths in bodies, or of those of cables."""
 
     def evaluator(self) -> Any:
-        """Return what evaluates all terms."""
+        """Return the evaluator of all terms."""

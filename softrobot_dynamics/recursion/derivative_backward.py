@@ -26,7 +26,7 @@ BY_Q, BY_RATE, ALONG, TURNING, ROWS = 18, 24, 30, 36, 39  # C_k by q and qd, I S
 
 @inlined
 def fill_columns(t, part, y, F):
-    """Fill the columns of a part by what is beyond it: its matter and the wrench F."""
+    """Fill the columns of a part by the composite inertia beyond it and the wrench F."""
     n, first, _ = part
     X, Y = t.columns, t.composite
     b, p = y + np.uint32(SPIN), y + np.uint32(MOMENTUM)
@@ -63,7 +63,7 @@ def read_column(X, row, k):
 
 @inlined
 def fill_block(robot, t, part, base, F):
-    """Fill the forces along coordinates of a part by the same, from what is beyond it."""
+    """Fill the forces along coordinates of a part by the same, from the composite beyond it."""
     n, first, derivatives = part
     X, N = t.columns, np.uint32(len(t.full))
     force = wrench_at_base(robot, base, F)
@@ -99,7 +99,7 @@ def product(a, b):
 
 @inlined
 def add_body_derivatives(robot, t, part, f, pose, motion):
-    """Add what a body's own coordinates do to its own forces, and to its wrench."""
+    """Add the derivatives of a body's own forces, and of its wrench, by its own coordinates."""
     n, first, derivatives = part
     W, X, N = robot.W, t.columns, np.uint32(len(t.full))
     r = between(W, last_tip(robot), pose)

@@ -191,7 +191,7 @@ def fill_derivatives(robot, differenced, t, q, qd, qdd):
 
 @kernel
 def accumulate(robot, t, q, qd, qdd):
-    """Fill ``t.by_state`` from all derivatives: the twists of frames, then what is beyond each."""
+    """Fill ``t.by_state`` from all derivatives: twists of frames, then composites beyond each."""
     carry_twists(robot, t, qd, qdd)
     _accumulate(robot, t, qd)
     if len(t.full) > len(t.by_state):
@@ -201,7 +201,7 @@ def accumulate(robot, t, q, qd, qdd):
 
 @kernel
 def _accumulate(robot, t, qd):
-    """Backward: what is beyond each frame, and the forces along columns."""
+    """Backward pass: composites beyond each frame, and the forces along columns."""
     N = len(robot.modules)
     t.full[:] = 0.0  # branches of a tree do not see each other
     t.composite[:] = 0.0

@@ -15,7 +15,7 @@ from softrobot_dynamics.compiling.jit import kernel
 
 
 class Stops(NamedTuple):
-    """Position limits of coordinates, and what is known of them in a step."""
+    """Position limits of coordinates, and which of them are met in a step."""
 
     lower: Vector  # (n,) -inf where there is none
     upper: Vector  # (n,) inf where there is none
@@ -30,7 +30,7 @@ def allocate_stops(lower: Vector, upper: Vector) -> Stops:
 
 @kernel
 def watch_stops(evaluate, stops, M, q, qd):
-    """Evaluate at (q, qd); note whether a stop is met, and add the inertia of what is held."""
+    """Evaluate at (q, qd); note whether a stop is met, and add inertia to held coordinates."""
     run(evaluate, q, qd)
     for i in range(len(stops.lower)):
         if q[i] <= stops.lower[i] or q[i] >= stops.upper[i]:

@@ -20,7 +20,7 @@ from softrobot_dynamics.recursion.passes import BODY_COUNT, BODY_FIRST
 
 
 class LinearisationArrays(NamedTuple):
-    """The matrices of a :class:`Linearisation`, and what kernels need to keep them up to date."""
+    """The matrices of a :class:`Linearisation`, and the arrays with which kernels update them."""
 
     K: Matrix  # (n, n)
     D: Matrix  # (n, n)

@@ -11,7 +11,7 @@ from softrobot_dynamics.kernels.spatial import rotate
 
 
 class Cloud(NamedTuple):
-    """Points of a body, what evaluates them, and its joint frame S_J in the base frame."""
+    """Points of a body, the kernel that evaluates them, and its joint frame S_J, base axes."""
 
     address: int  # of the body's kernel `values`, see programs.point_values
     numbers: Vector  # that it reads

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Fold what belongs to columns into what belongs to coordinates, where joints follow others.
+Reduce columns to coordinates where joints follow others (`mimic`).
 
 The columns x = E q of a robot (:mod:`softrobot_dynamics.recursion.passes`) are copies of its
 coordinates, so that a matrix A_x of second derivatives along x becomes E^T A_x E along q.

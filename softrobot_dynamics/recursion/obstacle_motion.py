@@ -83,7 +83,7 @@ def _follow(moving, k):
 
 @inlined
 def _interpolate(knots, first, last, t, R, twist):
-    """Add what knots say at a time [s], between which motions are cubic (Hermite)."""
+    """Add the pose at a time [s], cubic (Hermite) between the knots."""
     i = first
     while i < last - 2 and knots[i + 1, 0] < t:
         i += 1

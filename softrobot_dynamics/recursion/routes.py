@@ -39,7 +39,7 @@ BODY, KERNEL, NUMBERS, FIRST, COUNT, VALUES = range(6)
 
 
 class Routes(NamedTuple):
-    """E parts in I stations, and what is known of them at a posture."""
+    """E parts in I stations, and their turning angles and lengths at a posture."""
 
     robot: Robot  # whose segments are the lengths of lines; the poses are those of another
     lines: int  # 1: there are some between bodies

@@ -21,7 +21,7 @@ from softrobot_dynamics.kernels.sums import dot
 
 
 class ServoDrives(NamedTuple):
-    """The k drives of a robot of n coordinates, and what they did in the last evaluation."""
+    """The k drives of a robot of n coordinates, and their results of the last evaluation."""
 
     coordinates: Integers  # (k,)
     positions: Integers  # (k,) 1: s is a position, 0: a velocity

@@ -97,7 +97,7 @@ class Trajectory:
         return {p.path: getattr(self, p.name) for p in self.parameters()}
 
     def validate(self) -> Iterable[tuple[str, object, str]]:
-        """Yield what does not fit together, as (name of the field, value, expected)."""
+        """Yield contradictory fields, as (name of the field, value, expected)."""
         return ()
 
     @required

@@ -30,7 +30,7 @@ SLACK = 1e-6  # share of a limit, or of a coordinate's unit of `Scales`, that is
 
 
 class Planned(NamedTuple):
-    """A reference, and in words what it asks for beyond the limits."""
+    """A reference, and in words the limits that it exceeds."""
 
     reference: Any  # Reference, or Program of phases; None: the outputs as they are when it begins
     remarks: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ def plan_commands(
     model: CompiledModel, controlled: Indices, wanted: Trajectory, command: Vector, q: Vector
 ) -> Planned:
     """
-    Return the :class:`Planned` of what a reference adds to ``command`` (m,) of some actuators.
+    Return the :class:`Planned` of a reference that is added to ``command`` (m,) of some actuators.
 
     For laws whose commands follow it, not their outputs; ``command`` is as told, limits aside, and
     zero says nothing, which some ranges leave out. Raises what ``wanted.plan`` raises,
@@ -91,7 +91,7 @@ def plan_commands(
 def examine_commands(
     model: CompiledModel, controlled: Indices, times: Vector, added: Matrix, command: Vector
 ) -> list[str]:
-    """Return in words what ``added`` (K, c) asks for beyond limits; ExcessiveReferenceError."""
+    """Return in words the limits that ``added`` (K, c) exceeds; ExcessiveReferenceError."""
     u = np.tile(command, (len(times), 1))
     u[:, controlled] += added
     return _refuse_worst([_command(model, times, u, np.asarray(controlled))])
@@ -107,7 +107,7 @@ def examine(
     model: CompiledModel, controlled: Indices, times: Vector, postures: PathPostures
 ) -> list[str]:
     """
-    Return in words what a motion through postures asks for beyond the limits, a list.
+    Return in words the limits that a motion through postures exceeds, a list.
 
     ``times`` (K,) [s] and Postures; u is what holds each posture, and what inertia and damping add
     in the directions of the ``controlled`` actuators. Raises ExcessiveReferenceError.
@@ -139,7 +139,7 @@ def examine_standing(
     model: CompiledModel, controlled: Indices, y: Vector, q: Vector, name: str, time: float = 0.0
 ) -> list[str]:
     """
-    Return in words what holding outputs asks for beyond the limits, a list.
+    Return in words the limits that holding outputs exceeds, a list.
 
     ``y`` (c,) of the ``controlled`` actuators from a ``time`` [s] on; q (n,) is where the search
     begins; errors call y by ``name``. Raises ArgumentError if no posture is found,
@@ -167,7 +167,7 @@ def refuse_positions(model: CompiledModel, times: Vector, q: Matrix) -> None:
 def _added(
     model: CompiledModel, controlled: Indices, q: Vector, qd: Vector, qdd: Vector
 ) -> Vector:
-    """Return what motion adds to u (c,), by least squares of the accelerations in the outputs."""
+    """Return the part of motion in u (c,), by least squares of the outputs' accelerations."""
     evaluate, zero = model.per_thread.evaluator, np.zeros(model.n)
     still = evaluate(q, zero).h.copy()
     terms = evaluate(q, qd)
@@ -198,7 +198,7 @@ def _command(
 def _held(
     model: CompiledModel, times: Vector, commands: Matrix, controlled: Indices
 ) -> list[tuple[float, ExcessiveReferenceError]]:
-    """Return what :func:`_command` does for actuators that are told positions, if there are."""
+    """Return :func:`_command` for actuators whose commands are positions, if there are any."""
     own = [k for k in controlled if model.positioned[k]]
     return [_command(model, times, commands, own)] if own else []
 
@@ -220,7 +220,7 @@ def _beyond(
 
 
 def _with_units(names: Sequence[str], quantities: Any, per: str = '') -> list[str]:
-    """Return the names of actuators with the units of what they do."""
+    """Return the names of actuators with the units of their efforts."""
     pairs = zip(names, quantities)
     return [f'{name} [{quantity.unit or "-"}{per}]' for name, quantity in pairs]
 

@@ -45,7 +45,7 @@ class File(Trajectory):
     )
 
     def validate(self) -> Complaints:
-        """Yield what is missing."""
+        """Yield missing fields."""
         if not self.path:
             yield 'path', self.path, 'the path of a CSV file'
 
@@ -154,7 +154,7 @@ def _place(path: str, line: int, column: str = '') -> str:
 
 
 def _wrong_names(path: str, names: Sequence[str]) -> list[Problem]:
-    """Return what is wrong with the first line."""
+    """Return the faults of the first line."""
     problems = []
     if TIME not in names or len(names) < 2:
         problems.append(Problem(_place(path, 1), list(names), 'names, one of them t for the time'))
@@ -168,7 +168,7 @@ def _wrong_names(path: str, names: Sequence[str]) -> list[Problem]:
 def _wrong_rows(
     path: str, names: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]]
 ) -> list[Problem]:
-    """Return what is wrong with the lines that follow."""
+    """Return the faults of the lines that follow."""
     problems = []
     for line, row in rows:
         if len(row) != len(names):
@@ -196,7 +196,7 @@ def _wrong_times(path: str, lines: Sequence[int], times: Vector) -> list[Problem
 
 
 def _others(path: str, problems: Sequence[Problem]) -> tuple[Problem, ...]:
-    """Return what stands for the problems beyond those that are named."""
+    """Return a problem that counts those beyond the named ones."""
     count = len(problems) - MOST
     return (Problem(Path(path).name, f'{count} more mistakes', 'none'),) if count > 0 else ()
 

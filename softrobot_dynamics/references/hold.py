@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @register('hold')
 @dataclass(frozen=True)
 class Hold(Trajectory):
-    """The outputs stay what they are when it begins."""
+    """The outputs keep their values at the beginning."""
 
     takes_long = False
 

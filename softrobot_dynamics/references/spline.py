@@ -38,7 +38,7 @@ class Spline(Trajectory):
     )
 
     def validate(self) -> Complaints:
-        """Yield what makes times impossible."""
+        """Yield impossible times."""
         least = 3 if self.periodic else 2
         steps = np.diff(self.times)
         if len(self.times) < least or self.times[0] != 0.0 or not (steps > 0.0).all():

@@ -18,7 +18,7 @@ Equation: TypeAlias = tuple[Callable[[Vector], Any], Callable[[Vector], Any]]
 
 def effort_units(model: CompiledModel) -> Vector:
     """
-    Return of each u (m,) what counts as one.
+    Return the unit of each u (m,) for optimisation.
 
     It is the median of half a range, of those in the same unit (N, N m, Pa); where none of these
     is limited, of what moves the robot.

@@ -121,7 +121,7 @@ class TipFollower:
         return self._goal(T[:3, 3].copy())._replace(rotation=T[:3, :3].copy())
 
     def _walk(self, asked: Goal) -> bool:
-        """Go straight towards a point, in steps; tell whether it was reached."""
+        """Move straight towards a point, in steps; return whether it was reached."""
         for _ in range(STEPS):
             way = self._at.way(asked)
             left = float(np.linalg.norm(way))
@@ -139,7 +139,7 @@ class TipFollower:
         return False
 
     def _approach(self, asked: Goal) -> None:
-        """Go to the posture whose tip is the nearest to a point, if that is nearer; takes long."""
+        """Move to the posture whose tip is nearest to a point, if that is nearer; takes long."""
         tried = self._tried
         same = tried is not None and (tried.rotation is None) == (asked.rotation is None)
         if tried is not None and same and np.linalg.norm(asked.way(tried)) < 0.5 * self._way:
@@ -154,7 +154,7 @@ class TipFollower:
         self._search.z = before
 
     def _settle(self, goal: Goal, stages: Sequence[tuple[float, float]]) -> bool:
-        """Go to the posture at rest whose tip is the nearest to a goal; tell if there is one."""
+        """Move to the posture at rest whose tip is nearest to a goal; return if there is one."""
         good: Any = None
         for barrier, stiffness in stages:
             _, balance, change = self._search.solve(
@@ -166,7 +166,7 @@ class TipFollower:
         return good is not None
 
     def _holds(self, goal: Goal) -> bool:
-        """Go to the posture for a goal, and tell whether there is one; else stay."""
+        """Move to the posture for a goal, and return whether there is one."""
         before = self._search.z
         found = self._search.solve(goal, BARRIER, STIFFNESS, ITERATIONS, SETTLED)
         off, balance, change = found

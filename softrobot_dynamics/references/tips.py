@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Lead tips of bodies along points: what circles, paths and files of points have in common."""
+"""Lead tips of bodies along points, for circles, paths and files of points."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Fields of dataclasses that say what a robot file may hold.
+Fields of dataclasses, which define the entries of a robot file.
 
 Each function here returns a `dataclasses.field` whose metadata holds a parser: a function
 (value, path, problems) -> converted value, which appends a `Problem` for whatever is wrong;

@@ -58,7 +58,7 @@ class Parameter(NamedTuple):
 
     def read(self, value: object, count: int, problems: Problems) -> Any:
         """
-        Return `value` converted, or append to `problems` what is wrong with it.
+        Return `value` converted, or append its fault to `problems`.
 
         Of those for each, one number stands for all, and (`count`,) are kept, never to be written.
         """
@@ -142,7 +142,7 @@ def parameters_of(cls: type, group: str, every: bool = False) -> tuple[Parameter
 
 
 def _undeclared(field: dataclasses.Field[Any]) -> Mapping[str, Any]:
-    """Return what is known of a field that is no parameter, as if it had been declared as one."""
+    """Return the metadata of a field that is not declared as a parameter."""
     known = field.metadata
     if not known:
         makers: dict[type, Any] = {

@@ -15,7 +15,7 @@ MANY = 50  # wrong entries of one kind that are reported; whoever has more has a
 
 class Problems(list[Problem]):
     """
-    The problems found so far, and what fields need to know of the whole description.
+    The problems found so far, and facts of the whole description that fields need.
 
     `names` holds what `reference` fields may name, by kind; `folder` is where the paths of `file`
     fields start, that of the robot file ('': the working folder).
@@ -89,7 +89,7 @@ def join(path: str, key: object) -> str:
 
 
 def entry(mapping: object, path: str, otherwise: object) -> Any:
-    """Return what stands at `path` below `mapping`, as it was written, else `otherwise`."""
+    """Return the entry at `path` below `mapping`, as it was written, else `otherwise`."""
     for key in re.findall(r'[^.[\]]+', path):
         try:
             mapping = cast(Any, mapping)[key if isinstance(mapping, dict) else int(key)]
@@ -99,7 +99,7 @@ def entry(mapping: object, path: str, otherwise: object) -> Any:
 
 
 def mapping_of(cls: type) -> str:
-    """Say in words what `cls` is read from."""
+    """Return in words the mapping that `cls` is read from."""
     return f'a mapping of {", ".join(_known(cls))}'
 
 

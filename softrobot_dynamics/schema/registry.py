@@ -54,7 +54,7 @@ def needed(method: F) -> F:
 
 def require_methods(cls: type, *also: str) -> None:
     """
-    Raise MissingMethodError if a class has not written what its bases require of it always.
+    Raise MissingMethodError if a class lacks a method that its bases require.
 
     Or what they need in some cases, for the names that are given ``also``.
     """
@@ -170,7 +170,7 @@ def read_member(
     ignore: Sequence[str] = (),
 ) -> Any:
     """
-    Return what the class of `registry` that a mapping names at `key` makes of the rest.
+    Return the object that the class named at `key` of a mapping makes of its other entries.
 
     None, and Problems, where something is wrong; `choices` is what the classes are, in words. Keys
     in `ignore` are the caller's.

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Units in which others measure or command what is in SI units here."""
+"""Units of other systems, with their factors to SI units."""
 
 import math
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Read a YAML file as YAML 1.2 reads it, and refuse what PyYAML would pass over in silence.
+Read a YAML file as YAML 1.2 does, and refuse errors that PyYAML ignores.
 
 All YAML is read here. What a file may hold is bounded, aliases counted as if they were written
 out, so that one by somebody who means harm costs neither time nor memory: here, and wherever its
@@ -36,11 +36,11 @@ _Parser: Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)  # that of C is six
 
 
 class _BoundError(ValueError):
-    """A file holds more than may be; says what would be right."""
+    """A file exceeds a bound; the error names it."""
 
 
 class _BoundedComposer(yaml.composer.Composer):
-    """Makes nodes of what a parser finds, and counts them."""
+    """Makes nodes from the parser's events, and counts them."""
 
     _depth = _entries = 0
 
@@ -94,7 +94,7 @@ for _kind, _pattern in _CORE.items():
 
 def read_yaml(path: Path) -> tuple[Any, list[Problem]]:
     """
-    Return what the YAML file at `path` holds, and a list of `Problem` for its duplicate keys.
+    Return the contents of the YAML file at `path`, and a list of `Problem` for its duplicate keys.
 
     DescriptionError if it cannot be read at all: no such file, a folder, not YAML, too much of it.
     """

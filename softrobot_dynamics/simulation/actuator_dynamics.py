@@ -116,7 +116,7 @@ class ActuatorDynamics:
             self._now = until
 
     def _set_command(self, u: Vector) -> None:
-        """Take a command (m,) that comes now."""
+        """Set a command (m,) that comes now."""
         if self._told is None:
             self._told, self._arrived = u.copy(), u.copy()
             self._force = self._wanted()
@@ -125,7 +125,7 @@ class ActuatorDynamics:
         self._told = u.copy()
 
     def _take_due(self) -> None:
-        """Let commands act whose delay is over."""
+        """Apply the commands whose delay is over."""
         for k, line in enumerate(self._underway):
             while line and line[0][0] <= self._now + ROUNDING:
                 self._arrived[k] = line.popleft()[1]
@@ -184,7 +184,7 @@ class ActuatedSimulator(Simulator):
         return found
 
     def begin_under(self, u: ArrayLike) -> None:
-        """Begin with actuators at rest under a command (m,)."""
+        """Start with actuators at rest under a command (m,)."""
         self._acting = checked('u', u, (self.model.m,))
         self._actuation.begin(self._acting)
 

@@ -11,7 +11,7 @@ from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.errors import DescriptionError, Problem
 from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import Parameter, parameter, parameters_of, read_all
-from softrobot_dynamics.simulation.cycles import Cycles
+from softrobot_dynamics.simulation.periodic_instants import PeriodicInstants
 
 GROUP = 'bus'
 _FASTEST = 1e5  # [Hz]
@@ -63,7 +63,7 @@ class HeldOverBus:
     """
 
     def __init__(self, bus: Bus, u: Vector) -> None:
-        self._cycles = Cycles(bus.rate, bus.phase) if bus.rate else None
+        self._cycles = PeriodicInstants(bus.rate, bus.phase) if bus.rate else None
         self.begin(u)
 
     def begin(self, u: Vector) -> None:
@@ -73,7 +73,7 @@ class HeldOverBus:
         self.force(u)
 
     def force(self, u: Vector) -> None:
-        """Let the drives hold u (m,) from now on, as none of the bus's doing."""
+        """Set the command that the drives hold to u (m,), without the bus."""
         self._held = u
 
     def share_out(self, arrived: Iterable[Stretch]) -> Iterator[Stretch]:

@@ -61,7 +61,7 @@ def complementary(A: Matrix, b: Vector) -> Vector:
     return found
 
 
-Some = NDArray[np.bool_]  # (n,) which coordinates
+Mask = NDArray[np.bool_]  # (n,) which coordinates
 
 _AT = 1e-10  # of a coordinate's unit or its stop: nearer than this is at the stop
 _HEAVY = 1e9  # times its inertia has a coordinate that is held
@@ -149,13 +149,13 @@ class JointStops:
         depth: Vector = np.maximum(self._stops.lower - q, q - self._stops.upper)
         return depth
 
-    def _share(self, start: Vector, end: Vector, deep: Some) -> float:
+    def _share(self, start: Vector, end: Vector, deep: Mask) -> float:
         """Return the share of a step, on straight lines, after which the first is at its stop."""
         stop = np.where(end > start, self._stops.upper, self._stops.lower)[deep]
         return float(((stop - start[deep]) / (end - start)[deep]).min())
 
     def _meet(self, steps: LoadedSteps, q: Vector, qd: Vector) -> None:
-        """Put to its stop what is near or beyond it, and take the rates into stops."""
+        """Put coordinates near or beyond a stop on it, and remove their rates into it."""
         at = self._depth(q) >= -self._slack
         self.engaged = bool(at.any())
         if not self.engaged:
@@ -180,7 +180,7 @@ class JointStops:
             self._inverse(q, qd)  # rates keep loops closed
 
     def _hold(self, steps: LoadedSteps, force: Vector, q: Vector, qd: Vector) -> None:
-        """Hold what rests at a stop and is pressed against it."""
+        """Hold coordinates that rest at a stop and are pressed against it."""
         self._stops.held[:] = self.forces[:] = 0.0
         self._meet(steps, q, qd)
         at = (self._depth(q) >= 0.0) & (qd == 0.0)
@@ -200,7 +200,7 @@ class JointStops:
             self.forces[rest] = sign[rest] * complementary(A, sign[rest] * free[rest])
         self._weigh_down(self.forces != 0.0)
 
-    def _pressed_by_drives(self, at: Some, sign: Vector) -> Some:
+    def _pressed_by_drives(self, at: Mask, sign: Vector) -> Mask:
         """
         Return which coordinates (n,) ``at`` stops their drives press against them, with forces.
 
@@ -216,7 +216,7 @@ class JointStops:
         self.forces[j[into]] = -(drives.inertia * drives.a[j])[into]
         return found
 
-    def _fix(self, steps: LoadedSteps, pressed: Some, q: Vector, qd: Vector) -> None:
+    def _fix(self, steps: LoadedSteps, pressed: Mask, q: Vector, qd: Vector) -> None:
         """Stop the coordinates ``pressed`` (n,) at once, by impulses, and hold them as well."""
         both = pressed | (self._stops.held > 0.0)
         self._stops.held[:] = 0.0
@@ -226,7 +226,7 @@ class JointStops:
         qd[both] = 0.0
         self._weigh_down(both)
 
-    def _weigh_down(self, which: Some) -> None:
+    def _weigh_down(self, which: Mask) -> None:
         """Hold coordinates (n,), and no others, by the mass matrix that was evaluated."""
         held, model, h = self._stops.held, self._model, self._stepper.substep
         heavy = self._stepper.terms.M + h * (model.damping + h * model.stiffness)
@@ -252,7 +252,7 @@ class JointStops:
         return constrained + _YIELDING * np.diag(np.diag(inverse)), drift
 
 
-def _between(inverse: Matrix, at: Some, sign: Vector) -> Matrix:
+def _between(inverse: Matrix, at: Mask, sign: Vector) -> Matrix:
     """Return how rates away from stops, at some coordinates, change by impulses there."""
     found: Matrix = inverse[np.ix_(at, at)] * np.outer(sign, sign)
     return found

@@ -63,7 +63,7 @@ class LoadedStepper:
         return steps
 
     def prepare(self, loads: Sequence[Load]) -> tuple[LoadedSteps, list[Vector]]:
-        """Return what there is for loads at these places: steps, and arrays for values."""
+        """Return the steps and arrays for loads at these places."""
         return self._bound(
             tuple(
                 (body, None if w.point is None else w.point.tobytes(), w.frame)

@@ -26,7 +26,7 @@ _SEEN = 1e-9  # of the largest: what moves markers less than that is not seen, a
 _LEAST = 2  # markers on a soft body
 
 
-class Named(Protocol):
+class NamedRobot(Protocol):
     """A robot, described or compiled."""
 
     @property
@@ -109,7 +109,7 @@ def reconstruction(model: CompiledModel, plant: CompiledModel) -> Reconstruction
     return None if same else Reconstruction(model, plant)
 
 
-def require_alike(model: Named, plant: Named) -> None:
+def require_alike(model: NamedRobot, plant: NamedRobot) -> None:
     """Raise ArgumentError for a plant of other actuators, or that bodies are missing in."""
     if plant.actuator_names != model.actuator_names:
         expected = f'a robot of the actuators {", ".join(model.actuator_names) or "none"}'

@@ -14,7 +14,7 @@ from softrobot_dynamics.dynamics.arguments import ROUNDING
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.schema.fields import integer, number
 from softrobot_dynamics.schema.parameters import Parameter, parameter, parameters_of, read_all
-from softrobot_dynamics.simulation.cycles import Cycles
+from softrobot_dynamics.simulation.periodic_instants import PeriodicInstants
 
 if TYPE_CHECKING:
     from softrobot_dynamics.simulation.reconstruction import Reconstruction
@@ -69,7 +69,7 @@ class Sensors:
 
 
 class Measured(NamedTuple):
-    """A state as it is heard; valid as long as nobody writes into its arrays."""
+    """A measured state; valid as long as nobody writes into its arrays."""
 
     stamp: Any  # of the state, whatever was given with it
     q: Vector  # (n,)
@@ -77,7 +77,7 @@ class Measured(NamedTuple):
 
 
 class _Underway(NamedTuple):
-    """A state that has not been heard yet."""
+    """A state that is still delayed."""
 
     due: int  # tick
     tick: int  # of the state
@@ -86,7 +86,7 @@ class _Underway(NamedTuple):
 
 class Sensing:
     """
-    Hears of a robot's states what its :class:`Sensors` say; the same for equal seeds and states.
+    Measures a robot's states by its :class:`Sensors`; the same for equal seeds and states.
 
     States come once a ``period`` [s]; they are measured, and heard, at such an instant: the first
     one that is not before the time for it. One that is overtaken by a later one is lost. ``seen``
@@ -107,7 +107,7 @@ class Sensing:
         if sensors.rate > most * (1.0 + ROUNDING):
             expected = f'a rate of {most:g} Hz at most, as the robot has its states'
             raise ArgumentError(f'{GROUP}.rate', sensors.rate, expected)
-        self._cycles = Cycles(sensors.rate) if sensors.rate else None
+        self._cycles = PeriodicInstants(sensors.rate) if sensors.rate else None
         self.begin()
 
     def begin(self) -> None:
@@ -145,10 +145,10 @@ class Sensing:
         return newest and newest.measured
 
     def take_command(self, stamp: float, u: Vector) -> None:
-        """Take notice of a command u (m,) that is sent: states are heard whatever it is."""
+        """Ignore a command u (m,) that is sent: measured states do not depend on it."""
 
     def _measure(self, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
-        """Return (q, qd) with what the sensors add, in their steps."""
+        """Return (q, qd) with noise and bias, in steps of the resolution."""
         s = self.sensors
         q, qd = q + s.bias, qd + s.velocity_bias
         if self._noisy:
@@ -168,7 +168,7 @@ def make_sensors(names: Sequence[str], given: Mapping[str, Any]) -> Sensors:
 
 
 def perfect(n: int, period: float) -> Sensing:
-    """Return the Sensing of n coordinates that hears every state at once as it is."""
+    """Return the Sensing of n coordinates that measures every state exactly and without delay."""
     return Sensing(make_sensors(('',) * n, {}), n, period)
 
 

@@ -105,7 +105,7 @@ class Simulator(Pickleable):
         self.reset(q, qd)
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return what makes another simulator; it is pickled and copied with its state."""
+        """Return the arguments that make another simulator; copies and pickles keep its state."""
         options: dict[str, Any] = {'substep': self.substep, 'tolerance': self.tolerance}
         return (self.model,), {
             **options,
@@ -174,7 +174,7 @@ class Simulator(Pickleable):
         return 0 if contact is None else int(contact.unsettled[0])
 
     def _warn(self) -> None:
-        """Say once that forces of contact missed their law in several steps."""
+        """Warn once that forces of contact missed their law in several steps."""
         self._warned = True
         words = f'forces of contact missed their law by more than {UNSETTLED:.0%} in {_MANY} steps'
         words += f' until {self.time:.6g} s'
@@ -245,7 +245,7 @@ class Simulator(Pickleable):
         return np.einsum('ckn,ck->n', rows, contact.pushes[near])
 
     def _set_time(self) -> None:
-        """Let obstacles that are given a motion be where they are now."""
+        """Set the time of obstacles that are given a motion."""
         if (contact := self._stepper.acts.contact) is not None:
             contact.moving.time[0] = self.time
 
@@ -260,7 +260,7 @@ class Simulator(Pickleable):
         return np.zeros(self.model.n) if self._stops is None else self._stops.forces
 
     def carry(self, mass: float) -> None:
-        """Let the carrier bear a point mass [kg] at its tip from now on; ArgumentError."""
+        """Set the point mass [kg] at the tip of the carrier; ArgumentError."""
         if self._carries is None:
             raise ArgumentError('mass', mass, 'a Simulator with a carrier')
         if not (is_number(mass) and math.isfinite(mass) and float(mass) >= 0.0):
@@ -269,7 +269,7 @@ class Simulator(Pickleable):
 
     def prepare(self, wrenches: Wrenches | None) -> None:
         """
-        Compile what steps under such wrenches need, in any thread; ArgumentError.
+        Compile the kernels of steps under such wrenches, in any thread; ArgumentError.
 
         Wrenches at the same places need it only once, whatever they are.
         """
@@ -277,7 +277,7 @@ class Simulator(Pickleable):
             self._loaded.prepare(loads)
 
     def _require_loops(self) -> None:
-        """Raise ArgumentError for what steps of a robot with closed loops do not know of."""
+        """Raise ArgumentError for options that steps of closed loops do not support."""
         if self.model.closure_plan is None:
             return
         if not _integrator(self._integrator, self.tolerance).closes_loops:

@@ -12,9 +12,9 @@ from typing import Any
 
 from softrobot_dynamics.annotations import Integers
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.studies.edges import counts, edges
+from softrobot_dynamics.studies.failure_boundaries import counts, failure_boundaries
+from softrobot_dynamics.studies.run_table import RUNS
 from softrobot_dynamics.studies.study import plan_study, require_joblib, run_study, Study
-from softrobot_dynamics.studies.table import RUNS
 from softrobot_dynamics.studies.trial import Experiment, FAILED
 
 PICTURE, SUMMARY = 'study.png', 'summary.json'
@@ -59,7 +59,7 @@ def run(options: Namespace) -> int:
 
 
 def _under(experiment: Experiment) -> str:
-    """Return in words what the robots are controlled by."""
+    """Return in words the controller of the robots."""
     phases = experiment.parameters.get('phases')
     return f'in {", ".join(phases)}' if phases else f'under {experiment.parameters["controller"]}'
 
@@ -92,7 +92,7 @@ class _Pace:
         self._began = self._reported = time.monotonic()
 
     def __call__(self, before: int, state: Integers) -> None:
-        """Take note of a run; `state` (N,) as :func:`run_study` gives it."""
+        """Count a run; `state` (N,) as :func:`run_study` gives it."""
         self.done, now = int((state >= 0).sum()), time.monotonic()
         if now < self._reported + _EVERY[self._terminal] and self.done < len(state):
             return
@@ -115,14 +115,14 @@ def _duration(seconds: float) -> str:
 
 
 def _conclude(study: Study, title: str, folder: Path) -> None:
-    """Say what came out; write it, and draw it if there is matplotlib."""
-    total, found = len(study.state), edges(study)
+    """Print and write the results, and draw them if there is matplotlib."""
+    total, found = len(study.state), failure_boundaries(study)
     for name, count in counts(study).items():
         _say(f'{name:9} {count:5} of {total} runs ({count / total:.1%})')
-    for edge in found:
-        _say(edge.in_words())
+    for boundary in found:
+        _say(boundary.in_words())
     written = [RUNS, SUMMARY]
-    summary = {**counts(study), 'edges': [edge.as_facts() for edge in found]}
+    summary = {**counts(study), 'edges': [boundary.as_facts() for boundary in found]}
     (folder / SUMMARY).write_text(json.dumps(summary, indent=2) + '\n', encoding='utf-8')
     try:
         from softrobot_dynamics.studies.picture import draw_study

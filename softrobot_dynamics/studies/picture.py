@@ -15,8 +15,12 @@ from matplotlib.ticker import NullLocator
 import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.evaluation.curves import FAINT, INK, STYLE
-from softrobot_dynamics.studies.edges import counts, Edge, edges
 from softrobot_dynamics.studies.factors import Factor
+from softrobot_dynamics.studies.failure_boundaries import (
+    counts,
+    failure_boundaries,
+    FailureBoundary,
+)
 from softrobot_dynamics.studies.study import Study
 from softrobot_dynamics.studies.trial import FAILED, LOST
 
@@ -30,7 +34,7 @@ _DASHED: dict[str, Any] = {'color': INK, 'lw': 0.8, 'ls': (0, (3, 3))}
 
 def draw_study(study: Study, title: str, path: str | PathLike[str]) -> None:
     """Draw a study, with a title, into a PNG file: of many factors those that matter most."""
-    found = edges(study)
+    found = failure_boundaries(study)
     chosen = _chosen(study, found)
     d = len(chosen)
     top = _TOP + _LINE * len(found)
@@ -54,21 +58,23 @@ def draw_study(study: Study, title: str, path: str | PathLike[str]) -> None:
     canvas.print_png(path)
 
 
-def _chosen(study: Study, found: tuple[Edge, ...]) -> list[int]:
-    """Return the indices of the factors to draw, in their order: those with edges first."""
-    sharp = {edge.factor.name for edge in found}
+def _chosen(study: Study, found: tuple[FailureBoundary, ...]) -> list[int]:
+    """Return the indices of the factors to draw, in their order: those with boundaries first."""
+    sharp = {boundary.factor.name for boundary in found}
     order = sorted(range(len(study.factors)), key=lambda i: study.factors[i].name not in sharp)
     return sorted(order[:MOST])
 
 
-def _draw_errors(axes: Axes, study: Study, i: int, found: tuple[Edge, ...]) -> None:
+def _draw_errors(axes: Axes, study: Study, i: int, found: tuple[FailureBoundary, ...]) -> None:
     """Draw the errors over one factor; runs without any at the top."""
     factor = study.factors[i].shown[0]
     shares = np.clip(np.nan_to_num(study.share, nan=np.inf), _LEAST, 10.0 * LOST)
     _scatter(axes, study, _places(study, i), shares)
-    for edge in found:
-        if edge.factor is study.factors[i]:
-            _shade(axes, edge, factor, COLORS[FAILED] if edge.what == 'fails' else COLORS[1])
+    for boundary in found:
+        if boundary.factor is study.factors[i]:
+            _shade(
+                axes, boundary, factor, COLORS[FAILED] if boundary.what == 'fails' else COLORS[1]
+            )
     for share, words in ((study.tolerance, 'degraded'), (LOST, 'failed')):
         axes.axhline(share, **_DASHED)
         place: dict[str, Any] = {
@@ -86,11 +92,11 @@ def _draw_errors(axes: Axes, study: Study, i: int, found: tuple[Edge, ...]) -> N
     axes.set_ylabel('RMS error, of the way', **STYLE)
 
 
-def _shade(axes: Axes, edge: Edge, factor: float, color: str) -> None:
-    """Shade what is outside an edge."""
-    for start, end in ((-np.inf, edge.low), (edge.high, np.inf)):
+def _shade(axes: Axes, boundary: FailureBoundary, factor: float, color: str) -> None:
+    """Shade the range outside a boundary."""
+    for start, end in ((-np.inf, boundary.low), (boundary.high, np.inf)):
         if np.isfinite(start) or np.isfinite(end):
-            low, high = edge.factor.low, edge.factor.high
+            low, high = boundary.factor.low, boundary.factor.high
             span = factor * np.clip([start, end], low, high)
             axes.axvspan(*span, color=color, alpha=0.12, lw=0)
 
@@ -134,9 +140,13 @@ def _label(factor: Factor) -> str:
 
 
 def _write_words(
-    figure: Figure, study: Study, title: str, found: Sequence[Edge], size: tuple[float, float]
+    figure: Figure,
+    study: Study,
+    title: str,
+    found: Sequence[FailureBoundary],
+    size: tuple[float, float],
 ) -> None:
-    """Write title, counts with the marks of the states, and the edges."""
+    """Write title, counts with the marks of the states, and the boundaries."""
     width, height = size
     x, y = 0.2 / width, 1.0 - 0.3 / height
     figure.text(x, y, title, color=INK, fontsize=11, fontweight='bold', va='center')
@@ -148,6 +158,6 @@ def _write_words(
         handles=handles, loc='center left', bbox_to_anchor=(x - 0.1 / width, y - 0.27 / height),
         ncols=3, fontsize=9, frameon=False, labelcolor=INK, handletextpad=0.1,
     )  # fmt: skip
-    for k, edge in enumerate(found):
+    for k, boundary in enumerate(found):
         y_k = y - (0.5 + _LINE * k) / height
-        figure.text(x, y_k, edge.in_words(), color=INK, fontsize=8.5, va='center')
+        figure.text(x, y_k, boundary.in_words(), color=INK, fontsize=8.5, va='center')

@@ -46,7 +46,7 @@ from softrobot_dynamics.simulation.bus import make_bus
 from softrobot_dynamics.simulation.reconstruction import reconstruction, require_alike
 from softrobot_dynamics.simulation.sensing import make_sensors, Sensing
 from softrobot_dynamics.studies.factors import Factor, read_factors, sample
-from softrobot_dynamics.studies.table import table
+from softrobot_dynamics.studies.run_table import open_run_table
 from softrobot_dynamics.studies.trial import Experiment, Outcome, run_trial
 from softrobot_dynamics.studies.trial import given_by as simulated_by
 
@@ -159,7 +159,7 @@ def run_study(
     if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs == 0:
         raise ArgumentError('jobs', jobs, 'a number of processes, or -1 for one for each core')
     count = len(experiment.values)
-    with table(experiment, folder) as runs:
+    with open_run_table(experiment, folder) as runs:
         state = np.full(count, -1)
         state[list(runs.done)] = [outcome.state for outcome in runs.done.values()]
         before = len(runs.done)
@@ -208,7 +208,7 @@ def _numbered(experiment: Experiment, number: int) -> tuple[int, Outcome]:
 
 
 def _planned_by(parameters: Mapping[str, Any]) -> set[str]:
-    """Return the names of the parameters of a controller that what is followed depends on."""
+    """Return the names of the parameters of a controller that its reference depends on."""
     found = reference_names(parameters)
     if not parameters.get('phases'):
         return found
@@ -220,7 +220,7 @@ def _planned_by(parameters: Mapping[str, Any]) -> set[str]:
 
 
 def _compile(model: CompiledModel, plant: CompiledModel) -> None:
-    """Compile what the processes of the runs need, so that they find it done."""
+    """Compile the kernels of the runs, so that their processes find them in the cache."""
     simulator, seen = ActuatedSimulator(plant), reconstruction(model, plant)
     if seen is not None:
         seen(simulator.q, simulator.qd)
@@ -268,6 +268,6 @@ def _greatest(experiment: Experiment, where: str) -> dict[str, float]:
 
 
 def _require_number(name: str, value: object, least: float, words: str = '') -> None:
-    """Raise ArgumentError for what is no finite number >= least."""
+    """Raise ArgumentError for a value that is no finite number >= least."""
     if not (is_number(value) and least <= float(value) < inf):
         raise ArgumentError(name, value, f'a number >= {least:g}{words}')

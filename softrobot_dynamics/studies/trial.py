@@ -26,7 +26,7 @@ from softrobot_dynamics.offline.arguments import Feedback, Plant, Start
 from softrobot_dynamics.offline.closed_loop import closed_loop, ClosedLoop
 from softrobot_dynamics.references.piecewise import Reference
 from softrobot_dynamics.simulation.bus import GROUP as BUS
-from softrobot_dynamics.simulation.cycles import Cycles
+from softrobot_dynamics.simulation.periodic_instants import PeriodicInstants
 from softrobot_dynamics.simulation.sensing import GROUP as SENSORS
 from softrobot_dynamics.studies.factors import Factor
 
@@ -53,7 +53,7 @@ NOTHING = SimulationSettings((), {}, {}, {}, ())
 
 
 def given_by(description: RobotDescription, files: Iterable[Path]) -> SimulationSettings:
-    """Return what the files say of the simulated robot; DescriptionError."""
+    """Return the SimulationSettings of parameter files; DescriptionError."""
     values = simulation_values(description, files)
     names = description.coordinate_names
     sensed = any(name.startswith(f'{SENSORS}.') for name in values)
@@ -136,7 +136,7 @@ def _close(
     plant: CompiledModel,
     parameters: Mapping[str, Any],
 ) -> ClosedLoop:
-    """Return what the loop does; or SoftRobotError."""
+    """Return the run of the loop, or its SoftRobotError."""
     reference, known = experiment.reference, experiment.parameters.get('delay', 0.0)
     given = experiment.given
     return closed_loop(
@@ -171,7 +171,7 @@ def _evaluate(
     share = max((x for x in (figures.tip_share, figures.y_share) if x is not None), default=nan)
     ticks = len(loop.ok)
     if measured:
-        due = Cycles(measured)
+        due = PeriodicInstants(measured)
         ticks = sum(due.come(period) for _ in range(ticks))
     unanswered = 1.0 - float(loop.ok.sum() / ticks)
     lost = not (finite and share <= LOST) or unanswered >= tracking.MOST_MISSED
@@ -186,7 +186,7 @@ def _evaluate(
 
 
 def _run(loop: ClosedLoop, plant: CompiledModel, period: float, heard_only: bool) -> Run:
-    """Return what a demo would have recorded of a loop, every so many ticks, or states heard."""
+    """Return a loop as a demo would record it, every so many ticks or measured states."""
     rows: Any = slice(None, None, _EVERY)
     if heard_only:  # in the other ticks there is nothing to answer
         heard = np.flatnonzero(np.isfinite(loop.q_heard[:, 0]))

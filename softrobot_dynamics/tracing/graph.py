@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Expression graph: what the tracer records while a kinematics formula runs.
+Expression graph, recorded by the tracer while a kinematics formula runs.
 
 A formula is ordinary Python. Called with :class:`Node` arguments instead of numbers it builds a
 directed acyclic graph. Equal expressions are one node (hash-consing), so shared subexpressions

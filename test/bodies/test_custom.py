@@ -69,7 +69,7 @@ def assert_close(found, wanted, tolerance=1e-12):
 
 
 def test_the_formula_of_a_known_body_makes_that_body():
-    """ID, M, tips, Jacobians and tendons of a `pcc` body, from its functions and numbers."""
+    """A custom body with the functions of `pcc` has its ID, M, tips, Jacobians and tendons."""
     helix = {'radius': 0.01, 'turns': 0.6}
     tendons = [
         {'name': f't{i}', 'type': 'tendon', 'path': [{'body': f'b{i}', 'offset': helix}]}
@@ -180,7 +180,7 @@ def test_numbers_cannot_be_changed_from_outside():
 
 
 def test_stiffness_and_damping_in_each_way():
-    """A matrix, its diagonal, a number; damping as a time of the stiffness."""
+    """Stiffness may be a matrix, a diagonal or a number; damping a time of the stiffness."""
     K = np.array([[3.0, 0.5], [0.5, 2.0]])
 
     def make(**more):
@@ -364,7 +364,7 @@ def test_an_internal_error_is_not_reported_as_a_wrong_formula(monkeypatch):
 
 
 def test_objects_stand_in_the_place_of_mappings():
-    """A body and a joint made in Python, of registered classes or not."""
+    """A body and a joint made in Python, registered or not, may stand for their mappings."""
     hinge = instance(JOINTS, {'type': 'revolute', 'axis': [0.0, 1.0, 0.0]})
     bodies = [
         {'name': 'one', 'joint': hinge, 'body': Puppet()},

@@ -91,7 +91,7 @@ def test_an_inertia_without_mass_resists_turns_alone():
 
 @pytest.mark.parametrize('mass', [0.0, 0.7])
 def test_material_points_have_the_mass_and_the_inertia(mass):
-    """Sums over them are the ten numbers of the body, also of one without mass."""
+    """Sums over material points are the ten inertial numbers of a body, also without mass."""
     own = {'ixx': 0.02, 'iyy': 0.01, 'izz': 0.015, 'ixy': 0.002}
     body = {'type': 'rigid', 'mass': mass, 'inertia': own, 'com': [0.1, 0.2, -0.3]}
     rigid = chain(('body', HINGE, body)).description.modules[0].body

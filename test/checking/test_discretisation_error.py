@@ -48,7 +48,7 @@ def test_gravity_is_that_of_the_posture():
 
 
 def test_a_tendon_along_the_axis_bends_an_arc():
-    """Evenly: without weight the finer rod has hardly anything to add."""
+    """A tendon along the axis bends a weightless rod to an arc: the finer rod differs hardly."""
     ((_, error, _, _),) = tip_deviations(robot(ARC, gravity=(0.0, 0.0, 0.0), actuators=[TENDON]))
     assert error < 1e-6
 

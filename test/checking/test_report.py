@@ -178,7 +178,7 @@ def joints(robot):
 
 @pytest.mark.quick
 def test_numbers_in_other_units_draw_a_question():
-    """A modulus in kPa, a density in g/cm^3, a length in mm; the shipped robots draw none."""
+    """A modulus in kPa, a density in g/cm^3 or a length in mm draws a question."""
     robot = read_yaml(shipped('robots')['pcc_arm'])[0]
     wrong = {'young_modulus': 100.0, 'density': 1.0, 'length': 200.0}
     first = robot['bodies'][0]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from softrobot_dynamics.compiling import compiler  # noqa: F401 (which imports the internals)
 from softrobot_dynamics.compiling.jit import OPTIONS
-from softrobot_dynamics.compiling.numba_internals import _Compiler
+from softrobot_dynamics.compiling.lowering.pipeline import KernelCompiler
 
 RANDOM = np.random.default_rng(11)
 PASS = 'kernel_lowering'
@@ -24,7 +24,7 @@ class Pair(NamedTuple):
 
 def compiled(function):
     """Return a function compiled by this package, and by numba alone."""
-    return njit(pipeline_class=_Compiler, **OPTIONS)(function), njit(**OPTIONS)(function)
+    return njit(pipeline_class=KernelCompiler, **OPTIONS)(function), njit(**OPTIONS)(function)
 
 
 def assert_same(function, *cases):
@@ -53,7 +53,7 @@ def bits(value):
 
 
 def test_operators_on_floats():
-    """Sums, products, quotients and comparisons, also of values that are not finite."""
+    """Sums, products, quotients and comparisons of floats equal numba's, non-finite values too."""
 
     def function(a, b):
         c = a
@@ -70,7 +70,7 @@ def test_operators_on_floats():
 @pytest.mark.parametrize('first', ['int64', 'uint64', 'int32', 'uint32', 'int8', 'float32'])
 @pytest.mark.parametrize('second', ['int64', 'uint64', 'uint32'])
 def test_operators_on_integers(first, second):
-    """Of one type and of several, signed or not, near the ends of their ranges."""
+    """Operators on integers equal numba's: of any type, signed or not, near their range's ends."""
 
     def function(a, b):
         c = a + 1
@@ -104,7 +104,7 @@ ARRAYS = {
 
 @pytest.mark.parametrize('name', ARRAYS)
 def test_entries(name):
-    """Indices of every type, and negative ones; entries that are read, set and added to."""
+    """Entries are read, set and added to as by numba, with indices of any type and sign."""
 
     def function(a, i, j):
         a[i] = a[j]
@@ -123,7 +123,7 @@ BOUNDS = (0, 2, 7, 9, -1, -7, -9)
 
 @pytest.mark.parametrize('name', ARRAYS)
 def test_slices_of_a_vector(name):
-    """Within and beyond the ends, and empty ones, with bounds left out and known ones."""
+    """Slices equal numba's: within and beyond the ends, empty, with bounds left out or known."""
 
     def function(a, i, j):
         b, c, d, e = a[i:j], a[i:], a[:j], a[:]
@@ -148,7 +148,7 @@ MATRICES = {
 
 @pytest.mark.parametrize('name', MATRICES)
 def test_parts_of_a_matrix(name):
-    """Rows, columns, blocks and entries, and parts of those."""
+    """Rows, columns, blocks and entries of a matrix, and parts of those, equal numba's."""
 
     def function(a, i, j):
         a[i, j] = 2.0 * a[j, i]
@@ -166,7 +166,7 @@ def test_parts_of_a_matrix(name):
 
 
 def test_three_dimensions():
-    """Entries and views of a stack of matrices."""
+    """Entries and views of an array of three dimensions equal numba's."""
 
     def function(a, i):
         a[i, 1, -1] = a[-1, i, 0]
@@ -179,7 +179,7 @@ def test_three_dimensions():
 
 
 def test_ranges():
-    """Ranges of no, one and two bounds, empty ones, with steps, and left before their end."""
+    """Loops over ranges run as numba's: empty ones, with steps, and left before their end."""
 
     def function(a, b, c):
         total = 0
@@ -201,7 +201,7 @@ def test_ranges():
 
 
 def test_fields_and_tuples():
-    """Fields of NamedTuples, also nested ones, entries of tuples, and both made anew."""
+    """Fields of (nested) NamedTuples, entries of tuples, and new ones of both equal numba's."""
 
     def function(pair, others):
         made = Pair(pair.values[1:], pair.factor + others[0])
@@ -212,7 +212,7 @@ def test_fields_and_tuples():
 
 
 def test_variables_that_branches_and_loops_assign():
-    """Assigned on some paths only, again within loops, or in a branch that all paths take."""
+    """Variables assigned on some paths, in loops or in branches have numba's values."""
 
     def function(a, n):
         if n > 2:
@@ -245,7 +245,7 @@ def test_variables_that_branches_and_loops_assign():
 
 
 def test_sums_that_may_be_reordered():
-    """Fast sums over vectors are vectorised in the same way."""
+    """Sums over vectors with fastmath are vectorised as by numba."""
 
     def function(a, b, c):
         total, other = 0.0, 0.0
@@ -260,21 +260,21 @@ def test_sums_that_may_be_reordered():
         case = RANDOM.normal(size=size), RANDOM.normal(size=size), 0.3
         for fastmath in (True, {'contract', 'reassoc'}):
             options = {**OPTIONS, 'fastmath': fastmath}
-            ours = njit(pipeline_class=_Compiler, **options)(function)
+            ours = njit(pipeline_class=KernelCompiler, **options)(function)
             first, second = (tuple(map(copied, case)) for _ in range(2))
             assert bits(ours(*first)) == bits(njit(**options)(function)(*second))
             assert bits(first[0]) == bits(second[0])
 
 
 def test_an_exception_passes_through_callers():
-    """It comes out of the outermost function with its own words; else there is a result."""
+    """An exception of a callee reaches Python with its message; without one there is a result."""
 
     def root(x):
         if x < 0.0:
             raise ValueError('negative')
         return x**0.5
 
-    for way in ({'pipeline_class': _Compiler}, {}):
+    for way in ({'pipeline_class': KernelCompiler}, {}):
         compile_ = njit(**way, **OPTIONS)
         inner = compile_(root)
 
@@ -293,14 +293,14 @@ def test_an_exception_passes_through_callers():
 
 
 def test_a_function_that_catches_is_left_to_numba():
-    """An exception of a callee is caught where there is a `try`."""
+    """A function with a `try` is lowered by numba and catches the exception of a callee."""
 
     def root(x):
         if x < 0.0:
             raise ValueError('negative')
         return x
 
-    inner = njit(pipeline_class=_Compiler, **OPTIONS)(root)
+    inner = njit(pipeline_class=KernelCompiler, **OPTIONS)(root)
 
     def guarded(x):
         found = 0.0
@@ -310,15 +310,15 @@ def test_a_function_that_catches_is_left_to_numba():
             found = -5.0
         return found
 
-    outer = njit(pipeline_class=_Compiler, **OPTIONS)(guarded)
+    outer = njit(pipeline_class=KernelCompiler, **OPTIONS)(guarded)
     assert outer(2.0) == 2.0 and outer(-2.0) == -5.0
 
 
-def test_what_cannot_be_compiled_is_said_with_its_place():
-    """As by numba: the error names the operation and the line."""
+def test_an_operation_that_cannot_be_compiled_is_named_with_its_line():
+    """An error of compilation names the operation and the line, as by numba."""
 
     def function(a):
         return np.linalg.inv(a)  # allocates, which takes numba's runtime
 
     with pytest.raises(Exception, match=r'(?s)inv.*test_lowering.py'):
-        njit(pipeline_class=_Compiler, **OPTIONS)(function)(np.eye(2))
+        njit(pipeline_class=KernelCompiler, **OPTIONS)(function)(np.eye(2))

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Numba's internals: used in a few modules, for tested versions only, and never changed."""
+"""Numba's internals: imported by one module, for tested versions only, and never changed."""
 
 import ast
 import functools
@@ -12,8 +12,8 @@ import pytest
 from softrobot_dynamics.compiling.numba_versions import is_tested, keeps_machine_code, TESTED_RANGE
 from support.programs import finish, PACKAGE, start
 
-INTERNAL = {'numba_internals', 'numba_lowering', 'lowered_arrays', 'lowered_variables'}
-"""Modules that import what numba does not document."""
+USERS = {'dispatchers', 'machine_code'}
+"""Modules of `compiling` that import from `compiling.lowering`, beside those in it."""
 PUBLIC = {
     'numba', 'numba.types', 'numba.extending', 'llvmlite', 'llvmlite.ir', 'llvmlite.binding',
 }  # fmt: skip
@@ -67,16 +67,29 @@ def is_private(name):
 
 
 @pytest.mark.quick
-def test_few_modules_import_private_parts_of_numba():
-    """No others import from modules of numba that are not documented; those, no others import."""
+def test_one_module_imports_private_parts_of_numba():
+    """Only `internals` imports undocumented names of numba; few modules import from its folder."""
+    folder = PACKAGE / 'compiling' / 'lowering'
     found = {path for path, nodes in sources() if any(map(is_private, imported(nodes)))}
-    assert found == {PACKAGE / 'compiling' / f'{name}.py' for name in INTERNAL}
+    assert found == {folder / 'internals.py'}
+    users = {
+        path
+        for path, nodes in sources()
+        if any('.compiling.lowering.' in name for name in imported(nodes))
+    }
+    others = {path for path in users if path.parent != folder}
+    assert others == {PACKAGE / 'compiling' / f'{name}.py' for name in USERS}
+
+
+@pytest.mark.quick
+def test_untested_versions_import_no_private_parts_of_numba():
+    """Only the branch for tested versions in `compiler` imports the modules that use internals."""
     users = {
         path.stem
         for path, nodes in sources()
-        if any(not INTERNAL.isdisjoint(name.split('.')) for name in imported(nodes))
+        if any(not USERS.isdisjoint(name.split('.')) for name in imported(nodes))
     }
-    assert users <= {'compiler', *INTERNAL}
+    assert users == {'compiler', 'dispatchers'}
 
 
 @pytest.mark.quick

@@ -85,7 +85,7 @@ def test_the_users_cache_comes_first(tmp_path, installed):
 
 @pytest.mark.parametrize('way', ['cut', 'changed', 'renamed'])
 def test_damaged_files_of_a_package_are_ignored(tmp_path, installed, way):
-    """A file of the package that is not as it was written is compiled again, without words."""
+    """A damaged file of the package is ignored silently, and its kernel compiled."""
     damaged = tmp_path / 'damaged'
     damaged.mkdir()
     for path in installed.iterdir():
@@ -105,7 +105,7 @@ def test_damaged_files_of_a_package_are_ignored(tmp_path, installed, way):
 
 @pytest.mark.quick
 def test_a_package_without_kernels_brings_none(tmp_path, monkeypatch):
-    """Without the folder nothing is found in it, as after an installation from sources."""
+    """A package without prebuilt kernels, as installed from sources, offers none."""
     monkeypatch.setattr(prebuilt, 'FOLDER', tmp_path / 'none')
     prebuilt._files.cache_clear()
     try:
@@ -166,7 +166,7 @@ def test_an_object_is_loaded_by_its_name(shipped):
 
 @pytest.mark.quick
 def test_an_object_that_calls_what_is_not_there_is_not_loaded(shipped):
-    """Code that needs a function which this process lacks is left out: LLVM would abort."""
+    """An object that calls a missing function is not loaded, as LLVM would abort."""
     code = object_of(CALLING.format(outside='not_in_this_process'))
     shipped('emitted_lacking', 'c_calling', code)
     assert c_functions.undefined_symbols(code) == {'not_in_this_process'}
@@ -175,7 +175,7 @@ def test_an_object_that_calls_what_is_not_there_is_not_loaded(shipped):
 
 @pytest.mark.quick
 def test_symbols_are_read_from_objects_of_elf_alone():
-    """Of what is no object of ELF, no symbols are read."""
+    """No symbols are read of bytes that are no ELF object."""
     assert c_functions.undefined_symbols(b'\xcf\xfa\xed\xfe' + bytes(100)) == set()
 
 

@@ -84,7 +84,7 @@ def test_output_to_a_full_disk_ends_in_one_line(arguments):
     ['plot', 'x' * 300], ['excite', 'ur10e', '--output', f'{"x" * 300}.csv'],
     ['import', 'x' * 300], ['check', f'/{"x" * 300}'],
 ])  # fmt: skip
-def test_a_name_that_is_too_long_is_said_in_a_line(arguments, capsys):
+def test_a_file_name_that_is_too_long_is_refused_in_one_line(arguments, capsys):
     """A file name that is too long is refused with status 1 or 2, in one shortened line."""
     assert cli.main(arguments) in (1, 2)
     shown = capsys.readouterr()

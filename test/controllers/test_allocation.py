@@ -75,7 +75,7 @@ def test_redundant_commands_change_least(seed):
 
 
 def test_the_feasible_part_of_a_demand_is_met():
-    """For antagonists asked to lengthen both, the feasible part is met."""
+    """Of a demand that two antagonists both lengthen, the feasible part is met."""
     J = np.array([[1.0], [-1.0]])
     ok, w = allocate(J @ J.T, np.array([1.0, 1.0]))
     assert ok and np.abs(w).max() < 1e-6

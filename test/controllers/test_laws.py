@@ -112,7 +112,7 @@ def test_a_tip_gives_way_as_its_spring_says(name):
 
 @pytest.mark.quick
 def test_a_tip_is_braked_as_its_damper_says():
-    """The damper adds the generalized force -J^T D x', which takes power from the arm."""
+    """The damper of `impedance` adds the generalized force -J^T D x', which dissipates power."""
     model = compiled('double_pendulum')
     q, qd, more = np.array([0.4, -0.7]), np.array([1.0, -2.0]), np.array([3.0, 2.0, 4.0])
     commands = []

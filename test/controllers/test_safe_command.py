@@ -65,7 +65,7 @@ def test_a_brake_carries_the_weight_for_ever():
 
 
 def test_without_ramp_gravity_is_not_carried():
-    """A ramp of no length ends at once."""
+    """Without a ramp the safe command carries no gravity from its beginning on."""
     safe = make('gravity', ramp=0.0)
     safe.begin(Q, LAST)
     assert safe.at(0.0)[2:] == pytest.approx([0.0, 0.0])

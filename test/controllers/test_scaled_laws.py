@@ -48,5 +48,5 @@ def run(law, scale):
 @pytest.mark.parametrize('law', ROBOTS)
 @pytest.mark.parametrize('scale', FEW, ids=str)
 def test_a_loop_is_the_scaled_one(law, scale):
-    """Over a tenth of a second of the robot of 1 m: the same numbers, the observer's time too."""
+    """A scaled robot's closed loop has the dimensionless numbers of that of 1 m, for 0.1 s."""
     np.testing.assert_allclose(run(law, scale), run(law, Scale()), atol=1e-6)

@@ -50,7 +50,7 @@ def off(run):
 @pytest.mark.parametrize('bandwidth', [5.0, 50.0])
 @pytest.mark.parametrize('period, most', [(1e-3, 4e-4), (1e-2, 3e-3)])
 def test_a_joint_follows_a_reference_through_a_drive_of_its_own(command, bandwidth, period, most):
-    """At 100 Hz and 1 kHz, by slow drives and fast ones: their lag is made up for."""
+    """A joint follows a reference at 100 Hz and 1 kHz: the lag of its drive is compensated."""
     run = followed(robot(command, bandwidth), period=period)
     assert run.ok.all() and off(run).max() < most and off(run)[-1] < 2e-4
 
@@ -60,7 +60,7 @@ def test_a_joint_follows_a_reference_through_a_drive_of_its_own(command, bandwid
 def test_a_drive_that_is_faster_or_slower_than_said_leaves_a_lag_and_no_oscillation(
     command, share
 ):
-    """The error is what its lag differs by at that speed, and it is gone at rest."""
+    """A drive of another lag than known leaves an error of that lag times speed, none at rest."""
     said, true = robot(command, 10.0), robot(command, 10.0 * share)
     run = followed(said, true)
     lag = 2.0 / said.servos.rate[0] * abs(1.0 / share - 1.0)
@@ -68,7 +68,7 @@ def test_a_drive_that_is_faster_or_slower_than_said_leaves_a_lag_and_no_oscillat
     assert off(run)[-1] < 2e-4 and np.abs(run.qd).max() < 1.6
 
 
-def test_what_is_sent_runs_ahead_by_the_lag_of_the_drive():
+def test_set_points_run_ahead_by_the_lag_of_the_drive():
     """Without acceleration a position is ahead by 2/w, half a period and the delay times speed."""
     model, speed, delay = robot('position', 10.0), 1.5, 4e-3
     run = followed(model, delay=delay, parameters={'delay': delay})
@@ -79,7 +79,7 @@ def test_what_is_sent_runs_ahead_by_the_lag_of_the_drive():
 
 @pytest.mark.parametrize('command', ['position', 'velocity'])
 def test_speed_and_position_stay_within_the_limits_of_the_joint(command):
-    """A step far beyond both is approached at the greatest speed, and ends at the limit."""
+    """A step far beyond the limits is approached at the speed limit and ends at the range."""
     model = robot(command, 10.0)
     run = followed(
         model, reference=constant([5.0]), seconds=2.5, parameters={'p': 400.0, 'd': 20.0}
@@ -91,7 +91,7 @@ def test_speed_and_position_stay_within_the_limits_of_the_joint(command):
 
 
 def test_the_acceleration_keeps_the_limits_of_the_force():
-    """A law that asks for more than its limits moves what is commanded by no more than these."""
+    """The commanded motion accelerates no faster than the force limits allow."""
     model = robot('position', 10.0)
     run = followed(model, seconds=0.3, reference=constant([1.0]), parameters={'upper': 4.0})
     assert run.u.max() <= 4.0
@@ -158,8 +158,8 @@ def test_the_safe_command_stops_the_joint(command, stopped):
     assert joint.driver.limiter.last[0] == pytest.approx(-5.885, abs=0.01)  # its weight
 
 
-def test_before_a_state_nothing_can_be_told():
-    """No position is known; from a state on it is that of the joint."""
+def test_no_set_point_is_known_before_a_state():
+    """Before a state no set-point is known; from the first state on it is the joint's position."""
     joint = Joint(robot('position', 10.0))
     joint.driver.begin_safe(None, 0.0)
     joint.driver.limit(joint.driver.safe_command(0.0), T)
@@ -171,8 +171,8 @@ def test_before_a_state_nothing_can_be_told():
 
 
 @pytest.mark.parametrize('command, first', [('position', 0.7), ('velocity', 0.0)])
-def test_a_joint_that_moved_meanwhile_is_told_where_it_is(command, first):
-    """After the safe command the law begins at the measured position, not at the last one told."""
+def test_set_points_begin_at_the_measured_position_after_the_safe_command(command, first):
+    """After the safe command the set-point begins at the measured position."""
     joint = Joint(robot(command, 10.0))
     for _ in range(5):
         joint.told(0.1)
@@ -191,7 +191,7 @@ def test_a_joint_beyond_a_limit_is_led_back_no_faster_than_it_may_move():
 
 
 def test_outputs_are_reported_where_the_joint_is():
-    """The y of a tick is that of the measured state, though the law was asked elsewhere."""
+    """The reported y is that of the measured state, though the law uses the commanded motion."""
     run = followed(robot('position', 10.0), robot('position', 7.0))
     assert run.y[:, 0] == pytest.approx(run.q[:, 0], abs=1e-12)
     assert run.velocity[:, 0] == pytest.approx(run.qd[:, 0], abs=1e-12)
@@ -215,7 +215,7 @@ class Instant(CONTROLLERS.get('pfbl')):
 
 
 def test_a_law_without_a_response_is_followed_by_the_instant():
-    """A rigid joint has the same acceleration by the mass matrix."""
+    """A law without a held response is followed by the acceleration of the mass matrix."""
     model, u, found = robot('position', 10.0), np.array([7.0]), []
     for kind in (CONTROLLERS.get('pfbl'), Instant):
         own = kind(model, period=T, settings=kind.make_settings(model))
@@ -230,7 +230,7 @@ def test_a_law_without_a_response_is_followed_by_the_instant():
 
 
 def test_forces_cost_no_setpoints():
-    """Robots whose drives take forces have no such stage, and are sent the force itself."""
+    """Robots whose drives take forces have no set-points, and are sent the force itself."""
     model = sd.compile_model(sd.load_robot(link('force')))
     joint = Joint(model)
     assert joint.driver._setpoints is None and joint.told() == joint.driver.limiter.last[0]

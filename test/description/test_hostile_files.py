@@ -88,7 +88,7 @@ def test_a_huge_expansion_is_refused_quickly(tmp_path, kind):
 
 @pytest.mark.parametrize('kind', ['aliases', 'brackets', 'long', 'itself'])
 def test_every_reader_of_yaml_has_these_bounds(tmp_path, kind):
-    """Parameters of a controller, an estimator, views, mappings of recordings, variations."""
+    """Files of controllers, estimators, views, mappings and variations have the bounds as well."""
     file, (text, words) = tmp_path / 'file.yaml', HOSTILE[kind]
     file.write_text(text, encoding='utf-8')
     robot = sd.load_robot('double_pendulum')
@@ -103,7 +103,7 @@ def test_every_reader_of_yaml_has_these_bounds(tmp_path, kind):
 
 
 def test_a_robot_has_a_bounded_number_of_bodies():
-    """The 1001st is one too many."""
+    """A robot file with 1001 bodies is refused."""
     body = {'joint': {'type': 'revolute'}, 'body': {'type': 'rigid', 'mass': 1.0}}
     bodies = [{'name': f'b{i}', **body} for i in range(1001)]
     assert sd.load_robot({'name': 'long', 'bodies': bodies[1:]}).n == 1000

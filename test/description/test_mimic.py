@@ -102,7 +102,7 @@ def test_numbers_of_followers_are_varied():
 
 
 def test_joints_made_in_python_follow_others():
-    """A joint object with a Mimic is as the mapping."""
+    """A joint object with a Mimic is the same as a mapping with `mimic`."""
     robot = gripper()
     made = Revolute(axis=(0.0, 0.0, 1.0), mimic=Mimic('turn', 2.0))
     plate = {'type': 'rigid', 'mass': 1.0}

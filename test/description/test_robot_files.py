@@ -174,7 +174,7 @@ def test_a_source_of_another_type_is_an_argument_error(source):
 
 
 def test_the_home_folder_may_be_written_as_tilde(file, monkeypatch):
-    """Shells expand ~, parameter files do not."""
+    """A path that begins with ~ is expanded, as parameter files do not do it."""
     monkeypatch.setenv('HOME', str(file(ROD).parent))
     assert sd.load_robot('~/rod.yaml').name == 'rod'
     assert 'home directory' in problems_of('~nobody_of_this_name/rod.yaml')[0]

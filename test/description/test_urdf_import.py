@@ -80,7 +80,7 @@ def given(peer):
 
 @pytest.mark.quick
 def test_a_tree_has_pinocchios_inverse_dynamics(tmp_path, capsys):
-    """Fixed joints, turned inertias, a branch, an axis that is none of the three, odd names."""
+    """ID of a tree with fixed joints, turned inertias, branches and any axis is Pinocchio's."""
     file = tmp_path / 'tree.urdf'
     file.write_text(TREE, encoding='utf-8')
     assert apart(file) < 1e-10
@@ -269,7 +269,7 @@ def test_the_limits_of_a_continuous_joint_are_of_effort_and_velocity(tmp_path):
 
 @pytest.mark.quick
 def test_a_link_without_mass_keeps_its_inertia(tmp_path):
-    """M is Pinocchio's: 0.01 kg m^2, in the robot file as well."""
+    """A link without mass keeps its inertia: M is Pinocchio's, 0.01 kg m^2, after writing too."""
     file = tmp_path / 'rotor.urdf'
     file.write_text(ONE.replace('value="1.0"', 'value="0.0"'), encoding='utf-8')
     peer = pin.buildModelFromUrdf(str(file))
@@ -286,7 +286,7 @@ def test_a_link_without_mass_keeps_its_inertia(tmp_path):
 
 @pytest.mark.quick
 def test_a_mass_in_one_point_is_imported(tmp_path):
-    """All numbers of its <inertia> are zero: it has m r^2 about the joint."""
+    """A point mass, whose <inertia> is zero, has the inertia m r^2 about the joint."""
     file = tmp_path / 'point.urdf'
     file.write_text(re.sub('i(..)="0.01"', r'i\1="0"', ONE), encoding='utf-8')
     model = sd.compile_model(sd.load_robot(read_urdf(file)))
@@ -309,7 +309,7 @@ def chain(count):
 
 @pytest.mark.quick
 def test_a_chain_of_thousands_is_refused_in_words(tmp_path):
-    """A long one that may be is read to its end."""
+    """A chain of too many links is refused; one of the greatest allowed length is read."""
     file = tmp_path / 'long.urdf'
     file.write_text(chain(999), encoding='utf-8')
     bodies = read_urdf(file)['bodies']
@@ -351,7 +351,7 @@ def read(folder, text, **given):
 
 @pytest.mark.quick
 def test_joints_that_mimic_a_locked_one_are_locked_where_they_follow_it(tmp_path):
-    """Multiplier and offset count; the chain of followers as well."""
+    """Joints that mimic a locked one are locked at multiplier * value + offset, in chains too."""
     follower = (
         JOINT.replace('"ja"', '"jb"')
         .replace('"root"', '"a"')
@@ -429,7 +429,7 @@ def test_joints_that_mimic_others_are_as_pinocchio_has_them(tmp_path):
     (('multiplier="-2"', 'multiplier="two"'), {}, "joint jb.mimic.multiplier: 'two'"),
 ])  # fmt: skip
 def test_a_follower_without_a_leader_is_refused_by_name(tmp_path, change, given, words):
-    """Each with what would be right."""
+    """A <mimic> without a valid leader is refused by name, with what would be right."""
     assert re.search(words, str(refused(tmp_path, PAIR.replace(*change), **given)))
 
 
@@ -464,7 +464,7 @@ def test_a_multiplier_of_zero_locks_a_follower_at_its_offset(tmp_path):
     ({'locked': {'jf': 0.0}}, "joint jf: 'fixed', expected a revolute"),
 ])  # fmt: skip
 def test_what_cannot_be_locked_is_refused(tmp_path, given, words):
-    """By the joint, with what would be right."""
+    """A joint that cannot be locked is refused by name, with what would be right."""
     fixed = JOINT.replace('"ja"', '"jf"').replace('"root"', '"a"').replace('revolute', 'fixed')
     fixed = fixed.replace('child link="a"', 'child link="f"')
     text = ONE.replace('</robot>', f'<link name="f"/>{fixed}{MOVING}</robot>')
@@ -491,7 +491,7 @@ def test_a_dropped_link_is_left_out_with_all_beyond_it(tmp_path, capsys):
     ('izz="0.01"', 'izz="0.03"'), ('ixy="0"', 'ixy="0.02"'), ('izz="0.01"', 'izz="0"'),
 ])  # fmt: skip
 def test_an_inertia_of_no_body_is_repaired_on_demand_and_named(tmp_path, capsys, old, new):
-    """The nearest in the second moments of mass; what is an inertia stays to the last digit."""
+    """An invalid inertia is replaced by the nearest valid one on demand; valid ones stay."""
     status, robot = imported(tmp_path, ONE.replace(old, new), '--repair')
     assert status == 0 and 'link a: principal moments' in capsys.readouterr().out
     given = np.diag([0.01, 0.01, 0.01])
@@ -510,7 +510,7 @@ def test_an_inertia_of_no_body_is_repaired_on_demand_and_named(tmp_path, capsys,
 
 @pytest.mark.quick
 def test_names_that_change_are_told(tmp_path, capsys):
-    """Whoever sends states by the names of the URDF has to know."""
+    """An import that changes names of the URDF prints old and new ones."""
     status, _ = imported(tmp_path, TREE.replace('name="push"', 'name="push.1"'))
     out = capsys.readouterr().out
     assert status == 0

@@ -26,7 +26,7 @@ def geared():
 
 @pytest.mark.parametrize('state', range(3))
 def test_dynamics_and_derivatives_equal_those_of_pinocchio(state):
-    """Forces, mass matrix, accelerations, their derivatives and the energy; the regressor adds."""
+    """Forces, M, accelerations, derivatives and energy with armature equal Pinocchio's."""
     model, peer, data = geared()
     q, qd, qdd = states(model, 3, seed=5)[state]
     forces = pinocchio.rnea(peer, data, q, qd, qdd)

@@ -293,7 +293,7 @@ def test_redundant_directions_are_named():
 
 
 def test_stability_is_that_along_what_loops_leave():
-    """Rates of a linearised four-bar at rest are those of its equilibrium; others are 0."""
+    """Rates of a linearised four-bar at rest are its equilibrium's; closed directions have 0."""
     robot = model(four_bar, damping=0.3)
     rest = sd.equilibrium(robot, u=[-3.0])
     assert not rest.stable

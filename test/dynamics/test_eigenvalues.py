@@ -60,7 +60,7 @@ def test_free_coordinates_do_not_grow_by_what_their_stiffness_is_good_to():
 
 
 def test_all_eigenvalues():
-    """Slow and fast ones, each to its own size."""
+    """All eigenvalues, slow and fast, are right relative to their own size."""
     rates = [(4.0 * 10.0**k, 5.0 * 10.0 ** (k / 2)) for k in range(-4, 18, 4)]
     wanted = np.sort([-z * 10.0 ** (k / 2) for k in range(-4, 18, 4) for z in (1.0, 4.0)])
     found = pencil(rates, 3.0).eigenvalues()

@@ -46,7 +46,7 @@ def test_energies_of_masses(name):
 
 
 def test_energy_of_a_material():
-    """Summed over the volume, W of the deformation gradient at every material point."""
+    """The elastic energy of a material is W of the deformation gradient summed over the volume."""
     model = compiled('hybrid_arm')
     ((q, _, _),) = states(model, 1, seed=5, size=0.4)
     expected, first = 0.0, 0

@@ -169,7 +169,7 @@ def turned(model, wrenches):
 
 @pytest.mark.parametrize('name', ['pcc_arm', 'planar_cc_chain'])
 def test_arms_that_are_pushed_along_their_tips(name):
-    """Verdict and growth are those of differences of forward dynamics, below and above."""
+    """Stability and growth are those of differences of forward dynamics, below and above."""
     model, verdicts = compiled(name), set()
     weight = np.abs(sd.gravity_force(model, q=np.zeros(model.n) + 0.1)).max()
     for share in (0.1, 1.0, 10.0, 30.0, 100.0):

@@ -58,10 +58,10 @@ def moved(name, h, values, seed=3, size=0.3, u=1.0):
     acting.measure(0.0, 'gauges', u)
     x = np.concatenate([q, qd, np.zeros(n)])
     own.begin(q)
-    state = own.move(
+    state = own.predict(
         FilterState(0.0, x, 1e-25 * np.eye(3 * n), np.zeros((3 * n, 3 * n))), h, acting
     )
-    own.take(np.concatenate([q, qd, np.zeros(n)]))
+    own.set_state(np.concatenate([q, qd, np.zeros(n)]))
     own.u[:] = u
     own.linearise()
     there, rates = own.differentiate, np.zeros((2 * n + m, 2 * n + m))
@@ -124,7 +124,7 @@ def test_commands_have_no_noise():
             acting.measure(measured, 'gauges', TENSIONS)
         own.begin(np.zeros(9))
         start = FilterState(0.0, np.zeros(27), 1e-3 * np.eye(27), np.zeros((27, 27)))
-        found.append(own.move(start, 1e-2, acting))
+        found.append(own.predict(start, 1e-2, acting))
     whole, half, none, exact = found
     assert np.array_equal(none.S, exact.S) and not none.N.any() and not exact.N.any()
     assert half.N == pytest.approx(0.5 * whole.N, rel=1e-6, abs=1e-15) and whole.N.any()

@@ -194,7 +194,7 @@ def test_the_loop_closes_on_estimates():
         other[0](*other[1], feedback=sd.Feedback(estimator=own))
 
 
-def test_a_posture_at_rest_is_found_from_one_look():
+def test_a_posture_at_rest_is_found_from_one_set_of_values():
     """One set of values gives the posture at rest, as exactly as its covariance says."""
     model = compiled('pcc_arm')
     fit, wanted = sd.ShapeFit(model, ARM), sd.equilibrium(model, u=TENSIONS).q
@@ -296,8 +296,8 @@ def test_a_camera_that_sees_another_arm_for_long_is_not_followed(alone):
         assert max(found) == 0.0 and abs(seen - tip) < 2e-3
 
 
-def test_commands_of_a_step_are_its_mean():
-    """No impulse is lost, and nothing before the first or after the last is invented."""
+def test_the_command_of_a_step_is_the_mean_of_those_in_force():
+    """The command of a step is the mean of those in force: no impulse is lost or invented."""
     commands = CommandHistory(kept=1.0)
     commands.begin(np.array([1.0]))
     for time, u in ((0.1, 2.0), (0.25, 3.0), (0.25, 5.0), (0.15, 4.0)):

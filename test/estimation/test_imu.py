@@ -111,7 +111,7 @@ def test_simulated_noise_has_the_assumed_size():
     own = Bound('pcc_arm', 'segment3', **EVERY)
     q, qd, _ = states(own.model, 1, size=0.6)[0]
     error = np.random.default_rng(0).normal(0.0, 0.3, 9)
-    blurred = own.sensor.blur(own(q, qd), error)
+    blurred = own.sensor.add_noise(own(q, qd), error)
     assert own.sensor.read(own.sensor.value(blurred)) == pytest.approx(blurred, abs=1e-12)
     own(q, qd, z=blurred)
     assert own.seen.observed.residual == pytest.approx(error, abs=1e-9)

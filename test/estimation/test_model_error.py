@@ -97,7 +97,7 @@ def test_a_mean_is_predicted_as_the_scaled_robot():
     x = np.concatenate([q, qd, np.zeros(9), SHARES])
     own = mover(model)[0]
     own.begin(q)
-    own.move_mean(x, 0.0, 0.1, commands)
+    own.predict_mean(x, 0.0, 0.1, commands)
     robot = sd.Simulator(other, q=q, qd=qd)
     robot.step(u, 0.1)
     way = np.abs(robot.q - q).max()
@@ -119,8 +119,8 @@ def test_covariances_move_by_the_exponential():
     x = np.concatenate([q, qd, np.zeros(9), 0.1 * SHARES])
     own.begin(q)
     state = FilterState(0.0, x.copy(), S.copy(), S @ S.T)
-    moved = own.move(state, h, commands)
-    own.take(x)
+    moved = own.predict(state, h, commands)
+    own.set_state(x)
     own.u[:] = u
     own.linearise()
     A, inverse = np.zeros((30, 30)), np.linalg.inv(own.differentiate.M)

@@ -89,7 +89,7 @@ def test_a_push_is_found_with_the_lag_that_is_told():
 
 
 def test_no_period_is_too_long():
-    """Ten times as long as the lag: the mean force of a period, and no more."""
+    """With periods ten times the lag the estimate is the mean force of a period."""
     found, true = rigid_run(1e-2, 0.3, time=1e-3, wrench=TIP)
     assert np.abs(found - lagged(true, 1e-2, 1e-3)).max() < 2e-3 * np.abs(true).max()
 
@@ -119,7 +119,7 @@ def test_without_contact_robots_of_every_kind_have_no_push(name):
     ('servo_arm', 'segment2', np.array([0.6, -0.4, 0.3, 0.5])),
 ])  # fmt: skip
 def test_soft_arms_with_more_damping_than_a_period_resolves(name, body, u):
-    """Under tensions, or positions of motors, that jump: nothing, and pushes within the lag."""
+    """A soft arm under jumping tensions or positions has no false push, and true ones in time."""
     model, time, wrench = compiled(name), 0.02, np.array([0.0, 0.0, 0.0, 0.3, -0.4, 0.1])
     worst = {}
     for pushed in (False, True):

@@ -72,7 +72,7 @@ def test_derivatives_are_those_of_the_simulated_motion(hybrid):
 
     settings = load_estimator({'sensors': [ENCODERS], 'disturbance': SMALL})
     n = hybrid.n
-    mover = StatePredictor(hybrid, np.eye(n), np.zeros(0), settings)
+    predictor = StatePredictor(hybrid, np.eye(n), np.zeros(0), settings)
     rng = np.random.default_rng(2)
     q, qd = hybrid.q0.copy(), np.zeros(n)
     q[:6], qd[:6] = told(hybrid, 0.1)[:6] + 1e-3 * rng.standard_normal(6), 0.01
@@ -81,9 +81,9 @@ def test_derivatives_are_those_of_the_simulated_motion(hybrid):
     q[6:8], qd[6:9] = [0.3, -0.2], [0.1, 0.2, -0.01]
 
     def look(q, qd):
-        mover.q[:], mover.qd[:], mover.u[:] = q, qd, told(hybrid, 0.1)
-        mover.linearise()
-        return mover.differentiate.response.qdd.copy()
+        predictor.q[:], predictor.qd[:], predictor.u[:] = q, qd, told(hybrid, 0.1)
+        predictor.linearise()
+        return predictor.differentiate.response.qdd.copy()
 
     found = look(q, qd)
     w = hybrid.servos.rate
@@ -91,7 +91,7 @@ def test_derivatives_are_those_of_the_simulated_motion(hybrid):
     to_position = w * (w * (u - q[:6]) - 2.0 * qd[:6])
     due = to_position if hybrid.servos.positions.all() else w * (u - qd[:6])
     assert found[:6] == pytest.approx(due, rel=1e-6)
-    change = mover.differentiate.response.change[:, : 2 * n].copy()
+    change = predictor.differentiate.response.change[:, : 2 * n].copy()
     h = 1e-6
     for i in range(2 * n):
         d = np.zeros(2 * n)
@@ -103,7 +103,7 @@ def test_derivatives_are_those_of_the_simulated_motion(hybrid):
 
 @pytest.mark.parametrize('command', ['position', 'velocity'])
 def test_a_drive_of_another_bandwidth_is_followed(command):
-    """Where the true drive is half as quick, the estimate is as near as the encoder is."""
+    """With a true drive of half the known bandwidth the estimate is within the encoder's noise."""
     model, true = compiled(command), compiled(command, 5.0)
     given = {'sensors': [HIP], 'disturbance': {'force': 20.0, 'moment': 20.0, 'fading': 0.1}}
     estimator, robot = sd.Estimator(model, given), ActuatedSimulator(true)
@@ -120,7 +120,7 @@ def test_a_drive_of_another_bandwidth_is_followed(command):
 
 def test_the_posture_at_rest_is_that_of_the_drives(hybrid):
     """
-    Without any measurement joints stand where drives were told to be, or where they began.
+    Without measurements the posture at rest is that of the set-points, or the initial one.
 
     The latter where drives take velocities: they are known to about a radian then.
     """
@@ -135,13 +135,13 @@ def test_the_posture_at_rest_is_that_of_the_drives(hybrid):
 
 
 def test_encoders_give_the_posture_at_rest_of_joints_with_velocity_drives():
-    """The fit stands where the encoder says, whatever the drive is told and wherever it began."""
+    """With velocity drives the posture at rest is the encoder's, whatever the commands were."""
     fit = sd.ShapeFit(compiled('velocity'), {'sensors': [HIP]})
     assert fit({'hip': [0.7]}, u=[0.3], q0=[-0.4]).q == pytest.approx([0.7], abs=1e-6)
 
 
 def test_a_joint_whose_velocity_drive_slips_is_found_by_its_encoder():
-    """A force from outside that stands for the drive's error makes the rate the measured one."""
+    """The error of a velocity drive is estimated as a force: the rate is the measured one."""
     model = compiled('velocity')
     given = {'sensors': [HIP], 'disturbance': {'force': 20.0, 'moment': 20.0, 'fading': 0.5}}
     estimator = sd.Estimator(model, given)

@@ -74,7 +74,7 @@ def test_a_harder_push_is_not_found_later(size, longest):
 
 
 def test_where_nothing_pushes_chances_are_those_of_noise():
-    """Squares are as chi squared with three degrees of freedom, neither larger nor smaller."""
+    """Without a push the normalised squares follow chi squared with three degrees of freedom."""
     squares = []
     for seed in range(4):
         found = [push for t, push in looks(seed, 2.5, np.zeros(3), np.inf) if t > 0.3]

@@ -85,12 +85,12 @@ def test_derivatives_are_those_of_the_residual(kind):
 
 
 @every_kind
-def test_a_blurred_value_is_off_by_its_error(kind):
-    """A predicted z that is blurred by an error has that error as its residual."""
+def test_a_noisy_value_is_off_by_its_error(kind):
+    """A predicted z with an added error has that error as its residual."""
     sensor, (q, qd) = example(kind), state()
     seen = bound(sensor)
     error = seen.noise * np.random.default_rng(0).normal(size=len(seen.noise))
-    z = sensor.blur(predicted(sensor, seen, q, qd), error)
+    z = sensor.add_noise(predicted(sensor, seen, q, qd), error)
     seen.observe(q, qd, sensor.read(sensor.value(z)))
     assert seen.observed.residual == pytest.approx(error, rel=1e-6, abs=1e-12)
 

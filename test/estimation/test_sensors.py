@@ -83,7 +83,7 @@ def test_simulated_noise_has_the_assumed_size(given):
     sensor, seen = bound(given)
     z = sensor.read(exact(given, q))
     error = np.random.default_rng(0).normal(0.0, 0.3, len(seen.noise))
-    blurred = sensor.blur(z, error)
+    blurred = sensor.add_noise(z, error)
     assert sensor.read(sensor.value(blurred)) == pytest.approx(blurred, abs=1e-12)
     seen.observe(q, np.zeros(9), blurred)
     assert seen.observed.residual == pytest.approx(error, abs=1e-12)
@@ -103,7 +103,7 @@ def test_a_pose_may_be_turned_by_almost_half_a_turn():
 
 
 def test_a_marker_that_is_not_seen_is_left_out():
-    """NaN in one number: all of that marker, nothing of the others."""
+    """A marker with one NaN is left out entirely, and no other marker."""
     sensor, seen = bound(SENSORS[3])
     seen.observe(np.zeros(9), np.zeros(9), sensor.read([[0.0, np.nan, 0.2], [0.0, 0.0, 0.5]]))
     assert np.isnan(seen.observed.residual).tolist() == [True] * 3 + [False] * 3

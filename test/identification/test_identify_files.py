@@ -77,7 +77,7 @@ def test_the_command_finds_and_writes_the_truth(files, tmp_path, capsys):
 
 
 def test_tables_are_read_in_their_units(files):
-    """Millinewton and millimetres, in the world, and an empty cell is nothing seen."""
+    """Tables are read in their units and frame; an empty cell is a marker that was not seen."""
     table, mapping = files
     robot = compiled('pcc_arm').description
     data = read_postures(robot, table, read_mapping(mapping))
@@ -207,7 +207,7 @@ def test_numbers_left_at_their_defaults_get_entries(tmp_path):
 
 
 def test_a_file_that_cannot_be_written_is_known_before_the_fit(tmp_path, files, monkeypatch):
-    """Nobody waits for a fit whose end is an error."""
+    """A file that cannot be written is reported before the fit begins."""
     table, mapping = files
     monkeypatch.setattr(
         identification_report, 'identify', lambda *args, **kwargs: pytest.fail('fitted')

@@ -80,7 +80,7 @@ def test_only_rods_that_a_file_writes_by_strains_have_them_chosen():
 
 
 def test_no_more_than_the_order_wanted_is_added():
-    """Orders that a rod has stay."""
+    """Model selection adds no more than the wanted order, and keeps the orders of the file."""
     robot = rod(order=1)
     (strain,) = read_strains(robot, ['kappa_x=3'])
     body = with_strains(robot, {strain: 0}).modules[0].body

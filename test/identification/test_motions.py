@@ -115,7 +115,7 @@ def test_derivatives_are_those_of_whole_simulations(start):
 
 
 def test_derivatives_know_cables_that_are_held():
-    """Stiff ones, some of which become slack."""
+    """Derivatives include held cables: stiff ones, some of which become slack."""
     robot = sd.load_robot(
         servo({'compliance': 2e-4, 'pretension': 20.0, 'radius': 0.01, 'offset': 0.0})
     )

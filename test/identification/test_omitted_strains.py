@@ -6,7 +6,7 @@ import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.identification.fitting import identify
 from softrobot_dynamics.identification.motions import Coordinate, motion
-from softrobot_dynamics.identification.omitted_in_fit import doubts
+from softrobot_dynamics.identification.omitted_in_fit import omitted_strain_questions
 from softrobot_dynamics.identification.omitted_strains import release, ReleasedRobot
 from support.pulled_rods import BENDING, held, LENGTH, RADIUS, rod, tip
 
@@ -82,7 +82,7 @@ def test_a_fit_asks_about_the_shortening_that_its_model_leaves_out():
     """A fit without shortening asks about that strain and names the load."""
     data = held(rod(4e5, (*BENDING, 'gamma_z')), PULLS, noise=2e-4)
     found = identify(rod(4e5), data, ['young_modulus'], loss='linear')
-    each = {doubt.omitted.name: doubt for doubt in doubts(found)}
+    each = {doubt.omitted.name: doubt for doubt in omitted_strain_questions(found)}
     asked = each['gamma_z']
     assert 1e-3 < asked.rms and '2 N on right' in asked.question and 'shorten' in asked.question
     assert 'add `gamma_z: {basis: legendre, order: 0}`?' in asked.question
@@ -94,7 +94,7 @@ def test_a_fit_of_a_stiff_rod_asks_nothing(has):
     """A stiff rod draws no question, as its strains matter less than the residual."""
     data = held(rod(1e8, has), PULLS, noise=2e-4)
     found = identify(rod(1e8), data, ['young_modulus=9e7..1.1e8'], loss='linear')
-    assert not any(doubt.question for doubt in doubts(found))
+    assert not any(doubt.question for doubt in omitted_strain_questions(found))
 
 
 def test_a_fit_to_a_motion_asks_about_rest_under_its_largest_commands():
@@ -108,6 +108,6 @@ def test_a_fit_to_a_motion_asks_about_rest_under_its_largest_commands():
         simulator.step(row, 0.02)
     data = motion(true, t, u, coordinates=names, values=seen)
     found = identify(rod(4e5), data, ['young_modulus'], loss='linear')
-    asked = [doubt for doubt in doubts(found) if doubt.question]
+    asked = [doubt for doubt in omitted_strain_questions(found) if doubt.question]
     assert [doubt.omitted.name for doubt in asked] == ['gamma_z']
     assert '1.49 N on right, 1.2 N on left' in asked[0].question

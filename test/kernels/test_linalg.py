@@ -16,7 +16,7 @@ def positive(n, seed=0):
 
 
 def test_cholesky_solves():
-    """Two triangles, one after the other."""
+    """Cholesky factors solve a symmetric system by two triangular solves."""
     A, b = positive(5), np.arange(5.0)
     L, x = A.copy(), b.copy()
     assert cached(linalg.cholesky)(L, 0.0) == 0

@@ -61,7 +61,7 @@ def test_tetrahedron_rules_are_exact_up_to_their_degree(order, count):
 
 
 def test_any_tetrahedron_is_the_image_of_the_corner():
-    """Volumes and first moments of skew elements, against their corners."""
+    """Rules on skew tetrahedra have the volumes and first moments of their corners."""
     rng = np.random.default_rng(1)
     points = rng.normal(size=(12, 3))
     tetrahedra = np.arange(12).reshape(3, 4)
@@ -130,7 +130,7 @@ def test_files_are_read_by_meshio(tmp_path, kind, suffix):
 
 
 def test_files_that_hold_no_mesh_are_refused(tmp_path, capsys):
-    """No such file, another format, no tetrahedra, an impossible unit."""
+    """A missing file, another format, no tetrahedra or a wrong unit is refused."""
     meshio = pytest.importorskip('meshio')
     for name, content in (('none.msh', None), ('text.msh', 'hello'), ('text.xyz', 'hello')):
         if content is not None:

@@ -90,13 +90,15 @@ def test_nothing_acts_before_every_part_has_come(monkeypatch):
     """The robot's own safe command acts, and the mode names the part, until all have come."""
     simulation = Simulation(monkeypatch)
     assert simulation.go((0, 1.0, 1)) == [(SAFE, 1e-3)]
-    assert simulation.loop.mode == IDLE and simulation.loop.said().endswith('yet (other)')
+    assert simulation.loop.mode == IDLE and simulation.loop.mode_in_words().endswith('yet (other)')
     simulation.go((0, 1.0, 1), (1, 2.0, 2))
-    assert simulation.loop.mode == DRIVEN and simulation.loop.said() == 'driven by commands'
+    assert (
+        simulation.loop.mode == DRIVEN and simulation.loop.mode_in_words() == 'driven by commands'
+    )
 
 
 def test_a_part_that_stays_away_trips_the_robot_by_name(monkeypatch):
-    """After the time-out of one part the safe command acts, named, until the part comes again."""
+    """After the time-out of one part, which is named, the safe command acts until it returns."""
     simulation = Simulation(monkeypatch)
     simulation.go((0, 1.0, 1), (1, 2.0, 2))
     for _ in range(51):

@@ -100,7 +100,7 @@ def test_states_that_come_back_are_answered_again(control):
 
 @pytest.mark.parametrize('after, sent', [('resume', [-10.0, -10.0]), ('hold', [0.0, 0.0])])
 def test_after_a_loss_of_states_the_reference_is_resumed_or_the_robot_held(control, after, sent):
-    """As `after_loss` says; what is ordered during the loss is followed in either case."""
+    """After a loss of states the loop resumes or holds, as `after_loss` says; new orders count."""
     control.loop.order(reference=np.array([0.5, 0.5]))
     control.loop.after_loss = after
     control.go(state((1.0, 1.0), 1))
@@ -187,7 +187,7 @@ def test_an_answer_is_dropped_where_the_guard_sent_a_safe_command_meanwhile(monk
 
 
 def test_a_state_that_waited_while_the_loop_did_not_run_is_stale(control):
-    """Wherever in its cycle the loop was."""
+    """A state that waited while the loop did not run is stale, at any point of its cycle."""
     control.go(state(stamp=1))
     control.clock.bring(state(stamp=2), PERIOD)
     control.clock.time += 2 * WATCHDOG
@@ -285,7 +285,7 @@ def test_an_emergency_before_activation_counts(monkeypatch):
 
 
 def test_an_emergency_before_any_state_sends_the_safe_command_at_once(monkeypatch):
-    """A loop that begins in one wakes itself; the first state gives the posture to carry."""
+    """A loop that begins in an emergency sends the safe command without waiting for a state."""
     control = Control(monkeypatch, emergency=True)
     loop, clock, postures = control.loop, control.clock, []
     begin = control.plant.safe.begin
@@ -307,7 +307,7 @@ def test_an_emergency_before_any_state_sends_the_safe_command_at_once(monkeypatc
 
 
 def test_new_orders_count_from_the_next_state(control):
-    """Settings and references, without a new start."""
+    """New settings and references count from the next state, without a restart of the law."""
     control.go(state(stamp=1))
     control.plant.controller.calls.clear()
     control.loop.order(reference=np.array([0.01, 0.0]))
@@ -362,7 +362,7 @@ def assert_led(commands, begin, end, step=0.1):
 
 
 def test_an_activation_goes_on_from_the_last_command_of_the_one_before(slow):
-    """Limits of rates count from there: nothing else is known of what the drives hold."""
+    """Rate limits of an activation count from the last command of the one before."""
     slow.loop.driver.limiter.known = False
     before = np.array([-4.0, 3.0])
     loop = ControlLoop(

@@ -25,14 +25,14 @@ def test_a_stall_moves_the_grid_or_is_made_up_for(patience, slip):
 
 
 def test_a_longer_stall_than_patience_moves_the_grid():
-    """Nothing catches up with more than the patience."""
+    """A stall longer than the patience moves the deadlines."""
     deadlines = Deadlines(50 * MS)
     deadlines.put(0)
     assert deadlines.meet(51 * MS, PERIOD) == 51 * MS == deadlines.slipped
 
 
-def test_lost_time_is_said_if_it_lasts():
-    """One stall is none, whatever its length; more is found after four seconds, and over."""
+def test_lost_time_is_reported_if_it_lasts():
+    """Lost time is reported if it lasts for four seconds; a single stall of any length is not."""
     lost = LostTime()
     assert not lost.add(0, 0)
     assert not lost.add(1000 * MS, 300 * MS) and not lost.add(2000 * MS, 0)

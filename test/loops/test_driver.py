@@ -62,7 +62,7 @@ def test_a_law_begins_with_the_first_state_and_goes_on():
 
 @pytest.mark.parametrize('far', [6.0, 8.0])
 def test_without_a_command_that_is_valid_the_safe_one_is_chosen(far):
-    """From the last one sent, within the robot's limits of rates; then the law begins anew."""
+    """Without a valid command the safe one follows within rate limits; then the law restarts."""
     made, orders = driver()
     assert answer(made, orders, STILL, 0.0).tolist() == [3.0, 3.0] and made.running
     assert answer(made, orders, np.array([far, 0.0]), 1e-3).tolist() == [PRETENSION] * 2
@@ -74,7 +74,7 @@ def test_without_a_command_that_is_valid_the_safe_one_is_chosen(far):
 
 
 def test_the_first_command_knows_no_last_one():
-    """Limits of rates count from the second on."""
+    """Rate limits apply from the second command on, as the first one knows no last."""
     made, orders = driver()
     assert made.last_command is None
     answer(made, orders, STILL, 0.0)
@@ -95,7 +95,7 @@ def test_a_reference_that_is_given_once_is_held_after_a_new_begin():
 
 
 def test_a_hold_order_holds_the_outputs_where_it_is_taken_up():
-    """By the function that the driver was given."""
+    """A hold order keeps the outputs of the state at which it is taken up."""
     made, orders = driver()
     answer(made, orders, STILL, 0.0)
     answer(made, orders._replace(reference=HoldOrder()), np.full(2, 0.5), 1e-3)
@@ -103,7 +103,7 @@ def test_a_hold_order_holds_the_outputs_where_it_is_taken_up():
 
 
 def test_the_safe_command_ages_in_the_unit_of_the_moments():
-    """From its own beginning, whoever asks for it again; forgotten, it begins anew."""
+    """The age of the safe command counts from its beginning, until it is forgotten."""
     ages = []
     made, _ = driver(unit=1e-9)
     made._safe.at = lambda elapsed: ages.append(elapsed)

@@ -91,7 +91,7 @@ class Outlet:
     def report(self, estimator, stamp, epoch):
         self.reports += 1
 
-    def entered(self, mode, before, well):
+    def entered(self, mode, before, healthy):
         self.words.append(mode)
 
     def refused(self, error):
@@ -232,7 +232,7 @@ def test_wrong_measurements_are_refused_and_the_others_go_on(rig):
     assert np.isfinite([state[0] for state in rig.publisher.states]).all()
 
 
-def test_outliers_are_counted_not_believed(rig):
+def test_outliers_are_counted_and_change_no_state(rig):
     """Outliers of a camera off by a metre are counted and change no state."""
     before = rig.loop.statistics.counts['outliers']
 
@@ -265,7 +265,7 @@ def test_a_robot_off_the_model_is_followed(rig):
     assert np.abs(rig.publisher.states[-1][0] - rig.q).max() < 0.1
 
 
-def test_sensors_that_are_not_believed_are_not_called_silent(rig):
+def test_sensors_whose_values_are_all_rejected_are_not_called_silent(rig):
     """If sensors are too far off to correct the estimate, no state goes out, with the reason."""
 
     def far(message):
@@ -380,8 +380,8 @@ def test_commands_in_parts_count_as_one(monkeypatch):
     assert rig.loop.statistics.refused['wrong size'] == 1
 
 
-def test_the_present_is_that_of_the_quickest_messages():
-    """Late ones do not count, a clock that falls behind does after a second, slowly."""
+def test_the_sensor_clock_follows_the_quickest_messages():
+    """The clock follows the quickest messages, and one that falls behind after a second."""
     present = SensorClock()
     assert not present
     present.update(50 * SECOND, 10 * SECOND)
@@ -412,16 +412,16 @@ def test_time_may_pass_faster_or_slower_by_the_stamps(monkeypatch, pace):
 
 
 @pytest.mark.parametrize('pace', [0.2, 2.0])
-def test_another_pace_than_that_of_the_sensors_is_said(monkeypatch, pace):
-    """Within five seconds log and diagnostics name sensor, pace and parameter."""
+def test_another_pace_than_that_of_the_sensors_is_reported(monkeypatch, pace):
+    """A pace other than the sensors' is reported within five seconds, with the parameter."""
     rig = Rig(monkeypatch, pace=pace, known=1.0, period=20 * MS)
     rig.go(250)
     words = f'by {pace:g} s in a second, `real_time_factor` is 1'
     assert words in rig.loop.slowness() and any(words in each for each in rig.publisher.words)
 
 
-def test_a_loop_without_a_processor_says_so(monkeypatch):
-    """Deadlines that are missed for a tenth of the time are said; a single stall is not."""
+def test_a_loop_that_misses_deadlines_for_lack_of_a_processor_reports_it(monkeypatch):
+    """Deadlines missed for a tenth of the time are reported; a single stall is not."""
     rig = Rig(monkeypatch, period=20 * MS)
     rig.time += 80 * MS
     rig.go(110)
@@ -469,7 +469,7 @@ def test_efforts_count_for_commands_while_they_come(monkeypatch):
     assert not rig.loop.efforts.missing
 
 
-def test_spikes_of_gauges_are_counted_and_gauges_that_are_wrong_not_believed(monkeypatch):
+def test_spikes_of_gauges_are_counted_and_wrong_gauges_replaced_by_commands(monkeypatch):
     """Spikes are counted; gauges wrong for the time-out are named and commands used."""
     rig = Rig(monkeypatch, gauged=True, change=10.0)
     rig.until(RUNNING)

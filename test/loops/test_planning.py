@@ -29,7 +29,7 @@ def test_a_job_raises_what_its_function_does():
 
 
 def test_a_cancelled_job_ends_at_once():
-    """Under way or beforehand, with the word of the first who wanted that."""
+    """A job cancelled under way or beforehand ends at once, with the first one's reason."""
     job, errors = Job(), []
 
     def run():

@@ -148,7 +148,7 @@ def test_a_processor_beyond_the_usual_ones_may_be_used():
 
 
 def test_without_priority_no_processor_is_kept_to(monkeypatch):
-    """The scheduler knows better then: others may take that processor away for milliseconds."""
+    """Without priority a thread is not bound to a processor, which others may take for ms."""
     before = realtime.processors()
     assert in_a_thread(lambda: realtime.ask_for_priority(0, 0) or realtime.processors()) == before
 

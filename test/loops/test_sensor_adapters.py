@@ -234,7 +234,7 @@ def test_the_assignment_is_the_one_with_the_least_squares():
 
 
 def test_stamps_of_a_clock_of_its_own_tell_only_how_long_a_message_took(monkeypatch):
-    """The fastest message counts as of no age, a slower one as so much older, by our clock."""
+    """With a foreign clock the fastest message has age zero, slower ones are that much older."""
     system = 1_700_000_000 * SECOND  # ahead of the steady clock
     monkeypatch.setattr(sensor_adapters, 'now', lambda: 0)
     monkeypatch.setattr(sensor_adapters.time, 'time_ns', lambda: system)

@@ -171,7 +171,7 @@ def test_drives_take_the_newest_command_in_each_bus_cycle(monkeypatch, timing, p
 
 
 def test_states_that_are_measured_seldom_are_all_answered(monkeypatch):
-    """One in five leaves; no tick without one is missed; a late answer to the last one counts."""
+    """With one state in five, ticks without a state are not missed, and late answers count."""
     simulation = Simulation(monkeypatch, timing='arrival', sensing=sensing(rate=200.0))
     for _ in range(20):
         simulation.go(ONE if simulation.loop._heard is not None else None)
@@ -283,7 +283,7 @@ def test_before_the_first_command_the_safe_one_does_not_fade(simulation):
     ],
 )
 def test_bad_commands_are_counted_and_not_applied(simulation, u, stamp, cause):
-    """The last good one stays in force; `stamp` in periods from the last state."""
+    """Bad commands are counted and not applied: the last good one stays in force."""
     for _ in range(70):
         simulation.go((2.0, 2.0))
     if cause == 'out of order':
@@ -329,8 +329,8 @@ def test_waking_late_moves_all_deadlines(simulation):
 
 
 @pytest.mark.parametrize('u', [ONE, None])
-def test_a_machine_that_is_too_slow_for_a_driven_robot_is_said(simulation, u):
-    """A fifth of the time is lost for more than four seconds: log and words say 0.8 of it."""
+def test_a_machine_that_is_too_slow_for_a_driven_robot_is_reported(simulation, u):
+    """A machine that loses a fifth of the time for four seconds is reported, with pace 0.8."""
     for _ in range(480):
         simulation.clock.overslept = 2 * PERIOD
         for _ in range(8):

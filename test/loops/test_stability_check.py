@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from softrobot_dynamics.controllers.contract import Settings
 from softrobot_dynamics.errors import MessageError, UnstableLoopError, UnstableZeroDynamicsError
-from softrobot_dynamics.loops.stability_check import left_inside, StabilityCheck
+from softrobot_dynamics.loops.stability_check import StabilityCheck, zero_dynamics_warnings
 from softrobot_dynamics.loops.watchdog import RUNNING, WAITING
 
 pytestmark = pytest.mark.quick
@@ -124,7 +124,7 @@ def inside(answer, q, allowed=False):
         model=model, unstable_zero_dynamics=lambda q: (2.0 + 1.0j,) if q[0] == 1.0 else ()
     )
     inbox = SimpleNamespace(wait=lambda timeout: answer)
-    return left_inside(plant, inbox, SimpleNamespace(read=read), allowed)
+    return zero_dynamics_warnings(plant, inbox, SimpleNamespace(read=read), allowed)
 
 
 def test_an_unstable_order_is_refused_at_the_present_state():

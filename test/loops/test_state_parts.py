@@ -11,7 +11,7 @@ pytest.importorskip('sensor_msgs')
 from softrobot_dynamics.dynamics.periodic_coordinates import PeriodicCoordinates, RotationVectors  # noqa: E402
 from softrobot_dynamics.errors import ArgumentError  # noqa: E402
 from softrobot_dynamics.loops.message_fields import StateReader  # noqa: E402
-from softrobot_dynamics.loops.part_ages import StateHistory  # noqa: E402
+from softrobot_dynamics.loops.part_synchronisation import StateHistory  # noqa: E402
 from softrobot_dynamics.loops.state_parts import PartReader, SourcePart, StateParts  # noqa: E402
 from softrobot_dynamics.loops.state_stream import StateStream  # noqa: E402
 from softrobot_dynamics.loops.state_validation import part_of, StateBounds, StateValidator  # noqa: E402
@@ -120,7 +120,7 @@ def test_the_slowest_part_makes_ticks_and_the_other_is_brought_to_its_moment(mon
 
 
 def test_a_named_part_makes_ticks(monkeypatch):
-    """With `tick` the fast part makes ticks, and the slow one is brought on for such a law."""
+    """With `tick` the fast part makes ticks, and the slow one is extrapolated to their times."""
     drivers = Drivers(monkeypatch, tick='arm', predicts=False)
     drivers.run(4 * SETTLED)
     rows = drivers.rows[-8:]
@@ -133,7 +133,7 @@ def test_a_named_part_makes_ticks(monkeypatch):
 @pytest.mark.parametrize('shared', [False, True])
 def test_clocks_of_their_own_and_a_shared_clock(shared, monkeypatch):
     """
-    A part that always arrives 0.3 ms late is brought forward by them if it shares the clock.
+    A part that arrives 0.3 ms late is extrapolated by that time if it shares the clock.
 
     With clocks of their own nobody knows that it is late: offsets between the clocks do not count.
     """
@@ -174,7 +174,7 @@ def test_stamps_of_several_clocks_are_refused_as_shared(monkeypatch):
 
 
 def test_a_silent_part_trips_the_watchdog_by_name(monkeypatch):
-    """While one part is silent the safe command goes out, with its name; then the loop goes on."""
+    """While one part is silent the safe command is sent and its name reported."""
     drivers = Drivers(monkeypatch)
     drivers.run(4 * SETTLED)
     loop, said = drivers.control.loop, []
@@ -324,7 +324,7 @@ def test_a_part_that_becomes_late_is_told_to_a_law_that_goes_on(monkeypatch):
 
 
 def test_states_between_those_of_a_history():
-    """Between two states a motion of third order is met, beyond them it goes on by its rate."""
+    """A history interpolates a cubic motion exactly, and extrapolates by the last rate."""
     history = StateHistory()
     for t in (0.0, 0.1, 0.3):
         history.add(np.array([t**3 - t]), np.array([3 * t**2 - 1]), round(t * 1e9))

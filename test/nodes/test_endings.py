@@ -147,12 +147,12 @@ def test_a_refused_request_does_not_end_the_loop():
 def test_a_record_that_cannot_be_written_for_any_reason_says_so(tmp_path):
     """Any failure to write a record is reported and ends its thread."""
     pytest.importorskip('mcap')
-    from softrobot_dynamics.nodes import layouts
+    from softrobot_dynamics.nodes import record_topics
     from softrobot_dynamics.nodes.record import Record
 
     said = []
     record = Record(
-        tmp_path / 'run.mcap', [layouts.number('/time', 't')], {}, ('/parameters', {}),
+        tmp_path / 'run.mcap', [record_topics.number('/time', 't')], {}, ('/parameters', {}),
         lambda what, error: said.append((what, error)),
     )  # fmt: skip
     record._messages = lambda rows: np.zeros(2) / np.array(['x'])

@@ -229,7 +229,7 @@ def test_a_long_silence_is_answered_by_the_safe_command_in_time(rig):
 
 
 @pytest.mark.parametrize('jump', [HOUR, -2 * HOUR])
-def test_a_clock_that_is_set_is_believed_after_a_while(rig, jump):
+def test_a_clock_that_is_set_is_accepted_after_a_while(rig, jump):
     """A set clock is accepted after states agree for 40 ms, without a safe command."""
     rig.observer.commands.clear()
     count = len(rig.sender.stamps)
@@ -243,7 +243,7 @@ def test_a_clock_that_is_set_is_believed_after_a_while(rig, jump):
     assert SAFE not in [command.effort.tolist() for command in rig.observer.commands]
 
 
-def test_a_robot_that_was_moved_is_believed_after_a_while(rig):
+def test_a_robot_that_was_moved_is_accepted_after_a_while(rig):
     """A moved robot is accepted after 40 ms and held where it stands, as the log says."""
     begin = time.time_ns() + rig.sender.offset
     rig.sender.q = (1.0, -1.0)

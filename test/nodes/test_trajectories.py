@@ -7,8 +7,8 @@ import pytest
 pytest.importorskip('rclpy')
 
 from softrobot_dynamics.errors import MessageError  # noqa: E402
+from softrobot_dynamics.loops.latched_orders import LATCHED, LatchedOrders  # noqa: E402
 from softrobot_dynamics.loops.message_fields import SECOND  # noqa: E402
-from softrobot_dynamics.loops.standing_orders import LATCHED, StandingOrders  # noqa: E402
 from softrobot_dynamics.loops.trajectories import TrajectoryReader  # noqa: E402
 from softrobot_dynamics.references.piecewise import braking, hermite  # noqa: E402
 from support.references import at
@@ -152,7 +152,7 @@ def test_velocities_that_are_rounding_are_rest():
 
 def test_no_trajectory_is_taken_while_inactive_or_stopped():
     """While inactive or stopped, a trajectory is refused as a hold is."""
-    orders = StandingOrders()
+    orders = LatchedOrders()
     assert orders.refusal() == orders.hold() == 'not active'
     orders.stop(True)
     assert orders.refusal() == orders.hold() == LATCHED

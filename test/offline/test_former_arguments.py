@@ -71,7 +71,7 @@ def test_a_former_argument_gives_the_same_run_as_its_group_with_a_warning(former
 
 
 def test_former_arguments_of_several_groups_go_together():
-    """With a plant of its own and changes of settings, beside groups of others."""
+    """Former arguments of several groups may be mixed with groups of others."""
     model, kind, reference, duration = task()
     plant = sd.compile_model(sd.vary(model.description, {'mass': '×1.2'}))
     changes = [(0.02, softer())]
@@ -122,6 +122,6 @@ def test_a_group_refuses_a_wrong_field_when_it_is_made(make, error, words):
 
 @pytest.mark.parametrize('argument, value', [('start', [0.0, 0.0]), ('feedback', {'noise': 1e-3})])
 def test_a_group_of_another_type_is_refused(argument, value):
-    """By the name of the argument and the value."""
+    """An argument that is a group of another type is refused by name and value."""
     with pytest.raises(ArgumentError, match=f'argument {argument}: .* a {argument.title()}'):
         sd.closed_loop(*task(), **{argument: value})

@@ -20,7 +20,7 @@ pytest.importorskip('rclpy')
 from mcap.reader import make_reader  # noqa: E402
 from mcap_ros2.decoder import DecoderFactory  # noqa: E402
 from rclpy.serialization import deserialize_message  # noqa: E402
-from softrobot_dynamics.nodes import layouts, record, record_contents  # noqa: E402
+from softrobot_dynamics.nodes import record, record_contents, record_topics  # noqa: E402
 from softrobot_dynamics.nodes.record import Record  # noqa: E402
 
 COORDINATES, ACTUATORS = ('shoulder', 'arm/bend_x', 'arm/bend_y'), ('left', 'right')
@@ -52,13 +52,13 @@ for k, row in enumerate(ticks(10**6)):
 def topics():
     """Return topics of every kind."""
     return (
-        layouts.joint_state('/joint_states', COORDINATES, position='q', velocity='qd'),
-        layouts.joint_state('/joint_commands', ACTUATORS, effort='u'),
-        layouts.trajectory_point(
+        record_topics.joint_state('/joint_states', COORDINATES, position='q', velocity='qd'),
+        record_topics.joint_state('/joint_commands', ACTUATORS, effort='u'),
+        record_topics.trajectory_point(
             '/controller/reference', ACTUATORS[:1], positions='y_d', velocities='y_d_rate'
         ),
-        layouts.number('/controller/time', 't'),
-        layouts.number('/controller/mode', 'mode', whole=True),
+        record_topics.number('/controller/time', 't'),
+        record_topics.number('/controller/mode', 'mode', whole=True),
     )
 
 
@@ -172,13 +172,13 @@ def test_rosbags_reads_a_record(tmp_path):
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize('kind', [layouts.JointState, layouts.JointTrajectory])
+@pytest.mark.parametrize('kind', [record_topics.JointState, record_topics.JointTrajectory])
 def test_definitions_are_those_of_the_messages(kind):
     """Definitions in a record equal those of the messages field by field."""
     from mcap_ros2._vendor.rosidl_adapter.parser import parse_message_string
 
-    package, _, name = layouts.type_name(kind).split('/')
-    text, *others = layouts.definition(kind).split('=' * 80 + '\n')
+    package, _, name = record_topics.type_name(kind).split('/')
+    text, *others = record_topics.definition(kind).split('=' * 80 + '\n')
     spec = parse_message_string(package, name, text)
     assert [field.name for field in spec.fields] == list(kind.get_fields_and_field_types())
     assert {other.splitlines()[0] for other in others} >= {

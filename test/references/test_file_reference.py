@@ -81,7 +81,7 @@ def test_mistakes_are_named_with_line_and_column(write, text, words):
 
 @pytest.mark.quick
 def test_all_mistakes_are_named_at_once_up_to_a_number(write):
-    """Two here; of very many the first, and how many more."""
+    """All mistakes of a file are named at once; of very many the first ones and their number."""
     wrong = 't, a\n0, x\n1, y\n2, 0\n'
     with pytest.raises(DescriptionError) as caught:
         read_table('path', write(wrong))
@@ -94,7 +94,7 @@ def test_all_mistakes_are_named_at_once_up_to_a_number(write):
 
 @pytest.mark.quick
 def test_a_file_that_cannot_be_read_is_named(write, tmp_path):
-    """None, none given, a folder, bytes of something else, a lap that does not close."""
+    """A missing path, a folder, a file of other bytes, or a lap that does not close is refused."""
     model = compiled('double_pendulum')
     (tmp_path / 'bytes.csv').write_bytes(b't, a\n\xff\xfe\x00, 1\n')
     with pytest.raises(ArgumentError, match='reference.file.path: .*a CSV file that can be'):

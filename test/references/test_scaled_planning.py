@@ -38,7 +38,7 @@ def held(scale):
 
 @pytest.mark.parametrize('scale', FEW, ids=str)
 def test_postures_for_points_and_outputs_are_the_scaled_ones(scale):
-    """Tips by length, tensions by force: the same numbers."""
+    """Planned postures of scaled robots agree: tips relative to length, tensions to force."""
     np.testing.assert_allclose(held(scale), held(Scale()), atol=1e-8)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from softrobot_dynamics.errors import DescriptionError, UnknownNameError
 from softrobot_dynamics.simulation.bus import HeldOverBus, make_bus, Stretch
-from softrobot_dynamics.simulation.cycles import Cycles
+from softrobot_dynamics.simulation.periodic_instants import PeriodicInstants
 
 pytestmark = pytest.mark.quick
 
@@ -38,7 +38,7 @@ def near(*stretches):
     ],
 )
 def test_the_newest_is_taken_at_each_instant_and_held(given, durations, expected):
-    """One that arrives at the instant itself is taken; one that stays is one step; in ms."""
+    """A command that arrives at the instant of a cycle is taken, and held until the next one."""
     found = held(given, [1e-3 * each for each in durations])
     assert found == near(*expected)
 
@@ -59,7 +59,7 @@ def test_every_moment_has_the_command_of_the_last_instant(rate, phase):
 
 def test_cycles_do_not_drift_from_those_of_the_robot():
     """After a million periods each fifth one still has its bus cycle."""
-    cycles = Cycles(200.0)
+    cycles = PeriodicInstants(200.0)
     for _ in range(200_000):
         assert [len(cycles.over(1e-3)) for _ in range(5)] == [1, 0, 0, 0, 0]
     cycles.begin()

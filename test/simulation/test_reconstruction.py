@@ -143,7 +143,7 @@ def test_an_observer_for_wrong_numbers_does_not_hold_rods():
 
 
 def test_equal_seeds_move_equally():
-    """Bit by bit, the noise of sensors included."""
+    """Equal seeds give equal motions bit by bit, the noise of sensors included."""
     runs = [loop(arm(2), 0.3, noise=1e-4, seed=3)[1] for _ in range(2)]
     assert runs[0].q.tobytes() == runs[1].q.tobytes()
     assert runs[0].q_heard.tobytes() == runs[1].q_heard.tobytes()

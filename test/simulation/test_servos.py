@@ -152,7 +152,7 @@ def test_a_rigid_arm_with_a_soft_one_holds_still():
     ],
 )
 def test_fields_that_do_not_go_with_such_a_drive_are_refused(changes, words):
-    """By name, with what would be right."""
+    """Fields that a drive of positions or velocities cannot have are refused by name."""
     wrong = link()
     wrong['actuators'][0].update(changes)
     with pytest.raises(DescriptionError, match=words):
@@ -168,7 +168,7 @@ def test_such_a_drive_needs_a_limit_of_the_velocity():
 
 
 def test_messages_have_commands_in_the_field_of_what_the_drive_takes():
-    """A joint's position, the others' efforts."""
+    """Messages hold the command of a position drive in `position`, others in `effort`."""
     fields = sd.load_robot(with_joint_drives('hybrid_arm')).wire_fields
     assert fields == ('position',) * 6 + ('effort',) * 4
     assert set(sd.load_robot('hybrid_arm').wire_fields) == {'effort'}

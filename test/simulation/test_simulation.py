@@ -131,7 +131,7 @@ def test_a_passive_arm_settles_in_equilibrium(name):
 
 @pytest.mark.parametrize('push', [1e300, 1e12])
 def test_divergence_is_an_error_and_the_last_good_state_is_kept(push):
-    """A state that would be no number is refused with time and coordinate; the last one stays."""
+    """A divergence is an error with time and coordinate, and the last good state is kept."""
     model = compiled('pcc_arm')
     simulator = run(model, np.zeros(model.m), 0.01, 2.5e-4)
     u = np.zeros(model.m)

@@ -14,7 +14,7 @@ import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics import cli
 from softrobot_dynamics.errors import ArgumentError, SoftRobotError, UnknownNameError
-from softrobot_dynamics.studies import command, study, table, trial
+from softrobot_dynamics.studies import command, run_table, study, trial
 from softrobot_dynamics.studies.factors import read_factors
 from softrobot_dynamics.studies.study import plan_study, run_study
 from support.robots import soft_arm
@@ -217,7 +217,7 @@ def test_a_back_end_that_gives_back_all_at_the_end(controller, tmp_path):
             progress=lambda _, state: seen.append(int((state >= 0).sum())),
         )
     assert alike(found, run_study(experiment, jobs=1)) and seen == [1, 2, 3, 4, 5, 6]
-    assert len((tmp_path / 'out' / table.RUNS).read_text().splitlines()) == 7
+    assert len((tmp_path / 'out' / run_table.RUNS).read_text().splitlines()) == 7
 
 
 def test_the_worse_the_numbers_the_worse_the_state(controller):
@@ -331,7 +331,7 @@ def test_finished_runs_are_not_repeated(controller, tmp_path, monkeypatch):
     """Finished runs are not repeated, also after a line that was cut off."""
     experiment, folder = planned(controller), tmp_path / 'out'
     whole = run_study(experiment, jobs=1, folder=folder)
-    file = folder / table.RUNS
+    file = folder / run_table.RUNS
     text = file.read_bytes()
     lines = text.splitlines(keepends=True)
     file.write_bytes(b''.join(lines[:3]) + lines[3][:9])
@@ -353,7 +353,10 @@ def test_a_folder_belongs_to_one_study(controller, tmp_path):
         run_study(other, jobs=1, folder=folder)
     with pytest.raises(ArgumentError, match='runs differ'):
         run_study(planned(controller, seed=1), jobs=1, folder=folder)
-    with table.table(experiment, folder), pytest.raises(ArgumentError, match='no other study'):
+    with (
+        run_table.open_run_table(experiment, folder),
+        pytest.raises(ArgumentError, match='no other study'),
+    ):
         run_study(experiment, jobs=1, folder=folder)
     with pytest.raises(ArgumentError, match='a folder to write to'):
         run_study(experiment, jobs=1, folder=controller)
@@ -461,7 +464,7 @@ def arguments(controller, folder, *more):
 
 
 def test_the_command_tells_draws_and_writes(controller, tmp_path, capsys):
-    """The command prints counts and edges, shows progress on stderr and draws a picture."""
+    """The command prints counts and boundaries, shows progress on stderr and draws a picture."""
     image = pytest.importorskip('matplotlib.image')
     folder = tmp_path / 'out'
     assert cli.main(arguments(controller, folder, '--jobs', '1')) == 0
@@ -474,7 +477,7 @@ def test_the_command_tells_draws_and_writes(controller, tmp_path, capsys):
     for color in ('#2a9d8f', '#c1272d'):
         rgb = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255.0
         assert (np.abs(pixels - rgb).max(axis=2) < 0.02).sum() > 20
-    assert len((folder / table.RUNS).read_text().splitlines()) == 13
+    assert len((folder / run_table.RUNS).read_text().splitlines()) == 13
 
 
 def test_a_study_resumes_after_ctrl_c(controller, tmp_path, capsys, monkeypatch):
@@ -503,7 +506,7 @@ def test_a_killed_study_loses_the_runs_under_way(controller, tmp_path):
     process = subprocess.Popen(
         [sys.executable, '-m', 'softrobot_dynamics.cli', *given], stderr=subprocess.DEVNULL
     )
-    file, deadline = folder / table.RUNS, time.monotonic() + 900.0
+    file, deadline = folder / run_table.RUNS, time.monotonic() + 900.0
     while not (file.exists() and file.read_bytes().count(b'\n') >= 3):
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.01)
@@ -514,7 +517,7 @@ def test_a_killed_study_loses_the_runs_under_way(controller, tmp_path):
     assert file.read_bytes().startswith(done[: done.rfind(b'\n') + 1])
     assert cli.main(arguments(controller, other, '--jobs', '1', '--seconds', '3')) == 0
     assert sorted(file.read_text().splitlines()) == sorted(
-        (other / table.RUNS).read_text().splitlines()
+        (other / run_table.RUNS).read_text().splitlines()
     )
 
 

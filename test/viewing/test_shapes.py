@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.bodies.cosserat.sections.annular import Annular
-from softrobot_dynamics.bodies.cosserat.sections.contract import Matter
+from softrobot_dynamics.bodies.cosserat.sections.contract import RodMaterial
 from softrobot_dynamics.bodies.cosserat.sections.elliptic import Elliptic
 from softrobot_dynamics.bodies.cosserat.sections.rectangular import Rectangular
 from softrobot_dynamics.bodies.meshes import Mesh
@@ -75,7 +75,7 @@ def test_tendons_run_where_their_lengths_are_measured(name):
 
 def test_sections_have_their_outlines():
     """Outlines have the section's extents, or are ellipses of the same inertia."""
-    matter = Matter(1000.0, 1e6, 0.5, 1.0)
+    matter = RodMaterial(1000.0, 1e6, 0.5, 1.0)
     for section, half in (
         (Annular((0.02, 0.01), (0.01, 0.005)), (0.015, 0.015)),
         (Elliptic((0.03, 0.03), (0.01, 0.01)), (0.03, 0.01)),

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Cosserat rod whose strains are sums of functions along it: PCS, GVS and what is between."""
+"""Cosserat rod whose strains are sums of basis functions: PCS, GVS and models between them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,13 +15,17 @@ from softrobot_dynamics.annotations import (
     Values,
     Vector,
 )
-from softrobot_dynamics.bodies.contract import along, Body, PlaneCurve, register, SectionBody
+from softrobot_dynamics.bodies.contract import Body, PlaneCurve, register
 from softrobot_dynamics.bodies.cosserat import rod, rod_derivatives, rod_fibre, rod_points
 from softrobot_dynamics.bodies.cosserat.bases.contract import Basis
 from softrobot_dynamics.bodies.cosserat.nodes import march, moments, rows_of, triples
 from softrobot_dynamics.bodies.cosserat.rod_steps import STEP_LIMIT
 from softrobot_dynamics.bodies.cosserat.screws import compose, exponential, fibre_velocity, magnus
-from softrobot_dynamics.bodies.cosserat.sections.contract import CrossSection, Matter, SECTIONS
+from softrobot_dynamics.bodies.cosserat.sections.contract import (
+    CrossSection,
+    RodMaterial,
+    SECTIONS,
+)
 from softrobot_dynamics.bodies.cosserat.strains import (
     RestStrain,
     strain_bases,
@@ -29,7 +33,9 @@ from softrobot_dynamics.bodies.cosserat.strains import (
     strain_reference,
     widened,
 )
+from softrobot_dynamics.bodies.material_points import points_along
 from softrobot_dynamics.bodies.released_strains import by_names, Released, STRAINS
+from softrobot_dynamics.bodies.section_body import SectionBody
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.kernels.lanes import LANES
 from softrobot_dynamics.kernels.quadrature import composite
@@ -103,13 +109,13 @@ class Cosserat(SectionBody):
 
     def outline(self, sigma: float) -> Matrix:
         """See :class:`CrossSection`."""
-        return self.section.outline(sigma, self._matter())
+        return self.section.outline(sigma, self._material())
 
     def stiffness(self) -> Matrix:
         """Integral of Phi^T diag(E Ix, E Iy, G J, k G A, k G A, E A) Phi along the rod."""
         count = 16 + 4 * len(self.coordinates())
         sigma, weights = composite((0.0, *self._breaks(), 1.0), count)
-        rigidity = weights * rows_of(self.section.rigidity(sigma, self._matter()), sigma)
+        rigidity = weights * rows_of(self.section.rigidity(sigma, self._material()), sigma)
         phi, of = rows_of(self._functions(sigma, NUMERIC)[6:], sigma), np.array(self._owners())
         K = self.length * np.where(of[:, None] == of, (phi * rigidity[of]) @ phi.T, 0.0)
         return 0.5 * (K + K.T)
@@ -125,9 +131,9 @@ class Cosserat(SectionBody):
 
     def omitted_strains(self) -> tuple[str, ...]:
         """See :class:`Body`: those that the section has rigidities for."""
-        own, matter = {c for c, _ in self.strains}, self._matter()
+        own, material = {c for c, _ in self.strains}, self._material()
         others = (name for c, name in enumerate(STRAINS) if c not in own)
-        return tuple(n for n in others if not any(self.section.validate_in(matter, [n])))
+        return tuple(n for n in others if not any(self.section.validate_in(material, [n])))
 
     def with_strains(self, orders: Mapping[str, int]) -> Released:
         """See :class:`Body`."""
@@ -156,7 +162,7 @@ class Cosserat(SectionBody):
     def points_kernel(self, points: Matrix) -> Kernel:
         """See :class:`Body`; points at 0 <= x3 <= length."""
         n, padding = len(self.coordinates()), -len(points) % BLOCK
-        x1, x2, s = np.pad(along(points, self.length), ((0, padding), (0, 0)), 'edge').T
+        x1, x2, s = np.pad(points_along(points, self.length), ((0, padding), (0, 0)), 'edge').T
         low, high, _ = march((0.0, *self._breaks(), 1.0), self.quadrature)
         start = np.searchsorted(high[:-1], s / self.length)
         steps, some, each = self._table(np.zeros((3, len(low))), low, high)
@@ -202,8 +208,9 @@ class Cosserat(SectionBody):
         )
 
     def validate(self) -> Complaints:
-        """Yield what the section lacks, and bases of more functions than points see."""
-        yield from self.section.validate_in(self._matter(), [STRAINS[c] for c, _ in self.strains])
+        """Yield missing fields of the section, and bases too large for the quadrature."""
+        strains = [STRAINS[c] for c, _ in self.strains]
+        yield from self.section.validate_in(self._material(), strains)
         pieces = len(self._breaks()) + 1
         for c, basis in self.strains:
             needed = -(-basis.count() // pieces)
@@ -211,9 +218,11 @@ class Cosserat(SectionBody):
                 what = f'{STRAINS[c]} has {basis.count()} functions'
                 yield 'quadrature', self.quadrature, f'a whole number >= {needed}: {what}'
 
-    def _matter(self) -> Matter:
-        """Return what the sections are made of."""
-        return Matter(self.density, self.young_modulus, self.poisson_ratio, self.shear_correction)
+    def _material(self) -> RodMaterial:
+        """Return density and elastic constants of the sections."""
+        return RodMaterial(
+            self.density, self.young_modulus, self.poisson_ratio, self.shear_correction
+        )
 
     def _owners(self) -> list[int]:
         """Index of the strain that each coordinate belongs to."""
@@ -233,7 +242,7 @@ class Cosserat(SectionBody):
         or the end of a piece, without mass.
         """
         low, high, weights = march((0.0, *self._breaks(), 1.0), self.quadrature)
-        mass, Ix, Iy = self.section.line_mass(high, self._matter())
+        mass, Ix, Iy = self.section.line_mass(high, self._material())
         line = self.length * weights
         thick = line * self.section_inertia
         return low, high, line * mass, thick * Iy, thick * Ix

@@ -115,7 +115,7 @@ def _rates(steps, carry, S):
 
 @kernel
 def increments(n, strain, varies, C, maps, twists):
-    """Fill what each step adds to the columns V_j, six rows each, by the maps of A and D."""
+    """Fill the increments of steps to the columns V_j, six rows each, by the maps of A and D."""
     maps, others = maps[: 27 * B], maps[27 * B : 54 * B]
     for j in range(n):
         _scale(C[j * B :], maps[_place(int(strain[j])) :], twists[6 * j * B :])

@@ -104,7 +104,7 @@ def _add(value, row, out):
 
 @kernel
 def _fill_columns(rod, count, C, carry, columns, S, K):
-    """Fill V_j and derivatives by time at the ends of steps, and what lasts of the columns."""
+    """Fill V_j and derivatives by time at the ends of steps; prepare second derivatives."""
     n, strain, varies, _ = rod
     size = 6 * n * B
     growth, logs = K[GROWTH : GROWTH + size], K[GROWTH + 2 * size : GROWTH + 3 * size]

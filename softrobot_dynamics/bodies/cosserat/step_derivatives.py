@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Derivatives, by time and coordinates, of what a step of a rod adds to the columns V_j.
+Derivatives, by time and coordinates, of the increment of a step of a rod to the columns V_j.
 
 A column grows by Y_j = Ad_T X_j, X_j = dexp(Omega) dOmega/dq_j, in a step from a frame T, whose
 twist is V. So dY_j/dt = V x Y_j + Ad_T dX_j/dt, and once more so. With S_k the mean of V_k before
@@ -80,7 +80,7 @@ def evaluate_derivatives(count, varying, carry, S, K):
 
 @kernel
 def _push(S):
-    """Add to d2Omega/dt2 what accelerations of coordinates do."""
+    """Add the part of accelerations of the coordinates to d2Omega/dt2."""
     for k in range(B):
         a, d = get6(S, MOMENTS, k), get6(S, MOMENTS + 6 * B, k)
         x, y = get6(S, PUSHES, k), get6(S, PUSHES + 6 * B, k)
@@ -203,7 +203,7 @@ def _pass_motion(count, carry, S):
 
 @kernel
 def _carry(S, K):
-    """Turn what belongs to steps into what it is in the rod's frame, which moves."""
+    """Rotate quantities of steps into the rod's frame, which moves."""
     for k in range(B):
         put6(K, OMEGA, k, carried(S, k, get6(K, OMEGA, k)))
         _carry_column(S, 3 * B, k)

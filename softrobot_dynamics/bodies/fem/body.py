@@ -107,7 +107,7 @@ class ReducedFiniteElements(LinearBasis):
         return tuple(f'{name}_{i + 1}' for name, count in names for i in range(count))
 
     def position(self, x: Values, q: Values, math: Math) -> Values:
-        """Position of points given as numbers: the mesh says what elements they are in."""
+        """Position of points given as numbers, each in its element of the mesh."""
         if any(isinstance(c, Node) for c in x):
             raise TypeError('the position of a fem body is known at points of its mesh only')
         x = np.broadcast_arrays(*(np.asarray(c, dtype=float) for c in x))

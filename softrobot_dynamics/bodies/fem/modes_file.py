@@ -70,7 +70,7 @@ def save_modes(path: str | PathLike[str], modes: ModalBasis) -> None:
 
 
 def load_modes(path: str | PathLike[str]) -> ModalBasis:
-    """Return the :class:`ModalBasis` in a file; ArgumentError says what is wrong with it."""
+    """Return the :class:`ModalBasis` in a file; raise ArgumentError if it is damaged or wrong."""
     try:
         return _checked(_read(Path(path).expanduser()), str(path))
     except (ArgumentError, MeshError, _WrongContent) as error:
@@ -79,7 +79,7 @@ def load_modes(path: str | PathLike[str]) -> ModalBasis:
 
 
 class _WrongContent(Exception):
-    """Something in a file is not what it should be."""
+    """An array of a file has a wrong shape, type or value."""
 
 
 def _read(path: str | PathLike[str]) -> dict[str, Any]:
@@ -98,7 +98,7 @@ def _read(path: str | PathLike[str]) -> dict[str, Any]:
 
 
 def _checked(content: dict[str, Any], source: str) -> ModalBasis:
-    """Return the modal basis that arrays hold by name; _WrongContent says what is wrong."""
+    """Return the modal basis that arrays hold by name; raise _WrongContent for a wrong one."""
     found = content.get('format')
     if found is None or found.shape != () or found != FORMAT:
         shown = 'missing' if found is None else found.tolist()

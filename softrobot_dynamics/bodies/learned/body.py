@@ -85,7 +85,7 @@ class Learned(Body):
         return self.weights.coordinates
 
     def position(self, x: Values, q: Values, math: Math) -> Values:
-        """Return the formula: what the kernels here compute, and their oracle."""
+        """Return the position by formula, the oracle of the kernels."""
         share, rest = x[2] / self.length, self.weights(x, [0.0] * len(q), math)
         moved = self.weights(x, q, math)
         return [x[i] + share * (moved[i] - rest[i]) for i in range(3)]
@@ -217,7 +217,7 @@ def _table(
     network: Network, layers: Sequence[Layer], weights: Vector, points: Matrix, directions: Array
 ) -> Vector:
     """
-    Blocked table of what depends on x alone, flat, for directions (T, K, 3); padded, weight 0.
+    Table of values that depend on x alone, flat, for directions (T, K, 3); padded, weight 0.
 
     Rows: weights; then s and c of p = c + s N(x, q), and the same of dp/dt for each direction;
     then the first layer's part of x and its derivative along each direction.
@@ -250,7 +250,7 @@ def _rest(activation: str, layers: Sequence[Layer], first: list[Matrix]) -> list
 def _traced(
     emit: Callable[..., TracedKernel], activation: str, material: Material | None = None
 ) -> TracedKernel:
-    """Return what is emitted for a material with symbols for its numbers, or none."""
+    """Return the emitted source for a material with symbols for its numbers, or none."""
     if material is None:
         return emit(derivatives(activation))
     return emit(derivatives(activation), lambda F: material.energy(F, SYMBOLIC))

@@ -230,7 +230,7 @@ class _Problem:
 def _checked(
     samples: Samples, hidden: Sequence[int], activation: str, length: float | None, held_out: float
 ) -> float:
-    """Return the length; ArgumentError for what cannot be fitted."""
+    """Return the length; raise ArgumentError for samples or options that cannot be fitted."""
     sizes = {name: len(getattr(samples, name)) for name in 'xqp'}
     if len(set(sizes.values())) > 1:
         raise ArgumentError('samples', sizes, 'as many rows in x, q and p')

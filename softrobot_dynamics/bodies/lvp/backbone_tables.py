@@ -80,7 +80,7 @@ def numbers(
     length: float, outer: float, inner: float, strains: Sequence[Any], polynomials: Sequence[Any]
 ) -> Vector:
     """
-    Return what ``backbone`` reads, flat.
+    Return the numbers that ``backbone`` reads, flat.
 
     ``outer`` and ``inner`` [m] are the radii that bends may not fold and sources not close;
     ``strains`` (n,) index the strain that each coordinate moves, in the order kappa_x, kappa_y,

@@ -3,7 +3,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import pi
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from softrobot_dynamics.annotations import (
     Values,
     Vector,
 )
-from softrobot_dynamics.bodies.contract import along, Body, register
+from softrobot_dynamics.bodies.contract import Body, register
 from softrobot_dynamics.bodies.frames import horner
 from softrobot_dynamics.bodies.lvp import backbone, backbone_tables
 from softrobot_dynamics.bodies.lvp.dilation import (
@@ -39,6 +38,7 @@ from softrobot_dynamics.bodies.lvp.emit_points import (
     strains_of,
 )
 from softrobot_dynamics.bodies.lvp.emit_sections import section_numbers, section_sums
+from softrobot_dynamics.bodies.lvp.strain_limits import STATIONS, violated_limit
 from softrobot_dynamics.bodies.lvp.strain_modes import (
     power_series,
     SETS,
@@ -47,6 +47,7 @@ from softrobot_dynamics.bodies.lvp.strain_modes import (
     STRAINS,
 )
 from softrobot_dynamics.bodies.lvp.volumes import Cylinder, Tetrahedra, volume_rule
+from softrobot_dynamics.bodies.material_points import points_along
 from softrobot_dynamics.bodies.skins import boundary, Surface
 from softrobot_dynamics.compiling.cache import load_module
 from softrobot_dynamics.compiling.jit import Kernel
@@ -56,8 +57,6 @@ from softrobot_dynamics.schema.fields import member, number
 from softrobot_dynamics.tracing import graph, programs
 from softrobot_dynamics.tracing.differentiate import tangent
 from softrobot_dynamics.tracing.programs import TracedKernel
-
-_ALONG = np.linspace(0.0, 1.0, 65)  # s / L where strains are judged
 
 
 @register('lvp')
@@ -165,13 +164,13 @@ class LocallyVolumePreserving(Body):
 
     def stretch(self, q: Vector) -> float:
         """Return the smallest factor of length along the backbone; volume never changes."""
-        return float(np.min(self._strains(_ALONG, [float(a) for a in q])[5]))
+        return float(np.min(self._strains(STATIONS, [float(a) for a in q])[5]))
 
     def explain(self, q: Vector) -> str | None:
         """Say why the body cannot take the coordinates q (n,); None if it can."""
-        s = _ALONG
+        s = STATIONS
         strains = [s * 0.0 + z for z in self._strains(s, [float(a) for a in q])]
-        fault = _fault(s * self.length, strains, self.outer_radius, self.inner_radius)
+        fault = violated_limit(s * self.length, strains, self.outer_radius, self.inner_radius)
         return fault or self._winding(q)
 
     def kernel(self) -> Kernel:
@@ -242,7 +241,7 @@ class LocallyVolumePreserving(Body):
         traced = trace_values(strains, self.has_cavity)
         size = self.length, self.outer_radius, self.inner_radius
         frames = backbone_tables.numbers(*size, strains, polynomials)
-        cloud = along(points, self.length), np.ones(len(points))
+        cloud = points_along(points, self.length), np.ones(len(points))
         numbers = point_numbers(traced.tables, frames, cloud, self.length, polynomials, {})
         module = load_module(traced.source, f'{self.type_name}_values')
         return Kernel(module.__name__, 'values', numbers, traced.scratch)
@@ -287,23 +286,3 @@ class LocallyVolumePreserving(Body):
         terms = backbone.TERMS * turning + len(powers) + 1
         entries = power_series(powers, self.length, terms)
         return [horner(e, sigma) for e in entries[:9]], [horner(e, sigma) for e in entries[9:]]
-
-
-def _fault(s: Value, strains: Sequence[Vector], outer: Vector | float, inner: float) -> str | None:
-    """Say what is impossible about strains at points s [m] of a cylinder; None if nothing is."""
-    kx, ky, kz, _, _, stretch, source = strains
-    if not stretch.min() > 0.0:
-        return f'stretch: a length factor of {stretch.min():.3g}, it must stay > 0'
-    if not inner**2 + source.min() >= 0.0:
-        return f'source: {source.min():.3g} m^2 closes the cavity, {inner:.3g} m wide'
-    bend, radius = np.hypot(kx, ky), np.sqrt(outer**2 + source)
-    most = 0.98 * stretch**1.5 / (np.sqrt(3.0) * radius)
-    i = np.argmax(bend / most)
-    if not bend[i] <= most[i]:
-        return (
-            f'bend: a curvature of {bend[i]:.4g} 1/m at s = {s[i]:.3g} m; the inner side of a bend'
-            f' folds beyond {most[i]:.4g} 1/m where the radius is {radius[i]:.3g} m'
-        )
-    rate = np.sqrt(bend**2 + kz**2)
-    turn = 0.5 * (rate[1:] + rate[:-1]) @ np.diff(s)
-    return f'turn: by {turn:.3g} rad, at most 2 pi' if not turn <= 2.0 * pi else None

@@ -91,7 +91,7 @@ def values(P, q, V, S):
 
 
 def dilation(x1: Value, x2: Value, z: Values, math: Math, source: bool) -> Value:
-    """By what factor the point (x1, x2) [m] of a section with strains z is farther out."""
+    """Factor by which the point (x1, x2) [m] of a section with strains z moves outwards."""
     square = math.sqrt(z[5])
     wider = math.sqrt(1.0 + z[6] / (x1 * x1 + x2 * x2)) if source else 1.0
     # r = c wider / (w sqrt(lambda)) turns a r^3 + r^2 = c^2 / lambda into w^3 - w = b

@@ -80,7 +80,7 @@ def derivatives_numbers(
     constants: Mapping[Symbol, float],
 ) -> Vector:
     """
-    Return what the kernel of :func:`emit_body_derivatives` reads, flat.
+    Return the numbers that the kernel of :func:`emit_body_derivatives` reads, flat.
 
     ``size``: length [m], density [kg/m^3] and viscosity [Pa s]; the rest as for
     :func:`softrobot_dynamics.bodies.lvp.emit_points.point_numbers`.
@@ -209,7 +209,7 @@ def hessian_numbers(
     polynomials: Sequence[Values],
 ) -> Vector:
     """
-    Return what the kernel of :func:`hessian_source` reads, flat.
+    Return the numbers that the kernel of :func:`hessian_source` reads, flat.
 
     ``curve``: points (K, 3) [m], derivatives (K, 2) and weights (K,) [m]; the rest as before.
     """

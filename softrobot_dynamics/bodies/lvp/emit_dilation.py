@@ -23,7 +23,7 @@ ORDERS = 3  # of derivatives of the dilation
 
 
 def emit_dilation(moved: Iterable[int]) -> tuple[Emitter, str]:
-    """Return what is emitted of a dilation, and the source of ``dilation(C, z, U)``."""
+    """Return the emitted parts of a dilation, and the source of ``dilation(C, z, U)``."""
     nodes = {row: node for row, node in dilation(moved).items() if not is_constant(node, 0.0)}
     code = Emitter(nodes.values())
     stored = [f'U[{row * BLOCK} + k] = {code.name(node)}' for row, node in nodes.items()]
@@ -37,7 +37,7 @@ def with_rows(table: Vector, more: Sequence[Vector]) -> Vector:
 
 
 def dilation(moved: Iterable[int]) -> dict[int, Node]:
-    """Return what the rows of a dilation are, {row: node}, for the strains that are moved."""
+    """Return the rows of a dilation, {row: node}, for the strains that are differentiated."""
     return _Dilation(frozenset(moved)).rows()
 
 

@@ -86,7 +86,7 @@ def point_numbers(
     constants: dict[Symbol, float],
 ) -> Vector:
     """
-    Return what the kernel of :func:`point_sums` reads, flat.
+    Return the numbers that the kernel of :func:`point_sums` reads, flat.
 
     ``frames``: the numbers of :mod:`softrobot_dynamics.bodies.lvp.backbone_tables`; ``cloud``:
     material points (K, 3) [m] and their masses (K,) [kg]; ``polynomials`` are the shapes of the

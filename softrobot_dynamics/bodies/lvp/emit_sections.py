@@ -73,7 +73,7 @@ def section_numbers(
     constants: dict[Symbol, float],
 ) -> Vector:
     """
-    Return what the kernel of :func:`section_sums` reads, flat.
+    Return the numbers that the kernel of :func:`section_sums` reads, flat.
 
     ``rule``: stations s (S,) [m], their weights (S,) [m], points (K, 2) [m] of a section and
     their masses per length (K,) [kg/m]; the rest as for
@@ -129,7 +129,7 @@ def _moments(
 def _inertial_moments(
     x1: Node, x2: Node, mass: Node, f: Node, moved: Collection[int]
 ) -> dict[int, Node]:
-    """Moments of d = f (x1, x2): numbers of a point, made once, times what depends on strains."""
+    """Moments of d = f (x1, x2): constants of a point, times factors of the strains."""
     first, second = [mass * x1, mass * x2], [mass * x1 * x1, mass * x1 * x2, mass * x2 * x2]
     square = mass * (x1 * x1 + x2 * x2)
     along = {('q', i): symbol('qd', i) for i in moved}

@@ -170,7 +170,7 @@ def _place_column(dilates, phi, dilated, own, S, column):
 
 @kernel
 def _move_column(dilates, weights, dilated, own, column, S):
-    """Rows CHANGE: what changes the forces on points with a coordinate, and with its rate."""
+    """Rows CHANGE: changes of the forces on points with a coordinate, and with its rate."""
     mass, phi = weights
     share = 1.0 if dilates else 0.0
     for k in range(B):
@@ -194,7 +194,7 @@ def _move_column(dilates, weights, dilated, own, column, S):
 
 @kernel
 def _add_column(n, k, S, D):
-    """Add what a coordinate changes: wrench, spin and the forces along all coordinates."""
+    """Add the changes with a coordinate: of wrench, spin and the forces along all coordinates."""
     forces, own = (
         layout.force_derivatives_offset(n) + 6 * k,
         layout.own_derivatives_offset(n) + n * k,

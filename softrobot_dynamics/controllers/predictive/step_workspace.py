@@ -13,7 +13,7 @@ from softrobot_dynamics.controllers.predictive.contact import HorizonForces, ste
 from softrobot_dynamics.dynamics.derivative_workspace import DerivativeWorkspace
 from softrobot_dynamics.dynamics.response import ResponseEntries
 from softrobot_dynamics.model.terms import Terms
-from softrobot_dynamics.recursion.drives import subtract_by_command
+from softrobot_dynamics.recursion.cable_drives import subtract_by_command
 from softrobot_dynamics.recursion.passes import Robot
 
 if TYPE_CHECKING:

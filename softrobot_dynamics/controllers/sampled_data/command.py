@@ -197,7 +197,7 @@ def _shares(n: int, size: int) -> list[tuple[int, int]]:
 
 @kernel
 def advance(held, q, qd, u):
-    """Go one tick on: shares of the next linearisation, and what the lines have become."""
+    """Advance by one tick: a share of the next linearisation, and the extrapolated responses."""
     clock, n = held.clock, len(held.q)
     clock[TICK] += 1
     for _ in range(held.shares):
@@ -252,7 +252,7 @@ def _do(held, what, first, last):
 
 @kernel
 def _evaluate(held):
-    """Fill M, and what derivatives begin with, under the command in force."""
+    """Fill M, and the terms that derivatives begin with, under the command in force."""
     q, qd, motion = held.q, held.qd, held.motion
     if accelerate(held.parts, held.terms, motion, q, qd, held.command) != 0:
         motion.qdd[:] = 0.0  # nothing has inertia: without an answer, too
@@ -291,7 +291,7 @@ def finish(x, G, R):
 
 @kernel
 def _adopt(lines, new, clock):
-    """Take over what was linearised: new lines, through it and the last."""
+    """Take over the finished linearisation: new lines, through it and the last one."""
     for k in range(2):
         for i in range(new.shape[1]):
             copy(lines.last[k, i], lines.before[k, i])
@@ -302,7 +302,7 @@ def _adopt(lines, new, clock):
 
 @kernel
 def _follow(lines, ahead):
-    """Fill what the :class:`Lines` have become ``ahead`` of the last, in spans between the two."""
+    """Fill the values of the :class:`Lines` ``ahead`` of the last, in spans between the two."""
     for k in range(2):
         for i in range(lines.last.shape[1]):
             a, b, out = lines.last[k, i], lines.before[k, i], lines.now[k, i]

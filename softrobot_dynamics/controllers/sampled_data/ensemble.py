@@ -10,7 +10,7 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.controllers.sampled_data.loop_stability import Answer, AT_ONCE, SampledLoop
-from softrobot_dynamics.model.drives import Conversion
+from softrobot_dynamics.model.cable_drives import Conversion
 
 if TYPE_CHECKING:
     from softrobot_dynamics.controllers.sampled_data.delayed_loop import Lateness
@@ -21,7 +21,7 @@ SWEEPS, SETTLED = 50, 1e-9  # in which laws have to agree on what each applies; 
 
 class Ensemble:
     """
-    ``laws`` on disjoint actuators, each told of what the others push with, for any thread.
+    ``laws`` on disjoint actuators, each told the forces of the others, for any thread.
 
     They are Controllers. Those before a law have pushed in the same tick, those after it in the
     last one. That is what they keep from one tick to the next, beside what each keeps for itself.

@@ -9,7 +9,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.addresses import Entry
 from softrobot_dynamics.compiling.binding import entry
-from softrobot_dynamics.model.drives import Conversion
+from softrobot_dynamics.model.cable_drives import Conversion
 from softrobot_dynamics.model.evaluation import Evaluator
 from softrobot_dynamics.model.routes import capstan_of, has_friction
 from softrobot_dynamics.recursion.capstan import friction_along

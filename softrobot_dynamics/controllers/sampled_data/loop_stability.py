@@ -24,7 +24,7 @@ from softrobot_dynamics.controllers.sampled_data.matrix_exponentials import (
 from softrobot_dynamics.dynamics.contacts import contact_forces
 from softrobot_dynamics.dynamics.stability import Linearised
 from softrobot_dynamics.kernels.linalg import cholesky, solve_lower, solve_lower_transposed
-from softrobot_dynamics.model.drives import Conversion
+from softrobot_dynamics.model.cable_drives import Conversion
 from softrobot_dynamics.model.evaluation import Evaluator
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def allocate_workspace(n: int, c: int, size: int) -> LoopWorkspace:
 
 def _sizes(model: CompiledModel, period: float, controlled: Integers, size: int) -> Vector:
     """
-    Return the sizes of q (n,), qd (n,) and what a law keeps (size,), (2 n + size,).
+    Return the sizes of q (n,), qd (n,) and the memory of a law (size,), (2 n + size,).
 
     It keeps rates and accelerations of the outputs, in which it is linear: any size will do.
     """
@@ -102,9 +102,9 @@ class SampledLoop:
         self._sizes = _sizes(model, period, controlled, size)
         self.size, self._memory = size, np.zeros(size)
         self.lines = self._held.lines
-        self._room = allocate_workspace(model.n, len(controlled), size)
+        self._work = allocate_workspace(model.n, len(controlled), size)
         self._growth = cached(
-            loop_growth, 'float64, float64, float64', response=self._held.response, room=self._room
+            loop_growth, 'float64, float64, float64', response=self._held.response, work=self._work
         )
 
     def growth(
@@ -139,35 +139,35 @@ class SampledLoop:
     def _late_growths(
         self, q: Vector, answer: Answer, robots: Iterable[tuple[float, ...]], late: Lateness
     ) -> list[float]:
-        """Return what `late_growth` does of robots (stiffness, damping) at q (n,)."""
-        room, found = self._room, self._held.response
+        """Return :func:`late_growth` of robots (stiffness, damping) at q (n,)."""
+        work, found = self._work, self._held.response
         by = delayed_loop.measure(answer, q, STEP * self._sizes, len(self._controlled))
         self._take_up_cables(by.w)
-        motion = DelayedMotion.of(found.M, found.D, found.K, room.cables, room.J)
+        motion = DelayedMotion.of(found.M, found.D, found.K, work.cables, work.J)
         growth = functools.partial(delayed_loop.late_growth, motion, by, self._period, late)
         return [growth(*robot) for robot in robots]
 
     def _measure(self, q: Vector, answer: Answer) -> None:
         """Fill the changes of a law's answer by those of q (n,), the rates, and its memory."""
-        room, n, rest = self._room, len(q), np.zeros(len(q))
+        work, n, rest = self._work, len(q), np.zeros(len(q))
         sizes = STEP * self._sizes
-        for j in range(len(room.feedback)):
+        for j in range(len(work.feedback)):
             step = sizes[j]
-            change = np.zeros(len(room.feedback))
+            change = np.zeros(len(work.feedback))
             change[j] = step
             by_q, by_qd, by_memory = np.split(change, (n, 2 * n))
             w, after = answer(q + by_q, rest + by_qd, by_memory)
             w_back, before = answer(q - by_q, rest - by_qd, -by_memory)
-            room.feedback[j] = (w - w_back) / (2.0 * step)
-            room.kept[j] = (after - before) / (2.0 * step)
-        self._take_up_cables(room.feedback)
+            work.feedback[j] = (w - w_back) / (2.0 * step)
+            work.kept[j] = (after - before) / (2.0 * step)
+        self._take_up_cables(work.feedback)
 
     def _take_up_cables(self, feedback: Matrix) -> None:
         """Fill the stiffness of cables that are held; take their part from changes of w by q."""
-        room, drives, n = self._room, self._held.drives, len(self._held.response.M)
+        work, drives, n = self._work, self._held.drives, len(self._held.response.M)
         # w is that of the tick; cables, whose stiffness is in the flow, then change it
         taut = np.where(drives.tension > 0.0, drives.stiffness, 0.0)
-        room.cables[:] = drives.J.T @ (taut[:, None] * drives.J)
+        work.cables[:] = drives.J.T @ (taut[:, None] * drives.J)
         for i, k in enumerate(self._controlled):
             first, count = drives.cables[k]
             for s, way in zip(range(first, first + count), (1.0, -1.0)):
@@ -175,7 +175,7 @@ class SampledLoop:
 
     def zero_dynamics(self, q: Vector, u: Vector, law: Law) -> Any:
         """
-        Return the rates (2 (n - c),) [1/s] of what is left while a ``law`` holds the outputs at q.
+        Return the rates (2 (n - c),) [1/s] of the zero dynamics of a ``law`` at q.
 
         Complex, fastest growth first. ``u`` (m,) is what the other actuators do. None where the
         robot, or the law, cannot be at q.
@@ -184,7 +184,7 @@ class SampledLoop:
             if self._rest_at(q, u, law)[1] is None:
                 return np.array([])
             x = self._held.response
-            return Linearised(x.K, x.D, x.M, np.zeros(len(x.K))).held(self._room.J)
+            return Linearised(x.K, x.D, x.M, np.zeros(len(x.K))).held(self._work.J)
 
     def _rest_at(self, q: Vector, u: Vector, law: Law) -> tuple[Vector, Any]:
         """
@@ -206,7 +206,7 @@ class SampledLoop:
                 return q, None
         self._held.stand(q, u)
         self._evaluate(q, rest)
-        self._room.J[:] = self._evaluate.terms.J[self._controlled]
+        self._work.J[:] = self._evaluate.terms.J[self._controlled]
         if self._contact is not None:  # which acts on the robot, and is unknown to the law
             by_q, by_qd = np.split(self._contact.derivatives(q, rest), 2, axis=1)
             self._held.response.K[:] -= by_q
@@ -215,52 +215,52 @@ class SampledLoop:
 
 
 @kernel
-def loop_growth(response, room, period, stiffness, damping):
+def loop_growth(response, work, period, stiffness, damping):
     """
     Logarithm of the largest eigenvalue of the loop's period, after a linearisation at rest.
 
     Of a robot with so many times the stiffness and damping that were found.
     """
-    M, n, c = response.M, len(response.M), len(room.J)
-    if not _held_flow(response, period, stiffness, damping, room):
+    M, n, c = response.M, len(response.M), len(work.J)
+    if not _held_flow(response, period, stiffness, damping, work):
         return math.nan
-    exponential(room.rates, room.flow, room.spare)
-    for j in range(len(room.closed)):
+    exponential(work.rates, work.flow, work.spare)
+    for j in range(len(work.closed)):
         unit = 1.0 / math.sqrt(M[j % n, j % n]) if j < 2 * n else 1.0
         for i in range(2 * n):
-            room.closed[i, j] = room.flow[i, j] if j < 2 * n else 0.0
+            work.closed[i, j] = work.flow[i, j] if j < 2 * n else 0.0
             for k in range(c):
-                room.closed[i, j] += room.flow[i, 2 * n + k] * room.feedback[j, k] * unit
-        for i in range(room.kept.shape[1]):
-            room.closed[2 * n + i, j] = room.kept[j, i] * unit
-    return log_spectral_radius(room.closed, room.other)
+                work.closed[i, j] += work.flow[i, 2 * n + k] * work.feedback[j, k] * unit
+        for i in range(work.kept.shape[1]):
+            work.closed[2 * n + i, j] = work.kept[j, i] * unit
+    return log_spectral_radius(work.closed, work.other)
 
 
 @kernel
-def _held_flow(response, period, stiffness, damping, room):
+def _held_flow(response, period, stiffness, damping, work):
     """Fill the rates of (q, qd, w) times a period, in coordinates of equal inertia."""
     M, D, K = response.M, response.D, response.K
-    n, c, rates = len(M), len(room.J), room.rates
+    n, c, rates = len(M), len(work.J), work.rates
     for i in range(n):
         for j in range(i + 1):
-            room.L[i, j] = M[i, j]
-    if cholesky(room.L) != 0:
+            work.L[i, j] = M[i, j]
+    if cholesky(work.L) != 0:
         return False
     rates[:] = 0.0
     for j in range(2 * n + c):
         for i in range(n):
             if j < n:
-                of_cables = room.cables[i, j]
-                room.column[i] = -stiffness * (K[i, j] - of_cables) - of_cables
+                of_cables = work.cables[i, j]
+                work.column[i] = -stiffness * (K[i, j] - of_cables) - of_cables
             elif j < 2 * n:
-                room.column[i] = -damping * D[i, j - n]
+                work.column[i] = -damping * D[i, j - n]
             else:
-                room.column[i] = room.J[j - 2 * n, i]
-        solve_lower(room.L, room.column)
-        solve_lower_transposed(room.L, room.column)
+                work.column[i] = work.J[j - 2 * n, i]
+        solve_lower(work.L, work.column)
+        solve_lower_transposed(work.L, work.column)
         unit = 1.0 / math.sqrt(M[j % n, j % n]) if j < 2 * n else 1.0
         for i in range(n):
-            rates[n + i, j] = period * math.sqrt(M[i, i]) * room.column[i] * unit
+            rates[n + i, j] = period * math.sqrt(M[i, i]) * work.column[i] * unit
     for i in range(n):
         rates[i, n + i] = period
     return True

@@ -50,8 +50,8 @@ class Prediction:
         self.force, self.reached, self._missed = np.zeros((3, model.n))
         pushed = entry(push, evaluate=stepper.entry, h=stepper.terms.h, force=self.force)
         self._step = stepper.bind(pushed)
-        room = {'missed': self._missed, 'L': np.zeros_like(G)}
-        self._learn = cached(learn, 'float64', G=G, force=self.force, **room)
+        scratch = {'missed': self._missed, 'L': np.zeros_like(G)}
+        self._learn = cached(learn, 'float64', G=G, force=self.force, **scratch)
         self._q, self._qd = np.zeros((2, model.n))
         self._sent: deque[Vector] = deque(maxlen=LONGEST)  # u (m,), the last one last
         self._next = np.zeros(model.n)  # rates when the next state is measured
@@ -130,7 +130,7 @@ class Prediction:
 
 @kernel
 def learn(G, force, missed, L, share):
-    """Bring the force (n,) on by a share of what would have brought ``missed`` rates, used up."""
+    """Correct the force (n,) by a share of that which explains ``missed`` rates; zero these."""
     for i in range(len(missed)):
         for j in range(i + 1):
             L[i, j] = G[i, j]

@@ -37,7 +37,7 @@ PART_RE, PART_IM = PART.real, PART.imag  # the same for R
 
 
 class HeldForceResponse(NamedTuple):
-    """A response and what it is made from, (n, n) each."""
+    """A response and the matrices that it is computed from, (n, n) each."""
 
     M: Array
     D: Array

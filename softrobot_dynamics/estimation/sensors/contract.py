@@ -135,7 +135,7 @@ class Sensor:
         return 1
 
     def complaints(self) -> Complaints:
-        """Yield (field, value, expected) for what is wrong with the ``message``."""
+        """Yield (field, value, expected) for wrong entries of the ``message``."""
         if self.message is not None:
             given = self.content, self.tracked, self.message_type
             for field, value, expected in self.message.complaints(*given):
@@ -173,7 +173,7 @@ class Sensor:
         """
         return 0
 
-    def blur(self, z: Vector, error: Vector) -> Vector:
+    def add_noise(self, z: Vector, error: Vector) -> Vector:
         """Return z that is off by an error (k,): a residual of that size."""
         return z + error
 

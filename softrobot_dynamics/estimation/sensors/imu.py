@@ -157,7 +157,7 @@ class Imu(Sensor):
         absent = {'orientation', *_VECTORS} - set(measured)
         return {**measured, **{f'{field}_covariance': unmeasured for field in absent}}
 
-    def blur(self, z: Vector, error: Vector) -> Vector:
+    def add_noise(self, z: Vector, error: Vector) -> Vector:
         """Return z turned, and with the other errors added."""
         turned = rotation(error[:3]) @ z[:9].reshape(3, 3)
         return np.concatenate([turned.ravel(), z[9:] + error[3:]])
@@ -184,7 +184,7 @@ class Imu(Sensor):
         rest = np.zeros(n)
 
         def observe(q: Vector, qd: Vector, z: Vector) -> None:
-            """Fill what the unit would measure, and how far the values z are from that."""
+            """Fill the predicted measurement, and the residual of the values z."""
             if place.still:
                 differentiate.inverse(q, rest, rest)
             else:
@@ -204,7 +204,7 @@ class Imu(Sensor):
 @kernel
 def observe_motion(robot, t, r, m, o, z, moving):
     """
-    Fill what is observed of a frame, after the derivatives at a state.
+    Fill the observation of a frame, after the derivatives at a state.
 
     Unless it is ``moving`` it is at rest whatever the forces are.
     """

@@ -92,7 +92,7 @@ class JointSensor(Sensor):
 
 @kernel
 def observe_coordinates(evaluate, terms, y0, which, period, o, q, qd, z):
-    """Fill what is observed of coordinates by their numbers, those of q before those of y."""
+    """Fill the observation of coordinates by their indices, those of q before those of y."""
     run(evaluate, q, qd)
     n = len(q)
     for k in range(len(which)):

@@ -99,7 +99,7 @@ class Markers(Sensor):
 
 @kernel
 def observe_points(place, frames, jacobians, o, q, qd, z):
-    """Fill what is observed of the origins of frames (K, 12)."""
+    """Fill the observation of the origins of frames (K, 12)."""
     run(place, q, qd)
     n = len(q)
     for k in range(len(frames)):

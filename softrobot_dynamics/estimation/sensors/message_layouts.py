@@ -88,7 +88,7 @@ class Item(NamedTuple):
 @dataclass(frozen=True)
 class MessageLayout:
     """
-    Names of the fields, or paths like ``pose.position``, of what is tracked in a message.
+    Names of the fields, or paths like ``pose.position``, of tracked items in a message.
 
     ``items`` is the list in the message, empty if the message is about one body or marker. The
     other paths begin at an item: ``name`` (several names of fields with a slash between them are

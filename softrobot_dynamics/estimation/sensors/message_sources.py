@@ -78,7 +78,7 @@ class MessageSource:
 
     def complaints(self, content: str, count: int, own: str) -> Complaints:
         """
-        Yield (field, value, expected) for what does not suit a kind of sensor.
+        Yield (field, value, expected) for entries that do not suit a kind of sensor.
 
         Its value is a ``content``, POSE or POINTS, of so many bodies or markers, '' if it is
         something else; its own type of messages is given.

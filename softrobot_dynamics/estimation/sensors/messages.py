@@ -37,7 +37,7 @@ def finite_numbers(values: Iterable[float]) -> list[float]:
 
 
 def read_array(name: str, value: ArrayLike, shape: tuple[int, ...], expected: str) -> Array:
-    """Return a value as an array of a shape, NaN for what is not measured; ArgumentError."""
+    """Return a value as an array of a shape, NaN where nothing is measured; ArgumentError."""
     try:
         found = np.array(value, dtype=float)
     except (TypeError, ValueError):

@@ -84,7 +84,7 @@ class PoseSensor(Sensor):
         place = {'position': point(value[:3, 3]), 'orientation': quaternion(value[:3, :3])}
         return {'pose': place}
 
-    def blur(self, z: Vector, error: Vector) -> Vector:
+    def add_noise(self, z: Vector, error: Vector) -> Vector:
         """Return z turned and moved."""
         turn = rotation(error[:3]) @ z[:9].reshape(3, 3)
         return np.concatenate([turn.ravel(), z[9:] + error[3:]])
@@ -108,7 +108,7 @@ class PoseSensor(Sensor):
 
 @kernel
 def observe_pose(place, frame, J, o, q, qd, z):
-    """Fill what is observed of a frame (12,) with the Jacobian J (6 n,)."""
+    """Fill the observation of a frame (12,) with the Jacobian J (6 n,)."""
     run(place, q, qd)
     n = len(q)
     for i in range(12):

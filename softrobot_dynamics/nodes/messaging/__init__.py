@@ -1,2 +1,2 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Messages on their way: as bytes, as arrays, through DDS, and with what quality of service."""
+"""Transport and conversion of messages: bytes, arrays, DDS, quality of service."""

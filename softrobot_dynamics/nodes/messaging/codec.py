@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Messages to bytes and back, in a tenth of the time while nothing but their numbers changes.
+Encode and decode messages, in a tenth of the time while only their numbers change.
 
 A :class:`MessageTemplate` says where the numbers of the last message lie. What else has changed is
 noticed by comparing all the other bytes; such a message goes the ordinary way.

@@ -65,7 +65,7 @@ class MessageWriter(Protocol):
 
 
 def writer_of(part: CommandPart) -> MessageWriter:
-    """Return what writes u (m,) as the messages of a part."""
+    """Return the writer of u (m,) as the messages of a part."""
     given = {'horizon': part.horizon} if part.type == TRAJECTORY else {}
     writer: MessageWriter = _WRITERS[part.type](part.names, part.fields, **given)
     return PartWriter(writer, part) if part.name else writer

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-The messages of one topic for a thread of our own, past the executors of rclpy.
+Receive the messages of one topic in a thread of our own, without rclpy's executors.
 
 An executor spends eight times as long on an event as a wait set in a thread of its own (see
 `benchmarks/costs.py`). `WaitSet` and `take_message` are only half public, so `WaitSetInbox` is
@@ -60,7 +60,7 @@ class Sent(NamedTuple):
 
 
 def end_of_rest(taken_at: int) -> int:
-    """Return until when to rest from what was taken at a moment and ends now [ns]."""
+    """Return the end [ns] of the rest after work that began at a moment and ends now [ns]."""
     moment = _now()
     return moment + min(moment - taken_at, _LONGEST_REST)
 
@@ -98,7 +98,7 @@ class _TopicInbox:
 
     def rest(self) -> None:
         """
-        Have the next wait take no message for as long as the last one was worked at.
+        Make the next wait ignore messages for as long as the last one was processed.
 
         So no flood of messages takes more than half of a thread. The wait may be woken.
         """
@@ -178,7 +178,7 @@ class WaitSetInbox(_TopicInbox):
         self._guard.trigger()
 
     def close(self) -> None:
-        """Give everything back; only when no thread waits any more."""
+        """Destroy the ROS entities; only when no thread waits any more."""
         self._wait_set.destroy_when_not_in_use()
         for handle in reversed(self._handles):
             handle.__exit__(None, None, None)
@@ -255,7 +255,7 @@ class ExecutorInbox(_TopicInbox):
             self._changed.notify()
 
     def close(self) -> None:
-        """Give everything back; only when no thread waits any more."""
+        """Destroy the ROS entities; only when no thread waits any more."""
         self._node.destroy_subscription(self._subscription)
 
 

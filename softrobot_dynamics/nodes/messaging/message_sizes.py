@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-The largest messages that are read, in bytes: looked at before anything in them is.
+Largest sizes of messages [bytes], checked before a message is read.
 
 To turn bytes into Python objects is one call that holds the interpreter's lock: a millisecond for
 5,000 short names, 40 ms for 1,000 points of a trajectory. Nothing else of the process runs

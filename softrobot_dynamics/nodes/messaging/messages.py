@@ -215,7 +215,7 @@ class CommandTrajectoryWriter:
 
 
 class ReferenceWriter:
-    """y_d, its rate and acceleration as a JointTrajectory of one point, of what follows any."""
+    """Writes y_d, its rate and acceleration as a JointTrajectory of one point."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._names, self._left = list(names), 0

@@ -61,7 +61,7 @@ class _SeveralInboxes:
         self._ready_at = end_of_rest(self._taken_at)
 
     def close(self) -> None:
-        """Give everything back; only when no thread waits any more."""
+        """Destroy the ROS entities; only when no thread waits any more."""
         for each in self._members:
             each.close()
 
@@ -94,7 +94,7 @@ class WaitSetPartsInbox(_SeveralInboxes):
         self._lead.wake()
 
     def close(self) -> None:
-        """Give everything back; only when no thread waits any more."""
+        """Destroy the ROS entities; only when no thread waits any more."""
         self._wait_set.destroy_when_not_in_use()
         super().close()
 

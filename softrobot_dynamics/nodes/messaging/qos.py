@@ -28,7 +28,7 @@ ALL = QoSProfile(depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
 def quality_of(values: Mapping[str, Any]) -> QoSProfile:
-    """Return the quality of service that the parameters ask for what is published."""
+    """Return the quality of service of a publisher by the parameters."""
     reliable = values['reliability'] == 'reliable'
     return QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE) if reliable else NEWEST
 

@@ -21,7 +21,7 @@ from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.messages import stamped, StateWriter
 from softrobot_dynamics.nodes.messaging.parts_inbox import PartsInbox
 from softrobot_dynamics.nodes.messaging.qos import NEWEST, publisher
-from softrobot_dynamics.simulation.cycles import Cycles
+from softrobot_dynamics.simulation.periodic_instants import PeriodicInstants
 
 if TYPE_CHECKING:
     from softrobot_dynamics.configuration.state_topics import StatePart
@@ -42,7 +42,7 @@ def in_parts(parts: Sequence[StatePart]) -> bool:
 
 
 def position_reader(parts: Sequence[StatePart], q: Vector) -> StateReader | PartReader:
-    """Return what reads positions from the messages of that inbox; q (n,) where none has come."""
+    """Return the reader of positions from the messages of that inbox; q (n,) before the first."""
     readers = [(StateReader(part.names, 'differentiated'), part.indices) for part in parts]
     return PartReader(readers, q) if in_parts(parts) else readers[0][0]
 
@@ -82,7 +82,7 @@ class _PartPublisher:
         self._state, self._none = StateWriter(part.names), np.zeros(0)
         self._encode = Encoder(self._state.message).encode
         self.publisher: Publisher = publisher(node, JointState, part.topic, quality)
-        self._cycles = Cycles(part.rate) if 0.0 < part.rate < 1.0 / period else None
+        self._cycles = PeriodicInstants(part.rate) if 0.0 < part.rate < 1.0 / period else None
         self._period = period
 
     def state(self, q: Vector, qd: Vector, stamp: int) -> bool:
@@ -119,6 +119,6 @@ class PartPublishers:
             self.state = self._parts[0].state  # type: ignore[method-assign]
 
     def state(self, q: Vector, qd: Vector, stamp: int) -> bool:
-        """Publish what is due of (q, qd), (n,) each; return whether a command may answer it."""
+        """Publish (q, qd), (n,) each, if it is due; return whether a command may answer it."""
         said = [part.state(q, qd, stamp) for part in self._parts]
         return said[self._answered]

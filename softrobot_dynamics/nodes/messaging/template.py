@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-The bytes of a message of which nothing but numbers changes, and where those numbers lie.
+Templates of serialised messages in which only numbers change, with the offsets of these.
 
 From one message of a loop to the next, names, counts and frames stay the same. So the numbers are
 written and read where they lie, without making message objects.

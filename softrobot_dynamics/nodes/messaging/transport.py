@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-The way of messages through Fast DDS: UDP instead of its shared memory.
+Choose the transport of Fast DDS: UDP instead of its shared memory.
 
 A thread of Fast DDS that waits for shared memory evidently may miss that something has come, and
 then sleeps until it looks by itself, a third of `healthy_check_timeout_ms`: 333 ms. That happens

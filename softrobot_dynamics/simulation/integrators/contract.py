@@ -19,15 +19,15 @@ from softrobot_dynamics.compiling.addresses import Entry
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.model.cable_drives import cable_drives_of
 from softrobot_dynamics.model.contacts import contact_of
 from softrobot_dynamics.model.contract import RobotModel
-from softrobot_dynamics.model.drives import drives_of
 from softrobot_dynamics.model.evaluation import Evaluator
 from softrobot_dynamics.model.routes import capstan_of
 from softrobot_dynamics.model.terms import Terms
+from softrobot_dynamics.recursion.cable_drives import hold
 from softrobot_dynamics.recursion.capstan import add_friction
 from softrobot_dynamics.recursion.contact import ContactWorkspace, touch
-from softrobot_dynamics.recursion.drives import hold
 from softrobot_dynamics.recursion.joint_friction import drag, DryFriction
 from softrobot_dynamics.recursion.joint_stops import allocate_stops, Stops, watch_stops
 from softrobot_dynamics.recursion.loads import push
@@ -103,10 +103,10 @@ class Inputs:
 
 
 class ForceEvaluation(NamedTuple):
-    """An evaluation with all that acts on a robot by itself, and what that is made of."""
+    """An evaluation with all passive forces and drives of a robot, and its parts."""
 
     entry: Entry
-    drives: Any  # Drives, or None where no cable is held
+    drives: Any  # CableDrives, or None where no cable is held
     capstan: Any  # or None where no route rubs
     dry: DryFriction | None  # of joints
     servos: ServoDrives | None = None  # drives with a loop of their own; not in the entry
@@ -128,7 +128,7 @@ def acting(
     found, h, along = evaluate.entry, evaluate.terms.h, inputs.force
     drives = None
     if inputs.command is not None:
-        drives, along = drives_of(model, evaluate.robot), inputs.force.copy()
+        drives, along = cable_drives_of(model, evaluate.robot), inputs.force.copy()
         given = {'drives': drives, 'command': inputs.command, 'h': h}
         found = entry(hold, evaluate=found, **given, force=inputs.force, along=along)
     contact = None
@@ -221,7 +221,7 @@ class Integrator:
 
     @property
     def entry(self) -> Entry:
-        """The entry that evaluates the robot at (q, qd), with what acts on it by itself."""
+        """The entry that evaluates the robot at (q, qd), with its passive forces and drives."""
         return self.acts.entry
 
     @required

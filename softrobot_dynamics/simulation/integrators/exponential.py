@@ -12,9 +12,9 @@ from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.linalg import all_finite, copy
 from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.terms import Terms
+from softrobot_dynamics.recursion.cable_drives import stiffen
 from softrobot_dynamics.recursion.capstan import resist
 from softrobot_dynamics.recursion.closed_motion import begin_chart, move_to
-from softrobot_dynamics.recursion.drives import stiffen
 from softrobot_dynamics.recursion.joint_friction import brake
 from softrobot_dynamics.recursion.linearisation import Linearisation
 from softrobot_dynamics.recursion.servos import stiffen_servos

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Steps of equal length that know what stiffness and damping do within a step.
+Steps of equal length, implicit in stiffness and damping, by an exponential method.
 
 A step of h from (q, qd) takes the robot for a linear one with matrices where it starts, follows
 that, and evaluates the robot half way (or at the end, see below). The force that the linear one

@@ -2,7 +2,7 @@
 """Steps as long as a tolerance allows, by a method of third order; see `rosenbrock_stages`."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, cast, NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
@@ -13,13 +13,13 @@ from softrobot_dynamics.kernels.linalg import cholesky, copy, solve_lower, solve
 from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.actuation_hessians import fibre_stiffness
+from softrobot_dynamics.recursion.cable_drives import add_cable_stiffness
 from softrobot_dynamics.recursion.contact import add_contact_stiffness
 from softrobot_dynamics.recursion.derivative_passes import (
     allocate_tangents,
     DerivativeArrays,
     tangent_entries,
 )
-from softrobot_dynamics.recursion.drives import add_cable_stiffness
 from softrobot_dynamics.recursion.servos import separate_servos
 from softrobot_dynamics.simulation.integrators.contract import ADVANCE, Clock, Integrator, register
 from softrobot_dynamics.simulation.integrators.forces import start
@@ -91,7 +91,6 @@ class RosenbrockIntegrator(Integrator):
 
     def prepare(self, model: RobotModel) -> None:
         """Allocate the arrays of the kernel, and bind it."""
-        assert self.tolerance is not None  # refused before
         n, robot, drives = model.n, self.evaluate.robot, self.acts.drives
         contact = self.acts.contact
         t = allocate_tangents(robot, model.derivatives())
@@ -122,14 +121,14 @@ class RosenbrockIntegrator(Integrator):
             adapt=self._adaptation(jacobian),
             time=np.zeros(1) if contact is None else contact.moving.time,
             longest=self.substep,
-            tolerance=self.tolerance,
+            tolerance=cast(float, self.tolerance),  # without one it is refused before
             units=model.scales.units,
         )
         self.tried = self._work.stages.q
         self.advance = self.bind(self.entry)
 
     def _adaptation(self, jacobian: Jacobian) -> Entry:
-        """Return the entry of what adapts a Jacobian to contact and to drives, or NOTHING."""
+        """Return the entry that adapts a Jacobian to contact and to drives, or NOTHING."""
         found, (K, D) = NOTHING, (jacobian.K, jacobian.D)
         if self.acts.contact is not None:
             found = entry(adapt_to_contact, contact=self.acts.contact, K=K, D=D)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.bodies.cosserat.bases.contract import BASES, read_basis
-from softrobot_dynamics.bodies.cosserat.sections.contract import Matter, Section, SECTIONS
+from softrobot_dynamics.bodies.cosserat.sections.contract import RodMaterial, Section, SECTIONS
 from softrobot_dynamics.bodies.cosserat.strains import STRAIGHT, strain_bases, strain_reference
 from softrobot_dynamics.errors import MISSING
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
@@ -176,11 +176,11 @@ def test_torsion_of_a_square():
 @pytest.mark.parametrize('name', GIVEN)
 def test_rigidities_stand_for_any_shape(name):
     """Rigidities give the stiffness of a rod of that shape, from base to tip, and its mass."""
-    matter = Matter(1070.0, 6e5, 0.4, 0.85)
-    none = Matter(None, None, 0.5, 1.0)
+    material = RodMaterial(1070.0, 6e5, 0.4, 0.85)
+    none = RodMaterial(None, None, 0.5, 1.0)
     for sigma in (0.0, 1.0):
-        EIx, EIy, GJ, GA, _, EA = section(name).rigidity(sigma, matter)
-        rhoA, rhoIx, rhoIy = section(name).line_mass(sigma, matter)
+        EIx, EIy, GJ, GA, _, EA = section(name).rigidity(sigma, material)
+        rhoA, rhoIx, rhoIy = section(name).line_mass(sigma, material)
         fields = {
             'EI': {'x': EIx, 'y': EIy}, 'GJ': GJ, 'GA': GA, 'EA': EA,
             'rhoA': rhoA, 'rhoI': {'x': rhoIx, 'y': rhoIy},
@@ -190,11 +190,11 @@ def test_rigidities_stand_for_any_shape(name):
         assert same.line_mass(0.3, none) == pytest.approx((rhoA, rhoIx, rhoIy), rel=1e-15)
     m = measures(name, 0.0)
     if name == 'rectangular':  # by hand
-        assert section(name).rigidity(0.0, matter)[:2] == pytest.approx(
+        assert section(name).rigidity(0.0, material)[:2] == pytest.approx(
             (5e4 * m['width'] * m['height'] ** 3, 5e4 * m['width'] ** 3 * m['height'])
         )
         area = m['width'] * m['height']
-        assert section(name).rigidity(0.0, matter)[3:] == pytest.approx(
+        assert section(name).rigidity(0.0, material)[3:] == pytest.approx(
             (0.85 * 6e5 / 2.8 * area, 0.85 * 6e5 / 2.8 * area, 6e5 * area)
         )
 

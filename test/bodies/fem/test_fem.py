@@ -336,7 +336,7 @@ def test_wrong_content_of_a_file_is_refused(words, file, tmp_path):
 
 
 def test_damaged_files_are_refused(file, tmp_path):
-    """A file that is cut off, has flipped bytes, is no archive, or a folder."""
+    """A modes file that is cut off, has flipped bytes, is no archive or a folder is refused."""
     with open(file, 'rb') as source:
         content = source.read()
     middle = len(content) // 2

@@ -60,7 +60,7 @@ def assert_close(found, wanted, tolerance=TOLERANCE):
     (4, (9, 6, 5), 'tanh'), (3, (8, 7), 'silu'),
 ], ids=str)  # fmt: skip
 def test_sums_over_the_body_equal_jets(n, hidden, activation):
-    """Inertia, bias wrench, coupling, mass and bias: any size of network, one kernel."""
+    """Inertia, bias wrench, coupling, mass and bias equal jets, for networks of any size."""
     one = body(network(n, hidden, activation), quadrature=13)
     q, qd, w = state(n)
     W = run(one, q, qd, w)
@@ -90,7 +90,7 @@ def test_the_base_is_clamped_and_the_body_straight_at_rest():
 
 
 def test_position_is_the_documented_formula():
-    """Weights as in the file, by plain matrix products."""
+    """The position equals the documented formula by plain matrix products of the weights."""
     net = network(activation='softplus')
     x, q = np.array([0.01, -0.005, 0.2]), np.array([0.7, -0.4])
 
@@ -137,7 +137,7 @@ def test_forces_of_a_material():
 
 
 def test_a_constant_stiffness():
-    """K q and damping K qd, with the matrix as given; none of both without one."""
+    """A constant stiffness matrix gives K q and damping K qd; without one there is neither."""
     K = ((3.0, 0.5), (0.5, 2.0))
     q, qd, _ = state(2)
     W = run(body(stiffness_matrix=K, damping=0.1), q, qd)

@@ -5,7 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from softrobot_dynamics.bodies.lvp.accuracy import converged_quadrature, quadrature_error
+from softrobot_dynamics.bodies.lvp.quadrature_accuracy import (
+    converged_quadrature,
+    quadrature_error,
+)
 from softrobot_dynamics.bodies.lvp.volumes import Cylinder
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, NotConvergedError
 from softrobot_dynamics.kernels import layout

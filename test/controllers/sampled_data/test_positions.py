@@ -62,8 +62,8 @@ def test_errors_fall_as_the_gains_say(pairs):
     assert np.abs(errors - wanted).max() < 0.02 * np.abs(errors[0]).max()
 
 
-def test_a_law_of_tensions_does_not_know_that():
-    """The same tensions, made commands afterwards: its errors fall as others do."""
+def test_a_law_of_tensions_does_not_account_for_held_cables():
+    """A law of tensions, converted to positions afterwards, lacks the decay of its gains."""
     model, plain = arm(), servo(DRIVE)
     for tendon in plain['actuators']:
         del tendon['command'], tendon['drive']

@@ -31,7 +31,7 @@ class Basis:
 
     @required
     def at(self, sigma: Value, math: Math) -> Values:
-        """Values of all functions at sigma [-]: a number, an array or what a formula traces."""
+        """Values of all functions at sigma [-]: a number, an array or a traced symbol."""
         raise NotImplementedError
 
     def finer(self) -> Basis | None:

@@ -39,7 +39,7 @@ class PiecewiseConstant(Basis):
         return tuple(k / (self.order + 1) for k in range(1, self.order + 1))
 
     def validate(self) -> Complaints:
-        """Yield what is wrong: one of order and ends, and ends that increase."""
+        """Yield wrong fields: one of order and ends, and ends that increase."""
         if self.order is None and self.ends is None:
             yield 'order', MISSING, 'order, a whole number >= 0, or ends, in s / L'
         elif self.order is not None and self.ends is not None:

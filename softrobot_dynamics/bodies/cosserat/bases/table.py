@@ -39,7 +39,7 @@ class TableBasis(Basis):
         ]
 
     def validate(self) -> Complaints:
-        """Yield what is wrong: stations that increase from 0 to 1, a value of each row at each."""
+        """Yield wrong fields: stations that increase from 0 to 1, a value of each row at each."""
         stations = list(self.stations)
         if stations[0] != 0.0 or stations[-1] != 1.0 or sorted(set(stations)) != stations:
             yield 'stations', self.stations, 'numbers that increase from 0 to 1'

@@ -7,9 +7,9 @@ from math import pi
 from softrobot_dynamics.annotations import Complaints, Matrix, Value
 from softrobot_dynamics.bodies.cosserat.sections.contract import (
     between,
-    Matter,
     Properties,
     register,
+    RodMaterial,
     Section,
 )
 from softrobot_dynamics.bodies.skins import circle
@@ -30,7 +30,7 @@ class Annular(Section):
         quarter = pi / 4.0 * (outer**4 - inner**4)
         return Properties(pi * (outer**2 - inner**2), quarter, quarter, 2.0 * quarter)
 
-    def outline(self, sigma: float, matter: Matter) -> Matrix:
+    def outline(self, sigma: float, material: RodMaterial) -> Matrix:
         """Return the outer circle."""
         return circle(between(self.outer_radius, sigma))
 

@@ -14,8 +14,8 @@ SECTIONS = Registry('section', __package__, 'softrobot_dynamics.sections')
 register = SECTIONS.register
 
 
-class Matter(NamedTuple):
-    """Matter of a rod; what its file does not say is None."""
+class RodMaterial(NamedTuple):
+    """Density and elastic constants of a rod; those that its file does not give are None."""
 
     density: float | None  # [kg/m^3]
     young_modulus: float | None  # E [Pa]
@@ -50,29 +50,29 @@ class CrossSection:
     """
 
     @required
-    def rigidity(self, sigma: Value, matter: Matter) -> Rigidity:
+    def rigidity(self, sigma: Value, material: RodMaterial) -> Rigidity:
         """Return the :class:`Rigidity` at sigma = s / L [-], a number or an array."""
         raise NotImplementedError
 
     @required
-    def line_mass(self, sigma: Value, matter: Matter) -> LineMass:
+    def line_mass(self, sigma: Value, material: RodMaterial) -> LineMass:
         """Return the :class:`LineMass` at sigma = s / L [-], a number or an array."""
         raise NotImplementedError
 
-    def outline(self, sigma: float, matter: Matter) -> Matrix:
+    def outline(self, sigma: float, material: RodMaterial) -> Matrix:
         """
         Points (P, 2) [m] around the section, in order from x to y, to be drawn.
 
         Here the ellipse of the same radii of gyration.
         """
-        mass, Ix, Iy = self.line_mass(sigma, matter)
+        mass, Ix, Iy = self.line_mass(sigma, material)
         # of the point of a cone, which has no area, a point
         return circle(1.0) * (2.0 * np.sqrt(np.array([Iy, Ix]) / (mass or 1.0)))
 
     @required
-    def validate_in(self, matter: Matter, strains: Collection[str]) -> Complaints:
+    def validate_in(self, material: RodMaterial, strains: Collection[str]) -> Complaints:
         """
-        Yield what does not fit a rod of this matter that has these strains (not locked).
+        Yield fields that do not fit a rod of this material with these strains (not locked).
 
         As (path below the rod, value, expected).
         """
@@ -101,25 +101,25 @@ class Section(CrossSection):
         """Return the :class:`Properties` at sigma = s / L [-], a number or an array."""
         raise NotImplementedError
 
-    def rigidity(self, sigma: Value, matter: Matter) -> Rigidity:
+    def rigidity(self, sigma: Value, material: RodMaterial) -> Rigidity:
         """See :class:`CrossSection`."""
         area, Ix, Iy, J = self.at(sigma)
-        E: Value = matter.young_modulus
-        G = E / (2.0 * (1.0 + matter.poisson_ratio))
-        shear = matter.shear_correction * G * area
+        E: Value = material.young_modulus
+        G = E / (2.0 * (1.0 + material.poisson_ratio))
+        shear = material.shear_correction * G * area
         return Rigidity(EIx=E * Ix, EIy=E * Iy, GJ=G * J, GAx=shear, GAy=shear, EA=E * area)
 
-    def line_mass(self, sigma: Value, matter: Matter) -> LineMass:
+    def line_mass(self, sigma: Value, material: RodMaterial) -> LineMass:
         """See :class:`CrossSection`."""
         area, Ix, Iy, _ = self.at(sigma)
-        density: Value = matter.density
+        density: Value = material.density
         return LineMass(density * area, density * Ix, density * Iy)
 
-    def validate_in(self, matter: Matter, strains: Collection[str]) -> Complaints:
+    def validate_in(self, material: RodMaterial, strains: Collection[str]) -> Complaints:
         """See :class:`CrossSection`: a shape needs a density and a modulus."""
-        if matter.density is None:
+        if material.density is None:
             yield 'density', MISSING, 'a number > 0 [kg/m^3]'
-        if matter.young_modulus is None:
+        if material.young_modulus is None:
             yield 'young_modulus', MISSING, 'a number > 0 [Pa]'
 
 

@@ -8,9 +8,9 @@ import numpy as np
 from softrobot_dynamics.annotations import Matrix, Value
 from softrobot_dynamics.bodies.cosserat.sections.contract import (
     between,
-    Matter,
     Properties,
     register,
+    RodMaterial,
     Section,
 )
 from softrobot_dynamics.schema.fields import profile
@@ -32,7 +32,7 @@ class Rectangular(Section):
         w, h = between(self.width, sigma), between(self.height, sigma)
         return Properties(w * h, w * h**3 / 12.0, w**3 * h / 12.0, _torsion(w, h))
 
-    def outline(self, sigma: float, matter: Matter) -> Matrix:
+    def outline(self, sigma: float, material: RodMaterial) -> Matrix:
         """Return the corners."""
         half = between(self.width, sigma) / 2.0, between(self.height, sigma) / 2.0
         return np.array([[1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0]]) * half

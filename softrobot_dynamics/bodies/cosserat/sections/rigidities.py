@@ -10,9 +10,9 @@ from softrobot_dynamics.bodies.cosserat.sections.contract import (
     between,
     CrossSection,
     LineMass,
-    Matter,
     register,
     Rigidity,
+    RodMaterial,
 )
 from softrobot_dynamics.errors import MISSING
 from softrobot_dynamics.schema.fields import custom, profile
@@ -69,19 +69,19 @@ class Rigidities(CrossSection):
     GA: Profile | None = profile('N', default=None)
     EA: Profile | None = profile('N', default=None)
 
-    def rigidity(self, sigma: Value, matter: Matter) -> Rigidity:
+    def rigidity(self, sigma: Value, material: RodMaterial) -> Rigidity:
         """See :class:`CrossSection`; 0 of strains that are locked."""
         GJ, GA, EA = (_at(each, sigma) for each in (self.GJ, self.GA, self.EA))
         return Rigidity(*_both(self.EI, sigma), GJ, GA, GA, EA)
 
-    def line_mass(self, sigma: Value, matter: Matter) -> LineMass:
+    def line_mass(self, sigma: Value, material: RodMaterial) -> LineMass:
         """See :class:`CrossSection`."""
         return LineMass(between(self.rhoA, sigma), *_both(self.rhoI, sigma))
 
-    def validate_in(self, matter: Matter, strains: Collection[str]) -> Complaints:
-        """See :class:`CrossSection`: the rigidities of these strains, and no other matter."""
+    def validate_in(self, material: RodMaterial, strains: Collection[str]) -> Complaints:
+        """See :class:`CrossSection`: the rigidities of these strains, and no other material."""
         for name in ('density', 'young_modulus'):
-            value = getattr(matter, name)
+            value = getattr(material, name)
             if value is not None:
                 yield name, value, 'none beside a section of rigidities, which has its own'
         for field, (unit, resisted) in _RESISTED.items():

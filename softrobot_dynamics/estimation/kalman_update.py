@@ -14,13 +14,13 @@ from softrobot_dynamics.estimation.filter_state import FilterState
 from softrobot_dynamics.estimation.innovation_gate import gate_threshold, OUTLIER, TAKEN
 from softrobot_dynamics.estimation.noise_covariance import allocate_noise_update, update_noise
 from softrobot_dynamics.estimation.sensors.contract import BoundRobot, Sensor
-from softrobot_dynamics.estimation.square_root import allocate_update, update
+from softrobot_dynamics.estimation.square_root_filter import allocate_update, update
 
 _COARSER = 1.5  # times more noise, until a measurement is accepted
 _COARSEST = 1e6  # times more noise than said; what is further off is not looked at
 
 
-class Verdict(NamedTuple):
+class GatedUpdate(NamedTuple):
     """Result of one measurement; see :class:`~.estimates.Innovation`."""
 
     square: float
@@ -29,19 +29,21 @@ class Verdict(NamedTuple):
     accepted: int  # parts that were
 
 
-class Correction:
+class KalmanUpdate:
     """
-    A ``sensor`` on the robot that ``place`` says; it updates filter states by its measurements.
+    Updates filter states by the measurements of a ``sensor`` on the robot that ``place`` says.
 
-    ``E`` (n, k) are the columns along which shares of x act as forces. ``observe`` looks at one,
-    ``take`` and ``draw`` are then to correct the same filter state.
+    ``E`` (n, k) are the columns along which shares of x act as forces. ``observe`` takes one,
+    ``apply`` and ``apply_inflated`` are then to update the same filter state.
     """
 
     def __init__(self, sensor: Sensor, place: BoundRobot, E: Matrix) -> None:
         self.sensor, self.observation = sensor, sensor.bind(place)
         observed, starts = self.observation.observed, self.observation.starts
         gates = np.array([gate_threshold(sensor.gate, size) for size in np.diff(starts)])
-        self._noise = self.observation.noise.copy()  # the kernel's own, which `draw` makes coarser
+        self._noise = (
+            self.observation.noise.copy()
+        )  # the kernel's own, which `apply_inflated` multiplies
         self._n, self._E, self._H = len(E), E, observed.H
         if E.shape[1]:
             self._H = np.zeros((len(observed.H), 3 * len(E) + E.shape[1]))
@@ -59,21 +61,21 @@ class Correction:
             self._H[:, : 3 * n] = seen
             np.matmul(seen[:, 2 * n :], self._E, out=self._H[:, 3 * n :])
 
-    def take(self, state: FilterState) -> Verdict:
-        """Update the filter state by what passes the gates; SimulationDivergedError."""
+    def apply(self, state: FilterState) -> GatedUpdate:
+        """Update the filter state by the parts that pass the gates; SimulationDivergedError."""
         if self._update(state.S, state.x):
             raise SimulationDivergedError(state.time, self._names[0])
         self._update_noise(state.N)
         (square, numbers), verdicts = self._work.total, self._work.verdicts
         found = verdicts.tolist()  # few: faster than an array
-        return Verdict(float(square), int(numbers), found.count(OUTLIER), found.count(TAKEN))
+        return GatedUpdate(float(square), int(numbers), found.count(OUTLIER), found.count(TAKEN))
 
-    def draw(self, state: FilterState) -> tuple[FilterState, float]:
+    def apply_inflated(self, state: FilterState) -> tuple[FilterState, float]:
         """
-        Return the filter state drawn towards a measurement of which little passed, and how far.
+        Return the filter state updated with inflated noise, and the factor of that noise.
 
-        It is taken as one with so much more noise that most of it passes the gates. So it moves
-        the filter state by a few deviations at most, whatever it is.
+        For a measurement that the gates reject: its noise is multiplied until most of it passes.
+        So it moves the filter state by a few deviations at most, whatever it is.
         """
         coarse = 1.0
         try:
@@ -81,7 +83,7 @@ class Correction:
                 coarse *= _COARSER
                 self._noise[:] = coarse * self.observation.noise
                 drawn = state.copy()
-                verdict = self.take(drawn)
+                verdict = self.apply(drawn)
                 if verdict.accepted > verdict.outliers:
                     return drawn, coarse
         finally:

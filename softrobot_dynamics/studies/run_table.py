@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The folder of a study: what it is, and a line for each run, written as it ends."""
+"""The folder of a study: its facts, and a line for each run, written as it ends."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ class RunTable:
 
 
 @contextlib.contextmanager
-def table(experiment: Experiment, folder: str | PathLike[str] | None) -> Iterator[RunTable]:
+def open_run_table(
+    experiment: Experiment, folder: str | PathLike[str] | None
+) -> Iterator[RunTable]:
     """
     Yield the :class:`RunTable` of an experiment, with the runs that are in the folder already.
 
@@ -90,7 +92,7 @@ def facts_of(experiment: Experiment) -> dict[str, Any]:
 
 
 def _simulated(experiment: Experiment) -> Any:
-    """Return what a parameter file says of the simulated robot, None for nothing."""
+    """Return the parameters of the simulated robot in a file, None for none."""
     given = experiment.given
     said = {
         'bus': given.bus,
@@ -100,7 +102,7 @@ def _simulated(experiment: Experiment) -> Any:
 
 
 def _claim(path: Path, experiment: Experiment) -> None:
-    """Write down what the study of a folder is, or see that it is this one; ArgumentError."""
+    """Write the facts of a study to its folder, or check that they are equal; ArgumentError."""
     facts, file = facts_of(experiment), path / FACTS
     try:
         before = json.loads(file.read_text(encoding='utf-8')) if file.exists() else None

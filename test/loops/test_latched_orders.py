@@ -6,8 +6,8 @@ import pytest
 pytest.importorskip('rclpy')
 
 from softrobot_dynamics.errors import CancelledError  # noqa: E402
+from softrobot_dynamics.loops.latched_orders import LATCHED, LatchedOrders  # noqa: E402
 from softrobot_dynamics.loops.orders import HoldOrder  # noqa: E402
-from softrobot_dynamics.loops.standing_orders import LATCHED, StandingOrders  # noqa: E402
 
 pytestmark = pytest.mark.quick
 
@@ -25,8 +25,8 @@ class Loop:
 
 @pytest.fixture
 def engaged():
-    """Return (StandingOrders, the Loop that they are given to)."""
-    orders, loop = StandingOrders(), Loop()
+    """Return (LatchedOrders, the Loop that they are given to)."""
+    orders, loop = LatchedOrders(), Loop()
     with orders.planning(activating=True):
         orders.engage(loop)
     return orders, loop
@@ -34,7 +34,7 @@ def engaged():
 
 def test_an_emergency_stop_without_a_loop_is_given_to_the_next_one():
     """A stop without a loop holds for the next one, and cancels a planned reference."""
-    orders, first, second = StandingOrders(), Loop(), Loop()
+    orders, first, second = LatchedOrders(), Loop(), Loop()
     orders.stop(True)
     with orders.planning(activating=True):
         orders.engage(first)

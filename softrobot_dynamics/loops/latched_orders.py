@@ -10,7 +10,7 @@ Who may touch what in a controller node:
   are led has a thread of its own (see `threaded_subscription`).
 - What takes long, that is to configure, to activate, to clean up, to set a parameter and to follow
   a message, is done by one thread at a time, which holds `Parameters.lock`.
-- What makes the robot safe never takes that lock: it goes through `StandingOrders`, whose own lock
+- What makes the robot safe never takes that lock: it goes through `LatchedOrders`, whose own lock
   is held for moments. It cancels the planning under way, which it would contradict.
 - The loop reads its orders, one immutable object, and takes no lock for them. Sending has a lock
   of its own, held for a publication: whoever orders an emergency stop sends the safe command.
@@ -29,7 +29,7 @@ EMERGENCY, HOLD = 'the emergency stop', 'hold'
 LATCHED = 'emergency stop is on: release it first'
 
 
-class StandingOrders:
+class LatchedOrders:
     """The emergency stop, the loop if there is one, and the planning under way if there is any."""
 
     def __init__(self) -> None:

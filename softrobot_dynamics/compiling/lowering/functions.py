@@ -1,9 +1,9 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Numba's step from typed operations to LLVM code, in less time for what kernels consist of.
+Lower typed operations to LLVM code: numba's pass, faster for the operations of kernels.
 
 :class:`KernelLowering` is the pass, :class:`_Lower` extends numba's class of that name. It emits
-sums and products (:mod:`.lowered_numbers`), entries and views of arrays (:mod:`.lowered_arrays`),
+sums and products (:mod:`.numbers`), entries and views of arrays (:mod:`.arrays`),
 loops over ranges, fields and calls at once. Numba looks for the best of many implementations each
 time, and emits several times as many instructions, which LLVM has to read and to remove. What is
 not known here is left to numba. The machine code computes the same numbers.
@@ -13,13 +13,16 @@ from typing import Any
 
 from llvmlite import ir as llvm
 from numba import types
-from numba.core import cgutils, ir
-from numba.core.compiler_machinery import register_pass
-from numba.core.lowering import Lower
-from numba.core.typed_passes import NativeLowering
-from softrobot_dynamics.compiling import lowered_arrays as arrays
-from softrobot_dynamics.compiling.lowered_numbers import conversion, operation
-from softrobot_dynamics.compiling.lowered_variables import ValueLower
+from softrobot_dynamics.compiling.lowering import arrays
+from softrobot_dynamics.compiling.lowering.internals import (
+    cgutils,
+    ir,
+    Lower,
+    NativeLowering,
+    register_pass,
+)
+from softrobot_dynamics.compiling.lowering.numbers import conversion, operation
+from softrobot_dynamics.compiling.lowering.variables import ValueLower
 
 _OF_TRY = 'numba.core.unsafe.eh'  # module of what a `try` becomes
 _ITER, _STEP, _COUNT = 0, 2, 3  # places of the fields of an iterator of a range
@@ -33,7 +36,7 @@ class KernelLowering(NativeLowering):
 
     @property
     def lowering_class(self) -> Any:
-        """Return what makes the object that lowers a function."""
+        """Return the constructor of the object that lowers a function."""
         return _lower_of
 
 
@@ -64,7 +67,7 @@ class _Lower(ValueLower):
     """Numba's object that lowers a function, for kernels."""
 
     def init(self) -> None:
-        """Begin without places for what callees return."""
+        """Begin without memory for the results of callees."""
         super().init()
         self._slots: dict[str, Any] = {}  # by LLVM type
 
@@ -124,7 +127,7 @@ class _Lower(ValueLower):
         return self._selected(kind, owner, expr.value, index and [index])
 
     def _selected(self, kind: Any, array: Any, variable: Any, indices: Any) -> Any:
-        """Return what indices select of an array, as an entry or an array of a type."""
+        """Return the entry or the view that indices select of an array."""
         if indices is None or len(indices) > array.ndim:
             return None
         value = self.loadvar(variable.name)
@@ -222,7 +225,7 @@ class _Lower(ValueLower):
         return self._structure(kind, (found, some))
 
     def _call(self, kind: Any, expr: Any) -> Any:
-        """Return what a call returns, of a compiled function, or one of a few of Python's."""
+        """Return the result of a call of a compiled function, or of one of a few of Python's."""
         function, signature = self.typeof(expr.func.name), self.fndesc.calltypes[expr]
         if type(function) is types.Dispatcher:  # not one of Python code
             return self._call_compiled(function, signature, expr)
@@ -255,7 +258,7 @@ class _Lower(ValueLower):
         return found
 
     def _slot(self, kind: Any) -> Any:
-        """Return the place for what a callee returns of an LLVM type."""
+        """Return the memory for a callee's result of an LLVM type."""
         key = str(kind)
         if key not in self._slots:
             self._slots[key] = cgutils.alloca_once(self.builder, kind)

@@ -14,10 +14,10 @@ from softrobot_dynamics.studies.factors import Factor
 from softrobot_dynamics.studies.study import Study
 from softrobot_dynamics.studies.trial import FAILED, FOLLOWED, STATES
 
-CLEAR = 0.5  # how much likelier it must be outside than inside for an edge to be told
+CLEAR = 0.5  # how much likelier it must be outside than inside for a boundary to be told
 
 
-class Edge(NamedTuple):
+class FailureBoundary(NamedTuple):
     """An interval of a factor, outside of which the most goes wrong, and inside the least."""
 
     factor: Factor
@@ -47,25 +47,27 @@ class Edge(NamedTuple):
         return f'{self.what} for {self.factor.name} {there}: {shares}'
 
 
-def edges(study: Study) -> tuple[Edge, ...]:
+def failure_boundaries(study: Study) -> tuple[FailureBoundary, ...]:
     """
-    Return the :class:`Edge` s of a study: where it fails, and where it does not follow.
+    Return the :class:`FailureBoundary` s of a study: where it fails, and where it does not follow.
 
     One for each factor that decides, by itself, which runs do: the share of the runs that go
     wrong outside exceeds that inside by CLEAR at least.
     """
-    found: list[Edge] = []
+    found: list[FailureBoundary] = []
     for what, wrong in (
         ('fails', study.state == FAILED),
         ('does not follow', study.state != FOLLOWED),
     ):
         for factor, values in zip(study.factors, study.values.T):
-            found += _edge(factor, what, values, wrong)
+            found += _boundary(factor, what, values, wrong)
     return tuple(found)
 
 
-def _edge(factor: Factor, what: str, values: Vector, wrong: NDArray[np.bool_]) -> Iterator[Edge]:
-    """Yield the Edge of a factor, if it has a clear one."""
+def _boundary(
+    factor: Factor, what: str, values: Vector, wrong: NDArray[np.bool_]
+) -> Iterator[FailureBoundary]:
+    """Yield the boundary of a factor, if it has a clear one."""
     if not 0 < wrong.sum() < len(wrong):
         return
     levels, group = np.unique(values, return_inverse=True)
@@ -76,7 +78,9 @@ def _edge(factor: Factor, what: str, values: Vector, wrong: NDArray[np.bool_]) -
         return
     shares = float(wrong[~inside].mean()), float(wrong[inside].mean())
     if shares[0] - shares[1] >= CLEAR:
-        yield Edge(factor, what, _between(levels, first), _between(levels, last + 1), *shares)
+        yield FailureBoundary(
+            factor, what, _between(levels, first), _between(levels, last + 1), *shares
+        )
 
 
 def _heaviest(weights: Vector) -> tuple[int, int]:
@@ -88,7 +92,7 @@ def _heaviest(weights: Vector) -> tuple[int, int]:
 
 
 def _between(levels: Vector, k: int) -> float:
-    """Return what lies in the middle between a level and the one before; beyond the ends inf."""
+    """Return the middle between a level and the one before; beyond the ends inf."""
     if k == 0:
         return -inf
     return inf if k == len(levels) else float(0.5 * (levels[k - 1] + levels[k]))

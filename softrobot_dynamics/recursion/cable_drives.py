@@ -22,8 +22,8 @@ from softrobot_dynamics.recursion.transmission import add_lines, transmit
 FIRST, COUNT = 0, 1  # of a row of ``cables``
 
 
-class Drives(NamedTuple):
-    """The cables of a robot, s of all m actuators, and what is known of them at a state."""
+class CableDrives(NamedTuple):
+    """The cables of a robot, s of all m actuators, and their lengths and tensions at a state."""
 
     robot: Robot  # whose segments are the lengths of cables; the poses are those of another
     lines: int  # 1: some of them are straight lines between bodies
@@ -43,7 +43,7 @@ class Drives(NamedTuple):
 
 @kernel
 def measure(drives, q, qd):
-    """Fill what is known of all cables, after an evaluation at (q, qd) with poses."""
+    """Fill lengths and Jacobians of all cables, after an evaluation at (q, qd) with poses."""
     transmit(drives.robot, drives.l, drives.J, drives.bias, q, qd)
     if drives.lines:
         add_lines(drives.robot, drives.l, drives.J, drives.bias, q, qd)
@@ -62,7 +62,7 @@ def tighten(drives, u):
 
 @kernel
 def effort_of(drives, k, u):
-    """Effort of actuator k told u, after :func:`measure`."""
+    """Effort of actuator k under the command u, after :func:`measure`."""
     first, count = drives.cables[k, FIRST], drives.cables[k, COUNT]
     if count == 0:
         return u
@@ -124,7 +124,7 @@ def effort_bounds(drives, k, low, high):
 
 @kernel
 def add_tensions(drives, h):
-    """Add what all cables pull with to h (n,), a force that they act against."""
+    """Add the pull of all cables to h (n,), a force that they act against."""
     for i in range(len(drives.tension)):
         if drives.tension[i] > 0.0:
             for j in range(len(h)):
@@ -133,7 +133,7 @@ def add_tensions(drives, h):
 
 @kernel
 def add_common(drives, h):
-    """Add to h (n,) what two cables on one motor pull with in common."""
+    """Add the common pull of two cables on one motor to h (n,)."""
     for k in range(len(drives.cables)):
         if drives.cables[k, COUNT] == 2:
             i = drives.cables[k, FIRST]
@@ -224,7 +224,7 @@ def add_cable_stiffness(fibres, cables, drives, of_tension, pull, out, q, force)
 @kernel
 def subtract_by_command(drives, first, force, q, qd):
     """
-    Subtract from a force (n, k) what a unit of each command adds to the pull of taut cables.
+    Subtract from a force (n, k) the change of the pull of taut cables by a unit of each command.
 
     Its columns from ``first`` on are the derivatives by commands (m,), whose tensions are known at
     (q, qd). An entry, as few robots have cables.

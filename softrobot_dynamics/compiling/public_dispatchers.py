@@ -2,7 +2,7 @@
 """
 Compile kernels with the public decorators of numba alone, for versions that are not tested.
 
-The counterpart of :mod:`.numba_internals`. Every function is made ready to be called from Python,
+The counterpart of :mod:`.dispatchers`. Every function is made ready to be called from Python,
 slices are counted as references, and no machine code is kept for other processes.
 """
 

@@ -12,10 +12,13 @@ import functools
 from typing import Any
 
 from llvmlite import ir as llvm
-from numba.core import ir
-from numba.core.analysis import must_use_alloca
-from numba.core.errors import LoweringError, new_error_context  # type: ignore[attr-defined]
-from numba.core.lowering import Lower
+from softrobot_dynamics.compiling.lowering.internals import (
+    ir,
+    Lower,
+    LoweringError,
+    must_use_alloca,
+    new_error_context,
+)
 
 
 class FieldBuilder(llvm.IRBuilder):

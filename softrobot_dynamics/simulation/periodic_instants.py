@@ -4,7 +4,7 @@
 from softrobot_dynamics.dynamics.arguments import ROUNDING
 
 
-class Cycles:
+class PeriodicInstants:
     """
     Instants at ``phase`` [s] from the beginning, and every 1 / ``rate`` [Hz] before and after.
 

@@ -2,11 +2,11 @@
 """
 Choose one instant for all parts of a state, when each is measured rather than extrapolated.
 
-A part that is brought forward by its velocities brings these as they were. For a law with a fast
+A part that is extrapolated by its velocities keeps these as they were. For a law with a fast
 disturbance observer that is an unknown delay of some states, and from about two periods on its
-loop oscillates. So the whole state is taken at the moment at which the oldest part usually is: a
-part whose newer states are known is interpolated, and the law, which is told how late the state
-is, predicts all of it with its model (`late, fast ticks` of `benchmarks/driver_zoo.py`).
+loop oscillates. So the whole state is taken at the usual time of the oldest part: a part whose
+newer states are known is interpolated, and the law, which is given the delay of the state,
+predicts all of it with its model (`late, fast ticks` of `benchmarks/driver_zoo.py`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PERIODS = 50  # that they are, which a law has to predict in each tick
 FIRST = 8  # ticks, after which the ages of the parts are known
 _TICKS = 200  # of which the median of an age is taken
 _AGAIN = 64  # ticks from one look at the medians to the next
-BY_RATES = 1.25  # periods by which a part is brought forward by its velocities
+BY_RATES = 1.25  # periods by which a part is extrapolated by its velocities
 _HISTORY = 256  # states of a part that are kept
 
 
@@ -36,12 +36,12 @@ class StateHistory:
         self._states: deque[tuple[Vector, Vector]] = deque(maxlen=_HISTORY)
 
     def clear(self) -> None:
-        """Forget all states: what comes is another motion, or by another clock."""
+        """Forget all states, before another motion or another clock."""
         self._moments.clear()
         self._states.clear()
 
     def add(self, q: Vector, qd: Vector, moment: int) -> None:
-        """Take in a state, which nobody changes, of a moment [ns]; later ones are forgotten."""
+        """Add a state, which nobody changes, of a moment [ns]; later ones are dropped."""
         while self._moments and self._moments[-1] >= moment:
             self._moments.pop()
             self._states.pop()
@@ -70,9 +70,9 @@ class StateHistory:
         return q + s * (T * qd + s * (rest + s * bent)), qd + s * (2.0 * rest + 3.0 * s * bent) / T
 
 
-class PartAges:
+class PartSynchronisation:
     """
-    The ages of the parts of states at the ticks, and the moment for which a state is made of them.
+    The ages of the parts of states at the ticks, and the time to which all of them are converted.
 
     ``period`` [ns] of the ticks; ``predicts``: whether the law makes up for states that are late.
     Attributes: ``windows``, the ages at the last ticks [ns], one Window a part; ``delay`` [ns], by
@@ -94,7 +94,7 @@ class PartAges:
 
     def add(self, ages: Sequence[int], least: int) -> None:
         """
-        Take in the ages [ns] of all parts at a tick.
+        Add the ages [ns] of all parts at a tick.
 
         The delay is ``least`` [ns] or more, which is that of estimated velocities of the ticks.
         """

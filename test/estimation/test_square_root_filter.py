@@ -9,7 +9,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.estimation.innovation_gate import OUTLIER, TAKEN, UNSEEN
 from softrobot_dynamics.estimation.priors import extent, force_factor, initial_factor
-from softrobot_dynamics.estimation.square_root import allocate_update, update
+from softrobot_dynamics.estimation.square_root_filter import allocate_update, update
 
 pytestmark = pytest.mark.quick
 
@@ -130,7 +130,7 @@ def test_errors_by_noise_alone_match_the_formula():
 
 
 def test_late_and_mixed_up_measurements_count_as_if_they_were_in_order():
-    """Late measurements in any order give the same state to rounding; too old ones do not."""
+    """Late measurements in any order give the same state; too old ones are left out."""
     model = carriages()
     sensors = [
         {'name': 'ruler', 'type': 'joint', 'names': ['second_slide'], 'noise': 2e-3},

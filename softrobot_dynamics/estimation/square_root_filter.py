@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-A Kalman filter that keeps the covariance P = S S^T by its factor S, which is triangular.
+Square root Kalman filter: predict and update the triangular factor S of P = S S^T.
 
 What is uncertain is x = (q, qd, force, shares), N = 3 n + k numbers: the force is one from
 outside, and each of the k shares another along a column of E (n, k), see :mod:`.model_error`.

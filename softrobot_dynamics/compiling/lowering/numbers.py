@@ -58,7 +58,7 @@ def _of_integers(builder: Any, function: Any, kind: Any, result: Any, a: Any, b:
 
 
 def conversion(context: Any, builder: Any, value: Any, kind: Any, wanted: Any) -> Any:
-    """Return a value of one type as one of another; numba converts what is not a number."""
+    """Convert a number from one type to another; other values are converted by numba."""
     if kind == wanted:
         return value
     if isinstance(kind, types.IntegerLiteral):

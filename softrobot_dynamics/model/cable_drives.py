@@ -13,8 +13,8 @@ from softrobot_dynamics.annotations import Integers, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.description.modules import NamedActuator
 from softrobot_dynamics.model.contract import RobotModel
-from softrobot_dynamics.model.tables import RobotArrays
-from softrobot_dynamics.recursion.drives import convert, Drives, measure
+from softrobot_dynamics.model.robot_arrays import RobotArrays
+from softrobot_dynamics.recursion.cable_drives import CableDrives, convert, measure
 from softrobot_dynamics.recursion.passes import Robot
 from softrobot_dynamics.recursion.transmission import has_lines
 
@@ -33,7 +33,7 @@ class _AllCables:
 
 
 class CableTables(NamedTuple):
-    """Data that all threads share of the cables of a robot, s of all m actuators; see `Drives`."""
+    """Data of the s cables of a robot with m actuators that threads share; see `CableDrives`."""
 
     arrays: dict[str, Any]  # segments and P of a Robot
     scratch: int
@@ -76,9 +76,9 @@ def cable_tables(model: RobotModel) -> CableTables:
     return found._replace(rest=drives.l)
 
 
-def drives_of(model: RobotModel, robot: Robot, limited: bool = True) -> Drives:
+def cable_drives_of(model: RobotModel, robot: Robot, limited: bool = True) -> CableDrives:
     """
-    Return the :class:`Drives` of a compiled model, without cables if it has none.
+    Return the :class:`CableDrives` of a compiled model, without cables if it has none.
 
     They go by the poses in a robot's workspace, as they are when the kernels are called. Efforts
     are ``limited`` as the description says, or not at all.
@@ -86,10 +86,10 @@ def drives_of(model: RobotModel, robot: Robot, limited: bool = True) -> Drives:
     return _drives(model, model.cable_tables, robot, limited)
 
 
-def _drives(model: RobotModel, tables: CableTables, robot: Robot, limited: bool) -> Drives:
+def _drives(model: RobotModel, tables: CableTables, robot: Robot, limited: bool) -> CableDrives:
     s, limited = len(tables.pull), model.positioned & limited
     own = robot._replace(**tables.arrays, S=np.zeros(tables.scratch)) if s else robot
-    return Drives(
+    return CableDrives(
         robot=own,
         lines=int(bool(s) and has_lines(own)),
         cables=tables.cables,
@@ -115,7 +115,7 @@ class Conversion:
         self._any, self._rest = bool(model.positioned.any()), np.zeros(model.n)
         if self._any:
             self._evaluate = model.evaluator()
-            self.drives = drives_of(model, self._evaluate.robot)
+            self.drives = cable_drives_of(model, self._evaluate.robot)
             self._measure = cached(measure, 'VECTOR, VECTOR', drives=self.drives)
             self._convert = cached(convert, 'VECTOR, boolean', drives=self.drives)
 

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
-from softrobot_dynamics.compiling.lowered_numbers import conversion
+from softrobot_dynamics.compiling.lowering.internals import cgutils
+from softrobot_dynamics.compiling.lowering.numbers import conversion
 
 PARENTS, ITEM_COUNT, ITEM_SIZE, DATA, SHAPE, STRIDES = (0, 1), 2, 3, 4, 5, 6
 START, STOP = 0, 1  # places of the fields of a slice

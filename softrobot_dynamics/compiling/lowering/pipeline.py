@@ -1,0 +1,159 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Compile a function by numba's passes, faster and without wrappers that nobody calls.
+
+:class:`KernelCompiler` leaves out passes that find nothing to do in kernels, has another one in
+the place of ``NativeLowering`` (:mod:`.functions`), and hands numba flags and a typing context
+with which type inference is faster. :class:`CFunctionCompiler` adds to the code what it would call
+of numba (:mod:`.error_reports`). :class:`InlinedCompiler` stops once the code is simplified: a
+function that others only link into theirs is optimised there, and no machine code is made of it
+alone.
+"""
+
+from collections.abc import Callable
+import operator
+from types import CodeType
+from typing import Any
+
+from numba import types as numba_types
+from softrobot_dynamics.compiling.lowering.error_reports import error_reports
+from softrobot_dynamics.compiling.lowering.functions import KernelLowering
+from softrobot_dynamics.compiling.lowering.internals import (
+    BaseFunction,
+    Compiler,
+    CompileResult,
+    DefaultPassBuilder,
+    Flags,
+    InlineClosureLikes,
+    JITCodeLibrary,
+    MakeFunctionToJitFunction,
+    NativeLowering,
+    NopythonRewrites,
+)
+
+_CLOSURE_PASSES = {InlineClosureLikes, MakeFunctionToJitFunction}
+_OPERATORS = frozenset(x for x in vars(operator).values() if callable(x))
+_PLAIN = numba_types.Number, numba_types.Boolean, numba_types.Array, numba_types.SliceType
+_SIGNATURES: dict[Any, Any] = {}  # of operators, by context, flags and types
+
+
+class InlinedCode(JITCodeLibrary):
+    """
+    Code that callers link into their own; no machine code is made of it alone.
+
+    Each function is simplified by itself. What is inlined, unrolled or vectorised is left to the
+    outermost caller, which does so with all that it links in any case.
+    """
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True
+
+
+class CFunctionCode(JITCodeLibrary):
+    """Code that contains the functions of numba which it would call to report an exception."""
+
+    def _optimize_final_module(self) -> None:
+        self.add_ir_module(error_reports())
+        super()._optimize_final_module()
+
+
+class ComparedFlags(Flags):
+    """
+    Compiler flags that are compared by their values, where numba's compare every option.
+
+    Numba compares flags whenever it infers what an operation means, and asks for the value of
+    every option to do so, which takes an eighth of all that a compilation takes.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is ComparedFlags and bool(self._values == other._values)
+
+    def __hash__(self) -> int:
+        return hash(ComparedFlags)
+
+
+class TypingContext:
+    """
+    Numba's typing context, with a cache of the signatures of operators on numbers and arrays.
+
+    Numba infers types until they no longer change, and tries all that a `+` may mean each time.
+    """
+
+    def __init__(self, context: Any, flags: ComparedFlags) -> None:
+        self._context, self._flags = context, flags
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._context, name)
+
+    def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
+        """Return the signature of a call, as the context does."""
+        operation = isinstance(func, BaseFunction) and func.typing_key in _OPERATORS
+        if kws or not operation or not all(isinstance(a, _PLAIN) for a in args):
+            return self._context.resolve_function_type(func, args, kws)
+        key = self._context, self._flags, func, tuple(args)
+        if key not in _SIGNATURES:
+            _SIGNATURES[key] = self._context.resolve_function_type(func, args, kws)
+        return _SIGNATURES[key]
+
+
+class KernelCompiler(Compiler):
+    """Numba's compiler, with flags, a typing context and passes that take less time."""
+
+    def __init__(
+        self,
+        typingctx: Any,
+        targetctx: Any,
+        library: Any,
+        args: Any,
+        return_type: Any,
+        flags: Any,
+        locals: Any,  # noqa: A002 (numba's name)
+    ) -> None:
+        own = ComparedFlags(flags)
+        super().__init__(typingctx, targetctx, library, args, return_type, own, locals)
+        self.state.typingctx = TypingContext(typingctx, own.copy())
+
+    def define_pipelines(self) -> list[Any]:
+        """
+        Return the passes of ``njit`` but for those that rewrite constructs absent from kernels.
+
+        That is expressions of whole arrays, which would allocate, and closures, where a function
+        has none. Numba renews what it knows of the liveness of all variables after each pass.
+        """
+        manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        constants = self.state.func_id.code.co_consts
+        closures = any(isinstance(constant, CodeType) for constant in constants)
+        unused = {NopythonRewrites} if closures else {NopythonRewrites, *_CLOSURE_PASSES}
+        own = {NativeLowering: KernelLowering}
+        manager.passes = [(own.get(x, x), y) for x, y in manager.passes if x not in unused]
+        manager.finalize()
+        return [manager]
+
+
+class CFunctionCompiler(KernelCompiler):
+    """Numba's compiler, for a C function that needs nothing of numba when it is loaded."""
+
+    def compile_extra(self, func: Callable[..., Any]) -> CompileResult:
+        """Return the code of a function."""
+        self.state.library = CFunctionCode(self.state.targetctx.codegen(), func.__qualname__)
+        self.state.library.enable_object_caching()
+        return super().compile_extra(func)
+
+
+class InlinedCompiler(KernelCompiler):
+    """Numba's compiler, without the last step to machine code that this process could run."""
+
+    def compile_extra(self, func: Callable[..., Any]) -> CompileResult:
+        """Return the code of a function, which its compiled callers find by ``entry_point``."""
+        context = self.state.targetctx
+        self.state.flags.no_compile = True
+        self.state.library = InlinedCode(context.codegen(), func.__qualname__)
+        made = super().compile_extra(func)
+        made = made._replace(entry_point=object())
+        context.insert_user_function(made.entry_point, made.fndesc, [made.library])
+        return made
