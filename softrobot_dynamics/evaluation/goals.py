@@ -28,7 +28,7 @@ class ObjectGoal:
     shift: float | None = number('m', above=0.0, default=None)
 
     def lapses(self, model: CompiledModel, q: Matrix, t: Vector) -> Iterator[str]:
-        """Yield in words how the goal was missed after a run through q (T, n) at times (T,) [s]."""
+        """Yield in words how the goal was missed by a run through q (T, n) at times (T,) [s]."""
         fate = object_outcome(model, _index(model, self.object), q, t)
         if self.rise is not None:
             if fate.rise < self.rise:
@@ -50,7 +50,7 @@ class PassageGoal:
     beyond: float = number('m', above=0.0)
 
     def lapses(self, model: CompiledModel, q: Matrix, t: Vector) -> Iterator[str]:
-        """Yield in words how the goal was missed after a run through q (T, n) at times (T,) [s]."""
+        """Yield in words how the goal was missed by a run through q (T, n) at times (T,) [s]."""
         way = _passed(model, _index(model, self.body), self.tube, q, t)
         wanted = f'of at least {_mm(self.beyond)}'
         if way is None:
