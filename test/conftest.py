@@ -12,6 +12,11 @@ a test depends on time:
   that does not count: it is tried again alone.
 - `alone`: it asks what this machine can do, as which rate it holds. It never runs beside others.
 
+A test of node processes, which has the fixture `observer`, may run beside all others. If it fails
+there, it is tried once again, alone: processes that share two processors with others may answer in
+another order or late. The end of the session lists all tests that were tried again, with the
+failure that was not counted: one that returns is a fault, of the test or of what it tests.
+
 For a test that runs alone fixtures, which may compile, are set up in parallel with other tests,
 and then the other workers wait between two of their tests. If it fails, and
 :mod:`support.witness` saw the machine stand still during the test, it raises MachineStoodStill and
@@ -94,7 +99,7 @@ class MachineStoodStill(Exception):
 
 
 class RanBesideOthers(Exception):
-    """A test that needs real time did not pass beside other tests."""
+    """A test that needs real time, or node processes, did not pass beside other tests."""
 
 
 _AGAIN = [MachineStoodStill.__name__, RanBesideOthers.__name__]
@@ -128,9 +133,10 @@ def pytest_collection_modifyitems(config, items):
     first = len(others) // (2 * _WORKERS) if _WORKERS > 1 else len(others)
     items[:] = [*others[:first], *timed, *others[first:], *alone]
     if config.pluginmanager.hasplugin('rerunfailures'):
-        for item in (*timed, *alone):
-            reruns = 3 if item in timed and _WORKERS > 1 else 2
-            item.add_marker(pytest.mark.flaky(reruns=reruns, only_rerun=_AGAIN))
+        for item in items:
+            if _marked(item, 'alone', 'realtime') or _has_processes(item):
+                reruns = 2 if _marked(item, 'alone') or _WORKERS == 1 else 3
+                item.add_marker(pytest.mark.flaky(reruns=reruns, only_rerun=_AGAIN))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -148,8 +154,9 @@ def pytest_runtest_setup(item):
     """Let a test that needs real time be alone from here on, or the only one of its kind."""
     yield
     if _beside_others(item):
-        fcntl.flock(item.stash[_PACE], fcntl.LOCK_EX)
-    elif _marked(item, 'alone', 'realtime'):
+        if _in_real_time(item):
+            fcntl.flock(item.stash[_PACE], fcntl.LOCK_EX)
+    elif _marked(item, 'alone', 'realtime') or _has_processes(item) and _WORKERS > 1:
         fcntl.flock(item.stash[_PACE], fcntl.LOCK_UN)  # who has this lock waits for no other
         _wait_for(item.stash[_TURN], fcntl.LOCK_EX)
 
@@ -157,22 +164,40 @@ def pytest_runtest_setup(item):
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
     """Tell a failure of what is tested from one of the machine."""
-    if not _marked(item, 'alone', 'realtime'):
+    if not _marked(item, 'alone', 'realtime') and not _has_processes(item):
         return (yield)
     try:
         with Witness() as witness:
             return (yield)
     except (Exception, pytest.skip.Exception) as error:
-        if _beside_others(item):
+        skipped = isinstance(error, pytest.skip.Exception)
+        if _beside_others(item) and (_in_real_time(item) or not skipped):
             raise RanBesideOthers(repr(error)) from error
-        if isinstance(error, Exception) and witness.late > TOO_LATE:
+        if not skipped and witness.late > TOO_LATE:
             raise MachineStoodStill(f'for {1e3 * witness.late:.1f} ms') from error
         raise
 
 
+def pytest_terminal_summary(terminalreporter):
+    """List the tests that were tried again, each with the failure that was not counted."""
+    again = terminalreporter.stats.get('rerun', [])
+    if again:
+        terminalreporter.section('tried again')
+    for report in again:
+        cause = getattr(report.longrepr, 'reprcrash', None)
+        terminalreporter.write_line(
+            f'{report.nodeid}: {cause.message if cause else report.longrepr}'
+        )
+
+
 def _beside_others(item):
-    """Tell whether a test in real time is tried beside others: once, if it can be tried again."""
-    return _in_real_time(item) and _WORKERS > 1 and getattr(item, 'execution_count', 2) == 1
+    """Tell whether a test runs beside others and can be tried again alone: the first time."""
+    dependent = _in_real_time(item) or _has_processes(item) and not _marked(item, 'alone')
+    return dependent and _WORKERS > 1 and getattr(item, 'execution_count', 2) == 1
+
+
+def _has_processes(item):
+    return 'observer' in item.fixturenames
 
 
 def _in_real_time(item):
