@@ -13,7 +13,8 @@ a test depends on time:
 - `alone`: it asks what this machine can do, as which rate it holds. It never runs beside others.
 
 For a test that runs alone fixtures, which may compile, are set up in parallel with other tests,
-and then the other workers wait between two of their tests. If it fails, and
+and then the other workers wait between two of their tests, until all tests that follow each other
+alone are done. If it fails, and
 :mod:`support.witness` saw the machine stand still during the test, it raises MachineStoodStill and
 is tried again, at most twice (pytest-rerunfailures counts a `rerun`). If it fails while the
 machine ran, it fails at once.
@@ -43,6 +44,7 @@ _WORKERS = int(os.environ.get('PYTEST_XDIST_WORKER_COUNT', '1'))
 _DOMAINS = 101  # DDS domains whose ports no system gives away
 _TURN = pytest.StashKey()  # of a test: the lock that says whether others run beside it
 _PACE = pytest.StashKey()  # of a test: the lock that says whether others in real time do
+_KEPT = []  # the lock of the test before, if none has run beside it, nor shall beside the next
 
 
 def _private(name, value):
@@ -89,6 +91,13 @@ def pytest_unconfigure(config):
         _FOLDER.cleanup()
 
 
+class _Turn:
+    """The lock of a test, and whether no other test runs meanwhile."""
+
+    def __init__(self, file):
+        self.file, self.alone = file, False
+
+
 class MachineStoodStill(Exception):
     """A test that needs real time failed, and there was none."""
 
@@ -117,16 +126,16 @@ def pytest_collection():
 
 def pytest_collection_modifyitems(config, items):
     """
-    Spread tests that need real time over the session, those that run alone last.
+    Put tests that need real time first, those that run alone last.
 
-    Each worker begins with a part of the list. Tests in real time are in the middle of the first
-    part: by then most kernels are compiled, and the other workers have ordinary tests to run.
+    Each worker begins with a part of the list. Tests in real time mostly wait, and one at a time:
+    one worker begins with them, so that they are done when the others, which have ordinary tests
+    to run, have used up the processors' time.
     """
     alone = [item for item in items if _marked(item, 'alone')]
     timed = [item for item in items if _in_real_time(item)]
     others = [item for item in items if not _marked(item, 'alone', 'realtime')]
-    first = len(others) // (2 * _WORKERS) if _WORKERS > 1 else len(others)
-    items[:] = [*others[:first], *timed, *others[first:], *alone]
+    items[:] = [*timed, *others, *alone] if _WORKERS > 1 else [*others, *timed, *alone]
     if config.pluginmanager.hasplugin('rerunfailures'):
         for item in (*timed, *alone):
             reruns = 3 if item in timed and _WORKERS > 1 else 2
@@ -134,13 +143,20 @@ def pytest_collection_modifyitems(config, items):
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item):
-    """Let a test run beside those of other workers."""
-    # given back when they are closed
-    with open(_session_file('turn'), 'w') as turn, open(_session_file('pace'), 'w') as pace:
+def pytest_runtest_protocol(item, nextitem):
+    """Let a test run beside those of other workers; those that run alone, one after another."""
+    turn = _KEPT.pop() if _KEPT else _Turn(open(_session_file('turn'), 'w'))
+    with open(_session_file('pace'), 'w') as pace:  # given back when it is closed
         item.stash[_TURN], item.stash[_PACE] = turn, pace
-        _wait_for(turn, fcntl.LOCK_SH)
-        return (yield)
+        if not turn.alone:
+            _wait_for(turn.file, fcntl.LOCK_SH)
+        try:
+            return (yield)
+        finally:
+            if turn.alone and nextitem is not None and _marked(nextitem, 'alone'):
+                _KEPT.append(turn)
+            else:
+                turn.file.close()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -151,7 +167,10 @@ def pytest_runtest_setup(item):
         fcntl.flock(item.stash[_PACE], fcntl.LOCK_EX)
     elif _marked(item, 'alone', 'realtime'):
         fcntl.flock(item.stash[_PACE], fcntl.LOCK_UN)  # who has this lock waits for no other
-        _wait_for(item.stash[_TURN], fcntl.LOCK_EX)
+        turn = item.stash[_TURN]
+        if not turn.alone:
+            _wait_for(turn.file, fcntl.LOCK_EX)
+            turn.alone = True
 
 
 @pytest.hookimpl(wrapper=True)
