@@ -126,15 +126,19 @@ def pytest_collection():
 
 def pytest_collection_modifyitems(config, items):
     """
-    Put tests that need real time first, those that run alone last.
+    Put tests that need real time first, then files of quick tests, those that run alone last.
 
-    Each worker begins with a part of the list. Tests in real time mostly wait, and one at a time:
-    one worker begins with them, so that they are done when the others, which have ordinary tests
-    to run, have used up the processors' time.
+    Each worker begins with a part of the list, and takes from the ends of those of others once it
+    has none. Tests in real time mostly wait, and one at a time: one worker begins with them, so
+    that they are done when the others, which have ordinary tests to run, have used up the
+    processors' time. What stands next to them is run last of all: short tests, of which each
+    worker has some until the end.
     """
     alone = [item for item in items if _marked(item, 'alone')]
     timed = [item for item in items if _in_real_time(item)]
     others = [item for item in items if not _marked(item, 'alone', 'realtime')]
+    slow = {item.path for item in others if not _marked(item, 'quick')}
+    others.sort(key=lambda item: item.path in slow)  # as they were within both groups
     items[:] = [*timed, *others, *alone] if _WORKERS > 1 else [*others, *timed, *alone]
     if config.pluginmanager.hasplugin('rerunfailures'):
         for item in (*timed, *alone):
