@@ -18,7 +18,8 @@ another order or late. The end of the session lists all tests that were tried ag
 failure that was not counted: one that returns is a fault, of the test or of what it tests.
 
 For a test that runs alone fixtures, which may compile, are set up in parallel with other tests,
-and then the other workers wait between two of their tests. If it fails, and
+and then the other workers wait between two of their tests, until all tests that follow each other
+alone are done. If it fails, and
 :mod:`support.witness` saw the machine stand still during the test, it raises MachineStoodStill and
 is tried again, at most twice (pytest-rerunfailures counts a `rerun`). If it fails while the
 machine ran, it fails at once.
@@ -48,6 +49,7 @@ _WORKERS = int(os.environ.get('PYTEST_XDIST_WORKER_COUNT', '1'))
 _DOMAINS = 101  # DDS domains whose ports no system gives away
 _TURN = pytest.StashKey()  # of a test: the lock that says whether others run beside it
 _PACE = pytest.StashKey()  # of a test: the lock that says whether others in real time do
+_KEPT = []  # the lock of the test before, if none has run beside it, nor shall beside the next
 
 
 def _private(name, value):
@@ -94,6 +96,13 @@ def pytest_unconfigure(config):
         _FOLDER.cleanup()
 
 
+class _Turn:
+    """The lock of a test, and whether no other test runs meanwhile."""
+
+    def __init__(self, file):
+        self.file, self.alone = file, False
+
+
 class MachineStoodStill(Exception):
     """A test that needs real time failed, and there was none."""
 
@@ -122,16 +131,20 @@ def pytest_collection():
 
 def pytest_collection_modifyitems(config, items):
     """
-    Spread tests that need real time over the session, those that run alone last.
+    Put tests that need real time first, then files of quick tests, those that run alone last.
 
-    Each worker begins with a part of the list. Tests in real time are in the middle of the first
-    part: by then most kernels are compiled, and the other workers have ordinary tests to run.
+    Each worker begins with a part of the list, and takes from the ends of those of others once it
+    has none. Tests in real time mostly wait, and one at a time: one worker begins with them, so
+    that they are done when the others, which have ordinary tests to run, have used up the
+    processors' time. What stands next to them is run last of all: short tests, of which each
+    worker has some until the end.
     """
     alone = [item for item in items if _marked(item, 'alone')]
     timed = [item for item in items if _in_real_time(item)]
     others = [item for item in items if not _marked(item, 'alone', 'realtime')]
-    first = len(others) // (2 * _WORKERS) if _WORKERS > 1 else len(others)
-    items[:] = [*others[:first], *timed, *others[first:], *alone]
+    slow = {item.path for item in others if not _marked(item, 'quick')}
+    others.sort(key=lambda item: item.path in slow)  # as they were within both groups
+    items[:] = [*timed, *others, *alone] if _WORKERS > 1 else [*others, *timed, *alone]
     if config.pluginmanager.hasplugin('rerunfailures'):
         for item in items:
             if _marked(item, 'alone', 'realtime') or _has_processes(item):
@@ -140,13 +153,20 @@ def pytest_collection_modifyitems(config, items):
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item):
-    """Let a test run beside those of other workers."""
-    # given back when they are closed
-    with open(_session_file('turn'), 'w') as turn, open(_session_file('pace'), 'w') as pace:
+def pytest_runtest_protocol(item, nextitem):
+    """Let a test run beside those of other workers; those that run alone, one after another."""
+    turn = _KEPT.pop() if _KEPT else _Turn(open(_session_file('turn'), 'w'))
+    with open(_session_file('pace'), 'w') as pace:  # given back when it is closed
         item.stash[_TURN], item.stash[_PACE] = turn, pace
-        _wait_for(turn, fcntl.LOCK_SH)
-        return (yield)
+        if not turn.alone:
+            _wait_for(turn.file, fcntl.LOCK_SH)
+        try:
+            return (yield)
+        finally:
+            if turn.alone and nextitem is not None and _marked(nextitem, 'alone'):
+                _KEPT.append(turn)
+            else:
+                turn.file.close()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -158,7 +178,10 @@ def pytest_runtest_setup(item):
             fcntl.flock(item.stash[_PACE], fcntl.LOCK_EX)
     elif _marked(item, 'alone', 'realtime') or _has_processes(item) and _WORKERS > 1:
         fcntl.flock(item.stash[_PACE], fcntl.LOCK_UN)  # who has this lock waits for no other
-        _wait_for(item.stash[_TURN], fcntl.LOCK_EX)
+        turn = item.stash[_TURN]
+        if not turn.alone:
+            _wait_for(turn.file, fcntl.LOCK_EX)
+            turn.alone = True
 
 
 @pytest.hookimpl(wrapper=True)

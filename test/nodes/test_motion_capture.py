@@ -119,11 +119,14 @@ def follow(observer, start_arm, arm, folder, form):
     return following, float(np.median(following.off))
 
 
-@pytest.mark.parametrize('form', [*POSES, *MARKERS])
+NO_TF = pytest.mark.skipif(TFMessage is None, reason='tf2_msgs is not installed: no wheel has it')
+
+
+@pytest.mark.parametrize('form', [
+    pytest.param(form, marks=NO_TF if form == 'tf' else ()) for form in (*POSES, *MARKERS)
+])  # fmt: skip
 def test_the_estimate_follows_what_a_driver_publishes(observer, start_arm, arm, tmp_path, form):
     """The tip is found to 2 mm under drop-outs and jumps; a driver that ends is reported."""
-    if form == 'tf' and TFMessage is None:
-        pytest.skip('tf2_msgs is not installed: no wheel has it')
     following, error = follow(observer, start_arm, arm, tmp_path, form)
     print(f'{form}: the tip is off by {1e3 * error:.2f} mm')
     assert error < 2e-3
