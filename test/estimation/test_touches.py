@@ -23,14 +23,14 @@ PEG = {'name': 'peg', 'type': 'sphere', 'centre': [0.056, 0.0, 0.33], 'radius': 
 
 
 @functools.cache
-def arm():
-    """Return the model of an arm that may touch a peg beside its second segment."""
-    return rods([PEG], friction=0.0)
+def arm(x=0.056, z=0.33):
+    """Return the model of an arm that may touch a peg, by default beside its second segment."""
+    return rods([{**PEG, 'centre': [x, 0.0, z]}], friction=0.0)
 
 
-def touched(pull, seconds=0.5):
+def touched(pull, seconds=0.5, **peg):
     """Return the estimator of an arm that rests under a pull towards the peg, and the arm."""
-    model = arm()
+    model = arm(**peg)
     u = np.array([pull])
     robot = sd.Simulator(model, q=sd.equilibrium(model, u=u).q)
     estimator = sd.Estimator(model, GIVEN)
@@ -54,6 +54,20 @@ def test_a_touch_is_told_by_the_shape_and_the_place_along_the_arm():
     assert abs(found.position[2] - where[2]) < 0.01
     force = real.force @ real.normals
     assert found.push.value == pytest.approx(force, abs=0.25 * np.linalg.norm(force))
+
+
+@pytest.mark.parametrize('z', [0.09, 0.13, 0.17])
+def test_where_all_places_of_a_segment_explain_alike_that_nearest_to_the_shape_is_told(z):
+    """A force across the first segment bends it alike from anywhere: the gap says where it is."""
+    estimator, robot = touched(15.0, x=0.0505, z=z)
+    real = sd.contacts(robot.model, q=robot.q)
+    assert {one for (one, _), force in zip(real.bodies, real.force) if force > 0.0} == {'s0'}
+    found = estimator.contact()
+    assert found.other == 'peg' and found.body == 's0'
+    where = (real.force @ real.points) / real.force.sum()
+    assert abs(found.position[2] - where[2]) < 0.006
+    force = real.force @ real.normals
+    assert found.push.value[0] == pytest.approx(force[0], rel=0.3)
 
 
 def test_an_arm_that_hits_a_wall_is_followed_if_contact_is_predicted():
