@@ -70,6 +70,45 @@ def test_where_all_places_of_a_segment_explain_alike_that_nearest_to_the_shape_i
     assert found.push.value[0] == pytest.approx(force[0], rel=0.3)
 
 
+@pytest.mark.parametrize(('x', 'z'), [(0.0505, 0.13), (0.056, 0.33), (0.07, 0.5)])
+def test_the_momentum_observer_tells_a_touch_by_shape_and_place(x, z):
+    """On each segment of an arm that is drawn against a peg, body, place and force are right."""
+    model, u = arm(x, z), np.array([15.0])
+    robot = sd.Simulator(model, q=sd.equilibrium(model, u=u).q)
+    observer = sd.MomentumObserver(model)
+    observer.begin(0.0, robot.q, robot.qd)
+    for k in range(1, 301):
+        robot.step(u, PERIOD)
+        observer(PERIOD * k, robot.q, robot.qd, u)
+    real = sd.contacts(model, q=robot.q)
+    force = real.force @ real.normals
+    where = (real.force @ real.points) / real.force.sum()
+    found = observer.contact()
+    (body,) = {one for (one, _), f in zip(real.bodies, real.force) if f > 0.0}
+    assert (found.body, found.other) == (body, 'peg') and found.share > 0.98
+    axis = where + 0.02 * force / np.linalg.norm(force)  # a radius into the arm
+    assert np.linalg.norm(found.position - axis) < 0.004
+    assert found.force == pytest.approx(force, abs=0.1 * np.linalg.norm(force))
+    elsewhere = observer.contact([('s2', None)])
+    assert elsewhere.other is None and elsewhere.share < 0.95 or body == 's2'
+
+
+def test_a_push_far_from_every_shape_is_told_where_it_is_by_the_momentum_observer():
+    """A force on the tip is not put to a peg that the first segment is near."""
+    model, pull = arm(0.052, 0.13), {'s2': sd.Wrench([0, 0, 0, 0.0, 0.3, 0], None, 'base')}
+    robot, observer = sd.Simulator(model), sd.MomentumObserver(model)
+    observer.begin(0.0, robot.q, robot.qd)
+    for k in range(1, 201):
+        robot.step([0.0], PERIOD, pull)
+        observer(PERIOD * k, robot.q, robot.qd, [0.0])
+    found = observer.contact()
+    assert found.body == 's2' and found.point is None and found.other is None
+    assert found.force == pytest.approx([0.0, 0.3, 0.0], abs=0.02)
+    for given in ({'places': []}, {'within': -1.0}):
+        with pytest.raises(ArgumentError, match=next(iter(given))):
+            observer.contact(**given)
+
+
 def test_an_arm_that_hits_a_wall_is_followed_if_contact_is_predicted():
     """A camera on its tip loses it by 5 mm without contact, with it by less than 1 mm."""
     wall = {'name': 'wall', 'type': 'plane', 'point': [0.06, 0.0, 0.0], 'normal': [-1.0, 0.0, 0.0]}
