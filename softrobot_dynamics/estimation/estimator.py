@@ -12,18 +12,11 @@ from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.dynamics.arguments import checked, checked_time
 from softrobot_dynamics.dynamics.calls import jacobian
-from softrobot_dynamics.dynamics.contacts import near_points
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
+from softrobot_dynamics.estimation.contact_places import MaterialPoint, places_along, places_near
 from softrobot_dynamics.estimation.effort_measurements import EffortHistory
 from softrobot_dynamics.estimation.estimates import Estimate, estimate_of, Innovation
-from softrobot_dynamics.estimation.external_wrench import (
-    Contact,
-    find_contact,
-    fit_push,
-    MaterialPoint,
-    places_along,
-    Push,
-)
+from softrobot_dynamics.estimation.external_wrench import Contact, find_contact, fit_push, Push
 from softrobot_dynamics.estimation.filter_state import FilterState, StatePredictor
 from softrobot_dynamics.estimation.kalman_update import KalmanUpdate
 from softrobot_dynamics.estimation.noise_covariance import beginning
@@ -34,13 +27,10 @@ from softrobot_dynamics.estimation.servo_drives import require_estimable
 from softrobot_dynamics.estimation.settings import EstimatorSource, load_estimator
 from softrobot_dynamics.estimation.square_root_filter import covariance_of
 from softrobot_dynamics.model.pickling import Pickleable
-from softrobot_dynamics.schema.bounds import is_number
 
 if TYPE_CHECKING:
     from softrobot_dynamics.dynamics.contacts import NearPoint
     from softrobot_dynamics.model.model import CompiledModel
-
-_NEAR = 0.02  # of the robot's length: gap within which the estimated posture may touch
 
 
 class _Moment(NamedTuple):
@@ -252,7 +242,7 @@ class Estimator(Pickleable):
         Return the :class:`~.external_wrench.Contact` whose force explains most of the newest one.
 
         ``places`` are bodies, each with a material point (3,) [m], None: its tip; by default
-        those of :func:`~.external_wrench.places_along`. The result is as fine as they are spaced.
+        those of :func:`~.contact_places.places_along`. The result is as fine as they are spaced.
         Where the model has an environment, points whose gap to it is at most ``within`` [m] at the
         estimated posture, by default 2 % of the robot's length, are tried before these, and the
         contact names the shape. Raises ArgumentError.
@@ -263,8 +253,7 @@ class Estimator(Pickleable):
         if places is None:
             self._places = self._places or places_along(model)
             places = self._places
-            far = _NEAR * model.scales.length if within is None else _length('within', within)
-            near = near_points(model, x[: model.n], far, state.time)
+            near = places_near(model, x[: model.n], state.time, within)
         return find_contact(model, x, self.push, places, near)
 
     def observability(
@@ -354,12 +343,6 @@ def _factor(covariance: ArrayLike, size: int) -> Matrix:
     except np.linalg.LinAlgError:
         raise ArgumentError('covariance', covariance, 'a positive definite matrix') from None
     return factor
-
-
-def _length(name: str, value: float) -> float:
-    if not (is_number(value) and value >= 0.0):
-        raise ArgumentError(name, value, 'a length >= 0 [m]')
-    return float(value)
 
 
 def _time_of(moment: _Moment) -> float:

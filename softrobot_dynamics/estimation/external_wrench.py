@@ -7,20 +7,16 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.dynamics.arguments import checked
-from softrobot_dynamics.dynamics.calls import frame, jacobian, placement
+from softrobot_dynamics.dynamics.calls import frame
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.estimation.contact_places import ALIKE, MaterialPoint, nearest_alike
 
 if TYPE_CHECKING:
     from softrobot_dynamics.dynamics.contacts import NearPoint
     from softrobot_dynamics.model.model import CompiledModel
 
-MaterialPoint = tuple[str, ArrayLike | None]  # a body and a material point (3,) [m], None: its tip
-
-_ALONG = 0.25, 0.5, 0.75  # of the way from a body's joint to its tip
-_NEAR = 1e-6  # of the robot's length, a way that is none
 _SEEN = 1e-9  # of what is seen best: what is seen less than that is not seen
 _BETTER = 9.0  # of ``square``: an explanation without a known shape must be better by 3 sigma
 
@@ -96,41 +92,6 @@ def _square(weights: Matrix, force: Vector, still: Matrix) -> tuple[float, int]:
     return float(along @ (along / values[seen])), int(seen.sum())
 
 
-def places_along(model: CompiledModel) -> list[MaterialPoint]:
-    """
-    Return the tips of all bodies, and points at a quarter, a half and three quarters of them.
-
-    That is from its joint straight to the tip at rest or, where the tip is at the joint as that of
-    a rigid body may be, to the joints of the next bodies; where the body has matter with a frame.
-    """
-    places: list[MaterialPoint] = []
-    for body, ends in _ends(model).items():
-        for end in ends:
-            for share in _ALONG:
-                point = tuple(float(x) for x in share * end)
-                try:
-                    jacobian(model, q=model.q0, body=body, point=point)
-                except ArgumentError:
-                    continue  # no matter there, or none that has a frame
-                places.append((body, point))
-        places.append((body, None))
-    return places
-
-
-def _ends(model: CompiledModel) -> dict[str, list[Vector]]:
-    """Return where bodies lead to, from their joints and in the frames of these [m]."""
-    placed, found = placement(model, model.q0), {}
-    parents = [module.parent for module in model.description.modules]
-    joints = [placed.joint(i) for i in range(len(parents))]
-    for i, (body, (R, origin)) in enumerate(zip(model.body_names, joints)):
-        next_ones = [joints[k][1] for k, parent in enumerate(parents) if parent == i]
-        ends = [R.T @ (end - origin) for end in (placed.pose(i)[:3, 3], *next_ones)]
-        least = _NEAR * model.scales.length
-        far = [end for end in ends if np.linalg.norm(end) > least]
-        found[body] = far[:1] if np.linalg.norm(ends[0]) > least else far
-    return found
-
-
 def find_contact(
     model: CompiledModel,
     x: Vector,
@@ -142,14 +103,20 @@ def find_contact(
     Return the :class:`Contact` of a state x (q first), by the push at each of some places.
 
     Points that are ``near`` a shape of the surroundings come first: another place is told only if
-    it explains the force better by 3 sigma.
+    it explains the force better by 3 sigma. Among near points that explain it as well as the best
+    one, to 1 % and 3 sigma, that with the smallest gap is told: along a body of few coordinates a
+    force does the same at many places.
     """
     if not len(places) and not len(near):
         raise ArgumentError('places', places, 'at least one')
     found = [(body, point, None, push(body, point=point)) for body, point in places]
     known = [(p.body, p.point, p.other, push(p.body, point=p.point)) for p in near]
+    if known:
+        most = max(_score(each[3]) for each in known)
+        margin = min(_BETTER, ALIKE * max(most, 0.0))
+        known = [known[nearest_alike([_score(each[3]) for each in known], near, margin)]]
     body, point, other, best = max(
-        [*found, *known], key=lambda each: _score(each[3]) + _BETTER * (each[2] is not None)
+        [*known, *found], key=lambda each: _score(each[3]) + _BETTER * (each[2] is not None)
     )
     there: Any = None if point is None else checked('point', point, (3,))
     position = frame(model, q=x[: model.n], body=body, point=there)[:3, 3]

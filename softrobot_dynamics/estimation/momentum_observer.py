@@ -18,6 +18,7 @@ soft bodies have too much of: D times the way is exact.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import math
 from typing import NamedTuple, TYPE_CHECKING
 
@@ -25,15 +26,37 @@ import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.dynamics.arguments import checked, checked_time, require_finite
+from softrobot_dynamics.dynamics.calls import frame as frame_at
 from softrobot_dynamics.dynamics.calls import jacobian
 from softrobot_dynamics.dynamics.command_conversion import HeldCables
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.estimation.contact_places import (
+    ALIKE,
+    MaterialPoint,
+    nearest_alike,
+    places_along,
+    places_near,
+)
 from softrobot_dynamics.model.closures import require_tree
 from softrobot_dynamics.recursion.singular_mass import accelerations
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
+
+
+_MORE = 0.05  # of the force: what a place without a known shape must explain more
+
+
+class ObservedContact(NamedTuple):
+    """A place on a robot, and the force there that explains most, in the axes of the base."""
+
+    body: str
+    point: Vector | None  # (3,) [m] the material point, None: the body's tip
+    position: Vector  # (3,) [m] where that is, base frame
+    force: Vector  # (3,) [N]
+    share: float  # of the force on the robot that this explains, squared and weighed: 0 to 1
+    other: str | None = None  # the shape of the surroundings that it touches there, if known
 
 
 class _Instant(NamedTuple):
@@ -67,6 +90,7 @@ class MomentumObserver:
         positioned = bool(model.positioned.any())
         self._cables = HeldCables(model, self._evaluate.robot) if positioned else None
         self._rest = np.zeros(model.n)
+        self._places: list[MaterialPoint] = []
         self.begin(0.0)
 
     def begin(self, t: float, q: ArrayLike | None = None, qd: ArrayLike | None = None) -> None:
@@ -114,13 +138,55 @@ class MomentumObserver:
         ``covariance`` (n, n) where nothing pushes; by default M, whatever units coordinates have.
         What does not move the robot is zero. Raises ArgumentError, SingularMassError.
         """
-        q, n = self._last.q, self.model.n
-        J = jacobian(self.model, q=q, body=body, point=point, frame=frame)
-        J = J if moment else J[3:]
+        J = jacobian(self.model, q=self._last.q, body=body, point=point, frame=frame)
+        return self._explain(J if moment else J[3:], covariance)[0]
+
+    def contact(
+        self,
+        places: Sequence[MaterialPoint] | None = None,
+        *,
+        within: float | None = None,
+        covariance: ArrayLike | None = None,
+    ) -> ObservedContact:
+        """
+        Return the :class:`ObservedContact` whose force explains most of the newest one.
+
+        ``places`` and ``within`` are those of :meth:`~.estimator.Estimator.contact`, the
+        ``covariance`` is that of :meth:`push`. Where the model has an environment, a place that is
+        not near it is told only if it explains 5 % of the force more than those that are; of near
+        ones that explain as much, to 1 %, that with the smallest gap is told. Raises
+        ArgumentError, SingularMassError.
+        """
+        q, near = self._last.q, []
+        if places is None:
+            self._places = self._places or places_along(self.model)
+            places, near = self._places, places_near(self.model, q, self._last.t, within)
+        if not places:
+            raise ArgumentError('places', places, 'at least one')
+        body, point, other = *max(places, key=lambda each: self._share(each, covariance)), None
+        share = self._share((body, point), covariance)
+        if near:
+            shares = [self._share((each.body, each.point), covariance) for each in near]
+            k = nearest_alike(shares, near, ALIKE * max(shares))
+            if shares[k] >= share - _MORE:
+                body, point, other, share = near[k].body, near[k].point, near[k].other, shares[k]
+        force = self.push(body, point=point, covariance=covariance)
+        there = None if point is None else checked('point', point, (3,))
+        position = frame_at(self.model, q=q, body=body, point=there)[:3, 3]
+        return ObservedContact(body, there, position, force, share, other)
+
+    def _share(self, place: MaterialPoint, covariance: ArrayLike | None) -> float:
+        """Return the share of the newest force that a force at a place explains."""
+        J = jacobian(self.model, q=self._last.q, body=place[0], point=place[1], frame='base')
+        return self._explain(J[3:], covariance)[1]
+
+    def _explain(self, J: Matrix, covariance: ArrayLike | None) -> tuple[Vector, float]:
+        """Return what explains the newest force with a Jacobian J (k, n) best, and its share."""
+        n = self.model.n
         wrench = np.repeat([self.model.scales.length, 1.0], 3)[-len(J) :]  # its units
         J = wrench[:, None] * J
         if covariance is None:
-            M = self._evaluate(q, self._rest).M
+            M = self._evaluate(self._last.q, self._rest).M
             columns = [accelerations(self.model, M, column) for column in (*J, self.force)]
         else:
             P = checked('covariance', covariance, (n, n))
@@ -128,9 +194,11 @@ class MomentumObserver:
                 columns = list(np.linalg.solve(P, np.vstack([J, self.force]).T).T)
             except np.linalg.LinAlgError:
                 raise ArgumentError('covariance', covariance, 'a matrix of full rank') from None
-        inverse = np.linalg.pinv(J @ np.transpose(columns[:-1]), hermitian=True)
-        found: Vector = wrench * (inverse @ (J @ columns[-1]))
-        return found
+        along = J @ columns[-1]
+        fitted = np.linalg.pinv(J @ np.transpose(columns[:-1]), hermitian=True) @ along
+        whole = float(self.force @ columns[-1])
+        share = min(1.0, float(along @ fitted) / whole) if whole > 0.0 else 0.0
+        return wrench * fitted, share
 
     def _evaluate_at(self, t: float, q: ArrayLike, qd: ArrayLike) -> _Instant:
         """Return the robot at a time; ArgumentError."""

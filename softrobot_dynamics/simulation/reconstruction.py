@@ -67,6 +67,7 @@ class Reconstruction:
         self._taken, self._from = np.array(shared, dtype=int).reshape(-1, 2).T
         self._free = np.setdiff1d(np.arange(model.n), self._taken)
         reach = np.linalg.norm(self._own(model.q0)[1], axis=1).max()
+        reach = reach or model.scales.length  # of a slide at its base
         self._weights = np.tile(np.repeat([1.0, 1.0 / reach], 3), sum(counts.values()))
         self.begin()
 

@@ -14,7 +14,6 @@ from softrobot_dynamics.annotations import Vector
 _TRIES = 24  # of which each clears one overlap
 _FARTHER = 3.0  # [pt] that the name of an axis goes away from numbers in one try
 _SMALLER = 0.95  # of the zoom, in one try, where a text is outside the picture
-_BARE = 0.9  # of the box of a text, without what is empty around it
 
 
 class _Text(NamedTuple):
@@ -61,7 +60,7 @@ def _texts(axes: Axes3D) -> list[_Text]:
 def _overlapping(texts: Sequence[_Text]) -> tuple[_Text, _Text] | None:
     """Return the first two texts that cover each other."""
     for one, other in combinations(texts, 2):
-        if one.box.shrunk(_BARE, _BARE).overlaps(other.box.shrunk(_BARE, _BARE)):
+        if one.box.overlaps(other.box):
             return one, other
     return None
 

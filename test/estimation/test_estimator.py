@@ -14,7 +14,7 @@ from softrobot_dynamics.errors import (
     UnknownNameError,
 )
 from softrobot_dynamics.estimation.command_history import CommandHistory
-from softrobot_dynamics.estimation.external_wrench import places_along
+from softrobot_dynamics.estimation.contact_places import places_along
 from softrobot_dynamics.estimation.sensor_simulation import SimulatedSensors
 from softrobot_dynamics.references.piecewise import constant
 from support.robots import compiled

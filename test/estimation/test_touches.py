@@ -23,14 +23,14 @@ PEG = {'name': 'peg', 'type': 'sphere', 'centre': [0.056, 0.0, 0.33], 'radius': 
 
 
 @functools.cache
-def arm():
-    """Return the model of an arm that may touch a peg beside its second segment."""
-    return rods([PEG], friction=0.0)
+def arm(x=0.056, z=0.33):
+    """Return the model of an arm that may touch a peg, by default beside its second segment."""
+    return rods([{**PEG, 'centre': [x, 0.0, z]}], friction=0.0)
 
 
-def touched(pull, seconds=0.5):
+def touched(pull, seconds=0.5, **peg):
     """Return the estimator of an arm that rests under a pull towards the peg, and the arm."""
-    model = arm()
+    model = arm(**peg)
     u = np.array([pull])
     robot = sd.Simulator(model, q=sd.equilibrium(model, u=u).q)
     estimator = sd.Estimator(model, GIVEN)
@@ -54,6 +54,59 @@ def test_a_touch_is_told_by_the_shape_and_the_place_along_the_arm():
     assert abs(found.position[2] - where[2]) < 0.01
     force = real.force @ real.normals
     assert found.push.value == pytest.approx(force, abs=0.25 * np.linalg.norm(force))
+
+
+@pytest.mark.parametrize('z', [0.09, 0.13, 0.17])
+def test_where_all_places_of_a_segment_explain_alike_that_nearest_to_the_shape_is_told(z):
+    """A force across the first segment bends it alike from anywhere: the gap says where it is."""
+    estimator, robot = touched(15.0, x=0.0505, z=z)
+    real = sd.contacts(robot.model, q=robot.q)
+    assert {one for (one, _), force in zip(real.bodies, real.force) if force > 0.0} == {'s0'}
+    found = estimator.contact()
+    assert found.other == 'peg' and found.body == 's0'
+    where = (real.force @ real.points) / real.force.sum()
+    assert abs(found.position[2] - where[2]) < 0.006
+    force = real.force @ real.normals
+    assert found.push.value[0] == pytest.approx(force[0], rel=0.3)
+
+
+@pytest.mark.parametrize(('x', 'z'), [(0.0505, 0.13), (0.056, 0.33), (0.07, 0.5)])
+def test_the_momentum_observer_tells_a_touch_by_shape_and_place(x, z):
+    """On each segment of an arm that is drawn against a peg, body, place and force are right."""
+    model, u = arm(x, z), np.array([15.0])
+    robot = sd.Simulator(model, q=sd.equilibrium(model, u=u).q)
+    observer = sd.MomentumObserver(model)
+    observer.begin(0.0, robot.q, robot.qd)
+    for k in range(1, 301):
+        robot.step(u, PERIOD)
+        observer(PERIOD * k, robot.q, robot.qd, u)
+    real = sd.contacts(model, q=robot.q)
+    force = real.force @ real.normals
+    where = (real.force @ real.points) / real.force.sum()
+    found = observer.contact()
+    (body,) = {one for (one, _), f in zip(real.bodies, real.force) if f > 0.0}
+    assert (found.body, found.other) == (body, 'peg') and found.share > 0.98
+    axis = where + 0.02 * force / np.linalg.norm(force)  # a radius into the arm
+    assert np.linalg.norm(found.position - axis) < 0.004
+    assert found.force == pytest.approx(force, abs=0.1 * np.linalg.norm(force))
+    elsewhere = observer.contact([('s2', None)])
+    assert elsewhere.other is None and elsewhere.share < 0.95 or body == 's2'
+
+
+def test_a_push_far_from_every_shape_is_told_where_it_is_by_the_momentum_observer():
+    """A force on the tip is not put to a peg that the first segment is near."""
+    model, pull = arm(0.052, 0.13), {'s2': sd.Wrench([0, 0, 0, 0.0, 0.3, 0], None, 'base')}
+    robot, observer = sd.Simulator(model), sd.MomentumObserver(model)
+    observer.begin(0.0, robot.q, robot.qd)
+    for k in range(1, 201):
+        robot.step([0.0], PERIOD, pull)
+        observer(PERIOD * k, robot.q, robot.qd, [0.0])
+    found = observer.contact()
+    assert found.body == 's2' and found.point is None and found.other is None
+    assert found.force == pytest.approx([0.0, 0.3, 0.0], abs=0.02)
+    for given in ({'places': []}, {'within': -1.0}):
+        with pytest.raises(ArgumentError, match=next(iter(given))):
+            observer.contact(**given)
 
 
 def test_an_arm_that_hits_a_wall_is_followed_if_contact_is_predicted():

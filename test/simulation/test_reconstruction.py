@@ -147,3 +147,18 @@ def test_equal_seeds_move_equally():
     runs = [loop(arm(2), 0.3, noise=1e-4, seed=3)[1] for _ in range(2)]
     assert runs[0].q.tobytes() == runs[1].q.tobytes()
     assert runs[0].q_heard.tobytes() == runs[1].q_heard.tobytes()
+
+
+def test_a_robot_whose_tip_is_at_its_base_is_measured_among_objects():
+    """A ram that starts at the origin has its position, beside an object, without a warning."""
+    ram = {
+        'name': 'ram',
+        'joint': {'type': 'prismatic', 'axis': [1.0, 0.0, 0.0]},
+        'body': {'type': 'rigid', 'mass': 1.0, 'tip': {'xyz': [0.0, 0.0, 0.0]}},
+    }
+    model = sd.compile_model(sd.load_robot({'name': 'ram', 'bodies': [ram]}))
+    ball = {'name': 'ball', 'mass': 1.0, 'shape': {'type': 'sphere', 'radius': 0.1}}
+    plant = sd.compile_model(sd.surround(model.description, {'objects': [ball]}))
+    with np.errstate(all='raise'):
+        found, rates = all_fitted(model, plant)(np.full(7, 0.3), np.full(7, 0.2))
+    assert found == pytest.approx([0.3]) and rates == pytest.approx([0.2])

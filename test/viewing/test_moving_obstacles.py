@@ -83,7 +83,7 @@ def test_a_film_shows_obstacles_move(model, tmp_path):
 
 
 def test_a_recording_is_played_with_its_time(model, monkeypatch):
-    """What is played has the time of the simulation, not that since the recording began."""
+    """A moment that is played has the simulation's time, not that since the record began."""
     pytest.importorskip('viser')
     from softrobot_dynamics.viewing.browser import Browser
 
