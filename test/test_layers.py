@@ -178,7 +178,7 @@ def ordered(needs):
 
 
 def test_every_part_has_a_layer():
-    """Each file and folder of the package is in exactly one layer, and all names of layers exist."""
+    """Each file and folder of the package is in exactly one layer; layers name no others."""
     there = {part(module_of(file)) for file in FILES} - {''}
     named = [each for parts in LAYERS for each in parts]
     assert len(named) == len(set(named))
