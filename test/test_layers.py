@@ -330,6 +330,31 @@ def test_class_names_are_unique():
     assert [name for name, count in names.items() if count > 1] == []
 
 
+FIELD_TERMS = {
+    'belief': 'filter state', 'bends': 'second derivatives', 'findings': 'estimates',
+    'gathering': 'derivative backward pass', 'gauging': 'effort noise', 'guidance': 'references',
+    'judging': 'state validation', 'laps': 'periodic paths', 'lookups': 'kernel cache',
+    'outlets': 'publishers', 'restless': 'unstable zero dynamics', 'rubbing': 'friction',
+    'stillness': 'noise covariance', 'strides': 'time grid', 'tally': 'statistics',
+}  # fmt: skip
+"""Words that names of modules, classes and functions avoid, and the field's terms for them."""
+
+
+def test_names_are_terms_of_the_field():
+    """No module, class or function is named by a word for which the field has a term."""
+    names = [(module_of(file), file.stem) for file in FILES]
+    for file in FILES:
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ClassDef | ast.FunctionDef):
+                names.append((module_of(file), node.name))
+    found = [
+        (module, name, FIELD_TERMS[word])
+        for module, name in names
+        for word in FIELD_TERMS.keys() & set(re.sub(r'([A-Z])', r'_\1', name).lower().split('_'))
+    ]
+    assert found == []
+
+
 def test_annotations_of_parameters_say_their_types():
     """Of all parameters that are annotated less than 3 % are `Any`, which nothing checks."""
     count, untyped = 0, Counter()
