@@ -206,7 +206,7 @@ def test_a_state_that_only_the_controller_recorded_is_left_out():
     assert len(run.t) == 299 and np.array_equal(run.y, controller['y'][:299])
 
 
-def test_a_loop_that_fails_from_its_first_tick_says_so():
+def test_a_loop_that_fails_from_its_first_tick_is_reported():
     """A loop that fails from its first tick is reported with its mode."""
     simulation, controller = recordings()
     controller['mode'][:] = 2
