@@ -101,7 +101,7 @@ WATCHERS = {'demo.monitor'}
 SHELL = {
     'viewing', 'evaluation', 'nodes', 'demo', 'studies', 'reproduce', 'checking', 'cli',
 }  # fmt: skip
-"""Rooms around the core, which may import packages of extras."""
+"""Packages around the core, which may import packages of extras."""
 
 EXTRAS = {'meshio', 'mcap', 'rosbags', 'zstandard'}
 """Packages of an extra that the core imports where a robot asks for them, and says so if not."""
@@ -163,9 +163,9 @@ def layer(module):
     return next(i for i, parts in enumerate(LAYERS) if part(module) in parts)
 
 
-def room(module, rooms):
+def folder_of(module, folders):
     """Return the folder that a module is in."""
-    return module if module in rooms else module.rpartition('.')[0]
+    return module if module in folders else module.rpartition('.')[0]
 
 
 def ordered(needs):
@@ -178,7 +178,7 @@ def ordered(needs):
 
 
 def test_every_part_has_a_layer():
-    """Each file and folder of the package is in exactly one layer, and no layer names a ghost."""
+    """Each file and folder of the package is in exactly one layer; layers name no others."""
     there = {part(module_of(file)) for file in FILES} - {''}
     named = [each for parts in LAYERS for each in parts]
     assert len(named) == len(set(named))
@@ -199,18 +199,18 @@ def test_packages_import_only_what_is_listed():
 
 def test_folders_of_a_package_do_not_import_each_other():
     """A folder imports files of the folders above it, but no sibling folder."""
-    rooms = {module_of(file) for file in FILES if file.name == '__init__.py'}
+    folders = {module_of(file) for file in FILES if file.name == '__init__.py'}
     crossing = []
     for a, b in pairs():
-        here, there = room(a, rooms), room(b, rooms)
-        together = here.startswith(f'{there}.') or there.startswith(f'{here}.') or here == there
-        if part(a) == part(b) and not together:
+        here, there = folder_of(a, folders), folder_of(b, folders)
+        nested = here.startswith(f'{there}.') or there.startswith(f'{here}.') or here == there
+        if part(a) == part(b) and not nested:
             crossing.append((a, b))
     assert crossing == []
 
 
-def test_controllers_import_only_stepping_of_the_simulation():
-    """Controllers import only `stepping` of the simulation."""
+def test_controllers_import_two_integrator_modules_of_the_simulation():
+    """Controllers import only two integrator modules of the simulation."""
     used = {b for a, b in pairs() if part(a) == 'controllers' and part(b) == 'simulation'}
     known = {'simulation.integrators.contract', 'simulation.integrators.exponential'}
     assert used == known
@@ -250,11 +250,11 @@ def test_examples_use_public_names_only(file):
 
 def test_folders_have_no_import_cycle():
     """Folders can be ordered by their imports, those inside functions included."""
-    rooms = {module_of(file) for file in FILES if file.name == '__init__.py'}
-    waiting = {each: set() for each in rooms}
+    folders = {module_of(file) for file in FILES if file.name == '__init__.py'}
+    waiting = {each: set() for each in folders}
     for a, b in pairs():
-        if '.' in a and '.' in b and room(a, rooms) != room(b, rooms):
-            waiting[room(a, rooms)].add(room(b, rooms))
+        if '.' in a and '.' in b and folder_of(a, folders) != folder_of(b, folders):
+            waiting[folder_of(a, folders)].add(folder_of(b, folders))
     assert ordered(waiting)
 
 
@@ -328,6 +328,31 @@ def test_class_names_are_unique():
         if isinstance(node, ast.ClassDef)
     )
     assert [name for name, count in names.items() if count > 1] == []
+
+
+FIELD_TERMS = {
+    'belief': 'filter state', 'bends': 'second derivatives', 'findings': 'estimates',
+    'gathering': 'derivative backward pass', 'gauging': 'effort noise', 'guidance': 'references',
+    'judging': 'state validation', 'laps': 'periodic paths', 'lookups': 'kernel cache',
+    'outlets': 'publishers', 'restless': 'unstable zero dynamics', 'rubbing': 'friction',
+    'stillness': 'noise covariance', 'strides': 'time grid', 'tally': 'statistics',
+}  # fmt: skip
+"""Words that names of modules, classes and functions avoid, and the field's terms for them."""
+
+
+def test_names_are_terms_of_the_field():
+    """No module, class or function is named by a word for which the field has a term."""
+    names = [(module_of(file), file.stem) for file in FILES]
+    for file in FILES:
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ClassDef | ast.FunctionDef):
+                names.append((module_of(file), node.name))
+    found = [
+        (module, name, FIELD_TERMS[word])
+        for module, name in names
+        for word in FIELD_TERMS.keys() & set(re.sub(r'([A-Z])', r'_\1', name).lower().split('_'))
+    ]
+    assert found == []
 
 
 def test_annotations_of_parameters_say_their_types():

@@ -17,14 +17,14 @@ from softrobot_dynamics.description.add_surroundings import surround
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.evaluation import records, tracking
+from softrobot_dynamics.evaluation import records, tracking, tracking_files
 from softrobot_dynamics.evaluation.objects import object_outcomes
 from softrobot_dynamics.evaluation.overload import OVERLOADED
 from softrobot_dynamics.evaluation.report_contents import Report, RunPlan
+from softrobot_dynamics.evaluation.report_table import rows
 from softrobot_dynamics.evaluation.targets import targets_of
 from softrobot_dynamics.evaluation.terminal import Display
 from softrobot_dynamics.evaluation.units import in_words
-from softrobot_dynamics.loops.command_timing import timing_in_words
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.viewing.shapes import reach_of
 
@@ -197,7 +197,7 @@ def conclude(
         figures = report.figures
         table, written = list(rows(report)), _write(report, folder, shown, picture)
     if json_file is not None:
-        tracking.write_json(Path(json_file), figures)
+        tracking_files.write_json(Path(json_file), figures)
     causes = [words for words in figures.lapses if words.startswith(OVERLOADED)]
     for words in causes:
         shown.say(words)
@@ -237,7 +237,7 @@ def log_ends(folder: Path) -> Iterator[str]:
 
 def _write(report: Report, folder: Path, shown: Display, picture: bool) -> Any:
     """Write the ticks, and the picture if wanted; return the names of the files."""
-    tracking.write_csv(folder / TICKS, report.run, report.controlled, report.tips)
+    tracking_files.write_csv(folder / TICKS, report.run, report.controlled, report.tips)
     if not (picture and len(report.run.t) and np.isfinite(report.run.q).all()):
         return [TICKS]
     with shown.stage('drawing'):
@@ -255,48 +255,3 @@ def draw(report: Report, path: str | PathLike[str]) -> bool:
         return False
     draw_report(report, path)
     return True
-
-
-def rows(report: Report) -> Iterator[tuple[str, str]]:
-    """Yield the figures as (name, value in words)."""
-    figures, model = report.figures, report.model
-    if report.tips is not None:
-        yield (
-            'tip error, RMS and peak',
-            _two(figures.tip_rms_m, figures.tip_peak_m, 'm') + _of_way(figures.tip_share),
-        )
-    units = {model.outputs[i].unit for i in report.controlled}
-    if len(units) == 1:
-        errors = _two(figures.y_rms, figures.y_peak, *units)
-        yield 'output error, RMS and peak', errors + _of_way(figures.y_share)
-    elif figures.y_share is not None:  # nothing to compare them by but the way of each
-        yield 'output error, RMS', f'{figures.y_share:.2%} of its way'
-    if report.unseen and figures.y_share is not None:
-        yield 'not seen to follow', ', '.join(report.unseen)
-    if report.plant:
-        yield 'simulated robot', f'not as the model: {report.plant}'
-    yield 'rate', _words(figures.rate_hz, '{:.1f} Hz')
-    trip = figures.round_trip_us
-    yield (
-        'round trip p50 / p99 / max',
-        ' / '.join(_words(x, '{:.0f}') for x in trip.values()) + ' us',
-    )
-    timing = figures.command_timing
-    yield 'commands', '-' if timing is None else timing_in_words(timing, figures.bus_rate_hz)
-    yield 'missed ticks', f'{figures.missed_ticks} of {figures.ticks}'
-    yield 'ticks with a command at a limit', _words(figures.saturated_share, '{:.1%}')
-
-
-def _words(value: float | None, form: str) -> str:
-    return '-' if value is None else form.format(value)
-
-
-def _of_way(share: float | None) -> str:
-    return '' if share is None else f' ({share:.2%} of its way)'
-
-
-def _two(first: float | None, second: float | None, unit: str) -> str:
-    """Return two values of a unit in words."""
-    if first is None or second is None:
-        return 'none: no output followed a reference for long enough to be evaluated'
-    return f'{in_words(first, unit)}, {in_words(second, unit)}'

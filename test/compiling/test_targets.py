@@ -89,7 +89,7 @@ def test_code_of_a_level_is_for_the_options_it_was_made_with(monkeypatch, name, 
     assert not set(targets.keys_of(X86)) & set(here)
 
 
-def test_a_process_told_of_a_level_makes_what_the_level_is_asked_for(monkeypatch):
+def test_a_process_with_the_variables_of_a_level_compiles_for_its_key(monkeypatch):
     """A process with a level's variables keeps programs under the key that others look for."""
     variables = X86.variables()
     monkeypatch.setattr(numba.config, 'CPU_NAME', variables['NUMBA_CPU_NAME'])

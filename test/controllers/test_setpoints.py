@@ -57,7 +57,7 @@ def test_a_joint_follows_a_reference_through_a_drive_of_its_own(command, bandwid
 
 @pytest.mark.parametrize('command', ['position', 'velocity'])
 @pytest.mark.parametrize('share', [0.7, 1.4])
-def test_a_drive_that_is_faster_or_slower_than_said_leaves_a_lag_and_no_oscillation(
+def test_a_drive_that_is_faster_or_slower_than_known_leaves_a_lag_and_no_oscillation(
     command, share
 ):
     """A drive of another lag than known leaves an error of that lag times speed, none at rest."""

@@ -56,7 +56,7 @@ def test_the_demo_holds_and_tracks_its_circle(tmp_path):
 
 
 @pytest.mark.alone
-def test_a_demo_chooses_a_rate_that_the_machine_holds_and_says_so(tmp_path):
+def test_a_demo_chooses_and_reports_a_rate_that_the_machine_holds(tmp_path):
     """Without `--rate` a demo picks a rate that the machine holds, and reports an overload."""
     said, content = demo(tmp_path, '--no-plot')
     (rate,) = [float(each) for each in re.findall(r'the demo runs at (\d+) Hz', said)]

@@ -70,7 +70,7 @@ def test_the_robot_of_a_demo_is_that_of_the_flag_the_file_or_the_usual_one(tmp_p
     assert robot == 'ur10e' and 'robot: toy in the parameter file' in remark
 
 
-def test_commands_in_parts_of_a_demo_are_heard_by_the_robot(plan):
+def test_commands_in_parts_of_a_demo_reach_the_robot(plan):
     """The simulated robot hears the parts that the parameter file gives the controller alone."""
     first, second = load_robot('double_pendulum').actuator_names
     parts = f'command_topics: [one, two], commands.one.actuators: [{first}], '

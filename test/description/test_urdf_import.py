@@ -509,7 +509,7 @@ def test_an_inertia_of_no_body_is_repaired_on_demand_and_named(tmp_path, capsys,
 
 
 @pytest.mark.quick
-def test_names_that_change_are_told(tmp_path, capsys):
+def test_names_that_change_are_printed(tmp_path, capsys):
     """An import that changes names of the URDF prints old and new ones."""
     status, _ = imported(tmp_path, TREE.replace('name="push"', 'name="push.1"'))
     out = capsys.readouterr().out

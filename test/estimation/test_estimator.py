@@ -150,7 +150,7 @@ def test_places_of_pushes_are_along_segments_and_links():
     assert there == pytest.approx(0.5 * (start + elbow[:3, 3])) and own[-1] is None
 
 
-def test_a_force_that_no_sensor_shows_is_said_to_be_unknown():
+def test_a_force_that_no_sensor_shows_is_reported_as_unknown():
     """A force along an axis that no sensor shows is reported as unknown."""
     model = compiled('double_pendulum')
     names = list(model.coordinate_names)

@@ -80,7 +80,7 @@ def test_without_a_push_none_is_estimated():
     assert 3.5 < sizes[0] / sizes[1] < 4.5 and 3.5 < sizes[1] / sizes[2] < 4.5
 
 
-def test_a_push_is_found_with_the_lag_that_is_told():
+def test_a_push_is_found_with_the_given_lag():
     """In motion the estimate is J^T w behind a first-order lag, to a ten-thousandth."""
     found, true = rigid_run(1e-3, 0.3, wrench=TIP)
     size = np.abs(true).max()

@@ -76,7 +76,7 @@ def test_a_replay_takes_up_what_the_loop_took_up(recording):
     assert (found.ticks, found.safe, found.compared, found.led) == (130, 10, 80, 60 * PERIOD)
 
 
-def test_a_replay_is_told_the_delay_of_states(recording):
+def test_a_replay_applies_the_delay_of_states(recording):
     """Where states became 6 ms older on the way, the law is told so in the replay, too."""
     model = compiled('double_pendulum')
     values = recording.parameters[0][1]

@@ -8,7 +8,7 @@ import json
 import numpy as np
 import pytest
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.evaluation import records, tracking
+from softrobot_dynamics.evaluation import records, tracking, tracking_files
 from softrobot_dynamics.evaluation.targets import targets_of, time_along
 from softrobot_dynamics.evaluation.units import in_words
 from softrobot_dynamics.loops.command_timing import timing_in_words
@@ -206,7 +206,7 @@ def test_a_state_that_only_the_controller_recorded_is_left_out():
     assert len(run.t) == 299 and np.array_equal(run.y, controller['y'][:299])
 
 
-def test_a_loop_that_fails_from_its_first_tick_says_so():
+def test_a_loop_that_fails_from_its_first_tick_is_reported():
     """A loop that fails from its first tick is reported with its mode."""
     simulation, controller = recordings()
     controller['mode'][:] = 2
@@ -314,7 +314,7 @@ def test_json_has_the_keys_and_no_nan(tmp_path):
     """The JSON report has its documented keys, with null for missing values."""
     _, figures = judged(*recordings())
     for some in (figures, tracking.nothing(('killed',))):
-        tracking.write_json(tmp_path / 'figures.json', some)
+        tracking_files.write_json(tmp_path / 'figures.json', some)
         text = (tmp_path / 'figures.json').read_text(encoding='utf-8')
         assert 'NaN' not in text
         content = json.loads(text)
@@ -345,7 +345,7 @@ def test_csv_has_a_line_for_every_tick(tmp_path):
     run = records.join(simulation, controller)
     targets = targets_of(parameters())
     tips = tracking.Tips(targets.points(run.t), targets.points(run.t), targets.sizes())
-    tracking.write_csv(tmp_path / 'ticks.csv', run, [0, 1], tips)
+    tracking_files.write_csv(tmp_path / 'ticks.csv', run, [0, 1], tips)
     with open(tmp_path / 'ticks.csv', encoding='utf-8') as file:
         header, *rows = csv.reader(file)
     assert header == ['t', 'q/q0', 'q/q1', 'u/a0', 'u/a1', 'y/a0', 'y/a1', 'y_d/a0', 'y_d/a1',

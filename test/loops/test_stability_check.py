@@ -88,7 +88,7 @@ def test_a_growth_counts_when_errors_would_have_grown_e_fold():
     assert growth.monitor(loop(-3.0)) == '' and growth.last == -3.0 and len(said) == 1
 
 
-def test_a_growth_that_is_over_when_it_would_count_is_not_told_of():
+def test_a_growth_that_is_over_when_it_would_count_is_not_reported():
     """A robot that passes a place where errors would grow makes no words."""
     said = []
     (growth, time), running = watched(said), loop(2.0)

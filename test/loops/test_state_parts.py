@@ -306,7 +306,7 @@ def test_jitter_and_lost_states_do_not_change_the_moment(monkeypatch):
     assert loop.states.delay == pytest.approx(8 * PERIOD, abs=1.5 * PERIOD)
 
 
-def test_a_part_that_becomes_late_is_told_to_a_law_that_goes_on(monkeypatch):
+def test_a_law_goes_on_with_the_delay_of_a_part_that_becomes_late(monkeypatch):
     """Where a part becomes 6 periods older, and newer again, the law goes on with that delay."""
     drivers = Drivers(monkeypatch, tick='arm', every=(1, 1), shared_clock=True)
     drivers.run_late(4 * SETTLED)

@@ -30,7 +30,7 @@ def put(observer, q, qd=(0.0, 0.0)):
 
 
 @pytest.mark.realtime
-def test_a_simulation_whose_loop_fails_says_so_and_ends(observer, start, tmp_path):
+def test_a_simulation_whose_loop_fails_reports_it_and_ends(observer, start, tmp_path):
     """A simulation whose loop fails ends with an error status and a log line."""
     simulation = start('simulation', robot='faulty')
     observer.until(lambda: observer.states, 'a state')
@@ -144,7 +144,7 @@ def test_a_refused_request_does_not_end_the_loop():
 
 
 @pytest.mark.quick
-def test_a_record_that_cannot_be_written_for_any_reason_says_so(tmp_path):
+def test_a_record_that_cannot_be_written_for_any_reason_reports_it(tmp_path):
     """Any failure to write a record is reported and ends its thread."""
     pytest.importorskip('mcap')
     from softrobot_dynamics.nodes import record_topics

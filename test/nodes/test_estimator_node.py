@@ -151,7 +151,7 @@ def test_estimates_keep_to_simulated_time_at_another_pace(pace, observer, start_
 
 
 @pytest.mark.realtime
-def test_gauges_that_are_silent_or_wrong_are_said_and_states_go_on(
+def test_gauges_that_are_silent_or_wrong_are_reported_and_states_go_on(
     observer, start_arm, tmp_path, estimated
 ):
     """Silent and wrong gauges are reported while commands replace them."""

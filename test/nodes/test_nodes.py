@@ -299,7 +299,7 @@ def test_a_processor_that_is_not_there_is_refused(start, tmp_path):
     assert "'5000' is not a processor of this process, expected one of own, first, second, " in log
 
 
-def test_misspelt_parameters_are_said(start, tmp_path, observer):
+def test_misspelt_parameters_are_reported(start, tmp_path, observer):
     """A warning names each misspelt parameter and its probable name."""
     start('controller', gains__lefd__p=3.0)
     assert observer.change(Transition.TRANSITION_CONFIGURE)

@@ -45,7 +45,7 @@ def all_compiled(tmp_path):
 
 
 @pytest.mark.usefixtures('all_compiled')
-def test_phases_follow_each_other_and_stop_when_they_are_told_to(observer, tmp_path):
+def test_phases_follow_each_other_and_stop_on_a_hold(observer, tmp_path):
     """
     Phases follow each other in diagnostics and log, and stop by order.
 

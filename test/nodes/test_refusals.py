@@ -45,7 +45,7 @@ class Robot:
         self.until(logged, words, **changes)
 
 
-def test_wrong_states_are_said_and_not_followed(observer, start, tmp_path):
+def test_wrong_states_are_reported_and_not_followed(observer, start, tmp_path):
     """Misspelt, wrongly stamped, absurd and missing states are reported and not followed."""
     start('controller', autostart='true', watchdog_periods=100)
     robot = Robot(observer, tmp_path / 'controller.log')

@@ -123,7 +123,7 @@ def test_a_silent_part_is_named_and_the_safe_command_sent(observer, start, tmp_p
 
 
 @pytest.mark.parametrize('velocity', [[], [0.0, np.nan]])
-def test_missing_velocities_are_said(velocity, observer, start, tmp_path):
+def test_missing_velocities_are_reported(velocity, observer, start, tmp_path):
     """A driver without velocities, or with nan, is followed; the log says so with the delay."""
     drivers = Drivers(observer.node)
     given = {key.replace('.', '__'): value for key, value in PARTS.items()}

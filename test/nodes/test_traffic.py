@@ -60,7 +60,9 @@ def say(observer):
     return say
 
 
-def test_huge_messages_are_refused_unread_and_said_in_few_words(observer, start, say, tmp_path):
+def test_huge_messages_are_refused_unread_and_reported_in_few_words(
+    observer, start, say, tmp_path
+):
     """Huge messages on any topic are refused unread, and the loop stays closed."""
     closed_loop(observer, start, watchdog_periods=200)
     logs = {name: tmp_path / f'{name}.log' for name in ('controller', 'simulation')}

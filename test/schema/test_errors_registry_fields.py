@@ -449,7 +449,7 @@ CONTRACTS = {
 
 
 @pytest.mark.parametrize('place', CONTRACTS)
-def test_a_member_of_any_kind_is_told_which_methods_to_write(place):
+def test_missing_methods_of_a_member_of_any_kind_are_named(place):
     """A member of any kind gets one error per missing method, and no NotImplementedError."""
     module, _, name = place.partition(':')
     base, written, asked = getattr(import_module(module), name), {}, set()

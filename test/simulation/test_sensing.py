@@ -73,7 +73,7 @@ def test_a_delay_is_in_whole_periods_with_the_state_s_own_stamp(delay, ticks):
     assert [s and s.stamp for s in states] == [None] * ticks + list(range(20 - ticks))
 
 
-def test_jitter_delays_each_state_otherwise_and_none_is_heard_twice():
+def test_jitter_delays_each_state_differently_and_none_is_sensed_twice():
     """Jitter is uniform, overtaken states are lost, and none is returned twice."""
     states = heard(sensing(delay=1e-3, jitter=3e-3, seed=5), 5000)
     late = np.array([k - s.stamp for k, s in enumerate(states) if s])

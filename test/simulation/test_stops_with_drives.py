@@ -49,7 +49,7 @@ def beyond(command, end):
 @both_kinds
 @both_ends
 @pytest.mark.parametrize('effort', [40.0, STRONG])
-def test_a_joint_told_to_go_beyond_its_stop_stays_at_it(command, end, effort):
+def test_a_joint_commanded_beyond_its_stop_stays_at_it(command, end, effort):
     """A joint commanded beyond its stop rests there, with drive, stop and weight in balance."""
     model = compiled(command, 10.0, effort=effort)
     robot = ActuatedSimulator(model, q=[0.9 * end])
@@ -65,7 +65,7 @@ def test_a_joint_told_to_go_beyond_its_stop_stays_at_it(command, end, effort):
 
 @both_kinds
 @both_ends
-def test_a_joint_told_to_come_back_leaves_its_stop_by_the_law_of_its_drive(command, end):
+def test_a_joint_commanded_back_leaves_its_stop_by_the_law_of_its_drive(command, end):
     """A joint commanded back from its stop moves as one without stops, also against its weight."""
     model = compiled(command, 5.0, effort=STRONG)
     free = compiled(command, 5.0, effort=STRONG, position=[-9.0, 9.0])

@@ -463,7 +463,7 @@ def arguments(controller, folder, *more):
     ]  # fmt: skip
 
 
-def test_the_command_tells_draws_and_writes(controller, tmp_path, capsys):
+def test_the_command_prints_draws_and_writes(controller, tmp_path, capsys):
     """The command prints counts and boundaries, shows progress on stderr and draws a picture."""
     image = pytest.importorskip('matplotlib.image')
     folder = tmp_path / 'out'
