@@ -49,3 +49,18 @@ def test_what_meets_between_two_steps_parts_no_faster_than_it_came(speed, dampin
     assert deepest > 0.4 * speed * 5e-4
     assert fastest <= speed * (1.0 + 1e-9)
     assert simulator.qd[3] > 0.0
+
+
+@pytest.mark.parametrize('gap', [0.0, 2e-4])
+@pytest.mark.parametrize('moving', [1, 2, 3])
+def test_as_many_balls_leave_a_cradle_of_five_as_come(moving, gap):
+    """Speeds go on from ball to ball in impacts that follow each other within a step or two."""
+    sphere = {'type': 'sphere', 'radius': 0.03, 'restitution': 1.0, 'friction': 0.0}
+    places = [(0.06 + gap) * i - (0.2 if i < moving else 0.0) for i in range(5)]
+    balls = [thing(f'o{i}', sphere, (x, 0.0, 0.0)) for i, x in enumerate(places)]
+    start = {f'o{i}/x': [places[i], 1.0] for i in range(moving)}
+    simulator = sd.Simulator(world(balls, gravity=(0.0, 0.0, 0.0), initial=start))
+    for _ in range(350):
+        simulator.step([], 1e-3)
+    expected = [0.0] * (5 - moving) + [1.0] * moving
+    np.testing.assert_allclose(simulator.qd[1::6], expected, atol=1e-9)

@@ -108,6 +108,8 @@ def _take_part(contact, system, q, h, b):
             free[0] += (N[0] * J[j] + N[1] * J[n + j] + N[2] * J[2 * n + j]) * (b.q[j] - q[j])
         if free[0] >= 0.0 and contact.lasting[i] == 0.0:
             continue
+        if contact.restitution[i] > 0.0 and contact.speed[i] > contact.slow:
+            contact.onset[i] = 0.0  # they part: to come back, still overlapping, is another impact
         if contact.onset[i] == 0.0:
             came = -contact.speed[i]
             unseen = contact.gap[i] < 0.0 and came * h > _UNSEEN * contact.reach
