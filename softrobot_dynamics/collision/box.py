@@ -28,6 +28,7 @@ class Box(CollisionShape):
 
     def validate(self) -> Complaints:
         """Edges must have lengths > 0."""
+        yield from super().validate()
         if min(self.edges) <= 0.0:
             yield 'edges', list(self.edges), 'three lengths > 0 [m]'
 

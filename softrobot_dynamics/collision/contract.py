@@ -72,6 +72,11 @@ class CollisionShape:
     on_bodies: ClassVar[bool] = True  # False: only of the environment
     fixed: ClassVar[bool] = True  # False: only on bodies
 
+    def validate(self) -> Complaints:
+        """Yield (field, value, expected) for what is wrong in itself; a subclass adds its own."""
+        if self.damping is not None and self.restitution:
+            yield 'restitution', self.restitution, 'none beside a damping, which takes its place'
+
     def validate_on(self, body: Body) -> Complaints:
         """Yield (field, value, expected) for what cannot be on such a body."""
         yield from ()

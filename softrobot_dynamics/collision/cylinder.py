@@ -28,6 +28,7 @@ class SolidCylinder(CollisionShape):
 
     def validate(self) -> Complaints:
         """Refuse a cylinder of no length."""
+        yield from super().validate()
         if self.start == self.end:
             yield 'end', list(self.end), 'a place other than the start: a cylinder has a length'
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.bodies.skins import Surface
 from softrobot_dynamics.errors import MeshError
 
@@ -42,6 +42,12 @@ class Hull(NamedTuple):
         points = np.concatenate([*corners, *edges, corners.mean(axis=1)])
         heights = points @ self.faces[:, :3].T - self.faces[:, 3]
         return float(-heights.max(axis=1).min())
+
+    def covered_by(self, surface: Surface) -> float:
+        """Return the area of a surface's distinct triangles, as a share of its own."""
+        distinct = np.unique(np.sort(surface.triangles, axis=1), axis=0)
+        own = self.faces[:, 4:].reshape(-1, 3, 3)
+        return _area(surface.points[distinct]) / _area(own)
 
     def scaled(self, scale: float) -> Hull:
         """Return it with all lengths times a scale."""
@@ -87,3 +93,9 @@ def hull_of(points: Matrix, source: str) -> Hull:
     heights = normals @ middle - found.equations[:, 3]
     faces = np.column_stack([normals, heights, triangles.reshape(-1, 9)])
     return Hull(np.ascontiguousarray(points[found.vertices]), faces)
+
+
+def _area(corners: Array) -> float:
+    """Return the area of triangles (T, 3, 3) [m^2]."""
+    a, b, c = np.swapaxes(corners, 0, 1)
+    return 0.5 * float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum())

@@ -19,6 +19,7 @@ from softrobot_dynamics.schema.poses import Pose
 
 _CONVEX = 1e-3  # of its size: how far a mesh may be off its hull
 _MOST = 2000  # faces
+_CLOSED = 0.99  # of the area of its hull: how much a mesh must cover at least
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +48,9 @@ class ConvexMesh(CollisionShape):
 
     Of a rigid body, or in the base frame, where its points are in the frame ``pose``. ``scale``
     [m] is the unit of the file or of the vertices. ``centred`` moves the points such that the
-    centre of the solid is the origin. A surface that is not convex is refused; of vertices, the
-    convex hull is meant. It touches others with its corners, and boxes and meshes with edges that
-    cross theirs, too.
+    centre of the solid is the origin. A surface that is open or not convex is refused; of
+    vertices, the convex hull is meant. It touches others with its corners, and boxes and meshes
+    with edges that cross theirs, too.
     """
 
     pose: Pose = nested(Pose, default=Pose())
@@ -59,7 +60,8 @@ class ConvexMesh(CollisionShape):
     file: SurfaceFile | None = file(_read, expected='a file of triangles', default=None)
 
     def validate(self) -> Complaints:
-        """Need one of file and vertices, of a solid that is convex."""
+        """Need one of file and vertices, of a surface that is closed and convex."""
+        yield from super().validate()
         if (self.file is None) == (self.vertices is None):
             yield 'file', self.vertices and 'vertices as well', 'either a file or vertices'
             return
@@ -73,10 +75,14 @@ class ConvexMesh(CollisionShape):
             words = f'at most {_MOST} faces, not {len(hull.faces)}'
             yield key, shown, f'{words}: make the mesh coarser'
         if self.file is not None:
-            off = self.scale * hull.depth_of(Surface(self.file.points, self.file.triangles))
+            surface = Surface(self.file.points, self.file.triangles)
+            off = self.scale * hull.depth_of(surface)
             if off > _CONVEX * self.scale * hull.size:
                 words = 'a convex mesh: its surface is up to'
                 yield key, shown, f'{words} {off:.3g} m inside of its convex hull'
+            elif (share := hull.covered_by(surface)) < _CLOSED:
+                words = 'a closed mesh: its triangles cover'
+                yield key, shown, f'{words} {share:.1%} of its convex hull'
 
     def validate_on(self, body: Body) -> Complaints:
         """Refuse a body that deforms."""

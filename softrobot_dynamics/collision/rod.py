@@ -13,6 +13,7 @@ from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.schema.fields import number
 
 _BEND = math.pi  # [rad] to which the chain keeps its tolerance
+_MOST = 1000  # capsules; each is a pair with each shape around it
 
 
 @register('rod')
@@ -32,24 +33,30 @@ class Rod(CollisionShape):
     fixed = False
 
     def validate_on(self, body: Body) -> Complaints:
-        """Refuse a body without a length."""
+        """Refuse a body without a length, and a tolerance that needs too many capsules."""
         if not body.section_path:
             yield '', 'rod', f'a body with sections: one of type {body.type_name} has none'
+        elif (count := self._count(body)) > _MOST:
+            least = float(body.length) * _BEND / 8.0 / _MOST**2
+            words = f'at least {least:.3g} m: {count} capsules are more than {_MOST}'
+            yield 'tolerance', self.tolerance, words
 
     def elements(self, body: Body | None) -> Sequence[Element]:
         """Return segments, the next of which begins where the one before ends."""
         if body is None:
             raise ArgumentError('body', None, 'a body with sections, along which a rod lies')
-        length = float(body.length)
-        least = min(self._radius(body, sigma) for sigma in (0.25, 0.75))
-        off = self.tolerance or 0.05 * least
-        count = max(1, math.ceil(math.sqrt(length * _BEND / (8.0 * off))))
+        count = self._count(body)
         ends = np.zeros((count + 1, 3))
-        ends[:, 2] = np.linspace(0.0, length, count + 1)
+        ends[:, 2] = np.linspace(0.0, float(body.length), count + 1)
         return [
             Element(SEGMENT, ends[i : i + 2], self._radius(body, (i + 0.5) / count))
             for i in range(count)
         ]
+
+    def _count(self, body: Body) -> int:
+        """Return how many capsules keep the tolerance."""
+        off = self.tolerance or 0.05 * min(self._radius(body, sigma) for sigma in (0.25, 0.75))
+        return max(1, math.ceil(math.sqrt(float(body.length) * _BEND / (8.0 * off))))
 
     def _radius(self, body: Body, sigma: float) -> float:
         """Return the radius [m] at s / L."""

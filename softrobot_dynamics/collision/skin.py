@@ -32,19 +32,27 @@ class Skin(CollisionShape):
     fixed = False
 
     def validate_on(self, body: Body) -> Complaints:
-        """Refuse a body that has no surface."""
-        if not len(body.skin().points):
+        """Refuse a body that has no surface, and spheres larger than it."""
+        points = body.skin().points
+        if not len(points):
             yield '', 'skin', f'a body with a surface: one of type {body.type_name} has none'
+        elif self.radius is not None and self.radius > (most := _half_extent(points)):
+            yield 'radius', self.radius, f'at most {most:.3g} m, as the surface is no thicker'
 
     def elements(self, body: Body | None) -> Sequence[Element]:
         """Return segments of no length."""
         if body is None:
             raise ArgumentError('body', None, 'a body with a surface, of which points are taken')
         surface = body.skin()
-        radius = self.radius or _RADIUS * 0.5 * float(np.ptp(surface.points, axis=0).min())
+        radius = self.radius or _RADIUS * _half_extent(surface.points)
         inner = surface.points + radius * _inwards(*surface)
         chosen = _spread(surface.points, self.points)
         return [Element(SEGMENT, inner[i : i + 1], radius) for i in chosen]
+
+
+def _half_extent(points: Matrix) -> float:
+    """Return half of the least extent [m] of points (K, 3) along an axis."""
+    return 0.5 * float(np.ptp(points, axis=0).min())
 
 
 def _inwards(points: Matrix, triangles: Integers) -> Matrix:

@@ -25,6 +25,7 @@ class Tube(CollisionShape):
 
     def validate(self) -> Complaints:
         """Refuse a tube of no length."""
+        yield from super().validate()
         if self.start == self.end:
             yield 'end', list(self.end), 'a place other than the start: a tube has a length'
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
@@ -12,8 +13,19 @@ from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.model.contacts import contact_of, ContactPlan
-from softrobot_dynamics.recursion.contact import add_contact_stiffness, touch
-from softrobot_dynamics.recursion.contact_pairs import A, A_END, B, B_END, KIND, SOLID_SOLID
+from softrobot_dynamics.recursion.contact import add_contact_stiffness, ContactWorkspace, touch
+from softrobot_dynamics.recursion.contact_pairs import (
+    A,
+    A_END,
+    B,
+    B_END,
+    CENTRE,
+    HALF,
+    KIND,
+    RADIUS_B,
+    SEGMENT_CYLINDER,
+    SOLID_SOLID,
+)
 from softrobot_dynamics.recursion.finite_differences import by_fourth_order, CONTACT_STEP
 
 if TYPE_CHECKING:
@@ -181,7 +193,24 @@ def require_apart(model: CompiledModel, q: Vector) -> None:
     if model.contact_plan is None:
         return
     found = contacts(model, q=q)
-    for (a, b), gap in zip(found.bodies, found.gap):
+    within = _middles_within(model.contact_plan, model.per_thread.made(contact_forces).contact)
+    for (a, b), gap in (*zip(found.bodies, found.gap), *within):
         if -gap > model.contact_plan.depth:
             words = f'a posture where {a} and {b} do not overlap, as they do by {-gap:.3g} m'
             raise ArgumentError('q', q.tolist() if len(q) <= 12 else 'the initial posture', words)
+
+
+def _middles_within(
+    plan: ContactPlan, contact: ContactWorkspace
+) -> Iterator[tuple[tuple[str, str], float]]:
+    """
+    Yield names and gap [m] of the middle of each solid that touches cylinders to these.
+
+    Rims that almost coincide tell of no overlap: those of two cylinders in one place.
+    """
+    for pair, number, names in zip(plan.pairs, plan.numbers, plan.names):
+        if pair[KIND] == SEGMENT_CYLINDER and pair[CENTRE] != pair[A]:
+            T, C = (contact.frames[pair[k]].reshape(4, 4) for k in (B, CENTRE))
+            x, y, z = T[:3, :3].T @ (C[:3, 3] - T[:3, 3])
+            aside, along = np.hypot(x, y) - number[RADIUS_B], abs(z) - number[HALF + 2]
+            yield names, float(max(aside, along))

@@ -36,6 +36,7 @@ from softrobot_dynamics.recursion.passes import BODY_COUNT, BODY_FIRST
 from softrobot_dynamics.schema.poses import flat, z_onto
 
 _DEPENDENT = 1e-8  # singular value of rows [1 per unit of q], of the largest: there is none
+_SINGULAR = 1e-6  # the same where loops close: to CLOSED, they do as near to a singular posture
 _STIFFEST = 1e-3  # of its unit: the least that a stiff coordinate counts
 _STEPS = 200  # of Newton's method to assemble a robot
 _LONGEST = 0.3  # step [units of coordinates]
@@ -121,8 +122,8 @@ def plan_closures(model: RobotModel) -> ClosurePlan:
         if (rank := _rank(there)) > best_rank:
             best, best_rank = there, rank
     kept = _independent(best, best_rank)
-    if best_rank > _rank(here):
-        name = plan.names[_independent(here, _rank(here), kept)]
+    if best_rank > (rank := _rank(here, _SINGULAR)):
+        name = plan.names[_independent(here, rank, kept)]
         words = f'the initial posture is singular: {name} closes nothing there; another one'
         raise OpenLoopError(name.split('/')[0], 0.0, 0.0, words)
     if best_rank == model.n:
@@ -271,10 +272,10 @@ def _scaled(rows: ClosureRows, plan: ClosurePlan) -> Matrix:
     return found
 
 
-def _rank(J: Matrix) -> int:
-    """Return the rank of scaled rows."""
+def _rank(J: Matrix, least: float = _DEPENDENT) -> int:
+    """Return the rank of scaled rows, by singular values above ``least`` of the largest."""
     values = np.linalg.svd(J, compute_uv=False)
-    return int((values > _DEPENDENT * max(float(values.max(initial=0.0)), 1.0)).sum())
+    return int((values > least * max(float(values.max(initial=0.0)), 1.0)).sum())
 
 
 def _independent(J: Matrix, rank: int, of: Any = None) -> Any:

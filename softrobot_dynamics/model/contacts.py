@@ -162,7 +162,8 @@ def contact_of(model: RobotModel, robot: Robot, plan: ContactPlan) -> ContactWor
         place = entry(place_nodes, before=place, nodes=nodes)
         differentiate = entry(differentiate_nodes, before=differentiate, robot=robot, nodes=nodes)
         first += len(points)
-    vectors = {name: np.zeros(P) for name in ('gap', 'speed', 'force', 'damping', 'onset')}
+    names = 'gap', 'speed', 'force', 'damping', 'onset', 'least'
+    vectors = {name: np.zeros(P) for name in names}
     triples = {name: np.zeros((P, 3)) for name in ('normal', 'point', 'sliding', 'friction')}
     return ContactWorkspace(
         place=place,

@@ -32,6 +32,7 @@ from softrobot_dynamics.recursion.closure_frames import ACCELERATION, TWIST
 
 CLOSURE, DIRECTION = range(2)  # of ``rows``
 ALL, SWING, SINGLE, FREE = range(4)  # how many rotations are closed: 3, 2, 1, 0
+_ROUNDING = 1e-9  # sine of an angle, from which it is that angle
 
 
 class ClosureRows(NamedTuple):
@@ -143,8 +144,12 @@ def _angles(m, kind, k):
     elif kind == SWING:
         # k x R k has the entries -R[j, k] along i and R[i, k] along j
         x, y = -R[3 * j + k], R[3 * i + k]
-        stretch = _stretch(math.sqrt(x * x + y * y), R[3 * k + k])
-        m[ANGLES + i], m[ANGLES + j] = stretch * x, stretch * y
+        sine = math.sqrt(x * x + y * y)
+        if R[3 * k + k] < 0.0 and sine < _ROUNDING:  # half a turn, about any axis across
+            m[ANGLES + i] = math.pi
+        else:
+            stretch = _stretch(sine, R[3 * k + k])
+            m[ANGLES + i], m[ANGLES + j] = stretch * x, stretch * y
     elif kind == SINGLE:
         m[ANGLES + k] = -R[3 * i + j]
         w = m[SPEED:]
@@ -194,7 +199,7 @@ def _rotation_vector(R, out):
 @inlined
 def _stretch(sine, cosine):
     """Return angle / sine."""
-    return math.atan2(sine, cosine) / sine if sine > 1e-9 else 1.0
+    return math.atan2(sine, cosine) / sine if sine > _ROUNDING else 1.0
 
 
 def allocate_rows(

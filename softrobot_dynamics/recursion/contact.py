@@ -98,6 +98,7 @@ class ContactWorkspace(NamedTuple):
     friction: Matrix  # (P, 3) [N] on the first
     damping: Vector  # (P,) [s/m] c in force
     onset: Vector  # (P,) [m/s] speed of approach when they met; 0 where they are apart
+    least: Vector  # (P,) [s/m] c at least, of pairs that no step of equal length saw meet
     drift: Matrix  # (P, 3) [m/s] of sliding and speed: what motions that are given make of them
     moving: MovingNodes
     J: Matrix  # (P, 3 n) of the relative velocity, row by row; of pairs that are near

@@ -327,6 +327,10 @@ def test_linearised_motion_is_that_of_states_near_by():
     np.testing.assert_allclose(change, (r1 - r0) / (2 * h), atol=1e-6 * np.abs(change).max())
 
 
+STRETCHED = {'body': 'base', 'pose': {'xyz': [2.0, 0.0, 0.0]}}  # as long as all links
+TURNED = {'body': 'base', 'pose': {'xyz': [1.0, 0.0, 0.0], 'rpy': [np.pi, 0.0, 0.0]}}
+
+
 def closed(**more):
     """Return a four-bar with other values in its closure."""
     robot = four_bar()
@@ -339,12 +343,14 @@ def closed(**more):
     (closed(frames=[{'body': 'rocker'}, {'body': 'base', 'pose': {'xyz': [1, 0.1, 0]}}]), '0.1 m'),
     (closed(type='weld', axis=None), 'leave none of 3 coordinates'),
     ({**closed(), 'initial': {'coupler': np.pi, 'rocker': np.pi}}, 'singular'),
-], ids=['too far', 'out of plane', 'nothing moves', 'singular'])  # fmt: skip
+    (closed(frames=[{'body': 'rocker'}, STRETCHED]), 'singular'),
+    (closed(frames=[{'body': 'rocker'}, TURNED]), 'and 3.14 rad'),
+], ids=['far', 'out of plane', 'nothing moves', 'singular', 'stretched', 'turned'])  # fmt: skip
 def test_loops_that_cannot_be_closed_are_refused_by_name(robot, words):
     """A loop that no posture closes, or that leaves nothing to move, is an error with its name."""
     if words == 'leave none of 3 coordinates':  # its last angle as a weld has it
         robot['closures'][0]['frames'][1]['pose'] = {'xyz': [1.0, 0.0, 0.0], 'rpy': [0, 2.2, 0]}
-    if words == 'singular':  # a flat four-bar, folded upon itself
+    if robot['initial']['coupler'] == np.pi:  # a flat four-bar, folded upon itself
         robot['bodies'] = [link('crank', 0.4), link('coupler', 0.9), link('rocker', 0.5)]
         frame = {'body': 'base', 'pose': {'xyz': [0.0, 0.0, 0.0]}}
         robot['closures'][0]['frames'] = [{'body': 'rocker'}, frame]

@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 import softrobot_dynamics as sd
+from softrobot_dynamics.errors import ArgumentError
 from support.contacts import GRAVITY, thing, world
 
 FLOOR = {'name': 'floor', 'type': 'plane'}
@@ -119,3 +120,15 @@ def test_a_soft_rod_that_lies_on_a_box_rests_where_statics_has_it():
     for _ in range(2000):
         simulator.step([], 1e-3)
     np.testing.assert_allclose(simulator.q, rest.q, atol=1e-5)
+
+
+@pytest.mark.parametrize('aside', [0.0, 1e-3])
+def test_two_cylinders_in_one_place_are_refused(aside):
+    """Rims that nearly coincide are no deep overlap; the middle of each in the other is."""
+    can = {'type': 'cylinder', 'start': [0, 0, -0.05], 'end': [0, 0, 0.05], 'radius': 0.03}
+    model = world([thing('a', can), thing('b', can, (aside, 0.0, 0.0))])
+    with pytest.raises(ArgumentError, match=r'a and b do not overlap, as they do by 0\.0(29|3) m'):
+        sd.Simulator(model)
+    apart = model.q0.copy()
+    apart[model.coordinate_names.index('b/x')] = 0.0601
+    sd.Simulator(model, q=apart).step([], 1e-3)

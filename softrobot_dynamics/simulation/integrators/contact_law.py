@@ -18,7 +18,7 @@ from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.model.contact_blocks import NOWHERE
 from softrobot_dynamics.recursion.contact_pairs import DAMPING, FRICTION, REBOUND, STIFFNESS
 
-_ROUNDING = 1e-12  # of the reach: gaps are not known better
+_ROUNDING = 1e-12  # of the reach, and of speeds: gaps and speeds are not known better
 
 
 @inlined
@@ -86,7 +86,7 @@ def damping(contact, i):
     """Return c [s/m] of a pair in a step."""
     number = contact.numbers[i]
     if number[REBOUND] < 0.0:
-        return number[DAMPING]
+        return max(number[DAMPING], contact.least[i])
     return contact.dissipation / max(contact.onset[i], -contact.speed[i], contact.slow)
 
 
@@ -159,16 +159,19 @@ def residual(contact, system):
         i = system.active[1 + c]
         f, own = system.force[i], system.own[i]
         gap, v0, v1, v2 = motion(system, i)
-        meets = -contact.speed[i] > contact.slow
+        meets, rounding = -contact.speed[i] > contact.slow, 0.0
         if meets and is_impact(contact, i, v0 - own[1] * f[0]):
             pushing = normal_force(
                 contact, i, gap - own[0] * f[0], v0 - own[1] * f[0], own[0], own[1]
             )
             off = abs(pushing - f[0])
         else:
-            k, rest = contact.numbers[i, STIFFNESS], max(0.0, 1.0 - damping(contact, i) * v0)
-            pushing = k * rest * max(0.0, -gap)
-            off = max(0.0, abs(pushing - f[0]) - k * rest * _ROUNDING * contact.reach)
+            k, depth = contact.numbers[i, STIFFNESS], max(0.0, -gap)
+            lost = damping(contact, i) * v0
+            rest = max(0.0, 1.0 - lost)
+            pushing = k * rest * depth
+            rounding = _ROUNDING * k * (rest * contact.reach + depth * abs(lost))
+            off = max(0.0, abs(pushing - f[0]) - rounding)
             if not meets and contact.onset[i] == 0.0 and contact.restitution[i] > 0.0:
                 off = min(off, f[0])
         f1, f2 = f[1], f[2]
@@ -176,7 +179,8 @@ def residual(contact, system):
             f1, f2 = f1 - v1 / own[4], f2 - v2 / own[4]
         limit, size = contact.numbers[i, FRICTION] * f[0], math.sqrt(f1 * f1 + f2 * f2)
         share = 1.0 if size <= limit else limit / size
-        off = max(off, math.sqrt((share * f1 - f[1]) ** 2 + (share * f2 - f[2]) ** 2))
+        across = math.sqrt((share * f1 - f[1]) ** 2 + (share * f2 - f[2]) ** 2)
+        off = max(off, across - contact.numbers[i, FRICTION] * rounding)
         if not math.isfinite(off + f[0] + f1 + f2):
             return math.inf
         missed, largest = max(missed, off), max(largest, f[0], pushing)

@@ -14,7 +14,8 @@ Normal forces are the roots of a quadratic equation each, given all others; fric
 sliding that forces up to m f_n can stop, and opposes the rest: there is no creep. Sweeps over all
 contacts (:mod:`.contact_gauss_seidel`) end when nothing changes any more.
 Surfaces that meet and have a restitution e part at e times the speed of approach at once (Moreau,
-1988).
+1988). Those that come so fast that they overlap before they are near have a spring that no work
+has wound up: their c is large enough for them to part no faster than they came.
 """
 
 import math
@@ -25,6 +26,8 @@ from softrobot_dynamics.model.contact_blocks import NOWHERE
 from softrobot_dynamics.recursion.contact import find_contacts
 from softrobot_dynamics.simulation.integrators.contact_gauss_seidel import sweep
 from softrobot_dynamics.simulation.integrators.contact_response import respond
+
+_UNSEEN = 0.5  # of the reach: what comes by more in a step may be past it before it is near
 
 
 @kernel
@@ -105,6 +108,12 @@ def _take_part(contact, system, q, h, b):
             free[0] += (N[0] * J[j] + N[1] * J[n + j] + N[2] * J[2 * n + j]) * (b.q[j] - q[j])
         if free[0] >= 0.0 and contact.lasting[i] == 0.0:
             continue
+        if contact.restitution[i] > 0.0 and contact.speed[i] > contact.slow:
+            contact.onset[i] = 0.0  # they part: to come back, still overlapping, is another impact
+        if contact.onset[i] == 0.0:
+            came = -contact.speed[i]
+            unseen = contact.gap[i] < 0.0 and came * h > _UNSEEN * contact.reach
+            contact.least[i] = 1.0 / came if unseen else 0.0
         active += 1
         system.active[active] = i
         _fill_rows(contact, system, i, b.qd)
