@@ -8,6 +8,7 @@ The law `predictive`: how fast it solves, how well a tip follows, and Crocoddyl 
     python benchmarks/predictive.py peer      Crocoddyl's BoxFDDP on ur10e, if it is installed
     python benchmarks/predictive.py gap       tip of pcc_arm between two posts, many times
     python benchmarks/predictive.py wall      tip of pcc_arm along a wall, at a bounded force
+    python benchmarks/predictive.py wall-dds  the same between two nodes, again and again
     python benchmarks/predictive.py published motions like those of papers, in a table
     python benchmarks/predictive.py robots    every shipped robot by the defaults, in a table
 
@@ -20,7 +21,7 @@ import sys
 import time
 
 import numpy as np
-from predictive_dds import LOAD, over_dds
+from predictive_dds import LOAD, over_dds, wall_over_dds
 from predictive_gap import CLEARANCE, film_gap, gap_robot, go_through, goal_side, tip_of
 from predictive_peer import compare
 from predictive_published import processor_times, table
@@ -176,7 +177,7 @@ def robots(options):
 def main():
     """Print what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.partition('\n\n')[0])
-    names = ['rate', 'circle', 'dds', 'peer', 'gap', 'wall', 'published', 'robots']
+    names = ['rate', 'circle', 'dds', 'peer', 'gap', 'wall', 'wall-dds', 'published', 'robots']
     parser.add_argument('what', choices=names)
     parser.add_argument('--robots', nargs='+', help='default: pcc_arm, ur10e; all')
     parser.add_argument('--seconds', type=float, default=SECONDS)
@@ -188,7 +189,7 @@ def main():
     parser.add_argument('--film', help='GIF of one run through the gap, in place of all')
     options = parser.parse_args()
     commands = {'rate': rate, 'circle': circle, 'peer': lambda _: compare()}
-    commands |= {'wall': lambda _: along_wall()}
+    commands |= {'wall': lambda _: along_wall(), 'wall-dds': wall_over_dds}
     commands |= {'gap': gap, 'published': published, 'dds': dds, 'robots': robots}
     commands[options.what](options)
 

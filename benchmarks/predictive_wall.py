@@ -16,6 +16,7 @@ import yaml
 
 PERIOD, BEGIN, END, SECONDS = 1e-3, 1.0, 2.0, 2.3  # [s]
 WALL, DEEPER, TIP = 0.08, 0.03, 'segment3'  # [m] where its surface is
+DEEP = WALL - 0.02 + DEEPER  # [m] of the middle of the tip, which has a radius of 20 mm
 FRICTION, LIMIT = 0.3, 0.5  # [N]
 CASES = {
     'no contact in the model': {},
@@ -24,22 +25,35 @@ CASES = {
 }
 
 
+LAP = {
+    'times': [0.0, 1.0, 2.0, 3.0],
+    'points': [0.03, 0.0, 0.58, DEEP, -0.05, 0.58, DEEP, 0.05, 0.58, 0.03, 0.0, 0.58],
+    'periodic': True,
+}
+"""A path of the tip that meets the wall, goes along it from 1 s to 2 s, and leaves it."""
+
+
 def wall_robot():
     """Return the description of pcc_arm, which may touch a wall."""
+    return sd.load_robot(wall_description())
+
+
+def wall_description():
+    """Return what the file of that robot says."""
     robot = yaml.safe_load(shipped('robots')['pcc_arm'].read_text())
     for body in robot['bodies']:
         body['collision'] = {'type': 'rod', 'friction': FRICTION}
     wall = {'name': 'wall', 'type': 'plane', 'point': [WALL, 0.0, 0.0], 'normal': [-1.0, 0.0, 0.0]}
     robot['environment'] = [{**wall, 'friction': FRICTION}]
-    return sd.load_robot(robot)
+    return robot
 
 
 def slide(model, seconds, **given):
     """Return (greatest forces (T,) [N], errors along the wall (T,) [mm]) from BEGIN on."""
     u = np.ones(model.m)
     q = sd.equilibrium(model, u=u).q
-    tip, deep = sd.forward_kinematics(model, q=q)[-1][:3, 3], WALL - 0.02 + DEEPER
-    goals = [tip, [deep, -0.05, 0.58], [deep, 0.05, 0.58]]
+    tip = sd.forward_kinematics(model, q=q)[-1][:3, 3]
+    goals = [tip, [DEEP, -0.05, 0.58], [DEEP, 0.05, 0.58]]
     way = spline([0.0, BEGIN, END], goals, quintic=True)
     settings = Predictive.make_settings(model, None, tip=TIP, **given)
     law = Predictive(model, period=PERIOD, settings=settings)

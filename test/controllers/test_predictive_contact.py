@@ -6,7 +6,9 @@ import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.controllers.contract import CONTROLLERS
+from softrobot_dynamics.controllers.predictive.horizon import allocate_horizon
 from softrobot_dynamics.controllers.predictive.implicit_step import make_step, TOLERANCE
+from softrobot_dynamics.controllers.predictive.roll_out import roll_out_and_differentiate
 from softrobot_dynamics.controllers.predictive.step_workspace import allocate_steps
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
@@ -91,6 +93,28 @@ def test_derivatives_of_a_step_know_contact(friction):
         assert found[:, i] == pytest.approx(slope, abs=4e-3 * np.abs(found).max())
 
 
+@pytest.mark.parametrize('speed', [3.0, 6.0])
+def test_steps_that_touch_have_derivatives_of_their_own(speed):
+    """However old others may be: where the ball meets the wall earlier than before, or later."""
+    model, h, count = beside_wall(0.1, 0.2), 5e-3, 12
+    p = allocate_horizon(model, count, touching=True)
+    p.renewal[0] = 4.0
+    roll, told, cost = cached(roll_out_and_differentiate, p=p), np.zeros(4), np.zeros(1)
+    told[:3] = -1, h, count
+    touched = []
+    for v in (4.0, speed):
+        p.now.x[0] = 0.0, 0.4, 0.0, v
+        roll(told, cost)
+        assert cost[0] < np.inf
+        touched.append(p.touched[:count] > 0.0)
+        p.trial.x[:] = p.now.x
+    exact = [stepping(model, h)[0](x, u)[1] for x, u in zip(p.now.x, p.now.u)]
+    off = np.array([np.abs(F - own).max() / np.abs(own).max() for F, own in zip(p.steps.F, exact)])
+    assert touched[0].any() and touched[1].any() and (touched[0] != touched[1]).any()
+    assert off[touched[0] | touched[1]].max() < 0.01
+    assert off[~touched[1]].max() > 0.01  # those of before
+
+
 def test_a_wall_that_moves_is_where_it_will_be():
     """A wall that comes nearer pushes the ball as in the simulator, by the time of the steps."""
     speed, duration = 0.2, 0.05
@@ -135,6 +159,20 @@ def test_a_ball_slides_along_a_wall_at_a_bounded_force():
         assert error[late].max() < off
     found, force, error = sliding(model)
     assert force.max() > 24.0 and error[found.t > 0.8].max() > 1e-2
+
+
+@pytest.mark.parametrize('touching', [True, False])
+def test_forces_that_the_model_lacks_are_learnt_where_nothing_touches(touching):
+    """An impact that a step does not resolve is no force that acts on and on."""
+    model, cls = beside_wall(), CONTROLLERS.get('predictive')
+    q, u = resting(model, 20.0)
+    q = q - [0.0, 0.0 if touching else 0.1]
+    settings = cls.make_settings(model, None, contact=True, interval=PERIOD)
+    made = cls(model, period=PERIOD, settings=settings)
+    made.start(q, 0.0 * q, 0.0, u)
+    for k, speed in enumerate((0.0, 0.05)):  # the latter is not predicted
+        assert made.compute(k * PERIOD, q, np.array([0.0, speed])).ok
+    assert made.planner.disturbance.any() == (not touching)
 
 
 def test_a_limit_that_is_set_as_the_law_runs_counts_from_then_on():

@@ -37,6 +37,7 @@ class HorizonForces(NamedTuple):
     above: Integers  # (1,) how many forces there are
     excess: Vector  # (P,) [N]
     rows: Matrix  # (P, n) of them by q
+    acted: Vector  # (1,) 1 where a force has acted since it was set to 0
 
 
 class StepParts(NamedTuple):
@@ -58,11 +59,12 @@ def step_parts(model: CompiledModel, own: DerivativeWorkspace, touching: bool) -
     by_state = own.tangents.by_state
     given = {'K': np.zeros((n, n)), 'D': np.zeros((n, n)), 'by_state': by_state}
     before = own.parts.differentiate
+    forces, evaluate = allocate_forces(len(plan.pairs), n), own.parts.evaluate
+    acts = {'evaluate': evaluate, 'contact': contact, 'h': own.terms.h, 'acted': forces.acted}
     parts = own.parts._replace(
-        evaluate=entry(touch, evaluate=own.parts.evaluate, contact=contact, h=own.terms.h),
+        evaluate=entry(touch_and_note, **acts),
         differentiate=entry(differentiate_touching, before=before, contact=contact, **given),
     )
-    forces = allocate_forces(len(plan.pairs), n)
     room = {'above': forces.above, 'excess': forces.excess, 'rows': forces.rows}
     measure = entry(measure_forces, contact=contact, **room)
     return StepParts(parts, contact.moving.time, forces._replace(measure=measure))
@@ -71,7 +73,17 @@ def step_parts(model: CompiledModel, own: DerivativeWorkspace, touching: bool) -
 def allocate_forces(count: int, n: int) -> HorizonForces:
     """Return :class:`HorizonForces` of ``count`` pairs that nothing measures yet."""
     above = np.zeros(1, dtype=np.int64)
-    return HorizonForces(NOTHING, np.zeros(1), above, np.zeros(count), np.zeros((count, n)))
+    rows = np.zeros((count, n))
+    return HorizonForces(NOTHING, np.zeros(1), above, np.zeros(count), rows, np.zeros(1))
+
+
+@kernel
+def touch_and_note(evaluate, contact, h, acted, q, qd):
+    """Evaluate at (q, qd) with forces of contact; acted[0] becomes 1 where there are any."""
+    touch(evaluate, contact, h, q, qd)
+    for c in range(contact.candidates[0]):
+        if contact.force[contact.candidates[1 + c]] > 0.0:
+            acted[0] = 1.0
 
 
 @kernel

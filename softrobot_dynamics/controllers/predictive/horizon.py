@@ -87,6 +87,7 @@ class Horizon(NamedTuple):
     report: Vector  # (5,) cost, residual, roll-outs, regularisation, iterations
     known: Vector  # (1,) iterations since all steps got derivatives, from 1; 0: they have none
     renewal: Vector  # (1,) iterations in which all steps get new derivatives, a part in each
+    touched: Vector  # (N,) 1 where forces of contact acted in the step that was differentiated
 
 
 def allocate_horizon(model: CompiledModel, count: int, touching: bool = False) -> Horizon:
@@ -120,6 +121,7 @@ def allocate_horizon(model: CompiledModel, count: int, touching: bool = False) -
         report=np.zeros(5),
         known=np.zeros(1),
         renewal=np.ones(1),
+        touched=np.zeros(count),
     )
 
 

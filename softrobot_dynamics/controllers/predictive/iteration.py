@@ -3,10 +3,13 @@
 Iterate control-limited differential dynamic programming over a horizon, in one compiled call.
 
 An iteration rolls the commands out from the present state and differentiates the steps on the way,
-goes backward (:mod:`~.predictive.backward_pass`), and rolls out what this finds, in shares of
-``SHARES`` until the cost falls. Where the whole of it gains less than ``LITTLE`` of what the
-quadratic cost promises, half of it is rolled out, too, and the better is taken: far from the
-solution whole moves overshoot, and gain less than shorter ones.
+goes backward (:mod:`~.predictive.backward_pass`), and rolls out what this finds: the whole of it,
+then shares until the cost falls. The next share is the best one by a parabola through the costs of
+none and of the last, with the slope of the quadratic cost (Nocedal, Wright, Numerical
+Optimization, 2006, Sec. 3.5). It is small where soft limits are met, of which the quadratic cost
+knows nothing before; the regularisation grows then, as where nothing is found. Where the whole
+gains less than ``LITTLE`` of what the quadratic cost promises, half of it is rolled out, too, and
+the better is taken: far from the solution whole moves overshoot, and gain less than shorter ones.
 """
 
 from __future__ import annotations
@@ -36,7 +39,10 @@ from softrobot_dynamics.controllers.predictive.roll_out import (
 )
 from softrobot_dynamics.kernels.linalg import copy
 
-SHARES = (1.0, 0.5, 0.25, 0.1)
+TRIES = 4  # shares of a move that are rolled out at most, but for half of it
+SMALL = 0.25  # share: where less is found, the quadratic cost is far off
+LEAST, MOST = 0.01, 0.5  # of the share before: that which is tried next; SMALL after the whole
+MOST_EXTRA = 1.0  # regularisation, relative to the diagonal of the Hessian
 LITTLE = 0.5  # of the gain in cost that is promised
 ROLLED_OUT, FAILED, NO_DESCENT = 0, 1, 2
 
@@ -81,26 +87,31 @@ def iterate(p, differentiate, attempt, told, found, body, h, count, iterations, 
             return FAILED
         if residual <= tolerance * cost:
             return ROLLED_OUT
-        if not _search(p, attempt, told, found, cost):
+        share = _search(p, attempt, told, found, cost)
+        extra = _regularisation(p.report[EXTRA], share)
+        p.report[EXTRA] = extra
+        if share == 0.0:
             status = NO_DESCENT
-            p.report[EXTRA] = min(1.0, max(1e-6, 10.0 * p.report[EXTRA]))
-            extra = p.report[EXTRA]
             _copy_motion(now, trial, count)
             continue
         status, p.report[COST] = ROLLED_OUT, found[0]
-        p.report[EXTRA] = 0.1 * p.report[EXTRA] if p.report[EXTRA] > 1e-9 else 0.0
-        extra = p.report[EXTRA]
         _copy_motion(trial, now, count)
     return status
 
 
 @kernel
 def _search(p, attempt, told, found, cost):
-    """Fill p.trial and its cost ``found`` (1,) with a share that is below a cost, if there is."""
-    for share in SHARES:
+    """
+    Fill p.trial and its cost ``found`` (1,) with a share that is below a cost; return the share.
+
+    0: there is none.
+    """
+    share = 1.0
+    for _ in range(TRIES):
         _attempt(p, attempt, told, found, share)
         one = found[0]
         if not (one < cost or (one <= cost * (1.0 + 1e-12) and share == 1.0)):
+            share *= _next_share(share, one - cost, 2.0 * p.room.promise[0])
             continue
         if share == 1.0 and cost - one < LITTLE * p.room.promise[0]:
             count = int(told[COUNT])
@@ -109,8 +120,23 @@ def _search(p, attempt, told, found, cost):
             if not found[0] < one:
                 found[0] = one
                 _copy_motion(p.spare, p.trial, count)
-        return True
-    return False
+        return share
+    return 0.0
+
+
+@kernel
+def _regularisation(extra, share):
+    """Return the regularisation after a search that found a ``share`` of the move, 0: none."""
+    if share < SMALL:
+        return min(MOST_EXTRA, max(1e-6 if share == 0.0 else 1e-3, 10.0 * extra))
+    return 0.1 * extra if extra > 1e-9 else 0.0
+
+
+@kernel
+def _next_share(share, rise, slope):
+    """Return what part of a share to try next, by the ``rise`` of the cost with it, or inf."""
+    best = 0.5 * slope * share / (rise + slope * share)
+    return min(max(best, SMALL if share == 1.0 else LEAST), MOST)
 
 
 @kernel

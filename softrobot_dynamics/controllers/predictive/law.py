@@ -153,16 +153,7 @@ class Predictive(Controller[PredictiveSettings]):
 
     def figures(self) -> dict[str, object]:
         """Return counts of solutions and figures of the last one, for diagnostics."""
-        s = self.solutions
-        return {
-            'solutions': s.made,
-            'late solutions [ticks]': s.late,
-            'failed solutions': s.failed,
-            'cost of the last solution': s.cost,
-            'residual of the last solution': s.residual,
-            'iterations of the last solution': s.iterations,
-            'time of the last solution [ms]': s.seconds * 1e3,
-        }
+        return self.solutions.figures()
 
     def compute(self, t: float, q: Vector, qd: Vector) -> Command:
         """Return the :class:`Command`, see :meth:`Controller.compute`."""

@@ -218,14 +218,21 @@ class Planner:
         self._horizon.report[EXTRA] = 0.0
 
     def _learn(self, request: Request) -> None:
-        """Bring the disturbance on by what the last period has shown."""
+        """
+        Bring the disturbance on by what the last period has shown.
+
+        Not where surfaces touched: one step does not resolve the impact, and what it misses would
+        be held against the surfaces.
+        """
         time_constant = request.problem.observer
         if time_constant == 0.0:
             self.disturbance[:] = 0.0
         elif request.since > 0.0 and np.isfinite(self._before).all():
             n, T = self._n, request.since
             self._room.time[0] = request.t - T - request.problem.motion_start
-            if self._move(LEARNING, self._before, request.acted, T):
+            acted = self._horizon.costs.forces.acted
+            acted[0] = 0.0
+            if self._move(LEARNING, self._before, request.acted, T) and acted[0] == 0.0:
                 missed = request.x[n:] - self._end[n:]
                 share = T / (T + time_constant) / T
                 before = self.disturbance.copy()

@@ -4,7 +4,8 @@ Roll commands out over a horizon, by the steps of :mod:`~.predictive.implicit_st
 
 With a ``renewal`` of r each iteration differentiates one step in r, and the first; the others keep
 the derivatives of the iteration before, so that they are those of a motion that is a solution
-older.
+older. Where surfaces touch or part meanwhile, these say nothing: steps in which forces of contact
+act, or did, are differentiated each time.
 """
 
 import numpy as np
@@ -21,7 +22,7 @@ def roll_out_and_differentiate(p, told, cost):
     """Fill the states of the present commands and all derivatives, and their cost (1,), or inf."""
     body, h, count = int(told[BODY]), told[STEP], int(told[COUNT])
     cost[0] = np.inf
-    now, steps, total = p.now, p.steps, 0.0
+    now, steps, acted, total = p.now, p.steps, p.costs.forces.acted, 0.0
     n, renewal, phase = len(p.step.q), int(p.renewal[0]), int(p.known[0])
     fresh = phase == 0
     p.step.time[0] = p.aims.time[0]
@@ -42,10 +43,16 @@ def roll_out_and_differentiate(p, told, cost):
         for i in range(len(before)):
             p.z[2 * n + i] = 0.0 if fresh else now.u[k, i] - u[i]
         _guess(now.A[k], steps.by_all[k], p.z, steps.A[k])
-        new = fresh or k == 0 or (k + phase) % renewal == 0
-        end, within = now.x[k + 1], TOLERANCE if new else ROUGH
-        if make_step(p.step, steps, k, now.x[k], now.u[k], h, end, new, fresh, within):
-            return
+        new = fresh or k == 0 or (k + phase) % renewal == 0 or p.touched[k] > 0.0
+        end, began = now.x[k + 1], p.step.time[0]
+        while True:
+            acted[0], within = 0.0, TOLERANCE if new else ROUGH
+            if make_step(p.step, steps, k, now.x[k], now.u[k], h, end, new, fresh, within):
+                return
+            if new or acted[0] == 0.0:
+                break
+            new, p.step.time[0] = True, began
+        p.touched[k] = acted[0]
         for s in range(2):
             copy(steps.A[k, s], now.A[k, s * n : (s + 1) * n])
         total += command_cost(p.weights, p.aims, now.u[k], before, h)

@@ -46,6 +46,18 @@ class Solutions:
         self.cost, self.residual = plan.cost, plan.residual
         self.iterations, self.seconds = plan.iterations, plan.seconds
 
+    def figures(self) -> dict[str, object]:
+        """Return all by the names that diagnostics give them."""
+        return {
+            'solutions': self.made,
+            'late solutions [ticks]': self.late,
+            'failed solutions': self.failed,
+            'cost of the last solution': self.cost,
+            'residual of the last solution': self.residual,
+            'iterations of the last solution': self.iterations,
+            'time of the last solution [ms]': self.seconds * 1e3,
+        }
+
 
 def covers(plan: Plan | None, t: float) -> bool:
     """Tell whether a plan has a command for t [s]; the first also holds for a knot before."""

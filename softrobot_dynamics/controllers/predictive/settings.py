@@ -118,7 +118,8 @@ class PredictiveSettings(SampledDataSettings):
     )
     observer: float = parameter(
         number('s', at_least=0.0, at_most=10.0, default=0.005),
-        'Time in which forces become known that the model lacks; 0: they are not looked for',
+        'Time in which forces become known that the model lacks, unless those of contact act;'
+        ' 0: they are not looked for',
     )
 
     @property

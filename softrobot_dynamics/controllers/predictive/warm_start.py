@@ -28,7 +28,7 @@ def shift(p: Horizon, ahead: float, known: int, count: int) -> None:
     trial.u[:count] = now.u[:count]
     if ahead >= 0.5:
         nearest = np.minimum(np.arange(count) + round(ahead), known - 1)
-        for array in (p.policy.gain, p.steps.inverse, p.steps.by_all, p.steps.F):
+        for array in (p.policy.gain, p.steps.inverse, p.steps.by_all, p.steps.F, p.touched):
             array[:count] = array[nearest]
     if count > known:
         p.known[0] = 0.0
