@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
 from typing import Any, NamedTuple, TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from softrobot_dynamics.viewing.matplotlib_surfaces import (
     INK,
     parts_of,
     PUSH,
+    THING,
     TIP,
 )
 from softrobot_dynamics.viewing.shapes import Appearance, leaves, RobotShape
@@ -32,6 +34,11 @@ if TYPE_CHECKING:
 SIZE, DPI, COLOURS = (4.4, 4.4), 90, 64  # [inch], [1/inch], of the GIF
 PACE = 12.5  # [1/s] frames; players round to hundredths of a second
 _SWATCH = 8  # rows of a colour that a palette must have
+_Color = str | tuple[int, ...]
+_SHADES = tuple(
+    tuple(np.minimum(255.0 * share * THING, 255.0).astype(int).tolist())
+    for share in (0.65, 0.9, 1.15)
+)  # of objects, dark to lit
 FINER = 8  # points of a tip's path for a frame, if the motion has them
 
 
@@ -66,7 +73,8 @@ def animate(film: Film, path: str | PathLike[str], *, title: str = '', pace: flo
         gone = paths.t <= t
         forces = arrows.at(film.q[row], moment)
         frames.append(stage.frame(t - times[0], look, paths.points[gone], forces, moment))
-    _write(frames, path, pace)
+    has_objects = any(module.is_object for module in film.model.description.modules)
+    _write(frames, path, pace, (TIP, PUSH, *(_SHADES if has_objects else ())))
     return len(frames)
 
 
@@ -132,10 +140,16 @@ class _Stage:
         return picture
 
 
-def _write(frames: list[Any], path: str | PathLike[str], pace: float) -> None:
-    """Write pictures in one palette, so that only what changes is stored."""
+def _write(
+    frames: list[Any], path: str | PathLike[str], pace: float, small: Sequence[_Color]
+) -> None:
+    """
+    Write pictures in one palette, so that only what changes is stored.
+
+    ``small``: colours of what is small and to be seen, which are in the palette for certain.
+    """
     middle = frames[len(frames) // 2].copy()
-    for k, color in enumerate((TIP, PUSH)):  # small, and to be seen
+    for k, color in enumerate(small):
         middle.paste(color, (0, k * _SWATCH, middle.width, (k + 1) * _SWATCH))
     palette = middle.quantize(COLOURS, dither=Image.Dither.NONE)
     reduced = [each.quantize(palette=palette, dither=Image.Dither.NONE) for each in frames]

@@ -13,6 +13,7 @@ from softrobot_dynamics.annotations import Vector
 
 _TRIES = 24  # of which each clears one overlap
 _FARTHER = 3.0  # [pt] that the name of an axis goes away from numbers in one try
+_ROOM = 1.5  # [pt] around each text
 _SMALLER = 0.95  # of the zoom, in one try, where a text is outside the picture
 
 
@@ -21,7 +22,7 @@ class _Text(NamedTuple):
 
     axis: Any
     number: float | None  # None: the name
-    box: Bbox  # [px]
+    box: Bbox  # [px] with the room around it
 
 
 def separate_texts(axes: Axes3D, aspect: Vector, zoom: float) -> None:
@@ -46,11 +47,12 @@ def separate_texts(axes: Axes3D, aspect: Vector, zoom: float) -> None:
 def _texts(axes: Axes3D) -> list[_Text]:
     """Return the texts of all axes, numbers first."""
     names, numbers = [], []
+    room = _ROOM * axes.figure.dpi / 72.0
     for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
         low, high = sorted(axis.get_view_interval())
-        names.append(_Text(axis, None, axis.label.get_window_extent()))
+        names.append(_Text(axis, None, axis.label.get_window_extent().padded(room)))
         numbers += [
-            _Text(axis, tick.get_loc(), tick.label1.get_window_extent())
+            _Text(axis, tick.get_loc(), tick.label1.get_window_extent().padded(room))
             for tick in axis.get_major_ticks()
             if low <= tick.get_loc() <= high and tick.label1.get_text()
         ]

@@ -14,7 +14,7 @@ from softrobot_dynamics.viewing.shapes import RobotShape
 
 INK, FAINT, TIP = '#22303c', '#9aa7b1', '#d1495b'
 STYLE: dict[str, Any] = {'color': INK, 'fontsize': 9}
-LABEL_PADS = {'x': 2.0, 'y': 2.0, 'z': 16.0}  # [pt] between numbers and names of axes
+LABEL_PAD = 2.0  # [pt] between numbers and names of axes, at least
 SHORT = 0.3  # of the longest axis: the numbers of a shorter one would overlap
 VIEW, ZOOM = (14.0, -58.0), 0.86  # elevation, azimuth [deg]; of the box in its axes
 BODY, LIGHT = np.array([0.16, 0.44, 0.58]), np.array([0.15, -0.75, 0.6])
@@ -111,7 +111,7 @@ def frame_space(axes: Axes3D, points: Matrix) -> None:
     half = np.maximum(half * 1.04, 0.2 * half.max())
     for name, m, h in zip('xyz', middle, half):
         getattr(axes, f'set_{name}lim')(m - h, m + h)
-        getattr(axes, f'set_{name}label')(f'{name} [m]', labelpad=LABEL_PADS[name], **STYLE)
+        getattr(axes, f'set_{name}label')(f'{name} [m]', labelpad=LABEL_PAD, **STYLE)
         axis = getattr(axes, f'{name}axis')
         axis.set_pane_color((0.968, 0.975, 0.982, 1.0))
         axis.line.set_color(FAINT)

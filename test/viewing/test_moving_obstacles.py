@@ -11,6 +11,7 @@ from softrobot_dynamics.viewing.animation import animate, Film
 from softrobot_dynamics.viewing.arrows import ForceArrows
 from softrobot_dynamics.viewing.shapes import RobotShape
 from softrobot_dynamics.viewing.sources import Player
+from support.robots import compiled
 
 MOTION = {
     'centre': [0.2, -0.1, 0.0],
@@ -80,6 +81,18 @@ def test_a_film_shows_obstacles_move(model, tmp_path):
         pairs = zip(pictures, pictures[1:])
         changed = [int((np.abs(a - b).max(axis=2) > 8).sum()) for a, b in pairs]
         assert (min(changed) > 50) if moves else (max(changed) == 0), changed
+
+
+def test_a_small_object_keeps_its_colour_in_a_film(tmp_path):
+    """The palette of a film has the orange of objects, however few points they have of it."""
+    cube = {'type': 'box', 'edges': [0.03, 0.03, 0.03]}
+    toy = {'name': 'toy', 'mass': 0.1, 'shape': cube, 'pose': {'xyz': [0.25, 0.0, 0.5]}}
+    around = sd.compile_model(sd.surround(compiled('pcc_arm').description, {'objects': [toy]}))
+    film = Film(around, np.array([0.0, 0.5]), np.tile(around.q0, (2, 1)))
+    animate(film, tmp_path / 'film.gif', pace=4.0)
+    with Image.open(tmp_path / 'film.gif') as gif:
+        red, green, blue = np.moveaxis(np.asarray(gif.convert('RGB'), dtype=int), -1, 0)
+    assert ((red > 200) & (red - blue > 140) & (green - blue > 80)).sum() > 20
 
 
 def test_a_recording_is_played_with_its_time(model, monkeypatch):
