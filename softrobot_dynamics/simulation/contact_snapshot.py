@@ -48,7 +48,7 @@ class ContactSnapshot:
         self._taken.set()
 
     def request(self, patience: float) -> ContactReading | None:
-        """Return what there is after the next step; None if there is none within so long [s]."""
+        """Return the reading after the next step; None if there is none within so long [s]."""
         self._taken.clear()
         self.wanted = True
         if not self._taken.wait(patience):
