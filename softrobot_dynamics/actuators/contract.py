@@ -198,7 +198,7 @@ class Actuator(Imperfections):
 
     @property
     def safe_command(self) -> Any:
-        """Return what `safe` is of this very one."""
+        """Return the kind of safe command of this actuator, its `safe`."""
         return self.safe
 
     @required

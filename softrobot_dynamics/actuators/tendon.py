@@ -76,7 +76,7 @@ class Drive:
             yield 'tension', self.tension, '[low, high] with 0 <= low: a cable only pulls [N]'
 
     def commanded(self) -> Quantity:
-        """Return what u is."""
+        """Return the name and unit of the command u."""
         if self.radius is None:
             return Quantity('cable displacement', 'm')
         return Quantity('motor angle', 'rad')
@@ -186,7 +186,7 @@ class Tendon(Routed):
         return Quantity('tension', 'N'), Quantity('elongation', 'm')
 
     def commanded(self, joints: Mapping[str, Joint]) -> Quantity:
-        """Return tension, or what the drive is told."""
+        """Return the quantity of the command: tension, or that of the drive."""
         if self.drive is None:
             return self.quantities(joints)[0]
         return self.drive.commanded()

@@ -117,7 +117,7 @@ class EstimationOutput(LoopOutput, Protocol):
         """Publish the state (q, qd), (n,) each, at a stamp."""
 
     def report(self, estimator: Estimator, stamp: int, epoch: int) -> object:
-        """Publish covariance and model error of an Estimator whose time began at an epoch."""
+        """Publish covariance, push and model error of an Estimator begun at an epoch [ns]."""
 
     def collided(self, body: str, size: float, still: bool) -> object:
         """Request a stop of the robot, as a force [N] on a body is too large, ``still`` or now."""

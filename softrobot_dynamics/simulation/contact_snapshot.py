@@ -51,7 +51,7 @@ class ContactSnapshot:
         self._taken.set()
 
     def request(self, patience: float) -> ContactReading | None:
-        """Return what there is after the next step; None if there is none within so long [s]."""
+        """Return the reading after the next step; None if there is none within so long [s]."""
         self._taken.clear()
         self.wanted = True
         if not self._taken.wait(patience):

@@ -27,7 +27,7 @@ class SystemModule(Protocol):
 
     def run(self, tell: Tell = quietly, share: float = 1.0) -> SystemResult:
         """
-        Return what the system comes to.
+        Run the system and return its result.
 
         ``tell(words)`` returns a context in which something is done that takes time; a ``share``
         below 1 asks for a shorter run.

@@ -108,7 +108,7 @@ def _statics(model: CompiledModel, motion: CircleMotion) -> list[Check]:
 
 
 def _unbalanced(model: CompiledModel, q: Array, u: Array) -> float:
-    """Return what is left of dV/dq - A u, V by differences, relative to the largest of A u."""
+    """Return the residual dV/dq - A u, V by differences, relative to the largest of A u."""
     step, derivative = 1e-6, np.empty(model.n)
     for j, e in enumerate(step * np.eye(model.n)):
         ahead, behind = (

@@ -111,7 +111,7 @@ def formulas(q: float, qd: float, qdd: float) -> ToyTerms:
 
 
 def definitions(q: float, qd: float, qdd: float) -> ToyTerms:
-    """Return what the integrals over the undeformed cylinder say, with p(x, q) alone."""
+    """Return the terms by integrals over the undeformed cylinder, with p(x, q) alone."""
     x, s, masses = _cylinder()
     p, derivative, curve = _position(x, s, q)
     tip, tip_derivative, _ = _position(np.zeros(1), np.ones(1), q)
@@ -177,7 +177,7 @@ def _three_ways(
 
 
 def _ours(models: list[CompiledModel], state: State) -> ToyTerms:
-    """Return what public calls say; the package's bend is -q of [P]."""
+    """Return the terms by public calls; the package's bend is -q of [P]."""
     q, qd, qdd = (-np.array([value]) for value in state)
     zero, model = np.zeros(1), models[0]
     R = sd.forward_kinematics(model, q=q)[0, :3, :3]
