@@ -96,8 +96,10 @@ TEST = [
 ]
 BENCH = [  # the peers that benchmarks/ compares with, and the headers that one of them needs
     'cmeel-eigen',
+    'daqp',
     'mujoco>=3',
     'pin>=3',
+    'pin-pink>=4',
     'pyelastica>=1,<2',
     'soromox>=0.5,<0.6',
     'sympy>=1.11',

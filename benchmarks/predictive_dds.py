@@ -33,7 +33,7 @@ BLEND, SETTLE = 1.0, 2.0  # [s]
 
 
 class Run(NamedTuple):
-    """What was recorded of a loop, from SETTLE after the blend-in on."""
+    """Record of a loop, from SETTLE after the blend-in on."""
 
     t: np.ndarray  # (T,) [s] since the law began
     q: np.ndarray  # (T, n)

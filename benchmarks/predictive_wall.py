@@ -39,7 +39,7 @@ def wall_robot():
 
 
 def wall_description():
-    """Return what the file of that robot says."""
+    """Return the content of that robot's file."""
     robot = yaml.safe_load(shipped('robots')['pcc_arm'].read_text())
     for body in robot['bodies']:
         body['collision'] = {'type': 'rod', 'friction': FRICTION}
