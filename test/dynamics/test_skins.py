@@ -40,3 +40,94 @@ def test_a_volume_pressed_between_plates_pushes_back_as_rubber_does(stretch):
     assert touching.force.sum() == pytest.approx(expected, rel=2e-3)
     assert len(touching.gap) > 5
     assert {b for _, b in touching.bodies} == {'plate'}
+
+
+SURFACE = {'type': 'skin', 'points': 60, 'friction': 0.0, 'stiffness': 4e3}
+BENT = {**BODY, 'modes': {'stretch': [[1.0]], 'kappa_x': [[1.0], [0.0, 1.0]], 'kappa_y': [[1.0]]}}
+POSTURE = np.array([0.05, 2.0, 4.0, -1.5])
+DEEP = 5e-4  # m
+
+
+def around(environment):
+    """Return the model of a bent cylinder of rubber with a skin in an environment."""
+    module = {'name': 'c', 'joint': {'type': 'fixed'}, 'body': BENT, 'collision': SURFACE}
+    rest = {'gravity': [0, 0, 0], 'environment': environment}
+    return sd.compile_model(sd.load_robot({'name': 'r', 'bodies': [module], **rest}))
+
+
+def obstacles(centres, radius):
+    """Yield obstacles that spheres overlap, and their distance (K,) from places (K, 3)."""
+    middle = centres.mean(axis=0)
+
+    def most(*way):
+        return centres[np.argmax(centres @ way)]
+
+    way = np.array([-0.8, 0.0, 0.6])
+    height = (centres @ way).min() - radius + DEEP
+    yield (
+        {
+            'name': 'plane',
+            'type': 'plane',
+            'point': (height * way).tolist(),
+            'normal': way.tolist(),
+        },
+        lambda x: x @ way - height,
+    )
+    ball = most(-1.0, 0.0, 0.0) - [0.03 + radius - DEEP, 0.0, 0.0]
+    yield (
+        {'name': 'sphere', 'type': 'sphere', 'centre': ball.tolist(), 'radius': 0.03},
+        lambda x: np.linalg.norm(x - ball, axis=1) - 0.03,
+    )
+    half = np.array([0.02, 0.01, 0.015])
+    box = most(0.0, 1.0, 0.0) + [0.0, half[1] + radius - DEEP, 0.0]
+
+    def from_box(x):
+        off = np.abs(x - box) - half
+        return np.linalg.norm(np.maximum(off, 0.0), axis=1) + np.minimum(off.max(axis=1), 0.0)
+
+    yield (
+        {
+            'name': 'box',
+            'type': 'box',
+            'edges': (2 * half).tolist(),
+            'pose': {'xyz': box.tolist()},
+        },
+        from_box,
+    )
+    inner = np.linalg.norm((centres - middle)[:, :2], axis=1).max() + radius - DEEP
+    ends = [[*middle[:2], middle[2] + z] for z in (-0.2, 0.2)]
+    yield (
+        {'name': 'tube', 'type': 'tube', 'start': ends[0], 'end': ends[1], 'radius': inner},
+        lambda x: inner - np.linalg.norm((x - middle)[:, :2], axis=1),
+    )
+
+
+def test_forces_on_a_skin_are_derivatives_of_the_energy_of_its_springs():
+    """Plane, sphere, box and tube push its spheres by distances that are found otherwise."""
+    bare = around([{'name': 'far', 'type': 'plane', 'point': [0.0, 0.0, -9.0]}])
+    module = bare.description.modules[0]
+    elements = module.shapes[0].elements(module.body)
+    inner, radius = np.array([e.points[0] for e in elements]), elements[0].radius
+
+    def places(q):
+        return sd.material_points(bare, q=q, body='c', points=inner).positions
+
+    rows, distances = zip(*obstacles(places(POSTURE), radius))
+    model = around([{**row, 'friction': 0.0} for row in rows])
+    found = sd.contacts(model, q=POSTURE)
+
+    def energy(q):
+        gaps = np.concatenate([distance(places(q)) - radius for distance in distances])
+        return 0.5 * SURFACE['stiffness'] * (np.minimum(gaps, 0.0) ** 2).sum()
+
+    for row, distance in zip(rows, distances):
+        own = np.sort(distance(places(POSTURE)) - radius)
+        theirs = [g for g, b in zip(found.gap, found.bodies) if row['name'] in b and g < 0.0]
+        assert len(theirs) > 0
+        np.testing.assert_allclose(theirs, own[own < 0.0], atol=1e-12)
+    steps = 1e-6 * np.array([1.0, 10.0, 10.0, 10.0])
+    slopes = [
+        (energy(POSTURE - e) - energy(POSTURE + e)) / (2.0 * e.max()) for e in np.diag(steps)
+    ]
+    scale = np.abs(slopes).max()
+    np.testing.assert_allclose(found.generalized_force, slopes, atol=1e-6 * scale)
