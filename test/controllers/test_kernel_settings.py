@@ -48,7 +48,7 @@ def test_every_setting_reaches_the_kernel(name):
     """The record of a law's kernel has the values of all of its settings but texts."""
     model, law = compiled('double_pendulum'), CONTROLLERS.get(name)
     made = law(model, period=1e-3)
-    told = made.tell(made.settings)
+    told = made.make_kernel_settings(made.settings)
     own = {
         each.name for each in fields(law.Settings) if each.metadata.get('kind') != 'string'
     } - set(made.prepared(made.settings, None))
