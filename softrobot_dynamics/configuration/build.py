@@ -18,8 +18,8 @@ from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.safe_command import SafeCommand
 from softrobot_dynamics.controllers.setpoints import DriveSetpoints
 from softrobot_dynamics.description.add_surroundings import surround
+from softrobot_dynamics.description.plant_changes import AROUND, plant_of
 from softrobot_dynamics.description.robot import load_robot
-from softrobot_dynamics.description.variation import AROUND, plant_of
 from softrobot_dynamics.dynamics.static_residual import Statics
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem
 from softrobot_dynamics.loops.state_validation import (

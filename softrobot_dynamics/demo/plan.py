@@ -26,9 +26,9 @@ from softrobot_dynamics.configuration.wire_names import wire_name_values
 from softrobot_dynamics.demo.precompilation import simulation_elsewhere
 from softrobot_dynamics.demo.rates import RATES
 from softrobot_dynamics.description.add_surroundings import surround
+from softrobot_dynamics.description.plant_changes import AROUND, plant_of
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
-from softrobot_dynamics.description.variation import AROUND, plant_of
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.estimation.shape_fit import ShapeFit

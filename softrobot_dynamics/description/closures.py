@@ -76,14 +76,14 @@ class Closure:
         if self.directions and len(set(self.directions)) < len(self.directions):
             yield 'directions', list(self.directions), 'each direction once'
         if self.axis is not None and self.type not in ('pin', 'slider'):
-            yield 'axis', list(self.axis), 'none, but for a pin or a slider'
+            yield 'axis', list(self.axis), 'no axis: only a pin or a slider has one'
         for i, frame in enumerate(self.frames):
             if frame.body == BASE and frame.point is not None:
-                words = 'none in the base, whose frames have a pose'
+                words = 'no point: a frame in the base is given by its pose'
                 yield f'frames[{i}].point', list(frame.point), words
         first, second = self.frames
         if first.body == second.body and (first.body == BASE or first.point == second.point):
-            yield 'frames[1].body', second.body, 'another place than that of the first frame'
+            yield 'frames[1].body', second.body, 'another body or point than that of frames[0]'
 
     @property
     def closed(self) -> tuple[str, ...]:
@@ -111,6 +111,8 @@ def read_closures(
                 words = f'base or a body: {", ".join(bodies)}{closest(frame.body, bodies)}'
                 problems.append(Problem(f'{path}.frames[{k}].body', frame.body, words))
         if closure.name in [other.name for other in found]:
-            problems.append(Problem(f'{path}.name', closure.name, 'a name that no other has'))
+            problems.append(
+                Problem(f'{path}.name', closure.name, 'a name that no other closure has')
+            )
         found.append(closure)
     return tuple(found)

@@ -54,7 +54,7 @@ def outside_limits(start: Mapping[str, float], modules: Sequence[Module]) -> lis
     """
     Return a problem for each value of ``start``, {coordinate: value}, that is outside its limits.
 
-    The limits of a joint that others follow are those within which these are within their own.
+    A joint that others follow has the limits within which these stay within their own.
     """
     leaders, _ = leader_limits(modules)
     problems = []

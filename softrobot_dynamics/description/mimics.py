@@ -18,8 +18,8 @@ def follow(modules: Sequence[Module], problems: Problems) -> tuple[Module, ...]:
     Return modules in which each joint with `mimic` is a :class:`.Follower` of its leader.
 
     A joint may follow one that follows another. Modules that have followers already get new ones.
-    Problems are joints that follow none, themselves or one without the one coordinate that it
-    takes, and limits of followers that leave their leader no range.
+    Problems are joints that follow no joint, themselves or one with several coordinates, and
+    limits of followers that leave their leader no range.
     """
     joints = {m.joint_name: m.joint and m.joint.described for m in modules}
     places = {module.joint_name: f'bodies[{i}].joint' for i, module in enumerate(modules)}
@@ -62,7 +62,7 @@ def _follower(
     """Return the Follower that the joint of a name is; None with a problem."""
     joint = joints[name]
     if len(joint.coordinates()) != 1:
-        words = 'no mimic: only a joint of one coordinate follows another'
+        words = 'no mimic: only a joint with one coordinate can follow another'
         problems.append(Problem(f'{place}.mimic', joint.type_name, words))
         return None
     multiplier, offset, leader, seen = 1.0, 0.0, name, [name]
@@ -83,7 +83,7 @@ def _follower(
         offset += multiplier * mimic.offset
         multiplier *= mimic.multiplier
     if len(joints[leader].coordinates()) != 1:
-        words = 'a joint of one coordinate'
+        words = 'a joint with one coordinate'
         problems.append(Problem(f'{place}.mimic.joint', leader, words))
         return None
     return Follower(joint=joint, leader=leader, multiplier=multiplier, offset=offset)

@@ -45,7 +45,7 @@ class ObstacleMotion:
         elif self.times and not (np.diff(self.times) > 0.0).all():
             yield 'times', self.times, 'times that rise [s]'
         if any((*self.amplitude, *self.angular_amplitude)) and not self.frequency:
-            yield 'frequency', self.frequency, 'a frequency > 0 [Hz] of what has an amplitude'
+            yield 'frequency', self.frequency, 'a frequency > 0 [Hz], as there is an amplitude'
 
     def formula(self) -> Vector:
         """Return centre (3), rates (6), amplitudes (6), angular frequency, phase: 17 numbers."""

@@ -65,7 +65,7 @@ def unknown_groups(
     """
     Yield a Problem for each group in a `collides_with` that no shape is in.
 
-    Nothing is wrong as long as there are no surroundings: their shapes may have that group.
+    Without surroundings no group is unknown: shapes of those to come may be in it.
     """
     shapes = [(f'{m.name}.collision', shape) for m in modules for shape in m.shapes]
     shapes += [(obstacle.name, obstacle.shape) for obstacle in environment]
@@ -75,7 +75,7 @@ def unknown_groups(
     for place, shape in shapes:
         for group in shape.collides_with or ():
             if group not in known:
-                words = f'a group that some shape is in: {", ".join(sorted(known))}'
+                words = f'a group that has a shape: {", ".join(sorted(known))}'
                 yield Problem(join(place, 'collides_with'), group, words)
 
 

@@ -54,9 +54,9 @@ def read_urdf(
     is called with a line for each name that changed, each inertia that was repaired and each range
     that joints which follow narrow. A joint that cannot be at 0 begins in the middle of its range.
 
-    DescriptionError with every problem: what is no URDF or no tree, joints that follow none or are
-    none of ``JOINTS``, numbers that no robot has. UnknownNameError for a joint or a link named
-    in an argument that there is not.
+    Raises DescriptionError with every problem: invalid URDF, links that form no tree, joints of a
+    type not in ``JOINTS`` or that mimic no joint, impossible numbers; UnknownNameError for an
+    unknown joint or link in an argument.
     """
     root = _root(path)
     problems: Problems = []
@@ -77,7 +77,7 @@ def read_urdf(
     driven = [body['joint'] for body in bodies if _is_driven(body['joint'])]
     initial = initial_coordinates(bodies)
     for name, value in initial.items():
-        report(f'joint {name}: its range is without 0, so it begins at {value:g}')
+        report(f'joint {name}: its limits exclude 0; its initial value is {value:g}')
     return {
         'name': name_of(root.get('name')),
         **({'initial': initial} if initial else {}),
@@ -107,7 +107,7 @@ def _root(path: str | PathLike[str]) -> Element:
     if root.tag != 'robot':
         raise _wrong(path, root.tag, 'URDF, whose root is <robot>')
     if any('xacro}' in str(element.tag) for element in root.iter()):
-        raise _wrong(path, 'xacro', 'URDF, which xacro makes of such a file: xacro FILE > URDF')
+        raise _wrong(path, 'xacro', 'URDF; expand the file first: xacro FILE > URDF')
     return root
 
 

@@ -21,7 +21,7 @@ ROTATIONAL = 'ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'
 """The attributes of <inertia>, which is the upper triangle, row by row."""
 
 _XACRO = '${'
-_EXPANDED = 'what xacro makes of that: expand the file first, xacro FILE > URDF'
+_EXPANDED = 'its value; expand the file first: xacro FILE > URDF'
 _LIKENESS = 0.8  # of words, at which one is a slip of the pen; extensions have up to 0.76
 _CHILDREN: dict[str, tuple[str, ...]] = {  # of elements; others are extensions
     'robot': ('link', 'joint', 'material', 'transmission', 'gazebo'),

@@ -75,14 +75,14 @@ def narrowed_ranges(bodies: Sequence[Mapping[str, Any]], problems: Problems) -> 
         ranges[leader] = least, most = max(low, ends[0]), min(high, ends[1])
         slight = _SLIGHT * (ends[1] - ends[0])
         if not least < most:
-            words = f'limits at which {leader}, which it follows, has room in {low:g} to {high:g}'
+            words = f'limits that leave {leader}, which it follows, a range in {low:g} to {high:g}'
             words += f' (for none: softrobot import --unlimited {name})'
             found = f'{ends[0]:g} to {ends[1]:g} of {leader}'
             problems.append(Problem(f'joint {name}.limit', found, words))
         elif least > low + slight or most < high - slight:
             lines.append(
-                f'joint {leader}: range {low:g} to {high:g} is {least:g} to {most:g} by the limits'
-                f' of {name}, which follows it'
+                f'joint {leader}: range {low:g} to {high:g} narrowed to {least:g} to {most:g} by'
+                f' the limits of {name}, which follows it'
             )
     return lines
 

@@ -75,20 +75,20 @@ class ModuleReader:
         if any(problem.path.startswith(f'{place}.') for problem in self._problems):
             return
         check(entry, place, own := parsing.Problems())
-        remedy = '; softrobot import --repair takes the nearest that a body has'
+        remedy = '; softrobot import --repair takes the nearest inertia that is possible'
         for problem in own:
             mending = remedy if problem.path.startswith(f'{place}.inertia') else ''
             self._problems.append(problem._replace(expected=problem.expected + mending))
 
     def _repair_inertia(self, place: str, body: dict[str, Any]) -> None:
-        """Make an inertia that no body has the nearest that one has, and report it."""
+        """Replace an impossible inertia by the nearest possible one, and report it."""
         if 'inertia' not in body or any(x.path.startswith(f'{place}.') for x in self._problems):
             return
         _check_body(body, place, wrong := parsing.Problems())
         given = _symmetric(body['inertia'])
         if np.abs(given).max() < _NO_INERTIA:
             del body['inertia']
-            self._report(f'{place}: inertia left out, which is none: its mass is in one point')
+            self._report(f'{place}: inertia of zero left out, that of a point mass')
             return
         if not any(problem.path.startswith(f'{place}.inertia') for problem in wrong):
             return
@@ -133,7 +133,7 @@ def _joint(joint: Element, place: str, unlimited: bool, problems: Problems) -> d
     if found['type'] not in DRIVEN:
         for name in ('damping', 'coulomb_friction'):
             if found.pop(name, 0.0):
-                words = 'none: the coordinates of such a joint differ in unit'
+                words = 'none: the coordinates of such a joint have different units'
                 problems.append(Problem(f'{place}.dynamics', name, words))
         return found
     found['axis'] = _axis(joint, place, problems)

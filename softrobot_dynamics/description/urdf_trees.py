@@ -70,7 +70,7 @@ def ordered(tree: Tree, problems: Problems) -> list[Element]:
     if len(found) < len(tree.joints):
         reached = {tree.root, *(tree.ends(joint)[2] for joint in found)}
         lost = ', '.join(name for name in tree.links if name not in reached)
-        words = f'a tree: each link to be reached from {tree.root} (these form a loop)'
+        words = f'a tree: every link reachable from {tree.root} (these form a loop)'
         problems.append(Problem('links', lost, words))
     return found
 
@@ -94,7 +94,7 @@ def _check_names(kind: str, elements: Iterable[Element], problems: Problems) -> 
 
 
 def _check_joint(joint: Element, links: dict[str, Element], problems: Problems) -> None:
-    """Refuse a joint of another kind, or one whose ends are no two links."""
+    """Refuse a joint of an unknown type, or one that does not connect two links."""
     place, kind = f'joint {joint.get("name")}', joint.get('type')
     if kind not in JOINTS:
         words = f'one of {", ".join(JOINTS)}{closest(kind, JOINTS, 0.75)}'
@@ -104,7 +104,7 @@ def _check_joint(joint: Element, links: dict[str, Element], problems: Problems) 
         problems.append(Problem(place, 'mimic', words))
     ends = [_end(joint, tag, place, links, problems) for tag in ('parent', 'child')]
     if ends[0] and ends[0] == ends[1]:
-        problems.append(Problem(place, ends[0], 'a child that is not its parent'))
+        problems.append(Problem(place, ends[0], 'a child other than its parent'))
 
 
 def _end(

@@ -39,7 +39,7 @@ def _real(value: ArrayLike) -> Array:
     """
     Return an array of real numbers as one, or raise TypeError.
 
-    numpy would make numbers of text and of truth, leave out imaginary parts and look behind masks.
+    numpy would convert text and booleans, drop imaginary parts and ignore masks.
     """
     found = np.asanyarray(value)
     kind = found.dtype.kind
@@ -101,7 +101,7 @@ def one_of(name: str, value: str, known: Sequence[str]) -> str:
 
 
 def require_finite(model: CompiledModel, q: Vector, result: Array) -> None:
-    """Raise ArgumentError for q unless all results are numbers, in words of the parts to blame."""
+    """Raise ArgumentError for q, naming what it puts out of range, unless results are finite."""
     if finite(result):
         return
     said = [f'; {words}' for _, words in out_of_range(model, q)]
@@ -109,7 +109,7 @@ def require_finite(model: CompiledModel, q: Vector, result: Array) -> None:
 
 
 def out_of_range(model: CompiledModel, q: Vector) -> Iterator[tuple[str, str]]:
-    """Yield (largest coordinate, why in words) of each joint and body that cannot be at q (n,)."""
+    """Yield (largest coordinate, reason) of each joint and body that q (n,) puts out of range."""
     for module, of_joint, of_body in model.description.coordinate_slices():
         parts = (module.joint_name, module.joint, of_joint), (module.name, module.body, of_body)
         for name, part, own in parts:

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Friendly calls: check the arguments, allocate, run a compiled program, check the result.
+Calls at a state: check the arguments, allocate, run a compiled program, check the result.
 
 All vectors are keyword-only, float64, SI units. Every function raises ArgumentError, naming the
 argument, for a wrong shape or a number that is not finite. For calls at control rate build a
@@ -162,7 +162,7 @@ def forward_dynamics(
     Acceleration qdd (n,) under actuation u (m,): M qdd = A u + J^T w - (c + g + s).
 
     Of a model with surroundings, or that may touch itself, contact acts as well (``sd.contacts``).
-    Closures keep loops closed, which they have to be at q, qd; ``sd.closures`` has their forces.
+    Loops of closures must be closed at q, qd, and stay closed; ``sd.closures`` has their forces.
     Raises SingularMassError, naming coordinates, where nothing has inertia along them.
     """
     q, qd = checked('q', q, (model.n,)), checked('qd', qd, (model.n,))

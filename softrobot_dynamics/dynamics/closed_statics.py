@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Statics of a robot with closed loops, in the coordinates z that these leave."""
+"""Statics of a robot with closed loops, in independent coordinates z."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class ClosedStatics:
     """
     The static residual of a robot along z (f,), which begin at zero in a closed posture q (n,).
 
-    ``statics`` are those of its tree. Where no posture is, all is nan.
+    ``statics`` are those of its tree. Where loops cannot be closed, results are nan.
     """
 
     def __init__(self, model: CompiledModel, statics: StaticProblem, q: Vector) -> None:
@@ -113,13 +113,13 @@ class ClosedStatics:
         return Linearised(K, T.T @ tree.D @ T, T.T @ tree.M @ T, noise)
 
     def stands(self, found: NewtonResult, u: Vector) -> bool:
-        """Tell whether a posture is balanced, and no small motion leaves it."""
+        """Tell whether a posture is balanced, and stable against small motions."""
         return found.balanced and self.linearised(found.q, u).stability().stands
 
     def obstacle(self, z: Vector) -> str:
         """Return in words why z is no valid posture, or ''."""
         q = self.posture(z)[0]
-        return self._statics.obstacle(q) if np.isfinite(q).all() else 'loops would be open'
+        return self._statics.obstacle(q) if np.isfinite(q).all() else 'its loops cannot be closed'
 
     def turn(self, step: Vector) -> float:
         """Largest angle [rad] by which a joint or a body turns by a small step (f,) of z."""

@@ -1,9 +1,9 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Closed loops at a state: residuals, Jacobians, forces and remaining freedoms.
+Closed loops at a state: residuals, Jacobians, forces and mobility.
 
 With the Jacobian J of independent rows, M qdd + h = F + J^T lambda and J qdd + bias = 0. Rows that
-follow from others (``redundant``) bear no force: the others bear all.
+depend on others (``redundant``) bear no force: the others bear all of it.
 """
 
 from __future__ import annotations
@@ -133,8 +133,8 @@ def closed_inverse_dynamics(
     """
     Return the :class:`ClosedInverseDynamics` at q, qd, qdd (n,): the u and lambda that it takes.
 
-    ``qdd`` is taken for the nearest acceleration that keeps loops closed. The least u (m,) is
-    returned where more actuators than freedoms leave a choice. ``sd.inverse_dynamics`` is that of
+    ``qdd`` is replaced by the nearest acceleration that keeps loops closed. With more actuators
+    than freedoms, u (m,) is the solution of least norm. ``sd.inverse_dynamics`` is that of
     the tree without closures: the sum of both generalized forces. Raises ArgumentError.
     """
     plan = _plan(model)
@@ -238,7 +238,7 @@ def _multipliers(
 
 
 def _basis(plan: ClosurePlan, J: Matrix) -> Matrix:
-    """Return the motions (n, f) that rows (r, n) of closures leave."""
+    """Return a basis (n, f) of the motions that rows (r, n) of closures allow."""
     units, kept = plan.units, plan.kept
     rows = plan.weights[kept, None] * J[kept] * units
     full = np.linalg.qr(rows.T, mode='complete')[0]

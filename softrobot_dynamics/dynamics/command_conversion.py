@@ -23,9 +23,9 @@ def efforts(model: CompiledModel, *, q: ArrayLike, command: ArrayLike) -> Vector
     """
     Return the efforts u (m,) along y at rest at q (n,) under a command (m,).
 
-    Of a tendon that is told a position it is the tension that its drive and cable make of it
-    [N], never negative; of two on one motor the difference of their tensions; of all other
-    actuators the command. Raises ArgumentError.
+    For a position-controlled tendon it is the tension [N] of its drive and cable, never negative;
+    for two on one motor, the difference of their tensions; for all other actuators, the command.
+    Raises ArgumentError.
     """
     q, command = checked('q', q, (model.n,)), checked('command', command, (model.m,))
     found: Vector = model.per_thread.conversion.efforts(q, command)
@@ -37,8 +37,8 @@ def commands(model: CompiledModel, *, q: ArrayLike, u: ArrayLike) -> Vector:
     """
     Return the command (m,) under which u (m,) acts at rest at q (n,), limits aside.
 
-    What is not possible is continued: a cable that shall push is as loose as it would be long.
-    The inverse of :func:`efforts`. Raises ArgumentError.
+    The inverse of :func:`efforts`, continued beyond its range: for a negative tension the cable is
+    slack by as much as that would shorten it. Raises ArgumentError.
     """
     q, u = checked('q', q, (model.n,)), checked('u', u, (model.m,))
     found: Vector = model.per_thread.conversion.commands(q, u)

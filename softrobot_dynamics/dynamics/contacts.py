@@ -112,7 +112,7 @@ class ContactStiffness(ContactForces):
         """
         Return stiffness and damping (n, 2 n) where :meth:`force` was asked for last.
 
-        What comes of the force where normals and Jacobians change is left out.
+        The geometric stiffness, by the change of normals and Jacobians, is neglected.
         """
         self._K[:], self._D[:] = 0.0, 0.0
         self._add()
@@ -206,7 +206,7 @@ def _middles_within(
     """
     Yield names and gap [m] of the middle of each solid that touches cylinders to these.
 
-    Rims that almost coincide tell of no overlap: those of two cylinders in one place.
+    Rims that almost coincide show no overlap: those of two cylinders in one place.
     """
     for pair, number, names in zip(plan.pairs, plan.numbers, plan.names):
         if pair[KIND] == SEGMENT_CYLINDER and pair[CENTRE] != pair[A]:

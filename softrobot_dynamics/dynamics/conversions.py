@@ -40,7 +40,7 @@ def generalized_velocities(
 
     ``twists`` maps body names to (6,): angular velocity [rad/s], then velocity of the tip [m/s],
     both in the tip frame. The sum of the squared residuals is the least there is (rad/s and m/s
-    count alike). Raises ArgumentError, which names the coordinates that these twists do not show.
+    count alike). Raises ArgumentError, which names the coordinates that twists leave undetermined.
     """
     if not isinstance(twists, Mapping) or not twists:
         raise ArgumentError('twists', twists, 'a mapping, not empty, of body names to twists')
@@ -125,5 +125,5 @@ def _require_seen(model: CompiledModel, J: Matrix, bodies: tuple[str, ...]) -> N
     unseen = np.flatnonzero(np.abs(hidden).max(axis=1, initial=0.0) > 1e-6)
     if len(unseen):
         names = ', '.join(model.coordinate_names[j] for j in unseen)
-        expected = f'twists of bodies that show every coordinate; these do not show {names}'
+        expected = f'twists that determine every coordinate; these leave {names} undetermined'
         raise ArgumentError('twists', bodies, expected)

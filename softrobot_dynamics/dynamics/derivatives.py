@@ -56,8 +56,8 @@ class Differentiator:
 
     Arguments are contiguous float arrays, unchecked. In :meth:`forward` a ``force`` (n,) from
     outside acts as well, if there is such an array; its numbers may change. If it is
-    ``commanded``, u is what actuators are told: of those that are positioned the positions, by
-    which there are no derivatives. If it is ``touching``, stiffness and damping of contact
+    ``commanded``, u are commands: of position-controlled actuators the positions, by which there
+    are no derivatives. If it is ``touching``, stiffness and damping of contact
     count, with obstacles where they are at ``time`` [s], but its force does not. After that the
     derivatives of the forces that the acceleration balances are in ``M`` (n, n), by qdd,
     ``by_state`` (n, 2 n), of ID by q and qd, and ``stiffness`` (n, n), of A(q) u by q; the

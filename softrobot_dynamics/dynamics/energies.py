@@ -47,10 +47,10 @@ def elastic_energy(model: CompiledModel, *, q: ArrayLike) -> float:
     """
     Return the energy E [J] of bodies and joint springs at q (n,): s(q) = dE/dq.
 
-    It is zero where all are at ease. A robot of linear elasticity has it in closed form;
-    otherwise it is the work of s along the straight way to q from there, by an adaptive Gauss and
-    Kronrod quadrature, to rounding where s is smooth. Raises ArgumentError where the robot cannot
-    be on that way, or s is not smooth along it.
+    It is zero where all are unstressed. For linear elasticity it is in closed form; otherwise it
+    is the work of s along the straight line from there to q, by adaptive Gauss-Kronrod quadrature,
+    to rounding where s is smooth. Raises ArgumentError where a posture on that line is out of
+    range, or s is not smooth along it.
     """
     q = checked('q', q, (model.n,))
     way = q - model.rest
@@ -65,6 +65,6 @@ def elastic_energy(model: CompiledModel, *, q: ArrayLike) -> float:
     energy, error, *_ = quad(power, 0.0, 1.0, epsabs=0.0, epsrel=_ACCURACY, full_output=1)
     if error > _ENOUGH * abs(energy) and error > np.finfo(float).tiny:
         raise ArgumentError(
-            'q', q, 'a posture to which elastic forces grow continuously, on the line from rest'
+            'q', q, 'a posture to which elastic forces are continuous, on the line from rest'
         )
     return float(energy)

@@ -91,7 +91,7 @@ def jacobian_derivatives(
 
         dJ_k/dq_j = X (dS_k/dq_j - S_j x S_k),   d(bias)/dq_k = X (d2S_k/dt2 + dS_k/dt x V)
 
-    At a point, what the coordinates of the body itself do is differenced: derivatives are good to
+    At a point, derivatives by the coordinates of the body itself are finite differences, good to
     1e-10 of the largest entry. Raises ArgumentError.
     """
     q, qd = checked('q', q, (model.n,)), checked('qd', qd, (model.n,))

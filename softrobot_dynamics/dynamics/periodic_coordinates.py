@@ -3,8 +3,8 @@
 Unwrap coordinates that describe the same pose after a whole turn.
 
 Encoders and drivers often report an angle within one turn, in (-pi, pi], and rotation vectors of
-r and r (1 - 2 pi / |r|) are the same rotation. What is computed with needs the coordinates to go
-on as the robot does.
+r and r (1 - 2 pi / |r|) are the same rotation. Computations need
+coordinates that are continuous in time, as the motion is.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class RotationVectors(NamedTuple):
 
 
 class PeriodicCoordinates(NamedTuple):
-    """Of which coordinates of a robot whole turns are no change of its pose."""
+    """Coordinates of a robot that describe the same pose after a whole turn."""
 
     period: Vector  # (n,) 2 pi of an angle that may go round, 0 of all others
     vectors: tuple[RotationVectors, ...] = ()
@@ -42,8 +42,8 @@ def periodic_coordinates(description: RobotDescription) -> PeriodicCoordinates:
     """
     Return the :class:`PeriodicCoordinates` of a RobotDescription.
 
-    Angles of a joint count whose position limits, if there are any, are wider than a turn, and
-    which no other joint follows.
+    These are angles of joints that no other joint follows, and whose position limits, if there
+    are any, are wider than a turn.
     """
     period, vectors = np.zeros(len(description.coordinate_names)), []
     driven = set(description.actuator_names)

@@ -34,7 +34,8 @@ def point_twists(
     """
     Return the :class:`PointTwists` of a body, by index, at a point x (3,) [m], its q and qd (k,).
 
-    Twists are exact; how they vary, by differences: 1e-12, twice 1e-10 of the largest entry.
+    Twists are exact; their derivatives are finite differences, good to 1e-12 of the largest entry,
+    second derivatives to 1e-10.
     """
     n, count = model.n, len(q)
     cloud = cloud_of(model, robot, body, np.reshape(point, (1, 3)))

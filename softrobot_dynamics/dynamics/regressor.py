@@ -61,7 +61,7 @@ def torque_regressor(
     """
     Return the :class:`TorqueRegressor` of ID at q, qd, qdd (n,) each; ArgumentError.
 
-    Rigid is a body without coordinates of its own, on whatever it is carried.
+    A rigid body is one without coordinates of its own.
     """
     n = model.n
     q, qd, qdd = checked('q', q, (n,)), checked('qd', qd, (n,)), checked('qdd', qdd, (n,))

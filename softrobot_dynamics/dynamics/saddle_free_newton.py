@@ -42,7 +42,7 @@ class StaticProblem(Protocol):
         """Return the motion about q (n,) under u (m,)."""
 
     def stands(self, found: NewtonResult, u: Vector) -> bool:
-        """Tell whether a posture is balanced, and no small motion leaves it."""
+        """Tell whether a posture is balanced, and stable against small motions."""
 
     def begin_at(self, q: Vector) -> Vector:
         """Restart from a posture; return it in the coordinates used from now on."""
@@ -71,8 +71,8 @@ def settle(
     """
     Release the robot at q (n,) under u (m,), and return its :class:`SettlingResult`.
 
-    Steps lead down along every mode of vibration: Newton's, but away from what that would climb
-    to. ``newton(q)`` ends them, and where the robot balances on a ridge it gets a push.
+    Steps are Newton's in every mode of vibration, reversed where that would climb to a maximum.
+    ``newton(q)`` completes them; at a saddle the robot is pushed along the unstable mode.
     """
     for taken in range(STEPS):
         r, size = statics.residual(q, u)
@@ -91,7 +91,7 @@ def settle(
         if reason:
             return SettlingResult(None, reason, taken + 1)
         q = statics.begin_at(q)
-    return SettlingResult(None, f'the robot still moves after {STEPS} steps', STEPS)
+    return SettlingResult(None, f'the robot does not come to rest in {STEPS} steps', STEPS)
 
 
 def unbalance(r: Vector, size: Vector) -> float:
@@ -100,14 +100,14 @@ def unbalance(r: Vector, size: Vector) -> float:
 
 
 def _downhill(statics: StaticProblem, r: Vector, squares: Vector, modes: Matrix) -> Vector:
-    """Return a step (n,) that turns nothing by more than TURN, nor lengthens it by SHIFT."""
+    """Return a descent step (n,) that turns no part by over TURN, nor lengthens it by SHIFT."""
     step = -modes @ ((modes.T @ r) / np.maximum(squares, np.finfo(float).tiny))
     turn, shift = max(statics.turn(step), 1e-300), max(statics.shift(step), 1e-300)
     return step * min(1.0, TURN / turn, SHIFT / shift)
 
 
 def _push(statics: StaticProblem, r: Vector, mode: Vector) -> Vector:
-    """Return a step (n,) along a mode, down if that has a direction."""
+    """Return a step (n,) along a mode, in its direction of descent if there is one."""
     size = max(statics.turn(mode), statics.shift(mode), 1e-300)
     return mode * PUSH / size * (-1.0 if mode @ r > 0.0 else 1.0)
 
@@ -115,8 +115,8 @@ def _push(statics: StaticProblem, r: Vector, mode: Vector) -> Vector:
 def _lower(
     statics: StaticProblem, q: Vector, u: Vector, r: Vector, step: Vector
 ) -> tuple[Any, str]:
-    """Return q after a step, or a part of it, that does not climb, and ''; None and why not."""
-    reason = 'no posture near is lower'
+    """Return q after the part of a step that descends, and ''; or None and the reason."""
+    reason = 'no posture nearby has less energy'
     for scale in 0.5 ** np.arange(20):
         better = q + scale * step
         derivative = statics.residual(better, u)[0] @ step

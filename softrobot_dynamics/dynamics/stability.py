@@ -50,8 +50,8 @@ class Linearised(NamedTuple):
         In coordinates of mixed units eigenvalues of K alone mean nothing; those of K x = mu M x
         have one unit, and are the same in any coordinates. Where K is symmetric and D takes
         energy, the robot stands, and is stable, if none is negative beyond noise (Kelvin, Tait
-        and Chetaev); zero, a turntable that may be anywhere, is well. Loads that turn with a body
-        make K asymmetric. Then motions of the damped robot tell: it stands if none grows
+        and Chetaev); zero is allowed: a turntable may rest anywhere. Loads that turn with a body
+        make K asymmetric. Then motions of the damped robot decide: it stands if none grows
         steadily, and is stable if no oscillation grows either (flutter), beyond what rounding
         does to it (:meth:`~.eigenvalues.Pencil.growing`).
         """

@@ -43,8 +43,8 @@ class Statics:
     """
     Static residual of one model, its derivative, and tips; ``loads`` act besides u and gravity.
 
-    If ``commanded``, what is u here are commands, see :func:`~.statics.equilibrium`.
-    Of everything that loads the model only a share acts, see :meth:`set_share`. ``derivatives`` is
+    If ``commanded``, u are commands, see :func:`~.statics.equilibrium`.
+    Only a share of all loads acts, see :meth:`set_share`. ``derivatives`` is
     the model's Differentiator, if there is one already; friction, see :meth:`slide`, is
     differenced. A robot with closures is an ArgumentError, unless the caller is to keep them
     ``closed``: this is the residual of its tree.
@@ -109,7 +109,7 @@ class Statics:
         Return the sizes (n,) of the summands of forces along coordinates, at any posture.
 
         Weight beyond, lines that pass by and loads may all cancel, as on a turntable: what is left
-        is their rounding. So it is with elastic forces where all is at ease.
+        is their rounding. So it is with elastic forces near rest.
         """
         scales = self.model.scales
         carried = self._energy + np.abs(self._acts * u) @ self._lines
@@ -138,8 +138,8 @@ class Statics:
         """
         Return `tangent` (n, n), its rounding taken for zero, and the noise (n,) of its diagonal.
 
-        ``size`` (n,) is that of the forces at q. What is left along a joint that may stand
-        anywhere is nothing.
+        ``size`` (n,) is that of the forces at q. Along a joint that may rest
+        anywhere it is zero.
         """
         share = STATIC_NOISE if self._friction else FORMULA_NOISE
         K, noise = self.tangent(q, u), share * size / self.model.scales.units
@@ -157,7 +157,7 @@ class Statics:
         return Linearised(K, D, M, noise)
 
     def stands(self, found: NewtonResult, u: Vector) -> bool:
-        """Tell whether a posture is balanced, and nothing pushes the robot out of it."""
+        """Tell whether a posture is balanced, and stable against small motions."""
         return found.balanced and self.linearised(found.q, u).stability().stands
 
     def begin_at(self, q: Vector) -> Vector:
@@ -169,7 +169,7 @@ class Statics:
         for module, _, own in self.model.description.coordinate_slices():
             stretch = module.body.stretch(q[own]) if own.stop > own.start else 1.0
             if not stretch > 0.0:
-                return f'{module.name} would be inside out, with a stretch of {stretch:.3g}'
+                return f'{module.name} would be turned inside out, with a stretch of {stretch:.3g}'
         return ''
 
     def _load_force(self, q: Vector) -> Vector:

@@ -67,25 +67,25 @@ def equilibrium(
     towards the tip, or 0, 'none': by actuator (m,), one word for all, or a mapping of actuators
     to words. Without it there is no friction, nor is there any of joints.
 
-    Newton's method with a line search from q0 (n,), by default the description's initial
-    posture, finds one that q0 is next to, be it ``stable`` or not. From any other the robot must
-    not be pushed away: without such, or at once with ``ramp``, the whole load, u, gravity and
-    wrenches together, is ramped from nothing in adaptive steps, beginning at the unloaded posture
-    that is found from q0. A structure may have several equilibria: the ramp follows those that
-    slow loading reaches, and where they end, at limit points and where it buckles, it settles as
-    the robot would if all its motion were damped. No body is turned inside out.
+    Newton's method with a line search from q0 (n,), by default the description's initial posture,
+    finds the nearest one, ``stable`` or not. Where steps had to be shortened, only a stable one
+    counts. Without such, or at once with ``ramp``, the whole load, u, gravity and wrenches
+    together, is ramped from zero in adaptive steps, beginning at the unloaded posture that is
+    found from q0. A structure may have several equilibria: the ramp follows those that slow
+    loading reaches, and where they end, at limit points and where it buckles, it settles as the
+    robot would if all its motion were damped. No body is turned inside out.
 
     Loops of closures are closed, first at the posture next to q0 where they are; residual and
     stability are those along what they leave to move.
 
-    What touches at q0 or on the way presses, without friction: it is that of motion.
+    Contacts at q0 or on the way act by their normal forces; friction is that of motion.
 
     ``wrenches`` as in :mod:`softrobot_dynamics.dynamics.calls`: in the 'base' frame a dead load,
     in the 'body' frame one that follows the body.
 
     Raises ArgumentError, UnknownNameError, OpenLoopError, or NotConvergedError with the share of
-    the load that was balanced, the residual [N, N m] of the full load there, and the reason why it
-    was no more.
+    the load that was balanced, the residual [N, N m] of the full load there, and the reason why
+    it could not be raised.
     """
     commanded = u is None
     name, given = ('command', command) if u is None else ('u', u)

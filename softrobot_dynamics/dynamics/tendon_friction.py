@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Friction of tendons along their routes at rest, by the way in which each of them slid last."""
+"""Friction of tendons along their routes at rest, by the direction in which each slid last."""
 
 from __future__ import annotations
 

@@ -124,10 +124,10 @@ def plan_closures(model: RobotModel) -> ClosurePlan:
     kept = _independent(best, best_rank)
     if best_rank > (rank := _rank(here, _SINGULAR)):
         name = plan.names[_independent(here, rank, kept)]
-        words = f'the initial posture is singular: {name} closes nothing there; another one'
+        words = f'another initial posture: this one is singular, {name} constrains nothing'
         raise OpenLoopError(name.split('/')[0], 0.0, 0.0, words)
     if best_rank == model.n:
-        words = f'closures of rank {best_rank} leave none of {model.n} coordinates to move'
+        words = f'closures that let the robot move: rank {best_rank} leaves no freedom'
         raise OpenLoopError(', '.join(each.name for each in closures), 0.0, 0.0, words)
     plan = plan._replace(kept=kept, q0=q0, moved=q0 - model.q0)
     rates = model.qd0 / units
@@ -175,7 +175,7 @@ def require_tree(model: RobotModel, what: str) -> None:
     """Raise ArgumentError with the names of the closures, which ``what`` does not support."""
     if model.description.closures:
         names = [each.name for each in model.description.closures]
-        words = f'a robot without closures: {what} not there yet for closed loops'
+        words = f'a robot without closures: {what} not supported for closed loops'
         raise ArgumentError('closures', names, words)
 
 

@@ -1,37 +1,23 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Plan the contacts of a robot: which elements of which shapes may touch, and where they are."""
+"""Plan the contacts of a robot: the pairs of elements that may touch, and arrays for them."""
 
-import itertools
 from typing import NamedTuple
 import warnings
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
-from softrobot_dynamics.collision.contract import (
-    combined,
-    CYLINDER,
-    Element,
-    ENVIRONMENT,
-    HULL,
-    OBJECT,
-    PLANE,
-    ROBOT,
-    SEGMENT,
-    SOLIDS,
-    TUBE,
-)
+from softrobot_dynamics.collision.contract import combined
 from softrobot_dynamics.compiling.addresses import NOTHING
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.description.obstacle_motion import ObstacleMotion
 from softrobot_dynamics.description.robot import RobotDescription
-from softrobot_dynamics.model.contact_rows import (
-    ContactNodes,
-    HullFaces,
-    PlacedElement,
-    RowMaker,
-    rows_of,
-    STANDING,
+from softrobot_dynamics.model.collision_filtering import (
+    colliding_pairs,
+    of_one_robot,
+    placed_elements,
+    size_of,
 )
+from softrobot_dynamics.model.contact_rows import ContactNodes, HullFaces, RowMaker, rows_of
 from softrobot_dynamics.model.contact_solids import (
     solid_pairs,
     solid_spans,
@@ -86,18 +72,16 @@ def plan_contacts(model: RobotModel) -> ContactPlan | None:
 
     A RuntimeWarning says so if there are surroundings: somebody expects that something does.
     """
-    placed = _placed(model.description)
-    couples = [
-        (a, b) for a, b in itertools.combinations(placed, 2) if _may_touch(model.description, a, b)
-    ]
+    placed = placed_elements(model.description)
+    couples = colliding_pairs(model.description, placed)
     if not couples:
         if model.description.environment or any(m.is_object for m in model.description.modules):
             words = (
-                f'robot {model.description.name}: nothing touches its surroundings; give bodies'
+                f'robot {model.description.name}: no shape can touch its surroundings; give bodies'
             )
             warnings.warn(f'{words} `collision` shapes of groups that collide', RuntimeWarning, 2)
         return None
-    sizes = [s for p in placed if np.isfinite(s := _size(p.element)) and s > 0.0]
+    sizes = [s for p in placed if np.isfinite(s := size_of(p.element)) and s > 0.0]
     smallest, contact = min(sizes), model.description.contact
     pressing = _pressing(model)
     stiffness = contact.stiffness or pressing / (_DEPTH * smallest)
@@ -117,7 +101,7 @@ def plan_contacts(model: RobotModel) -> ContactPlan | None:
             numbers.append(number)
             names.append(both)
             restitution.append(surface.restitution if np.isnan(surface.damping) else 0.0)
-            own.append(_of_one_robot(model.description, a, b))
+            own.append(of_one_robot(model.description, a, b))
     bodies, standing, motion_of, order = nodes.arrays()
     pairs = np.array(rows, dtype=np.int64)
     pairs[:, A:PHASE] = order[pairs[:, A:PHASE]]
@@ -239,65 +223,6 @@ def _extents(plan: ContactPlan, count: int) -> Vector:
         if pair[PHASE] > 0:
             found[pair[A]] = max(found[pair[A]], number[RADIUS_A])
     return found
-
-
-def _placed(description: RobotDescription) -> list[PlacedElement]:
-    """Return the elements of all shapes, those of bodies first."""
-    found: list[PlacedElement] = []
-    owner = 0
-    for i, module in enumerate(description.modules):
-        for shape in module.shapes:
-            elements = shape.elements(module.body)
-            found += [PlacedElement(e, shape, i, owner, module.name) for e in elements]
-            owner += 1
-    motion = 0
-    for obstacle in description.environment:
-        given = -1 if obstacle.motion is None else motion
-        motion += obstacle.motion is not None
-        own = obstacle.shape, STANDING, owner, obstacle.name, given
-        found += [PlacedElement(e, *own) for e in obstacle.shape.elements(None)]
-        owner += 1
-    return found
-
-
-def _group(description: RobotDescription, placed: PlacedElement) -> str:
-    if placed.shape.group is not None:
-        return placed.shape.group
-    if placed.body == STANDING:
-        return ENVIRONMENT
-    return OBJECT if description.modules[placed.body].is_object else ROBOT
-
-
-def _of_one_robot(description: RobotDescription, a: PlacedElement, b: PlacedElement) -> bool:
-    """Tell whether both are of the robot, or of one and the same object."""
-    if STANDING in (a.body, b.body):
-        return False
-    objects = description.modules[a.body].is_object, description.modules[b.body].is_object
-    return a.body == b.body or not any(objects)
-
-
-def _may_touch(description: RobotDescription, a: PlacedElement, b: PlacedElement) -> bool:
-    """Tell whether the groups of two elements collide. Parts of a robot do only if both say so."""
-    if a.body == b.body == STANDING or {a.element.kind, b.element.kind} <= {PLANE, TUBE}:
-        return False
-    if _of_one_robot(description, a, b):
-        if a.shape.collides_with is None or b.shape.collides_with is None:
-            return False
-        if a.body == b.body and (a.owner != b.owner or a.element.kind in SOLIDS):
-            return False
-    return a.shape.wants(_group(description, b)) and b.shape.wants(_group(description, a))
-
-
-def _size(element: Element) -> float:
-    """Return the radius of an element, or half its least thickness [m]; inf of a plane or tube."""
-    if element.kind in (PLANE, TUBE):
-        return float('inf')
-    if element.kind == HULL:
-        spans = element.corners @ element.faces[:, :3].T
-        return float(0.5 * np.ptp(spans, axis=0).min())
-    if element.kind == CYLINDER:
-        return float(min(element.radius, element.half[2]))
-    return element.radius if element.kind == SEGMENT else float(min(element.half))
 
 
 def _pressing(model: RobotModel) -> float:

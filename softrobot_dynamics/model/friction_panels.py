@@ -87,8 +87,8 @@ def _moderate(curve: Curve, panels: list[Panel], postures: Matrix) -> Matrix:
 
 def _too_winding(curve: Curve, error: float) -> Problem:
     words = (
-        f'a curve that winds less: {_DOUBLINGS} doublings of its points leave an error of'
-        f' {error:.2g} in how it turns, at most {COARSE:g}'
+        f'a curve that winds less: after {_DOUBLINGS} doublings of its points its direction is off'
+        f' by {error:.2g}, at most {COARSE:g}'
     )
     return Problem(f'path through {curve.name}: offset', curve.offset, words)
 

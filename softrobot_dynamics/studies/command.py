@@ -12,6 +12,7 @@ from typing import Any
 
 from softrobot_dynamics.annotations import Integers
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.studies.factors import Sampling
 from softrobot_dynamics.studies.failure_boundaries import counts, failure_boundaries
 from softrobot_dynamics.studies.run_table import RUNS
 from softrobot_dynamics.studies.study import plan_study, require_joblib, run_study, Study
@@ -35,9 +36,7 @@ def run(options: Namespace) -> int:
         _read(options.vary),
         plant=options.plant,
         controller=options.controller,
-        runs=options.runs,
-        seed=options.seed,
-        design=options.design,
+        sampling=Sampling(options.runs, options.seed, options.design),
         seconds=options.seconds,
         tolerance=options.tolerance,
     )

@@ -192,16 +192,29 @@ DESIGNS: dict[str, Callable[[int, int, int], Matrix]] = {
 GRID = 'grid'
 
 
-def sample(
-    factors: Sequence[Factor], runs: int | None, seed: int, design: str | None
-) -> tuple[str, Matrix]:
+class Sampling(NamedTuple):
     """
-    Return (name of the design, values (N, d) of the d factors in N runs).
+    How the values of a study are chosen.
 
     ``design`` is one of DESIGNS, or 'grid' for every combination of given values; by default
     'grid' where all factors have such, else 'sobol'. The same ``seed`` gives the same values.
+    """
+
+    runs: int | None = None  # default: RUNS, or those of the grid
+    seed: int = 0
+    design: str | None = None
+
+
+DEFAULT_SAMPLING = Sampling()
+
+
+def sample(factors: Sequence[Factor], sampling: Sampling) -> tuple[str, Matrix]:
+    """
+    Return (name of the design, values (N, d) of the d factors in N runs).
+
     UnknownNameError, ArgumentError.
     """
+    runs, seed, design = sampling
     given = all(factor.values for factor in factors)
     design = design or (GRID if given and runs is None else 'sobol')
     if design == GRID:
@@ -210,7 +223,7 @@ def sample(
         raise UnknownNameError('design', design, (*DESIGNS, GRID))
     count = _whole('runs', RUNS if runs is None else runs, 1)
     unit = DESIGNS[design](count, len(factors), _whole('seed', seed, 0))
-    return design, np.column_stack([_spread(f, column) for f, column in zip(factors, unit.T)])
+    return design, np.column_stack([_scaled(f, column) for f, column in zip(factors, unit.T)])
 
 
 def _grid(factors: Sequence[Factor], runs: int | None) -> Matrix:
@@ -223,7 +236,7 @@ def _grid(factors: Sequence[Factor], runs: int | None) -> Matrix:
     return points
 
 
-def _spread(factor: Factor, unit: Matrix) -> Matrix:
+def _scaled(factor: Factor, unit: Matrix) -> Matrix:
     """Return values of a factor (N,) for numbers in [0, 1)."""
     if factor.values:
         return np.array(factor.values)[(unit * len(factor.values)).astype(int)]

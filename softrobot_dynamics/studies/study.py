@@ -33,9 +33,9 @@ from softrobot_dynamics.configuration.parts import (
     parts_of,
     RAMP,
 )
+from softrobot_dynamics.description.plant_changes import plant_of
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
-from softrobot_dynamics.description.variation import plant_of
 from softrobot_dynamics.description.variation import vary as varied
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem, SoftRobotError
 from softrobot_dynamics.evaluation.tracking import TOLERANCE
@@ -45,7 +45,13 @@ from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 from softrobot_dynamics.simulation.bus import make_bus
 from softrobot_dynamics.simulation.reconstruction import reconstruction, require_alike
 from softrobot_dynamics.simulation.sensing import make_sensors, Sensing
-from softrobot_dynamics.studies.factors import Factor, read_factors, sample
+from softrobot_dynamics.studies.factors import (
+    DEFAULT_SAMPLING,
+    Factor,
+    read_factors,
+    sample,
+    Sampling,
+)
 from softrobot_dynamics.studies.run_table import open_run_table
 from softrobot_dynamics.studies.trial import Experiment, Outcome, run_trial
 from softrobot_dynamics.studies.trial import given_by as simulated_by
@@ -75,9 +81,7 @@ def plan_study(
     *,
     plant: str | Sequence[str] = (),
     controller: str | PathLike[str] | None = None,
-    runs: int | None = None,
-    seed: int = 0,
-    design: str | None = None,
+    sampling: Sampling = DEFAULT_SAMPLING,
     seconds: float = SECONDS,
     tolerance: float = TOLERANCE,
 ) -> Experiment:
@@ -88,15 +92,14 @@ def plan_study(
     (default: the one shipped for the robot), whose block for the simulation, if it has one, says
     what the simulated robot is like: plant, bus, sensors, sub-step. ``plant`` goes before that: it
     is what the simulated robot differs in from the law's before anything is varied, or which one
-    it is, see
-    :func:`~softrobot_dynamics.description.variation.plant_of`. ``vary`` maps names to ranges or
-    values, see :func:`~softrobot_dynamics.studies.factors.read_factors`: of numbers in the robot
-    file, as ``sd.vary`` names them, which change in the simulated robot alone; ``delay`` [s] until
-    a command acts; ``bus.rate`` [Hz] and faults of the sensors; parameters of the controller, as
-    ``gains.p``.
+    it is, see :func:`~softrobot_dynamics.description.plant_changes.plant_of`. ``vary`` maps names
+    to ranges or values, see :func:`~softrobot_dynamics.studies.factors.read_factors`: of numbers
+    in the robot file, as ``sd.vary`` names them, which change in the simulated robot alone;
+    ``delay`` [s] until a command acts; ``bus.rate`` [Hz] and faults of the sensors; parameters of
+    the controller, as ``gains.p``.
 
-    ``runs`` (default: 100) with values by ``design`` ('sobol', 'latin', 'random', 'grid') and
-    ``seed``. Each takes ``seconds`` [s]; ``tolerance`` is that of a demo.
+    ``sampling`` says how many runs there are, with which values. Each takes ``seconds`` [s];
+    ``tolerance`` is that of a demo.
 
     Raises our errors for whatever is wrong, references that the robot cannot follow included.
     """
@@ -111,7 +114,7 @@ def plan_study(
     other = plant_of(description, ([plant] if isinstance(plant, str) else plant) or given.plant)
     require_alike(description, other)
     factors = read_factors(vary, other, {row.name: row for row in rows})
-    design, values = sample(factors, runs, seed, design)
+    design, values = sample(factors, sampling)
     name = str(robot) if str(robot) in shipped('robots') else str(Path(robot).resolve())
     _require_number('tolerance', tolerance, 0.0)
     blended = blended_in(description, parameters)

@@ -151,7 +151,7 @@ def test_surroundings_that_nothing_can_touch_draw_a_warning():
     apart = {**SPHERE, 'group': 'a', 'collides_with': ['object']}
     for shape in (None, apart):
         model = sd.compile_model(sd.surround(robot(shape), {'environment': [PLANE]}))
-        with pytest.warns(RuntimeWarning, match='robot r: nothing touches its surroundings'):
+        with pytest.warns(RuntimeWarning, match='robot r: no shape can touch its surroundings'):
             assert model.contact_plan is None
 
 

@@ -48,7 +48,7 @@ def test_robots_with_closed_loops_are_simulated_and_not_controlled(tmp_path):
     with pytest.raises(MessageError, match='loop is open by'):
         reader.read(message)
     values = controller_values(plant.model.description, [])[0] | {'robot': str(file)}
-    with pytest.raises(ArgumentError, match='control laws are not there yet'):
+    with pytest.raises(ArgumentError, match='control laws are not supported for closed loops'):
         build.controlled(values)
 
 

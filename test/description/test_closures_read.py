@@ -34,7 +34,7 @@ def test_types_close_their_directions(given, closed):
     ({}, 'either a type'),
     ({'type': 'pin', 'directions': ['x']}, 'either a type'),
     ({'type': 'hinge'}, 'one of weld, pin, ball, slider'),
-    ({'type': 'ball', 'axis': [0, 0, 1]}, 'none, but for a pin or a slider'),
+    ({'type': 'ball', 'axis': [0, 0, 1]}, 'no axis: only a pin or a slider'),
     ({'directions': ['x', 'x']}, 'each direction once'),
     ({'directions': ['u']}, 'one of rx, ry, rz, x, y, z'),
     ({'type': 'weld', 'frames': FRAMES[:1]}, 'a list of two frames'),
@@ -55,7 +55,7 @@ def test_closures_have_names_of_their_own():
     """Two closures of one name, and closures that are no list, are refused."""
     twice = with_closure(type='weld')
     twice['closures'] *= 2
-    with pytest.raises(DescriptionError, match='a name that no other has'):
+    with pytest.raises(DescriptionError, match='a name that no other closure has'):
         sd.load_robot(twice)
     with pytest.raises(DescriptionError, match='a list of closures'):
         sd.load_robot({**four_bar(), 'closures': {'loop': 1}})

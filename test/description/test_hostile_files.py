@@ -4,8 +4,8 @@
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.configuration.parameter_files import controller_values
+from softrobot_dynamics.description.plant_changes import read_changes
 from softrobot_dynamics.description.shipped import shipped
-from softrobot_dynamics.description.variation import read_changes
 from softrobot_dynamics.errors import DescriptionError
 from softrobot_dynamics.identification.mapping import read_mapping
 from softrobot_dynamics.schema.yaml_files import read_yaml

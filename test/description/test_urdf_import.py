@@ -171,7 +171,7 @@ def test_an_unsupported_urdf_is_refused(tmp_path, change, place):
     ('type="revolute"', 'type="revolut"', 'joint ja: .*did you mean revolute'),
     ('name="ja"', '', 'joint number 1.name: missing'),
     ('parent link="root"', 'parent link="rot"', 'joint ja.parent.link: .*did you mean root'),
-    ('parent link="root"', 'parent link="a"', 'joint ja: .*child that is not its parent'),
+    ('parent link="root"', 'parent link="a"', 'joint ja: .*child other than its parent'),
     ('<child link="a"/>', '', 'joint ja.child: missing'),
     ('<child link="a"/>', '<child link="a"/><child link="root"/>', 'joint ja.child: .2 of them'),
     ('</robot>', f'{JOINT}</robot>', 'joint ja: .*each joint once'),
@@ -398,7 +398,7 @@ def test_joints_that_mimic_others_are_as_pinocchio_has_them(tmp_path):
     model = sd.compile_model(sd.load_robot(mapping))
     assert model.coordinate_names == model.actuator_names == ('ja',)
     assert lines == [
-        'joint ja: range -1 to 1 is -0.85 to 0.3 by the limits of jb, which follows it'
+        'joint ja: range -1 to 1 narrowed to -0.85 to 0.3 by the limits of jb, which follows it'
     ]
     np.testing.assert_allclose([model.q_lower[0], model.q_upper[0]], [-0.85, 0.3])
     assert model.qd_limit[0] == pytest.approx(1.0)
@@ -551,7 +551,8 @@ def test_a_joint_that_cannot_be_at_zero_begins_in_the_middle_of_its_range(tmp_pa
     """The import writes and says an initial posture that the simulated robot takes."""
     status, robot = imported(tmp_path, ONE.replace('lower="-1"', 'lower="0.5"'))
     assert (
-        status == 0 and 'ja: its range is without 0, so it begins at 1' in capsys.readouterr().out
+        status == 0
+        and 'ja: its limits exclude 0; its initial value is 1' in capsys.readouterr().out
     )
     model = sd.compile_model(robot)
     assert sd.Simulator(model).q == pytest.approx([1.0])

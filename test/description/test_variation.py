@@ -5,7 +5,7 @@ import json
 
 import pytest
 import softrobot_dynamics as sd
-from softrobot_dynamics.description.variation import plant_of, read_changes
+from softrobot_dynamics.description.plant_changes import plant_of, read_changes
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
 from support.robots import soft_arm
 from support.touching import AROUND, PRESS, write_press

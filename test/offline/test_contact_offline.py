@@ -3,7 +3,7 @@
 
 import pytest
 import softrobot_dynamics as sd
-from softrobot_dynamics.description.variation import plant_of
+from softrobot_dynamics.description.plant_changes import plant_of
 from softrobot_dynamics.references.piecewise import constant
 from support.touching import write_press
 
