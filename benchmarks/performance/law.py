@@ -9,7 +9,8 @@ from softrobot_dynamics.compiling.addresses import run_three
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
-from softrobot_dynamics.controllers.sampled_data.command import CYCLE, HeldCommand, SINCE
+from softrobot_dynamics.controllers.sampled_data.command import HeldCommand, SINCE
+from softrobot_dynamics.controllers.sampled_data.linearisation_schedule import CYCLE
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from timing import in_turns, python_loop, spread
 

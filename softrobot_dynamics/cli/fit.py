@@ -44,9 +44,7 @@ def run(options: Namespace) -> int:
             options.hidden,
             activation=options.activation,
             length=options.length,
-            iterations=options.iterations,
-            decay=options.decay,
-            seed=options.seed,
+            training=fit.Training(options.iterations, options.decay, seed=options.seed),
             progress=lambda step, rms: count(step, f'rms {rms:.3g} m'),
         )
     write_network(options.output, found.network)

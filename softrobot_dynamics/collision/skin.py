@@ -46,7 +46,7 @@ class Skin(CollisionShape):
         surface = body.skin()
         radius = self.radius or _RADIUS * _half_extent(surface.points)
         inner = surface.points + radius * _inwards(*surface)
-        chosen = _spread(surface.points, self.points)
+        chosen = _farthest_points(surface.points, self.points)
         return [Element(SEGMENT, inner[i : i + 1], radius) for i in chosen]
 
 
@@ -73,7 +73,7 @@ def _inwards(points: Matrix, triangles: Integers) -> Matrix:
     return steps
 
 
-def _spread(points: Matrix, count: int) -> list[int]:
+def _farthest_points(points: Matrix, count: int) -> list[int]:
     """Return rows of points, each the one that is farthest from those before, none twice."""
     found = [int(np.argmax(np.linalg.norm(points - points.mean(axis=0), axis=1)))]
     away = np.linalg.norm(points - points[found[0]], axis=1)

@@ -154,7 +154,7 @@ class MotionPredictor:
                 own[i, :, k] = (before[i] - other.residual(q, qd, qdd, u[i])) / step
             direct[..., k] = (observed_along(model, self.motion, seen.q)[0] - seen.points) / step
         rest = seen.model.scales.solve(K[-1], own[-1])
-        change = self._spread(K[:-1], D[:-1], M[:-1], own[:-1], rest)
+        change = self._sensitivities(K[:-1], D[:-1], M[:-1], own[:-1], rest)
         derivatives = np.einsum('tcn,tnz->tcz', seen.jacobians, change)
         derivatives[..., :p] += direct
         return derivatives
@@ -165,7 +165,7 @@ class MotionPredictor:
         means: Matrix = np.add.reduceat(h * forces, grid.first) / grid.lengths[:, None]
         return means
 
-    def _spread(self, K: Array, D: Array, M: Array, own: Array, rest: Matrix) -> Array:
+    def _sensitivities(self, K: Array, D: Array, M: Array, own: Array, rest: Matrix) -> Array:
         """Return the derivatives of q at instants that count by z, (T, n, p + 2 n S)."""
         grid, g = self._grid, GAMMA * self._grid.lengths[:, None, None]
         inverse, T = np.linalg.inv(M + g * (D + g * K)), len(self.motion)

@@ -17,11 +17,9 @@ from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.dynamics.wrenches import Wrenches
 from softrobot_dynamics.errors import MessageError, SimulationDivergedError
 from softrobot_dynamics.loops import contracts
-from softrobot_dynamics.loops.command_timing import CommandTiming
+from softrobot_dynamics.loops.command_reception import CommandReception, StateStamps
 from softrobot_dynamics.loops.deadlines import Deadlines, LostTime, Schedule
-from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.realtime import now, sleep_until
-from softrobot_dynamics.loops.simulated_drives import Answers, SimulatedDrives
 from softrobot_dynamics.loops.statistics import Window
 from softrobot_dynamics.loops.thread import Loop, Requests
 
@@ -42,15 +40,15 @@ class SimulationLoop(Loop):
     One simulated robot.
 
     `plant` has the simulator and the safe command; `sensing` hears what is published of its
-    states; `inbox` brings commands, which `reader` turns into (u, stamp); they may come in parts,
-    which act together once all answer a state, or at the deadline with the last of the others;
-    `publisher` takes away states. `schedule` says when, see :class:`Schedule`; its `timeout` and
-    `pace` are attributes, which may change. `epoch`: the stamp of the first state [ns]; later ones
-    are stamped with the simulated time that has passed since; what passes until `run` begins, and
-    what the loop has slipped, as soon as nobody drives the robot, is added. `wrenches` of the
-    attribute act from outside, as `Simulator.step` takes them, which has to be prepared for them.
-    The attribute `snapshot` copies what another thread has asked it for, after a step.
-    A robot that waits for commands sets out at its initial rates when one answers it.
+    states; `inbox` brings commands, which `reader` turns into (u, stamp), see
+    :class:`CommandReception`; `publisher` takes away states. `schedule` says when, see
+    :class:`Schedule`; its `pace`, and the `timeout` of the `commands`, may change. `epoch`: the
+    stamp of the first state [ns]; later ones are stamped with the simulated time that has passed
+    since; what passes until `run` begins, and what the loop has slipped, as soon as nobody drives
+    the robot, is added. `wrenches` of the attribute act from outside, as `Simulator.step` takes
+    them, which has to be prepared for them. The attribute `snapshot` copies what another thread
+    has asked it for, after a step. A robot that waits for commands sets out at its initial rates
+    when one answers it.
     """
 
     modes, healthy = MODES, (IDLE, DRIVEN)
@@ -71,27 +69,20 @@ class SimulationLoop(Loop):
         self.round_trips, self.lateness = Window(), Window()
         self.work = Window()  # from a state to the next one, ready to be published
         self.paused = False
-        self.timeout, self.pace = schedule.timeout, schedule.pace
+        self.pace = schedule.pace
         self.wrenches: Wrenches | None = None
         self.snapshot: contracts.StepSnapshot | None = None
-        self._waits = self._waits_first = schedule.waits
         self._row: tuple[Any, ...] | None = None
         self._asked = 1  # whether a state left in the tick of that row
         self.record, self._lost = record, LostTime()
         self.deadlines = Deadlines(0 if sensing.answered else _BEHIND)
-        self.period = round(SECOND / schedule.rate)
         self._simulator, self._sensing = plant.simulator, sensing
-        self._heard: int | None = None  # stamp of the state published last, None: none now
-        self._reader = reader
-        self._epoch, self._stamp, self._made = epoch, epoch, now()
+        self._made = now()
+        self._stamps = StateStamps(epoch, schedule.rate)
         self._behind = 0  # [ns] of stamps behind the clock, since somebody drives the robot
-        self._drives = SimulatedDrives(plant, reader.places)
-        safe, dt = self._drives.release(), 1.0 / schedule.rate
-        self._timing = CommandTiming(schedule.timing, dt, safe, schedule.bus)
-        self._came: int | None = None  # when the last command did, steady clock [ns]
-        self._led = False  # whether the last command answered a state, or has no stamp
-        self._in_part: float | None = None  # [s] into the period, of what waits for other parts
-        self._answers, self._requests = Answers(len(reader.places)), Requests(inbox)
+        self.commands = CommandReception(plant, reader, self._stamps, schedule)
+        self.period = self._stamps.period
+        self._requests = Requests(inbox)
 
     # For any thread; each returns whether it was done within `patience` [s]
 
@@ -116,10 +107,8 @@ class SimulationLoop(Loop):
 
     def mode_in_words(self) -> str:
         """Return the mode in words, with the parts of commands that do not come."""
-        silent = self._drives.silent(self._stamp - self.timeout * self.period)
-        parts = [name for k in silent if (name := self._reader.names[k])]
-        missing = parts and self.mode in (IDLE, TIMED_OUT)
-        return super().mode_in_words() + (f' ({", ".join(parts)})' if missing else '')
+        parts = self.commands.silent() if self.mode in (IDLE, TIMED_OUT) else ()
+        return super().mode_in_words() + (f' ({", ".join(parts)})' if parts else '')
 
     def slowness(self) -> str:
         """Return by how much time passes more slowly than asked for, '' if it does not."""
@@ -136,8 +125,7 @@ class SimulationLoop(Loop):
     def _begin(self) -> None:
         """Publish the first state."""
         begin = now()
-        self._epoch += begin - self._made
-        self._stamp = self._epoch
+        self._stamps.shift(begin - self._made)
         self.deadlines.put(begin + self._interval())
         self._publish()
 
@@ -152,24 +140,18 @@ class SimulationLoop(Loop):
         answered = round_trip is not None
         if answered:
             self._step(round_trip)
-            self.work.add(now() - self._published)
+            self.work.add(now() - self._stamps.published)
             if self.pace > 0.0:
                 sleep_until(self.deadlines.next)
         woken = now()
         if self.pace == 0.0:  # whenever that is
             self.deadlines.put(woken)
         if not answered:
-            self._step(self._age(woken))
+            free = not self._sensing.answered  # loops that keep time by themselves
+            self._step(self.commands.age(woken) if free else None)
         late, slip = woken - self.deadlines.next, self._plan(woken)
         self._publish()
         self._record_period(late, slip)
-
-    def _age(self, moment: int) -> int | None:
-        """Return the age [ns] of the last command where none can answer; None if it is too old."""
-        if self._sensing.answered or self._came is None:
-            return None
-        age = moment - self._came
-        return age if age < 2 * self.period else None  # loops that keep time by themselves
 
     def _receive_commands(self) -> int | None:
         """Take commands until one answers the last state or the deadline is there."""
@@ -178,14 +160,16 @@ class SimulationLoop(Loop):
                 message = self._inbox.wait(self.deadlines.next - now())
                 arrival = now()
                 if message is not None:
-                    left = len(self._answers.left)
+                    left = self.commands.missing
                     if self._receive(message, arrival) and not self.paused:
                         self._catch_up()
-                        return arrival - self._published
-                    if len(self._answers.left) in (0, left):  # else others are on their way
+                        return arrival - self._stamps.published
+                    if self.commands.missing in (0, left):  # else others are on their way
                         self._inbox.rest()
-                    if self.pace == 0.0 and not (self._led or self.paused):  # no answer will come
-                        soon = self._published + self._interval()
+                    if self.pace == 0.0 and not (
+                        self.commands.led or self.paused
+                    ):  # no answer will come
+                        soon = self._stamps.published + self._interval()
                         self.deadlines.next = min(self.deadlines.next, soon)
             except MessageError as error:
                 arrival = now()
@@ -197,7 +181,7 @@ class SimulationLoop(Loop):
 
     def _catch_up(self) -> None:
         """Take the other parts that are there: one without a stamp may have been an older one."""
-        for _ in self._reader.places[1:]:
+        for _ in range(1, self.commands.parts):
             try:
                 if (message := self._inbox.wait(0)) is None:
                     return
@@ -206,81 +190,51 @@ class SimulationLoop(Loop):
                 self._refuse(error)
 
     def _receive(self, message: object, arrival: int) -> bool:
-        """Take a command as the one to apply; return whether all answer the last state now."""
-        u, stamp = self._reader.read(message)
-        part, ours = self._reader.part, self._is_ours(stamp)
-        self._led = ours or not stamp
-        if ours:
-            self._answers.accept(part, stamp, self._stamp - self.timeout * self.period)
-        if self._waits and stamp and not ours:
-            return False  # a safe command: nobody has seen the robot yet
-        if self._drives.take(u, self._stamp, part):
-            self.statistics.count('clipped')
-        if stamp in (0, self._heard):
-            self._answers.left.discard(part)
-        if self._waits:  # it sets out under its first command
-            if not self._drives.commanded:
-                return False
-            self._waits = False
-            self._timing.begin(self._drives.u)
-        passed = (arrival - self._published) * (self.pace or 1.0)  # in simulated time
-        self._came, complete = arrival, not self._answers.left
-        if complete or len(self._reader.places) == 1:
-            self._timing.arrived(self._drives.u, passed * 1e-9)
-            self._in_part = None
-        else:
-            self._in_part = passed * 1e-9
+        """Take a command; return whether all parts answer the last state, and end the wait."""
+        complete = self.commands.receive(message, arrival, self.pace)
+        self.statistics.count('clipped', self.commands.clipped)
         return self._sensing.answered and complete
-
-    def _is_ours(self, stamp: int) -> bool:
-        """Tell whether a stamp [ns] is that of a state of ours; a safe command has another."""
-        return self._epoch <= stamp <= self._stamp and not (stamp - self._epoch) % self.period
 
     def _step(self, round_trip: int | None) -> None:
         """Apply the command, or the safe one, for one period; `round_trip` [ns] if answered."""
         if self.mode == DIVERGED:
             return
-        if self._waits:
-            self._stamp += self.period
+        if self.commands.waits:
+            self._stamps.advance()
             return
         moment, simulator = now(), self._simulator
-        if self._in_part is not None:
-            self._timing.arrived(self._drives.u, self._in_part)
-            self._in_part = None
-        u = self._applied()
-        if self.mode != DRIVEN:  # the drives' own doing, whatever there is on a bus
-            self._timing.force(u)
-        stretches = self._timing.share_out()
+        stretches = self.commands.stretches(self._safe_command())
         if self.record is not None:
             trip = np.nan if round_trip is None else round_trip * 1e-9
             state = simulator.q.copy(), simulator.qd.copy()
-            self._row = moment, self._stamp, *state, stretches[-1].u, simulator.time, trip
-            self._asked = int(self._heard is not None)
+            self._row = moment, self._stamps.newest, *state, stretches[-1].u, simulator.time, trip
+            self._asked = int(self._stamps.heard is not None)
         try:
             for stretch in stretches:
                 simulator.step(*stretch, self.wrenches)
         except SimulationDivergedError as error:
             self._stop(error)
             return
-        self._stamp += self.period
+        self._stamps.advance()
         self._count(round_trip)
 
-    def _applied(self) -> Vector:
-        """Return the u to apply; notice commands that come, stay away and return."""
-        if self._drives.commanded_since(self._stamp - self.timeout * self.period):
+    def _safe_command(self) -> Vector | None:
+        """Return the safe command, None under commands; notice that they come or stay away."""
+        drives, stamp = self.commands.drives, self._stamps.newest
+        if drives.commanded_since(self.commands.oldest):
             self._enter(DRIVEN)
-            return self._drives.u
-        if self._drives.begin_safe(self._stamp):
+            return None
+        if drives.begin_safe(stamp):
             self.statistics.count('timeouts')
             self._enter(TIMED_OUT)
-        return self._drives.safe_command(self._stamp)
+        return drives.safe_command(stamp)
 
     def _count(self, round_trip: int | None) -> None:
         self.statistics.count('ticks')
         if round_trip is not None:
             self.statistics.count('answered')
             self.round_trips.add(round_trip)
-        elif self.mode == DRIVEN and self._heard is not None:
+        elif self.mode == DRIVEN and self._stamps.heard is not None:
             self.statistics.count('missed')
         if self.mode != DRIVEN:
             self.statistics.count('safe')
@@ -290,8 +244,7 @@ class SimulationLoop(Loop):
         slip = self.deadlines.meet(woken, self._interval())
         self._behind += slip if self.pace == 1.0 else 0
         if self.mode != DRIVEN:  # no one counts on its time: stamps keep to the clock
-            self._epoch += self._behind
-            self._stamp += self._behind
+            self._stamps.shift(self._behind)
             self._behind = 0
         return slip
 
@@ -315,26 +268,28 @@ class SimulationLoop(Loop):
 
         A controller that sends safe commands needs more than one state before it answers again.
         """
-        patience = self.timeout if self.mode == DRIVEN and self._led else 1.0
+        led = self.mode == DRIVEN and self.commands.led
+        patience = self.commands.timeout if led else 1.0
         return round(self.period / self.pace if self.pace > 0.0 else self.period * patience)
 
     def _publish(self) -> None:
         """Publish the state of this deadline, and the measurements with it."""
-        if self.mode != DIVERGED:
-            self._published = now()
-            simulator = self._simulator
-            rates = 0.0 * simulator.qd if self._waits else simulator.qd  # it stands so long
-            self._publisher.time(self._stamp)
-            state = self._sensing.sense(self._stamp, simulator.q, rates)
-            self._heard = state and state.stamp
-            self._answers.begin()
-            if state is not None:
-                if self._publisher.state(state.q, state.qd, state.stamp) is False:
-                    self._heard = None  # of a part that no command answers
-            if self.snapshot is not None and self.snapshot.wanted:
-                self.snapshot.take(self._stamp)
-            if self._heard is None and self.pace == 0.0:  # nothing to wait for
-                self.deadlines.next = self._published
+        if self.mode == DIVERGED:
+            return
+        stamps, simulator = self._stamps, self._simulator
+        stamps.published = now()
+        rates = 0.0 * simulator.qd if self.commands.waits else simulator.qd  # it stands so long
+        self._publisher.time(stamps.newest)
+        state = self._sensing.sense(stamps.newest, simulator.q, rates)
+        stamps.heard = state and state.stamp
+        self.commands.expect_answers()
+        if state is not None:
+            if self._publisher.state(state.q, state.qd, state.stamp) is False:
+                stamps.heard = None  # of a part that no command answers
+        if self.snapshot is not None and self.snapshot.wanted:
+            self.snapshot.take(stamps.newest)
+        if stamps.heard is None and self.pace == 0.0:  # nothing to wait for
+            self.deadlines.next = stamps.published
 
     def _stop(self, error: Exception) -> None:
         """Stay at the last good state and publish nothing, until a reset."""
@@ -357,10 +312,9 @@ class SimulationLoop(Loop):
         """Carry out a reset: a state under the safe command; stamps go on."""
         self._simulator.reset(q, qd)
         self._sensing.begin()
-        self.error = self._row = self._in_part = None
-        self._waits = self._waits_first
-        self._timing.begin(self._drives.release())
+        self.error = self._row = None
+        self.commands.restart()
         self._enter(IDLE)
         if self.paused:
-            self._stamp += self.period
+            self._stamps.advance()
             self._publish()

@@ -150,8 +150,7 @@ class ControllerNode(LifecycleNode):
         self._publisher = ControlPublisher(
             self, names, controlled, parts, quality, self._diagnostics.changed, topics
         )
-        for words in self.options.unknown():
-            self.get_logger().warning(f'unknown parameter {words} is ignored')
+        self.options.warn_of_unknown()
         self.get_logger().info(
             f'configured in {(realtime.now() - started) * 1e-9:.1f} s:'
             f' {plant.model.n} coordinates, {len(names)} actuators'

@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 import sys
 from typing import Any, TYPE_CHECKING
 
-import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.configuration import wire_names
 from softrobot_dynamics.configuration.command_parts import command_parts, command_rows
@@ -25,14 +23,14 @@ from softrobot_dynamics.estimation.settings import EstimatorSettings, load_estim
 from softrobot_dynamics.estimation.shape_fit import ShapeFit
 from softrobot_dynamics.loops import realtime
 from softrobot_dynamics.loops.deadlines import EstimationSchedule
-from softrobot_dynamics.loops.estimation_loop import EstimationLoop, MODES, RUNNING
+from softrobot_dynamics.loops.estimation_loop import EstimationLoop
 from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.sensor_adapters import adapter_of
 from softrobot_dynamics.loops.sensor_streams import CommandStream, ObservabilityCheck, Stream
 from softrobot_dynamics.loops.simulated_sensors import estimator_file
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.nodes import diagnostics, process
-from softrobot_dynamics.nodes.diagnostics import Report
+from softrobot_dynamics.nodes.estimation_report import report_on
 from softrobot_dynamics.nodes.lifecycle import LifecycleNode
 from softrobot_dynamics.nodes.messaging.command_messages import subscribe_to_commands
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
@@ -82,8 +80,7 @@ class EstimatorNode(LifecycleNode):
         values, started = self.options.values, realtime.now()
         with process.loading(self, values['robot'], self._stop):
             self._load(values)
-        for words in self.options.unknown():
-            self.get_logger().warning(f'unknown parameter {words} is ignored')
+        self.options.warn_of_unknown()
         names = ', '.join(stream.sensor.name for stream in self._streams)
         self.get_logger().info(
             f'configured in {(realtime.now() - started) * 1e-9:.1f} s: sensors {names}'
@@ -116,7 +113,10 @@ class EstimatorNode(LifecycleNode):
         self._commands, self._reader = subscribe_to_commands(self, command_parts(model, values))
         self._open.append(self._commands)
         self._diagnostics = diagnostics.Diagnostics(
-            self, 'estimator', values['robot'], self._report
+            self,
+            'estimator',
+            values['robot'],
+            lambda: report_on(self._loop, self._publisher.model_error),
         )
         self._open.append(self._diagnostics)
         self._publisher = EstimationPublisher(
@@ -194,61 +194,6 @@ class EstimatorNode(LifecycleNode):
     def _release(self) -> None:
         while self._open:
             self._open.pop().close()
-
-    def _report(self) -> Report:
-        """Return the Report for /diagnostics."""
-        loop = self._loop
-        if loop is None:
-            return diagnostics.OK, 'inactive', {}
-        seconds, counts, refused = loop.statistics.recent()
-        total = loop.statistics.counts
-        squares = {name: sums.copy() for name, sums in loop.squares.items()}
-        values = {
-            'mode': MODES[loop.mode],
-            'rate [Hz]': counts['ticks'] / seconds,
-            'states': total['ticks'],
-            'measurements': total['measurements'],
-            'measurements a second': counts['measurements'] / seconds,
-            'messages in which nothing was seen': total['unseen'],
-            'outliers': total['outliers'],
-            'late measurements': total['late'],
-            'measurements far off': total['coarse'],
-            'restarts': total['losses'],
-            'collisions': total['collisions'],
-            'silent sensors': ', '.join(loop.sensors.silent),
-            'silent efforts': ', '.join(loop.efforts.silent),
-            'sensors rejected': ', '.join(loop.sensors.rejected),
-            'efforts rejected': ', '.join(loop.efforts.rejected),
-            **{
-                f'normalised innovation squared of {name}': float(s / k) if k else np.nan
-                for name, (s, k) in squares.items()
-            },
-            'model error of inertia, stiffness, damping': ', '.join(
-                f'{share:+.1%}' for share in self._publisher.model_error
-            ),
-            'update p50 / p99 / max [us]': loop.update_times.report(),
-            'wake-up lateness p50 / p99 / max [us]': loop.lateness.report(),
-            'last refusal': loop.statistics.last_refusal,
-            **loop.statistics.refusals(),
-        }
-        return *_status(loop, refused, counts['coarse']), values
-
-
-def _status(loop: EstimationLoop, refused: Counter[str], coarse: int) -> tuple[bytes, str]:
-    """Return (level, message) of the estimation loop."""
-    if loop.error is not None:
-        return diagnostics.ERROR, f'the loop ended: {loop.error}'
-    said = [words for words in (loop.complaint(), loop.slowness()) if words]
-    if loop.lacking and loop.mode != RUNNING:
-        said.append(f'no sensor observes {", ".join(loop.lacking)}')
-    if coarse:
-        words = 'measurements far off: sensors are wrong, or the model errs by more than'
-        said.append(f'{coarse} {words} `disturbance` allows')
-    if refused:
-        said.append(f'messages refused; the last: {loop.statistics.last_refusal}')
-    if loop.mode != RUNNING:
-        return diagnostics.ERROR, '; '.join([f'{MODES[loop.mode]}: no states go out', *said])
-    return (diagnostics.WARN, '; '.join(said)) if said else (diagnostics.OK, MODES[loop.mode])
 
 
 def _require_pace(pace: float, settings: EstimatorSettings) -> None:

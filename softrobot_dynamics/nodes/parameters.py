@@ -96,6 +96,11 @@ class NodeParameters:
             if not (self._node.has_parameter(name) or of_ros(name))
         ]
 
+    def warn_of_unknown(self) -> None:
+        """Log which given parameters are ignored, as nobody has declared them by now."""
+        for words in self.unknown():
+            self._node.get_logger().warning(f'unknown parameter {words} is ignored')
+
     def require_known(self, group: str) -> None:
         """
         Raise DescriptionError for given parameters of a group that nobody has declared.

@@ -16,19 +16,12 @@ from sensor_msgs.msg import JointState
 from softrobot_dynamics.configuration import build, declared_parameters, wire_names
 from softrobot_dynamics.configuration.command_parts import command_parts, command_rows
 from softrobot_dynamics.configuration.law_settings import bus_of, choose_safe, require_patience
-from softrobot_dynamics.configuration.state_topics import (
-    require_one_clock,
-    state_parts,
-    state_rows,
-)
+from softrobot_dynamics.configuration.state_topics import require_one_clock, state_rows
 from softrobot_dynamics.errors import ArgumentError, SoftRobotError
-from softrobot_dynamics.estimation.sensor_simulation import SimulatedSensors
-from softrobot_dynamics.estimation.settings import load_estimator
 from softrobot_dynamics.loops.command_timing import timing_in_words
 from softrobot_dynamics.loops.deadlines import Schedule
 from softrobot_dynamics.loops.external_inputs import ExternalWrenches, InitialStateReader
 from softrobot_dynamics.loops.processor_placement import SharedProcessor
-from softrobot_dynamics.loops.simulated_sensors import estimator_file, MeasuredSensing
 from softrobot_dynamics.loops.simulation_loop import SimulationLoop
 from softrobot_dynamics.nodes import diagnostics, process, record_contents
 from softrobot_dynamics.nodes.contact_publisher import ContactPublisher
@@ -36,7 +29,8 @@ from softrobot_dynamics.nodes.loop_log import ThrottledLog
 from softrobot_dynamics.nodes.messaging.command_messages import subscribe_to_commands
 from softrobot_dynamics.nodes.messaging.qos import quality_of
 from softrobot_dynamics.nodes.parameters import NodeParameters
-from softrobot_dynamics.nodes.publishers import SensorPublisher, SimulationPublisher
+from softrobot_dynamics.nodes.publishers import SimulationPublisher
+from softrobot_dynamics.nodes.simulated_sensing import published_parts, sensing_of
 from softrobot_dynamics.nodes.simulation_report import report_on
 from softrobot_dynamics.nodes.threaded_subscription import ThreadedSubscription
 from softrobot_dynamics.simulation.contact_snapshot import ContactSnapshot
@@ -45,10 +39,8 @@ from std_srvs.srv import SetBool, Trigger
 if TYPE_CHECKING:
     from softrobot_dynamics.annotations import Vector
     from softrobot_dynamics.configuration.build import Simulated
-    from softrobot_dynamics.configuration.state_topics import StatePart
     from softrobot_dynamics.nodes.diagnostics import Report
     from softrobot_dynamics.nodes.process import Stop
-    from softrobot_dynamics.simulation.sensing import Sensing
 
 _EACH = QoSProfile(depth=10)  # reliable: pushes at several places add up
 
@@ -112,7 +104,7 @@ class SimulationNode(Node):
         values = self.options.values
         quality = quality_of(values)
         require_one_clock(values)
-        sensing = self._measured(plant, values, quality)
+        sensing = sensing_of(self, plant, values, quality)
         record_contents.prepare(values['record'])
         self._plant = plant
         choose_safe(self._plant.safe, values)
@@ -124,7 +116,7 @@ class SimulationNode(Node):
             quality,
             self._diagnostics.changed,
             with_clock=values['publish_clock'],
-            parts=self._parts_of(plant, values),
+            parts=published_parts(plant, values),
             period=1.0 / values['rate'],
             tick=values.get('states.tick', ''),
         )
@@ -150,8 +142,7 @@ class SimulationNode(Node):
             epoch=self.get_clock().now().nanoseconds,
             record=record,
         )
-        for words in self.options.unknown():
-            self.get_logger().warning(f'unknown parameter {words} is ignored')
+        self.options.warn_of_unknown()
         if plant.touches and values['contact_rate'] > 0.0:
             snapshot = self._loop.snapshot = ContactSnapshot(plant.simulator)
             self._contacts = ContactPublisher(self, plant.model, snapshot, values['contact_rate'])
@@ -190,50 +181,9 @@ class SimulationNode(Node):
             if 'payload.mass' in changed:
                 self._plant.simulator.carry(values['payload.mass'])
             choose_safe(self._plant.safe, values)
-            self._loop.timeout = values['command_timeout_periods']
+            self._loop.commands.timeout = values['command_timeout_periods']
             self._loop.pace = values['real_time_factor']
             record_contents.note(self._loop.record, values, changed)
-
-    def _parts_of(self, plant: Simulated, values: dict[str, Any]) -> tuple[StatePart, ...]:
-        """Return the parts in which states are published; with an estimator for nobody else."""
-        parts = state_parts(values, plant.heard.coordinate_names)
-        if not values['estimator']:
-            return parts
-        return tuple(part._replace(topic=f'~/{part.topic}') for part in parts)
-
-    def _measured(
-        self, plant: Simulated, values: dict[str, Any], quality: QoSProfile
-    ) -> Sensing | MeasuredSensing:
-        """Return the sensing of states, and of the estimator's sensors if there are any."""
-        sensing = plant.sensing(values)
-        require_patience(values)
-        if not values['estimator']:
-            return sensing
-        for name, free in (('wait_for_commands', False), ('real_time_factor', True)):
-            if bool(values[name]) is not free:  # no command answers a state that is estimated
-                expected = f'{"more than 0" if free else free}, as there is an estimator'
-                raise ArgumentError(name, values[name], expected)
-        settings, known = load_estimator(estimator_file(values['estimator'])), sensing.sensors
-        instruments = SimulatedSensors(
-            plant.model,
-            settings.sensors,
-            efforts=settings.efforts,
-            seed=known.seed,
-            dropout=known.dropout,
-        )
-        publisher = SensorPublisher(
-            self,
-            wire_names.with_wire_names(values, (*settings.sensors, *settings.efforts)),
-            quality,
-        )
-        simulator = plant.simulator
-        return MeasuredSensing(
-            sensing,
-            instruments,
-            publisher.send,
-            lambda: simulator.acting,
-            lambda: simulator.contact_force,
-        )
 
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         return self._answer(

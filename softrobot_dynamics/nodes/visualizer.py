@@ -108,8 +108,7 @@ class VisualizerNode(Node):
             self._forces = self.create_publisher(MarkerArray, '~/contacts', 1)
             self.create_subscription(Float64MultiArray, POINTS, self._show_contacts, NEWEST)
         self.create_timer(1.0 / values['rate'], self._update)
-        for words in self.options.unknown():
-            self.get_logger().warning(f'unknown parameter {words} is ignored')
+        self.options.warn_of_unknown()
         return True
 
     def finish(self) -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable
 import math
 from typing import Any, TYPE_CHECKING
-import warnings
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,26 +13,22 @@ from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.cache import compiling
 from softrobot_dynamics.dynamics.arguments import body_index, checked, finite, out_of_range
 from softrobot_dynamics.dynamics.closures import assemble, require_closed
-from softrobot_dynamics.dynamics.contacts import contacts, require_apart
+from softrobot_dynamics.dynamics.contacts import require_apart
 from softrobot_dynamics.dynamics.wrenches import read_wrenches, Wrenches
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, SingularMassError
 from softrobot_dynamics.model.closures import require_tree
-from softrobot_dynamics.model.contacts import forget_contact
 from softrobot_dynamics.model.pickling import Pickleable
 from softrobot_dynamics.recursion.contact import ContactWorkspace
 from softrobot_dynamics.recursion.singular_mass import without_inertia
 from softrobot_dynamics.schema.bounds import is_number
-from softrobot_dynamics.simulation.integrators.contact_gauss_seidel import UNSETTLED
 from softrobot_dynamics.simulation.integrators.contract import Inputs, Integrator, INTEGRATORS
 from softrobot_dynamics.simulation.joint_stops import JointStops, require_within
 from softrobot_dynamics.simulation.loads import LoadedStepper, LoadedSteps
 from softrobot_dynamics.simulation.rotation_vector_wrapping import recentre, recentring
+from softrobot_dynamics.simulation.simulated_contact import SimulatedContact
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
-
-
-_MANY = 3  # steps whose forces of contact miss their law: first impacts may be among them
 
 
 class Simulator(Pickleable):
@@ -97,11 +92,8 @@ class Simulator(Pickleable):
             self._steps.advance(self._inputs.force, self.q, self.qd, self.substep, True)
         if self._stops is not None:
             self._steps.evaluate(self.q, self.qd)
-        contact = self._stepper.acts.contact
-        if contact is not None:
-            contact.unsettled[0] = 0.0  # that step may have been where all objects overlap
-        self._warned = contact is None  # of forces that miss their law
-        self._timed = contact is not None and len(contact.moving.formulas) > 0
+        # after that step, which may have been where all objects overlap
+        self._contact = SimulatedContact(model, self._stepper)
         self.reset(q, qd)
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -138,7 +130,7 @@ class Simulator(Pickleable):
         self.q[:], self.qd[:] = q, qd
         self.time, self.substeps = 0.0, 0
         self._stepper.reset(self.q)
-        forget_contact(self.contact)
+        self._contact.forget()
         if self._stops is not None:
             self._stops.begin(self.q)
 
@@ -160,8 +152,7 @@ class Simulator(Pickleable):
             self._move(steps, dt, bool(self._recentring))
         else:
             self._move_within(self._stops, steps, dt)
-        if not self._warned and self.unsettled >= _MANY:
-            self._warn()
+        self._contact.check(self.time)
 
     @property
     def unsettled(self) -> int:
@@ -170,16 +161,7 @@ class Simulator(Pickleable):
 
         See :func:`.contact_law.residual`. Always 0 with a tolerance, whose steps solve for none.
         """
-        contact = self._stepper.acts.contact
-        return 0 if contact is None else int(contact.unsettled[0])
-
-    def _warn(self) -> None:
-        """Warn once that forces of contact missed their law in several steps."""
-        self._warned = True
-        words = f'forces of contact missed their law by more than {UNSETTLED:.0%} in {_MANY} steps'
-        words += f' until {self.time:.6g} s'
-        remedy = 'make substep shorter, stiffness less, or masses less different'
-        warnings.warn(f'{words}: {remedy}', RuntimeWarning, stacklevel=3)
+        return self._contact.unsettled
 
     def _move(self, steps: LoadedSteps, dt: float, once: bool) -> None:
         """Make steps for dt [s], if ``once`` with the state recentred after each."""
@@ -190,8 +172,7 @@ class Simulator(Pickleable):
         """Call a function of the time that is left [s], which makes steps, for dt [s]."""
         left, clock = dt, self._stepper.clock
         while left > dt * 1e-12:
-            if self._timed:
-                self._set_time()
+            self._contact.set_time(self.time)
             failed = advance(left)
             passed = float(clock.passed[0])
             left -= passed
@@ -215,7 +196,7 @@ class Simulator(Pickleable):
                 if not stops.met(self.q):
                     return
             stops.restore(self.q, self.qd)
-            forget_contact(self.contact)
+            self._contact.forget()
             self.time, self.substeps = time, substeps
         force, q, qd = self._inputs.force, self.q, self.qd
         self._repeat(lambda left: stops.advance(steps, force, q, qd, left), dt)
@@ -223,8 +204,7 @@ class Simulator(Pickleable):
     @property
     def contact(self) -> ContactWorkspace | None:
         """The workspace of contact that steps are made with; None where nothing can touch."""
-        found: ContactWorkspace | None = self._stepper.acts.contact
-        return found
+        return self._contact.workspace
 
     @property
     def contact_force(self) -> Vector:
@@ -234,20 +214,7 @@ class Simulator(Pickleable):
         In steps that solve for it that of the last one; else, and where loops are closed, that at
         the state.
         """
-        contact, n = self.contact, self.model.n
-        if contact is None:
-            return np.zeros(n)
-        if not self._stepper.solves_contact or contact.J.shape[1] != 3 * n:
-            return contacts(self.model, q=self.q, qd=self.qd, t=self.time).generalized_force
-        near = contact.candidates[1 : 1 + contact.candidates[0]]
-        near = near[contact.gap[near] < contact.reach]
-        rows = contact.J[near].reshape(-1, 3, n)
-        return np.einsum('ckn,ck->n', rows, contact.pushes[near])
-
-    def _set_time(self) -> None:
-        """Set the time of obstacles that are given a motion."""
-        if (contact := self._stepper.acts.contact) is not None:
-            contact.moving.time[0] = self.time
+        return self._contact.force(self.q, self.qd, self.time)
 
     @property
     def stop_forces(self) -> Vector:

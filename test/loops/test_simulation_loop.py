@@ -174,7 +174,7 @@ def test_states_that_are_measured_seldom_are_all_answered(monkeypatch):
     """With one state in five, ticks without a state are not missed, and late answers count."""
     simulation = Simulation(monkeypatch, timing='arrival', sensing=sensing(rate=200.0))
     for _ in range(20):
-        simulation.go(ONE if simulation.loop._heard is not None else None)
+        simulation.go(ONE if simulation.loop._stamps.heard is not None else None)
     stamps = [stamp for *_, stamp in simulation.publisher.states]
     assert stamps == [simulation.epoch + 5 * k * PERIOD for k in range(5)]
     counts = simulation.loop.statistics.counts
@@ -296,20 +296,20 @@ def test_bad_commands_are_counted_and_not_applied(simulation, u, stamp, cause):
         simulation.clock.due = [(simulation.clock.time, simulation.command(u, stamp))]
     simulation.loop._cycle()
     assert simulation.loop.statistics.refused == {cause: 1}
-    assert simulation.loop._drives.u.tolist() == [2.0, 2.0]
+    assert simulation.loop.commands.drives.u.tolist() == [2.0, 2.0]
 
 
 def test_a_safe_command_from_outside_is_applied_without_being_an_answer(simulation):
     """A safe command, whose stamp is of no state, is applied but answers none."""
     simulation.go((1.5, 1.5), stamp=simulation.epoch + 12_345)
-    assert simulation.loop._drives.u.tolist() == [1.5, 1.5]
+    assert simulation.loop.commands.drives.u.tolist() == [1.5, 1.5]
     assert simulation.loop.statistics.counts['answered'] == 0
 
 
 def test_commands_are_kept_within_the_limits(simulation):
     """Commands are limited as by an actuator, and counted."""
     simulation.go((99.0, -99.0))
-    assert simulation.loop._drives.u.tolist() == [10.0, -10.0]
+    assert simulation.loop.commands.drives.u.tolist() == [10.0, -10.0]
     assert simulation.loop.statistics.counts['clipped'] == 1
 
 
@@ -450,7 +450,7 @@ def test_without_pace_a_safe_command_does_not_stop_the_robot(monkeypatch):
         before = simulation.clock.time
         simulation.go()
         assert simulation.clock.time == before + PERIOD
-    assert simulation.loop.mode == DRIVEN and simulation.loop._drives.u.tolist() == TWO
+    assert simulation.loop.mode == DRIVEN and simulation.loop.commands.drives.u.tolist() == TWO
     simulation.go(ONE)
     before = simulation.clock.time
     simulation.go()
@@ -493,7 +493,7 @@ def test_lost_states_are_no_missed_ticks_and_do_not_stop_a_robot_without_pace(mo
     simulation = Simulation(monkeypatch, pace=0.0, sensing=sensing(dropout=0.5, seed=2))
     begin, answered = simulation.clock.time, 0
     for _ in range(200):
-        there = simulation.loop._heard is not None
+        there = simulation.loop._stamps.heard is not None
         answered += there
         simulation.go((2.0, 0.0) if there else None, after=1000)
     assert 70 < answered < 130 and simulation.clock.time - begin == 1000 * answered

@@ -79,7 +79,7 @@ def test_a_robot_that_nobody_drives_stays_where_it_is(model, monkeypatch, rate, 
     q, qd, _ = publisher.states[-1]
     assert loop.mode == IDLE
     assert np.abs(q - model.q0)[:3].max() < 0.02 and np.abs(qd).max() < 1e-6
-    held = sd.equilibrium(model, u=loop._applied(), q0=q).q
+    held = sd.equilibrium(model, u=loop._safe_command(), q0=q).q
     np.testing.assert_allclose(q, held, atol=1e-6)
 
 

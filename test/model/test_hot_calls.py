@@ -16,7 +16,7 @@ from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel, OPTIONS
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
-from softrobot_dynamics.controllers.sampled_data.command import CYCLE
+from softrobot_dynamics.controllers.sampled_data.linearisation_schedule import CYCLE
 from softrobot_dynamics.model.evaluation import Evaluator
 from support.robots import compiled, states
 

@@ -18,6 +18,26 @@ SMALL = 1e-6  # relative change of the mean square error that makes no differenc
 AT_ONCE = 4_000_000  # entries of a third of the Jacobian held in memory
 
 
+class Training(NamedTuple):
+    """Options of a fit by Levenberg and Marquardt's method, from random weights."""
+
+    iterations: int = 200  # steps at most
+    decay: float = 1e-6  # of the mean square weight, added to the cost: for a smooth network
+    held_out: float = 0.2  # share of the postures that is kept from the fit, to judge it
+    seed: int = 0  # of the weights in the beginning
+
+    def validate(self) -> None:
+        """Raise ArgumentError for an option that cannot be."""
+        for name, least in (('iterations', 1), ('seed', 0), ('decay', 0)):
+            if not getattr(self, name) >= least:
+                raise ArgumentError(name, getattr(self, name), f'a number >= {least}')
+        if not 0.0 < self.held_out < 1.0:
+            raise ArgumentError('held_out', self.held_out, 'a share between 0 and 1')
+
+
+_DEFAULT = Training()
+
+
 class Errors(NamedTuple):
     """Distances between positions sampled and fitted."""
 
@@ -42,32 +62,24 @@ def fit(
     *,
     activation: str = 'tanh',
     length: float | None = None,
-    iterations: int = 200,
-    decay: float = 1e-6,
-    held_out: float = 0.2,
-    seed: int = 0,
+    training: Training = _DEFAULT,
     progress: Callable[[int, float], object] | None = None,
 ) -> Fit:
     """
     Return the :class:`Fit` of p = x + (x3 / L) (N(x, q) - N(x, 0)) to :class:`Samples`.
 
     ``hidden``: units of each hidden layer; ``length``: L [m], default the largest x3. The mean
-    square error, relative to the mean square motion, is minimised by Levenberg and Marquardt's
-    method from random weights drawn with ``seed``, in at most ``iterations`` steps. Added to it is
-    ``decay`` times the mean square weight, which keeps gradients smooth between samples; noisy
-    ones need more. Of the postures, that is of the different q, a share ``held_out`` is kept from
-    the fit to judge it. ``progress(step, rms)`` [m] is called after each step. Raises
-    ArgumentError.
+    square error, relative to the mean square motion, is minimised as the ``training`` says. Its
+    decay of weights keeps gradients smooth between samples; noisy ones need more. Postures are the
+    different q. ``progress(step, rms)`` [m] is called after each step. Raises ArgumentError.
     """
-    length = _checked(samples, hidden, activation, length, held_out)
-    bounds = ('iterations', iterations, 1), ('seed', seed, 0), ('decay', decay, 0)
-    for name, value, least in bounds:
-        if not value >= least:
-            raise ArgumentError(name, value, f'a number >= {least}')
-    rng = np.random.default_rng(seed)
-    seen, unseen = _split(samples.q, held_out, rng)
-    problem = _Problem(samples, seen, length, tuple(hidden), activation, decay)
-    weights, steps, converged = _minimise(problem, problem.start(rng), iterations, progress)
+    length = _checked(samples, hidden, activation, length)
+    training.validate()
+    rng = np.random.default_rng(training.seed)
+    seen, unseen = _split(samples.q, training.held_out, rng)
+    problem = _Problem(samples, seen, length, tuple(hidden), activation, training.decay)
+    start = problem.start(rng)
+    weights, steps, converged = _minimise(problem, start, training.iterations, progress)
     network = problem.network(weights, samples.coordinates)
     fitted, others = (errors_of(network, samples, rows) for rows in (seen, unseen))
     return Fit(
@@ -228,7 +240,7 @@ class _Problem:
 
 
 def _checked(
-    samples: Samples, hidden: Sequence[int], activation: str, length: float | None, held_out: float
+    samples: Samples, hidden: Sequence[int], activation: str, length: float | None
 ) -> float:
     """Return the length; raise ArgumentError for samples or options that cannot be fitted."""
     sizes = {name: len(getattr(samples, name)) for name in 'xqp'}
@@ -241,8 +253,6 @@ def _checked(
         raise ArgumentError('activation', activation, 'one of ' + ', '.join(ACTIVATIONS))
     if not hidden or min(hidden) < 1:
         raise ArgumentError('hidden', tuple(hidden), 'numbers >= 1, one per hidden layer')
-    if not 0.0 < held_out < 1.0:
-        raise ArgumentError('held_out', held_out, 'a share between 0 and 1')
     largest = float(samples.x[:, 2].max())
     length = largest if length is None else float(length)
     if not 0.0 < length or largest > length * (1.0 + 1e-9) or samples.x[:, 2].min() < 0.0:

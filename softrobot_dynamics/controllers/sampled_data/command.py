@@ -30,6 +30,21 @@ from softrobot_dynamics.annotations import Array, Integers, Vector
 from softrobot_dynamics.compiling.addresses import run_three
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.controllers.sampled_data.linearisation_schedule import (
+    ACCUMULATE,
+    CYCLE,
+    DERIVATIVES,
+    DOUBLE,
+    ELIMINATE,
+    EVALUATE,
+    FIRST,
+    MULTIPLY,
+    PAUSE,
+    schedule,
+    SET_UP,
+    SHARE,
+    SYMMETRISE,
+)
 from softrobot_dynamics.controllers.sampled_data.response import (
     allocate_response,
     double,
@@ -55,14 +70,7 @@ from softrobot_dynamics.recursion.passes import carry, Robot
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-SHARE = 1e-3  # [s] of a period in which a tick does one share of the work, at least
-CYCLE = 32  # shares from one linearisation to the next, of up to some 30 coordinates
-TICKS = 26  # of them in which bodies are differentiated, at most
-BIT = 20_000  # multiplications by which matrices of many coordinates are worked on in a share
 FARTHEST = 3.0  # as far as straight lines are followed [of the ticks between two linearisations]
-# what there is to do; after a pause in the next share
-PAUSE, EVALUATE, DERIVATIVES, ACCUMULATE = range(4)
-SET_UP, ELIMINATE, FIRST, MULTIPLY, DOUBLE, SYMMETRISE, FINISH = range(4, 11)
 ROW, TICK, SINCE, TAKEN, SPAN = range(5)  # of the clock, see :class:`HeldCommandArrays`
 
 
@@ -166,33 +174,6 @@ class HeldCommand:
     def advance(self, q: Vector, qd: Vector, u: Vector) -> None:
         """Go one tick on, at (q, qd) (n,) under the command u (m,) in force."""
         self._advance(q, qd, u)
-
-
-def schedule(n: int, modules: int) -> Integers:
-    """
-    Return the work of a linearisation of n coordinates, rows (what, first, last).
-
-    What is done row by row is so of coordinates, or of the ``modules`` of a robot.
-    """
-    pause, rows = (PAUSE, 0, 0), _shares(n, max(1, BIT // n**2))
-    found = [(EVALUATE, 0, n)]
-    for share in _shares(modules, -(-modules // TICKS)):
-        found += [pause, (DERIVATIVES, *share)]
-    found += [pause, (ACCUMULATE, 0, n), pause, (SET_UP, 0, n)]
-    for share in rows:
-        found += [pause, (ELIMINATE, *share)]
-    found.append((FIRST, 0, n))
-    for _ in range(2):
-        for what in (MULTIPLY, DOUBLE):
-            for share in rows:
-                found += [(what, *share), pause][: 1 + (share[1] < n)]
-        found += [(SYMMETRISE, 0, n), pause]
-    return np.array([*found, (FINISH, 0, n)])
-
-
-def _shares(n: int, size: int) -> list[tuple[int, int]]:
-    """Return the ranges (first, last) of ``size`` at most that make up n."""
-    return [(first, min(n, first + size)) for first in range(0, n, size)]
 
 
 @kernel

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-import time
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
@@ -35,7 +34,7 @@ from softrobot_dynamics.reproduce.circles import (
 )
 from softrobot_dynamics.reproduce.continuous import ContinuousLaw
 from softrobot_dynamics.reproduce.outcome import Array, Check, quietly, SystemResult, Tell
-from softrobot_dynamics.reproduce.tetrahedra import Bricks
+from softrobot_dynamics.reproduce.quadratures import compare_quadratures
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,8 +45,6 @@ TITLE = 'three trimmed helicoids on circles under PFBL [P, Simulation 1], 10 s'
 DURATION, MS = 10.0, 1e-3  # [s] of the run, of a tick
 GAINS = 10.0, 1.0  # K_P [1/s^2], K_D [1/s] of [P]
 RTOL = 1e-3  # of the integrator; its error in y is 1e-7 m
-COARSE = {'axial': 3, 'radial': 1, 'angular': 4}  # that the choice of a rule begins with
-FINEST = {'axial': 16, 'radial': 6, 'angular': 24}  # that rules are compared with
 SUCCESSOR = np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 1.0]])  # triplets over bodies
 REMARKS = (
     'open in [P], chosen in config/robots/trimmed_helicoid.yaml: a wall from 12 to 20 mm of which '
@@ -75,7 +72,7 @@ def run(tell: Tell = quietly, share: float = 1.0) -> SystemResult:
     checks += _rerouted(model, motion, remarks)
     if share >= 1.0:  # they take a while
         with tell('quadratures'):
-            words, data['quadratures'] = _quadratures(model, motion)
+            words, data['quadratures'] = compare_quadratures(model, motion)
             remarks += words
     checks += _followed(data, ContinuousLaw(model, motion.reference, *GAINS).desired(0.0)[1])
     for name, each in data['runs'].items():
@@ -180,60 +177,6 @@ def _fitted(each: dict[str, Any], t: Array, rate: Array) -> Array:
 
     begin = [1.5 * gain for gain in GAINS]
     return np.asarray(least_squares(gap, begin, x_scale=GAINS).x)
-
-
-def _quadratures(
-    model: CompiledModel, motion: CircleMotion
-) -> tuple[list[str], list[dict[str, Any]]]:
-    """Compare the shipped rule, that of the error estimate, and as many tetrahedra as [P] has."""
-    body: Any = model.description.modules[0].body  # an `lvp` body, which has a `quadrature`
-    sample = motion.q[:: len(motion.q) // 6].reshape(-1, 8)
-    coarse = replace(body, quadrature=replace(body.quadrature, **COARSE))
-    true = replace(body.quadrature, **FINEST)
-    rules = {
-        'shipped': body.quadrature,
-        'chosen for 1e-6': sd.converged_quadrature(coarse, 1e-6, sample).quadrature,
-        'tetrahedra': Bricks(),
-    }
-    k, words, found = len(motion.q) // 3, [], []
-    finest = _with_rule(model, true)
-    tips = tips_of(finest, [sd.equilibrium(finest, u=motion.u[k], q0=motion.q[k]).q])
-    for name, rule in rules.items():
-        each = _with_rule(model, rule)
-        own = each.description.modules[0].body
-        error = sd.quadrature_error(own, sample, finest=true)
-        rest = sd.equilibrium(each, u=motion.u[k], q0=motion.q[k]).q
-        moved = float(np.abs(tips_of(each, [rest]) - tips).max())
-        count, seconds = len(own.material_points()[1]), _time(each, motion.q[k])
-        found.append(
-            {'rule': name, 'points': count, 'error': error, 'tips': moved, 'time': seconds}
-        )
-        words.append(
-            f'{name}, {count} points a body: worst term off by {error:.1e}, tips under the same '
-            f'tensions by {1e3 * moved:.2g} mm; {1e6 * seconds:.0f} us for all terms from Python, '
-            'here and now'
-        )
-    return words, found
-
-
-def _with_rule(model: CompiledModel, rule: object) -> CompiledModel:
-    """Return the model with another quadrature of all bodies."""
-    robot = model.description
-    shipped: Any = robot.modules[0].body  # an `lvp` body, which has a `quadrature`
-    body = replace(shipped, quadrature=rule)
-    return sd.compile_model(
-        replace(robot, modules=tuple(replace(each, body=body) for each in robot.modules))
-    )
-
-
-def _time(model: CompiledModel, q: Array) -> float:
-    """Return the median time [s] of an evaluation of all terms."""
-    evaluate, times = model.evaluator(), []
-    for _ in range(50):
-        start = time.perf_counter()
-        evaluate(q, q)
-        times.append(time.perf_counter() - start)
-    return float(np.median(times))
 
 
 def _rerouted(model: CompiledModel, motion: CircleMotion, words: list[str]) -> list[Check]:

@@ -375,7 +375,7 @@ def samples(postures, each, seed=0):
 @pytest.fixture(scope='module')
 def fitted():
     """Return a Fit of the rod."""
-    return fit.fit(samples(100, 6), (12, 12), length=0.2, iterations=40)
+    return fit.fit(samples(100, 6), (12, 12), length=0.2, training=fit.Training(40))
 
 
 def test_a_fit_learns_a_known_body(fitted):
@@ -412,7 +412,8 @@ def test_a_fitted_body_moves_like_the_one_it_learned(fitted):
 def test_a_fit_can_be_repeated():
     """Fits with equal seeds give equal weights, with other seeds other weights."""
     one, same, other = (
-        fit.fit(samples(20, 4), (4,), iterations=3, seed=seed).network for seed in (1, 1, 2)
+        fit.fit(samples(20, 4), (4,), training=fit.Training(3, seed=seed)).network
+        for seed in (1, 1, 2)
     )
     assert one == same and one != other
 
@@ -435,10 +436,10 @@ def test_derivatives_of_the_fit():
     ({'activation': 'relu'}, "argument activation: 'relu', expected one of tanh"),
     ({'hidden': ()}, 'argument hidden'),
     ({'hidden': (4, 0)}, 'argument hidden'),
-    ({'held_out': 1.0}, 'argument held_out'),
-    ({'iterations': 0}, 'argument iterations'),
-    ({'seed': -1}, 'argument seed'),
-    ({'decay': np.nan}, 'argument decay'),
+    ({'training': fit.Training(held_out=1.0)}, 'argument held_out'),
+    ({'training': fit.Training(0)}, 'argument iterations'),
+    ({'training': fit.Training(seed=-1)}, 'argument seed'),
+    ({'training': fit.Training(decay=np.nan)}, 'argument decay'),
 ], ids=str)  # fmt: skip
 def test_wrong_arguments_of_a_fit(change, words):
     """Each wrong argument of a fit is refused by name."""
@@ -470,7 +471,7 @@ def test_the_command_fits_and_reports_errors(tmp_path, capsys):
     assert cli.main(['fit', str(tmp_path / 'samples.npz'), *options, '--output', str(file)]) == 0
     shown = capsys.readouterr().out
     net = networks.read_network(str(file), '', Problems())
-    wanted = fit.fit(given, (6,), iterations=5, length=0.2)
+    wanted = fit.fit(given, (6,), length=0.2, training=fit.Training(5))
     assert net == replace(wanted.network, coordinates=('q1', 'q2', 'q3'))
     assert f'held out  rms {wanted.held_out.rms:.3g} m' in shown
     assert f'largest {wanted.held_out.largest:.3g} m' in shown and 'still improving' in shown

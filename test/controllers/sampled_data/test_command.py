@@ -6,8 +6,9 @@ from oracles.held import exponential
 import pytest
 from scipy.integrate import solve_ivp
 import softrobot_dynamics as sd
-from softrobot_dynamics.controllers.sampled_data import command
-from softrobot_dynamics.controllers.sampled_data.command import CYCLE, HeldCommand
+from softrobot_dynamics.controllers.sampled_data import command, linearisation_schedule
+from softrobot_dynamics.controllers.sampled_data.command import HeldCommand
+from softrobot_dynamics.controllers.sampled_data.linearisation_schedule import CYCLE
 from support.robots import compiled, states
 
 PERIOD = 1e-3
@@ -145,8 +146,8 @@ def test_it_restarts_after_a_non_finite_state():
 def test_work_can_be_shared_out_more_finely(monkeypatch):
     """Matrices of many coordinates are worked on row by row, with the same result."""
     model, found = compiled('pcc_arm'), []
-    for bit in (command.BIT, 1):
-        monkeypatch.setattr(command, 'BIT', bit)
+    for bit in (linearisation_schedule.BIT, 1):
+        monkeypatch.setattr(linearisation_schedule, 'BIT', bit)
         held = HeldCommand(model, PERIOD)
         held.begin(model.q0, 0.0 * model.q0, np.zeros(model.m))
         found.append(held.lines.last.copy())
