@@ -145,7 +145,8 @@ def drivers(folder, seconds, rate=None):
 
     That is by name the share of a processor while the robot is driven. At a ``rate`` [Hz] that is
     not the example's the law's delay is that of a wait of half a period, and the estimator is no
-    faster.
+    faster. The controller comes first: its reference is planned at ordinary priority, for which
+    running nodes leave little time.
     """
     run = Processes(folder)
     pace = {name: {} for name in ('simulation', 'estimator', 'controller')}
@@ -154,17 +155,20 @@ def drivers(folder, seconds, rate=None):
         slowest = min(rate, known['estimator']['ros__parameters']['rate'])
         pace['simulation']['rate'], pace['estimator']['rate'] = rate, slowest
         pace['controller'] = {'rate': rate, 'delay': 0.002 + 0.5 / rate}
+    robot = hanging(POSITION, folder)
     try:
-        own = {'robot': POSITION, 'estimator': EXAMPLE / 'sensors.yaml'}
+        own = {'estimator': EXAMPLE / 'sensors.yaml'}
         files = '--params-file', LAWS, '--params-file', EXAMPLE / 'drivers.yaml'
-        run.program('regulator', [EXAMPLE / 'regulator.py'])
-        states = '-r', '~/ur10e/joint_states:=ur10e/joint_states'
-        record = folder / 'simulation.mcap'
-        run.node('simulation', *files, *states, **own, record=record, **pace['simulation'])
-        estimates = '-r', 'joint_states:=soft/joint_states'
-        run.node('estimator', *files, *estimates, **own, **pace['estimator'])
         record = folder / 'controller.mcap'
         run.node('controller', *files, robot=POSITION, record=record, **pace['controller'])
+        run.wait_for('controller', 'recording in')
+        run.program('regulator', [EXAMPLE / 'regulator.py'])
+        estimates = '-r', 'joint_states:=soft/joint_states'
+        run.node('estimator', *files, *estimates, robot=POSITION, **own, **pace['estimator'])
+        run.wait_for('estimator', 'configured in')
+        states = '-r', '~/ur10e/joint_states:=ur10e/joint_states'
+        own |= pace['simulation'] | {'robot': robot, 'record': folder / 'simulation.mcap'}
+        run.node('simulation', *files, *states, **own)
         run.wait_for('simulation', 'driven by commands')
         before, begin = run.processor_times(), time.monotonic()
         time.sleep(seconds + 1.0)

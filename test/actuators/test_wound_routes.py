@@ -11,7 +11,7 @@ from softrobot_dynamics.dynamics.derivatives import forward_dynamics_derivatives
 from softrobot_dynamics.errors import DescriptionError
 from softrobot_dynamics.model import length_quadrature as lengths_of_curves
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
-from support.differences import gradient
+from support.differences import derivative, gradient
 from support.robots import compiled
 
 L, R = 0.3, 0.02
@@ -89,10 +89,10 @@ def strains_of(body, sigma, q):
 def speed(body, offset, sigma, q):
     """Return |dr / d(s/L)| [m] of a curve at an offset in the sections."""
     if body.type_name in ('pcc', 'planar_cc', 'cosserat'):
-        d, derivative = (np.array(np.broadcast_arrays(*f(sigma), 0.0 * sigma)) for f in
+        d, slope = (np.array(np.broadcast_arrays(*f(sigma), 0.0 * sigma)) for f in
                     (offset.at, offset.derivative))  # fmt: skip
         kappa, gamma = strains_of(body, sigma, q)
-        return np.linalg.norm(L * (gamma + np.cross(kappa, d, axis=0)) + derivative, axis=0)
+        return np.linalg.norm(L * (gamma + np.cross(kappa, d, axis=0)) + slope, axis=0)
     s = Jet(sigma, 1.0)
     x, y = offset.at(s, JETS)
     r = [jet(c) for c in body.position([x, y, L * s], list(q), JETS)]
@@ -100,18 +100,23 @@ def speed(body, offset, sigma, q):
 
 
 def lengths(model, q):
-    """Return the lengths (m,) by scipy's Gauss rule of many points, piece by piece; volumes."""
+    """
+    Return the lengths by scipy's Gauss rule of many points, piece by piece; volumes.
+
+    They are (m,) for q (n,), (k, m) for many q (k, n) at once, which takes hardly longer.
+    """
     body, found = model.description.modules[0].body, []
+    x = np.moveaxis(q[..., None], -2, 0)  # (n, 1) or (n, k, 1), beside points (300,)
     for entry in model.description.actuators:
         (passage,) = entry.actuator.path
-        first, last = passage.span
+        way, (first, last) = passage.offset, passage.span
         ends = [first, *(b for b in (1 / 3, 2 / 3) if first < b < last), last]
         total = sum(
-            fixed_quad(lambda s: speed(body, passage.offset, s, q), a, b, n=300)[0]  # noqa: B023
+            fixed_quad(lambda s: speed(body, way, s + 0.0 * x[0], x), a, b, n=300)[0]  # noqa: B023
             for a, b in zip(ends, ends[1:])
         )
         found.append(getattr(entry.actuator, 'area', 1.0) * total)
-    return np.array(found)
+    return np.stack(found, -1)
 
 
 def posture(model, q):
@@ -137,9 +142,9 @@ def test_lengths_and_lever_arms_are_those_of_the_integral(wound):
     wanted = lengths(model, q) - size
     assert np.abs(wanted / size).max() > 1e-3
     np.testing.assert_allclose(found.coordinates / size, wanted / size, rtol=0.0, atol=3e-10)
-    derivative = gradient(lambda x: lengths(model, x), q, 0.05, reach)
+    change = derivative(lambda t: lengths(model, q + t * np.diag(reach)), 0.05)  # (n, m)
     arms = found.jacobian * reach / size[:, None]
-    np.testing.assert_allclose(arms, derivative * reach / size[:, None], rtol=0.0, atol=3e-10)
+    np.testing.assert_allclose(arms, change.T / size[:, None], rtol=0.0, atol=3e-10)
 
 
 def test_bias_and_derivatives_of_wound_routes_are_consistent(wound):

@@ -67,7 +67,10 @@ def jet(value):
 def stumpff(k, z):
     """c_k(z) of real or complex z: by its series for |z| < 4, by sine and cosine beyond."""
     z = np.asarray(z) + 0.0
-    total = sum((-z) ** j / float(math.factorial(k + 2 * j)) for j in range(20))
+    total = np.ones_like(z)  # k! times the series, by Horner's rule: a power takes long
+    for j in range(19, 0, -1):
+        total = 1.0 - total * z / ((k + 2 * j - 1) * (k + 2 * j))
+    total = total / math.factorial(k)
     far = np.where(np.abs(z) < 4.0, 5.0, z) + 0j
     root = np.sqrt(far)
     value = np.cos(root) if k % 2 == 0 else np.sin(root) / root
