@@ -64,16 +64,26 @@ def bandwidth(tasks: Iterable[Any]) -> float:
 
 
 @kernel
-def watch_tip(work, qd, period):
-    """Bring weight and unmet share of ``work.runaway`` on by a tick that has been solved."""
-    runaway = work.runaway
+def watch_tip(fixed, work, qd):
+    """Bring weight and unmet share of ``work.runaway`` on by what limits leave of the request."""
+    runaway, period = work.runaway, fixed.period
     runaway.unmet[0] = _unmet_share(work, qd)
-    blocked, fast = runaway.unmet[0] > SHARE, _is_fast(runaway, qd)
+    allowed, now, ahead = _allowed(runaway), 0.0, 0.0
+    for i in range(len(qd)):
+        rate = work.v[i]
+        for k in range(len(work.scale)):
+            rate += work.scale[k] * work.levels.limited[k] * fixed.b.X[k, i]
+        now = max(now, abs(qd[i]) / runaway.units[i])
+        ahead = max(ahead, abs(rate) / runaway.units[i])
+    blocked, fast = runaway.unmet[0] > SHARE, now > allowed
     weight, step = runaway.weight[0], period * runaway.bandwidth[0]
     if blocked and (fast or weight > 0.0):
-        runaway.weight[0] = min(1.0, weight + step / ONSET)
+        weight = min(1.0, weight + step / ONSET)
     elif runaway.unmet[0] < MET and not fast:
-        runaway.weight[0] = max(0.0, weight - step / RELEASE)
+        weight = max(0.0, weight - step / RELEASE)
+    if blocked and ahead > allowed:
+        weight = max(weight, min(1.0, ahead / allowed - 1.0))
+    runaway.weight[0] = weight
 
 
 @kernel
@@ -92,14 +102,11 @@ def _unmet_share(work, qd):
 
 
 @kernel
-def _is_fast(runaway, qd):
-    """Tell whether a coordinate is fast, beyond what the speed of the tip's course explains."""
+def _allowed(runaway):
+    """Return the greatest rate of coordinates in their units that is not fast [1/s]."""
     rate, mode, course = runaway.course.out[1], runaway.course.mode, 0.0
     if mode[0] != NONE:
         course += math.sqrt(dot(rate[:3], rate[:3])) / runaway.length
     if mode[1] != NONE:
         course += math.sqrt(dot(rate[3:], rate[3:]))
-    fastest = 0.0
-    for i in range(len(qd)):
-        fastest = max(fastest, abs(qd[i]) / runaway.units[i])
-    return fastest > FAST * runaway.bandwidth[0] + course
+    return FAST * runaway.bandwidth[0] + course
