@@ -16,8 +16,8 @@ No inequality can make the problem infeasible: where some contradict each other 
 before the tasks (:mod:`~.tasks.relaxation`), in an order.
 
 Where rows lead tips (those with a ``task``) and inequalities are met, levels are weighted instead,
-and w is near what it would be without inequalities (:mod:`~.tasks.tempering`). There levels after
-those of tips may count beside them by a weight, ``later`` (:mod:`~.tasks.runaway`).
+and w is near what it would be without inequalities (:mod:`~.tasks.tempering`). From there
+:func:`slow_down` goes on to where levels after those of tips count, too (:mod:`~.tasks.runaway`).
 """
 
 from __future__ import annotations
@@ -67,17 +67,17 @@ def slow_down(p, later, w):
     for k in range(len(p.b)):
         p.b[k] -= later * p.beyond[k]
     _lift_bounds(p)
-    slowed = _solve_free(p, p.start) >= 0
+    found = _solve_free(p, p.slowed) >= 0
     for i in range(len(p.lower)):
         at = dot(p.C[i], w)
         p.lower[i], p.upper[i] = min(p.given[0, i], at), max(p.given[1, i], at)
     if (
-        slowed
-        and temper(p, level, later, p.start) >= 0
-        and not _exceeds(p, p.lower, p.upper, p.start)
-        and all_finite(p.start)
+        found
+        and temper(p, level, later, p.slowed) >= 0
+        and not _exceeds(p, p.lower, p.upper, p.slowed)
+        and all_finite(p.slowed)
     ):
-        copy(p.start, w)
+        copy(p.slowed, w)
     _tell_relaxed(p, w)
 
 
