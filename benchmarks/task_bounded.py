@@ -3,20 +3,24 @@
 The law `task` with its defaults on shipped robots: how fast they get, also where limits are met.
 
     python benchmarks/task_bounded.py [ROBOT ...] [--seconds 20] [--case CASE ...]
-        [--outputs-level 1] [--seeds 1]
+        [--outputs-level 1] [--seeds 1] [--rate 1000] [--delay 0]
 
 Each follows the reference of its shipped controller, its tip the circle in it; hybrid_arm, whose
 controller has phases, stays. Cases: `own`; `halved`, limits of commands and of their rates;
 `heavier`, a plant of 1.2 times the mass; `pushed`, half its weight sideways at the tip from 5 to
 5.2 s; `beyond`, a live target half the robot's length off along all axes, from 1 s on; `random`,
 an order every 2 s for each seed: a target up to that far along each axis, the same with random
-axes of the tip, or a twist of up to half its length and 3 rad a second. Speeds are in units of the
+axes of the tip, or a twist of up to half its length and 3 rad a second; `shell`, from rest at the
+robot's initial posture, targets half its length off along 0, 1, or -1 times each axis, 26 in all,
+at the speed and within the time that are the nodes' defaults, 4 s each; one line for all. Speeds are in units of the
 coordinates (rad, or lengths of the part) per second, kinetic energy beside that of the whole mass
 at its length in 1 s, both the greatest of the run. ``--outputs-level`` sets
-`task.outputs.level`.
+`task.outputs.level`; commands act a ``--delay`` [s] after the state that they answer, of which the
+law is not told.
 """
 
 import argparse
+import itertools
 import pathlib
 import tempfile
 
@@ -32,17 +36,20 @@ from softrobot_dynamics.references.rotations import turned
 from softrobot_dynamics.references.tip_commands import TipPathReference, TipTarget, TipTwist
 import yaml
 
-CASES = 'own', 'halved', 'heavier', 'pushed', 'beyond', 'random'
-LED = 'beyond', 'random'  # by messages
+CASES = 'own', 'halved', 'heavier', 'pushed', 'beyond', 'random', 'shell'
+LED = 'beyond', 'random', 'shell'  # by messages
+WAYS = [way for way in itertools.product((-1.0, 0.0, 1.0), repeat=3) if any(way)]  # of `shell`
+AFTER = 4.0  # [s] that a way takes there, after one of rest
 EVERY = 2.0  # [s] from a random order to the next; none in the last two of them
 SETTLED = 2.0  # [s] at the end, whose speeds are shown apart
 
 
-def parameters_of(description, name, outputs_level=None):
+def parameters_of(description, name, rests=False, outputs_level=None):
     """Return the controller's parameters: the law `task`, and the shipped reference."""
     text = pathlib.Path(shipped('controllers')[name]).read_text(encoding='utf-8')
     given = yaml.safe_load(text)['/**']['controller']['ros__parameters']
-    chosen = {'controller': 'task', 'reference': given.get('reference', {'type': 'hold'})}
+    reference = {} if rests else given.get('reference', {})
+    chosen = {'controller': 'task', 'reference': reference or {'type': 'hold'}}
     body = given.get('reference', {}).get('circle', {}).get('body')
     if body in {m.name for m in description.modules}:  # else it is the last one's
         chosen['task'] = {'position': {'body': body}}
@@ -69,6 +76,9 @@ def heavier(description):
 def orders_of(model, case, tip, seconds, seed):
     """Return (time [s], order) of a case for the tip of a body, by its index."""
     pose, length = sd.forward_kinematics(model, q=model.q0)[tip], model.scales.length
+    if case == 'shell':
+        goal = pose[:3, 3] + 0.5 * length * np.array(WAYS[seed])
+        return [(1.0, TipTarget('', goal, None, 0.1, 0.5))]
     if case == 'beyond':
         return [(1.0, TipTarget('', pose[:3, 3] + 0.5 * length, None, 0.5, length))]
     rng, found = np.random.default_rng(seed), []
@@ -96,11 +106,13 @@ def lead(law, orders):
     law.compute = compute
 
 
-def run(name, case, seconds, outputs_level=None, seed=0):
+def run(name, case, seed, options):
     """Return (greatest speed, that of the end, greatest energy, RMS error of the tip [m])."""
     description = sd.load_robot(name)
     model = sd.compile_model(description)
-    values = parameters_of(description, name, outputs_level)
+    seconds = 1.0 + AFTER if case == 'shell' else options.seconds
+    values = parameters_of(description, name, case == 'shell', options.outputs_level)
+    values['rate'] = options.rate
     law = law_of(model, values)
     if case == 'halved':
         s = law.settings
@@ -110,7 +122,9 @@ def run(name, case, seconds, outputs_level=None, seed=0):
     mass = float(scales.carried.max())
     plant = sd.compile_model(heavier(description)) if case == 'heavier' else model
     push = {law.controlled_tip: sd.Wrench([0.0, 0.0, 0.0, 4.9 * mass, 0.0, 0.0], frame='base')}
-    given = {'wrenches': lambda t: push if 5.0 <= t < 5.2 else None} if case == 'pushed' else {}
+    given = {'delay': options.delay}
+    if case == 'pushed':
+        given['wrenches'] = lambda t: push if 5.0 <= t < 5.2 else None
     if case in LED:
         lead(law, orders_of(model, case, tip, seconds, seed))
     start = sd.Start(ramp=values[RAMP])
@@ -133,6 +147,25 @@ def run(name, case, seconds, outputs_level=None, seed=0):
     return speed.max(), end, energy / (mass * scales.length**2), rms
 
 
+def show_shell(name, options):
+    """Print a line of all ways of `shell`, but those that raise an error."""
+    found, errors = [], []
+    for i in range(len(WAYS)):
+        try:
+            found.append(run(name, 'shell', i, options)[:2])
+        except sd.SoftRobotError as error:
+            errors.append(f'{WAYS[i]} {type(error).__name__}: {error}')
+    top, end = np.array(found).reshape(-1, 2).T
+    if len(found):
+        print(
+            f'{name:18s} shell    speed, median {np.median(top):.3g}, greatest {top.max():.3g};'
+            f' at the end {np.median(end):.3g}, {end.max():.3g}; {len(found)} ways',
+            flush=True,
+        )
+    for told in errors:
+        print(f'{name:18s} shell    {told}', flush=True)
+
+
 def main():
     """Print a line for each robot and case."""
     parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
@@ -141,13 +174,18 @@ def main():
     parser.add_argument('--case', nargs='*', choices=CASES, default=CASES)
     parser.add_argument('--outputs-level', type=int, help='default: that of the law')
     parser.add_argument('--seeds', type=int, default=1, help='of the case random')
+    parser.add_argument('--rate', type=float, default=1000.0, help='[Hz]')
+    parser.add_argument('--delay', type=float, default=0.0, help='[s]')
     options = parser.parse_args()
     for name in options.robots:
         for case in options.case:
+            if case == 'shell':
+                show_shell(name, options)
+                continue
             for seed in range(options.seeds if case == 'random' else 1):
                 told = f'{name:18s} {case:8s} {seed}'
                 try:
-                    found = run(name, case, options.seconds, options.outputs_level, seed)
+                    found = run(name, case, seed, options)
                 except sd.SoftRobotError as error:
                     print(f'{told} {type(error).__name__}: {error}', flush=True)
                     continue

@@ -16,8 +16,8 @@ No inequality can make the problem infeasible: where some contradict each other 
 before the tasks (:mod:`~.tasks.relaxation`), in an order.
 
 Where rows lead tips (those with a ``task``) and inequalities are met, levels are weighted instead,
-and w is near what it would be without inequalities (:mod:`~.tasks.tempering`). There levels after
-those of tips may count beside them by a weight, ``later`` (:mod:`~.tasks.runaway`).
+and w is near what it would be without inequalities (:mod:`~.tasks.tempering`). From there
+:func:`slow_down` goes on to where levels after those of tips count, too (:mod:`~.tasks.runaway`).
 """
 
 from __future__ import annotations
@@ -49,33 +49,64 @@ def solve_levels(p, w):
     copy(p.upper, p.given[1])
     level = last_tip_level(p)
     total = _solve_tempered(p, w, level) if level > 0 else _solve_relaxed(p, w)
+    _tell_relaxed(p, w)
+    return total
+
+
+@kernel
+def slow_down(p, later, w):
+    """
+    Bring w (c,), the solution of :func:`solve_levels`, to where levels after those of tips count.
+
+    They do by a weight, ``later`` (:mod:`~.tasks.tempering`), and errors of tips without as much
+    of what is ``beyond``. Bounds are exceeded where w exceeds them. w stays if there is no answer.
+    """
+    level = last_tip_level(p)
+    if level == 0:
+        return
+    for k in range(len(p.b)):
+        p.b[k] -= later * p.beyond[k]
+    _lift_bounds(p)
+    found = _solve_free(p, p.slowed) >= 0
+    for i in range(len(p.lower)):
+        at = dot(p.C[i], w)
+        p.lower[i], p.upper[i] = min(p.given[0, i], at), max(p.given[1, i], at)
+    if (
+        found
+        and temper(p, level, later, p.slowed) >= 0
+        and not _exceeds(p, p.lower, p.upper, p.slowed)
+        and all_finite(p.slowed)
+    ):
+        copy(p.slowed, w)
+    _tell_relaxed(p, w)
+
+
+@kernel
+def _tell_relaxed(p, w):
+    """Fill by how much w exceeds bounds."""
     for i in range(len(p.lower)):
         at = dot(p.C[i], w)
         p.relaxed[i] = max(p.given[0, i] - at, at - p.given[1, i], 0.0)
-    return total
 
 
 @kernel
 def _solve_tempered(p, w, level):
     """Fill w with the solution where tips are led up to a level; the iterations, or -1."""
-    for i in range(len(p.lower)):
-        p.lower[i], p.upper[i] = -math.inf, math.inf
+    _lift_bounds(p)
     total = _solve_free(p, w)
     copy(w, p.free)
-    later = p.later[0]
-    if total >= 0 and later > 0.0:
-        for k in range(len(p.b)):
-            p.b[k] -= later * p.beyond[k]
-        total = _solve_free(p, p.start)
     _restore_bounds(p)
     if total >= 0 and violates(p, w):
         total = _keep_bounds(p, w, level)
     copy(w, p.limited)
-    if total >= 0 and later > 0.0:
-        copy(p.start, w)
-        if temper(p, level, later, w) < 0 or _exceeds(p, p.lower, p.upper, w):
-            copy(p.limited, w)
     return total if all_finite(w) else -1
+
+
+@kernel
+def _lift_bounds(p):
+    """Leave all inequalities out."""
+    for i in range(len(p.lower)):
+        p.lower[i], p.upper[i] = -math.inf, math.inf
 
 
 @kernel

@@ -14,7 +14,7 @@ class LevelsWorkspace(NamedTuple):
 
     A: Matrix  # (K, c)
     b: Vector  # (K,)
-    beyond: Vector  # (K,) part of b that is left out as far as ``later`` says
+    beyond: Vector  # (K,) part of b that is left out as far as later levels count
     level: Integers  # (K,) 1, 2, ... ; 0: the row does not count
     C: Matrix  # (L, c)
     lower: Vector  # (L,) of C w; changed: relaxed bounds
@@ -34,10 +34,9 @@ class LevelsWorkspace(NamedTuple):
     near: Vector  # (2,) least share of a pivot, NEAR at most; 1: such pivots are left out
     other: Vector  # (c,) the solution with all pivots, near a singularity
     work: Matrix  # (c, c) lower triangle of W, the work of w, any unit; for rows of tips
-    later: Vector  # (1,) weight of levels after those of tips, 0 to 1; 0: they are strict
     free: Vector  # (c,) filled: w without limits
-    limited: Vector  # (c,) filled: w within them, whatever ``later`` is
-    start: Vector  # (c,) w without limits and without what is ``beyond``
+    limited: Vector  # (c,) filled: w within them, where later levels do not count
+    slowed: Vector  # (c,) filled: w within them, where later levels count
     y: Vector  # (c,)
     V: Matrix  # (L, c) inequalities in whitened variables, of length one
     length: Vector  # (L,)
@@ -73,10 +72,9 @@ def allocate_levels(c: int, K: int, L: int) -> LevelsWorkspace:
         near=np.zeros(2),
         other=np.zeros(c),
         work=np.eye(c),
-        later=np.zeros(1),
         free=np.zeros(c),
         limited=np.zeros(c),
-        start=np.zeros(c),
+        slowed=np.zeros(c),
         y=np.zeros(c),
         V=np.zeros((L, c)),
         order=np.zeros(L, dtype=np.int64),

@@ -11,8 +11,13 @@ beside its own (:func:`.temper`), and its errors count as ``NEAR`` of the robot'
 until the robot is slow and limits leave less than ``MET`` of the request unmet. Without
 later levels nothing slows it.
 
-The request is the change of the tip's velocity in a period; what is unmet is counted without the
-weight of later levels.
+A light part may get fast within a single period: a turntable, turned by a motor that is made for
+more, when the other actuators of its arm meet their limits. So what the command of a tick would
+bring counts in that very tick: later levels have their full weight at the latest where the robot
+would be twice as fast as is allowed.
+
+The request is the change of the tip's velocity in a period. What is unmet, and what a command
+would bring, is counted without the weight of later levels.
 """
 
 from __future__ import annotations
@@ -64,16 +69,34 @@ def bandwidth(tasks: Iterable[Any]) -> float:
 
 
 @kernel
-def watch_tip(work, qd, period):
-    """Bring weight and unmet share of ``work.runaway`` on by a tick that has been solved."""
-    runaway = work.runaway
-    runaway.unmet[0] = _unmet_share(work, qd)
-    blocked, fast = runaway.unmet[0] > SHARE, _is_fast(runaway, qd)
-    weight, step = runaway.weight[0], period * runaway.bandwidth[0]
-    if blocked and (fast or weight > 0.0):
-        runaway.weight[0] = min(1.0, weight + step / ONSET)
-    elif runaway.unmet[0] < MET and not fast:
-        runaway.weight[0] = max(0.0, weight - step / RELEASE)
+def watch_tip(fixed, work, qd):
+    """Bring weight and unmet share of ``work.runaway`` on, when a tick has its solution."""
+    runaway, step = work.runaway, fixed.period * work.runaway.bandwidth[0]
+    unmet = runaway.unmet[0] = _unmet_share(work, qd)
+    weight, allowed, fastest = runaway.weight[0], _allowed_speed(runaway), 0.0
+    for i in range(len(qd)):
+        fastest = max(fastest, abs(qd[i]) / runaway.units[i])
+    if unmet > SHARE:
+        if fastest > allowed or weight > 0.0:
+            weight = min(1.0, weight + step / ONSET)
+        beyond = _speed_to_come(fixed, work) - allowed
+        if beyond > 0.0:
+            weight = max(weight, beyond / allowed if beyond < allowed else 1.0)
+    elif unmet < MET and not fastest > allowed:
+        weight = max(0.0, weight - step / RELEASE)
+    runaway.weight[0] = weight
+
+
+@kernel
+def _speed_to_come(fixed, work):
+    """Return the fastest coordinate's rate, in its unit, that the solution brings [1/s]."""
+    fastest = 0.0
+    for i in range(len(work.v)):
+        rate = work.v[i]
+        for k in range(len(work.scale)):
+            rate += work.scale[k] * work.levels.limited[k] * fixed.b.X[k, i]
+        fastest = max(fastest, abs(rate) / work.runaway.units[i])
+    return fastest
 
 
 @kernel
@@ -92,14 +115,11 @@ def _unmet_share(work, qd):
 
 
 @kernel
-def _is_fast(runaway, qd):
-    """Tell whether a coordinate is fast, beyond what the speed of the tip's course explains."""
+def _allowed_speed(runaway):
+    """Return the rate of coordinates, in their units, above which they are fast [1/s]."""
     rate, mode, course = runaway.course.out[1], runaway.course.mode, 0.0
     if mode[0] != NONE:
         course += math.sqrt(dot(rate[:3], rate[:3])) / runaway.length
     if mode[1] != NONE:
         course += math.sqrt(dot(rate[3:], rate[3:]))
-    fastest = 0.0
-    for i in range(len(qd)):
-        fastest = max(fastest, abs(qd[i]) / runaway.units[i])
-    return fastest > FAST * runaway.bandwidth[0] + course
+    return FAST * runaway.bandwidth[0] + course

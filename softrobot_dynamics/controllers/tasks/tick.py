@@ -17,7 +17,7 @@ from softrobot_dynamics.controllers.output_commands import (
     read_outputs,
     take_forces,
 )
-from softrobot_dynamics.controllers.tasks.levels import solve_levels
+from softrobot_dynamics.controllers.tasks.levels import slow_down, solve_levels
 from softrobot_dynamics.controllers.tasks.runaway import watch_tip
 from softrobot_dynamics.controllers.tasks.workspace import TaskWorkspace
 from softrobot_dynamics.kernels.linalg import copy
@@ -62,13 +62,15 @@ def tick(fixed, plan, settings, q, qd, t):
     _set_up(fixed, work)
     saturated = -1
     if solve_levels(work.levels, work.found) >= 0:
+        watch_tip(fixed, work, qd)
+        if work.runaway.weight[0] > 0.0:
+            slow_down(work.levels, work.runaway.weight[0], work.found)
         for i in range(c):
             w = work.scale[i] * work.found[i]
             b.w[i] = min(max(w, b.bounds[0, i]), b.bounds[1, i])
         for i in range(c):  # nothing is asked for of single outputs, so nothing is unmet
             b.r[i] = dot(b.H[i], b.w)
         saturated = take_forces(fixed, settings)
-    watch_tip(work, qd, period)
     b.asked[0] = t if saturated >= 0 else math.nan
     for i in range(n):  # what the model says that the command brings
         aim[i] = work.v[i] - period * missed[i]

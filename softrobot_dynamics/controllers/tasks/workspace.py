@@ -101,7 +101,7 @@ def _allocate(
     n: int, c: int, rows: int, limits: int, ahead: HeldMotion, runaway: Runaway
 ) -> TaskWorkspace:
     """Return a workspace for so many rows of tasks and of bounds, which nothing fills yet."""
-    levels = allocate_levels(c, rows, c + limits)._replace(later=runaway.weight)
+    levels = allocate_levels(c, rows, c + limits)
     levels.C[:c] = np.eye(c)
     return TaskWorkspace(
         fill=NOTHING,
