@@ -12,7 +12,7 @@ import argparse
 import os
 import time
 
-from softrobot_dynamics.studies.factors import Sampling
+from softrobot_dynamics.studies.factors import RunSampling
 from softrobot_dynamics.studies.study import plan_study, run_study
 
 VARY = {'pcc_arm': 'young_modulus', 'pneumatic_arm': 'young_modulus', 'ur10e': 'mass'}
@@ -27,7 +27,7 @@ def main():
     options = parser.parse_args()
     given = {VARY[options.robot]: '0.7..1.3'}
     begin = time.perf_counter()
-    sampling = Sampling(options.runs)
+    sampling = RunSampling(options.runs)
     experiment = plan_study(options.robot, given, sampling=sampling, seconds=options.seconds)
     print(f'to plan it: {time.perf_counter() - begin:.1f} s')
     for jobs in sorted({1, os.cpu_count() or 1}):

@@ -12,7 +12,7 @@ from typing import Any
 
 from softrobot_dynamics.annotations import Integers
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.studies.factors import Sampling
+from softrobot_dynamics.studies.factors import RunSampling
 from softrobot_dynamics.studies.failure_boundaries import counts, failure_boundaries
 from softrobot_dynamics.studies.run_table import RUNS
 from softrobot_dynamics.studies.study import plan_study, require_joblib, run_study, Study
@@ -36,7 +36,7 @@ def run(options: Namespace) -> int:
         _read(options.vary),
         plant=options.plant,
         controller=options.controller,
-        sampling=Sampling(options.runs, options.seed, options.design),
+        sampling=RunSampling(options.runs, options.seed, options.design),
         seconds=options.seconds,
         tolerance=options.tolerance,
     )

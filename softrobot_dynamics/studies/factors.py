@@ -192,7 +192,7 @@ DESIGNS: dict[str, Callable[[int, int, int], Matrix]] = {
 GRID = 'grid'
 
 
-class Sampling(NamedTuple):
+class RunSampling(NamedTuple):
     """
     How the values of a study are chosen.
 
@@ -205,10 +205,10 @@ class Sampling(NamedTuple):
     design: str | None = None
 
 
-DEFAULT_SAMPLING = Sampling()
+DEFAULT_SAMPLING = RunSampling()
 
 
-def sample(factors: Sequence[Factor], sampling: Sampling) -> tuple[str, Matrix]:
+def sample(factors: Sequence[Factor], sampling: RunSampling) -> tuple[str, Matrix]:
     """
     Return (name of the design, values (N, d) of the d factors in N runs).
 

@@ -49,8 +49,8 @@ from softrobot_dynamics.studies.factors import (
     DEFAULT_SAMPLING,
     Factor,
     read_factors,
+    RunSampling,
     sample,
-    Sampling,
 )
 from softrobot_dynamics.studies.run_table import open_run_table
 from softrobot_dynamics.studies.trial import Experiment, Outcome, run_trial
@@ -81,7 +81,7 @@ def plan_study(
     *,
     plant: str | Sequence[str] = (),
     controller: str | PathLike[str] | None = None,
-    sampling: Sampling = DEFAULT_SAMPLING,
+    sampling: RunSampling = DEFAULT_SAMPLING,
     seconds: float = SECONDS,
     tolerance: float = TOLERANCE,
 ) -> Experiment:

@@ -39,9 +39,9 @@ def test_types_close_their_directions(given, closed):
     ({'directions': ['u']}, 'one of rx, ry, rz, x, y, z'),
     ({'type': 'weld', 'frames': FRAMES[:1]}, 'a list of two frames'),
     ({'type': 'weld', 'frames': [{'body': 'roker'}, FRAMES[1]]}, 'did you mean rocker'),
-    ({'type': 'weld', 'frames': [FRAMES[0], {'body': 'base', 'point': [1, 0, 0]}]}, 'have a pose'),
-    ({'type': 'weld', 'frames': [FRAMES[0], FRAMES[0]]}, 'another place'),
-    ({'type': 'weld', 'frames': [FRAMES[1], FRAMES[1]]}, 'another place'),
+    ({'type': 'weld', 'frames': [FRAMES[0], {'body': 'base', 'point': [1, 0, 0]}]}, 'by its pose'),
+    ({'type': 'weld', 'frames': [FRAMES[0], FRAMES[0]]}, 'another body or point'),
+    ({'type': 'weld', 'frames': [FRAMES[1], FRAMES[1]]}, 'another body or point'),
     ({'type': 'weld', 'frame': FRAMES}, 'one of the fields'),
 ])  # fmt: skip
 def test_wrong_closures_are_refused_by_their_place(given, words):

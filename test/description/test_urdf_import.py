@@ -166,7 +166,7 @@ def test_an_unsupported_urdf_is_refused(tmp_path, change, place):
     (LIMIT, LIMIT + '<mimic joint="ja"/>', "joint ja.mimic.joint: 'ja', .*follow ja itself"),
     (LIMIT, LIMIT + '<mimic/>', 'joint ja.mimic.joint: missing, expected the name of a joint'),
     (LIMIT, LIMIT + '<mimic joint="x" offst="1"/>', 'joint ja: .*did you mean offset'),
-    ('type="revolute"', 'type="floating"', 'joint ja.dynamics: .*differ in unit'),
+    ('type="revolute"', 'type="floating"', 'joint ja.dynamics: .*have different units'),
     ('type="revolute"', '', 'joint ja: missing, expected one of revolute'),
     ('type="revolute"', 'type="revolut"', 'joint ja: .*did you mean revolute'),
     ('name="ja"', '', 'joint number 1.name: missing'),
@@ -216,7 +216,7 @@ def test_an_expression_of_xacro_is_one_problem_that_names_xacro(tmp_path, old, n
     """An expression that xacro would expand is refused as such, and nothing is derived from it."""
     assert old in ONE
     (problem,) = refused(tmp_path, ONE.replace(old, new, 1)).problems
-    assert problem.path == place and 'expand the file first, xacro FILE > URDF' in str(problem)
+    assert problem.path == place and 'expand the file first: xacro FILE > URDF' in str(problem)
 
 
 @pytest.mark.quick
@@ -439,8 +439,8 @@ def test_ranges_that_followers_leave_together_are_empty_or_named(tmp_path):
     near = PAIR.replace('lower="-3" upper="3"', 'lower="-0.4" upper="3"')
     read(tmp_path, near, report=(lines := []).append)
     assert [line.partition(' by ')[0] for line in lines] == [
-        'joint ja: range -1 to 1 is -0.85 to 0.3',
-        'joint ja: range -0.85 to 0.3 is -0.85 to 0.1',
+        'joint ja: range -1 to 1 narrowed to -0.85 to 0.3',
+        'joint ja: range -0.85 to 0.3 narrowed to -0.85 to 0.1',
     ]
     far = PAIR.replace('lower="-3" upper="3"', 'lower="2" upper="3"')
     assert re.search(

@@ -413,7 +413,9 @@ def test_flutter_is_not_stable():
 def test_no_body_rests_inside_out():
     """A start inside out is refused by name, and a load that would turn a rod so, too."""
     arm = sagging(1e3)
-    with pytest.raises(ArgumentError, match='s1 would be inside out, with a stretch of -0.5'):
+    with pytest.raises(
+        ArgumentError, match='s1 would be turned inside out, with a stretch of -0.5'
+    ):
         equilibrium(arm, u=[], q0=[0.0, 0.0, 0.0, 0.0, 0.0, -0.3])
     press = {'s1': sd.Wrench([0.0, 0.0, 0.0, 0.0, 0.0, -2.0], None)}  # E A is 1.26 N
     with pytest.raises(NotConvergedError) as caught:

@@ -15,7 +15,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics import cli
 from softrobot_dynamics.errors import ArgumentError, SoftRobotError, UnknownNameError
 from softrobot_dynamics.studies import command, run_table, study, trial
-from softrobot_dynamics.studies.factors import read_factors, Sampling
+from softrobot_dynamics.studies.factors import read_factors, RunSampling
 from softrobot_dynamics.studies.study import plan_study, run_study
 from support.robots import soft_arm
 
@@ -41,7 +41,9 @@ def controller(tmp_path):
 def planned(controller, vary=None, **options):
     """Return an Experiment on the double pendulum of a few short runs."""
     given = {'runs': 4, 'seconds': 0.5, 'tolerance': 0.5, **options}
-    sampling = Sampling(**{name: given.pop(name) for name in Sampling._fields if name in given})
+    sampling = RunSampling(
+        **{name: given.pop(name) for name in RunSampling._fields if name in given}
+    )
     vary = vary or VARY
     return plan_study('double_pendulum', vary, controller=controller, sampling=sampling, **given)
 
@@ -126,7 +128,7 @@ controller:
       setpoint: [0.2, -0.003, 0.001, 0.002, -0.001, 0.002, -0.001]}
 """)
     given = {'controller': files['controller'], 'seconds': 1.6, 'tolerance': 0.1}
-    given['sampling'] = Sampling(2)
+    given['sampling'] = RunSampling(2)
     vary, found = {'a.density': '0.9..1.1'}, []
     for plant, folder in (((), None), (str(files['rods']), tmp_path / 'out')):
         experiment = plan_study(str(files['own']), vary, plant=plant, **given)
