@@ -63,7 +63,7 @@ def test_the_unmet_acceleration_is_that_of_the_simulation(arm):
 
 
 @pytest.mark.parametrize('weak', [
-    pytest.param(False, id='strong', marks=pytest.mark.alone),
+    pytest.param(False, id='strong', marks=pytest.mark.realtime),
     # what does not follow does so at no pace
     pytest.param(True, id='weak', marks=pytest.mark.realtime),
 ])  # fmt: skip

@@ -37,7 +37,7 @@ def demo(folder, *given):
     return run.stdout, content
 
 
-@pytest.mark.alone
+@pytest.mark.realtime
 def test_the_demo_holds_and_tracks_its_circle(tmp_path):
     """The loop holds, the tip is within a millimetre, and all that was promised is written."""
     rate = held_rate(2)
@@ -55,7 +55,7 @@ def test_the_demo_holds_and_tracks_its_circle(tmp_path):
     assert 'tip error, RMS and peak' in said
 
 
-@pytest.mark.alone
+@pytest.mark.realtime
 def test_a_demo_chooses_and_reports_a_rate_that_the_machine_holds(tmp_path):
     """Without `--rate` a demo picks a rate that the machine holds, and reports an overload."""
     said, content = demo(tmp_path, '--no-plot')
@@ -116,7 +116,7 @@ def _wait_for_ticks(record, count, process):
             ticks = len(sd.read_recording(record))
 
 
-@pytest.mark.alone
+@pytest.mark.realtime
 def test_a_hand_lifts_a_ball_that_its_law_does_not_know(tmp_path):
     """In the scene lift_ball the ball is 80 mm higher at the end, held by three fingers."""
     said, _ = demo(tmp_path, '--scene', 'lift_ball', '--duration', '5', '--no-plot')

@@ -41,7 +41,7 @@ def estimated(arm):
     sd.ShapeFit(arm, own)({}, u=np.ones(arm.m))
 
 
-@pytest.mark.alone
+@pytest.mark.realtime
 def test_the_demo_follows_on_estimates(tmp_path, estimated):
     """Under estimates of a noisy camera the tip follows its circle to 2 mm."""
     command = [sys.executable, '-m', 'softrobot_dynamics.cli', 'demo', '--estimated', '--no-plot']
