@@ -21,10 +21,10 @@ PERIOD = 1e-3
 UNMET, WEIGHT = 'unmet share of the tip', 'weight of later tasks'
 
 
-def law(model, **given):
+def law(model, period=PERIOD, **given):
     """Return the law for a model, with parameters by name."""
     cls = CONTROLLERS.get('task')
-    return cls(model, period=PERIOD, settings=cls.make_settings(model, None, **given))
+    return cls(model, period=period, settings=cls.make_settings(model, None, **given))
 
 
 def tip_of(made, q):
@@ -96,6 +96,35 @@ def test_a_robot_whose_tip_is_led_beyond_its_reach_calms_down(name, most, end):
     assert speed.max() < most and speed[-500:].max() < end
     assert (commands >= model.lower).all() and (commands <= model.upper).all()
     assert max(each[WEIGHT] for each in figures) > 0.0
+
+
+@pytest.mark.parametrize(
+    'way, delay',
+    [  # before: 37, 54, 145, 68 rad/s
+        ((1.0, 1.0, 1.0), 2e-3),
+        ((-1.0, 0.0, 1.0), 2e-3),
+        ((-1.0, -1.0, 1.0), 0.0),
+        ((-1.0, -1.0, 1.0), 5e-3),
+    ],
+)
+def test_no_single_period_makes_a_light_part_fast(way, delay):
+    """At 100 Hz a turntable, which its motor could spin within a period, stays slow."""
+    model, period = compiled('pneumatic_arm'), 1e-2
+    made, rest = law(model, period), np.zeros(model.n)
+    goal = tip_of(made, model.q0) + 0.5 * model.scales.length * np.array(way)
+    answer = made.compute
+
+    def compute(t, q, qd):
+        """Answer, after the order at 1 s."""
+        if round(t / period) == 100:
+            made.lead(TipTarget('', goal, None, 0.1, 0.5), t)
+        return answer(t, q, qd)
+
+    made.compute = compute
+    reference = constant(made.outputs(model.q0, rest)[0])
+    found = sd.closed_loop(model, made, reference, 4.0, plant=sd.Plant(delay=delay))
+    speed = greatest(model, found.qd)
+    assert found.ok.all() and speed.max() < 8.0 and speed[-100:].max() < 0.2
 
 
 def test_servos_led_beyond_reach_from_their_circle_come_to_rest():
@@ -201,11 +230,11 @@ def test_a_copy_goes_on_alike_while_the_robot_is_slowed():
     model, sent = compiled('double_pendulum'), []
     made, plant = begun(model)
     made.lead(TipTarget('', tip_of(made, model.q0) + 1.0, None, 0.2, 5.0), 0.0)
-    figures = go_on(made, plant, 0.6)[2]
+    figures = go_on(made, plant, 0.3)[2]
     assert 0.0 < figures[-1][WEIGHT] < 1.0
     q, qd = plant.q.copy(), plant.qd.copy()
     for each in (copy.copy(made), made):
         assert each.figures() == figures[-1]
         other = ActuatedSimulator(model, q=q.copy(), qd=qd.copy())
-        sent.append(go_on(each, other, 0.3, 0.6)[1])
+        sent.append(go_on(each, other, 0.3, 0.3)[1])
     assert np.array_equal(*sent)

@@ -220,7 +220,7 @@ def test_the_law_task_is_led_by_points_and_twists(arm, observer, start_arm, say,
 
 
 def test_a_target_far_out_of_reach_leaves_the_robot_calm(observer, say, tmp_path):
-    """Under `task` an arm on a turntable is soon slow again, and diagnostics warn of the tip."""
+    """Under `task` an arm on a turntable stays slow, and diagnostics warn of the tip."""
     arm = compile_for_nodes('pneumatic_arm', controller='task')
     with starting(tmp_path, NODES, (), robot='pneumatic_arm', rate=RATE) as start:
         start('simulation')
@@ -233,6 +233,4 @@ def test_a_target_far_out_of_reach_leaves_the_robot_calm(observer, say, tmp_path
         observer.until_later(4.0)
         assert observer.value(CONTROLLER, 'weight of later tasks') > 0.0
     speeds = [np.abs(state.velocity).max() for state in observer.states]
-    # 214 and 111 rad/s before; now 5, or 40 for 60 ms where the turntable turns at once
-    assert max(speeds) < 60.0 and max(speeds[-50:]) < 0.5
-    assert sum(speed > 10.0 for speed in speeds) < 0.2 * RATE
+    assert max(speeds) < 10.0 and max(speeds[-50:]) < 0.5  # 214 and 111 before
