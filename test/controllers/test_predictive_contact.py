@@ -6,8 +6,16 @@ import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.controllers.contract import CONTROLLERS
-from softrobot_dynamics.controllers.predictive.horizon import allocate_horizon
+from softrobot_dynamics.controllers.predictive.horizon import allocate_horizon, COST, FIRST, TRIED
 from softrobot_dynamics.controllers.predictive.implicit_step import make_step, TOLERANCE
+from softrobot_dynamics.controllers.predictive.iteration import (
+    iteration,
+    MOST_WORK,
+    NO_DESCENT,
+    ROLLED_OUT,
+    SMALL,
+    TRIAL_WORK,
+)
 from softrobot_dynamics.controllers.predictive.roll_out import roll_out_and_differentiate
 from softrobot_dynamics.controllers.predictive.step_workspace import allocate_steps
 from softrobot_dynamics.description.shipped import shipped
@@ -99,7 +107,7 @@ def test_steps_that_touch_have_derivatives_of_their_own(speed):
     model, h, count = beside_wall(0.1, 0.2), 5e-3, 12
     p = allocate_horizon(model, count, touching=True)
     p.renewal[0] = 4.0
-    roll, told, cost = cached(roll_out_and_differentiate, p=p), np.zeros(4), np.zeros(1)
+    roll, told, cost = cached(roll_out_and_differentiate, p=p), np.zeros(6), np.zeros(1)
     told[:3] = -1, h, count
     touched = []
     for v in (4.0, speed):
@@ -113,6 +121,23 @@ def test_steps_that_touch_have_derivatives_of_their_own(speed):
     assert touched[0].any() and touched[1].any() and (touched[0] != touched[1]).any()
     assert off[touched[0] | touched[1]].max() < 0.01
     assert off[~touched[1]].max() > 0.01  # those of before
+
+
+def test_work_is_bounded_and_the_next_iteration_begins_with_a_smaller_share():
+    """A whole move that takes too long is given up, the commands remain; the next one gains."""
+    model, count, h = beside_wall(), 20, 1e-2
+    p = allocate_horizon(model, count, touching=True)
+    p.weights.output[:], p.weights.effort[:], p.weights.change[:] = 3e4, 1e-3, 1e-6
+    p.limits.rate[:], p.aims.y[:] = np.inf, [-0.6, -1.5]
+    p.now.x[0, 2:] = -1.4, 2.0
+    solve = iteration(p)
+    assert solve(-1, h, count, 1, 0.0) == NO_DESCENT
+    assert p.report[TRIED] == 1.0 and p.report[FIRST] == SMALL
+    assert (p.now.u[:count] == 0.0).all()
+    first = p.report[COST]
+    assert solve(-1, h, count, 1, 0.0) == ROLLED_OUT
+    assert p.report[TRIED] == 1.0 and p.report[COST] < 0.9 * first
+    assert p.step.work[0] < (MOST_WORK + TRIAL_WORK) * count
 
 
 def test_a_wall_that_moves_is_where_it_will_be():
@@ -158,7 +183,7 @@ def test_a_ball_slides_along_a_wall_at_a_bounded_force():
         assert found.ok.all() and force.max() < most and np.median(force[late]) > least
         assert error[late].max() < off
     found, force, error = sliding(model)
-    assert force.max() > 24.0 and error[found.t > 0.8].max() > 1e-2
+    assert force.max() > 24.0 and error[found.t > 0.8].max() > 5e-3
 
 
 @pytest.mark.parametrize('touching', [True, False])

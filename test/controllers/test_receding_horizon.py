@@ -12,12 +12,19 @@ from softrobot_dynamics.controllers.predictive.distances import allocate_distanc
 from softrobot_dynamics.controllers.predictive.horizon import (
     allocate_horizon,
     COST,
+    FIRST,
     RESIDUAL,
     TRIED,
 )
 from softrobot_dynamics.controllers.predictive.implicit_step import make_step, TOLERANCE
-from softrobot_dynamics.controllers.predictive.iteration import iteration, LITTLE
-from softrobot_dynamics.controllers.predictive.roll_out import roll_out, roll_out_and_differentiate
+from softrobot_dynamics.controllers.predictive.iteration import iteration, LITTLE, SMALL
+from softrobot_dynamics.controllers.predictive.roll_out import (
+    BOUND,
+    roll_out,
+    roll_out_and_differentiate,
+    SHARE,
+    WORK,
+)
 from softrobot_dynamics.controllers.predictive.stage_cost import state_cost
 from softrobot_dynamics.controllers.predictive.step_workspace import allocate_steps
 from softrobot_dynamics.controllers.predictive.warm_start import shift
@@ -226,7 +233,7 @@ def test_a_warm_start_needs_fewer_iterations():
 
 def by_parts(p, count):
     """Return the cost of the commands in p, a function of shares to that of moves, the promise."""
-    told, found = np.array([-1.0, STEP, count, 0.0]), np.zeros(1)
+    told, found = np.array([-1.0, STEP, count, 0.0, 0.0, 0.0]), np.zeros(1)
     cached(roll_out_and_differentiate, p=p)(told, found)
     begun, parts = found[0], ('costs', 'weights', 'aims', 'limits', 'last', 'policy')
     given = {name: getattr(p, name) for name in parts}
@@ -234,8 +241,8 @@ def by_parts(p, count):
     assert go_back(STEP, count, 0.0) > 0.0
     attempt = cached(roll_out, p=p)
 
-    def cost(share):
-        told[3] = share
+    def cost(share, bound=np.inf, work=np.inf):
+        told[SHARE], told[BOUND], told[WORK] = share, bound, work
         attempt(told, found)
         return found[0]
 
@@ -249,6 +256,33 @@ def test_a_quadratic_cost_falls_as_it_promises():
     assert begun - cost(1.0) == pytest.approx(promise, rel=1e-6) and promise > 0.1 * begun
     p, solve = problem(cart(), 15, LINEAR, np.array([0.3, -0.2]))
     assert solve() == 0 and p.report[TRIED] == 1.0
+
+
+def test_a_roll_out_ends_where_its_cost_or_its_work_is_above_a_bound():
+    """It returns the cost up to there, or inf; either takes less work than all of it."""
+    p, _ = problem(cart(), 15, LINEAR, np.array([0.3, -0.2]))
+    begun, cost, _ = by_parts(p, 15)
+    before = p.step.work[0]
+    whole, spent = cost(1.0), p.step.work[0] - before
+    before = p.step.work[0]
+    assert 0.5 * whole < cost(1.0, bound=0.5 * whole) < whole
+    assert 0.0 < p.step.work[0] - before < 0.9 * spent
+    before = p.step.work[0]
+    assert cost(1.0, work=before + 0.5 * spent) == np.inf
+    assert p.step.work[0] - before < 0.9 * spent
+
+
+def test_a_search_begins_with_the_share_that_is_asked_for_and_the_next_with_all():
+    """Where the last one found little, the first share is SMALL, and found without others."""
+    model, count = cart(), 15
+    p, _ = problem(model, count, LINEAR, np.array([0.3, -0.2]))
+    _, cost, _ = by_parts(p, count)
+    expected = cost(SMALL)
+    p, solve = problem(model, count, LINEAR, np.array([0.3, -0.2]))
+    p.report[FIRST] = SMALL
+    assert solve() == 0 and p.report[TRIED] == 1.0
+    assert p.report[COST] == pytest.approx(expected, rel=1e-9)
+    assert p.report[FIRST] == 1.0
 
 
 def test_half_a_move_is_taken_where_it_gains_more_than_one_that_overshoots():

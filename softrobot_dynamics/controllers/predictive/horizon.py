@@ -30,7 +30,7 @@ from softrobot_dynamics.controllers.predictive.step_workspace import (
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-COST, RESIDUAL, TRIED, EXTRA, DONE = range(5)  # of the report
+COST, RESIDUAL, TRIED, EXTRA, DONE, FIRST = range(6)  # of the report; FIRST: share to try
 
 
 class Limits(NamedTuple):
@@ -84,7 +84,7 @@ class Horizon(NamedTuple):
     last: Vector  # (m,) the command before the first
     before: Vector  # (m,) the same of the motion in ``trial``
     z: Vector  # (2 n + m,)
-    report: Vector  # (5,) cost, residual, roll-outs, regularisation, iterations
+    report: Vector  # (6,) cost, residual, roll-outs, regularisation, iterations
     known: Vector  # (1,) iterations since all steps got derivatives, from 1; 0: they have none
     renewal: Vector  # (1,) iterations in which all steps get new derivatives, a part in each
     touched: Vector  # (N,) 1 where forces of contact acted in the step that was differentiated
@@ -118,7 +118,7 @@ def allocate_horizon(model: CompiledModel, count: int, touching: bool = False) -
         last=np.zeros(m),
         before=np.zeros(m),
         z=np.zeros(2 * n + m),
-        report=np.zeros(5),
+        report=np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.0]),
         known=np.zeros(1),
         renewal=np.ones(1),
         touched=np.zeros(count),

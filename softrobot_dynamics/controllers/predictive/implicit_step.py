@@ -33,6 +33,7 @@ TOLERANCE = 1e-10  # of the last correction of Q, in units of the coordinates
 ROUGH = 1e-5  # the same of roll-outs without derivatives: what is left is a hundredth of it
 CLOSE = 1e-5  # the same from which one exact step of Newton's method leaves less than TOLERANCE
 ITERATIONS, STALE = 12, 4  # of Newton's method, and those of them by derivatives of before
+DERIVATIVES = 2.0  # evaluations that take as long as the derivatives of a stage, about
 ABRUPT, FREE = 40, 8  # iterations of abrupt forces, and those before corrections are shortened
 
 
@@ -152,6 +153,7 @@ def _shorten(w, A, g, inverse, size):
 def _evaluate(w, A, g):
     """Fill the terms at the stage of A (n,), and w.r (n,) with R."""
     n, m, terms = len(A), len(w.along), w.terms
+    w.work[0] += 1.0
     for i in range(n):
         w.v[i] = w.base_v[i] + g * A[i]
         w.q[i] = w.base_q[i] + g * w.v[i]
@@ -171,6 +173,7 @@ def _evaluate(w, A, g):
 def _differentiate(w, A, g, inverse):
     """Fill K, D, S and the inverse of S after an evaluation at A (n,); returns 0, or 1."""
     n = len(A)
+    w.work[0] += DERIVATIVES
     carry(w.robot, w.q, w.v, A)
     run_three(w.parts.differentiate, w.q, w.v, A)
     stiffen(w.parts.fibres, w.parts.lines, w.q, w.along)

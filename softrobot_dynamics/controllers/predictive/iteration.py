@@ -10,6 +10,13 @@ Optimization, 2006, Sec. 3.5). It is small where soft limits are met, of which t
 knows nothing before; the regularisation grows then, as where nothing is found. Where the whole
 gains less than ``LITTLE`` of what the quadratic cost promises, half of it is rolled out, too, and
 the better is taken: far from the solution whole moves overshoot, and gain less than shorter ones.
+
+A solution that comes late is worth less than one that goes less far, and where surfaces touch or
+part a roll-out takes several times as long as elsewhere. So the work of robots on which forces are
+abrupt is bounded, in evaluations of the dynamics, since clocks would not repeat: a share that
+takes ``TRIAL_WORK`` counts as one that fails, and after ``MOST_WORK`` no other is tried. Near the
+solution one share is tried. Where less than ``SMALL`` is found, the next iteration, mostly that of
+the next solution, begins with ``SMALL``. Without a share the commands remain, with new gains.
 """
 
 from __future__ import annotations
@@ -25,17 +32,20 @@ from softrobot_dynamics.controllers.predictive.horizon import (
     COST,
     DONE,
     EXTRA,
+    FIRST,
     Horizon,
     RESIDUAL,
     TRIED,
 )
 from softrobot_dynamics.controllers.predictive.roll_out import (
     BODY,
+    BOUND,
     COUNT,
     roll_out,
     roll_out_and_differentiate,
     SHARE,
     STEP,
+    WORK,
 )
 from softrobot_dynamics.kernels.linalg import copy
 
@@ -44,6 +54,9 @@ SMALL = 0.25  # share: where less is found, the quadratic cost is far off
 LEAST, MOST = 0.01, 0.5  # of the share before: that which is tried next; SMALL after the whole
 MOST_EXTRA = 1.0  # regularisation, relative to the diagonal of the Hessian
 LITTLE = 0.5  # of the gain in cost that is promised
+NEAR = 1e-3  # gain that is promised, of the cost, below which only one share is tried
+TRIAL_WORK = 15.0  # evaluations a step of the horizon that one share may take
+MOST_WORK = 20.0  # the same of an iteration after which no other share is tried
 ROLLED_OUT, FAILED, NO_DESCENT = 0, 1, 2
 
 
@@ -54,7 +67,7 @@ def iteration(p: Horizon) -> Callable[[int, float, int, int, float], int]:
         p=p,
         differentiate=entry(roll_out_and_differentiate, p=p),
         attempt=entry(roll_out, p=p),
-        told=np.zeros(4),
+        told=np.zeros(6),
         found=np.zeros(1),
     )
     return found
@@ -75,6 +88,7 @@ def iterate(p, differentiate, attempt, told, found, body, h, count, iterations, 
     p.report[TRIED] = p.report[DONE] = 0.0
     status = ROLLED_OUT
     for _ in range(iterations):
+        p.step.work[0] = 0.0
         run(differentiate, told, found)
         cost = found[0]
         if not cost < np.inf:
@@ -104,17 +118,23 @@ def _search(p, attempt, told, found, cost):
     """
     Fill p.trial and its cost ``found`` (1,) with a share that is below a cost; return the share.
 
-    0: there is none.
+    0: there is none, or there was no time for it.
     """
-    share = 1.0
-    for _ in range(TRIES):
+    count, promise, share = int(told[COUNT]), p.room.promise[0], p.report[FIRST]
+    far, told[BOUND] = promise > NEAR * cost, cost * (1.0 + 1e-12)
+    per_step = float(count) if p.step.abrupt else np.inf
+    for _ in range(TRIES if far else 1):
+        told[WORK] = p.step.work[0] + TRIAL_WORK * per_step
         _attempt(p, attempt, told, found, share)
         one = found[0]
-        if not (one < cost or (one <= cost * (1.0 + 1e-12) and share == 1.0)):
-            share *= _next_share(share, one - cost, 2.0 * p.room.promise[0])
+        if not (one < cost or (one <= told[BOUND] and share == 1.0)):
+            share *= _next_share(share, one - cost, 2.0 * promise)
+            p.report[FIRST] = SMALL
+            if p.step.work[0] > MOST_WORK * per_step:
+                return 0.0
             continue
-        if share == 1.0 and cost - one < LITTLE * p.room.promise[0]:
-            count = int(told[COUNT])
+        p.report[FIRST] = 1.0 if share >= SMALL else SMALL
+        if share == 1.0 and far and cost - one < LITTLE * promise:
             _copy_motion(p.trial, p.spare, count)
             _attempt(p, attempt, told, found, 0.5)
             if not found[0] < one:

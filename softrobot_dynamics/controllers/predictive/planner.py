@@ -23,6 +23,7 @@ from softrobot_dynamics.controllers.predictive.horizon import (
     COST,
     DONE,
     EXTRA,
+    FIRST,
     Horizon,
     HorizonProblem,
     RESIDUAL,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 MOST_STEPS = 50  # of a horizon
-FIRST_ITERATIONS = 8  # of the first solution, which has nothing to begin with
+FIRST_ITERATIONS = 3  # of the first solution, which has nothing to begin with, but may not be late
 LEARNING, LEADING, DELAYED = range(3)  # single steps aside of a horizon
 FINE = 1e-9  # tolerance of these, in units of coordinates: a force is learnt by them
 SETTLED = 1e-9  # residual, of the cost, below which there is nothing to improve
@@ -215,7 +216,7 @@ class Planner:
         self._begin, self._before[:], self.disturbance[:] = math.nan, math.nan, 0.0
         self._single.duration[:] = math.nan
         self._horizon.known[0] = 0.0
-        self._horizon.report[EXTRA] = 0.0
+        self._horizon.report[EXTRA], self._horizon.report[FIRST] = 0.0, 1.0
 
     def _learn(self, request: Request) -> None:
         """

@@ -14,7 +14,7 @@ from softrobot_dynamics.controllers.predictive.implicit_step import make_step, R
 from softrobot_dynamics.controllers.predictive.stage_cost import command_cost, state_cost
 from softrobot_dynamics.kernels.linalg import copy
 
-BODY, STEP, COUNT, SHARE = range(4)  # of what a roll-out is told
+BODY, STEP, COUNT, SHARE, BOUND, WORK = range(6)  # of what a roll-out is told
 
 
 @kernel
@@ -64,7 +64,12 @@ def roll_out_and_differentiate(p, told, cost):
 
 @kernel
 def roll_out(p, told, cost):
-    """Fill p.trial with a share of what the policy changes, and its cost (1,), or inf."""
+    """
+    Fill p.trial with a share of what the policy changes, and its cost (1,), or inf.
+
+    It ends early, with inf, where more work is done than told[WORK], and with the cost up to there
+    where that is above told[BOUND].
+    """
     body, h, count, share = int(told[BODY]), told[STEP], int(told[COUNT]), told[SHARE]
     cost[0] = np.inf
     now, trial, z, n, total = p.now, p.trial, p.z, len(p.step.q), 0.0
@@ -89,6 +94,10 @@ def roll_out(p, told, cost):
             copy(p.steps.A[k, s], trial.A[k, s * n : (s + 1) * n])
         total += command_cost(p.weights, p.aims, trial.u[k], before, h)
         total += state_cost(p.step, p.weights, p.aims, p.costs, body, k, trial.x[k + 1], h, 0)
+        if total > told[BOUND]:
+            break
+        if p.step.work[0] > told[WORK]:
+            return
     cost[0] = total if total < np.inf else np.inf
 
 

@@ -30,6 +30,7 @@ class StepWorkspace(NamedTuple):
     stiffness: Matrix  # (n, n) of the actuation
     disturbance: Vector  # (n,) f, a generalized force that the model does not know
     time: Vector  # (1,) [s] of the motions of obstacles; a step brings it on
+    work: Vector  # (1,) evaluations so far, derivatives counting as DERIVATIVES of them
     abrupt: int  # 1: forces may change abruptly, those of contact and of cables
     signs: Vector  # (m,) 0: of those whose positions are commanded
     told: Vector  # (m,) the command
@@ -89,6 +90,7 @@ def allocate_steps(
         stiffness=own.response.stiffness,
         disturbance=force,
         time=made.time,
+        work=np.zeros(1),
         abrupt=int(made.forces.measure.address != 0 or model.positioned.any()),
         signs=own.response.signs,
         told=own.command,
