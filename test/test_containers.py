@@ -1,11 +1,19 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Dockerfile and pixi file install what setup.py and package.xml say, and run README commands."""
+"""
+Dockerfile and pixi file install what setup.py and package.xml say, and run README commands.
 
+PIXI_SCHEMA names a copy of schema/schema.json of github.com/prefix-dev/pixi, where pixi.toml is to
+be checked by it (with jsonschema).
+"""
+
+import json
+import os
 from pathlib import Path
 import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from xml.etree import ElementTree
 
 import pytest
@@ -14,6 +22,8 @@ pytestmark = pytest.mark.quick
 
 ROOT = Path(__file__).parents[1]
 LAUNCH = 'ros2 launch softrobot_dynamics closed_loop.launch.py robot:=pcc_arm'
+PROGRAMS = os.pathsep.join([sysconfig.get_path('scripts'), os.environ.get('PATH', os.defpath)])
+HADOLINT = shutil.which('hadolint', path=PROGRAMS)  # the extra `lint` brings it
 CONDA = {  # names of rosdep keys in conda
     'python3-numba': 'numba', 'python3-numpy': 'numpy', 'python3-scipy': 'scipy',
     'python3-setuptools': 'setuptools', 'python3-yaml': 'pyyaml',
@@ -81,10 +91,10 @@ def test_the_image_runs_the_command_of_the_readme():
     assert LAUNCH in read('README.md')
 
 
-@pytest.mark.skipif(shutil.which('hadolint') is None, reason='hadolint is not installed')
+@pytest.mark.skipif(HADOLINT is None, reason='hadolint is not installed')
 def test_the_dockerfile_has_no_findings():
     """Hadolint has nothing to say about the Dockerfile."""
-    done = subprocess.run(['hadolint', ROOT / 'docker/Dockerfile'], capture_output=True, text=True)
+    done = subprocess.run([HADOLINT, ROOT / 'docker/Dockerfile'], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
 
 
@@ -104,6 +114,21 @@ def test_the_pixi_file_installs_what_setup_py_and_package_xml_name():
         assert name + found[name] == required(name, 'install_requires')
     records = manifest['pypi-dependencies']
     assert 'mcap' + records['mcap'] == required('mcap', 'RECORD =') and 'zstandard' in records
+
+
+@pytest.mark.skipif('PIXI_SCHEMA' not in os.environ, reason='PIXI_SCHEMA names no schema')
+@pytest.mark.skipif(sys.version_info < (3, 11), reason='Python 3.11 brought tomllib')
+def test_the_pixi_file_fits_the_schema_of_pixi():
+    """The schema of pixi accepts pixi.toml, and refuses it with a misspelt field."""
+    import tomllib
+
+    jsonschema = pytest.importorskip('jsonschema')
+    schema = json.loads(Path(os.environ['PIXI_SCHEMA']).read_text(encoding='utf-8'))
+    manifest = tomllib.loads(read('pixi.toml'))
+    jsonschema.validate(manifest, schema)
+    manifest['workspace']['chanels'] = []
+    with pytest.raises(jsonschema.ValidationError, match='chanels'):
+        jsonschema.validate(manifest, schema)
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason='Python 3.11 brought tomllib')

@@ -24,7 +24,6 @@ def add_to(commands: SubCommands) -> None:
 def run(options: Namespace) -> int:
     """Compile all that robots need."""
     from softrobot_dynamics.compiling.folder import cache_folder
-    from softrobot_dynamics.compiling.progress import reporting
     from softrobot_dynamics.demo.precompilation import warm
     from softrobot_dynamics.description.shipped import shipped
     from softrobot_dynamics.evaluation.terminal import display
@@ -33,7 +32,7 @@ def run(options: Namespace) -> int:
         return _share(Path(options.shared), options.robots)
     shown = display()
     for robot in options.robots or shipped('robots'):
-        with shown.stage(str(robot)), reporting(shown.say):
+        with shown.compilation(str(robot)):
             warm(robot)
     shown.say(f'kernels are in {cache_folder()}')
     return 0

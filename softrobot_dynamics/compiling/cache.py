@@ -13,7 +13,7 @@ written the module is compiled in memory, and a warning says so; see
 :mod:`~softrobot_dynamics.compiling.folder` for what else may be wrong with it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 import contextlib
 from contextvars import ContextVar
 import functools
@@ -91,13 +91,17 @@ def _loads(name: str, source: str) -> bool:
     return name in _READY
 
 
-def is_kept(name: str) -> bool:
-    """Tell whether there is machine code of the module of a name, in this process or the cache."""
-    if name in _READY or prebuilt.has(name):
-        return True
+def kept(names: Iterable[str]) -> set[str]:
+    """Return those of some modules of which there is machine code, here or in the cache."""
     own, keys = own_folder(), own_keys()
-    patterns = f'{name}.{keys.code}.o', f'{name}.{keys.program}.*.nbc'
-    return own is not None and any(next(own.glob(pattern), None) for pattern in patterns)
+    made = set()
+    with contextlib.suppress(OSError):
+        for file in os.listdir(own) if own else ():
+            name, _, kind = file.partition('.')
+            program = kind.startswith(f'{keys.program}.') and kind.endswith('.nbc')
+            if program or kind == f'{keys.code}.o':
+                made.add(name)
+    return {name for name in names if name in _READY or name in made or prebuilt.has(name)}
 
 
 def source_of(name: str) -> str:

@@ -15,9 +15,11 @@ import contextlib
 import os
 import re
 import sys
+import time
 from typing import Any, TYPE_CHECKING
 
 from softrobot_dynamics.compiling import cache
+from softrobot_dynamics.compiling.effort import effort_of
 from softrobot_dynamics.compiling.folder import own_folder, warn_once
 from softrobot_dynamics.compiling.garbage_collection import rarely_collected
 from softrobot_dynamics.compiling.numba_versions import keeps_machine_code
@@ -52,18 +54,34 @@ def compile_in_parallel(*builders: Callable[[], Any]) -> tuple[Any, ...]:
 
 def _load(sources: dict[str, str]) -> None:
     """Load modules, those that take long first, and first those that nobody else is compiling."""
-    every = {name: _with_imported(source) for name, source in sources.items()}
-    left = sorted(every, key=lambda name: -sum(map(len, every[name].values())))
-    missing = {name for name in left if not cache.is_kept(name)}
-    progress = CompilationProgress(len(missing))
-    with _helpers({name: every[name] | {name: sources[name]} for name in left}):
+    every = {name: _with_imported(source) | {name: source} for name, source in sources.items()}
+    missing = every.keys() - cache.kept(every)
+    efforts = {name: effort_of(name, every[name]) for name in missing}
+    left = sorted(every, key=lambda name: efforts.get(name, 0), reverse=True)
+    with _helpers([every[name] for name in left if name in missing]) as processes:
+        progress = CompilationProgress(efforts, processes)
         while left:
-            free = (name for name in left if cache.load(name, sources[name], wait=False))
-            done = next(free, left[0])
-            cache.load(done, sources[done])
-            left.remove(done)
-            if done in missing:
-                progress.advance()
+            missing -= cache.kept(missing)
+            name, seconds = _load_next(left, sources)
+            left.remove(name)
+            own = seconds if name in missing else None
+            missing -= {name, *cache.kept(missing)}  # which helpers have compiled meanwhile
+            if name in efforts:
+                progress.advance(name, own, missing)
+
+
+def _load_next(names: list[str], sources: dict[str, str]) -> tuple[str, float | None]:
+    """
+    Load the first of some modules that no other process is compiling, or the first after all.
+
+    Returns its name, and how long that took this process [s], None if another one did it.
+    """
+    for name in names:
+        begin = time.monotonic()
+        if cache.load(name, sources[name], wait=False):
+            return name, time.monotonic() - begin
+    cache.load(names[0], sources[names[0]])
+    return names[0], None
 
 
 def _with_imported(source: str) -> dict[str, str]:
@@ -76,16 +94,20 @@ def _with_imported(source: str) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def _helpers(modules: dict[str, dict[str, str]]) -> Iterator[None]:
-    """Have others compile modules, each given with all that it imports, within this context."""
-    missing = {name: needed for name, needed in modules.items() if not cache.is_kept(name)}
+def _helpers(missing: list[dict[str, str]]) -> Iterator[int]:
+    """
+    Have others compile modules, each given with all that it imports, within this context.
+
+    Yields how many processes compile, this one included.
+    """
     shared = keeps_machine_code() and own_folder() and sys.executable
-    count = min(_most(), len(missing)) - 1 if shared else 0
+    helpers = 0
     with contextlib.ExitStack() as stack:
-        for _ in range(count):
+        for _ in range(min(_most(), len(missing)) - 1 if shared else 0):
             with contextlib.suppress(OSError):  # no more processes, or no room for a file
                 stack.callback(_end, _start(missing))
-        yield
+                helpers += 1
+        yield 1 + helpers
 
 
 def _most() -> int:
@@ -104,14 +126,14 @@ def _most() -> int:
     return min(_MOST, len(os.sched_getaffinity(0)))
 
 
-def _start(modules: dict[str, dict[str, str]]) -> 'subprocess.Popen[bytes]':
+def _start(modules: list[dict[str, str]]) -> 'subprocess.Popen[bytes]':
     """Start a process that compiles modules, given by their sources."""
     import json  # these are needed only where something is compiled
     import subprocess
     import tempfile
 
     with tempfile.TemporaryFile() as file:
-        file.write(json.dumps(list(modules.values())).encode())
+        file.write(json.dumps(modules).encode())
         file.seek(0)
         return subprocess.Popen(
             python_command(f'{__name__}:compile_asked'),

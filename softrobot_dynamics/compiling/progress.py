@@ -2,46 +2,115 @@
 """
 Report the progress of compilation: how many kernels are compiled, and how long the rest takes.
 
-Nothing is reported while all kernels are found in the cache. The time left is extrapolated from
-the kernels that this machine has just compiled.
+Nothing is reported while all kernels are found in the cache. The time left is that of this machine
+under its present load: kernels that this process has just compiled tell how long one takes, by its
+:mod:`~softrobot_dynamics.compiling.effort`.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 import contextlib
 from contextvars import ContextVar
 import time
 
-_EVERY = 5.0  # [s] between two reports
-_SAY: ContextVar[Callable[[str], object] | None] = ContextVar('say', default=None)
+_EVERY = 5.0  # [s] between two lines
+_FIRST = 3500.0  # effort of the first kernel of a process besides its own: numba starts
+
+
+class _Listener:
+    """Functions that are told of lines, and of the share that is compiled."""
+
+    def __init__(
+        self, say: Callable[[str], object], bar: Callable[[float], object] | None
+    ) -> None:
+        self.say, self.bar = say, bar
+
+
+class _CompilationPace:
+    """How fast this process has compiled so far."""
+
+    def __init__(self) -> None:
+        self.effort, self.seconds = 0.0, 0.0
+
+    def note(self, effort: float, seconds: float) -> None:
+        """Take in the effort of a kernel, and how long it took [s]."""
+        self.effort += effort if self.effort else _FIRST + effort
+        self.seconds += seconds
+
+    def time_of(self, effort: float) -> float:
+        """Return how long an effort takes one process [s]; nan before the first kernel."""
+        return self.seconds / self.effort * effort if self.effort else float('nan')
+
+
+_LISTENER: ContextVar[_Listener | None] = ContextVar('listener', default=None)
+_PACE = _CompilationPace()
 
 
 @contextlib.contextmanager
-def reporting(say: Callable[[str], object]) -> Iterator[None]:
-    """Within this context ``say`` is called with a line when compilation begins and goes on."""
-    token = _SAY.set(say)
+def reporting(
+    say: Callable[[str], object], bar: Callable[[float], object] | None = None
+) -> Iterator[None]:
+    """
+    Report compilation within this context.
+
+    ``say`` is called with a line when compilation begins and goes on, ``bar`` with the share that
+    is compiled, from 0 to 1, after every kernel.
+    """
+    token = _LISTENER.set(_Listener(say, bar))
     try:
         yield
     finally:
-        _SAY.reset(token)
+        _LISTENER.reset(token)
 
 
 class CompilationProgress:
-    """Reports the progress of kernels (their number is ``count``) that are compiled together."""
+    """
+    Reports the progress of kernels that a number of ``processes`` compile together.
 
-    def __init__(self, count: int) -> None:
-        self._say, self._count, self._done = _SAY.get(), count, 0
+    ``efforts`` are those of the kernels, by name.
+    """
+
+    def __init__(self, efforts: Mapping[str, float], processes: int) -> None:
+        self._listener, self._efforts, self._processes = _LISTENER.get(), efforts, processes
         self._begin = self._last = time.monotonic()
-        if self._say and count:
-            self._say(f'compiling {in_words(count)} for this machine; later starts find them')
+        if efforts:
+            words = f'compiling {in_words(len(efforts))} for this machine'
+            if _PACE.effort:
+                words += f', about {self._whole():.0f} s'
+            self._tell(f'{words}; later starts find them', 0.0)
 
-    def advance(self) -> None:
-        """Count one more compiled kernel, and report if the last report is some time ago."""
-        self._done += 1
-        now, left = time.monotonic(), self._count - self._done
-        if self._say and left > 0 and now >= self._last + _EVERY:
-            rest = (now - self._begin) / self._done * left
-            self._say(f'compiled {self._done} of {self._count} kernels, about {rest:.0f} s left')
-            self._last = now
+    def advance(self, name: str, seconds: float | None, left: Collection[str]) -> None:
+        """
+        Count one more compiled kernel, and report if the last line is some time ago.
+
+        ``seconds`` is how long this process compiled it, None if another one did; ``left`` names
+        those that nobody has compiled yet.
+        """
+        if seconds is not None:
+            _PACE.note(self._efforts[name], seconds)
+        rest, now = sum(self._efforts[each] for each in left), time.monotonic()
+        share = 1.0 - rest / sum(self._efforts.values())
+        words = ''
+        if left and _PACE.effort and now >= self._last + _EVERY:
+            count, self._last = len(self._efforts), now
+            seconds = max(self._begin + self._whole() - now, self._least(left))
+            words = f'compiled {count - len(left)} of {count} kernels, about {seconds:.0f} s left'
+        self._tell(words, share)
+
+    def _tell(self, words: str, share: float) -> None:
+        """Tell the listener a line, unless it is empty, and the share that is compiled."""
+        if self._listener and words:
+            self._listener.say(words)
+        if self._listener and self._listener.bar:
+            self._listener.bar(share)
+
+    def _whole(self) -> float:
+        """Return how long all of it takes [s]: no kernel is shared among processes."""
+        efforts = self._efforts.values()
+        return _PACE.time_of(max(sum(efforts) / self._processes, max(efforts)))
+
+    def _least(self, left: Collection[str]) -> float:
+        """Return how long the rest takes at least [s], if all of it is in work already."""
+        return _PACE.time_of(min(self._efforts[each] for each in left))
 
 
 def in_words(count: int) -> str:

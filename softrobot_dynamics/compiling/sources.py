@@ -78,11 +78,11 @@ def _files(name: str, packages: frozenset[str]) -> tuple[str, ...]:
         return ()
     if name in _LOADERS or name.rpartition('.')[0] in _LOADERS:
         return ()
-    return _file(name) or _file(name.rpartition('.')[0])
+    return file_of(name) or file_of(name.rpartition('.')[0])
 
 
 @functools.cache
-def _file(name: str) -> tuple[str, ...]:
+def file_of(name: str) -> tuple[str, ...]:
     """Return the file of a module, in a tuple, or () if there is none of that name."""
     package, *parts = name.split('.')
     module = sys.modules.get(package)

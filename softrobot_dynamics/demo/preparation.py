@@ -8,7 +8,6 @@ from pathlib import Path
 import time
 from typing import Any, NamedTuple, TYPE_CHECKING
 
-from softrobot_dynamics.compiling.progress import reporting
 from softrobot_dynamics.configuration.parts import parts_of
 from softrobot_dynamics.demo.plan import (
     compile_everything,
@@ -54,7 +53,7 @@ def prepare(
     plan = plan_at(options.rate)
     for words in (*filter(None, [remark]), *plan.remarks):
         shown.say(words)
-    with shown.stage(f'loading {robot}'), reporting(shown.say):
+    with shown.compilation(f'loading {robot}'):
         compiled = compile_everything(plan)
     work = _work_of(ros, compiled, 1.0 / plan.controller['rate'])
     if plan.any_rate:

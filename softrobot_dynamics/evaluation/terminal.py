@@ -5,19 +5,21 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 import contextlib
 from contextlib import AbstractContextManager
+import functools
 import sys
 import time
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.compiling.progress import reporting
 from softrobot_dynamics.evaluation.units import in_words, shown
 
 try:
     from rich.console import Console, Group
     from rich.live import Live
     from rich.panel import Panel
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.table import Table
     from rich.text import Text
 except ImportError:
@@ -60,6 +62,9 @@ class Display(Protocol):
     def stage(self, text: str) -> AbstractContextManager[None]:
         """Show the stage of this context, and how long it takes."""
 
+    def compilation(self, text: str) -> AbstractContextManager[None]:
+        """Show the stage of this context, and how far its kernels are compiled."""
+
     def live(
         self, subject: Subject
     ) -> AbstractContextManager[Callable[[float, LoopSnapshot], None]]:
@@ -95,6 +100,12 @@ class PlainDisplay:
         self.say(f'  done in {time.monotonic() - started:.1f} s')
 
     @contextlib.contextmanager
+    def compilation(self, text: str) -> Iterator[None]:
+        """Show the stage, and how far its kernels are compiled, in lines."""
+        with self.stage(text), reporting(self.say):
+            yield
+
+    @contextlib.contextmanager
     def live(self, subject: Subject) -> Iterator[Callable[[float, LoopSnapshot], None]]:
         """Return a function (time [s], LoopSnapshot) that shows the loop as it is."""
         self.say(f'{subject.title}, {subject.duration:g} s ...')
@@ -128,6 +139,21 @@ class RichDisplay:
             task = progress.add_task(text, total=1)
             yield
             progress.update(task, completed=1)
+
+    @contextlib.contextmanager
+    def compilation(self, text: str) -> Iterator[None]:
+        """Show the stage, and how far its kernels are compiled, by a bar."""
+        columns = SpinnerColumn(finished_text='[green]✓'), TextColumn('{task.description}')
+        bars = BarColumn(20), TimeElapsedColumn()
+        with Progress(*columns, *bars, console=self._console) as progress:
+            task = progress.add_task(text, total=None)  # a moving bar until the share is known
+            show = functools.partial(progress.update, task, refresh=True)
+            with reporting(
+                lambda words: show(description=f'{text}: {words}'),
+                lambda share: show(total=1, completed=share),
+            ):
+                yield
+            progress.update(task, description=text, total=1, completed=1)
 
     @contextlib.contextmanager
     def live(self, subject: Subject) -> Iterator[Callable[[float, LoopSnapshot], None]]:

@@ -24,6 +24,8 @@ def clock(monkeypatch):
     """Return a list whose one entry is the time [s]."""
     now = [0.0]
     monkeypatch.setattr(progress.time, 'monotonic', lambda: now[0])
+    monkeypatch.setattr(progress, '_PACE', progress._CompilationPace())
+    monkeypatch.setattr(progress, '_FIRST', 0.0)
     return now
 
 
@@ -38,6 +40,7 @@ def test_compilation_is_reported_once_and_not_where_kernels_are_cached(monkeypat
     monkeypatch.setenv('SOFTROBOT_CACHE_DIR', str(tmp_path))
     monkeypatch.setenv('SOFTROBOT_COMPILERS', '1')
     monkeypatch.setattr(progress, '_EVERY', math.inf)  # however long a kernel takes
+    monkeypatch.setattr(progress, '_PACE', progress._CompilationPace())
     said, builders = [], [functools.partial(build, number) for number in (1.25, 2.5)]
     with reporting(said.append):
         parallel.compile_in_parallel(*builders)
@@ -46,22 +49,50 @@ def test_compilation_is_reported_once_and_not_where_kernels_are_cached(monkeypat
     assert len(said) == 1
 
 
-def test_the_time_left_is_extrapolated_from_kernels_that_were_compiled(clock):
-    """After one of four kernels in 6 s the report says that about 18 s are left."""
+def test_the_time_left_is_that_of_the_kernels_that_were_compiled(clock):
+    """After a kernel of a third of the effort in 6 s, 12 s are left; the next are told at once."""
+    said, shares = [], []
+    efforts = {'a': 300, 'b': 300, 'c': 150, 'd': 150}
+    with reporting(said.append, shares.append):
+        work = CompilationProgress(efforts, processes=1)
+        clock[0] = 6.0
+        work.advance('a', 6.0, ['b', 'c', 'd'])
+        clock[0] = 7.0
+        work.advance('b', None, ['c', 'd'])  # too soon for another line
+        clock[0] = 17.0
+        work.advance('c', None, ['d'])
+        work.advance('d', None, [])
+        CompilationProgress({'e': 50, 'f': 100}, processes=2)
+    assert said == [
+        'compiling 4 kernels for this machine; later starts find them',
+        'compiled 1 of 4 kernels, about 12 s left',
+        'compiled 3 of 4 kernels, about 3 s left',  # what d alone takes
+        'compiling 2 kernels for this machine, about 2 s; later starts find them',  # those of f
+    ]
+    assert shares == pytest.approx([0.0, 1 / 3, 2 / 3, 5 / 6, 1.0, 0.0])
+
+
+def test_what_others_compile_in_parallel_is_not_waited_for_twice(clock):
+    """Two processes need half the time, and kernels that others have compiled tell no pace."""
     said = []
     with reporting(said.append):
-        work = CompilationProgress(4)
-        clock[0] = 6.0
-        work.advance()
-        clock[0] = 7.0
-        work.advance()  # too soon for another report
-        clock[0] = 30.0
-        work.advance()
-        work.advance()
-    assert said[1:] == [
-        'compiled 1 of 4 kernels, about 18 s left',
-        'compiled 3 of 4 kernels, about 10 s left',
-    ]
+        work = CompilationProgress({'a': 300, 'b': 300, 'c': 300, 'd': 300}, processes=2)
+        clock[0] = 5.0
+        work.advance('b', None, ['a', 'c', 'd'])
+        clock[0] = 10.0
+        work.advance('a', 10.0, ['c', 'd'])
+    assert said[1:] == ['compiled 2 of 4 kernels, about 10 s left']
+
+
+def test_the_start_of_numba_is_no_time_of_a_kernel(clock, monkeypatch):
+    """A small kernel that was the first of its process does not make large ones look slow."""
+    monkeypatch.setattr(progress, '_FIRST', 3500.0)
+    said = []
+    with reporting(said.append):
+        work = CompilationProgress({'a': 500, 'b': 40000}, processes=1)
+        clock[0] = 8.0
+        work.advance('a', 8.0, ['b'])
+    assert said[1:] == ['compiled 1 of 2 kernels, about 80 s left']
 
 
 def test_nothing_is_reported_where_nobody_asked(clock):
@@ -69,5 +100,5 @@ def test_nothing_is_reported_where_nobody_asked(clock):
     said = []
     with reporting(said.append):
         pass
-    CompilationProgress(2).advance()
+    CompilationProgress({'a': 1, 'b': 1}, 1).advance('a', 1.0, ['b'])
     assert said == []

@@ -2,9 +2,11 @@
 """The terminal output of a demo."""
 
 import io
+import re
 
 import numpy as np
 import pytest
+from softrobot_dynamics.compiling import progress
 from softrobot_dynamics.evaluation import terminal
 from softrobot_dynamics.evaluation.terminal import (
     bar,
@@ -86,6 +88,34 @@ def test_plain_lines_say_everything(capsys):
     text = capsys.readouterr().out
     assert 'compiling ...' in text and 'the loop held' in text and 'rate    1000 Hz' in text
     assert '\r' not in text
+
+
+def compiled_half(shown, monkeypatch):
+    """Show a stage in which one of two kernels is compiled."""
+    monkeypatch.setattr(progress, '_PACE', progress._CompilationPace())
+    with shown.compilation('loading arm'):
+        work = progress.CompilationProgress({'a': 1, 'b': 1}, processes=1)
+        work.advance('a', 6.0, ['b'])
+
+
+def test_plain_lines_say_how_far_a_compilation_is(monkeypatch, capsys):
+    """Without rich, lines say how many kernels are compiled."""
+    monkeypatch.setattr(progress, '_EVERY', 0.0)
+    compiled_half(terminal.PlainDisplay(), monkeypatch)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == 'loading arm ...' and lines[1].startswith('compiling 2 kernels')
+    assert re.fullmatch(r'compiled 1 of 2 kernels, about \d+ s left', lines[2])
+    assert lines[3].startswith('  done in')
+
+
+def test_a_bar_shows_how_far_a_compilation_is(monkeypatch):
+    """With rich, a bar shows the share, and the stage is left as it was named."""
+    rich = pytest.importorskip('rich.console')
+    console = rich.Console(file=io.StringIO(), force_terminal=True, width=140, color_system=None)
+    compiled_half(terminal.RichDisplay(console), monkeypatch)
+    text = console.file.getvalue()
+    assert 'loading arm: compiling 2 kernels' in text and '━' * 10 in text
+    assert text.rpartition('✓')[2].startswith(' loading arm ━')
 
 
 def test_the_live_picture_shows_what_is_known():

@@ -1,0 +1,112 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""
+Predict how long kernels take to compile, relative to each other.
+
+LLVM inlines: a function is compiled again at every place that calls it. So the effort of a kernel
+is the number of syntax nodes of its function and of all that it calls, counted at each call; a
+loop, of which LLVM makes several, counts for more. It is read from the text of the sources;
+nothing is imported for it.
+"""
+
+import ast
+from collections.abc import Iterator, Mapping
+import functools
+from typing import NamedTuple
+
+from softrobot_dynamics.compiling.sources import file_of, KNOWN
+
+_LOOP = 60  # nodes: with it, times by effort of kernels of 1 s and more differ least (factor 1.5)
+_Place = tuple[str, str]  # dotted name of a module, name of a function in it
+
+
+class _Module(NamedTuple):
+    """What a module defines and imports, by the names that its functions use."""
+
+    functions: dict[str, ast.FunctionDef]
+    imported: dict[str, _Place]
+
+
+def effort_of(name: str, sources: Mapping[str, str]) -> int:
+    """
+    Return the effort [syntax nodes] of compiling the emitted module of a name.
+
+    ``sources`` has its source, and those of the emitted modules that it imports, by name.
+    """
+    count = _Count(sources)
+    return max((count.total((name, each)) for each in count.module(name).functions), default=1)
+
+
+class _Count:
+    """Counts the syntax nodes of what emitted modules, given by their ``sources``, call."""
+
+    def __init__(self, sources: Mapping[str, str]) -> None:
+        self._sources, self._totals = sources, dict[_Place, int]()
+
+    def module(self, name: str) -> _Module:
+        """Return the module of a dotted name; an empty one if it is not followed."""
+        source = self._sources.get(name)
+        return _parsed(source) if source is not None else _module_of(name)
+
+    def total(self, place: _Place) -> int:
+        """Return the nodes of a function and, for each call, those of what it calls."""
+        if place not in self._totals:
+            self._totals[place] = 0  # of a function that calls itself
+            name, function = place
+            module = self.module(name)
+            if function in module.functions:
+                size, uses = _size(module.functions[function])
+                found = (self._found(name, module, use) for use in uses)
+                self._totals[place] = size + sum(self.total(each) for each in found if each)
+            elif function in module.imported:
+                self._totals[place] = self.total(module.imported[function])
+        return self._totals[place]
+
+    def _found(self, name: str, module: _Module, use: tuple[str, str]) -> _Place | None:
+        """Return the place of a (name, attribute of it or '') that a function of a module uses."""
+        used, attribute = use
+        if used in module.functions and not attribute:
+            return name, used
+        if used not in module.imported:
+            return None
+        origin = module.imported[used]
+        return ('.'.join(origin), attribute) if attribute else origin
+
+
+@functools.cache
+def _size(function: ast.FunctionDef) -> tuple[int, tuple[tuple[str, str], ...]]:
+    """Return (nodes of a function, (name, attribute or '') of all that it uses)."""
+    nodes = list(ast.walk(function))
+    loops = sum(isinstance(node, (ast.For, ast.While)) for node in nodes)
+    return len(nodes) + _LOOP * loops, tuple(_uses(nodes, function.name))
+
+
+def _uses(nodes: list[ast.AST], own: str) -> Iterator[tuple[str, str]]:
+    """Yield (name, attribute or '') of the names among nodes, but for a function's own."""
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            yield node.value.id, node.attr
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id != own:
+            yield node.id, ''
+
+
+@functools.cache
+def _module_of(name: str) -> _Module:
+    """Return the module of a dotted name; an empty one if numba or Python brings it."""
+    files = () if name.partition('.')[0] in KNOWN else file_of(name)
+    if not files:
+        return _Module({}, {})
+    with open(files[0], encoding='utf-8') as file:
+        return _parsed(file.read())
+
+
+@functools.cache
+def _parsed(source: str) -> _Module:
+    """Return the module of a source."""
+    functions, imported = dict[str, ast.FunctionDef](), dict[str, _Place]()
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef):
+            functions[node.name] = node
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                imported[alias.asname or alias.name] = node.module, alias.name
+    return _Module(functions, imported)

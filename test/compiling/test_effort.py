@@ -1,0 +1,72 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Predicted efforts of compiling kernels."""
+
+import ast
+import textwrap
+
+import pytest
+from softrobot_dynamics.compiling.effort import _LOOP, effort_of
+
+pytestmark = pytest.mark.quick
+
+SMALL = textwrap.dedent("""
+    def small(x):
+        return 2.0 * x
+""")
+
+
+def nodes(source):
+    """Return how many syntax nodes the functions of a source have."""
+    functions = [each for each in ast.parse(source).body if isinstance(each, ast.FunctionDef)]
+    return sum(len(list(ast.walk(each))) for each in functions)
+
+
+@pytest.mark.parametrize('calls', [1, 3])
+def test_a_function_counts_at_each_call(calls):
+    """The effort is the nodes of a function and, once for each call, those of what it calls."""
+    own = f'def kernel(x):\n    return {" + ".join(["small(x)"] * calls)}\n'
+    assert effort_of('k', {'k': SMALL + own}) == nodes(own) + calls * nodes(SMALL)
+
+
+def test_a_loop_counts_for_more():
+    """A loop has an effort of its own, as LLVM makes several of it."""
+    loop = 'def kernel(x):\n    for i in range(3):\n        x[i] = 1.0\n'
+    assert effort_of('k', {'k': loop}) == nodes(loop) + _LOOP
+
+
+def test_emitted_modules_are_followed():
+    """What a kernel imports from another emitted module counts, under any name."""
+    own = 'from other import small as tiny\ndef kernel(x):\n    return tiny(x)\n'
+    assert effort_of('k', {'other': SMALL, 'k': own}) == nodes(own) + nodes(SMALL)
+
+
+def test_functions_of_packages_are_followed(tmp_path, monkeypatch):
+    """What a kernel calls in a package counts: by name, by module, and where it is passed on."""
+    package = tmp_path / 'efforts'
+    package.mkdir()
+    (package / '__init__.py').write_text('from efforts.inner import small\n')
+    (package / 'inner.py').write_text(SMALL)
+    monkeypatch.syspath_prepend(tmp_path)
+    __import__('efforts')
+    for line, call in (
+        ('from efforts.inner import small', 'small'),
+        ('from efforts import small', 'small'),
+        ('from efforts import inner', 'inner.small'),
+    ):
+        own = f'{line}\ndef kernel(x):\n    return {call}(x)\n'
+        assert effort_of('k', {'k': own}) == nodes(own) + nodes(SMALL), line
+
+
+@pytest.mark.parametrize('source', [
+    'def kernel(x):\n    return kernel(x - 1.0)\n',
+    'from numpy import sqrt\ndef kernel(x):\n    return sqrt(x)\n',
+    'from nowhere.at import all\ndef kernel(x):\n    return all(x)\n',
+])  # fmt: skip
+def test_what_cannot_be_followed_counts_as_a_call(source):
+    """A function that calls itself, numba's own or an unknown one has the nodes of the call."""
+    assert effort_of('k', {'k': source}) == nodes(source)
+
+
+def test_a_module_without_functions_has_the_least_effort():
+    """Constants have an effort, so that shares can be formed."""
+    assert effort_of('k', {'k': 'x = 1.0\n'}) == 1
