@@ -12,11 +12,12 @@ controller has phases, stays. Cases: `own`; `halved`, limits of commands and of 
 an order every 2 s for each seed: a target up to that far along each axis, the same with random
 axes of the tip, or a twist of up to half its length and 3 rad a second; `shell`, from rest at the
 robot's initial posture, targets half its length off along 0, 1, or -1 times each axis, 26 in all,
-at the speed and within the time that are the nodes' defaults, 4 s each; one line for all. Speeds are in units of the
-coordinates (rad, or lengths of the part) per second, kinetic energy beside that of the whole mass
-at its length in 1 s, both the greatest of the run. ``--outputs-level`` sets
-`task.outputs.level`; commands act a ``--delay`` [s] after the state that they answer, of which the
-law is not told.
+at the speed and within the time that are the nodes' defaults, 4 s each; one line for all.
+
+Speeds are in units of the coordinates (rad, or lengths of the part) per second, kinetic energy
+beside that of the whole mass at its length in 1 s, both the greatest of the run.
+``--outputs-level`` sets `task.outputs.level`; commands act a ``--delay`` [s] after the state that
+they answer, of which the law is not told.
 """
 
 import argparse
