@@ -224,7 +224,9 @@ class _Robot:
         """Yield the growth [1/s] of errors with words for it, in each phase if there are more."""
         phases = getattr(law, 'phases', ())
         own = [({'place': k}, f', phase {each.name}') for k, each in enumerate(phases)]
-        for given, phase in own if len(own) > 1 else [({}, '')]:
+        leads = bool(law.controlled_tip) and self._model.n > 3  # else the tip says where all are
+        free = ', motions that leave the tip in place included' if leads else ''
+        for given, phase in own if len(own) > 1 else [({}, free)]:
             for words, off in (('', 0.0), (f', stiffness and damping {OFF:.0%} off', OFF)):
                 yield phase + words, law.growth(self._q, self._u, settings, off, **given)
 

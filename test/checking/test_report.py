@@ -2,6 +2,7 @@
 """The report of `softrobot check`: its figures, and the questions that it asks."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -152,6 +153,14 @@ def test_every_phase_has_a_verdict(tmp_path, capsys):
         for phase in ('one', 'two')
     }
     assert asked == {'one': '', 'two': 'errors would grow'}
+
+
+def test_the_verdict_on_a_led_tip_says_that_it_is_about_other_motions_too(capsys):
+    """Nine coordinates move while a tip stays: their growth is in the eigenvalue of the loop."""
+    law = str(Path(__file__).parents[2] / 'examples' / 'predictive' / 'pcc_arm.yaml')
+    said = ', motions that leave the tip in place included'
+    assert cli.main(['check', 'pcc_arm', '--report', '--controller', law]) == 0
+    assert f'largest discrete-time eigenvalue at 1 ms{said}' in capsys.readouterr().out
 
 
 def test_a_robot_without_a_parameter_file_is_reported_on(tmp_path, capsys):
