@@ -26,7 +26,7 @@ class _Listener:
 
 
 class _CompilationPace:
-    """How fast this process has compiled so far."""
+    """The rate at which this process has compiled so far."""
 
     def __init__(self) -> None:
         self.effort, self.seconds = 0.0, 0.0
