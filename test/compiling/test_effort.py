@@ -41,7 +41,7 @@ def test_emitted_modules_are_followed():
 
 
 def test_functions_of_packages_are_followed(tmp_path, monkeypatch):
-    """Code that a kernel calls in a package counts: by name, by module, and where it is passed on."""
+    """Code that a kernel calls in a package counts: by name, by module, or where passed on."""
     package = tmp_path / 'efforts'
     package.mkdir()
     (package / '__init__.py').write_text('from efforts.inner import small\n')
