@@ -237,7 +237,7 @@ def by_parts(p, count):
     cached(roll_out_and_differentiate, p=p)(told, found)
     begun, parts = found[0], ('costs', 'weights', 'aims', 'limits', 'last', 'policy')
     given = {name: getattr(p, name) for name in parts}
-    go_back = cached(backward_pass, b=p.room, F=p.steps.F, U=p.now.u, **given)
+    go_back = cached(backward_pass, b=p.backward, F=p.steps.F, U=p.now.u, **given)
     assert go_back(STEP, count, 0.0) > 0.0
     attempt = cached(roll_out, p=p)
 
@@ -246,7 +246,7 @@ def by_parts(p, count):
         attempt(told, found)
         return found[0]
 
-    return begun, cost, p.room.promise[0]
+    return begun, cost, p.backward.promise[0]
 
 
 def test_a_quadratic_cost_falls_as_it_promises():

@@ -31,7 +31,7 @@ class Policy(NamedTuple):
 
 
 class BackwardWorkspace(NamedTuple):
-    """Room of a backward pass."""
+    """Workspace of a backward pass."""
 
     V: Vector  # (z,) gradient of the cost to go
     W: Matrix  # (z, z) its Hessian, symmetric

@@ -65,8 +65,8 @@ def step_parts(model: CompiledModel, own: DerivativeWorkspace, touching: bool) -
         evaluate=entry(touch_and_note, **acts),
         differentiate=entry(differentiate_touching, before=before, contact=contact, **given),
     )
-    room = {'above': forces.above, 'excess': forces.excess, 'rows': forces.rows}
-    measure = entry(measure_forces, contact=contact, **room)
+    filled = {'above': forces.above, 'excess': forces.excess, 'rows': forces.rows}
+    measure = entry(measure_forces, contact=contact, **filled)
     return StepParts(parts, contact.moving.time, forces._replace(measure=measure))
 
 

@@ -76,7 +76,7 @@ class Horizon(NamedTuple):
     aims: Aims
     costs: CostArrays
     limits: Limits
-    room: BackwardWorkspace
+    backward: BackwardWorkspace
     policy: Policy
     now: HorizonMotion
     trial: HorizonMotion  # x and u are at first those that now.A and the policy are of, if known
@@ -110,7 +110,7 @@ def allocate_horizon(model: CompiledModel, count: int, touching: bool = False) -
         aims=allocate_aims(n, m, count),
         costs=allocate_costs(model, count, step.robot, forces),
         limits=Limits(model.lower.copy(), model.upper.copy(), model.rate_limit.copy()),
-        room=allocate_backward(n, m),
+        backward=allocate_backward(n, m),
         policy=allocate_policy(n, m, count),
         now=trajectory(),
         trial=trajectory(),

@@ -120,7 +120,7 @@ def _search(p, attempt, told, found, cost):
 
     0: there is none, or there was no time for it.
     """
-    count, promise, share = int(told[COUNT]), p.room.promise[0], p.report[FIRST]
+    count, promise, share = int(told[COUNT]), p.backward.promise[0], p.report[FIRST]
     far, told[BOUND] = promise > NEAR * cost, cost * (1.0 + 1e-12)
     per_step = float(count) if p.step.abrupt else np.inf
     for _ in range(TRIES if far else 1):
@@ -182,7 +182,7 @@ def _go_backward(p, h, count, extra):
     """Return the residual of a backward pass, with more regularisation where it needs it; -1."""
     for _ in range(8):
         found = backward_pass(
-            p.room,
+            p.backward,
             p.steps.F,
             p.costs,
             p.weights,

@@ -125,11 +125,11 @@ class Planner:
         self.disturbance = self._horizon.step.disturbance
         self._iterate = iteration(self._horizon)
         self._clearance = 0.0  # [m] that gaps are measured below
-        self._room: StepWorkspace = self._horizon.step
+        self._workspace: StepWorkspace = self._horizon.step
         single = StepArrays(*(np.zeros((3, *x.shape[1:])) for x in self._horizon.steps))
         sizes = {'z': np.zeros((3, 2 * n + m)), 'S': np.zeros((n, n))}
         self._single = SingleSteps(single, np.full(3, math.nan), np.zeros(3), **sizes)
-        self._step = cached(make_step, w=self._room, steps=single)
+        self._step = cached(make_step, w=self._workspace, steps=single)
         self._sample = cached(sample_aims)
         self._add_force = cached(add_force)
         self._controlled = np.array(controlled, dtype=np.int64)
@@ -151,7 +151,7 @@ class Planner:
         count, h = problem.steps, problem.knot
         sound, x = True, request.x
         states = [x]
-        self._room.time[0] = request.t - problem.motion_start
+        self._workspace.time[0] = request.t - problem.motion_start
         for which, duration, u in (
             (LEADING, request.lead, request.leading),
             (DELAYED, request.delay, request.delayed),
@@ -230,7 +230,7 @@ class Planner:
             self.disturbance[:] = 0.0
         elif request.since > 0.0 and np.isfinite(self._before).all():
             n, T = self._n, request.since
-            self._room.time[0] = request.t - T - request.problem.motion_start
+            self._workspace.time[0] = request.t - T - request.problem.motion_start
             acted = self._horizon.costs.forces.acted
             acted[0] = 0.0
             if self._move(LEARNING, self._before, request.acted, T) and acted[0] == 0.0:
@@ -250,9 +250,9 @@ class Planner:
         """
         a, z = self._single, np.concatenate([x, u])
         known = abs(a.duration[which] - duration) <= 1e-6 * duration
-        began = self._room.time[0]
+        began = self._workspace.time[0]
         for fresh in (False, True) if known else (True,):
-            self._room.time[0] = began
+            self._workspace.time[0] = began
             renewed = fresh or a.age[which] >= self._horizon.renewal[0]
             if fresh:
                 a.steps.A[which] = 0.0
@@ -263,7 +263,7 @@ class Planner:
                 a.duration[which], a.z[which] = duration, z
                 a.age[which] = 1.0 if renewed else a.age[which] + 1.0
                 if renewed and which == LEARNING:
-                    a.S[:] = self._room.S
+                    a.S[:] = self._workspace.S
                 return True
         a.duration[which] = math.nan
         return False

@@ -166,7 +166,7 @@ def problem_of(
     sizes = np.where(sizes > 0.0, sizes, 1.0)
     output = s.output_weight / sizes**2
     rest = np.clip(s.feed_forward, s.lower, s.upper)
-    room = s.margin * units
+    margin = s.margin * units
     return HorizonProblem(
         knot=float(s.knot),
         steps=s.steps,
@@ -193,8 +193,8 @@ def problem_of(
             'q': model.q0,
             'rotation': Pose(rpy=s.tip_rpy).matrix()[:3, :3].ravel(),
             'u': np.clip(np.zeros(model.m), s.lower, s.upper),
-            'lower': model.q_lower + room,
-            'upper': model.q_upper - room,
+            'lower': model.q_lower + margin,
+            'upper': model.q_upper - margin,
             'clearance': 0.0 if math.isnan(s.clearance) else s.clearance,
             'speed': np.full(model.n, np.inf)
             if math.isnan(s.speed_limit)

@@ -64,7 +64,7 @@ class Aims(NamedTuple):
 
 
 class CostArrays(NamedTuple):
-    """Derivatives of the costs of the states after N steps, and room."""
+    """Derivatives of the costs of the states after N steps, and workspace."""
 
     gradient: Array  # (N, 2 n)
     by_qq: Array  # (N, n, n)

@@ -82,7 +82,7 @@ def allocate_steps(
     if model.positioned.any():
         given = {'drives': own.drives, 'first': 2 * n, 'force': wide['right']}
         by_command = entry(subtract_by_command, **given)
-    room = StepWorkspace(
+    workspace = StepWorkspace(
         robot=own.robot,
         parts=made.parts,
         terms=own.terms,
@@ -107,4 +107,4 @@ def allocate_steps(
         by_all=np.zeros((count, 2, n, k)),
         F=np.zeros((count, 2 * n, k)),
     )
-    return room, arrays, made.forces
+    return workspace, arrays, made.forces
