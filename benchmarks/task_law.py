@@ -78,7 +78,7 @@ class Gaps:
         self._evaluate = model.evaluator()
         plan = model.contact_plan._replace(reach=10.0)
         self._contact = contact_of(model, self._evaluate.robot, plan)
-        self._find = cached(find_contacts, contact=self._contact, n=model.n)
+        self._find = cached(find_contacts, contact=self._contact)
 
     def __call__(self, q, qd):
         """Return it [m]."""

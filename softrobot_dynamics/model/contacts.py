@@ -30,6 +30,7 @@ from softrobot_dynamics.recursion.contact import (
     ContactWorkspace,
     differentiate_nodes,
     find_contacts,
+    measure_contacts,
     NodeCloud,
     place_nodes,
     rebound,
@@ -149,7 +150,8 @@ def contact_of(model: RobotModel, robot: Robot, plan: ContactPlan) -> ContactWor
     names = 'gap', 'speed', 'force', 'damping', 'onset', 'least'
     vectors = {name: np.zeros(P) for name in names}
     triples = {name: np.zeros((P, 3)) for name in ('normal', 'point', 'sliding', 'friction')}
-    return ContactWorkspace(
+    contact = ContactWorkspace(
+        find=NOTHING,
         place=place,
         differentiate=differentiate,
         frames=frames,
@@ -180,6 +182,7 @@ def contact_of(model: RobotModel, robot: Robot, plan: ContactPlan) -> ContactWor
         **vectors,
         **triples,
     )
+    return contact._replace(find=entry(measure_contacts, contact=contact, n=n))
 
 
 def forget_contact(contact: ContactWorkspace | None) -> None:
@@ -248,7 +251,7 @@ def _without_neighbours(model: RobotModel, plan: ContactPlan, own: Array) -> Con
     zero = np.zeros(model.n)
     evaluator(zero, zero)
     contact = contact_of(model, evaluator.robot, plan)
-    cached(find_contacts, contact=contact, n=model.n)(zero, zero)
+    cached(find_contacts, contact=contact)(zero, zero)
     both = plan.numbers[:, 0] + plan.numbers[:, 1]
     keep = np.logical_not(own) | (contact.gap > _WINDING * both)
     for first, last in solid_spans(plan.pairs, plan.numbers):  # all rows of two solids, or none

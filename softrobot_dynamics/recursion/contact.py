@@ -71,6 +71,7 @@ class NodeCloud(NamedTuple):
 class ContactWorkspace(NamedTuple):
     """All P pairs of elements of a robot that may touch, and what is known of them at a state."""
 
+    find: Entry  # of :func:`measure_contacts` for this workspace, by q and qd
     place: Entry  # of all frames, by q
     differentiate: Entry  # of all Jacobians that are needed
     frames: Matrix  # (N, 16) of nodes, to the base frame
@@ -155,7 +156,7 @@ def differentiate_nodes(before, robot, nodes, q, qd):
 def touch(evaluate, contact, h, q, qd):
     """Evaluate at (q, qd), with poses, and take the force of contact from h = ID(q, qd, 0)."""
     run(evaluate, q, qd)
-    find_contacts(contact, q, qd, len(h))
+    find_contacts(contact, q, qd)
     for c in range(contact.candidates[0]):
         i = contact.candidates[1 + c]
         if contact.gap[i] < contact.reach:
@@ -165,12 +166,18 @@ def touch(evaluate, contact, h, q, qd):
 
 
 @kernel
-def find_contacts(contact, q, qd, n):
+def find_contacts(contact, q, qd):
     """
     Fill gaps, speeds and Jacobians of candidates at (q, qd), after an evaluation there with poses.
 
-    Forces are set to 0.
+    Forces are set to 0. Called by address: what measures distances takes long to compile.
     """
+    run(contact.find, q, qd)
+
+
+@kernel
+def measure_contacts(contact, n, q, qd):
+    """Do as :func:`find_contacts`, for n coordinates."""
     if contact.place.address != 0:
         run(contact.place, q, qd)
     move_obstacles(contact.moving, contact.frames)

@@ -46,7 +46,7 @@ def allocate_distances(model: CompiledModel, robot: Robot, clearance: float) -> 
 @kernel
 def measure_distances(contact, near, gaps, rows, q, qd):
     """Fill the gaps below the reach of ``contact`` at (q, qd), after an evaluation with poses."""
-    find_contacts(contact, q, qd, rows.shape[1])
+    find_contacts(contact, q, qd)
     count = 0
     for c in range(contact.candidates[0]):
         i = contact.candidates[1 + c]

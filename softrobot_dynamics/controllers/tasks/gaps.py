@@ -43,8 +43,8 @@ def keep_gaps(state, rows, contact, clearance, give, approach, q, qd, t):
     at the time ahead when it will be least, if the command stays as it is. That is a ``clearance``
     [m] less what a force ``give`` [N] presses the surfaces into each other.
     """
-    k, n = rows.J.shape[0] // 2, rows.J.shape[1]
-    find_contacts(contact, q, qd, n)
+    k = rows.J.shape[0] // 2
+    find_contacts(contact, q, qd)
     rows.J[:, :], rows.least[:] = 0.0, -math.inf
     taken = contact.force  # 1: has a row; it is 0 again afterwards
     for r in range(k):

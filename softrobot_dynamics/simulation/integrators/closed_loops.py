@@ -92,7 +92,7 @@ class ClosedLoops:
 def begin_closed_contact(closed, contact, reduced, h, z, zd):
     """Find what is near after an evaluation at z, zd, and apply the forces that last, along z."""
     n, f = closed.T.shape
-    find_contacts(contact, closed.q, closed.qd, n)
+    find_contacts(contact, closed.q, closed.qd)
     for c in range(contact.candidates[0]):
         i = contact.candidates[1 + c]
         if contact.gap[i] >= contact.reach:

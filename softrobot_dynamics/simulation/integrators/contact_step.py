@@ -37,7 +37,7 @@ def begin_contact(contact, h, q, qd):
 
     Those that have been applied before, h = ID(q, qd, 0) has in it.
     """
-    find_contacts(contact, q, qd, len(contact.applied))
+    find_contacts(contact, q, qd)
     apply_lasting(contact, h)
 
 
