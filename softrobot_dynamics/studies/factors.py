@@ -194,7 +194,7 @@ GRID = 'grid'
 
 class RunSampling(NamedTuple):
     """
-    How the values of a study are chosen.
+    Choice of the runs of a study and their values.
 
     ``design`` is one of DESIGNS, or 'grid' for every combination of given values; by default
     'grid' where all factors have such, else 'sobol'. The same ``seed`` gives the same values.
