@@ -22,6 +22,13 @@ class SubCommands(Protocol):
         """Return the parser of a new sub-command."""
 
 
+class ArgumentContainer(Protocol):
+    """An ArgumentParser, or a group of one."""
+
+    def add_argument(self, *names: str, **options: Any) -> Any:
+        """Add an argument."""
+
+
 def add(
     commands: SubCommands, name: str, run: Callable[[Namespace], int], words: str, *options: Option
 ) -> ArgumentParser:
@@ -34,8 +41,8 @@ def add(
     return parser
 
 
-def add_options(parser: Any, *options: Option) -> None:
-    """Add arguments to an ArgumentParser, or to a group of one."""
+def add_options(parser: ArgumentContainer, *options: Option) -> None:
+    """Add arguments to a parser."""
     for name, metavar, words, *more in options:
         given = {'action': 'store_true'} if metavar is None else {'metavar': metavar or None}
         parser.add_argument(name, help=words, **{**given, **dict(*more)})

@@ -4,14 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from softrobot_dynamics.actuators.contract import Cable, RobotParts, Segment
 from softrobot_dynamics.annotations import Integers, Vector
 from softrobot_dynamics.compiling.binding import cached
-from softrobot_dynamics.description.modules import NamedActuator
 from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.robot_arrays import RobotArrays
 from softrobot_dynamics.recursion.cable_drives import CableDrives, convert, measure
@@ -20,7 +18,7 @@ from softrobot_dynamics.recursion.transmission import has_lines
 
 
 class _AllCables:
-    """Stands for an actuator whose segments are those of all cables; has the cables of each."""
+    """The segments of all cables, as those of one actuator; and the cables of each actuator."""
 
     def __init__(self, actuators: Sequence[Any]) -> None:
         self._actuators = actuators
@@ -53,8 +51,7 @@ def cable_tables(model: RobotModel) -> CableTables:
         none = np.zeros((m, 2), np.int64)
         return CableTables({}, 1, none, nothing, nothing, nothing, nothing)
     every = _AllCables([entry.actuator for entry in description.actuators])
-    only: Any = NamedActuator('cables', every)  # type: ignore[arg-type]
-    tables = RobotArrays(replace(description, actuators=(only,)), model.n)
+    tables = RobotArrays(description, model.n, [every])
     tables.place(tables.addresses())
     arrays, each = tables.arrays(), [cable for cables in every.each for cable in cables]
     sizes, counts = [len(cable.segments) for cable in each], list(map(len, every.each))

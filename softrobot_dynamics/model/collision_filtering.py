@@ -1,8 +1,11 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Collision filtering: which elements of shapes may touch, by their groups and bodies."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 import itertools
+from typing import TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.collision.contract import (
@@ -17,8 +20,10 @@ from softrobot_dynamics.collision.contract import (
     SOLIDS,
     TUBE,
 )
-from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.model.contact_rows import PlacedElement, STANDING
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.description.robot import RobotDescription
 
 
 def placed_elements(description: RobotDescription) -> list[PlacedElement]:

@@ -1,7 +1,9 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Plan the contacts of a robot: the pairs of elements that may touch, and arrays for them."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import NamedTuple, TYPE_CHECKING
 import warnings
 
 import numpy as np
@@ -9,8 +11,6 @@ from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.collision.contract import combined
 from softrobot_dynamics.compiling.addresses import NOTHING
 from softrobot_dynamics.compiling.binding import cached, entry
-from softrobot_dynamics.description.obstacle_motion import ObstacleMotion
-from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.model.collision_filtering import (
     colliding_pairs,
     of_one_robot,
@@ -38,6 +38,10 @@ from softrobot_dynamics.recursion.contact import (
 from softrobot_dynamics.recursion.contact_pairs import A, B, EXTENT, PHASE, RADIUS_A, STIFFNESS
 from softrobot_dynamics.recursion.obstacle_motion import MovingNodes, no_motion
 from softrobot_dynamics.recursion.passes import Robot
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.description.obstacle_motion import ObstacleMotion
+    from softrobot_dynamics.description.robot import RobotDescription
 
 _DEPTH = 0.01  # of the smallest radius: how deep weight and softness press, by default
 _REACH = 0.25  # of the smallest radius: gap at which forces are looked at

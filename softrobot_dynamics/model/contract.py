@@ -1,13 +1,17 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Interface of a compiled robot to plans of its routes, cables and drives."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, TYPE_CHECKING
 
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.jit import Kernel
-from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.recursion.contract import Model
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.description.robot import RobotDescription
 
 
 class RobotModel(Model, Protocol):

@@ -1,14 +1,16 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The kernels of a robot's derivatives and Hessians, compiled when derivatives are needed."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.actuators.contract import FibreSegment, Segment
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.compiling.binding import address
-from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.joints.contract import Joint
 from softrobot_dynamics.recursion.actuation_hessians import Hessians
 from softrobot_dynamics.recursion.module_derivatives import (
@@ -16,6 +18,9 @@ from softrobot_dynamics.recursion.module_derivatives import (
     DerivativeKernels,
     DIFFERENCES,
 )
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.description.robot import RobotDescription
 
 # arguments of the kernels of joints, bodies and lengths
 HESSIANS = 'P, q, out, S'

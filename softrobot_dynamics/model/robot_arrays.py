@@ -1,25 +1,28 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The flat arrays of a robot, for the recursion."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.actuators.contract import (
     CoordinateSegment,
     FibreSegment,
     PointSegment,
+    RobotParts,
     Segment,
 )
 from softrobot_dynamics.annotations import Integers, Vector
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.compiling.binding import address
 from softrobot_dynamics.compiling.jit import Kernel
-from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.joints.contract import Joint
 from softrobot_dynamics.joints.follower import Follower
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.model.length_quadrature import choose_points, Sampling
+from softrobot_dynamics.model.named_parts import NamedParts
 from softrobot_dynamics.recursion.passes import (
     BODY_COLUMN,
     BODY_COUNT,
@@ -38,6 +41,9 @@ from softrobot_dynamics.recursion.passes import (
 )
 from softrobot_dynamics.recursion.transmission import COORDINATE, FIBRE, LINE, POINT
 
+if TYPE_CHECKING:
+    from softrobot_dynamics.description.robot import RobotDescription
+
 # arguments of the kernels of joints, bodies and lengths
 JOINT, BODY, LENGTH = 'P, q, qd, W', 'P, q, qd, w, W, S', 'P, q, qd, out, S'
 
@@ -46,10 +52,25 @@ def _slab_size(n: int) -> int:
     return layout.slab(n).size
 
 
-class RobotArrays:
-    """The arrays of a robot while they are being filled, at last by :meth:`place`."""
+class SegmentSource(Protocol):
+    """Source of segments along a robot: an actuator, or lengths of several."""
 
-    def __init__(self, description: RobotDescription, n: int) -> None:
+    def segments(self, parts: RobotParts) -> Iterable[Segment]:
+        """Return the segments, by the bodies and joints of a robot."""
+
+
+class RobotArrays:
+    """
+    The arrays of a robot while they are being filled, at last by :meth:`place`.
+
+    Segments are those of ``sources``, by default of its actuators.
+    """
+
+    def __init__(
+        self, description: RobotDescription, n: int, sources: Sequence[SegmentSource] | None = None
+    ) -> None:
+        if sources is None:
+            sources = [entry.actuator for entry in description.actuators]
         self.stiffness, self.damping = np.zeros((2, n, n))
         self.rest, self.joint_friction = np.zeros((2, n))
         N, columns = len(description.modules), _columns(description)
@@ -80,11 +101,9 @@ class RobotArrays:
         self._follow(description, firsts)
         self._modules = np.array(rows, dtype=np.uint32).reshape(-1, ROW)
         self._kernels = np.array(kernels, dtype=np.uint64)
-        parts = _Parts(description, self._modules)
+        parts = NamedParts(description, self._modules)
         each = [
-            (i, segment)
-            for i, entry in enumerate(description.actuators)
-            for segment in entry.actuator.segments(parts)
+            (i, segment) for i, source in enumerate(sources) for segment in source.segments(parts)
         ]
         rows = [self._segment(i, segment, parts) for i, segment in each]
         self.segments = [segment for _, segment in each]
@@ -186,7 +205,7 @@ class RobotArrays:
         self.stiffness[part, part] = body.stiffness()
         self.damping[part, part] = body.damping_matrix()
 
-    def _segment(self, actuator: int, segment: Segment, parts: '_Parts') -> list[int]:
+    def _segment(self, actuator: int, segment: Segment, parts: NamedParts) -> list[int]:
         """Row of a segment, see :mod:`softrobot_dynamics.recursion.transmission`."""
         if isinstance(segment, CoordinateSegment):
             numbers, joint = 0, parts.joint(segment.joint)
@@ -209,41 +228,6 @@ class RobotArrays:
             parts.index(segment.end_body),
             2 * segment.start_at_tip + segment.end_at_tip,
         ]
-
-
-class _Parts:
-    """A robot's bodies and joints by name, for the queries of actuators."""
-
-    def __init__(self, description: RobotDescription, modules: Integers) -> None:
-        self._modules, self._rows = description.modules, modules
-        self._bodies = {m.name: i for i, m in enumerate(description.modules)}
-        self._joints = {m.joint_name: i for i, m in enumerate(description.modules)}
-
-    def index(self, body: str) -> int:
-        """Row of a body's module."""
-        return self._bodies[body]
-
-    def body(self, name: str) -> Body:
-        """Return a body by name."""
-        return self._modules[self._bodies[name]].body
-
-    def joint_coordinate(self, joint: str, coordinate: str) -> int:
-        """Index of a coordinate of a joint."""
-        i = self._joints[joint]
-        return self._rows[i][JOINT_FIRST] + self._modules[i].joint.freedoms().index(coordinate)
-
-    def joint(self, name: str) -> Joint:
-        """Return a joint by name."""
-        return self._modules[self._joints[name]].joint
-
-    def body_coordinates(self, body: str) -> tuple[int, int]:
-        """First coordinate and number of coordinates of a body."""
-        return tuple(self._rows[self._bodies[body]][[BODY_FIRST, BODY_COUNT]])
-
-    def rigidly_joined(self, first: str, second: str) -> bool:
-        """Tell whether ``second`` stands on the tip of ``first`` by a joint that does not move."""
-        i = self._bodies[second]
-        return self._modules[i].parent == self._bodies[first] and self._rows[i][JOINT_COUNT] == 0
 
 
 def note_identities(robot: Robot) -> None:

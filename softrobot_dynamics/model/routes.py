@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +11,6 @@ from softrobot_dynamics.actuators.contract import Line, RobotParts, Segment, Str
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.bodies.curves import Curve
 from softrobot_dynamics.compiling.binding import address
-from softrobot_dynamics.description.modules import NamedActuator
 from softrobot_dynamics.kernels.quadrature import collocation
 from softrobot_dynamics.kernels.reductions import BLOCK
 from softrobot_dynamics.model.contract import RobotModel
@@ -28,7 +26,7 @@ _POINT = 1e-9  # share of a route's length below which a part of it is a point
 
 
 class _Lines:
-    """Stands for an actuator whose segments are the straight lines of all routes."""
+    """The straight lines of all routes, as segments of one actuator; and the routes."""
 
     def __init__(self, actuators: Sequence[Any]) -> None:
         self._actuators = actuators
@@ -61,8 +59,7 @@ def plan_routes(model: RobotModel) -> RoutePlan:
     """Return the :class:`RoutePlan` of a compiled model."""
     description = model.description
     lines = _Lines([entry.actuator for entry in description.actuators])
-    only: Any = NamedActuator('routes', lines)  # type: ignore[arg-type]
-    tables = RobotArrays(replace(description, actuators=(only,)), model.n)
+    tables = RobotArrays(description, model.n, [lines])
     tables.place(tables.addresses())
     arrays, parts, samplings = tables.arrays(), list[Any](), []
     for tendon, route in enumerate(lines.routes):

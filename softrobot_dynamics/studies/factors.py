@@ -194,7 +194,7 @@ GRID = 'grid'
 
 class RunSampling(NamedTuple):
     """
-    The number of runs of a study, and the design that chooses their values.
+    Choice of the runs of a study and their values.
 
     ``design`` is one of DESIGNS, or 'grid' for every combination of given values; by default
     'grid' where all factors have such, else 'sobol'. The same ``seed`` gives the same values.
