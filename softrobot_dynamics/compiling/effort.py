@@ -20,7 +20,7 @@ _Place = tuple[str, str]  # dotted name of a module, name of a function in it
 
 
 class _Module(NamedTuple):
-    """The definitions and imports of a module, by the names that its functions use."""
+    """Definitions and imports of a module, by the names that its functions use."""
 
     functions: dict[str, ast.FunctionDef]
     imported: dict[str, _Place]

@@ -26,7 +26,7 @@ class _Listener:
 
 
 class _CompilationPace:
-    """The rate at which this process has compiled so far."""
+    """The pace of this process: effort and time [s] of the kernels that it has compiled."""
 
     def __init__(self) -> None:
         self.effort, self.seconds = 0.0, 0.0

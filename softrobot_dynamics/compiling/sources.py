@@ -16,9 +16,12 @@ import sys
 
 _LOADERS = {
     f'softrobot_dynamics.compiling.{name}'
-    for name in ('c_functions', 'cache', 'folder', 'prebuilt', 'sources', 'targets')
-}
-"""Modules that find, keep and load machine code, and have no part in what it is."""
+    for name in (
+        'c_functions', 'cache', 'effort', 'folder', 'parallel', 'prebuilt', 'progress', 'sources',
+        'targets',
+    )
+}  # fmt: skip
+"""Modules that order, find, keep and load machine code, and have no part in what it is."""
 KNOWN = {'numba', 'numpy', 'llvmlite', 'scipy', *sys.stdlib_module_names}
 _FOR_TYPES = re.compile(r'\nif TYPE_CHECKING:\n(?:(?:[ \t][^\n]*)?(?:\n|\Z))+')
 _IMPORT = re.compile(  # from the end of a line, which is found faster than the beginning of one

@@ -35,13 +35,13 @@ def test_a_loop_counts_for_more():
 
 
 def test_emitted_modules_are_followed():
-    """Code that a kernel imports from another emitted module counts, under any name."""
+    """Functions that a kernel imports from another emitted module count, under any name."""
     own = 'from other import small as tiny\ndef kernel(x):\n    return tiny(x)\n'
     assert effort_of('k', {'other': SMALL, 'k': own}) == nodes(own) + nodes(SMALL)
 
 
 def test_functions_of_packages_are_followed(tmp_path, monkeypatch):
-    """Code that a kernel calls in a package counts: by name, by module, or where passed on."""
+    """Functions of packages that a kernel calls count, whichever way they are imported."""
     package = tmp_path / 'efforts'
     package.mkdir()
     (package / '__init__.py').write_text('from efforts.inner import small\n')
