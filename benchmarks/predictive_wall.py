@@ -22,6 +22,7 @@ CASES = {
     'no contact in the model': {},
     'contact': {'contact': True},
     f'contact, {LIMIT:g} N at most': {'contact': True, 'contact_force': LIMIT},
+    'the same every 10 ms': {'contact': True, 'contact_force': LIMIT, 'interval': 0.01},
 }
 
 
