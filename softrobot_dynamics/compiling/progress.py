@@ -26,19 +26,28 @@ class _Listener:
 
 
 class _CompilationPace:
-    """The pace of this process: effort and time [s] of the kernels that it has compiled."""
+    """The pace of this process: efforts, and the times [s] that they took."""
 
     def __init__(self) -> None:
-        self.effort, self.seconds = 0.0, 0.0
+        self._own, self._all = (0.0, 0.0), (0.0, 0.0)  # of its own kernels; of all together
 
     def note(self, effort: float, seconds: float) -> None:
-        """Take in the effort of a kernel, and how long it took [s]."""
-        self.effort += effort if self.effort else _FIRST + effort
-        self.seconds += seconds
+        """Take in the effort of a kernel that this process has compiled, and its time [s]."""
+        self._own = self._sum(self._own, effort, seconds)
 
-    def time_of(self, effort: float) -> float:
-        """Return how long an effort takes one process [s]; nan before the first kernel."""
-        return self.seconds / self.effort * effort if self.effort else float('nan')
+    def note_all(self, effort: float, seconds: float) -> None:
+        """Take in the effort of one process for kernels that are done, and their time [s]."""
+        self._all = self._sum(self._all, effort, seconds)
+
+    def time_of(self, effort: float) -> float | None:
+        """Return how long an effort takes one process [s]; None before the first kernel."""
+        known, seconds = self._all if self._all[0] else self._own  # others may have less time
+        return seconds / known * effort if known else None
+
+    def _sum(
+        self, before: tuple[float, float], effort: float, seconds: float
+    ) -> tuple[float, float]:
+        return before[0] + effort if before[0] else _FIRST + effort, before[1] + seconds
 
 
 _LISTENER: ContextVar[_Listener | None] = ContextVar('listener', default=None)
@@ -74,8 +83,9 @@ class CompilationProgress:
         self._begin = self._last = time.monotonic()
         if efforts:
             words = f'compiling {in_words(len(efforts))} for this machine'
-            if _PACE.effort:
-                words += f', about {self._whole():.0f} s'
+            seconds = _PACE.time_of(self._whole())
+            if seconds is not None:
+                words += f', about {seconds:.0f} s'
             self._tell(f'{words}; later starts find them', 0.0)
 
     def advance(self, name: str, seconds: float | None, left: Collection[str]) -> None:
@@ -89,11 +99,15 @@ class CompilationProgress:
             _PACE.note(self._efforts[name], seconds)
         rest, now = sum(self._efforts[each] for each in left), time.monotonic()
         share = 1.0 - rest / sum(self._efforts.values())
-        words = ''
-        if left and _PACE.effort and now >= self._last + _EVERY:
+        if not left:
+            _PACE.note_all(self._whole(), now - self._begin)
+        whole, words = _PACE.time_of(self._whole()), ''
+        if left and whole is not None and now >= self._last + _EVERY:
             count, self._last = len(self._efforts), now
-            seconds = max(self._begin + self._whole() - now, self._least(left))
-            words = f'compiled {count - len(left)} of {count} kernels, about {seconds:.0f} s left'
+            # no less than half of the largest one, which may be in work
+            share_left = max(self._efforts[each] for each in left) / 2 / self._whole()
+            rest = max(self._begin + whole - now, whole * share_left)
+            words = f'compiled {count - len(left)} of {count} kernels, about {rest:.0f} s left'
         self._tell(words, share)
 
     def _tell(self, words: str, share: float) -> None:
@@ -104,13 +118,9 @@ class CompilationProgress:
             self._listener.bar(share)
 
     def _whole(self) -> float:
-        """Return how long all of it takes [s]: no kernel is shared among processes."""
+        """Return the effort of the process that has most: no kernel is shared among them."""
         efforts = self._efforts.values()
-        return _PACE.time_of(max(sum(efforts) / self._processes, max(efforts)))
-
-    def _least(self, left: Collection[str]) -> float:
-        """Return how long the rest takes at least [s], if all of it is in work already."""
-        return _PACE.time_of(min(self._efforts[each] for each in left))
+        return max(sum(efforts) / self._processes, max(efforts))
 
 
 def in_words(count: int) -> str:

@@ -66,7 +66,7 @@ def test_the_time_left_is_that_of_the_kernels_that_were_compiled(clock):
     assert said == [
         'compiling 4 kernels for this machine; later starts find them',
         'compiled 1 of 4 kernels, about 12 s left',
-        'compiled 3 of 4 kernels, about 3 s left',  # what d alone takes
+        'compiled 3 of 4 kernels, about 2 s left',  # half of what d takes
         'compiling 2 kernels for this machine, about 2 s; later starts find them',  # those of f
     ]
     assert shares == pytest.approx([0.0, 1 / 3, 2 / 3, 5 / 6, 1.0, 0.0])
@@ -92,7 +92,7 @@ def test_the_start_of_numba_is_no_time_of_a_kernel(clock, monkeypatch):
         work = CompilationProgress({'a': 500, 'b': 40000}, processes=1)
         clock[0] = 8.0
         work.advance('a', 8.0, ['b'])
-    assert said[1:] == ['compiled 1 of 2 kernels, about 80 s left']
+    assert said[1:] == ['compiled 1 of 2 kernels, about 73 s left']
 
 
 def test_nothing_is_reported_where_nobody_asked(clock):
