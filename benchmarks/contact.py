@@ -21,7 +21,7 @@ import time
 
 import numpy as np
 import softrobot_dynamics as sd
-from softrobot_dynamics.compiling.addresses import NOTHING
+from softrobot_dynamics.compiling.addresses import EMPTY_ENTRY
 from softrobot_dynamics.errors import SimulationDivergedError
 from softrobot_dynamics.simulation.integrators.contract import register
 from softrobot_dynamics.simulation.integrators.exponential import ExponentialIntegrator
@@ -41,7 +41,7 @@ class ExplicitPenalty(ExponentialIntegrator):
     def prepare(self, model):
         """Make the steps without what solves for forces."""
         super().prepare(model)
-        self._work = self._work._replace(begin_contact=NOTHING, end_contact=NOTHING)
+        self._work = self._work._replace(begin_contact=EMPTY_ENTRY, end_contact=EMPTY_ENTRY)
         self.advance = self.bind(self.entry)
 
 

@@ -25,7 +25,7 @@ from softrobot_dynamics.loops.message_fields import SECOND, stamp_of
 from softrobot_dynamics.loops.realtime import ask_for_priority
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.messages import stamped
-from softrobot_dynamics.nodes.messaging.qos import NEWEST
+from softrobot_dynamics.nodes.messaging.qos import NEWEST_QOS
 from softrobot_dynamics.nodes.messaging.transport import choose_transport
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
@@ -53,7 +53,7 @@ class StateDriver:
         self, node, topic, names, rate, late=0.0, velocities='measured', wrap=False,
         shuffle=False, extra=(), clock=0.0,
     ):  # fmt: skip
-        self._publish = node.create_publisher(JointState, topic, NEWEST).publish
+        self._publish = node.create_publisher(JointState, topic, NEWEST_QOS).publish
         self._names, self._rate, self._late = names, rate, late
         self._velocities, self._wrap, self._shuffle = velocities, wrap, shuffle
         self._extra, self._clock = list(extra), round(clock * SECOND)
@@ -120,7 +120,7 @@ class CommandDriver(threading.Thread):
 
     def __init__(self, node, hand_on, topic, names, kind='joint_state', unit=1.0):
         super().__init__(daemon=True)
-        self._inbox = Inbox(node, KINDS[kind], topic, NEWEST, len(names))
+        self._inbox = Inbox(node, KINDS[kind], topic, NEWEST_QOS, len(names))
         self._names, self._kind, self._unit, self._hand_on = names, kind, unit, hand_on
         self.topic = topic
 
@@ -146,7 +146,7 @@ class Drives:
     """Puts the commands of all drivers together for the robot."""
 
     def __init__(self, node, actuators, topics):
-        self._publish = node.create_publisher(JointState, 'raw_commands', NEWEST).publish
+        self._publish = node.create_publisher(JointState, 'raw_commands', NEWEST_QOS).publish
         self._actuators, self._topics = actuators, set(topics)
         self._told, self._fresh, self._stamp = {}, set(), 0
         self._lock = threading.Lock()
@@ -195,7 +195,7 @@ def main():
     drives = Drives(node, actuators, [own['topic'] for own in given['commands']])
     for own in given['commands']:
         CommandDriver(node, drives.take, **own).start()
-    inbox = Inbox(node, JointState, 'raw_states', NEWEST, given['size'])
+    inbox = Inbox(node, JointState, 'raw_states', NEWEST_QOS, given['size'])
     threading.Thread(target=hear, args=(inbox, list(states.values()), drives), daemon=True).start()
     print('ready', flush=True)
     for line in sys.stdin:

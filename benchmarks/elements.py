@@ -89,14 +89,16 @@ def _bases(mesh, element):
 
     mesh = MeshTet(mesh.points.T.copy(), mesh.tetrahedra.T.copy())
     reference = Mesh(np.vstack([np.zeros(3), np.eye(3)]), np.arange(4)[None])
-    rules = map(reference.quadrature, (assembly.STRAIN_ORDER, assembly.MASS_ORDER))
+    rules = map(
+        reference.quadrature, (assembly.STIFFNESS_QUADRATURE_ORDER, assembly.MASS_QUADRATURE_ORDER)
+    )
     return [Basis(mesh, element, quadrature=(x.T.copy(), w)) for x, w in rules]
 
 
 def measure(way, cells):
     """Print the seconds of the import and of the matrices, megabytes, and what they do."""
     mesh = box(cells)
-    Elements(mesh).quadrature(assembly.MASS_ORDER)  # imports what both need
+    Elements(mesh).quadrature(assembly.MASS_QUADRATURE_ORDER)  # imports what both need
     memory, start = _peak(), time.process_time()
     if way != 'package':
         __import__('skfem')

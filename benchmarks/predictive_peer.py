@@ -20,7 +20,7 @@ from predictive_euler import euler_iteration
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.controllers.predictive.horizon import allocate_horizon, COST, DONE
-from softrobot_dynamics.controllers.predictive.implicit_step import make_step, TOLERANCE
+from softrobot_dynamics.controllers.predictive.implicit_step import make_step, NEWTON_TOLERANCE
 from softrobot_dynamics.controllers.predictive.iteration import iteration
 from softrobot_dynamics.controllers.predictive.stage_cost import state_cost
 
@@ -88,7 +88,7 @@ def with_our_steps(ours):
         def _go(self, x, u, differentiate):
             own.steps.A[self.k], end = 0.0, np.zeros(2 * n)
             start = np.ascontiguousarray(x[: 2 * n])
-            step(self.k, start, u.copy(), STEP, end, 1, 1, TOLERANCE)
+            step(self.k, start, u.copy(), STEP, end, 1, 1, NEWTON_TOLERANCE)
             return end, weigh(ours.body, self.k, end, STEP, int(differentiate))
 
         def calc(self, data, x, u=None):

@@ -22,7 +22,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.loops.message_fields import SECOND, stamp_of
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.messages import stamped
-from softrobot_dynamics.nodes.messaging.qos import NEWEST
+from softrobot_dynamics.nodes.messaging.qos import NEWEST_QOS
 from softrobot_dynamics.nodes.messaging.transport import choose_transport
 
 PERIOD, OLDEST = 0.001, 0.05  # [s] of the loop; after which a state is too old to be answered
@@ -83,8 +83,8 @@ class Proxy(threading.Thread):
 
     def __init__(self, node, seed):
         super().__init__(daemon=True)
-        self._inbox = Inbox(node, JointState, 'raw_states', NEWEST)
-        self._publish = node.create_publisher(JointState, 'joint_states', NEWEST).publish
+        self._inbox = Inbox(node, JointState, 'raw_states', NEWEST_QOS)
+        self._publish = node.create_publisher(JointState, 'joint_states', NEWEST_QOS).publish
         self._random, self._kept = random.Random(seed), deque()
         self._fault, self._turn = None, 0
         self.bad = set()  # stamps of spoiled states

@@ -37,7 +37,7 @@ from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.loops.realtime import ask_for_priority, now, PRIORITY, without_priority
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
-from softrobot_dynamics.nodes.messaging.qos import NEWEST
+from softrobot_dynamics.nodes.messaging.qos import NEWEST_QOS
 from softrobot_dynamics.nodes.messaging.transport import choose_transport
 from std_srvs.srv import SetBool, Trigger
 
@@ -59,7 +59,7 @@ class Watch(threading.Thread):
 
     def __init__(self, node):
         super().__init__(daemon=True)
-        self._inbox = Inbox(node, JointState, 'joint_commands', NEWEST)
+        self._inbox = Inbox(node, JointState, 'joint_commands', NEWEST_QOS)
         self.safe, self.since = None, 0  # since when [ns] they are what they are
         self._moments = deque(maxlen=5000)  # of safe commands [ns]
 

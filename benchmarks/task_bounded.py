@@ -30,7 +30,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.configuration.build import law_of, reference_of
 from softrobot_dynamics.configuration.parameter_files import controller_values
-from softrobot_dynamics.configuration.parts import RAMP
+from softrobot_dynamics.configuration.parts import RAMP_TIME
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.references.piecewise import sample
 from softrobot_dynamics.references.rotations import turned
@@ -128,7 +128,7 @@ def run(name, case, seed, options):
         given['wrenches'] = lambda t: push if 5.0 <= t < 5.2 else None
     if case in LED:
         lead(law, orders_of(model, case, tip, seconds, seed))
-    start = sd.Start(ramp=values[RAMP])
+    start = sd.Start(ramp=values[RAMP_TIME])
     found = sd.closed_loop(
         model, law, reference, seconds, start=start, plant=sd.Plant(plant, **given),
         progress=lambda *_: None,

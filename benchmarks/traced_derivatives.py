@@ -110,10 +110,13 @@ def moved_points():
     x, P = Inputs(), points
     x1, x2, m = x.row('places', 0), x.row('places', 1), x.row('mass', 0)
     axes = x.vector('G', backbone.AXES), x.vector('G', backbone.AXES + 3)
-    s, spun = x.vector('G', backbone.SPIN), x.vector('G', backbone.SPUN)
-    o, speed = x.vector('G', backbone.PLACE), x.vector('G', backbone.SPEED)
-    pushed = x.vector('G', backbone.PUSHED)
-    f, f1, f2 = (x.row('U', r) for r in (0, dilation.RATES, dilation.PUSH))
+    s, spun = (
+        x.vector('G', backbone.ANGULAR_VELOCITY),
+        x.vector('G', backbone.ANGULAR_ACCELERATION),
+    )
+    o, speed = x.vector('G', backbone.ORIGIN_ROW), x.vector('G', backbone.LINEAR_VELOCITY)
+    pushed = x.vector('G', backbone.LINEAR_ACCELERATION)
+    f, f1, f2 = (x.row('U', r) for r in (0, dilation.RATES, dilation.ACCELERATION))
     w = tuple(x.number(f'motion[{i}]') for i in range(3))
     turned = [(axis, tuple(cross(s, axis))) for axis in axes]
     by_time = seeds(*turned, (s, spun), (o, speed), (speed, pushed), (f, f1), (f1, f2))
@@ -138,11 +141,13 @@ def moved_points():
 def moved_columns():
     """Return ``_place_column`` and ``_move_column``: J = c + eta x u + g e, g = phi df/dz."""
     x, P, dilated = Inputs(), points, 'share * phi[k] * dilated[{} + k]'
-    g, g1, g2 = (x.number(dilated.format(r * BLOCK)) for r in (0, dilation.RATES, dilation.PUSH))
+    g, g1, g2 = (
+        x.number(dilated.format(r * BLOCK)) for r in (0, dilation.RATES, dilation.ACCELERATION)
+    )
     e, e1, e2 = (x.vector('S', P.ARM + 3 * i) for i in range(3))
     u, u1, u2 = (x.vector('S', P.LEVER + 3 * i) for i in range(3))
-    h, h1, h2 = (x.vector('own', backbone.TURNING + 3 * i) for i in range(3))
-    c, c1, c2 = (x.vector('own', backbone.MOVING + 3 * i) for i in range(3))
+    h, h1, h2 = (x.vector('own', backbone.ETA + 3 * i) for i in range(3))
+    c, c1, c2 = (x.vector('own', backbone.ORIGIN_DERIVATIVE + 3 * i) for i in range(3))
     force, m = x.vector('S', P.FORCE), x.row('mass', 0)
     by_time = seeds(
         *((e, e1), (e1, e2), (u, u1), (u1, u2), (h, h1), (h1, h2), (c, c1), (c1, c2)),

@@ -15,16 +15,16 @@ from pathlib import Path
 from reprlib import Repr
 from typing import NamedTuple
 
-_VALUE = 120  # characters of a value in an error's text
-_NAME = 120  # and of a name or a path
-_TEXT = 240  # and of a longer text
-_LINES = 50  # problems that are written out
-_LOGGED = 300  # characters of a line of a log
+_MAX_VALUE_LENGTH = 120  # characters of a value in an error's text
+_MAX_NAME_LENGTH = 120  # also of a path
+_MAX_TEXT_LENGTH = 240  # of a longer text
+_MAX_PROBLEMS = 50  # that are written out
+_MAX_LOG_LINE = 300  # characters
 
-_SHORT = Repr()
-_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 60
-_SHORT.maxlevel = 3  # aliases make of a few lines of YAML what has no end
-_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = 8
+_SHORT_REPR = Repr()
+_SHORT_REPR.maxstring = _SHORT_REPR.maxother = _SHORT_REPR.maxlong = 60
+_SHORT_REPR.maxlevel = 3  # aliases make of a few lines of YAML what has no end
+_SHORT_REPR.maxlist = _SHORT_REPR.maxtuple = _SHORT_REPR.maxdict = 8
 
 
 class _Missing:
@@ -44,12 +44,12 @@ def shown(value: object) -> str:
     """Return `value` in few characters, arrays and their scalars as plain numbers."""
     try:
         plain = value.tolist() if hasattr(value, 'tolist') else value
-        return shortened(_SHORT.repr(plain), _VALUE)
+        return shortened(_SHORT_REPR.repr(plain), _MAX_VALUE_LENGTH)
     except ValueError:  # Python writes no whole number of more than 4300 digits
         return f'a {type(value).__name__} too long to be written'
 
 
-def shortened(words: str, most: int = _TEXT) -> str:
+def shortened(words: str, most: int = _MAX_TEXT_LENGTH) -> str:
     """Return a text of at most ``most`` characters, its middle left out where it has more."""
     if len(words) <= most:
         return words
@@ -58,7 +58,7 @@ def shortened(words: str, most: int = _TEXT) -> str:
     return f'{words[: most - len(gap) - end]}{gap}{words[len(words) - end :]}'
 
 
-def one_line(words: object, most: int = _NAME) -> str:
+def one_line(words: object, most: int = _MAX_NAME_LENGTH) -> str:
     """Return a name, a path or a text on one line of at most ``most`` characters."""
     text = shortened(str(words), most)
     return shortened(''.join(c if c.isprintable() else repr(c)[1:-1] for c in text), most)
@@ -70,7 +70,7 @@ def closest(name: object, known: Iterable[object], likeness: float = 0.6) -> str
 
     The one name that continues `name`, of three letters or more, is most like it.
     """
-    text, names = str(name)[:_NAME], [str(k) for k in known]
+    text, names = str(name)[:_MAX_NAME_LENGTH], [str(k) for k in known]
     longer = [each for each in names if each.startswith(text)] if len(text) > 2 else []
     near = longer if len(longer) == 1 else get_close_matches(text, names, 1, likeness)
     return f' (did you mean {one_line(near[0])}?)' if near else ''
@@ -92,7 +92,7 @@ class SoftRobotError(Exception):
 
     def in_one_line(self) -> str:
         """Return the text of the error on one line, as a log has it."""
-        return one_line(self, _LOGGED)
+        return one_line(self, _MAX_LOG_LINE)
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         names = getattr(self, '__dataclass_fields__', ())
@@ -123,12 +123,13 @@ class DescriptionError(SoftRobotError):
 
     def __str__(self) -> str:
         count = len(self.problems)
-        head = f'{one_line(self.source, _TEXT)}: {count} problem{"s" if count != 1 else ""}'
-        lines = [f'  {problem}' for problem in self.problems[:_LINES]]
-        more = [f'  ... and {count - _LINES} more'] if count > _LINES else []
+        source, plural = one_line(self.source, _MAX_TEXT_LENGTH), 's' if count != 1 else ''
+        head = f'{source}: {count} problem{plural}'
+        lines = [f'  {problem}' for problem in self.problems[:_MAX_PROBLEMS]]
+        more = [f'  ... and {count - _MAX_PROBLEMS} more'] if count > _MAX_PROBLEMS else []
         return '\n'.join([head, *lines, *more])
 
-    def in_one_line(self, most: int = _LOGGED) -> str:
+    def in_one_line(self, most: int = _MAX_LOG_LINE) -> str:
         """Return source and problems on one line, as a log has it: as many as ``most`` hold."""
         head = f'{one_line(self.source)}: '
         text, left = f'{head}{self.problems[0] if self.problems else ""}', len(self.problems) - 1
@@ -151,7 +152,7 @@ class UnknownNameError(SoftRobotError):
         self.known = tuple(self.known)
 
     def __str__(self) -> str:
-        known = one_line(', '.join(map(str, self.known)), _TEXT) or 'none'
+        known = one_line(', '.join(map(str, self.known)), _MAX_TEXT_LENGTH) or 'none'
         return (
             f'unknown {self.kind} {shown(self.name)}{closest(self.name, self.known)};'
             f' known: {known}'
@@ -378,4 +379,4 @@ class MeshError(SoftRobotError):
     def __str__(self) -> str:
         first = ', '.join(map(str, self.elements[:5])) + (', ...' if self.elements[5:] else '')
         rows = f' (elements {first})' if first else ''
-        return f'mesh {one_line(self.source, _TEXT)}: {shortened(self.reason)}{rows}'
+        return f'mesh {one_line(self.source, _MAX_TEXT_LENGTH)}: {shortened(self.reason)}{rows}'

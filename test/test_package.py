@@ -18,7 +18,7 @@ import zipfile
 
 import pytest
 import softrobot_dynamics as sd
-from softrobot_dynamics.compiling.numba_versions import TESTED
+from softrobot_dynamics.compiling.numba_versions import TESTED_VERSIONS
 import yaml
 
 ROOT = Path(__file__).parents[1]
@@ -227,7 +227,7 @@ def test_the_oldest_version_required_was_run(package):
 
 def test_the_range_of_numba_is_named_and_its_newest_was_run():
     """The README names the range of numba of `numba_versions`, and its newest is in the table."""
-    first, too_new = TESTED
+    first, too_new = TESTED_VERSIONS
     last = max(_numbers(row['numba']) for row in _platforms())[:2]
     assert last == (too_new[0], too_new[1] - 1)
     readme = (ROOT / 'README.md').read_text(encoding='utf-8')

@@ -9,8 +9,8 @@ from softrobot_dynamics.compiling.addresses import run_three
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
-from softrobot_dynamics.controllers.sampled_data.command import HeldCommand, SINCE
-from softrobot_dynamics.controllers.sampled_data.linearisation_schedule import CYCLE
+from softrobot_dynamics.controllers.sampled_data.command import HeldCommand, LINEARISING
+from softrobot_dynamics.controllers.sampled_data.linearisation_schedule import CYCLE_SHARES
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from timing import in_turns, python_loop, spread
 
@@ -60,22 +60,23 @@ def _times(model):
     working, resting = HeldCommand(model, PERIOD), HeldCommand(model, PERIOD)
     for held in (working, resting):
         held.begin(q, qd, u)
-    resting.clock[SINCE] = NEVER  # the next linearisation
+    resting.clock[LINEARISING] = NEVER  # the next linearisation
     law = PartialFeedbackLinearization(model, period=PERIOD)
     law.start(q, qd, 0.0)
     program, forward = cached(go_on), Differentiator(model).forward
     found = in_turns({
-        'working': (lambda cycles: program(working.entry, q, qd, u, cycles * CYCLE), 1),
-        'resting': (lambda cycles: program(resting.entry, q, qd, u, cycles * CYCLE), 1),
+        'working': (lambda cycles: program(working.entry, q, qd, u, cycles * CYCLE_SHARES), 1),
+        'resting': (lambda cycles: program(resting.entry, q, qd, u, cycles * CYCLE_SHARES), 1),
         'tick': python_loop(law.compute, 0.0, q, qd),
         'forward': python_loop(forward, q, qd, u),
     })  # fmt: skip
-    assert resting.clock[SINCE] == NEVER > working.clock[SINCE] > CYCLE  # as was meant
+    # as was meant
+    assert resting.clock[LINEARISING] == NEVER > working.clock[LINEARISING] > CYCLE_SHARES
     longest = _longest(working, q, qd, u) - _longest(resting, q, qd, u)
     return {
         'longest': longest,
         'response': found['working'] - found['resting'],
-        'following': found['resting'] / CYCLE,
+        'following': found['resting'] / CYCLE_SHARES,
         'tick': found['tick'],
         'forward': found['forward'],
     }
@@ -83,9 +84,9 @@ def _times(model):
 
 def _longest(held, q, qd, u):
     """Return the time [s] of the longest of the ticks of a cycle, each the median of many."""
-    times = np.empty((CYCLES, CYCLE))
+    times = np.empty((CYCLES, CYCLE_SHARES))
     for row in times:
-        for k in range(CYCLE):
+        for k in range(CYCLE_SHARES):
             start = time.perf_counter()
             held.advance(q, qd, u)
             row[k] = time.perf_counter() - start
@@ -94,7 +95,7 @@ def _longest(held, q, qd, u):
 
 def report(page, runs):
     """Write the section."""
-    page.text(_WORDS.format(cycle=CYCLE))
+    page.text(_WORDS.format(cycle=CYCLE_SHARES))
     calls = 'response', 'longest', 'following', 'tick', 'forward'
     rows = [
         [f'`{name}`'] + [spread(runs, name, call).text(1e-6) for call in calls] for name in ROBOTS

@@ -32,7 +32,7 @@ from softrobot_dynamics.schema.fields import (
 )
 from softrobot_dynamics.schema.parsing import Problems
 
-_NUMPY = cast(Math, np)  # for numbers and arrays; only its cos and sin are called
+_NUMPY = cast(Math, np)  # of plain numbers and arrays; only its cos and sin are called
 
 
 @dataclass(frozen=True)

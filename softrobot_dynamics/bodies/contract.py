@@ -15,7 +15,7 @@ from softrobot_dynamics.annotations import FrameFormula, Math, Matrix, Value, Va
 from softrobot_dynamics.bodies import tracing
 from softrobot_dynamics.bodies.frames import frame_of_points
 from softrobot_dynamics.bodies.released_strains import Released
-from softrobot_dynamics.bodies.skins import circle, NOTHING, Surface, tube
+from softrobot_dynamics.bodies.skins import circle, EMPTY_SURFACE, Surface, tube
 from softrobot_dynamics.compiling.cache import load_module
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.errors import ArgumentError
@@ -31,7 +31,7 @@ register = BODIES.register
 
 PlaneCurve: TypeAlias = Callable[[Vector], Matrix]
 
-_DIFFERENCE, _AXES = 1e-6, np.eye(3)  # step of central differences [size of the body]
+_DIFFERENCE_STEP, _AXES = 1e-6, np.eye(3)  # step of central differences [size of the body]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Body:
         by central differences.
         """
         points = self.material_points()[0]
-        step = _DIFFERENCE * np.abs(points).max()
+        step = _DIFFERENCE_STEP * np.abs(points).max()
         with np.errstate(all='ignore'):
             columns = [
                 self._moved(points + e, q) - self._moved(points - e, q) for e in step * _AXES
@@ -157,7 +157,7 @@ class Body:
 
     def skin(self) -> Surface:
         """Return the material points and triangles of its surface; none without sections."""
-        return tube(self) if self.section_path else NOTHING
+        return tube(self) if self.section_path else EMPTY_SURFACE
 
     def tip_frame(self, q: Values, math: Math) -> FrameFormula:
         """

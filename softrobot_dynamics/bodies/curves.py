@@ -14,8 +14,8 @@ from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.kernels.quadrature import composite
 
-LARGEST = 64  # points of a Gauss rule; to find those of larger ones takes long
-PROBES = 6  # places along a curve where its stretch is looked at
+MAX_RULE_POINTS = 64  # points of one Gauss rule; larger rules take long to compute
+PROBE_COUNT = 6  # places along a curve where its stretch is evaluated
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,15 +82,15 @@ class Curve:
         return np.column_stack([self._places(sigma), sigma * self.body.length])
 
     def _probed(self) -> Vector:
-        """Return the s/L (PROBES,) of probes."""
+        """Return the s/L (PROBE_COUNT,) of probes."""
         start, end = self.span
-        return start + (end - start) * 0.5 * (1.0 - np.cos(np.linspace(0.0, np.pi, PROBES)))
+        return start + (end - start) * 0.5 * (1.0 - np.cos(np.linspace(0.0, np.pi, PROBE_COUNT)))
 
     def _each(self, doublings: int) -> tuple[int, int]:
         """Return how many parts each piece is cut into, and the points of each part."""
         least = self.body.fibre_count(len(self.pieces) - 1)
         wanted = least << doublings
-        cuts = -(-wanted // max(least, LARGEST))
+        cuts = -(-wanted // max(least, MAX_RULE_POINTS))
         return cuts, -(-wanted // cuts)
 
     def _rule(self, doublings: int) -> tuple[Matrix, Matrix, Vector]:

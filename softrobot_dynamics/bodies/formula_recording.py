@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Math, Matrix, Value, Values, Vector
 from softrobot_dynamics.bodies.frames import frame_of_points
 from softrobot_dynamics.errors import ArgumentError, closest
-from softrobot_dynamics.schema.fields import NAME
+from softrobot_dynamics.schema.fields import NAME_PATTERN
 from softrobot_dynamics.tracing import graph, traversal
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 from softrobot_dynamics.tracing.differentiate import kinematic_derivatives, tangent
@@ -22,11 +22,11 @@ from softrobot_dynamics.tracing.graph import Node, Symbol, SYMBOLIC
 FUNCTIONS = tuple(name for name in dir(SYMBOLIC) if name[0] != '_' and name != 'number')
 """Functions that the argument ``math`` of a formula offers."""
 
-FORMULA = (
+EXPECTED_FORMULA = (
     'a formula of +, -, *, /, ** and functions of its argument math, without branches on what it'
     ' is given'
 )
-NEAR = 0.01  # where a tip frame is tried, in units of the coordinates
+PROBE_SIZE = 0.01  # [units of the coordinates] where a tip frame is tried
 
 
 def valued(kind: str, values: Iterable[Any]) -> dict[Symbol, Any]:
@@ -47,9 +47,9 @@ class Recorder:
     def names(self, argument: str, value: object) -> tuple[str, ...]:
         """Return a tuple of different names, at least one."""
         names = (value,) if isinstance(value, str) else tuple(cast(Iterable[str], value))
-        good = [isinstance(name, str) and NAME.fullmatch(name) for name in names]
+        good = [isinstance(name, str) and NAME_PATTERN.fullmatch(name) for name in names]
         if not names or not all(good) or len(set(names)) < len(names):
-            raise self.wrong(argument, value, f'different names matching {NAME.pattern}')
+            raise self.wrong(argument, value, f'different names matching {NAME_PATTERN.pattern}')
         return names
 
     def count(self, argument: str, value: object) -> int:
@@ -151,7 +151,7 @@ class Recorder:
             nodes = self.formula(argument, value, (q,), (9, 3))
         else:
             nodes = self._frame_of_points(argument, value, place, q)
-        for size in (0.0, NEAR):
+        for size in (0.0, PROBE_SIZE):
             given = valued('q', size * np.cos(np.arange(len(q))))
             numbers = np.array(_evaluate(nodes, given), dtype=np.float64)
             R = numbers[:9].reshape(3, 3)
@@ -182,7 +182,9 @@ class Recorder:
         if isinstance(error, AttributeError) and getattr(error, 'obj', None) is SYMBOLIC:
             known = f'one of {", ".join(FUNCTIONS)}{closest(error.name, FUNCTIONS)}'
             return self.wrong(argument, f'math.{error.name}', known)
-        return self.wrong(argument, function, f'{FORMULA} ({type(error).__name__}: {error})')
+        return self.wrong(
+            argument, function, f'{EXPECTED_FORMULA} ({type(error).__name__}: {error})'
+        )
 
 
 def _constants(values: Iterable[float]) -> list[Node]:

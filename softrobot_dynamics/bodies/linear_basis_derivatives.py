@@ -18,13 +18,13 @@ from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.kernels.point_frames import frame_derivatives
 from softrobot_dynamics.kernels.reductions import dot
 
-FIELDS = 18  # B and C
+FIELD_ROWS = 18  # of B and C
 
 
 @kernel
 def derivatives_scratch(n):
     """Scratch of :func:`linear_derivatives` [numbers]."""
-    return 39 * (n + 1) + FIELDS
+    return 39 * (n + 1) + FIELD_ROWS
 
 
 @kernel

@@ -13,7 +13,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.errors import ArgumentError, MeshError
 
-FLATTEST = 1e-8  # volume relative to a regular element on the longest edge: less is flat
+MIN_RELATIVE_VOLUME = 1e-8  # of a regular element on the longest edge; with less it is flat
 
 _EDGES = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
 
@@ -97,7 +97,7 @@ def _check(mesh: Mesh) -> None:
     corners = points[tetrahedra]
     longest = np.max([np.sum((corners[:, a] - corners[:, b]) ** 2, -1) for a, b in _EDGES], axis=0)
     shape = _volumes(points, tetrahedra) * 6.0 * np.sqrt(2.0) / np.maximum(longest, 1e-300) ** 1.5
-    for wrong, kind in ((np.abs(shape) < FLATTEST, 'flat'), (shape < 0.0, 'inverted')):
+    for wrong, kind in ((np.abs(shape) < MIN_RELATIVE_VOLUME, 'flat'), (shape < 0.0, 'inverted')):
         if wrong.any():
             elements = tuple(int(i) for i in np.flatnonzero(wrong))
             raise MeshError(mesh.source, f'{len(elements)} of {len(shape)} {kind}', elements)

@@ -18,9 +18,10 @@ from softrobot_dynamics.bodies.released_strains import (
 from softrobot_dynamics.bodies.section_body import SectionBody
 from softrobot_dynamics.kernels.quadrature import gauss_legendre, rod_points
 from softrobot_dynamics.schema.fields import flag, integer, number, profile
-from softrobot_dynamics.tracing.emit import SERIES_LIMIT
+from softrobot_dynamics.tracing.emit import MAX_SERIES_ARGUMENT
 
-_OWN = {'kappa_x': (1, -1.0), 'kappa_y': (0, 1.0), 'gamma_z': (2, 1.0)}
+# strain: (coordinate, sign)
+_COORDINATE_STRAINS = {'kappa_x': (1, -1.0), 'kappa_y': (0, 1.0), 'gamma_z': (2, 1.0)}
 """Strains: the coordinate of each, and the sign with which it is divided by the length."""
 
 
@@ -74,7 +75,9 @@ class PiecewiseConstantCurvature(SectionBody):
         """Return in words why it cannot be bent or shortened that far, q (n,), or None."""
         if not q[2] > -self.length:
             return f'an elongation above {-self.length:.4g} m, not {q[2]:.4g}'
-        largest = math.sqrt(SERIES_LIMIT) * self.length / self.material_points()[0][:, 2].max()
+        largest = (
+            math.sqrt(MAX_SERIES_ARGUMENT) * self.length / self.material_points()[0][:, 2].max()
+        )
         bend = math.hypot(q[0], q[1])
         return None if bend <= largest else f'a bend of at most {largest:.3g} rad, not {bend:.3g}'
 
@@ -84,12 +87,12 @@ class PiecewiseConstantCurvature(SectionBody):
 
     def finer(self) -> dict[str, Any]:
         """Return a rod whose curvatures and stretch are parabolas along it."""
-        finer: dict[str, Any] = self.with_strains(dict.fromkeys(_OWN, 2)).body
+        finer: dict[str, Any] = self.with_strains(dict.fromkeys(_COORDINATE_STRAINS, 2)).body
         return finer
 
     def omitted_strains(self) -> tuple[str, ...]:
         """See :class:`Body`."""
-        return tuple(name for name in STRAINS if name not in _OWN)
+        return tuple(name for name in STRAINS if name not in _COORDINATE_STRAINS)
 
     def with_strains(self, orders: Mapping[str, int]) -> Released:
         """See :class:`Body`."""
@@ -97,7 +100,10 @@ class PiecewiseConstantCurvature(SectionBody):
                 'section_inertia', 'quadrature')  # fmt: skip
         fields = {name: getattr(self, name) for name in same}
         fields['section'] = {'type': 'circular', 'radius': list(self.radius)}
-        own = {name: OwnCoordinate(i, sign / self.length) for name, (i, sign) in _OWN.items()}
+        own = {
+            name: OwnCoordinate(i, sign / self.length)
+            for name, (i, sign) in _COORDINATE_STRAINS.items()
+        }
         return as_cosserat(fields, own, orders)
 
     def _frame(self, s: Value, q: Values, math: Math) -> FrameFormula:

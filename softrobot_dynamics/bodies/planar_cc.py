@@ -21,7 +21,7 @@ from softrobot_dynamics.kernels.functions import stumpff_doubled, stumpff_family
 from softrobot_dynamics.kernels.quadrature import gauss_legendre, rod_points
 from softrobot_dynamics.schema.fields import flag, integer, number
 
-_NODES = 16  # of Gauss, for derivatives
+_GAUSS_NODES = 16  # for derivatives
 
 
 @register('planar_cc')
@@ -110,7 +110,7 @@ class PlanarConstantCurvature(SectionBody):
         At two turns 1e-10 are left, beyond 16 rad nothing. Two points stand for a section: what it
         has across the plane moves with the joint frame only.
         """
-        s, weights = gauss_legendre(_NODES, 0.0, self.length)
+        s, weights = gauss_legendre(_GAUSS_NODES, 0.0, self.length)
         mass, x = 0.5 * self.density * np.pi * self.radius**2 * weights, 0.5 * self.radius
         column = np.column_stack([np.full_like(s, x * self.section_inertia), 0.0 * s, s])
         points = np.vstack([column, column * [-1.0, 1.0, 1.0]])

@@ -22,7 +22,7 @@ from softrobot_dynamics.bodies.section_body import SectionBody
 from softrobot_dynamics.errors import Problem
 from softrobot_dynamics.kernels.quadrature import cylinder_points, rod_points
 from softrobot_dynamics.materials.contract import determinant, Material, MATERIALS
-from softrobot_dynamics.schema.fields import integer, member, NAME, number, profile
+from softrobot_dynamics.schema.fields import integer, member, NAME_PATTERN, number, profile
 from softrobot_dynamics.schema.parsing import custom, join, Problems, reader
 
 _FACTOR = re.compile(r'([xys])(?:\^([1-9][0-9]?))?')
@@ -62,8 +62,8 @@ class _Notation:
             problems.append(Problem(path, value, self.expected))
             return None
         for name in value:
-            if not isinstance(name, str) or not NAME.fullmatch(name):
-                problems.append(Problem(path, name, f'names matching {NAME.pattern}'))
+            if not isinstance(name, str) or not NAME_PATTERN.fullmatch(name):
+                problems.append(Problem(path, name, f'names matching {NAME_PATTERN.pattern}'))
         return tuple(
             (name, self._components(given, join(path, name), problems))
             for name, given in value.items()

@@ -11,8 +11,8 @@ from softrobot_dynamics.annotations import Integers, Matrix
 from softrobot_dynamics.bodies.meshes import Mesh, read_mesh
 from softrobot_dynamics.errors import MeshError
 
-SIDES, RINGS = 24, 20  # of a tube
-_FACES = np.array([[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]])  # of a tetrahedron, outwards
+TUBE_SIDES, TUBE_RINGS = 24, 20  # of a tube
+_TETRAHEDRON_FACES = np.array([[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]])  # outwards
 
 
 class Surface(NamedTuple):
@@ -22,7 +22,7 @@ class Surface(NamedTuple):
     triangles: Integers  # (T, 3), rows of points
 
 
-NOTHING = Surface(np.empty((0, 3)), np.empty((0, 3), dtype=int))
+EMPTY_SURFACE = Surface(np.empty((0, 3)), np.empty((0, 3), dtype=int))
 
 
 class _SectionedBody(Protocol):
@@ -37,14 +37,14 @@ class _SectionedBody(Protocol):
 
 
 def circle(radius: float) -> Matrix:
-    """Return points (SIDES, 2) [m] on a circle, from x to y."""
-    angles = np.linspace(0.0, 2.0 * np.pi, SIDES, endpoint=False)
+    """Return points (TUBE_SIDES, 2) [m] on a circle, from x to y."""
+    angles = np.linspace(0.0, 2.0 * np.pi, TUBE_SIDES, endpoint=False)
     return radius * np.column_stack([np.cos(angles), np.sin(angles)])
 
 
 def tube(body: _SectionedBody) -> Surface:
     """Return the outlines of a body's sections, joined, and its ends, down to a hole if any."""
-    sigma = np.linspace(0.0, 1.0, RINGS)
+    sigma = np.linspace(0.0, 1.0, TUBE_RINGS)
     rings = [np.column_stack([p := body.outline(s), np.full(len(p), s * body.length)])
              for s in sigma]  # fmt: skip
     first, last = (_inner(ring, body.inner_radius) for ring in (rings[0], rings[-1]))
@@ -69,7 +69,7 @@ def joined(rings: list[Matrix]) -> Surface:
 
 def boundary(mesh: Mesh) -> Surface:
     """Return the faces of a mesh that one tetrahedron has alone."""
-    faces = mesh.tetrahedra[:, _FACES].reshape(-1, 3)
+    faces = mesh.tetrahedra[:, _TETRAHEDRON_FACES].reshape(-1, 3)
     _, first, count = np.unique(
         np.sort(faces, axis=1), axis=0, return_index=True, return_counts=True
     )

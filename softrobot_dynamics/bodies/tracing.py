@@ -56,7 +56,7 @@ def require_traceable(symbolic: BodyFormulas, body: type[BodyFormulas]) -> None:
             formula(symbolic)
         except (AttributeError, IndexError, TypeError, ValueError) as error:
             place = f'{name} of {body.type_name}'
-            raise ArgumentError(place, body, f'{_FORMULA} ({error})') from error
+            raise ArgumentError(place, body, f'{_EXPECTED_FORMULA} ({error})') from error
 
 
 @functools.cache
@@ -137,7 +137,7 @@ def _traced_energy(symbolic: BodyFormulas) -> Node | None:
 
 
 _FORMULAS = {'position': _traced_position, 'tip_frame': _traced_tip, 'energy': _traced_energy}
-_FORMULA = 'a formula of + - * / ** and functions of math, without branches'
+_EXPECTED_FORMULA = 'a formula of + - * / ** and functions of math, without branches'
 
 
 def _nodes(values: Values, count: int) -> list[Node]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.bodies.contract import Body
     from softrobot_dynamics.model.model import CompiledModel
 
-SHARES = 0.5, 0.25, 0.125  # of the limit of a command: the first that both models bear
+COMMAND_FRACTIONS = 0.5, 0.25, 0.125  # of the limit; the first that both models bear is compared
 
 
 class TipDeviation(NamedTuple):
@@ -95,7 +95,7 @@ def _loads(actuators: Sequence[NamedActuator]) -> Iterator[tuple[int, list[Vecto
     for k, entry in enumerate(actuators):
         limit = max(entry.actuator.limits, key=abs)
         if np.isfinite(limit):
-            yield k, [share * limit * np.eye(len(actuators))[k] for share in SHARES]
+            yield k, [share * limit * np.eye(len(actuators))[k] for share in COMMAND_FRACTIONS]
 
 
 def _apart(coarse: CompiledModel, fine: CompiledModel, tried: list[Vector]) -> Any:

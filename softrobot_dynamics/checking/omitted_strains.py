@@ -22,8 +22,8 @@ from softrobot_dynamics.identification.omitted_strains import (
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-SHARES = 1.0, 0.5, 0.25, 0.125  # of the limits: the first under which the robot rests
-MATTERS = 0.01  # of a rod's length: from where there is a question
+LIMIT_FRACTIONS = 1.0, 0.5, 0.25, 0.125  # the first under which the robot rests is taken
+MIN_SHIFT_RATIO = 0.01  # of a rod's length; from here on the check asks a question
 
 
 class WorstOmission(NamedTuple):
@@ -63,7 +63,7 @@ def _postures(
     still = np.clip(np.zeros(model.m), model.lower, model.upper)
     begin: Vector | None = None
     for group in [(), *_groups(model, released)] if released else []:
-        for share in SHARES if group else SHARES[:1]:
+        for share in LIMIT_FRACTIONS if group else LIMIT_FRACTIONS[:1]:
             command = still.copy()
             command[list(group)] = share * _limits(model)[list(group)]
             with suppress(SoftRobotError):
@@ -97,7 +97,7 @@ def _question(model: CompiledModel, omitted: Omitted, load: str, travel: float) 
     """Return the question to the author, '' if the shift is small beside the rod's length."""
     index = model.body_names.index(omitted.body)
     share = omitted.shift / float(model.description.modules[index].body.length)
-    if share < MATTERS:
+    if share < MIN_SHIFT_RATIO:
         return ''
     beside = f'{share:.0%} of its length, beside {1e3 * travel:.3g} mm that the load moves it'
     return advice(model.description, omitted, load, beside)

@@ -23,8 +23,8 @@ from softrobot_dynamics.configuration.state_topics import expected_delay
 from softrobot_dynamics.dynamics import inverse
 from softrobot_dynamics.dynamics.statics import Equilibrium, equilibrium
 from softrobot_dynamics.errors import SoftRobotError
-from softrobot_dynamics.loops.stability_check import OFF
-from softrobot_dynamics.model.length_quadrature import TOLERANCE as LENGTH
+from softrobot_dynamics.loops.stability_check import MODEL_UNCERTAINTY
+from softrobot_dynamics.model.length_quadrature import LENGTH_TOLERANCE as LENGTH
 from softrobot_dynamics.model.routes import has_friction
 from softrobot_dynamics.simulation.state_space import linearise
 from softrobot_dynamics.viewing.ranges import coordinate_ranges
@@ -35,11 +35,12 @@ if TYPE_CHECKING:
     from softrobot_dynamics.controllers.settings import Settings
     from softrobot_dynamics.model.model import CompiledModel
 
-SEED, STATES, SHARE = 0, 3, 0.5  # of the states: how many, how far of what bodies can do
-STEP = 1e-5  # of the difference that gives dM/dt, over the time that a range of q takes
-IDENTITY, DEFINITE, COARSE = 1e-9, 1e-6, 1e-3  # from where there is a question
-ROUGH = 0.05  # of a body's length: from where there is a question about its shapes
-CALLS = 300
+SEED, STATE_COUNT, STATE_FRACTION = 0, 3, 0.5  # random states, and how far of what bodies can do
+DIFFERENCE_STEP = 1e-5  # of dM/dt, over the time that a range of q takes
+# relative; beyond it the check asks a question
+MAX_IDENTITY_ERROR, MIN_EIGENVALUE_RATIO, MAX_QUADRATURE_ERROR = 1e-9, 1e-6, 1e-3
+MAX_SHAPE_ERROR = 0.05  # of a body's length; beyond it the check asks about its shapes
+TIMED_CALLS = 300
 
 
 class Finding(NamedTuple):
@@ -87,9 +88,9 @@ class _Robot:
         self._model, self._values, self._period = model, values, period
         rng = np.random.default_rng(SEED)
         span = coordinate_ranges(model, reach_of(model))
-        self._scale = SHARE * 0.5 * (span[:, 1] - span[:, 0])
+        self._scale = STATE_FRACTION * 0.5 * (span[:, 1] - span[:, 0])
         middle = 0.5 * (span[:, 0] + span[:, 1])
-        drawn = rng.uniform(-1.0, 1.0, (STATES, 3, model.n)) * self._scale
+        drawn = rng.uniform(-1.0, 1.0, (STATE_COUNT, 3, model.n)) * self._scale
         pace = model.scales.pace
         self._states = [(middle + q, pace * qd, pace**2 * qdd) for q, qd, qdd in drawn]
         self._u = np.clip(np.zeros(model.m), model.lower, model.upper)
@@ -98,7 +99,7 @@ class _Robot:
     def identities(self) -> Iterator[Finding]:
         """Yield the errors of identities that hold for any robot."""
         model, inert, power = self._model, 0.0, 0.0
-        units, step = model.scales.units, STEP / self._model.scales.pace
+        units, step = model.scales.units, DIFFERENCE_STEP / self._model.scales.pace
         for q, qd, qdd in self._states:
             h, M = inverse.mass_inertial_inverse_dynamics(model, q=q, qd=qd, qdd=0.0 * q)
             whole = inverse.inertial_inverse_dynamics(model, q=q, qd=qd, qdd=qdd)
@@ -106,7 +107,7 @@ class _Robot:
             twice = [self._twice_energy(q + s * step * qd, qd) for s in (1.0, -1.0)]
             rate = (twice[0] - twice[1]) / (4.0 * step)
             power = max(power, abs(qd @ h - rate) / max(np.abs(qd * h).sum(), 1e-300))
-        yield _above('M qdd + c equals inverse dynamics, relative', inert, '', IDENTITY)
+        yield _above('M qdd + c equals inverse dynamics, relative', inert, '', MAX_IDENTITY_ERROR)
         yield _above('power of c equals that of dM/dt / 2, relative', power, '', 1e-5)
 
     def _twice_energy(self, q: Vector, qd: Vector) -> float:
@@ -123,7 +124,11 @@ class _Robot:
             M = self._mass(q)
             own = np.sqrt(np.maximum(np.diag(M), 1e-300))
             worst = max(worst, float(np.linalg.cond(M / np.outer(own, own))))
-        words = 'can some coordinates hardly be told apart?' if worst > 1.0 / DEFINITE else ''
+        words = (
+            'can some coordinates hardly be told apart?'
+            if worst > 1.0 / MIN_EIGENVALUE_RATIO
+            else ''
+        )
         yield Finding('condition of M, scaled', worst, '', words)
 
     def quadrature(self) -> Iterator[Finding]:
@@ -134,7 +139,7 @@ class _Robot:
                 postures = np.array([q[own] for q, *_ in self._states])
                 finest = 2 * rule if isinstance(rule, int) else None
                 error = sd.quadrature_error(module.body, postures, finest=finest)
-                yield _above(f'quadrature error of {module.name}', error, '', COARSE)
+                yield _above(f'quadrature error of {module.name}', error, '', MAX_QUADRATURE_ERROR)
 
     def routes(self) -> Iterator[Finding]:
         """Yield the error of each length through a body, and of how routes that rub turn."""
@@ -145,7 +150,7 @@ class _Robot:
             yield _above(name, s.error, '', LENGTH)
         for s in model.route_plan.samplings if has_friction(model) else ():
             name = f'error of the turns of {names[s.actuator]} in {s.body}, {s.points} points'
-            yield _above(name, s.error, '', COARSE)
+            yield _above(name, s.error, '', MAX_QUADRATURE_ERROR)
 
     def orders(self) -> Iterator[Finding]:
         """Yield how far each body's tip rests from that of a finer model, see `tip_deviations`."""
@@ -154,7 +159,11 @@ class _Robot:
                 yield Finding(f'error of the order of {body}, beside {finer}', None, '', worst)
                 continue
             name = f'tip of {body} beside {finer}, worst under {worst}'
-            words = f'should be below {ROUGH:.0%} of its length' if error > ROUGH else ''
+            words = (
+                f'should be below {MAX_SHAPE_ERROR:.0%} of its length'
+                if error > MAX_SHAPE_ERROR
+                else ''
+            )
             yield Finding(name, 100.0 * error, '%', words)
 
     def omitted(self) -> Iterator[Finding]:
@@ -227,7 +236,10 @@ class _Robot:
         leads = bool(law.controlled_tip) and self._model.n > 3  # else the tip says where all are
         free = ', motions that leave the tip in place included' if leads else ''
         for given, phase in own if len(own) > 1 else [({}, free)]:
-            for words, off in (('', 0.0), (f', stiffness and damping {OFF:.0%} off', OFF)):
+            for words, off in (
+                ('', 0.0),
+                (f', stiffness and damping {MODEL_UNCERTAINTY:.0%} off', MODEL_UNCERTAINTY),
+            ):
                 yield phase + words, law.growth(self._q, self._u, settings, off, **given)
 
 
@@ -258,9 +270,9 @@ def _apart(a: Vector, b: Vector) -> float:
 
 
 def _times(call: Callable[[], object]) -> Vector:
-    """Return how long calls take (CALLS,) [s], after a few."""
-    found = np.empty(CALLS)
-    for k in range(-10, CALLS):
+    """Return how long calls take (TIMED_CALLS,) [s], after a few."""
+    found = np.empty(TIMED_CALLS)
+    for k in range(-10, TIMED_CALLS):
         began = time.perf_counter()
         call()
         found[k] = time.perf_counter() - began

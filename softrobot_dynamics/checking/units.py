@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
+from softrobot_dynamics.recursion.constants import TINY
 
 if TYPE_CHECKING:
     from softrobot_dynamics.bodies.contract import Body
@@ -21,7 +22,7 @@ class UsualRange(NamedTuple):
     unit: str
 
 
-USUAL = {
+USUAL_RANGES = {
     'young_modulus': UsualRange(1e3, 1e12, 'Pa'),
     'shear_modulus': UsualRange(300.0, 5e11, 'Pa'),
     'density': UsualRange(50.0, 25e3, 'kg/m^3'),
@@ -34,15 +35,15 @@ USUAL = {
 """Of the fields of bodies and their materials."""
 
 
-OUTSIDE = 2.0  # times as far off the axis as the section reaches
-SECTIONS, TINY = 33, 1e-300  # where that is looked at; [m]
+MAX_OFFSET_RATIO = 2.0  # of the section's reach, for a tendon's distance from the axis
+SECTION_COUNT = 33  # places where that is evaluated
 
 
 def questions(robot: RobotDescription) -> Iterator[str]:
     """Yield, in words, each number of a RobotDescription that is not as it usually is."""
     for module in robot.modules:
         for owner in (module.body, getattr(module.body, 'material', None)):
-            for name, usual in USUAL.items():
+            for name, usual in USUAL_RANGES.items():
                 for value in _numbers(getattr(owner, name, None)):
                     if not usual.low <= value <= usual.high:
                         yield (
@@ -71,11 +72,11 @@ def _offsets(robot: RobotDescription) -> Iterator[str]:
 
 def _outside(passage: Any, body: Body) -> tuple[float, float] | None:
     """Return how far [m] a curve is off the axis and the section reaches, where it is worst."""
-    sigma = np.linspace(passage.span[0], passage.span[1], SECTIONS)
+    sigma = np.linspace(passage.span[0], passage.span[1], SECTION_COUNT)
     off = np.hypot(*np.broadcast_arrays(*passage.offset.at(sigma), sigma)[:2])
     reach = np.array([np.linalg.norm(body.outline(s), axis=1).max() for s in sigma])
     worst = int(np.argmax(off / np.maximum(reach, TINY)))
-    return (off[worst], reach[worst]) if off[worst] > OUTSIDE * reach[worst] else None
+    return (off[worst], reach[worst]) if off[worst] > MAX_OFFSET_RATIO * reach[worst] else None
 
 
 def _numbers(value: object) -> list[float]:

@@ -30,11 +30,11 @@ from softrobot_dynamics.cli import (
 from softrobot_dynamics.cli import compile as compiling
 from softrobot_dynamics.cli.common import refuse
 from softrobot_dynamics.compiling.program_exit import (
-    CLOSED,
     escape_what_cannot_be_shown,
     FAILED,
     give_up_output,
     INTERRUPTED,
+    OUTPUT_CLOSED,
     running,
 )
 from softrobot_dynamics.errors import one_line, SoftRobotError
@@ -48,7 +48,7 @@ COMMANDS = (
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line `argv` (default: the process's own); return the exit status."""
     if sys.stdout is None:  # closed before the start (`>&-`): nobody reads, as of a closed pipe
-        return CLOSED
+        return OUTPUT_CLOSED
     escape_what_cannot_be_shown()
     try:
         with running():
@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         give_up_output()
-        return CLOSED
+        return OUTPUT_CLOSED
     except OSError as error:
         give_up_output()
         place = f'{one_line(error.filename, 240)}: ' if error.filename else ''

@@ -14,7 +14,7 @@ from softrobot_dynamics.cli.common import add, positive, say, SubCommands
 if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription
 
-_RATE = 1000.0  # [Hz] where no parameter file says another
+_DEFAULT_RATE = 1000.0  # [Hz] where no parameter file says another
 
 
 def add_to(commands: SubCommands) -> None:
@@ -79,7 +79,7 @@ def _report(file: str, robot: RobotDescription, options: Namespace) -> list[dict
         say(f'  unknown parameter {words} left out')
     if driven and not files:
         say(f'  no parameter file: default parameters of {values["controller"]}')
-    period = 1.0 / (rate.value or values.get('rate', _RATE))
+    period = 1.0 / (rate.value or values.get('rate', _DEFAULT_RATE))
     found = examine(compile_model(robot), values or None, period)
     for name, value, unit, question in found:
         figure = '-' if value is None else f'{value:.4g} {unit}'.rstrip()

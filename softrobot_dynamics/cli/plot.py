@@ -30,7 +30,7 @@ def run(options: Namespace) -> int:
         path = Path(options.out or given.with_suffix('.png'))
         drawn = _draw_recording(given, path)
     else:
-        path = Path(options.out or given / report.PICTURE)
+        path = Path(options.out or given / report.PICTURE_FILE)
         drawn = report.draw(report.load(options.path), path)
     if not drawn:
         return refuse(report.INSTALL_MATPLOTLIB)

@@ -10,14 +10,14 @@ from typing import Any, TYPE_CHECKING
 
 from softrobot_dynamics.cli.common import add, add_options, say, SubCommands
 from softrobot_dynamics.errors import one_line, SoftRobotError
-from softrobot_dynamics.viewing.ports import LARGEST
+from softrobot_dynamics.viewing.ports import MAX_PORT
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
     from softrobot_dynamics.viewing.browser import Browser
     from softrobot_dynamics.viewing.sources import Source
 
-RATE = 30.0  # [Hz] of pictures, at most
+MAX_PICTURE_RATE = 30.0  # [Hz]
 
 
 def add_to(commands: SubCommands) -> None:
@@ -43,9 +43,9 @@ def add_to(commands: SubCommands) -> None:
 
 def _port(text: str) -> int:
     """Return the number of a port."""
-    if text.isascii() and text.isdecimal() and len(text) <= 5 and int(text) <= LARGEST:
+    if text.isascii() and text.isdecimal() and len(text) <= 5 and int(text) <= MAX_PORT:
         return int(text)
-    raise ArgumentTypeError(f'{one_line(text)}, expected a port, 0 to {LARGEST}')
+    raise ArgumentTypeError(f'{one_line(text)}, expected a port, 0 to {MAX_PORT}')
 
 
 def run(options: Namespace) -> int:
@@ -66,7 +66,7 @@ def run(options: Namespace) -> int:
         while True:
             if (seen := source.poll()) is not None:
                 browser.show(*seen)
-            time.sleep(1.0 / RATE)
+            time.sleep(1.0 / MAX_PICTURE_RATE)
     finally:
         browser.close()
 

@@ -17,9 +17,9 @@ from softrobot_dynamics.schema.fields import file, flag, items, nested, number, 
 from softrobot_dynamics.schema.parsing import Problems
 from softrobot_dynamics.schema.poses import Pose
 
-_CONVEX = 1e-3  # of its size: how far a mesh may be off its hull
-_MOST = 2000  # faces
-_CLOSED = 0.99  # of the area of its hull: how much a mesh must cover at least
+_MAX_HULL_DEVIATION = 1e-3  # of the mesh's size; beyond it the mesh is not convex
+_MAX_FACES = 2000
+_MIN_HULL_COVERAGE = 0.99  # of the hull's area; with less the mesh is not closed
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,16 +71,16 @@ class ConvexMesh(CollisionShape):
         except MeshError as error:
             yield key, shown, f'points of a solid ({error.reason})'
             return
-        if len(hull.faces) > _MOST:
-            words = f'at most {_MOST} faces, not {len(hull.faces)}'
+        if len(hull.faces) > _MAX_FACES:
+            words = f'at most {_MAX_FACES} faces, not {len(hull.faces)}'
             yield key, shown, f'{words}: make the mesh coarser'
         if self.file is not None:
             surface = Surface(self.file.points, self.file.triangles)
             off = self.scale * hull.depth_of(surface)
-            if off > _CONVEX * self.scale * hull.size:
+            if off > _MAX_HULL_DEVIATION * self.scale * hull.size:
                 words = 'a convex mesh: its surface is up to'
                 yield key, shown, f'{words} {off:.3g} m inside of its convex hull'
-            elif (share := hull.covered_by(surface)) < _CLOSED:
+            elif (share := hull.covered_by(surface)) < _MIN_HULL_COVERAGE:
                 words = 'a closed mesh: its triangles cover'
                 yield key, shown, f'{words} {share:.1%} of its convex hull'
 

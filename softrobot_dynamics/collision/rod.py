@@ -12,8 +12,8 @@ from softrobot_dynamics.collision.contract import CollisionShape, Element, regis
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.schema.fields import number
 
-_BEND = math.pi  # [rad] to which the chain keeps its tolerance
-_MOST = 1000  # capsules; each is a pair with each shape around it
+_DESIGN_BEND = math.pi  # [rad] up to which the chain of capsules keeps its tolerance
+_MAX_CAPSULES = 1000  # each is a pair with each shape around it
 
 
 @register('rod')
@@ -36,9 +36,9 @@ class Rod(CollisionShape):
         """Refuse a body without a length, and a tolerance that needs too many capsules."""
         if not body.section_path:
             yield '', 'rod', f'a body with sections: one of type {body.type_name} has none'
-        elif (count := self._count(body)) > _MOST:
-            least = float(body.length) * _BEND / 8.0 / _MOST**2
-            words = f'at least {least:.3g} m: {count} capsules are more than {_MOST}'
+        elif (count := self._count(body)) > _MAX_CAPSULES:
+            least = float(body.length) * _DESIGN_BEND / 8.0 / _MAX_CAPSULES**2
+            words = f'at least {least:.3g} m: {count} capsules are more than {_MAX_CAPSULES}'
             yield 'tolerance', self.tolerance, words
 
     def elements(self, body: Body | None) -> Sequence[Element]:
@@ -56,7 +56,7 @@ class Rod(CollisionShape):
     def _count(self, body: Body) -> int:
         """Return how many capsules keep the tolerance."""
         off = self.tolerance or 0.05 * min(self._radius(body, sigma) for sigma in (0.25, 0.75))
-        return max(1, math.ceil(math.sqrt(float(body.length) * _BEND / (8.0 * off))))
+        return max(1, math.ceil(math.sqrt(float(body.length) * _DESIGN_BEND / (8.0 * off))))
 
     def _radius(self, body: Body, sigma: float) -> float:
         """Return the radius [m] at s / L."""

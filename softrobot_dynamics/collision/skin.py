@@ -11,8 +11,8 @@ from softrobot_dynamics.collision.contract import CollisionShape, Element, regis
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.schema.fields import integer, number
 
-_RADIUS = 0.05  # of half the least extent of the surface
-_FLAT = 0.05  # of the largest eigenvalue: normals that differ by less are of one smooth surface
+_RADIUS_FRACTION = 0.05  # of half the least extent of the surface
+_EIGENVALUE_CUTOFF = 0.05  # of the largest; normals that differ by less are of one smooth surface
 
 
 @register('skin')
@@ -44,7 +44,7 @@ class Skin(CollisionShape):
         if body is None:
             raise ArgumentError('body', None, 'a body with a surface, of which points are taken')
         surface = body.skin()
-        radius = self.radius or _RADIUS * _half_extent(surface.points)
+        radius = self.radius or _RADIUS_FRACTION * _half_extent(surface.points)
         inner = surface.points + radius * _inwards(*surface)
         chosen = _farthest_points(surface.points, self.points)
         return [Element(SEGMENT, inner[i : i + 1], radius) for i in chosen]
@@ -69,7 +69,9 @@ def _inwards(points: Matrix, triangles: Integers) -> Matrix:
     for k in range(3):
         np.add.at(A, triangles[:, k], squares)
         np.add.at(sums, triangles[:, k], areas)
-    steps: Matrix = -np.einsum('kij,kj->ki', np.linalg.pinv(A, rcond=_FLAT, hermitian=True), sums)
+    steps: Matrix = -np.einsum(
+        'kij,kj->ki', np.linalg.pinv(A, rcond=_EIGENVALUE_CUTOFF, hermitian=True), sums
+    )
     return steps
 
 

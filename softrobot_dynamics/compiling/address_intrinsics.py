@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-UNKNOWN = 2**40  # length [numbers] given to arrays of which only the beginning is known
+UNKNOWN_LENGTH = 2**40  # [numbers] of arrays of which only the beginning is known
 
 
 @intrinsic
@@ -46,12 +46,12 @@ def call(context, address, *arrays):
 
 @intrinsic
 def array_at(context, pointer):
-    """Return the array (UNKNOWN,) that begins at a pointer."""
+    """Return the array (UNKNOWN_LENGTH,) that begins at a pointer."""
     array = types.Array(pointer.dtype, 1, 'C')
 
     def generate(context, builder, signature, arguments):
         """Emit the array."""
-        shape = [context.get_constant(types.intp, UNKNOWN)]
+        shape = [context.get_constant(types.intp, UNKNOWN_LENGTH)]
         return array_of(context, builder, array, arguments[0], shape)
 
     return array(pointer), generate

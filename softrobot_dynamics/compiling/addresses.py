@@ -21,7 +21,7 @@ class Entry(NamedTuple):
     table: Integers  # of what it was given
 
 
-NOTHING = Entry(0, np.zeros(0, dtype=np.int64))  # stands for an entry that is not needed
+EMPTY_ENTRY = Entry(0, np.zeros(0, dtype=np.int64))  # in place of an entry that is not needed
 
 
 @intrinsic

@@ -110,7 +110,7 @@ def _source(function: FunctionType, kinds: tuple[Any, ...], by_address: bool, ty
         classes: dict[str, type] = {}
         places = itertools.count()
         first += [f'{name} = {_reading(kind, places, classes)}' for name, kind in kinds]
-        lines = [*lines, _GIVEN]
+        lines = [*lines, _ADDRESS_IMPORT]
         lines += [import_line(c.__module__, c.__name__, name) for name, c in classes.items()]
     head = ['', '', head[0], head[1] % ', '.join(names)]
     body = [f'    {line}' for line in first] + _body(function)
@@ -119,7 +119,7 @@ def _source(function: FunctionType, kinds: tuple[Any, ...], by_address: bool, ty
 
 def _call_from_python(label: str, given: bool, types: list[str]) -> list[str]:
     """Return the lines of a function for Python that calls the kernel `python_computed`."""
-    reads = [_READS[kind].format(f'arguments[{i}]') for i, kind in enumerate(types)]
+    reads = [_ARGUMENT_READERS[kind].format(f'arguments[{i}]') for i, kind in enumerate(types)]
     names = [f'argument_{i}' for i in range(len(types))]
     return [
         '',
@@ -180,8 +180,12 @@ import numpy as np
 
 from softrobot_dynamics.compiling.jit import OPTIONS
 '''
-_GIVEN = 'from softrobot_dynamics.compiling.addresses import given_array, given_float'
-_READS = {'VECTOR': 'vector_of(owner, {})', 'float64': 'float_of({})', 'boolean': 'bool_of({})'}
+_ADDRESS_IMPORT = 'from softrobot_dynamics.compiling.addresses import given_array, given_float'
+_ARGUMENT_READERS = {
+    'VECTOR': 'vector_of(owner, {})',
+    'float64': 'float_of({})',
+    'boolean': 'bool_of({})',
+}
 _PYTHON_CALLS = """\
 from numba.types import CPointer, int64, voidptr as POINTER
 from softrobot_dynamics.compiling.jit import kernel

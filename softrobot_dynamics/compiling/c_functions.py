@@ -17,8 +17,12 @@ import llvmlite.binding as llvm
 from softrobot_dynamics.compiling import folder, prebuilt
 from softrobot_dynamics.compiling.targets import level_keys, own_keys
 
-_MAGIC = b'\x7fELF\x02\x01'  # 64 bit, little endian
-_SYMBOL_TABLE, _SECTION, _SYMBOL = 2, struct.Struct('<IIQQQQIIQQ'), struct.Struct('<IBBHQQ')
+_ELF_MAGIC = b'\x7fELF\x02\x01'  # 64 bit, little endian
+_SYMBOL_TABLE_TYPE, _SECTION_HEADER, _SYMBOL_ENTRY = (
+    2,
+    struct.Struct('<IIQQQQIIQQ'),
+    struct.Struct('<IBBHQQ'),
+)
 
 
 class CFunction(NamedTuple):
@@ -64,20 +68,21 @@ def file_name(name: str, key: str) -> str:
 
 def undefined_symbols(code: bytes) -> set[str]:
     """Return the symbols that an object takes from elsewhere, if it is one of ELF; else none."""
-    if not code.startswith(_MAGIC):
+    if not code.startswith(_ELF_MAGIC):
         return set()
     (start,), (size, count) = (
         struct.unpack_from('<Q', code, 40),
         struct.unpack_from('<HH', code, 58),
     )
-    sections = [_SECTION.unpack_from(code, start + i * size) for i in range(count)]
+    sections = [_SECTION_HEADER.unpack_from(code, start + i * size) for i in range(count)]
     found = set()
     for _, kind, _, _, offset, length, link, _, _, _ in sections:
-        if kind != _SYMBOL_TABLE:
+        if kind != _SYMBOL_TABLE_TYPE:
             continue
         names = sections[link][4]
-        for place in range(offset + _SYMBOL.size, offset + length, _SYMBOL.size):  # but the first
-            name, _, _, section, _, _ = _SYMBOL.unpack_from(code, place)
+        # but the first
+        for place in range(offset + _SYMBOL_ENTRY.size, offset + length, _SYMBOL_ENTRY.size):
+            name, _, _, section, _, _ = _SYMBOL_ENTRY.unpack_from(code, place)
             if not section:
                 found.add(code[names + name : code.index(b'\0', names + name)].decode())
     return found

@@ -41,10 +41,10 @@ except ImportError:  # not a POSIX system: every process compiles for itself
     fcntl = None  # type: ignore[assignment]  # there is no type for a module or none
 
 PREFIX = 'softrobot_dynamics_emitted_'
-_COMPILER = threading.RLock()  # one thread at a time, taken before any lock of a file
+_COMPILER_LOCK = threading.RLock()  # taken before any lock of a file
 _COLLECTED: ContextVar[dict[str, str] | None] = ContextVar('collected', default=None)
 _BY_ADDRESS = '@by_address('  # decorator of what loading a module compiles
-_READY: set[str] = set()  # names of modules that are loaded, to their end
+_LOADED: set[str] = set()  # names of modules that are loaded to their end
 
 
 def load_module(source: str, label: str) -> ModuleType:
@@ -69,26 +69,27 @@ def load(name: str, source: str, wait: bool = True) -> bool:
 
     It is not where another process is compiling it, and this one shall not ``wait``.
     """
-    if name in _READY:
+    if name in _LOADED:
         return True
-    with _COMPILER:  # another thread may be loading it, and the addresses in it must not change
-        if name not in _READY:
+    # another thread may be loading it, and the addresses in it must not change
+    with _COMPILER_LOCK:
+        if name not in _LOADED:
             with rarely_collected(), _locked(name, wait) as free:
                 if not free:
                     return False
                 _load(name, source)  # which compiles what has a given type
-                _READY.add(name)
+                _LOADED.add(name)
     return True
 
 
 def _loads(name: str, source: str) -> bool:
     """Tell whether a module is loaded; load it if its machine code is kept."""
-    if name in _READY:
+    if name in _LOADED:
         return True
-    with _COMPILER:
-        if name not in _READY and _load_kept(name, source):
-            _READY.add(name)
-    return name in _READY
+    with _COMPILER_LOCK:
+        if name not in _LOADED and _load_kept(name, source):
+            _LOADED.add(name)
+    return name in _LOADED
 
 
 def kept(names: Iterable[str]) -> set[str]:
@@ -101,7 +102,7 @@ def kept(names: Iterable[str]) -> set[str]:
             program = kind.startswith(f'{keys.program}.') and kind.endswith('.nbc')
             if program or kind == f'{keys.code}.o':
                 made.add(name)
-    return {name for name in names if name in _READY or name in made or prebuilt.has(name)}
+    return {name for name in names if name in _LOADED or name in made or prebuilt.has(name)}
 
 
 def source_of(name: str) -> str:
@@ -155,7 +156,7 @@ def compiling(function: Callable[..., Any]) -> Iterator[None]:
     if not isinstance(program, Deferred) or program.made.signatures:
         yield
         return
-    with _COMPILER, rarely_collected(), _locked(program.py_func.__module__):
+    with _COMPILER_LOCK, rarely_collected(), _locked(program.py_func.__module__):
         yield
 
 

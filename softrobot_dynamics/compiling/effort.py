@@ -13,9 +13,10 @@ from collections.abc import Iterator, Mapping
 import functools
 from typing import NamedTuple
 
-from softrobot_dynamics.compiling.sources import file_of, KNOWN
+from softrobot_dynamics.compiling.sources import file_of, KNOWN_PACKAGES
 
-_LOOP = 60  # nodes: with it, times by effort of kernels of 1 s and more differ least (factor 1.5)
+# nodes: with it, times by effort of kernels of 1 s and more differ least (factor 1.5)
+_LOOP_NODES = 60
 _Place = tuple[str, str]  # dotted name of a module, name of a function in it
 
 
@@ -77,7 +78,7 @@ def _size(function: ast.FunctionDef) -> tuple[int, tuple[tuple[str, str], ...]]:
     """Return (nodes of a function, (name, attribute or '') of all that it uses)."""
     nodes = list(ast.walk(function))
     loops = sum(isinstance(node, (ast.For, ast.While)) for node in nodes)
-    return len(nodes) + _LOOP * loops, tuple(_uses(nodes, function.name))
+    return len(nodes) + _LOOP_NODES * loops, tuple(_uses(nodes, function.name))
 
 
 def _uses(nodes: list[ast.AST], own: str) -> Iterator[tuple[str, str]]:
@@ -92,7 +93,7 @@ def _uses(nodes: list[ast.AST], own: str) -> Iterator[tuple[str, str]]:
 @functools.cache
 def _module_of(name: str) -> _Module:
     """Return the module of a dotted name; an empty one if numba or Python brings it."""
-    files = () if name.partition('.')[0] in KNOWN else file_of(name)
+    files = () if name.partition('.')[0] in KNOWN_PACKAGES else file_of(name)
     if not files:
         return _Module({}, {})
     with open(files[0], encoding='utf-8') as file:

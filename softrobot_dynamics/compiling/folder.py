@@ -18,8 +18,8 @@ import warnings
 
 from softrobot_dynamics.errors import CacheError, one_line
 
-_OTHERS = stat.S_IWGRP | stat.S_IWOTH
-_CHOOSE = 'set SOFTROBOT_CACHE_DIR to one'
+_WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+_CHOOSE_FOLDER = 'set SOFTROBOT_CACHE_DIR to one'
 _PACKAGE = __name__.partition('.')[0]
 _said: set[str] = set()
 
@@ -56,11 +56,13 @@ def own_folder() -> Path | None:
         _say_unusable(error)
         return None
     if not _owned(state):
-        words = f'one of this user or of root: {_CHOOSE} of your own'
+        words = f'one of this user or of root: {_CHOOSE_FOLDER} of your own'
         raise CacheError(folder, f'belongs to user {state.st_uid}', words)
     if not _closed(state):
         found = f'may be written by others (mode {stat.S_IMODE(state.st_mode):04o})'
-        words = f'one that only its owner writes to: chmod go-w {folder}; or {_CHOOSE} that is'
+        words = (
+            f'one that only its owner writes to: chmod go-w {folder}; or {_CHOOSE_FOLDER} that is'
+        )
         raise CacheError(folder, found, words)
     return folder
 
@@ -135,14 +137,14 @@ def _owned(state: os.stat_result) -> bool:
 
 def _closed(state: os.stat_result) -> bool:
     """Tell whether nobody but its owner may write to something."""
-    return not hasattr(os, 'geteuid') or not state.st_mode & _OTHERS
+    return not hasattr(os, 'geteuid') or not state.st_mode & _WRITABLE_BY_OTHERS
 
 
 def _say_unusable(error: OSError, use: str = 'written') -> None:
     warn_once(
         'unusable',
         f'the kernel cache {one_line(cache_folder())} cannot be {use} ({error.strerror}): kernels '
-        f'are compiled anew in every process; {_CHOOSE} that is writable and has room',
+        f'are compiled anew in every process; {_CHOOSE_FOLDER} that is writable and has room',
     )
 
 
@@ -150,7 +152,7 @@ def _say_damaged(path: Path, what: object) -> None:
     warn_once(
         'damaged',
         f'a file of the kernel cache {one_line(cache_folder())} was damaged and is made anew '
-        f'({path.name}: {what}); if this happens again, {_CHOOSE} on another disk',
+        f'({path.name}: {what}); if this happens again, {_CHOOSE_FOLDER} on another disk',
     )
 
 

@@ -17,7 +17,8 @@ from softrobot_dynamics.compiling import c_functions, folder, prebuilt
 from softrobot_dynamics.compiling.lowering.internals import CompileResult, dumps, NullCache
 from softrobot_dynamics.compiling.targets import Keys, level_keys, own_keys
 
-_ANNOTATION = 5  # place of the types as a text among what CompileResult._rebuild takes, less one
+# of the types as a text among the arguments of CompileResult._rebuild, less one
+_ANNOTATION_INDEX = 5
 
 
 class MachineCode(NullCache):
@@ -53,7 +54,7 @@ class MachineCode(NullCache):
         path = self._path(sig)
         if path and not data.library.has_dynamic_globals:  # addresses of this process
             (name, kind, (code, _)), *others = data._reduce()
-            others[_ANNOTATION] = ''  # for people, and longer than the code
+            others[_ANNOTATION_INDEX] = ''  # for people, and longer than the code
             others[-1] = tuple(each for each in others[-1] if each.consts)  # else of no use
             state = name, kind, (code, _names_alone(data.fndesc))
             folder.write(path, dumps((repr(sig), (state, *others))))

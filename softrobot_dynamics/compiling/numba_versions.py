@@ -13,14 +13,18 @@ import os
 import re
 import sys
 
-TESTED = (0, 61), (0, 69)  # the oldest, and the first that is too new
-TESTED_RANGE = 'numba>={}.{},<{}.{}'.format(*TESTED[0], *TESTED[1])  # as pip writes it
+TESTED_VERSIONS = (0, 61), (0, 69)  # the oldest, and the first that is too new
+# as pip writes it
+TESTED_RANGE = 'numba>={}.{},<{}.{}'.format(*TESTED_VERSIONS[0], *TESTED_VERSIONS[1])
 
 
 def is_tested(version: str) -> bool:
     """Tell whether a version of numba, such as '0.61.2', is in the tested range."""
     found = re.match(r'(\d+)\.(\d+)', version)
-    return found is not None and TESTED[0] <= (int(found[1]), int(found[2])) < TESTED[1]
+    return (
+        found is not None
+        and TESTED_VERSIONS[0] <= (int(found[1]), int(found[2])) < TESTED_VERSIONS[1]
+    )
 
 
 def installed_version() -> str:

@@ -30,9 +30,9 @@ from softrobot_dynamics.errors import shown
 if TYPE_CHECKING:
     import subprocess
 
-_MOST = 4  # processes: no robot has more that takes long
-_PRIORITY = 5  # of helpers: less than that of a loop in real time beside them
-_EMITTED = re.compile(rf'\b{cache.PREFIX}\w+')
+_MAX_PROCESSES = 4  # no robot has more kernels that take long
+_HELPER_NICENESS = 5  # below a loop in real time beside them
+_EMITTED_NAME = re.compile(rf'\b{cache.PREFIX}\w+')
 
 
 def compile_in_parallel(*builders: Callable[[], Any]) -> tuple[Any, ...]:
@@ -87,7 +87,7 @@ def _load_next(names: list[str], sources: dict[str, str]) -> tuple[str, float | 
 def _with_imported(source: str) -> dict[str, str]:
     """Return the sources of the emitted modules that one imports, directly or not, by name."""
     found: dict[str, str] = {}
-    for name in _EMITTED.findall(source):
+    for name in _EMITTED_NAME.findall(source):
         own = cache.source_of(name)
         found |= {**_with_imported(own), name: own}
     return found
@@ -123,7 +123,7 @@ def _most() -> int:
         )
     if not hasattr(os, 'sched_getaffinity'):  # not Linux
         return 1
-    return min(_MOST, len(os.sched_getaffinity(0)))
+    return min(_MAX_PROCESSES, len(os.sched_getaffinity(0)))
 
 
 def _start(modules: list[dict[str, str]]) -> 'subprocess.Popen[bytes]':
@@ -155,7 +155,7 @@ def compile_asked() -> None:
     """Compile, in a helper, the modules given at the standard input, but for those in work."""
     import json
 
-    os.nice(_PRIORITY)
+    os.nice(_HELPER_NICENESS)
     for needed in json.load(sys.stdin):
         _compile(needed.items())
 

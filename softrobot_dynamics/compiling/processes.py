@@ -16,9 +16,10 @@ import sys
 import threading
 from typing import Any
 
-_ROOT = str(Path(__file__).parents[2])  # where this package is found
-_SAFE = 'PYTHONSAFEPATH'  # keeps the working directory off the import path, from Python 3.11 on
-_START = """
+_PACKAGE_PARENT = str(Path(__file__).parents[2])  # where this package is found
+# environment variable that keeps the working directory off the import path, from Python 3.11 on
+_SAFE_PATH = 'PYTHONSAFEPATH'
+_START_SCRIPT = """
 import sys
 sys.path[:] = {path!r}
 sys.argv[0] = {module!r}
@@ -32,7 +33,7 @@ sys.exit(main())
 def python_command(function: str, *arguments: str) -> list[str]:
     """Return the command that calls ``'module:function'``, the arguments being its sys.argv."""
     module, _, name = function.partition(':')
-    start = _START.format(path=import_path(), module=module, function=name)
+    start = _START_SCRIPT.format(path=import_path(), module=module, function=name)
     return [sys.executable, '-c', start, *arguments]
 
 
@@ -43,7 +44,7 @@ def script_command(file: str, *arguments: str) -> list[str]:
 
 def python_environment() -> dict[str, str]:
     """Return the environment of a process that :func:`python_command` starts."""
-    return {**os.environ, 'PYTHONPATH': os.pathsep.join(import_path()), _SAFE: '1'}
+    return {**os.environ, 'PYTHONPATH': os.pathsep.join(import_path()), _SAFE_PATH: '1'}
 
 
 def import_path() -> list[str]:
@@ -57,7 +58,7 @@ def import_path() -> list[str]:
     if _by_name() and path[:1] == [_working_directory()] and path[0] not in named:
         del path[0]
     path = [entry for entry in path if os.path.isabs(entry)]
-    return path if _ROOT in path else [*path, _ROOT]
+    return path if _PACKAGE_PARENT in path else [*path, _PACKAGE_PARENT]
 
 
 @contextlib.contextmanager
@@ -74,7 +75,7 @@ def safe_path() -> Iterator[None]:
         yield
     finally:
         sys.path[:] = path
-        for name in ('PYTHONPATH', _SAFE):
+        for name in ('PYTHONPATH', _SAFE_PATH):
             os.environ.pop(name, None)
             if name in variables:
                 os.environ[name] = variables[name]

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from types import FrameType, TracebackType
 
 INTERRUPTED = 130  # exit status, as a shell has it: 128 and the number of the signal
-CLOSED = 141  # of a program whose output nobody reads any more
+OUTPUT_CLOSED = 141  # exit status of a program whose output nobody reads any more
 FAILED = 1
 
 _PACKAGE = 'softrobot_dynamics'
 _NODES = 'controller', 'estimator', 'simulation', 'visualizer'  # as `ros2 run` finds them
-_AGAIN = 0.02  # [s] after which an interrupt that got lost is sent once more
+_INTERRUPT_RETRY = 0.02  # [s] after which an interrupt that got lost is sent once more
 
 
 def is_program() -> bool:
@@ -116,6 +116,6 @@ def _interrupt_again(unraisable: sys.UnraisableHookArgs) -> None:
     """Send an interrupt once more that came where nothing can be raised, as in a callback."""
     if issubclass(unraisable.exc_type, KeyboardInterrupt):
         thread = threading.main_thread().ident  # a signal also ends its sleep
-        threading.Timer(_AGAIN, signal.pthread_kill, (thread, signal.SIGINT)).start()
+        threading.Timer(_INTERRUPT_RETRY, signal.pthread_kill, (thread, signal.SIGINT)).start()
     else:
         sys.__unraisablehook__(unraisable)

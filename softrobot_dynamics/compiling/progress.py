@@ -12,8 +12,9 @@ import contextlib
 from contextvars import ContextVar
 import time
 
-_EVERY = 5.0  # [s] between two lines
-_FIRST = 3500.0  # effort of the first kernel of a process besides its own: numba starts
+_REPORT_PERIOD = 5.0  # [s]
+# effort of the first kernel of a process besides its own: numba starts
+_FIRST_KERNEL_EFFORT = 3500.0
 
 
 class _Listener:
@@ -47,7 +48,9 @@ class _CompilationPace:
     def _sum(
         self, before: tuple[float, float], effort: float, seconds: float
     ) -> tuple[float, float]:
-        return before[0] + effort if before[0] else _FIRST + effort, before[1] + seconds
+        return before[0] + effort if before[0] else _FIRST_KERNEL_EFFORT + effort, before[
+            1
+        ] + seconds
 
 
 _LISTENER: ContextVar[_Listener | None] = ContextVar('listener', default=None)
@@ -102,7 +105,7 @@ class CompilationProgress:
         if not left:
             _PACE.note_all(self._whole(), now - self._begin)
         whole, words = _PACE.time_of(self._whole()), ''
-        if left and whole is not None and now >= self._last + _EVERY:
+        if left and whole is not None and now >= self._last + _REPORT_PERIOD:
             count, self._last = len(self._efforts), now
             # no less than half of the largest one, which may be in work
             share_left = max(self._efforts[each] for each in left) / 2 / self._whole()

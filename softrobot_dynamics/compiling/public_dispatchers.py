@@ -11,7 +11,7 @@ from typing import Any
 
 from numba import cfunc, njit
 
-_PRIVATE = {'_nrt'}  # options of numba that are not in its documentation
+_PRIVATE_OPTIONS = {'_nrt'}  # of numba, not in its documentation
 
 
 def inner(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -34,4 +34,4 @@ def register_helpers() -> None:
 
 
 def _public(options: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if name not in _PRIVATE}
+    return {name: value for name, value in options.items() if name not in _PRIVATE_OPTIONS}

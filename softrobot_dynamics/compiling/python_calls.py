@@ -14,7 +14,7 @@ from typing import Any
 from softrobot_dynamics.annotations import Integers
 from softrobot_dynamics.compiling.jit import intrinsic
 
-_FASTCALL = 0x80
+_METH_FASTCALL = 0x80  # flag of CPython's calling convention
 
 
 class _Definition(ctypes.Structure):
@@ -38,7 +38,7 @@ def python_function(name: str, address: int, table: Integers) -> Callable[..., A
     """Return the function at an address, for Python; its ``__self__`` is the table."""
     key = name, int(address)
     if key not in _definitions:
-        _definitions[key] = _Definition(name.encode(), address, _FASTCALL, None)
+        _definitions[key] = _Definition(name.encode(), address, _METH_FASTCALL, None)
     made: Callable[..., Any] = _make(ctypes.addressof(_definitions[key]), table, None)
     return made
 

@@ -16,12 +16,13 @@ from softrobot_dynamics.compiling.address_intrinsics import array_of
 
 _BIT, _CHAR, _INT, _LONG = map(ir.IntType, (1, 8, 32, 64))
 _POINTER, _DOUBLE = _CHAR.as_pointer(), ir.DoubleType()
-_HEAD = object.__basicsize__  # bytes of every object, of which the last are its type
-_TYPE = _HEAD - 8
-_DATA, _DIMENSIONS, _SHAPE, _KIND, _FLAGS = (_HEAD + x for x in (0, 8, 16, 40, 48))  # of an array
-_ORDER, _NUMBER = _HEAD + 10, _HEAD + 12  # of what an array is of
-_CONTIGUOUS_ALIGNED, _OF_FLOATS = 0x101, 12
-_FROM = {types.float64: 'PyFloat_FromDouble', types.int64: 'PyLong_FromLongLong'}
+_OBJECT_SIZE = object.__basicsize__  # [bytes] of every object, of which the last are its type
+_TYPE_OFFSET = _OBJECT_SIZE - 8
+# of an array
+_DATA, _DIMENSIONS, _SHAPE, _DTYPE, _FLAGS = (_OBJECT_SIZE + x for x in (0, 8, 16, 40, 48))
+_ORDER, _NUMBER = _OBJECT_SIZE + 10, _OBJECT_SIZE + 12  # of what an array is of
+_CONTIGUOUS_ALIGNED, _NPY_DOUBLE = 0x101, 12
+_BOXING_FUNCTIONS = {types.float64: 'PyFloat_FromDouble', types.int64: 'PyLong_FromLongLong'}
 
 
 @intrinsic
@@ -61,16 +62,16 @@ def vector_of(context, owner, value):
         place = builder.alloca(context.get_value_type(array))
         right = builder.alloca(_BIT)
         builder.store(_BIT(0), right)
-        kinds = (_field(builder, x, _TYPE, _POINTER) for x in arguments)
+        kinds = (_field(builder, x, _TYPE_OFFSET, _POINTER) for x in arguments)
         with builder.if_then(builder.icmp_unsigned('==', *kinds)):  # as the table: it has fields
-            numbers = _field(builder, value, _KIND, _POINTER)
+            numbers = _field(builder, value, _DTYPE, _POINTER)
             flags = builder.and_(_field(builder, value, _FLAGS, _INT), _INT(_CONTIGUOUS_ALIGNED))
             checks = [
                 builder.icmp_unsigned('==', found, wanted)
                 for found, wanted in (
                     (_field(builder, value, _DIMENSIONS, _INT), _INT(1)),
                     (flags, _INT(_CONTIGUOUS_ALIGNED)),
-                    (_field(builder, numbers, _NUMBER, _INT), _INT(_OF_FLOATS)),
+                    (_field(builder, numbers, _NUMBER, _INT), _INT(_NPY_DOUBLE)),
                     (_field(builder, numbers, _ORDER, _CHAR), _CHAR(ord('='))),
                 )
             ]
@@ -165,7 +166,7 @@ def object_of(context, value):
             return none
         if value == types.boolean:
             return _call(builder, _POINTER, 'PyBool_FromLong', builder.zext(arguments[0], _LONG))
-        return _call(builder, _POINTER, _FROM[value], *arguments)
+        return _call(builder, _POINTER, _BOXING_FUNCTIONS[value], *arguments)
 
     return types.voidptr(value), generate
 

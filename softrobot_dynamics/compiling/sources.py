@@ -3,9 +3,9 @@
 Find the files that the machine code of an emitted module depends on, to any depth.
 
 Read from the text of the files, nothing is imported for it. Followed are the packages that the
-emitted source itself names, this one or a user's, but for those of :data:`KNOWN`, whose versions
-stand for them. A package's ``__init__`` counts only where something is imported from it; imports
-for the type checker alone do not count, nor do modules that load machine code.
+emitted source itself names, this one or a user's, but for those of :data:`KNOWN_PACKAGES`, whose
+versions stand for them. A package's ``__init__`` counts only where something is imported from it;
+imports for the type checker alone do not count, nor do modules that load machine code.
 """
 
 import functools
@@ -14,7 +14,7 @@ import os
 import re
 import sys
 
-_LOADERS = {
+_LOADER_MODULES = {
     f'softrobot_dynamics.compiling.{name}'
     for name in (
         'c_functions', 'cache', 'effort', 'folder', 'parallel', 'prebuilt', 'progress', 'sources',
@@ -22,8 +22,8 @@ _LOADERS = {
     )
 }  # fmt: skip
 """Modules that order, find, keep and load machine code, and have no part in what it is."""
-KNOWN = {'numba', 'numpy', 'llvmlite', 'scipy', *sys.stdlib_module_names}
-_FOR_TYPES = re.compile(r'\nif TYPE_CHECKING:\n(?:(?:[ \t][^\n]*)?(?:\n|\Z))+')
+KNOWN_PACKAGES = {'numba', 'numpy', 'llvmlite', 'scipy', *sys.stdlib_module_names}
+_TYPE_CHECKING_BLOCK = re.compile(r'\nif TYPE_CHECKING:\n(?:(?:[ \t][^\n]*)?(?:\n|\Z))+')
 _IMPORT = re.compile(  # from the end of a line, which is found faster than the beginning of one
     r'\n[ \t]*(?:from\s+([\w.]+)\s+import\s+(\([^)]*\)|[^\n]*)|import\s+([^\n#]+))'
 )
@@ -37,7 +37,7 @@ def digest_of(source: str, exempt: str) -> bytes:
     Modules whose names begin with ``exempt`` are left out: their names say what is in them.
     """
     named = [name for name in _imported(source) if not name.startswith(exempt)]
-    packages = frozenset(name.partition('.')[0] for name in named) - KNOWN
+    packages = frozenset(name.partition('.')[0] for name in named) - KNOWN_PACKAGES
     seen, waiting = {}, [file for name in named for file in _files(name, packages)]
     while waiting:
         file = waiting.pop()
@@ -66,7 +66,7 @@ def _imported_files(file: str, packages: frozenset[str]) -> frozenset[str]:
 
 def _imported(text: str) -> set[str]:
     """Return the dotted names that a source may import: modules, and what is in them."""
-    text, found = _FOR_TYPES.sub('\n', f'\n{text}'), set()  # the former is never run
+    text, found = _TYPE_CHECKING_BLOCK.sub('\n', f'\n{text}'), set()  # the former is never run
     for module, names, modules in _IMPORT.findall(text):
         lines = (line.partition('#')[0] for line in names.splitlines())
         found |= {f'{module}.{name}' for line in lines for name in _NAME.findall(line)}
@@ -79,7 +79,7 @@ def _files(name: str, packages: frozenset[str]) -> tuple[str, ...]:
     package = name.partition('.')[0]
     if package not in packages:
         return ()
-    if name in _LOADERS or name.rpartition('.')[0] in _LOADERS:
+    if name in _LOADER_MODULES or name.rpartition('.')[0] in _LOADER_MODULES:
         return ()
     return file_of(name) or file_of(name.rpartition('.')[0])
 

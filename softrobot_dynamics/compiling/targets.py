@@ -24,7 +24,7 @@ _OPTIONS = {
     'BOUNDSCHECK': 0,
 }  # fmt: skip
 """Settings of numba that change code, and what they are where nothing says otherwise."""
-_SAYS_OTHERWISE = {
+_OVERRIDING_VARIABLES = {
     *(f'NUMBA_{name}' for name in (*_OPTIONS, 'CPU_NAME', 'CPU_FEATURES')),
     'NUMBA_DISABLE_INTEL_SVML',
 }
@@ -44,9 +44,9 @@ class Level(NamedTuple):
         return {'NUMBA_CPU_NAME': self.cpu, 'NUMBA_CPU_FEATURES': ''}
 
 
-_AVX2 = 'avx avx2 bmi bmi2 cx16 f16c fma lzcnt movbe popcnt sahf sse3 sse4.1 sse4.2 ssse3'
+_AVX2_FEATURES = 'avx avx2 bmi bmi2 cx16 f16c fma lzcnt movbe popcnt sahf sse3 sse4.1 sse4.2 ssse3'
 LEVELS = {
-    'x86_64': Level('x86-64-v3', 'x86-64-v3', frozenset(_AVX2.split())),
+    'x86_64': Level('x86-64-v3', 'x86-64-v3', frozenset(_AVX2_FEATURES.split())),
     'aarch64': Level('armv8-a', 'generic', frozenset()),
 }
 """Level that packages are built for, by machine: what every one has, or since 2013 (x86)."""
@@ -106,7 +106,7 @@ def _settings() -> Any:
     """Return numba's settings; numba is imported for them if they are not the usual ones."""
     usual = (
         'numba' not in sys.modules
-        and _SAYS_OTHERWISE.isdisjoint(os.environ)
+        and _OVERRIDING_VARIABLES.isdisjoint(os.environ)
         and not os.path.exists('.numba_config.yaml')
         and not getattr(llvmlite.binding.targets, 'has_svml', bool)()
         and llvmlite.binding.get_host_cpu_name() not in _WITHOUT_AVX

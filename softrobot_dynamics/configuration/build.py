@@ -18,7 +18,7 @@ from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.safe_command import SafeCommand
 from softrobot_dynamics.controllers.setpoints import DriveSetpoints
 from softrobot_dynamics.description.add_surroundings import surround
-from softrobot_dynamics.description.plant_changes import AROUND, plant_of
+from softrobot_dynamics.description.plant_changes import plant_of, SURROUNDINGS
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.dynamics.static_residual import Statics
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem
@@ -222,7 +222,7 @@ def _warm_references(model: CompiledModel) -> None:
 def simulated(values: Mapping[str, Any]) -> Simulated:
     """Return the :class:`Simulated` of parameter `values`, compiled and warmed."""
     robot = load_robot(values['robot'])
-    around = [f'{AROUND}={values["surroundings"]}'] if values['surroundings'] else []
+    around = [f'{SURROUNDINGS}={values["surroundings"]}'] if values['surroundings'] else []
     plant, seen = plant_of(robot, [*around, *values['plant']]), None
     model = compile_model(plant)
     require_alike(robot, model)

@@ -32,8 +32,8 @@ GROUP = 'commands'  # of the parameters of parts
 TRAJECTORY = 'joint_trajectory'
 TYPES = (*COMMAND_TYPES, TRAJECTORY)
 FIELDS = 'effort', 'position', 'velocity'  # of a sensor_msgs/JointState
-_TOPICS = dict(zip(TYPES, ('joint_commands', 'commands', 'joint_trajectory')))
-_TOPIC = re.compile(r'(~/|/)?[A-Za-z_]\w*(/[A-Za-z_]\w*)*', re.ASCII)
+_DEFAULT_TOPICS = dict(zip(TYPES, ('joint_commands', 'commands', 'joint_trajectory')))
+_TOPIC_NAME = re.compile(r'(~/|/)?[A-Za-z_]\w*(/[A-Za-z_]\w*)*', re.ASCII)
 
 
 class CommandPart(NamedTuple):
@@ -94,7 +94,7 @@ def command_parts(model: CompiledModel, values: Mapping[str, Any]) -> tuple[Comm
 
 def _part_rows(part: str) -> Iterator[ParameterSpec]:
     """Yield the rows of a part."""
-    topics = ', '.join(f'{part}/{topic}' for topic in _TOPICS.values())
+    topics = ', '.join(f'{part}/{topic}' for topic in _DEFAULT_TOPICS.values())
     units = ', '.join(filter(None, UNITS))
     rows = (
         fixed('actuators', (), f'Names of the actuators of {part}, * for any characters'),
@@ -154,7 +154,7 @@ def _wrong_topics(values: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield topics of parts that are no names, or that two parts share."""
     topics = [(part, _topic(values, part)) for part in values['command_topics']]
     for part, topic in topics:
-        if not _TOPIC.fullmatch(topic):
+        if not _TOPIC_NAME.fullmatch(topic):
             words = 'a name of a topic: letters, digits and _, with / between'
             yield Problem(f'{GROUP}.{part}.topic', topic, words)
     yield from shared_topics(GROUP, topics)
@@ -162,7 +162,7 @@ def _wrong_topics(values: Mapping[str, Any]) -> Iterator[Problem]:
 
 def _topic(values: Mapping[str, Any], part: str) -> str:
     given: str = values[f'{GROUP}.{part}.topic']
-    return given or f'{part}/{_TOPICS[values[f"{GROUP}.{part}.type"]]}'
+    return given or f'{part}/{_DEFAULT_TOPICS[values[f"{GROUP}.{part}.type"]]}'
 
 
 def _horizon(values: Mapping[str, Any], part: str) -> float:

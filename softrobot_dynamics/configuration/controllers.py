@@ -13,7 +13,7 @@ from softrobot_dynamics.controllers.contract import Controller
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 from softrobot_dynamics.model.model import CompiledModel
-from softrobot_dynamics.schema.fields import NAME
+from softrobot_dynamics.schema.fields import NAME_PATTERN
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -80,7 +80,7 @@ def load_controller(source: str | PathLike[str], model: CompiledModel) -> Loaded
 def _path(source: str | PathLike[str]) -> Path:
     if not isinstance(source, (str, PathLike)):
         raise ArgumentError('source', source, 'the name of a shipped controller, or a path')
-    if not (isinstance(source, str) and NAME.fullmatch(source)):
+    if not (isinstance(source, str) and NAME_PATTERN.fullmatch(source)):
         return Path(source).expanduser()
     files = shipped('controllers')
     if source not in files:

@@ -12,9 +12,9 @@ from softrobot_dynamics.configuration.parameters import fixed, live, ParameterSp
 from softrobot_dynamics.configuration.parts import (
     LawPart,
     NamedRobot,
-    OWN,
+    PART_PARAMETERS,
     parts_of,
-    RAMP,
+    RAMP_TIME,
     require_apart,
     require_parts,
     require_phases,
@@ -25,15 +25,15 @@ from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.contract import Controller, CONTROLLERS
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.contract import GROUP, REFERENCES
-from softrobot_dynamics.schema.bounds import ANY
+from softrobot_dynamics.schema.bounds import UNBOUNDED
 from softrobot_dynamics.schema.parameters import own_path, Parameter
 from softrobot_dynamics.simulation.bus import Bus
 from softrobot_dynamics.simulation.sensing import Sensors
 
 Declare: TypeAlias = Callable[[Sequence[ParameterSpec]], Mapping[str, Any]]
 
-CHOICE = f'{GROUP}.type'
-_LIMITS = {
+REFERENCE_TYPE = f'{GROUP}.type'
+_LIMIT_TEXTS = {
     'lower': ('Least command', ''),
     'upper': ('Greatest command', ''),
     'rate': ('Greatest rate of the command', '/s'),
@@ -48,7 +48,7 @@ def controller_rows() -> tuple[ParameterSpec, ...]:
     ArgumentError for a name that is taken.
     """
     kinds = REFERENCES.names()
-    choice = live(CHOICE, 'hold', 'Kind of the reference', choices=kinds)
+    choice = live(REFERENCE_TYPE, 'hold', 'Kind of the reference', choices=kinds)
     members: list[Any] = [REFERENCES.get(name) for name in kinds]
     rows = [row for kind in members for p in kind.parameters() for row in _declared(p)]
     return _distinct((), (*OF_CONTROLLER, choice, *rows))
@@ -111,8 +111,8 @@ def reference_names(values: Mapping[str, Any]) -> set[str]:
     """Return the names of the parameters of references: their types, and those of each kind."""
     found = set()
     for part in parts_of(values):
-        kind: Any = REFERENCES.get(part.values[CHOICE])
-        own = [CHOICE, *(p.path for p in kind.parameters())]
+        kind: Any = REFERENCES.get(part.values[REFERENCE_TYPE])
+        own = [REFERENCE_TYPE, *(p.path for p in kind.parameters())]
         found |= {part.full(name) for name in own}
     return found
 
@@ -128,8 +128,8 @@ def _phase(name: str) -> Iterator[ParameterSpec]:
 def _part(name: str) -> Iterator[ParameterSpec]:
     """Yield the rows of a part that are known without its law."""
     for row in controller_rows():
-        if row.name in OWN or row.name.startswith(f'{GROUP}.'):
-            default = nan if row.name == RAMP else row.default  # nan: as for all
+        if row.name in PART_PARAMETERS or row.name.startswith(f'{GROUP}.'):
+            default = nan if row.name == RAMP_TIME else row.default  # nan: as for all
             yield row._replace(name=f'{name}.{row.name}', default=default)
 
 
@@ -145,7 +145,7 @@ def _law(part: LawPart, robot: NamedRobot) -> Iterator[ParameterSpec]:
 
 def limit_path(actuator: str, key: str) -> str:
     """Return the name of a limit, 'lower', 'upper' or 'rate', for an actuator; '': for all."""
-    return own_path('limits', actuator, key, _LIMITS)
+    return own_path('limits', actuator, key, _LIMIT_TEXTS)
 
 
 def sensor_rows(robot: NamedRobot) -> tuple[ParameterSpec, ...]:
@@ -182,7 +182,7 @@ def _declared(parameter: Parameter, owners: Sequence[str] = ()) -> Iterator[Para
     """Yield the row of a law's or reference's parameter, and one for each of the owners."""
     unit = f' [{parameter.unit}]' if parameter.unit else ''
     known = parameter.field
-    bounds = known.get('bounds') or ANY
+    bounds = known.get('bounds') or UNBOUNDED
     lower, upper = bounds.closed()
     row = ParameterSpec(
         parameter.path,
@@ -205,7 +205,7 @@ def _limits(actuators: Sequence[str], units: Sequence[str]) -> Iterator[Paramete
     """Yield the rows of limits, for all and for each of the actuators."""
     known = set(units)
     common = known.pop() if len(known) == 1 else "each actuator's unit"
-    for key, (words, per) in _LIMITS.items():
+    for key, (words, per) in _LIMIT_TEXTS.items():
         least = 0.0 if key == 'rate' else -inf
         for owner, unit in zip(('', *actuators), (common, *units)):
             path = limit_path(owner, key)

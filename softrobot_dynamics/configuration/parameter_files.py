@@ -28,9 +28,9 @@ from softrobot_dynamics.schema.yaml_files import read_yaml
 if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription
 
-_NODE, _MARK = 'controller', 'ros__parameters'
-_SIMILAR = {'robot'}  # what names a file, so that two texts may mean the same
-_ANY = ('*', '**')  # names of nodes that stand for all
+_NODE, _PARAMETERS_KEY = 'controller', 'ros__parameters'
+_FILE_PARAMETERS = {'robot'}  # values that name a file, so that two texts may mean the same
+_WILDCARDS = ('*', '**')  # names of nodes that stand for all
 
 
 class FlagOrFile(NamedTuple):
@@ -79,7 +79,7 @@ def unused(files: Iterable[Path], own: Mapping[str, Mapping[str, Any]]) -> Itera
 
 def _same(name: str, one: object, other: object) -> bool:
     """Tell whether two values of a parameter mean the same."""
-    if name in _SIMILAR:
+    if name in _FILE_PARAMETERS:
         names = shipped('robots')
         one, other = (Path(names.get(str(x), str(x))).expanduser().resolve() for x in (one, other))
     return bool(one == other)
@@ -166,10 +166,14 @@ def parameters_of(path: Path, node: str, *, needed: bool = False) -> dict[str, A
     are `needed`.
     """
     data, problems = read_yaml(path)
-    blocks = [block for names, block in _blocks(data) if names and names[-1] in (node, *_ANY)]
+    blocks = [
+        block for names, block in _blocks(data) if names and names[-1] in (node, *_WILDCARDS)
+    ]
     missing = needed and not blocks
     if not problems and (missing or not all(isinstance(block, dict) for block in blocks)):
-        words = f'parameters of a node: {node}: {{{_MARK}: {{...}}}}, or /**: in its place'
+        words = (
+            f'parameters of a node: {node}: {{{_PARAMETERS_KEY}: {{...}}}}, or /**: in its place'
+        )
         problems = [Problem('file', str(path), words)]
     if problems:
         raise DescriptionError(tuple(problems), str(path))
@@ -179,7 +183,7 @@ def parameters_of(path: Path, node: str, *, needed: bool = False) -> dict[str, A
 def _blocks(data: object, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield (names of namespaces and node, its parameters)."""
     for key, value in data.items() if isinstance(data, dict) else ():
-        if key == _MARK:
+        if key == _PARAMETERS_KEY:
             yield names, value
         else:
             yield from _blocks(value, (*names, *filter(None, str(key).split('/'))))

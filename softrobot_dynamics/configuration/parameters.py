@@ -7,19 +7,19 @@ import re
 from typing import Any, cast, NamedTuple
 
 from softrobot_dynamics.errors import closest, DescriptionError, Problem
-from softrobot_dynamics.schema.bounds import LARGEST
+from softrobot_dynamics.schema.bounds import MAX_MAGNITUDE
 
-_OF_ROS = re.compile(
+_ROS_PARAMETER = re.compile(
     'use_sim_time|start_type_description_service'
     r'|qos_overrides\..+\.(publisher|subscription)\.(depth|durability|history|reliability)'
 )
 PART_NAME = re.compile(r'[A-Za-z]\w*', re.ASCII)
-_UNIT = re.compile(r'\[([^\[\]]+)\]$')
+_UNIT_SUFFIX = re.compile(r'\[([^\[\]]+)\]$')
 
 
 def of_ros(name: str) -> bool:
     """Tell whether ROS itself knows a parameter of this name, in this node or in others."""
-    return _OF_ROS.fullmatch(name) is not None
+    return _ROS_PARAMETER.fullmatch(name) is not None
 
 
 class ParameterSpec(NamedTuple):
@@ -45,7 +45,7 @@ class ParameterSpec(NamedTuple):
     @property
     def unit(self) -> str:
         """The unit that ends the description, '' for none."""
-        found = _UNIT.search(self.description)
+        found = _UNIT_SUFFIX.search(self.description)
         return found[1] if found else ''
 
     def expected(self) -> str:
@@ -78,7 +78,7 @@ class ParameterSpec(NamedTuple):
         for number in {'double': [converted], 'integer': [converted], 'doubles': converted}.get(
             self.kind, ()
         ):
-            if not self.lower <= number <= self.upper or abs(number) > LARGEST:
+            if not self.lower <= number <= self.upper or abs(number) > MAX_MAGNITUDE:
                 if not (self.optional and math.isnan(number)):
                     raise ValueError
         if self.choices and converted not in self.choices:
@@ -88,7 +88,7 @@ class ParameterSpec(NamedTuple):
         return converted
 
 
-_KINDS = {float: 'double', int: 'integer', bool: 'bool', str: 'string', tuple: 'strings'}
+_KIND_NAMES = {float: 'double', int: 'integer', bool: 'bool', str: 'string', tuple: 'strings'}
 
 
 def live(
@@ -100,7 +100,9 @@ def live(
     **more: Any,
 ) -> ParameterSpec:
     """Return a parameter of the kind of its default, which may change while the node runs."""
-    return ParameterSpec(name, _KINDS[type(default)], default, description, lower, upper, **more)
+    return ParameterSpec(
+        name, _KIND_NAMES[type(default)], default, description, lower, upper, **more
+    )
 
 
 def fixed(*row: Any, **more: Any) -> ParameterSpec:

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 NamedRobot: TypeAlias = 'RobotDescription | CompiledModel'
 """Description or model, which name the coordinates and actuators of a robot."""
 
-OWN = 'controller', 'controlled', f'{GROUP}.type'  # that each part has for itself
-RAMP = f'{GROUP}.ramp_time'  # that it may have for itself
-_NAMES = 'names of letters, digits and _, none that a parameter of the node has'
-_TAKEN = {row.name.partition('.')[0] for row in OF_CONTROLLER} | {
+PART_PARAMETERS = 'controller', 'controlled', f'{GROUP}.type'  # that each part has for itself
+RAMP_TIME = f'{GROUP}.ramp_time'  # parameter that a part may have for itself
+_EXPECTED_NAMES = 'names of letters, digits and _, none that a parameter of the node has'
+_RESERVED_NAMES = {row.name.partition('.')[0] for row in OF_CONTROLLER} | {
     'commands',
     'limits',
     'delay',
@@ -109,9 +109,9 @@ def phases_of(values: Mapping[str, Any]) -> tuple[Phase, ...]:
 def require_phases(values: Mapping[str, Any]) -> None:
     """Raise DescriptionError for wrong entries of the parameter `phases`, or beside it."""
     names = values.get('phases') or ()
-    problems = list(misnamed('phases', names, _NAMES, _TAKEN))
+    problems = list(misnamed('phases', names, _EXPECTED_NAMES, _RESERVED_NAMES))
     for row in OF_CONTROLLER:
-        if names and row.name in OWN and values[row.name] != row.default:
+        if names and row.name in PART_PARAMETERS and values[row.name] != row.default:
             words = f'nothing where there are phases: each part has its own, as in arm.{row.name}'
             problems.append(Problem(row.name, values[row.name], words))
     refuse(problems)
@@ -123,7 +123,7 @@ def require_parts(values: Mapping[str, Any]) -> None:
     phases: tuple[str, ...] = values.get('phases') or ()
     for name in phases:
         parts, duration = values[f'{name}.parts'], values[f'{name}.duration']
-        problems += misnamed(f'{name}.parts', parts, _NAMES, _TAKEN)
+        problems += misnamed(f'{name}.parts', parts, _EXPECTED_NAMES, _RESERVED_NAMES)
         if not parts:
             problems.append(Problem(f'{name}.parts', parts, 'the names of one or more parts'))
         if math.isnan(duration) and name != phases[-1]:
@@ -166,7 +166,7 @@ def blended_in(robot: NamedRobot, values: Mapping[str, Any]) -> dict[int, float]
     for phase in phases_of(values) or [Phase('', math.inf, (0,))]:
         for i in phase.laws:
             for k in indices_of(robot, parts[i]):
-                begins.setdefault(k, t + parts[i].values[RAMP])
+                begins.setdefault(k, t + parts[i].values[RAMP_TIME])
         t += phase.duration
     return begins
 
@@ -180,6 +180,6 @@ def _within(values: Mapping[str, Any], part: str) -> dict[str, Any]:
     """Return the parameters as the law of a part has them."""
     start = f'{part}.'
     own = {x[len(start) :]: value for x, value in values.items() if x.startswith(start)}
-    if math.isnan(own.get(RAMP, math.nan)):
-        own[RAMP] = values[RAMP]
+    if math.isnan(own.get(RAMP_TIME, math.nan)):
+        own[RAMP_TIME] = values[RAMP_TIME]
     return {**values, 'phases': (), **own}

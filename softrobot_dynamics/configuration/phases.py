@@ -10,7 +10,13 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.configuration.law_settings import settings_of
-from softrobot_dynamics.configuration.parts import indices_of, LawPart, parts_of, phases_of, RAMP
+from softrobot_dynamics.configuration.parts import (
+    indices_of,
+    LawPart,
+    parts_of,
+    phases_of,
+    RAMP_TIME,
+)
 from softrobot_dynamics.controllers.phases import Phase, Program
 from softrobot_dynamics.references import feasibility
 from softrobot_dynamics.references.contract import Trajectory
@@ -23,8 +29,8 @@ from softrobot_dynamics.references.tip_commands import TipPathReference, with_ti
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-SAMPLES = 65  # postures along a phase in which anything moves
-_SHORT = 1.0  # [s] of a last phase that stands
+PHASE_SAMPLES = 65  # postures along a phase in which anything moves
+_STANDING_DURATION = 1.0  # [s] of a last phase without motion
 
 
 def plan(model: CompiledModel, values: Mapping[str, Any], q: Vector) -> Planned:
@@ -38,7 +44,7 @@ def plan(model: CompiledModel, values: Mapping[str, Any], q: Vector) -> Planned:
     for place, phase in enumerate(phases_of(values)):
         planner.go_through(place, phase)
     references = tuple(planner.references[i] for i in range(len(planner.parts)))
-    ramps = tuple(part.values[RAMP] for part in planner.parts)
+    ramps = tuple(part.values[RAMP_TIME] for part in planner.parts)
     return Planned(Program(references, ramps=ramps), tuple(planner.remarks), tuple(planner.places))
 
 
@@ -66,7 +72,7 @@ class _Planner:
         led = [k for i in phase.laws if i in self._led for k in self._own[i]]
         remarks = feasibility.examine(self._model, led, times, postures)
         self.remarks += [f'phase {phase.name}: {words}' for words in remarks]
-        few = np.linspace(0, len(times) - 1, feasibility.PLACES, dtype=int)
+        few = np.linspace(0, len(times) - 1, feasibility.CHECKED_PLACES, dtype=int)
         commands = feasibility.commanded(self._model, postures.q[few], postures.u[few])
         self.places += ((q, u, place) for q, u in zip(postures.q[few], commands))
         self._q, self._t = postures.q[-1], self._t + duration
@@ -109,12 +115,12 @@ class _Planner:
         ends = [
             r.period or r.breaks[-1] - (self._t - self._began[i]) for i, r in led if not stands(r)
         ]
-        return max([_SHORT, *ends])
+        return max([_STANDING_DURATION, *ends])
 
     def _postures(self, phase: Phase, duration: float) -> tuple[Vector, PathPostures]:
         """Return times (K,) [s] in a phase, and the postures at rest that have its outputs."""
         led = [i for i in phase.laws if i in self._led]
-        times = np.linspace(0.0, duration, SAMPLES)
+        times = np.linspace(0.0, duration, PHASE_SAMPLES)
         outputs: list[Matrix] = [
             values_at(self._led[i], self._t - self._began[i] + times) for i in led
         ]

@@ -20,12 +20,12 @@ from softrobot_dynamics.configuration.parameters import (
 )
 from softrobot_dynamics.configuration.wire_names import wire_names
 from softrobot_dynamics.errors import ArgumentError, closest, Problem
-from softrobot_dynamics.loops.part_synchronisation import BY_RATES
+from softrobot_dynamics.loops.part_synchronisation import MAX_EXTRAPOLATION
 from softrobot_dynamics.loops.velocity_estimation import delay_of
 
 GROUP = 'states'  # of the parameters of parts
 TOPIC = 'joint_states'
-_TAKEN = 'tick', 'shared_clock'
+_RESERVED_NAMES = 'tick', 'shared_clock'
 
 
 class StatePart(NamedTuple):
@@ -39,7 +39,7 @@ class StatePart(NamedTuple):
     velocities: bool = True  # whether a simulated robot publishes any
 
 
-_OF_ALL = (
+_SHARED_PARAMETERS = (
     fixed(f'{GROUP}.tick', '', 'Part of the states that the controller answers; the others are'
           ' extrapolated to its time by their velocities; empty: the slowest'),
     fixed(f'{GROUP}.shared_clock', False, 'Whether the stamps of all parts are by one clock;'
@@ -50,10 +50,14 @@ _OF_ALL = (
 def state_rows(values: Mapping[str, Any]) -> tuple[ParameterSpec, ...]:
     """Return the rows of the parts that `state_topics` names, if any; or DescriptionError."""
     names = values.get('state_topics') or ()
-    words = f'names of letters, digits, _; not {_TAKEN}'
-    refuse(misnamed('state_topics', names, words, {*_TAKEN, *(x for x in names if '__' in x)}))
+    words = f'names of letters, digits, _; not {_RESERVED_NAMES}'
+    refuse(
+        misnamed(
+            'state_topics', names, words, {*_RESERVED_NAMES, *(x for x in names if '__' in x)}
+        )
+    )
     rows = [row for name in names for row in _part_rows(name)]
-    return (*_OF_ALL, *rows) if names else ()
+    return (*_SHARED_PARAMETERS, *rows) if names else ()
 
 
 def state_values(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -95,7 +99,7 @@ def expected_delay(values: Mapping[str, Any], period: float) -> float:
     )
     late = delay_of(round(1e9 * period)) * 1e-9 if estimated else 0.0
     age = 0.5 / min(rates) if rates and values.get(f'{GROUP}.tick') else 0.0
-    return max(late, age if age > BY_RATES * period else 0.0)
+    return max(late, age if age > MAX_EXTRAPOLATION * period else 0.0)
 
 
 def require_one_clock(values: Mapping[str, Any]) -> None:

@@ -13,9 +13,9 @@ from softrobot_dynamics.errors import DescriptionError, Problem
 if TYPE_CHECKING:
     from softrobot_dynamics.configuration.parts import NamedRobot
 
-MAP = 'joint_names'  # group of the parameters, one for each own name
+NAMES_GROUP = 'joint_names'  # of the parameters, one for each own name
 PREFIX = 'joint_prefix'  # declared with the other parameters of the topics
-_BY_NAME = 'sensor_msgs/JointState'  # type of messages that have names
+_NAMED_MESSAGE = 'sensor_msgs/JointState'  # type of messages that have names
 
 
 def wire_name_rows(robot: NamedRobot) -> tuple[ParameterSpec, ...]:
@@ -23,7 +23,7 @@ def wire_name_rows(robot: NamedRobot) -> tuple[ParameterSpec, ...]:
     names = dict.fromkeys((*robot.coordinate_names, *robot.actuator_names))
     return tuple(
         fixed(
-            f'{MAP}.{name}',
+            f'{NAMES_GROUP}.{name}',
             '',
             f'Name of {name} in states and commands; empty: `{PREFIX}` and its own',
         )
@@ -33,7 +33,9 @@ def wire_name_rows(robot: NamedRobot) -> tuple[ParameterSpec, ...]:
 
 def wire_name_values(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of the names that are given, for another node."""
-    return {x: y for x, y in values.items() if y and (x == PREFIX or x.startswith(f'{MAP}.'))}
+    return {
+        x: y for x, y in values.items() if y and (x == PREFIX or x.startswith(f'{NAMES_GROUP}.'))
+    }
 
 
 def wire_names(values: Mapping[str, Any], own: Sequence[str], prefix: str = '') -> tuple[str, ...]:
@@ -45,13 +47,13 @@ def wire_names(values: Mapping[str, Any], own: Sequence[str], prefix: str = '') 
     two names become the same.
     """
     prefix = prefix or values.get(PREFIX, '')
-    names = tuple(values.get(f'{MAP}.{name}') or f'{prefix}{name}' for name in own)
+    names = tuple(values.get(f'{NAMES_GROUP}.{name}') or f'{prefix}{name}' for name in own)
     owner: dict[str, str] = {}
     problems = []
     for name, wire in zip(own, names):
         if wire in owner:
             words = f'a name of its own: {owner[wire]} has it already'
-            problems.append(Problem(f'{MAP}.{name}', wire, words))
+            problems.append(Problem(f'{NAMES_GROUP}.{name}', wire, words))
         owner.setdefault(wire, name)
     if problems:
         raise DescriptionError(tuple(problems), 'parameters')
@@ -67,7 +69,7 @@ def with_wire_names(values: Mapping[str, Any], sensors: Sequence[Any]) -> list[A
     """
     return [
         replace(each, names=wire_names(values, each.names))
-        if each.message_type == _BY_NAME and hasattr(each, 'names')
+        if each.message_type == _NAMED_MESSAGE and hasattr(each, 'names')
         else each
         for each in sensors
     ]

@@ -24,11 +24,13 @@ from softrobot_dynamics.schema.parameters import parameter
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-DISTURBANCE, AIM, ROWS = range(3)  # of the memory: see `_observe`, `_remember`; how many there are
-TIMES = 100.0, 50.0, 20.0, 10.0, 5.0, 2.0, 1.0, 0.5  # periods; unknown delays want long ones
-SLOWEST = 0.15  # of the time of the robot's own slowest motion: no longer than that
+# of the memory, see `_observe`, `_remember`, and their number
+DISTURBANCE, TARGET_VELOCITY, MEMORY_ROWS = range(3)
+# time constants tried [periods]; unknown delays want long ones
+OBSERVER_PERIODS = 100.0, 50.0, 20.0, 10.0, 5.0, 2.0, 1.0, 0.5
+MAX_OBSERVER_TIME_RATIO = 0.15  # of the time of the robot's own slowest motion
 #: Share by which stiffness and damping may be off: modulus and damping time a fifth each.
-DESIGN_OFF = 0.4
+DESIGN_UNCERTAINTY = 0.4
 
 
 @dataclass(frozen=True)
@@ -53,10 +55,10 @@ class AccelerationLaw(SampledDataLaw[A]):
     of then, for where its settings leave it the choice.
     """
 
-    remembers = ROWS
+    remembers = MEMORY_ROWS
 
     def __init__(self, model: CompiledModel, **options: Any) -> None:
-        self.observer = TIMES[-2] * options['period']
+        self.observer = OBSERVER_PERIODS[-2] * options['period']
         super().__init__(model, **options)
         self.observer = self._choose()
         self._apply(self.plan, self.settings)
@@ -70,9 +72,9 @@ class AccelerationLaw(SampledDataLaw[A]):
         """Return the longest time [s] with which a robot off the model is stable at q0."""
         q, u, scales = self.model.q0, self.settings.feed_forward, self.model.scales
         here = self.settings.replace(delay=0.0)  # whatever is late, which may change
-        times = [count * self.period for count in TIMES]
-        for time in (each for each in times if each <= SLOWEST / scales.rate):
-            growth = self.growth(q, u, here.replace(observer=time), DESIGN_OFF)
+        times = [count * self.period for count in OBSERVER_PERIODS]
+        for time in (each for each in times if each <= MAX_OBSERVER_TIME_RATIO / scales.rate):
+            growth = self.growth(q, u, here.replace(observer=time), DESIGN_UNCERTAINTY)
             if growth < scales.growth:
                 return time
             if math.isnan(growth):  # it cannot be there
@@ -95,7 +97,7 @@ def accelerate_outputs(fixed, settings, q, qd, t):
     for i in range(len(controlled)):
         k = controlled[i]
         acceleration = b.acceleration[i] - b.memory[DISTURBANCE, i]
-        b.memory[AIM, i] = b.velocity[k] + period * acceleration
+        b.memory[TARGET_VELOCITY, i] = b.velocity[k] + period * acceleration
         b.r[i] = period * (acceleration - terms.bias[k]) + dot(terms.J[k], b.drift)
     saturated = command_force(fixed, settings, terms.h)
     _remember(fixed, saturated >= 0, t)
@@ -113,7 +115,7 @@ def _observe(fixed, time, t):
     counted twice (:class:`~softrobot_dynamics.controllers.sampled_data.prediction.Prediction`).
     """
     b, period = fixed.b, fixed.period
-    disturbance, aim = b.memory[DISTURBANCE], b.memory[AIM]
+    disturbance, aim = b.memory[DISTURBANCE], b.memory[TARGET_VELOCITY]
     one_period = abs(t - b.asked[0] - period) < 0.5 * period  # nan: no
     for i in range(len(aim)):
         if time == 0.0:
@@ -134,4 +136,4 @@ def _remember(fixed, answered, t):
     b = fixed.b
     b.asked[0] = t if answered else math.nan
     for i in range(len(fixed.controlled)):
-        b.memory[AIM, i] -= fixed.period * b.unmet[fixed.controlled[i]]
+        b.memory[TARGET_VELOCITY, i] -= fixed.period * b.unmet[fixed.controlled[i]]

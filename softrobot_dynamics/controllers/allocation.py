@@ -23,8 +23,8 @@ from softrobot_dynamics.kernels.linalg import (
     solve_lower_transposed,
 )
 
-SINGULAR = 1e-9  # pivots of the scaled H that count as zero
-PULL = 1e-8  # towards what is favoured, where the scaled H is singular
+PIVOT_TOLERANCE = 1e-9  # of the scaled H; smaller pivots count as zero
+REGULARISATION = 1e-8  # weight of the favoured command where the scaled H is singular
 
 
 class AllocationWorkspace(NamedTuple):
@@ -69,7 +69,7 @@ def allocate_commands(H, r, lower, upper, favoured, w, work):
     c = len(r)
     if not (all_finite(r) and all_finite(favoured) and _scale(H, r, lower, upper, favoured, work)):
         return False
-    if _factorise(work, SINGULAR) != 0:
+    if _factorise(work, PIVOT_TOLERANCE) != 0:
         _regularise(favoured, _factorise_by_pivots(work), work)
         if _factorise(work, 0.0) != 0:
             return False
@@ -131,7 +131,7 @@ def _factorise_by_pivots(work):
         for i in range(c):
             if left[i] > left[p]:
                 p = i
-        if not left[p] > SINGULAR:
+        if not left[p] > PIVOT_TOLERANCE:
             return k
         pivot = math.sqrt(left[p])
         for i in range(c):
@@ -162,11 +162,11 @@ def _regularise(favoured, rank, work):
     solve_lower(F[:rank, :rank], b)
     solve_lower_transposed(F[:rank, :rank], b)
     for i in range(c):
-        work.r[i] = PULL * favoured[i] / work.scale[i]
+        work.r[i] = REGULARISATION * favoured[i] / work.scale[i]
         for k in range(rank):
             work.r[i] += L[i, k] * b[k]
         for j in range(c):
-            H[i, j] = PULL if i == j else 0.0
+            H[i, j] = REGULARISATION if i == j else 0.0
             for k in range(rank):
                 H[i, j] += L[i, k] * L[j, k]
 

@@ -18,7 +18,7 @@ from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.linalg import cholesky, solve_lower, solve_lower_transposed
 
 MAX_ITERATIONS = 200
-_TOLERANCE = 1e-12  # of the gradient at a bound, relative to the terms it is the sum of
+_GRADIENT_TOLERANCE = 1e-12  # at a bound, relative to the terms that the gradient is the sum of
 
 
 class Scratch(NamedTuple):
@@ -122,7 +122,7 @@ def _advance(lower, upper, w, step, order, count):
 @kernel
 def _worst_held(lower, upper, w, g, size, order, count):
     """Place of the held variable with the steepest way into the box, or -1."""
-    best, steepest = -1, _TOLERANCE
+    best, steepest = -1, _GRADIENT_TOLERANCE
     for i in range(count, len(w)):
         k = order[i]
         if lower[k] < upper[k] and size[k] > 0.0:

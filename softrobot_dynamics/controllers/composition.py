@@ -24,7 +24,7 @@ from softrobot_dynamics.controllers.sampled_data.delayed_loop import Lateness
 from softrobot_dynamics.controllers.sampled_data.ensemble import Ensemble
 from softrobot_dynamics.controllers.sampled_data.prediction import Prediction
 from softrobot_dynamics.controllers.sampled_data_law import SampledDataLaw, SampledDataSettings
-from softrobot_dynamics.controllers.settings import LIMITS, Settings
+from softrobot_dynamics.controllers.settings import LIMIT_FIELDS, Settings
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.piecewise import alike, constant, Reference, select
 from softrobot_dynamics.references.tip_commands import TipOrder, TipPathReference
@@ -273,7 +273,10 @@ class Composition(Controller[Composed]):
         settings = self.settings
         if settings is self._handed_on:
             return
-        self._handed_on, shared = settings, {name: getattr(settings, name) for name in LIMITS}
+        self._handed_on, shared = (
+            settings,
+            {name: getattr(settings, name) for name in LIMIT_FIELDS},
+        )
         shared['feed_forward'] = self._feed_forward
         for law, own in zip(self.laws, settings.laws):
             law.use(own.replace(**shared, **({'delay': 0.0} if hasattr(own, 'delay') else {})))

@@ -30,8 +30,8 @@ from softrobot_dynamics.model.terms import Terms
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-STEPS = 20  # of Newton's method, at most
-CLOSE = 1e-10  # distance from y_d, of what a unit of a coordinate does to it, that is none
+MAX_NEWTON_ITERATIONS = 20
+OUTPUT_TOLERANCE = 1e-10  # distance from y_d, relative to the effect of a unit of a coordinate
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def _pose(fixed, wanted, q):
     b, terms, controlled = fixed.b, wanted.terms, fixed.controlled
     if not wanted.q[0] == wanted.q[0]:
         copy(q, wanted.q)
-    for _ in range(STEPS):
+    for _ in range(MAX_NEWTON_ITERATIONS):
         run(wanted.evaluate, wanted.q, wanted.rest)
         for i in range(len(controlled)):
             k = controlled[i]
@@ -97,7 +97,7 @@ def _pose(fixed, wanted, q):
         far = 0.0
         for i in range(len(b.r)):
             far = max(far, abs(b.r[i]))
-        if far <= CLOSE:
+        if far <= OUTPUT_TOLERANCE:
             return _rates(fixed, wanted)
         if solve_general(wanted.J, matrix_at(b.r, len(b.r), 1)) != 0:
             break

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from softrobot_dynamics.annotations import Array, Integers, Matrix
 from softrobot_dynamics.compiling.jit import kernel, reduction
-from softrobot_dynamics.controllers.sampled_data.command import SPAN, TAKEN
+from softrobot_dynamics.controllers.sampled_data.command import LINEARISED, SPAN
 from softrobot_dynamics.controllers.sampled_data.response import (
     allocate_response,
     double,
@@ -32,8 +32,9 @@ from softrobot_dynamics.controllers.sampled_data.response import (
 from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.kernels.sums import dot
 
-STEP, TIMES = 0.012, 16  # [s] between times, about; how many there are
-SEEN, STAGE = range(2)  # of the progress, see :class:`HeldMotion`
+# [s] about, between times of the motion; how many times there are
+GRID_STEP, GRID_SIZE = 0.012, 16
+LINEARISATION, STAGE = range(2)  # of the progress, see :class:`HeldMotion`
 
 
 class HeldLinearisation(NamedTuple):
@@ -69,7 +70,7 @@ def allocate_held_motion(linear: HeldLinearisation, period: float, count: int) -
     return HeldMotion(
         linear=linear,
         own=allocate_response(n),
-        doublings=max(0, round(np.log2(STEP / period))),
+        doublings=max(0, round(np.log2(GRID_STEP / period))),
         progress=np.array([-1, 0]),
         G=G,
         R=R,
@@ -86,9 +87,9 @@ def predict_held_motion(motion, fixed, w, force, v):
 
     Advance what they are made from by one stage; by all at once in the beginning.
     """
-    first, seen = motion.progress[SEEN] < 0, motion.linear.clock[TAKEN]
+    first, seen = motion.progress[LINEARISATION] < 0, motion.linear.clock[LINEARISED]
     stages = motion.doublings + len(motion.way)
-    if first or (motion.progress[STAGE] >= stages and seen != motion.progress[SEEN]):
+    if first or (motion.progress[STAGE] >= stages and seen != motion.progress[LINEARISATION]):
         _adopt_linearisation(motion)
     while motion.progress[STAGE] < stages:
         _advance_stage(motion, motion.progress[STAGE])
@@ -131,7 +132,7 @@ def _adopt_linearisation(motion):
         for j in range(len(x.M)):
             own.D[i, j] = 0.5 * (x.D[i, j] + x.D[j, i])
             own.K[i, j] = 0.5 * (x.K[i, j] + x.K[j, i])
-    motion.progress[SEEN], motion.progress[STAGE] = motion.linear.clock[TAKEN], 0
+    motion.progress[LINEARISATION], motion.progress[STAGE] = motion.linear.clock[LINEARISED], 0
 
 
 @kernel

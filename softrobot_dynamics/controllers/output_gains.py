@@ -7,7 +7,7 @@ from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
-from softrobot_dynamics.dynamics.zero_dynamics import SINGULAR
+from softrobot_dynamics.dynamics.zero_dynamics import MOBILITY_TOLERANCE
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -49,7 +49,9 @@ def output_gains(model: CompiledModel, outputs: Integers) -> OutputGains:
     moved = np.linalg.solve(M + D / model.scales.rate, J.T)
     mobility = J @ moved
     scale = 1.0 / np.sqrt(np.maximum(np.diag(mobility), np.finfo(float).tiny))
-    inverse = np.linalg.pinv(mobility * np.outer(scale, scale), rcond=SINGULAR, hermitian=True)
+    inverse = np.linalg.pinv(
+        mobility * np.outer(scale, scale), rcond=MOBILITY_TOLERANCE, hermitian=True
+    )
     along = moved @ (inverse * np.outer(scale, scale))  # q' of the rates of y
     return OutputGains(along.T @ M @ along, along.T @ D @ along)
 

@@ -8,7 +8,7 @@ import math
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 from softrobot_dynamics.controllers.contract import Controller
-from softrobot_dynamics.dynamics.arguments import ROUNDING
+from softrobot_dynamics.dynamics.arguments import TIME_TOLERANCE
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.piecewise import Reference
 from softrobot_dynamics.references.tip_commands import TipPathReference
@@ -63,7 +63,7 @@ class Timetable:
 
     def over(self, t: float) -> bool:
         """Tell whether the phase at hand is over at t [s]."""
-        return self._until <= t + ROUNDING
+        return self._until <= t + TIME_TOLERANCE
 
     def go_on(self, t: float) -> None:
         """Go on to the phase of t [s]."""

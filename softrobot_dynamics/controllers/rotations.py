@@ -5,15 +5,15 @@ import math
 
 from softrobot_dynamics.compiling.jit import kernel
 
-SMALL = 1e-6  # angle [rad] below which series are exact
+SMALL_ANGLE = 1e-6  # [rad] below which the first terms of the series are exact
 
 
 @kernel
 def turn_matrix(r, start, out):
     """Fill out (9,), row by row, with a rotation ``start`` (9,) after a turn r (3,) [rad]."""
     angle = math.sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2])
-    a = math.sin(angle) / angle if angle > SMALL else 1.0
-    b = (1.0 - math.cos(angle)) / (angle * angle) if angle > SMALL else 0.5
+    a = math.sin(angle) / angle if angle > SMALL_ANGLE else 1.0
+    b = (1.0 - math.cos(angle)) / (angle * angle) if angle > SMALL_ANGLE else 0.5
     for j in range(3):
         x, y, z = start[j], start[3 + j], start[6 + j]
         u, v, w = r[1] * z - r[2] * y, r[2] * x - r[0] * z, r[0] * y - r[1] * x
@@ -26,7 +26,7 @@ def turn_matrix(r, start, out):
 def turn_rate(r, rate, out):
     """Fill out (3,) with the angular velocity, base frame, of a turn r (3,) at its rate (3,)."""
     angle = math.sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2])
-    b = (1.0 - math.cos(angle)) / (angle * angle) if angle > SMALL else 0.5
+    b = (1.0 - math.cos(angle)) / (angle * angle) if angle > SMALL_ANGLE else 0.5
     c = (angle - math.sin(angle)) / angle**3 if angle > 1e-4 else 1.0 / 6.0
     u = r[1] * rate[2] - r[2] * rate[1]
     v = r[2] * rate[0] - r[0] * rate[2]
@@ -46,5 +46,5 @@ def rotation_error(wanted, R, out):
         z += wanted[3 + j] * R[j] - wanted[j] * R[3 + j]
         trace += wanted[j] * R[j] + wanted[3 + j] * R[3 + j] + wanted[6 + j] * R[6 + j]
     size = math.sqrt(x * x + y * y + z * z)
-    share = math.atan2(size, trace - 1.0) / size if size > SMALL else 0.5
+    share = math.atan2(size, trace - 1.0) / size if size > SMALL_ANGLE else 0.5
     out[0], out[1], out[2] = share * x, share * y, share * z

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 MODES = ('auto', 'zero', 'pretension', 'hold', 'gravity', 'brake')
-_BRAKING = 0.1  # [s] in which drives that see the robot move take its momentum from it
+_BRAKING_TIME = 0.1  # [s] in which drives that see the robot move take its momentum from it
 
 
 class SafeCommand:
@@ -130,7 +130,7 @@ class SafeCommand:
             matrix, force = self._matrix(q)[:, self._bearing], self._gravity(q)
             if qd is not None and self._inertia is not None:
                 along = matrix @ np.linalg.lstsq(matrix, qd, rcond=None)[0]
-                force = force - self._inertia(q) @ along / _BRAKING
+                force = force - self._inertia(q) @ along / _BRAKING_TIME
         except SoftRobotError:  # a posture the model cannot represent has no known weight
             return np.zeros(np.count_nonzero(self._bearing))
         if not np.isfinite(force).all():

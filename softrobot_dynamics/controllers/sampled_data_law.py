@@ -35,8 +35,9 @@ from softrobot_dynamics.schema.parameters import parameter
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-_STATE = 'VECTOR, VECTOR, float64'  # q, qd, t
-RELAXATION = 10.0  # of the time of the robot's slowest motion: in that redundant commands fade
+_STATE_TYPES = 'VECTOR, VECTOR, float64'  # q, qd, t
+# of the time of the robot's slowest motion, in which redundant commands fade
+RELAXATION_RATIO = 10.0
 
 
 @dataclass(frozen=True)
@@ -269,7 +270,7 @@ class SampledDataLaw(Controller[D]):
             last=last,
             reached=np.full(model.n, np.nan),
             period=self.period,
-            fading=min(1.0, self.period * model.scales.rate / RELAXATION),
+            fading=min(1.0, self.period * model.scales.rate / RELAXATION_RATIO),
             b=allocate_buffers(model.n, model.m, len(self.controlled), self.remembers),
         )
 
@@ -288,7 +289,7 @@ class SampledDataLaw(Controller[D]):
         self, fixed: LawWorkspace, plan: BlendedReference, told: tuple[Any, ...]
     ) -> Callable[[Vector, Vector, float], int]:
         """Return the kernel of a tick as a function of q, qd (n,) and the time [s]."""
-        return cached(self.tick, _STATE, fixed=fixed, plan=plan, settings=told)
+        return cached(self.tick, _STATE_TYPES, fixed=fixed, plan=plan, settings=told)
 
 
 @kernel

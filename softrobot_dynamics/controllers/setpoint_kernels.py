@@ -11,8 +11,9 @@ from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.cable_drives import CableDrives, effort_of
 
-LAGS = 2.0  # over w: lag of a position drive in a steady motion, and farthest from the measured
-SLOWED = 0.5  # of w: rate at which a commanded motion comes to rest at a limit of its position
+# [1/w] of a position drive in a steady motion; no farther from the measured position
+MAX_LAG = 2.0
+STOPPING_RATE = 0.5  # of w; at it a commanded motion comes to rest at a limit of its position
 
 
 class CommandedMotion(NamedTuple):
@@ -63,7 +64,7 @@ def follow_motion(motion, q_out, qd_out, q, qd, passed):
     for i in range(len(motion.q)):
         j, v, a = motion.coordinates[i], motion.v[i], motion.a[i]
         place, v = motion.q[i] + passed * (v + 0.5 * passed * a), v + passed * a
-        far = LAGS / motion.w[i] * motion.speed[i]
+        far = MAX_LAG / motion.w[i] * motion.speed[i]
         low, high = max(motion.lower[i], q[j] - far), min(motion.upper[i], q[j] + far)
         if place > high:
             place, v, changed = high, min(v, max(qd[j], 0.0)), 1
@@ -88,7 +89,7 @@ def plan_setpoints(motion, found, delay, duration):
     _accelerate(motion, found)
     for i in range(len(motion.q)):
         w, place, v = motion.w[i], motion.q[i], motion.v[i]
-        slowed = SLOWED * w
+        slowed = STOPPING_RATE * w
         low = max(-motion.speed[i], min(0.0, slowed * (motion.lower[i] - place)))
         high = min(motion.speed[i], max(0.0, slowed * (motion.upper[i] - place)))
         then = v + T * motion.a[i]

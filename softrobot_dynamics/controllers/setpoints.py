@@ -28,7 +28,7 @@ from softrobot_dynamics.controllers.setpoint_kernels import (
     CommandedMotion,
     follow_motion,
     ForceResponse,
-    LAGS,
+    MAX_LAG,
     plan_setpoints,
 )
 from softrobot_dynamics.model.cable_drives import cable_drives_of
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from softrobot_dynamics.controllers.contract import Command, Controller
     from softrobot_dynamics.model.model import CompiledModel
 
-_LONGEST = 5.0  # periods for which a commanded motion goes on by itself
-_CORRECTED = 0.25  # of w: greatest rate of the correction of a position by a velocity, and
-_PERIODS = 10.0  # least time of it in periods
+_MAX_EXTRAPOLATION = 5.0  # periods for which a commanded motion goes on by itself
+_MAX_CORRECTION_RATE = 0.25  # of w, by which a velocity corrects a position
+_MIN_CORRECTION_TIME = 10.0  # [periods] of that correction
 
 
 class DriveSetpoints:
@@ -64,7 +64,8 @@ class DriveSetpoints:
             lower=own.lower,
             upper=own.upper,
             speed=own.speed,
-            correction=1.0 / (1.0 / (_CORRECTED * own.rate) + _PERIODS * law.period),
+            correction=1.0
+            / (1.0 / (_MAX_CORRECTION_RATE * own.rate) + _MIN_CORRECTION_TIME * law.period),
             **{name: np.zeros(k) for name in ('q', 'v', 'a', 'measured', 'measured_rate')},
             setpoints=np.full(k, nan),
             period=law.period,
@@ -93,7 +94,7 @@ class DriveSetpoints:
         if anew or not passed >= 0.0:
             self._begin(q, qd)
             passed = 0.0
-        if self._follow(q, qd, min(passed, _LONGEST * self._law.period)):
+        if self._follow(q, qd, min(passed, _MAX_EXTRAPOLATION * self._law.period)):
             self._law.forget_last_step()
         return self._q, self._qd
 
@@ -130,7 +131,7 @@ class DriveSetpoints:
         motion = self._motion
         motion.q[:], motion.v[:] = q[motion.coordinates], qd[motion.coordinates]
         np.clip(motion.v, -motion.speed, motion.speed, out=motion.v)
-        ahead = motion.q + LAGS / motion.w * motion.v
+        ahead = motion.q + MAX_LAG / motion.w * motion.v
         motion.setpoints[:], motion.a[:] = np.where(motion.positions, ahead, motion.v), 0.0
 
     def _with_setpoints(self, u: Vector) -> Vector:

@@ -45,7 +45,7 @@ class Settings:
 
     def tuned_alike(self, other: Settings) -> bool:
         """Tell whether all of the law's own parameters are the same, limits aside."""
-        own = {field.name for field in fields(self)} - LIMITS
+        own = {field.name for field in fields(self)} - LIMIT_FIELDS
         return all(equal_values(getattr(self, name), getattr(other, name)) for name in own)
 
 
@@ -68,7 +68,7 @@ class RobotNames(Protocol):
         """The actuators' names, (m,)."""
 
 
-LIMITS = {field.name for field in fields(Settings)}
+LIMIT_FIELDS = {field.name for field in fields(Settings)}
 
 
 def controlled_names(
@@ -99,7 +99,7 @@ def own_parameters(
 ) -> tuple[Parameter, ...]:
     """Return the parameters that the law of these names declares by its settings' class."""
     known = settings.__dataclass_fields__
-    taken = [name for name in LIMITS if 'words' in known[name].metadata]
+    taken = [name for name in LIMIT_FIELDS if 'words' in known[name].metadata]
     if taken:
         raise ArgumentError(f'{class_name}.Settings', taken, 'names beside those of the limits')
     return parameters_of(settings, type_name)
@@ -122,7 +122,7 @@ def make_settings(
         for p in parameters
     }
     if given:
-        names = [*(p.name for p in parameters), *LIMITS]
+        names = [*(p.name for p in parameters), *LIMIT_FIELDS]
         raise UnknownNameError(f'parameter of {law}', next(iter(given)), tuple(names))
     if problems:
         raise DescriptionError(tuple(problems), 'parameters')

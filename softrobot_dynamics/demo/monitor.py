@@ -20,7 +20,6 @@ import rclpy
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.configuration.state_topics import state_parts
@@ -31,6 +30,7 @@ from softrobot_dynamics.evaluation.terminal import LoopSnapshot
 from softrobot_dynamics.loops.message_fields import SECOND, stamp_of
 from softrobot_dynamics.nodes.messaging.codec import Encoder
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
+from softrobot_dynamics.nodes.messaging.qos import NEWEST_QOS
 from softrobot_dynamics.nodes.messaging.state_messages import position_reader, subscribe_to_states
 from trajectory_msgs.msg import JointTrajectory
 
@@ -43,9 +43,8 @@ TRANSITIONS = {
     name: getattr(Transition, f'TRANSITION_{name.upper()}')
     for name in ('configure', 'activate', 'deactivate', 'cleanup')
 }
-_PASSING = SECOND // 2  # [ns] in which a message to this process has come
-_STEP = 0.05  # [s] between two looks at what is waited for
-_NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+_DELIVERY_TIMEOUT = SECOND // 2  # [ns] for a message of this process to itself
+_SPIN_TIMEOUT = 0.05  # [s] between two looks at what is waited for
 
 
 class TransitionError(SoftRobotError):
@@ -76,14 +75,14 @@ class Ros:
         node = self.node('messages', namespace=NAMESPACE)
         zeros, names = [0.0] * size, [f'joint{k}' for k in range(size)]
         state = JointState(name=names, position=zeros, velocity=zeros, effort=zeros)
-        inbox = Inbox(node, JointState, 'messages', _NEWEST)
-        publisher = node.create_publisher(JointState, 'messages', _NEWEST)
+        inbox = Inbox(node, JointState, 'messages', NEWEST_QOS)
+        publisher = node.create_publisher(JointState, 'messages', NEWEST_QOS)
         encode = Encoder(state).encode
 
         def pass_on() -> None:
             """Send the state to this process, and take it."""
             publisher.publish(encode())
-            inbox.wait(_PASSING)
+            inbox.wait(_DELIVERY_TIMEOUT)
 
         return pass_on
 
@@ -123,7 +122,7 @@ class Monitor:
         self._states = subscribe_to_states(self._node, parts)
         self._reader = position_reader(parts, model.q0)
         self._outputs, self._references = (
-            Inbox(self._node, kind, topic, _NEWEST)
+            Inbox(self._node, kind, topic, NEWEST_QOS)
             for kind, topic in (
                 (JointState, 'controller/controller_state'),
                 (JointTrajectory, 'controller/reference'),
@@ -150,7 +149,7 @@ class Monitor:
         self, ready: Callable[[], Any], end: float, failure: str, meanwhile: Callable[[], object]
     ) -> Any:
         while not ready():
-            self._executor.spin_once(timeout_sec=_STEP)
+            self._executor.spin_once(timeout_sec=_SPIN_TIMEOUT)
             meanwhile()
             if time.monotonic() > end:
                 raise TransitionError(failure)

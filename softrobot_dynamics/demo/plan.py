@@ -21,12 +21,12 @@ from softrobot_dynamics.configuration.parameter_files import (
 from softrobot_dynamics.configuration.parts import given_by
 from softrobot_dynamics.configuration.state_topics import GROUP as STATES
 from softrobot_dynamics.configuration.state_topics import state_rows, state_values
-from softrobot_dynamics.configuration.wire_names import MAP as JOINT_NAMES
+from softrobot_dynamics.configuration.wire_names import NAMES_GROUP as JOINT_NAMES
 from softrobot_dynamics.configuration.wire_names import wire_name_values
 from softrobot_dynamics.demo.precompilation import simulation_elsewhere
-from softrobot_dynamics.demo.rates import RATES
+from softrobot_dynamics.demo.rates import CANDIDATE_RATES
 from softrobot_dynamics.description.add_surroundings import surround
-from softrobot_dynamics.description.plant_changes import AROUND, plant_of
+from softrobot_dynamics.description.plant_changes import plant_of, SURROUNDINGS
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 NAMESPACE = 'softrobot_demo'  # of both nodes: nothing of theirs meets a robot's own topics
 OWN_FILE = 'parameters.yaml'  # in the demo's folder: what the command line said
-ROBOT = 'pcc_arm'  # where nobody says which
+DEFAULT_ROBOT = 'pcc_arm'  # where nobody says which
 
 
 class DemoPlan(NamedTuple):
@@ -76,7 +76,7 @@ def robot_of(robot: str | None, controller: str | None) -> tuple[str, str]:
     """Return the robot of a demo, by flag or parameter file, and a remark on it, '' for none."""
     files = () if controller is None else (controller_file(controller),)
     choice = chosen('robot', robot, f'--robot {robot}', files)
-    return choice.value or ROBOT, choice.remark
+    return choice.value or DEFAULT_ROBOT, choice.remark
 
 
 def draw_up(
@@ -104,7 +104,7 @@ def draw_up(
     choice = chosen('rate', rate, f'--rate {rate}', given)
     files = (*given, folder / OWN_FILE)
     estimator = None if estimated is None else _estimator_file(estimated, robot)
-    own = _own(robot, float(choice.value or RATES[0]), folder, estimator, surroundings)
+    own = _own(robot, float(choice.value or CANDIDATE_RATES[0]), folder, estimator, surroundings)
     _write(files[-1], own)
     declare = functools.partial(declared_parameters.declare_chosen, description)
     values, unknown = _read(
@@ -193,7 +193,7 @@ def _require_same_coordinates(robot: RobotDescription, simulation: Mapping[str, 
     """Raise our errors for a wrong plant, and for one whose record the demo could not draw."""
     plant, around = simulation['plant'], simulation['surroundings']
     drawn = surround(robot, around) if around else robot
-    texts = [*plant, f'{AROUND}={around}'] if around else plant
+    texts = [*plant, f'{SURROUNDINGS}={around}'] if around else plant
     if plant_of(robot, texts).coordinate_names != drawn.coordinate_names:
         expected = 'a robot of the same coordinates: a demo draws its record by the robot file'
         raise ArgumentError('plant', list(plant), expected)

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
     from softrobot_dynamics.references.piecewise import Reference
 
-_DURATION = 10.0  # [s] where neither flag nor scene says more
-_WAYS = 3.0  # times as long as within a process a message takes from one to another
+_DEFAULT_DURATION = 10.0  # [s] where neither flag nor scene gives one
+_MESSAGE_COST_RATIO = 3.0  # of a message between processes, to one within a process
 
 
 class PreparedDemo(NamedTuple):
@@ -76,7 +76,7 @@ def prepare(
 def goal_chosen(options: Namespace) -> SceneGoal:
     """Return the goal of a scene, and how long it takes; without one there is none."""
     if options.scene is None:
-        return SceneGoal(_DURATION, ())
+        return SceneGoal(_DEFAULT_DURATION, ())
     goal = goal_of(scene_of(options.scene).goal)
     return goal._replace(goals=()) if options.surroundings else goal  # it is about its own
 
@@ -101,4 +101,6 @@ def _chosen(options: Namespace) -> tuple[str, str, str | None, str | None]:
 def _work_of(ros: Ros, compiled: CompiledNodes, period: float) -> tuple[float, ...]:
     """Return the work of each node in a tick of a `period` [s], see `rates.py`."""
     message = used(ros.message(compiled.model.n), time.process_time_ns)
-    return work_of(compiled.law, compiled.simulator, compiled.estimator, _WAYS * message, period)
+    return work_of(
+        compiled.law, compiled.simulator, compiled.estimator, _MESSAGE_COST_RATIO * message, period
+    )

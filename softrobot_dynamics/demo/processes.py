@@ -17,8 +17,8 @@ from typing import Any
 from softrobot_dynamics.compiling.processes import python_command, python_environment
 from softrobot_dynamics.errors import SoftRobotError
 
-_TAIL = 12  # lines of a log that are quoted
-_PATIENCE = ((signal.SIGINT, 8.0), (signal.SIGTERM, 3.0), (signal.SIGKILL, 3.0))  # [s]
+_QUOTED_LOG_LINES = 12
+_STOP_TIMEOUTS = ((signal.SIGINT, 8.0), (signal.SIGTERM, 3.0), (signal.SIGKILL, 3.0))  # [s]
 _PR_SET_PDEATHSIG = 1
 
 
@@ -62,11 +62,14 @@ class Child:
     def log_end(self) -> Any:
         """Return the last lines that it wrote."""
         text = self._log.read_text(encoding='utf-8', errors='replace').strip()
-        return '\n'.join(f'  {line}' for line in text.splitlines()[-_TAIL:]) or '  (empty)'
+        return (
+            '\n'.join(f'  {line}' for line in text.splitlines()[-_QUOTED_LOG_LINES:])
+            or '  (empty)'
+        )
 
     def end(self) -> bool:
         """Ask the process to end, ever more firmly; return whether the first word was enough."""
-        for number, patience in _PATIENCE:
+        for number, patience in _STOP_TIMEOUTS:
             if self._process.poll() is None:
                 self._process.send_signal(number)
             try:

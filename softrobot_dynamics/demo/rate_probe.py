@@ -22,15 +22,16 @@ import time
 from types import ModuleType
 from typing import Any, TypeAlias
 
+from softrobot_dynamics.loops.realtime import SECOND
+
 Send: TypeAlias = Callable[[int], None]
 
-BYTES = 8  # of a datagram: the number of a tick
-IN_TIME = 0.8  # of a period, in which all of a tick shall be done: the rest is margin
-SILENCE = 20.0  # [s] after which a process that passes numbers on ends by itself
-SECOND = 1_000_000_000  # [ns]
-_MANY = 1000  # numbers that are taken at once, the newest counts
-_LOOK = 0.02  # [s] from one number to the next while the others begin
-_EARLY = 4  # a measurement whose end is certain ends after this part of it
+DATAGRAM_BYTES = 8  # the number of a tick
+DEADLINE_FRACTION = 0.8  # of a period, in which all of a tick shall be done: the rest is margin
+RELAY_TIMEOUT = 20.0  # [s] after which a process that passes numbers on ends by itself
+_MAX_READ = 1000  # numbers that are read at once; the newest counts
+_START_PERIOD = 0.02  # [s] from one number to the next while the other processes start
+_EARLY_DIVISOR = 4  # a measurement whose result is certain ends after this part of it
 
 
 def main(given: str) -> None:
@@ -60,18 +61,20 @@ class Inbox:
 
     def _receive(self) -> None:
         while True:
-            os.write(self._write, self._own.recv(BYTES))
+            os.write(self._write, self._own.recv(DATAGRAM_BYTES))
 
     def wait(self, timeout: float) -> int | None:
         """Return the newest number, None if none comes within a time [s]."""
         if not select.select([self._read], [], [], max(0.0, timeout))[0]:
             return None
-        return int.from_bytes(os.read(self._read, _MANY * BYTES)[-BYTES:], 'little')
+        return int.from_bytes(
+            os.read(self._read, _MAX_READ * DATAGRAM_BYTES)[-DATAGRAM_BYTES:], 'little'
+        )
 
 
 def _send(own: socket.socket, place: tuple[str, int], number: int) -> None:
     """Send a number to the next process of the ring."""
-    own.sendto(number.to_bytes(BYTES, 'little'), place)
+    own.sendto(number.to_bytes(DATAGRAM_BYTES, 'little'), place)
 
 
 def compute(duration: int) -> None:
@@ -83,7 +86,7 @@ def compute(duration: int) -> None:
 
 def pass_on(send: Send, inbox: Inbox, work: int) -> None:
     """Compute for each number, then pass it on, until none comes any more."""
-    while (number := inbox.wait(SILENCE)) is not None:
+    while (number := inbox.wait(RELAY_TIMEOUT)) is not None:
         compute(work)
         send(number)
 
@@ -113,7 +116,7 @@ def _awaken(send: Send, inbox: Inbox, number: int) -> int:
     while True:
         send(number)
         number += 1
-        answer = inbox.wait(_LOOK)
+        answer = inbox.wait(_START_PERIOD)
         if answer is not None and answer >= first:
             return number
 
@@ -128,9 +131,9 @@ def _late(
     """
     realtime, send, inbox, period, work = loop
     late, done, deadline = 0, 0, realtime.now() + period
-    while done < ticks and not (late > enough * ticks and done >= ticks / _EARLY):
+    while done < ticks and not (late > enough * ticks and done >= ticks / _EARLY_DIVISOR):
         realtime.sleep_until(deadline)
-        woken, limit = realtime.now(), deadline + round(IN_TIME * period)
+        woken, limit = realtime.now(), deadline + round(DEADLINE_FRACTION * period)
         send(number)
         answer: int | None = -1
         while answer is not None and answer < number:

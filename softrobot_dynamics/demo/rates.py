@@ -21,7 +21,7 @@ import numpy as np
 from softrobot_dynamics.compiling.processes import script_command
 from softrobot_dynamics.demo import rate_probe
 from softrobot_dynamics.errors import SoftRobotError
-from softrobot_dynamics.evaluation.overload import RATES
+from softrobot_dynamics.evaluation.overload import CANDIDATE_RATES
 from softrobot_dynamics.loops import realtime
 from softrobot_dynamics.loops.processor_placement import fit_on_one
 
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from softrobot_dynamics.estimation.estimator import Estimator
     from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 
-LATE = 0.02  # share of late ticks up to which a rate is held; a demo fails at 0.05
-_SECONDS, _TICKS = 0.3, 60  # of the measurement at one rate, at least
-_CALLS, _FIRST = 40, 5  # of what is measured: how many, how many of them are left out
-_PATIENCE = 120.0  # [s] for the ring, on a machine that has much else to do
+MAX_LATE_FRACTION = 0.02  # of ticks, up to which a rate is held; a demo fails at 0.05
+_MIN_SECONDS, _MIN_TICKS = 0.3, 60  # of the measurement at one rate
+_TIMED_CALLS, _WARM_UP_CALLS = 40, 5  # and how many of the first are left out
+_RING_TIMEOUT = 120.0  # [s], on a machine that has much else to do
 
 
 class HeldRate(NamedTuple):
@@ -45,7 +45,7 @@ class HeldRate(NamedTuple):
 
     def in_words(self) -> str:
         """Return the result in words."""
-        if self.late > LATE:
+        if self.late > MAX_LATE_FRACTION:
             return (
                 f'this machine holds no rate, as other programs keep it busy: the demo runs at'
                 f' {self.rate:g} Hz, where {self.late:.0%} of the ticks of a bare loop were late'
@@ -57,7 +57,7 @@ class HeldRate(NamedTuple):
         return f'{words}, the highest rate this machine holds: late ticks were {", ".join(higher)}'
 
 
-def held(work: Sequence[float], rates: Sequence[float] = RATES) -> HeldRate:
+def held(work: Sequence[float], rates: Sequence[float] = CANDIDATE_RATES) -> HeldRate:
     """
     Return the highest of some falling `rates` [Hz] that processes hold that compute so long.
 
@@ -66,7 +66,7 @@ def held(work: Sequence[float], rates: Sequence[float] = RATES) -> HeldRate:
     """
     with _ring(work, rates) as asking:
         try:
-            said, complaint = asking.communicate(timeout=_PATIENCE)
+            said, complaint = asking.communicate(timeout=_RING_TIMEOUT)
             tried = tuple((rate, share) for rate, share in json.loads(said))
         except (subprocess.TimeoutExpired, ValueError) as error:
             asking.kill()
@@ -93,9 +93,9 @@ def _ring(work: Sequence[float], rates: Sequence[float]) -> Iterator[subprocess.
                 'work': round(work[k] * rate_probe.SECOND),
                 'processor': processors[(k + 1) % len(processors)] if processors else None,
                 'rates': rates if k == 0 else (),
-                'seconds': _SECONDS,
-                'ticks': _TICKS,
-                'late': LATE,
+                'seconds': _MIN_SECONDS,
+                'ticks': _MIN_TICKS,
+                'late': MAX_LATE_FRACTION,
                 'realtime': realtime.__file__,
             }
             process = subprocess.Popen(
@@ -158,8 +158,8 @@ def share_one(work: Sequence[float], rate: float) -> bool:
 def used(call: Callable[[], object], clock: Callable[[], int] = time.thread_time_ns) -> float:
     """Return how long a call uses the processor [s], by a clock [ns]: the median of some."""
     times = []
-    for _ in range(_CALLS):
+    for _ in range(_TIMED_CALLS):
         began = clock()
         call()
         times.append(clock() - began)
-    return float(np.median(times[_FIRST:])) / rate_probe.SECOND
+    return float(np.median(times[_WARM_UP_CALLS:])) / rate_probe.SECOND

@@ -12,7 +12,8 @@ from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parsing import parse, Problems
 from softrobot_dynamics.schema.yaml_files import read_yaml
 
-_ROBOT, _SURROUNDINGS, _GOAL = '.robot', '.surroundings', '.goal'  # behind the name of a scene
+# of a scene's name
+_ROBOT_SUFFIX, _SURROUNDINGS_SUFFIX, _GOAL_SUFFIX = '.robot', '.surroundings', '.goal'
 
 
 @dataclass(frozen=True)
@@ -41,14 +42,18 @@ class SceneGoal(NamedTuple):
 def scene_of(name: str) -> SceneFiles:
     """Return the SceneFiles of a name; UnknownNameError."""
     files = shipped('scenes')
-    known = [each for each in files if not each.endswith((_ROBOT, _SURROUNDINGS, _GOAL))]
+    known = [
+        each
+        for each in files
+        if not each.endswith((_ROBOT_SUFFIX, _SURROUNDINGS_SUFFIX, _GOAL_SUFFIX))
+    ]
     if name not in known:
         raise UnknownNameError('scene', name, tuple(known))
     return SceneFiles(
         controller=files[name],
-        surroundings=files[name + _SURROUNDINGS],
-        robot=files.get(name + _ROBOT),
-        goal=files[name + _GOAL],
+        surroundings=files[name + _SURROUNDINGS_SUFFIX],
+        robot=files.get(name + _ROBOT_SUFFIX),
+        goal=files[name + _GOAL_SUFFIX],
     )
 
 

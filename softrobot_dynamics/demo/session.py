@@ -22,7 +22,7 @@ from softrobot_dynamics.demo.processes import (
     ProcessDiedError,
     Signals,
 )
-from softrobot_dynamics.demo.rates import RATES
+from softrobot_dynamics.demo.rates import CANDIDATE_RATES
 from softrobot_dynamics.demo.scenes import SceneGoal
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.evaluation import report
@@ -35,9 +35,10 @@ from softrobot_dynamics.loops.estimation_loop import MODES, RUNNING
 if TYPE_CHECKING:
     from softrobot_dynamics.evaluation.report_contents import Report
 
-_POLL = 0.1  # [s] between two looks at the loop
-_PATIENCE = {'configure': 180.0, 'activate': 180.0, 'deactivate': 5.0, 'cleanup': 5.0}  # [s]
-_MARGIN = 0.1  # [s] beyond the duration, for states that are late
+_POLL_PERIOD = 0.1  # [s] between two looks at the loop
+# [s]
+_TRANSITION_TIMEOUTS = {'configure': 180.0, 'activate': 180.0, 'deactivate': 5.0, 'cleanup': 5.0}
+_LATE_STATE_MARGIN = 0.1  # [s] beyond the duration, for states that are late
 
 
 def run(options: Namespace) -> int:
@@ -46,9 +47,9 @@ def run(options: Namespace) -> int:
 
     Well: the loop held, tips and outputs followed within the tolerance, and a scene came to its
     goal. `options`: robot, controller, surroundings, scene, estimated, rate [Hz] (None: that of
-    the parameter file, or the highest of RATES that this machine holds), duration [s] (None: that
-    of the scene, or 10 s), tolerance [-], out (folder), json, no_plot, view.
-    Raises SoftRobotError for whatever is wrong before anything moves.
+    the parameter file, or the highest of CANDIDATE_RATES that this machine holds), duration [s]
+    (None: that of the scene, or 10 s), tolerance [-], out (folder), json, no_plot, view. Raises
+    SoftRobotError for whatever is wrong before anything moves.
     """
     shown, goal = display(), goal_chosen(options)
     duration = options.duration or goal.duration
@@ -82,7 +83,7 @@ def run(options: Namespace) -> int:
     if result is not None:
         for words in passages(result.model, goal.goals, result.run.q, result.run.simulated):
             shown.say(words)
-    if not held and plan.any_rate and plan.controller['rate'] < RATES[0]:
+    if not held and plan.any_rate and plan.controller['rate'] < CANDIDATE_RATES[0]:
         shown.say(
             f'the rate, {plan.controller["rate"]:g} Hz, is the one that this machine holds;'
             ' --rate sets another'
@@ -188,21 +189,21 @@ class _Session:
                 self._await(log, MODES[RUNNING])
         for name in ('configure', 'activate'):
             try:
-                self._monitor.transition(name, _PATIENCE[name], self._check)
+                self._monitor.transition(name, _TRANSITION_TIMEOUTS[name], self._check)
             except TransitionError as error:
                 log = self._nodes[-1].log_end()
                 raise TransitionError(f'{error}; the end of its log:\n{log}') from None
 
     def _await(self, log: Path, words: str) -> None:
         """Wait until a node has said something; ProcessDiedError, TransitionError."""
-        end = time.monotonic() + _PATIENCE['configure']
+        end = time.monotonic() + _TRANSITION_TIMEOUTS['configure']
         while words not in log.read_text(encoding='utf-8', errors='replace'):
             self._check()
             self._signals.check()
             if time.monotonic() > end:
                 said = self._nodes[-1].log_end()
                 raise TransitionError(f'no {words!r} in {log.name}; its end:\n{said}')
-            time.sleep(_POLL)
+            time.sleep(_POLL_PERIOD)
 
     def _check(self) -> None:
         """Raise ProcessDiedError if a node has ended."""
@@ -213,11 +214,11 @@ class _Session:
         """Show the loop for a duration [s]."""
         started = time.monotonic()
         with self._shown.live(self._subject(duration)) as show:
-            while (t := time.monotonic() - started) < duration + _MARGIN:
+            while (t := time.monotonic() - started) < duration + _LATE_STATE_MARGIN:
                 self._check()
                 self._signals.check()
                 show(min(t, duration), self._monitor.poll())
-                time.sleep(_POLL)
+                time.sleep(_POLL_PERIOD)
 
     def _subject(self, duration: float) -> Any:
         """Return the facts of the loop that the terminal shows."""
@@ -238,7 +239,7 @@ class _Session:
         if self._nodes and self._nodes[-1].name == 'controller':
             with contextlib.suppress(TransitionError, ProcessDiedError):
                 for name in ('deactivate', 'cleanup'):
-                    self._monitor.transition(name, _PATIENCE[name], self._check)
+                    self._monitor.transition(name, _TRANSITION_TIMEOUTS[name], self._check)
         for node in reversed(self._nodes):
             if not node.end():
                 self.lapses.append(f'the {node.name} process had to be killed')

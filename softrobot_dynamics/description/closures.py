@@ -18,7 +18,7 @@ from softrobot_dynamics.schema.poses import Pose
 
 DIRECTIONS = 'rx', 'ry', 'rz', 'x', 'y', 'z'
 """In the order of twists; those of rotations [rad] and of displacements [m]."""
-TURNS = 3  # of them
+ROTATION_COUNT = 3  # rotations, the first of DIRECTIONS
 
 TYPES = {
     'weld': DIRECTIONS,
@@ -41,7 +41,7 @@ class ClosureFrame:
 def _pair(value: object, path: str, problems: Problems) -> Any:
     """Return the two frames of a closure."""
     if not isinstance(value, (list, tuple)) or len(value) != 2:
-        problems.append(Problem(path, value, _FRAMES))
+        problems.append(Problem(path, value, _EXPECTED_FRAMES))
         return None
     return tuple(
         each
@@ -51,7 +51,7 @@ def _pair(value: object, path: str, problems: Problems) -> Any:
     )
 
 
-_FRAMES = 'a list of two frames, each a mapping of body, point, pose'
+_EXPECTED_FRAMES = 'a list of two frames, each a mapping of body, point, pose'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +63,7 @@ class Closure:
     """
 
     name: str = name()
-    frames: tuple[ClosureFrame, ClosureFrame] = custom(_pair, expected=_FRAMES)
+    frames: tuple[ClosureFrame, ClosureFrame] = custom(_pair, expected=_EXPECTED_FRAMES)
     type: str | None = choice(tuple(TYPES), default=None)
     axis: tuple[float, float, float] | None = direction(default=None)  # of pin and slider
     directions: tuple[str, ...] | None = items(choice(DIRECTIONS), default=None)

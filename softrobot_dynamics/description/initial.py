@@ -8,9 +8,9 @@ from softrobot_dynamics.description.mimics import leader_limits
 from softrobot_dynamics.description.modules import Module
 from softrobot_dynamics.errors import closest, Problem
 from softrobot_dynamics.schema.fields import number
-from softrobot_dynamics.schema.parsing import MANY, Problems, reader
+from softrobot_dynamics.schema.parsing import MAX_REPORTED_KEYS, Problems, reader
 
-_AT = 1e-9  # relative: a posture at a limit is within it
+_LIMIT_TOLERANCE = 1e-9  # relative: a posture at a limit is within it
 _value = reader(number('in its own unit'))
 
 
@@ -32,7 +32,7 @@ def read_initial(
     given = value or {}
     listed = set(known)
     unknown = (k for k in given if k not in listed and str(k).split('/')[0] not in unread)
-    for key in islice(unknown if problems.names else (), MANY):
+    for key in islice(unknown if problems.names else (), MAX_REPORTED_KEYS):
         words = f'one of the coordinates {", ".join(known)}{closest(key, known)}'
         problems.append(Problem(f'initial.{key}', given[key], words))
     return tuple(
@@ -62,7 +62,11 @@ def outside_limits(start: Mapping[str, float], modules: Sequence[Module]) -> lis
         for name, limits in zip(module.coordinate_names(), module.joint.position_limits()):
             low, high = leaders.get(name, limits)
             value = start.get(name, low)
-            if not low - _AT * abs(low) <= value <= high + _AT * abs(high):
+            if (
+                not low - _LIMIT_TOLERANCE * abs(low)
+                <= value
+                <= high + _LIMIT_TOLERANCE * abs(high)
+            ):
                 words = f'a position within its limits, {low:g} to {high:g}'
                 problems.append(Problem(f'initial.{name}', value, words))
     return problems

@@ -19,7 +19,7 @@ from softrobot_dynamics.collision.contract import CollisionShape
 from softrobot_dynamics.description.collisions import read_shapes
 from softrobot_dynamics.errors import closest, MISSING, Problem
 from softrobot_dynamics.joints.contract import Joint, JOINTS
-from softrobot_dynamics.schema.fields import member, NAME, name
+from softrobot_dynamics.schema.fields import member, name, NAME_PATTERN
 from softrobot_dynamics.schema.parsing import (
     entry,
     join,
@@ -30,8 +30,8 @@ from softrobot_dynamics.schema.parsing import (
     validated,
 )
 
-_UNREAD: Any = None  # in place of what is wrong, until all problems are known
-MOST = 1000  # bodies of a robot: the mass matrix of a serial one has 8 MB
+_INVALID: Any = None  # in place of what is wrong, until all problems are known
+MAX_BODIES = 1000  # of a robot; the mass matrix of a serial one has 8 MB then
 BASE = 'base'  # the frame that the first joint stands on; no body may bear its name
 
 
@@ -100,8 +100,8 @@ def read_modules(value: object, problems: Problems) -> tuple[Module, ...]:
     if not isinstance(value, (list, tuple)) or not value:
         problems.append(Problem('bodies', value, 'a list, not empty, of bodies'))
         return ()
-    if len(value) > MOST:
-        problems.append(Problem('bodies', f'{len(value)} bodies', f'at most {MOST}'))
+    if len(value) > MAX_BODIES:
+        problems.append(Problem('bodies', f'{len(value)} bodies', f'at most {MAX_BODIES}'))
         return ()
     modules: list[Module] = []
     for i, row in enumerate(value):
@@ -137,7 +137,7 @@ def _read_module(row: object, path: str, above: Sequence[Module], problems: Prob
     """Return the module of an entry of `bodies`, given those before it."""
     if not isinstance(row, dict):
         problems.append(Problem(path, row, 'a mapping of name, joint, body and perhaps parent'))
-        return Module(_UNREAD, _UNREAD, _UNREAD, _UNREAD, _UNREAD)
+        return Module(_INVALID, _INVALID, _INVALID, _INVALID, _INVALID)
     parse(_Heading, row, path, problems, ignore=('joint', 'body', 'collision'))
     joint = row.get('joint', MISSING)
     body_name = joint_name = _text(row.get('name'))
@@ -150,8 +150,8 @@ def _read_module(row: object, path: str, above: Sequence[Module], problems: Prob
         body_name,
         _parent(row, path, above, problems),
         joint_name,
-        joint if joint_name else _UNREAD,
-        body if body_name else _UNREAD,
+        joint if joint_name else _INVALID,
+        body if body_name else _INVALID,
         read_shapes(row.get('collision'), f'{path}.collision', body, problems),
     )
 
@@ -164,7 +164,7 @@ def _parent(row: Mapping[Any, Any], path: str, above: Sequence[Module], problems
     names = [BASE, *(m.name for m in above if m.name)]
     if wanted in names:
         return [m.name for m in above].index(wanted) if wanted != BASE else -1
-    if _named(above) and _text(wanted) and NAME.fullmatch(wanted):  # else reported already
+    if _named(above) and _text(wanted) and NAME_PATTERN.fullmatch(wanted):  # else reported already
         words = f'base or a body above this one: {", ".join(names)}{closest(wanted, names)}'
         problems.append(Problem(f'{path}.parent', wanted, words))
     return None
@@ -182,7 +182,7 @@ def _read_actuator(
             Problem(join(path, sub), entry(row, sub, value), expected)
             for sub, value, expected in actuator.validate_against(bodies, joints)
         )
-    name = _UNREAD
+    name = _INVALID
     if isinstance(row, dict):
         name = _name(row.get('name', MISSING), f'{path}.name', problems)
     return NamedActuator(name, actuator)

@@ -10,7 +10,7 @@ from softrobot_dynamics.schema.fields import items, nested, number, vector
 from softrobot_dynamics.schema.poses import Pose, transform
 
 Triple = tuple[float, float, float]
-_ZERO = (0.0, 0.0, 0.0)
+_ZERO_VECTOR = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,11 +27,11 @@ class ObstacleMotion:
     polynomials with continuous velocity.
     """
 
-    centre: Triple = vector('m', 3, default=_ZERO)
-    velocity: Triple = vector('m/s', 3, default=_ZERO)
-    angular_velocity: Triple = vector('rad/s', 3, default=_ZERO)
-    amplitude: Triple = vector('m', 3, default=_ZERO)
-    angular_amplitude: Triple = vector('rad', 3, default=_ZERO)
+    centre: Triple = vector('m', 3, default=_ZERO_VECTOR)
+    velocity: Triple = vector('m/s', 3, default=_ZERO_VECTOR)
+    angular_velocity: Triple = vector('rad/s', 3, default=_ZERO_VECTOR)
+    amplitude: Triple = vector('m', 3, default=_ZERO_VECTOR)
+    angular_amplitude: Triple = vector('rad', 3, default=_ZERO_VECTOR)
     frequency: float = number('Hz', at_least=0.0, default=0.0)
     phase: float = number('rad', default=0.0)
     times: tuple[float, ...] | None = vector('s', default=None)

@@ -15,7 +15,7 @@ from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem
 from softrobot_dynamics.schema.yaml_files import read_yaml
 
 _YAML = '.yaml', '.yml'
-AROUND = 'surroundings'  # what a text of plant_of begins with that names a file of them
+SURROUNDINGS = 'surroundings'  # begins a text of plant_of that names a file of them
 
 
 def plant_of(description: RobotDescription, texts: Sequence[str]) -> RobotDescription:
@@ -31,7 +31,7 @@ def plant_of(description: RobotDescription, texts: Sequence[str]) -> RobotDescri
         raise ArgumentError('plant', robots[1], f'one robot at most, beside {robots[0]}')
     for text in robots:
         description = load_robot(text.strip())
-    around = [text for text in texts if text.partition('=')[0].strip() == AROUND]
+    around = [text for text in texts if text.partition('=')[0].strip() == SURROUNDINGS]
     for text in around:
         description = surround(description, text.partition('=')[2].strip())
     others = [text for text in texts if text not in robots and text not in around]

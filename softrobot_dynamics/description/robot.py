@@ -34,7 +34,7 @@ from softrobot_dynamics.errors import (
     Problem,
     UnknownNameError,
 )
-from softrobot_dynamics.schema.fields import NAME, name, nested, vector
+from softrobot_dynamics.schema.fields import name, NAME_PATTERN, nested, vector
 from softrobot_dynamics.schema.parsing import parse, Problems
 from softrobot_dynamics.schema.poses import Pose
 from softrobot_dynamics.schema.yaml_files import read_yaml
@@ -163,7 +163,7 @@ def load_robot(
     if not isinstance(source, (str, PathLike)):
         raise ArgumentError('source', source, 'a shipped name, a path or a dict')
     path = Path(source)
-    if isinstance(source, str) and NAME.fullmatch(source):
+    if isinstance(source, str) and NAME_PATTERN.fullmatch(source):
         path = _shipped_robot(source)
     data, duplicates = read_yaml(path)
     return _checked(data, Problems(duplicates, folder or path.expanduser().parent), str(path))

@@ -20,11 +20,11 @@ from softrobot_dynamics.description.urdf_mimics import (
     narrowed_ranges,
     refuse_unknown_leaders,
 )
-from softrobot_dynamics.description.urdf_modules import DRIVEN, ModuleReader
+from softrobot_dynamics.description.urdf_modules import DRIVEN_JOINTS, ModuleReader
 from softrobot_dynamics.description.urdf_trees import name_of, ordered, Tree, tree_of
 from softrobot_dynamics.errors import DescriptionError, Problem, UnknownNameError
 
-LARGEST = 16_000_000  # [bytes] of a file; those of whole humanoids have 200,000
+MAX_FILE_SIZE = 16_000_000  # [bytes]; files of whole humanoids have 200,000
 
 
 def read_urdf(
@@ -96,9 +96,9 @@ def _root(path: str | PathLike[str]) -> Element:
     """Return the element <robot> of a file."""
     try:
         with open(path, 'rb') as file:
-            content = file.read(LARGEST + 1)
-        if len(content) > LARGEST:
-            raise _wrong(path, 'more', f'a URDF file of at most {LARGEST // 1_000_000} MB')
+            content = file.read(MAX_FILE_SIZE + 1)
+        if len(content) > MAX_FILE_SIZE:
+            raise _wrong(path, 'more', f'a URDF file of at most {MAX_FILE_SIZE // 1_000_000} MB')
         root = ElementTree.fromstring(content)
     except OSError as error:
         raise _wrong(path, str(path), f'a URDF file ({error.strerror})') from error
@@ -124,7 +124,7 @@ def _refuse_unknown_joints(names: Collection[str], tree: Tree) -> None:
 
 def _is_driven(joint: dict[str, Any]) -> bool:
     """Tell whether a joint of a robot file has a coordinate of its own and one actuator."""
-    return joint['type'] in DRIVEN and 'mimic' not in joint
+    return joint['type'] in DRIVEN_JOINTS and 'mimic' not in joint
 
 
 def _motor(joint: dict[str, Any]) -> dict[str, Any]:

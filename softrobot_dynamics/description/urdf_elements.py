@@ -12,17 +12,17 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from softrobot_dynamics.errors import closest, MISSING, Problem
-from softrobot_dynamics.schema.bounds import ANY, Bounds, hint
+from softrobot_dynamics.schema.bounds import Bounds, hint, UNBOUNDED
 
 Element: TypeAlias = Any  # of xml.etree.ElementTree, which has no public type for those of C
 Problems: TypeAlias = list[Problem]
 
-ROTATIONAL = 'ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'
+INERTIA_ATTRIBUTES = 'ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'
 """The attributes of <inertia>, which is the upper triangle, row by row."""
 
-_XACRO = '${'
-_EXPANDED = 'its value; expand the file first: xacro FILE > URDF'
-_LIKENESS = 0.8  # of words, at which one is a slip of the pen; extensions have up to 0.76
+_XACRO_MARK = '${'
+_EXPAND_XACRO = 'its value; expand the file first: xacro FILE > URDF'
+_MIN_SIMILARITY = 0.8  # of words, at which one is a misspelling; extensions have up to 0.76
 _CHILDREN: dict[str, tuple[str, ...]] = {  # of elements; others are extensions
     'robot': ('link', 'joint', 'material', 'transmission', 'gazebo'),
     'link': ('inertial', 'visual', 'collision'),
@@ -41,7 +41,7 @@ _ATTRIBUTES: dict[str, tuple[str, ...]] = {
     'parent': ('link',),
     'child': ('link',),
     'mass': ('value',),
-    'inertia': ROTATIONAL,
+    'inertia': INERTIA_ATTRIBUTES,
     'limit': ('lower', 'upper', 'effort', 'velocity'),
     'dynamics': ('damping', 'friction'),
     'mimic': ('joint', 'multiplier', 'offset'),
@@ -59,7 +59,7 @@ def refuse_misspelt(element: Element, place: str, problems: Problems) -> None:
         ('attribute', _ATTRIBUTES.get(element.tag, ()), list(element.attrib)),
     ):
         for name in found:
-            if name not in known and (meant := closest(name, known, _LIKENESS)):
+            if name not in known and (meant := closest(name, known, _MIN_SIMILARITY)):
                 words = f'an {kind} of <{element.tag}>{meant}: {", ".join(known)}'
                 problems.append(Problem(place, name, words))
     for child in element:
@@ -90,9 +90,9 @@ def text(element: Element | None, name: str, place: str, problems: Problems, wor
     if element is None:
         return ''
     value: str = element.get(name, '')
-    if _XACRO in value:
-        words = _EXPANDED
-    if not value.strip() or _XACRO in value:
+    if _XACRO_MARK in value:
+        words = _EXPAND_XACRO
+    if not value.strip() or _XACRO_MARK in value:
         problems.append(Problem(_path(element, name, place), _or_missing(value), words))
     return value
 
@@ -102,7 +102,7 @@ def number(
     name: str,
     place: str,
     problems: Problems,
-    bounds: Bounds = ANY,
+    bounds: Bounds = UNBOUNDED,
     default: float | None = None,
     remedy: str = '',
 ) -> float:
@@ -115,7 +115,7 @@ def number(
         return value
     magnitude = hint(value, bounds) if isinstance(value, float) else ''
     words = f'{bounds}{magnitude or ", finite"}{remedy}'
-    words = _EXPANDED if given and _XACRO in given else words
+    words = _EXPAND_XACRO if given and _XACRO_MARK in given else words
     problems.append(Problem(_path(element, name, place), value, words))
     return 1.0 if default is None else default
 
@@ -132,10 +132,10 @@ def numbers(
     if given is None:
         return list(default)
     found = [_as_number(word) for word in given.split()]
-    right = [x for x in found if isinstance(x, float) and ANY.contain(x)]
+    right = [x for x in found if isinstance(x, float) and UNBOUNDED.contain(x)]
     if len(right) == len(found) == 3:
         return right
-    words = _EXPANDED if _XACRO in given else '3 finite numbers with blanks between them'
+    words = _EXPAND_XACRO if _XACRO_MARK in given else '3 finite numbers with blanks between them'
     problems.append(Problem(_path(element, name, place), given, words))
     return list(default)
 

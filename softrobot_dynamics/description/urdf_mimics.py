@@ -11,8 +11,8 @@ from softrobot_dynamics.description.urdf_elements import Element, number, only, 
 from softrobot_dynamics.description.urdf_trees import name_of
 from softrobot_dynamics.errors import closest, MISSING, Problem
 
-_MOVING = 'revolute', 'continuous', 'prismatic'
-_SLIGHT = 1e-9  # share of a range by which one that is rounded may be narrower
+_MOVING_JOINTS = 'revolute', 'continuous', 'prismatic'
+_RANGE_TOLERANCE = 1e-9  # of a range; one that is rounded may be narrower by so much
 
 
 def mimic_of(joint: Element, place: str, problems: Problems) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def refuse_unknown_leaders(
         elif leader is not None:
             words = f'the name of a joint{closest(leader, list(by_name))}{held}'
             problems.append(Problem(place, leader or MISSING, words))
-        elif last.get('type') not in _MOVING:
+        elif last.get('type') not in _MOVING_JOINTS:
             words = f'a revolute, continuous or prismatic joint{held}'
             problems.append(Problem(place, f'{seen[-1]}, {last.get("type")}', words))
 
@@ -73,7 +73,7 @@ def narrowed_ranges(bodies: Sequence[Mapping[str, Any]], problems: Problems) -> 
         ends = sorted((end - offset) / multiplier for end in limits['position'])
         low, high = ranges.get(leader) or own.get('position', (-inf, inf))
         ranges[leader] = least, most = max(low, ends[0]), min(high, ends[1])
-        slight = _SLIGHT * (ends[1] - ends[0])
+        slight = _RANGE_TOLERANCE * (ends[1] - ends[0])
         if not least < most:
             words = f'limits that leave {leader}, which it follows, a range in {low:g} to {high:g}'
             words += f' (for none: softrobot import --unlimited {name})'
@@ -119,7 +119,7 @@ def _resolved(name: str, joints: Mapping[str, Any]) -> tuple[str, float, float]:
 def _leader(joint: Element) -> str | None:
     """Return the joint that one follows, None if it has a coordinate of its own."""
     mimic = joint.find('mimic')
-    if mimic is None or joint.get('type') not in _MOVING:
+    if mimic is None or joint.get('type') not in _MOVING_JOINTS:
         return None
     name: str = mimic.get('joint', '')
     return name

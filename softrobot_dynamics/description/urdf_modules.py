@@ -13,27 +13,27 @@ from softrobot_dynamics.bodies.contract import BODIES
 from softrobot_dynamics.description.urdf_changes import nearest_inertia, rpy_of
 from softrobot_dynamics.description.urdf_elements import (
     Element,
+    INERTIA_ATTRIBUTES,
     number,
     numbers,
     only,
     Problems,
-    ROTATIONAL,
 )
 from softrobot_dynamics.description.urdf_mimics import mimic_of
 from softrobot_dynamics.description.urdf_trees import JOINTS, name_of, Tree
 from softrobot_dynamics.errors import Problem
 from softrobot_dynamics.joints.contract import JOINTS as KINDS
 from softrobot_dynamics.schema import parsing
-from softrobot_dynamics.schema.bounds import ANY, Bounds
+from softrobot_dynamics.schema.bounds import Bounds, UNBOUNDED
 from softrobot_dynamics.schema.fields import member
 from softrobot_dynamics.schema.poses import Pose, transform, z_onto
 
-DRIVEN = 'revolute', 'prismatic'
+DRIVEN_JOINTS = 'revolute', 'prismatic'
 """Types of joints that have an actuator, in robot files."""
 
-_NO_INERTIA = 1e-24  # [kg m^2] numbers that stand for zero; robot files have 1e-30 or more
-_UNITS = {'prismatic': ('m', 'N', 'm/s')}
-_ANGULAR = 'rad', 'N m', 'rad/s'
+_ZERO_INERTIA = 1e-24  # [kg m^2] numbers below stand for zero; robot files have 1e-30 or more
+_JOINT_UNITS = {'prismatic': ('m', 'N', 'm/s')}
+_ANGULAR_UNITS = 'rad', 'N m', 'rad/s'
 _check_joint = parsing.reader(member(KINDS, ignore=('name',)))
 _check_body = parsing.reader(member(BODIES))
 
@@ -86,7 +86,7 @@ class ModuleReader:
             return
         _check_body(body, place, wrong := parsing.Problems())
         given = _symmetric(body['inertia'])
-        if np.abs(given).max() < _NO_INERTIA:
+        if np.abs(given).max() < _ZERO_INERTIA:
             del body['inertia']
             self._report(f'{place}: inertia of zero left out, that of a point mass')
             return
@@ -130,7 +130,7 @@ def _joint(joint: Element, place: str, unlimited: bool, problems: Problems) -> d
         return found
     if (dynamics := only(joint, 'dynamics', place, problems)) is not None:
         found |= _friction(dynamics, place, problems)
-    if found['type'] not in DRIVEN:
+    if found['type'] not in DRIVEN_JOINTS:
         for name in ('damping', 'coulomb_friction'):
             if found.pop(name, 0.0):
                 words = 'none: the coordinates of such a joint have different units'
@@ -168,14 +168,16 @@ def _remedy(kind: str, place: str) -> str:
 
 def _limits(limit: Element, kind: str, place: str, problems: Problems) -> dict[str, Any]:
     """Return the limits of a joint; of one that is `continuous`, none of its position."""
-    length, force, rate = _UNITS.get(kind, _ANGULAR)
+    length, force, rate = _JOINT_UNITS.get(kind, _ANGULAR_UNITS)
     remedy = _remedy(kind, place)
     found: dict[str, Any] = {
         name: number(limit, name, place, problems, Bounds(above=0.0), remedy=f' [{unit}]{remedy}')
         for name, unit in (('effort', force), ('velocity', rate))
     }
     before = len(problems)
-    span = [number(limit, name, place, problems, ANY, 0.0, remedy) for name in ('lower', 'upper')]
+    span = [
+        number(limit, name, place, problems, UNBOUNDED, 0.0, remedy) for name in ('lower', 'upper')
+    ]
     read = len(problems) == before
     stated = limit.get('lower') is not None or limit.get('upper') is not None
     if kind == 'continuous' or not stated:
@@ -211,7 +213,7 @@ def _rigid(link: Element, place: str, problems: Problems) -> dict[str, Any]:
         pose = _pose(origin, place, problems)
         found['com'], turn = pose['xyz'], Pose(**pose).matrix()[:3, :3]
     if inertia is not None:
-        values = [number(inertia, name, place, problems) for name in ROTATIONAL]
+        values = [number(inertia, name, place, problems) for name in INERTIA_ATTRIBUTES]
         if any(values):  # else a mass in one point
             found['inertia'] = _turned(values, turn)
     return found
@@ -219,19 +221,19 @@ def _rigid(link: Element, place: str, problems: Problems) -> dict[str, Any]:
 
 def _turned(values: Sequence[float], turn: Matrix) -> dict[str, float]:
     """Return an inertia, given in axes that are turned (3, 3), in those of the link."""
-    return _upper(turn @ _symmetric(dict(zip(ROTATIONAL, values))) @ turn.T)
+    return _upper(turn @ _symmetric(dict(zip(INERTIA_ATTRIBUTES, values))) @ turn.T)
 
 
 def _symmetric(inertia: dict[str, float]) -> Matrix:
     """Return the matrix (3, 3) of the entry `inertia`."""
     matrix, (rows, columns) = np.zeros((3, 3)), np.triu_indices(3)
-    matrix[rows, columns] = matrix[columns, rows] = [inertia[name] for name in ROTATIONAL]
+    matrix[rows, columns] = matrix[columns, rows] = [inertia[name] for name in INERTIA_ATTRIBUTES]
     return matrix
 
 
 def _upper(matrix: Matrix) -> dict[str, float]:
     """Return the entry `inertia` of a symmetric matrix (3, 3)."""
-    return dict(zip(ROTATIONAL, matrix[np.triu_indices(3)].tolist()))
+    return dict(zip(INERTIA_ATTRIBUTES, matrix[np.triu_indices(3)].tolist()))
 
 
 def _pose(origin: Element, place: str, problems: Problems) -> dict[str, Any]:

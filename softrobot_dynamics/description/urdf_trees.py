@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import re
 from typing import NamedTuple
 
-from softrobot_dynamics.description.modules import MOST
+from softrobot_dynamics.description.modules import MAX_BODIES
 from softrobot_dynamics.description.urdf_elements import Element, only, Problems, text
 from softrobot_dynamics.errors import closest, MISSING, Problem
 
@@ -36,8 +36,8 @@ def tree_of(root: Element, problems: Problems) -> Tree:
     links, joints = root.findall('link'), root.findall('joint')
     for kind, elements in (('link', links), ('joint', joints)):
         _check_names(kind, elements, problems)
-        if len(elements) > MOST:
-            problems.append(Problem(f'{kind}s', len(elements), f'at most {MOST}'))
+        if len(elements) > MAX_BODIES:
+            problems.append(Problem(f'{kind}s', len(elements), f'at most {MAX_BODIES}'))
     known = {link.get('name'): link for link in links}
     if not links:
         problems.append(Problem('links', 'none', 'a robot of two links or more'))

@@ -19,7 +19,7 @@ from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNa
 from softrobot_dynamics.schema.fields import vector
 from softrobot_dynamics.schema.parsing import Parser, Problems, validated
 
-_TIMES, _PLUS = re.compile(r'[×x*]\s*(.+)'), re.compile(r'\+=\s*(.+)')
+_FACTOR, _INCREMENT = re.compile(r'[×x*]\s*(.+)'), re.compile(r'\+=\s*(.+)')
 
 
 class _Change(NamedTuple):
@@ -87,7 +87,7 @@ def numbers_at(description: RobotDescription, path: str) -> tuple[float, ...]:
 def _change(path: str, value: object) -> _Change:
     """Return the :class:`_Change` of a number or a text; ArgumentError."""
     text = value.strip() if isinstance(value, str) else ''
-    factor, shift = _TIMES.fullmatch(text), _PLUS.fullmatch(text)
+    factor, shift = _FACTOR.fullmatch(text), _INCREMENT.fullmatch(text)
     how = '×' if factor else '+=' if shift else ''
     said = factor or shift
     try:

@@ -16,7 +16,7 @@ from softrobot_dynamics.schema.bounds import is_number
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-ROUNDING = 1e-9  # [s], or share of a period or duration: by so much times differ by rounding
+TIME_TOLERANCE = 1e-9  # [s], or of a period or duration: by so much times differ by rounding
 
 _FLOAT = np.dtype(float)
 

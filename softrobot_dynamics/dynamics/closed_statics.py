@@ -19,8 +19,8 @@ from softrobot_dynamics.recursion.closed_motion import allocate_closed_motion, b
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-_STEP = 1e-4  # [units] of differences, of fourth order, of forces of closures
-_WEIGHTS = ((1.0, 8.0 / 12.0), (2.0, -1.0 / 12.0))
+_DIFFERENCE_STEP = 1e-4  # [units] of fourth-order differences of the closure forces
+_DIFFERENCE_WEIGHTS = ((1.0, 8.0 / 12.0), (2.0, -1.0 / 12.0))
 
 
 class ClosedEquilibrium(NamedTuple):
@@ -137,8 +137,10 @@ class ClosedStatics:
         forces = np.linalg.solve((rows @ across).T, across.T @ r) * self._weights
         turning = np.zeros_like(T)
         for c, way in enumerate(T.T):
-            for ahead, weight in _WEIGHTS:
-                step = ahead * _STEP * way
+            for ahead, weight in _DIFFERENCE_WEIGHTS:
+                step = ahead * _DIFFERENCE_STEP * way
                 near = self._found(q + step).J.T @ forces
-                turning[:, c] += weight / _STEP * (near - self._found(q - step).J.T @ forces)
+                turning[:, c] += (
+                    weight / _DIFFERENCE_STEP * (near - self._found(q - step).J.T @ forces)
+                )
         return turning

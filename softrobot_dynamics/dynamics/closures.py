@@ -22,10 +22,10 @@ from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.model.closures import (
     all_rows,
     assembled,
+    CLOSED_TOLERANCE,
     ClosureEvaluator,
     ClosurePlan,
     open_loop,
-    SLACK,
 )
 from softrobot_dynamics.recursion.singular_mass import accelerations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.evaluation import Evaluator
     from softrobot_dynamics.model.model import CompiledModel
 
-_ROUNDING = 1e-12  # of the largest generalized force, in units of coordinates
+_FORCE_TOLERANCE = 1e-12  # of the largest generalized force, in units of coordinates
 
 
 class Closures(NamedTuple):
@@ -155,7 +155,7 @@ def closed_inverse_dynamics(
     forces = np.zeros(len(plan.rows))
     forces[plan.kept] = np.linalg.lstsq(scaled.T, left, rcond=None)[0]
     unmet = left - scaled.T @ forces[plan.kept]
-    unmet[np.abs(unmet) <= _ROUNDING * np.abs(units * needed).max(initial=0.0)] = 0.0
+    unmet[np.abs(unmet) <= _FORCE_TOLERANCE * np.abs(units * needed).max(initial=0.0)] = 0.0
     return ClosedInverseDynamics(u, forces, unmet / units, qdd)
 
 
@@ -173,12 +173,12 @@ def require_closed(model: CompiledModel, q: Vector, qd: Vector) -> None:
     """Raise ArgumentError where loops of a model with closures are open at q, qd (n,)."""
     plan, rows = _plan(model), _evaluated(model, q, qd).closures
     e = plan.weights * rows.residual
-    if not np.linalg.norm(e) <= SLACK:
+    if not np.linalg.norm(e) <= CLOSED_TOLERANCE:
         words = f'a posture whose loops are closed ({open_loop(model, plan, e, "none")})'
         raise ArgumentError('q', q, words.replace('; expected none', ''))
     speeds = plan.weights * (rows.J @ qd)
     fast = float(np.abs(qd / plan.units).max(initial=0.0))
-    if not np.abs(speeds).max(initial=0.0) <= 10.0 * SLACK * fast:
+    if not np.abs(speeds).max(initial=0.0) <= 10.0 * CLOSED_TOLERANCE * fast:
         name = plan.names[int(np.argmax(np.abs(speeds)))]
         raise ArgumentError('qd', qd, f'rates that keep loops closed: they open {name}')
 

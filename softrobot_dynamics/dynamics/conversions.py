@@ -22,7 +22,7 @@ from softrobot_dynamics.recursion.passes import JOINT_COUNT, JOINT_FIRST, JOINT_
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-RANK = 1e-9  # singular values below this share of the largest count as zero
+RANK_TOLERANCE = 1e-9  # of the largest singular value; smaller ones count as zero
 
 
 class Velocities(NamedTuple):
@@ -102,7 +102,8 @@ def drive_wrench(subspace: Matrix, forces: Vector) -> Vector:
     turning, moving = subspace[:3], subspace[3:]
     free = _null_space(turning)  # of the coordinates: combinations that do not turn
     shifts = moving @ free
-    shifts[np.abs(shifts) < RANK * np.abs(subspace).max()] = 0.0  # a combination that does nothing
+    # a combination that does nothing
+    shifts[np.abs(shifts) < RANK_TOLERANCE * np.abs(subspace).max()] = 0.0
     force = _least(shifts.T, free.T @ forces)
     moment = _least(turning.T, forces - moving.T @ force)
     return np.concatenate([moment, force])
@@ -111,12 +112,12 @@ def drive_wrench(subspace: Matrix, forces: Vector) -> Vector:
 def _null_space(A: Matrix) -> Matrix:
     from scipy.linalg import null_space  # late: scipy is slow to import
 
-    return null_space(A, rcond=RANK)
+    return null_space(A, rcond=RANK_TOLERANCE)
 
 
 def _least(A: Matrix, b: Vector) -> Any:
     """Least x with A x = b, if there is one; else the nearest. Empty equations give zero."""
-    return np.linalg.lstsq(A, b, rcond=RANK)[0] if A.size else np.zeros(A.shape[1])
+    return np.linalg.lstsq(A, b, rcond=RANK_TOLERANCE)[0] if A.size else np.zeros(A.shape[1])
 
 
 def _require_seen(model: CompiledModel, J: Matrix, bodies: tuple[str, ...]) -> None:

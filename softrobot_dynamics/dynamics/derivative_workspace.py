@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.compiling.addresses import Entry, NOTHING
+from softrobot_dynamics.compiling.addresses import EMPTY_ENTRY, Entry
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.dynamics.response import (
     add_both,
@@ -65,8 +65,8 @@ class DerivativeWorkspace:
         self.parts = ResponseEntries(acts, self.stages.after, *self._stiffening(model, held))
 
     def _stiffening(self, model: CompiledModel, held: bool) -> tuple[Entry, Entry]:
-        """Return entries that fill the stiffness of fibres and add that of lines, or NOTHING."""
-        drives, x, lines = self.drives, self.response.x, NOTHING
+        """Return entries that fill the stiffness of fibres and add that of lines."""
+        drives, x, lines = self.drives, self.response.x, EMPTY_ENTRY
         given = {'stiffness': self.response.stiffness}
         fibres = entry(fibre_stiffness, robot=self.robot, hessians=model.hessians(), x=x, **given)
         if has_lines(self.robot):

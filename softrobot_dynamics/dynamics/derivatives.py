@@ -13,7 +13,7 @@ from typing import NamedTuple, TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Matrix, Vector
-from softrobot_dynamics.compiling.addresses import NOTHING, run_three
+from softrobot_dynamics.compiling.addresses import EMPTY_ENTRY, run_three
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.contacts import contact_forces, ContactStiffness
@@ -124,7 +124,7 @@ class Differentiator:
         returns the derivative (n, n) by q of their generalized force; what `inverse` has returned
         before may be lost.
         """
-        zero, stiffness, lines = np.zeros(self.model.n), np.zeros((self.model.n,) * 2), NOTHING
+        zero, stiffness, lines = np.zeros(self.model.n), np.zeros((self.model.n,) * 2), EMPTY_ENTRY
         given = {'robot': robot, 'stiffness': stiffness}
         hessians = no_hessians(robot) if hessians is None else hessians
         if has_lines(robot):
@@ -134,7 +134,7 @@ class Differentiator:
 
         def found(q: Vector, force: Vector) -> Matrix:
             """Return the derivative (n, n) by q of the generalized force of forces (s,)."""
-            if lines is not NOTHING:  # they need twists at q, and there may be others
+            if lines is not EMPTY_ENTRY:  # they need twists at q, and there may be others
                 self._differentiate(q, zero, zero)
             fill(q, force)
             return stiffness

@@ -20,16 +20,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.recursion.constants import TINY
 
 Complex = NDArray[np.complex128]
 
-ACCURACY = 1e-10  # of entries, beside those of the diagonal: what derivatives are good to
-SURE = 10.0  # times its error: growth that is there
-_SMALL = 1e-12  # of its size: growth that is below any error
-_SEEN = 1e3 * np.finfo(float).eps  # of the slowest: inverse rate that rounding leaves its sign
-_ROUNDS = 6  # of Newton's method
-_SHIFT = 2.7  # of the slowest coordinate's rate; not 1, which a single coordinate may have
-_TINY = 1e-300
+ENTRY_ACCURACY = 1e-10  # of entries, beside those of the diagonal: accuracy of derivatives
+CERTAINTY_FACTOR = 10.0  # times its error: growth beyond that is certain
+_MIN_GROWTH_RATIO = 1e-12  # of an eigenvalue's size; growth below is below any error
+# of the slowest: inverse rate whose sign rounding leaves
+_MIN_INVERSE_RATIO = 1e3 * np.finfo(float).eps
+_NEWTON_ITERATIONS = 6
+_SHIFT_RATIO = 2.7  # of the slowest coordinate's rate; not 1, which a single coordinate may have
 
 
 class Pencil(NamedTuple):
@@ -51,7 +52,7 @@ class Pencil(NamedTuple):
     def sizes(self, rate: float) -> Vector:
         """Return the roots (n,) of what each coordinate alone has in it at a rate [1/s]."""
         M, D, K = (np.abs(np.diag(each)) for each in self[:3])
-        return np.sqrt(np.maximum(rate**2 * M + rate * D + K, _TINY))
+        return np.sqrt(np.maximum(rate**2 * M + rate * D + K, TINY))
 
     def growing(self) -> Complex:
         """
@@ -60,8 +61,8 @@ class Pencil(NamedTuple):
         Fastest growth first.
         """
         s = self.slow_eigenvalues()
-        s, errors = self.refined(s[(s.real > _SMALL * np.abs(s)) & (s.imag >= 0.0)])
-        s = s[s.real > SURE * errors]
+        s, errors = self.refined(s[(s.real > _MIN_GROWTH_RATIO * np.abs(s)) & (s.imag >= 0.0)])
+        s = s[s.real > CERTAINTY_FACTOR * errors]
         return s[np.argsort(-s.real)]
 
     def eigenvalues(self) -> Complex:
@@ -83,20 +84,20 @@ class Pencil(NamedTuple):
         They are shift - 1 / w, w being those of (shift - A)^-1, and A the companion matrix for
         (shift x, v), in coordinates scaled to equal size at the shift.
         """
-        shift = _SHIFT * self.slow_rate()
+        shift = _SHIFT_RATIO * self.slow_rate()
         unit = 1.0 / self.sizes(shift)
         M, D, K = (unit[:, None] * each * unit for each in self[:3])
         whole = shift**2 * M + shift * D + K
         whole += np.diag(1.0 * (np.diag(whole) == 0.0))  # what has no inertia and no stiffness
         x, v, k = np.hsplit(np.linalg.solve(whole, np.hstack([shift * M + D, shift * M, K])), 3)
         w = np.linalg.eigvals(np.block([[x, v], [-k / shift, v]])).astype(complex)
-        seen = np.abs(w) > _SEEN * len(w) * np.abs(w).max(initial=0.0)
+        seen = np.abs(w) > _MIN_INVERSE_RATIO * len(w) * np.abs(w).max(initial=0.0)
         return shift - 1.0 / w[seen]
 
     def refined(self, s: Complex) -> tuple[Complex, Vector]:
         """Return eigenvalues (k,) near s (k,), by Newton's method, and their errors (k,) [1/s]."""
         best, errors = s.copy(), np.full(len(s), np.inf)
-        for _ in range(_ROUNDS if len(s) else 0):
+        for _ in range(_NEWTON_ITERATIONS if len(s) else 0):
             step, found = self._newton(s)
             better = found < errors
             best[better], errors[better] = s[better], found[better]
@@ -107,7 +108,7 @@ class Pencil(NamedTuple):
 
     def _newton(self, s: Complex) -> tuple[Complex, Vector]:
         """Return by how much (k,) values s (k,) are off, and the errors that they would have."""
-        size = np.maximum(np.abs(s), _SMALL * self.slow_rate())
+        size = np.maximum(np.abs(s), _MIN_GROWTH_RATIO * self.slow_rate())
         unit = 1.0 / np.array([self.sizes(rate) for rate in size])
         scale, s, size = unit[:, :, None] * unit[:, None], s[:, None, None], size[:, None, None]
         Y, backward, X = np.linalg.svd(scale * (s**2 * self.M + s * self.D + self.K))
@@ -115,9 +116,9 @@ class Pencil(NamedTuple):
         derivative = _form(y, scale * (2.0 * s * self.M + self.D), x)
         parts = size**2 * np.abs(self.M) + size * np.abs(self.D) + np.abs(self.K)
         y, x, noise = np.abs(y), np.abs(x), unit * np.sqrt(self.noise)
-        error = backward + ACCURACY * _form(y, 1.0 + scale * parts, x).real
+        error = backward + ENTRY_ACCURACY * _form(y, 1.0 + scale * parts, x).real
         error += (y * noise).sum(axis=1) * (x * noise).sum(axis=1)
-        derivative = np.where(derivative == 0.0, _TINY, derivative)
+        derivative = np.where(derivative == 0.0, TINY, derivative)
         with np.errstate(over='ignore'):
             return backward / derivative, error / np.abs(derivative)
 

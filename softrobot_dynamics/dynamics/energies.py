@@ -16,8 +16,8 @@ from softrobot_dynamics.recursion.passes import BODY_COUNT, BODY_SLAB
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-_ACCURACY = 1e-12  # of the elastic energy
-_ENOUGH = 1e-8  # share of it by which it may be wrong in the end
+_QUADRATURE_TOLERANCE = 1e-12  # relative, requested for the elastic energy
+_MAX_ENERGY_ERROR = 1e-8  # relative, accepted in the end
 
 
 def kinetic_energy(model: CompiledModel, *, q: ArrayLike, qd: ArrayLike) -> float:
@@ -62,8 +62,10 @@ def elastic_energy(model: CompiledModel, *, q: ArrayLike) -> float:
         """Return the derivative of the energy by the share of the way from rest [J]."""
         return float(way @ elastic_force(model, q=model.rest + share * way))
 
-    energy, error, *_ = quad(power, 0.0, 1.0, epsabs=0.0, epsrel=_ACCURACY, full_output=1)
-    if error > _ENOUGH * abs(energy) and error > np.finfo(float).tiny:
+    energy, error, *_ = quad(
+        power, 0.0, 1.0, epsabs=0.0, epsrel=_QUADRATURE_TOLERANCE, full_output=1
+    )
+    if error > _MAX_ENERGY_ERROR * abs(energy) and error > np.finfo(float).tiny:
         raise ArgumentError(
             'q', q, 'a posture to which elastic forces are continuous, on the line from rest'
         )

@@ -11,8 +11,8 @@ from softrobot_dynamics.errors import NotConvergedError
 
 MAX_ITERATIONS = 100
 
-# shares of the load, and Newton iterations for each of them, few so as to stay near
-FIRST, LEAST, FEW = 0.125, 2.0**-10, 15
+# fractions of the load, and Newton iterations for each of them, few so as to stay near
+FIRST_LOAD_STEP, MIN_LOAD_STEP, ITERATIONS_PER_LOAD = 0.125, 2.0**-10, 15
 
 
 def step_load(statics: StaticProblem, q: Vector, u: Vector, iterations: int) -> NewtonResult:
@@ -22,19 +22,21 @@ def step_load(statics: StaticProblem, q: Vector, u: Vector, iterations: int) -> 
     while True:
         target = min(1.0, share + step)
         statics.set_share(target)
-        found = newton(statics, q, u, FEW if target else MAX_ITERATIONS)
+        found = newton(statics, q, u, ITERATIONS_PER_LOAD if target else MAX_ITERATIONS)
         iterations += found.iterations
         stays = statics.stands(found, u)
-        if not stays and step <= LEAST:  # what was followed ends here
-            settled, reason, steps = settle(statics, q, u, lambda q: newton(statics, q, u, FEW))
+        if not stays and step <= MIN_LOAD_STEP:  # what was followed ends here
+            settled, reason, steps = settle(
+                statics, q, u, lambda q: newton(statics, q, u, ITERATIONS_PER_LOAD)
+            )
             found, stays = settled or found, bool(settled)
             iterations += steps + (settled.iterations if settled else 0)
         if stays and target == 1.0:
             return found._replace(iterations=iterations)
         if stays:
             q, share = statics.begin_at(found.q), target
-            step = 2.0 * step or FIRST
-        elif step > LEAST:
+            step = 2.0 * step or FIRST_LOAD_STEP
+        elif step > MIN_LOAD_STEP:
             step *= 0.5
         else:
             break

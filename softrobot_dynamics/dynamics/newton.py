@@ -4,13 +4,14 @@
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.dynamics.saddle_free_newton import (
+    MAX_STEP_ROTATION,
     NewtonResult,
     StaticProblem,
-    TURN,
     unbalance,
 )
 
-ROUNDING, CONTENT = 1e-14, 1e-7  # residual, of the forces at play: to stop at, to accept
+# of the forces at play: at the first iteration stops, the second is accepted
+STOP_RESIDUAL, ACCEPTED_RESIDUAL = 1e-14, 1e-7
 
 
 def newton(statics: StaticProblem, q: Vector, u: Vector, most: int) -> NewtonResult:
@@ -19,7 +20,7 @@ def newton(statics: StaticProblem, q: Vector, u: Vector, most: int) -> NewtonRes
     direct, iteration = True, 0
     while True:
         error, left = unbalance(r, size), float(np.abs(r).max(initial=0.0))
-        if error <= ROUNDING:
+        if error <= STOP_RESIDUAL:
             return NewtonResult(
                 q=q, residual=left, iterations=iteration, balanced=True, direct=direct
             )
@@ -29,11 +30,11 @@ def newton(statics: StaticProblem, q: Vector, u: Vector, most: int) -> NewtonRes
                 q=q,
                 residual=left,
                 iterations=min(iteration + 1, most),
-                balanced=error <= CONTENT,
+                balanced=error <= ACCEPTED_RESIDUAL,
                 direct=direct,
             )
         q, r, size, whole = better
-        direct = direct and (whole or error <= CONTENT)
+        direct = direct and (whole or error <= ACCEPTED_RESIDUAL)
         iteration += 1
 
 
@@ -52,7 +53,7 @@ def _descend(
     columns, inverse = _scaled_inverse(K)
     correction = -inverse @ r
     step, length = columns * correction, np.linalg.norm(correction)
-    longest = min(1.0, TURN / max(statics.turn(step), 1e-300))
+    longest = min(1.0, MAX_STEP_ROTATION / max(statics.turn(step), 1e-300))
     for scale in longest * 0.5 ** np.arange(12):
         better = q + scale * step
         trial, size = statics.residual(better, u)

@@ -19,9 +19,9 @@ from softrobot_dynamics.annotations import Matrix, Vector
 if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription
 
-TURN = 2.0 * pi
-_SLIGHT = 1e-6  # [rad] by which limits may exceed a turn and still be those of one
-_LONGEST = 1.5 * pi  # of a rotation vector for which another may be taken; singular at 2 pi
+FULL_TURN = 2.0 * pi  # [rad]
+_TURN_TOLERANCE = 1e-6  # [rad] by which limits may exceed a turn and still be those of one
+_MAX_ROTATION_VECTOR = 1.5 * pi  # [rad] for which another may be taken; singular at 2 pi
 
 
 class RotationVectors(NamedTuple):
@@ -53,12 +53,12 @@ def periodic_coordinates(description: RobotDescription) -> PeriodicCoordinates:
         for k, (name, (low, high)) in enumerate(zip(names, joint.position_limits())):
             if module.joint_name in led:
                 continue  # a whole turn may be another pose of what follows it
-            if name in joint.turning and high - low > TURN + _SLIGHT:
-                period[own.start + k] = TURN
+            if name in joint.turning and high - low > FULL_TURN + _TURN_TOLERANCE:
+                period[own.start + k] = FULL_TURN
         if joint.rotation_vector:
             start = own.start + names.index(joint.rotation_vector[0])
             free = driven.isdisjoint(f'{module.joint_name}/{c}' for c in joint.recentres)
-            longest = _LONGEST if joint.recentres and free else np.inf
+            longest = _MAX_ROTATION_VECTOR if joint.recentres and free else np.inf
             vectors.append(RotationVectors(slice(start, start + 3), longest))
     return PeriodicCoordinates(period, tuple(vectors))
 
@@ -79,7 +79,7 @@ def nearest_vector(r: Vector, rate: Vector, to: Vector) -> tuple[Vector, Vector]
     if angle == 0.0:
         return r, rate
     axis = r / angle
-    share = 1.0 + TURN * round(float(axis @ to - angle) / TURN) / angle
+    share = 1.0 + FULL_TURN * round(float(axis @ to - angle) / FULL_TURN) / angle
     return share * r, share * rate + (1.0 - share) * float(axis @ rate) * axis
 
 

@@ -12,11 +12,10 @@ from softrobot_dynamics.model.points import cloud_of
 from softrobot_dynamics.recursion.finite_differences import along, FRAME_STEP
 from softrobot_dynamics.recursion.material_points import place_points
 from softrobot_dynamics.recursion.passes import Robot
+from softrobot_dynamics.schema.poses import IDENTITY_POSE
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
-
-_HERE = np.array([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 
 
 class PointTwists(NamedTuple):
@@ -39,7 +38,7 @@ def point_twists(
     """
     n, count = model.n, len(q)
     cloud = cloud_of(model, robot, body, np.reshape(point, (1, 3)))
-    cloud = cloud._replace(pose=_HERE)
+    cloud = cloud._replace(pose=IDENTITY_POSE)
     frame, J, rest = np.empty((1, 16)), np.empty((1, 6 * n)), np.zeros(n)
     place, velocity = cached(place_points), np.empty((1, 3))
 

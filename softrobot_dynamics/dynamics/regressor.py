@@ -34,10 +34,10 @@ from softrobot_dynamics.recursion.passes import (
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-_ORDER = [0, 1, 2, 3, 4, 7, 5, 8, 9, 6]  # of a slab's ten numbers
-_MOMENTS = np.zeros((6, 3, 3))  # the matrix of each of the six moments
+_SLAB_ORDER = [0, 1, 2, 3, 4, 7, 5, 8, 9, 6]  # of a slab's ten numbers
+_MOMENT_MATRICES = np.zeros((6, 3, 3))  # of each of the six moments
 for _k, (_i, _j) in enumerate([(0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2)]):
-    _MOMENTS[_k, _i, _j] = _MOMENTS[_k, _j, _i] = 1.0
+    _MOMENT_MATRICES[_k, _i, _j] = _MOMENT_MATRICES[_k, _j, _i] = 1.0
 
 
 class TorqueRegressor(NamedTuple):
@@ -81,7 +81,7 @@ def torque_regressor(
 def _numbers(robot: Robot, body: int) -> Vector:
     """Return the ten numbers of a rigid body."""
     first = robot.modules[body, BODY_SLAB] + inertia_offset(0)
-    found: Vector = robot.W[first : first + 10][_ORDER]
+    found: Vector = robot.W[first : first + 10][_SLAB_ORDER]
     return found
 
 
@@ -96,7 +96,7 @@ def _columns(robot: Robot, body: int, n: int) -> Matrix:
     wrench[3:, 0] = a
     wrench[:3, 1:4] = -_cross(a)
     wrench[3:, 1:4] = _cross(dw) + _cross(w) @ _cross(w)
-    wrench[:3, 4:] = (_MOMENTS @ dw + np.cross(w, _MOMENTS @ w)).T
+    wrench[:3, 4:] = (_MOMENT_MATRICES @ dw + np.cross(w, _MOMENT_MATRICES @ w)).T
     forces: Matrix = J[:3].T @ (R @ wrench[:3]) + J[3:].T @ (R @ wrench[3:])
     return forces
 

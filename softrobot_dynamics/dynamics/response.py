@@ -11,7 +11,7 @@ from softrobot_dynamics.kernels.mass_solve import factorise_mass, solve_columns,
 from softrobot_dynamics.recursion.actuation_hessians import add_line_stiffness
 from softrobot_dynamics.recursion.contract import Model
 from softrobot_dynamics.recursion.passes import carry
-from softrobot_dynamics.recursion.singular_mass import PIVOT
+from softrobot_dynamics.recursion.singular_mass import PIVOT_TOLERANCE
 
 
 class AccelerationResponse(NamedTuple):
@@ -39,7 +39,7 @@ def allocate_response(model: Model) -> AccelerationResponse:
         force=np.zeros(m),
         signs=model.signs.copy(),
         least=model.least_mass,
-        floor=float(PIVOT * n),
+        floor=float(PIVOT_TOLERANCE * n),
         L=np.zeros((n, n)),
         scale=np.zeros(n),
         x=np.zeros(2 * n),

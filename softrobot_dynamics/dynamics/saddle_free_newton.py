@@ -8,12 +8,12 @@ import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.dynamics.stability import Linearised
 
-STEPS = 300
-TURN = 0.5  # a step turns no joint and no body by more [rad]
-SHIFT = 0.5  # nor lengthens any by more, of the robot's length
-PUSH = 0.02  # off a ridge turns something by so much [rad], or shifts it by such a share
-NEAR = 1e-3  # residual, of the forces at play, from which Newton's method does the rest
-REPRESENTED = 'a posture that the bodies cannot represent'
+MAX_STEPS = 300
+MAX_STEP_ROTATION = 0.5  # [rad] of any joint or body in a step
+MAX_STEP_LENGTHENING = 0.5  # of the robot's length, in a step
+SADDLE_PERTURBATION = 0.02  # [rad] or of the robot's length; moves the posture off a saddle
+NEWTON_RANGE = 1e-3  # residual, of the forces at play, from which Newton's method does the rest
+NOT_REPRESENTED = 'a posture that the bodies cannot represent'
 
 
 class NewtonResult(NamedTuple):
@@ -74,14 +74,14 @@ def settle(
     Steps are Newton's in every mode of vibration, reversed where that would climb to a maximum.
     ``newton(q)`` completes them; at a saddle the robot is pushed along the unstable mode.
     """
-    for taken in range(STEPS):
+    for taken in range(MAX_STEPS):
         r, size = statics.residual(q, u)
         near = statics.linearised(q, u)
         if not (np.isfinite(r).all() and np.isfinite(near.K).all()):
-            return SettlingResult(None, REPRESENTED, taken)
+            return SettlingResult(None, NOT_REPRESENTED, taken)
         squares, modes = near.modes()
         step = _downhill(statics, r, np.maximum(np.abs(squares), near.errors(modes)), modes)
-        if unbalance(r, size) <= NEAR:
+        if unbalance(r, size) <= NEWTON_RANGE:
             found = newton(q)
             if statics.stands(found, u):
                 return SettlingResult(found, '', taken)
@@ -91,7 +91,7 @@ def settle(
         if reason:
             return SettlingResult(None, reason, taken + 1)
         q = statics.begin_at(q)
-    return SettlingResult(None, f'the robot does not come to rest in {STEPS} steps', STEPS)
+    return SettlingResult(None, f'the robot does not come to rest in {MAX_STEPS} steps', MAX_STEPS)
 
 
 def unbalance(r: Vector, size: Vector) -> float:
@@ -100,16 +100,16 @@ def unbalance(r: Vector, size: Vector) -> float:
 
 
 def _downhill(statics: StaticProblem, r: Vector, squares: Vector, modes: Matrix) -> Vector:
-    """Return a descent step (n,) that turns no part by over TURN, nor lengthens it by SHIFT."""
+    """Return a descent step (n,) within MAX_STEP_ROTATION and MAX_STEP_LENGTHENING."""
     step = -modes @ ((modes.T @ r) / np.maximum(squares, np.finfo(float).tiny))
     turn, shift = max(statics.turn(step), 1e-300), max(statics.shift(step), 1e-300)
-    return step * min(1.0, TURN / turn, SHIFT / shift)
+    return step * min(1.0, MAX_STEP_ROTATION / turn, MAX_STEP_LENGTHENING / shift)
 
 
 def _push(statics: StaticProblem, r: Vector, mode: Vector) -> Vector:
     """Return a step (n,) along a mode, in its direction of descent if there is one."""
     size = max(statics.turn(mode), statics.shift(mode), 1e-300)
-    return mode * PUSH / size * (-1.0 if mode @ r > 0.0 else 1.0)
+    return mode * SADDLE_PERTURBATION / size * (-1.0 if mode @ r > 0.0 else 1.0)
 
 
 def _lower(
@@ -121,7 +121,7 @@ def _lower(
         better = q + scale * step
         derivative = statics.residual(better, u)[0] @ step
         if not np.isfinite(derivative):
-            reason = REPRESENTED
+            reason = NOT_REPRESENTED
         elif obstacle := statics.obstacle(better):
             reason = obstacle
         elif derivative <= 0.5 * abs(r @ step):

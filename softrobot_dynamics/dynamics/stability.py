@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.dynamics.eigenvalues import ACCURACY, Complex, Pencil
+from softrobot_dynamics.dynamics.eigenvalues import Complex, ENTRY_ACCURACY, Pencil
 
-DEPENDENT = 1e-5  # size of a combination of outputs that cannot move, of one that can
-_LEAST = 1e-12  # of a coordinate's inertia, or of what would bring it to the slowest rate: none
+DEPENDENT_OUTPUT_RATIO = 1e-5  # size of a combination of outputs that cannot move, of one that can
+# of a coordinate's inertia, or of what would bring it to the slowest rate
+_MIN_INERTIA_RATIO = 1e-12
 
 
 def entries(own: Vector) -> Matrix:
@@ -62,7 +63,7 @@ class Linearised(NamedTuple):
             growth = float(growing.real.max(initial=0.0))
             return Stability(float(squares[0]), stands, stands, growth)
         growing = self.pencil.growing()
-        steady = np.abs(growing.imag) <= ACCURACY * np.abs(growing)
+        steady = np.abs(growing.imag) <= ENTRY_ACCURACY * np.abs(growing)
         undamped = self.pencil._replace(D=np.zeros_like(self.K)).slow_eigenvalues()
         smallest = float(-(undamped**2).real.max())
         growth = float(growing.real.max(initial=0.0))
@@ -77,7 +78,7 @@ class Linearised(NamedTuple):
         """
         K, shift = 0.5 * (self.K + self.K.T), self.pencil.slow_rate() ** 2
         own = np.diag(self.M) + np.abs(np.diag(K)) / shift
-        M = self.M + _LEAST * np.diag(np.where(own > 0.0, own, 1.0))
+        M = self.M + _MIN_INERTIA_RATIO * np.diag(np.where(own > 0.0, own, 1.0))
         while (lower := _inverse_factor(K + shift * M)) is None:
             shift *= 10.0  # it leaves the posture faster than that
             if not np.isfinite(shift):
@@ -98,7 +99,7 @@ class Linearised(NamedTuple):
         """
         rows = J @ np.linalg.inv(np.linalg.cholesky(self.M)).T  # rates of equal inertia: no units
         rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
-        count = int((np.linalg.svd(rows, compute_uv=False) > DEPENDENT).sum())
+        count = int((np.linalg.svd(rows, compute_uv=False) > DEPENDENT_OUTPUT_RATIO).sum())
         unit = 1.0 / self.pencil.sizes(self.pencil.slow_rate())
         rows = J * unit
         rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
@@ -108,16 +109,16 @@ class Linearised(NamedTuple):
 
     def errors(self, X: Matrix) -> Vector:
         """Return the errors (k,) [1/s^2] of mu of modes X (n, k), of X' M X = 1, by rounding."""
-        own = ACCURACY * np.abs(np.diag(self.K))
+        own = ENTRY_ACCURACY * np.abs(np.diag(self.K))
         found: Vector = (np.sqrt(self.noise) @ np.abs(X)) ** 2 + own @ X**2
         return found
 
     def _conservative(self) -> bool:
         """Tell whether K is symmetric but for its rounding, and D takes energy of all motions."""
-        size = entries(self.noise) + ACCURACY * entries(np.diag(self.K))
+        size = entries(self.noise) + ENTRY_ACCURACY * entries(np.diag(self.K))
         D = 0.5 * (self.D + self.D.T)
         scaled = D / np.maximum(entries(np.diag(D)), 1e-300)
-        takes = np.linalg.eigvalsh(scaled)[0] >= -ACCURACY * len(D)
+        takes = np.linalg.eigvalsh(scaled)[0] >= -ENTRY_ACCURACY * len(D)
         return bool((np.abs(self.K - self.K.T) <= size).all() and takes)
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.evaluation import Evaluator
     from softrobot_dynamics.model.model import CompiledModel
 
-WORDS = {'in': 1.0, 'out': -1.0, 'none': 0.0}
+SLIDING_SIGNS = {'in': 1.0, 'out': -1.0, 'none': 0.0}
 """Ways to slide: towards the base, as what is drawn in does, towards the tip, or not known."""
 
 Ways: TypeAlias = 'ArrayLike | str | Mapping[str, str] | None'
@@ -33,20 +33,22 @@ def read_sliding(model: CompiledModel, sliding: Ways) -> Vector:
     """
     Return the ways (m,) in which tendons slid last, each 1, -1 or 0; None: 0 of all.
 
-    ``sliding`` are these numbers, one of the :data:`WORDS` for all, or words by actuator, those
-    not named 'none'. Raises ArgumentError, UnknownNameError.
+    ``sliding`` are these numbers, one of the :data:`SLIDING_SIGNS` for all, or words by actuator,
+    those not named 'none'. Raises ArgumentError, UnknownNameError.
     """
     names = model.description.actuator_names
     if sliding is None:
         return np.zeros(model.m)
     if isinstance(sliding, str):
-        return np.full(model.m, WORDS[one_of('sliding', sliding, tuple(WORDS))])
+        return np.full(model.m, SLIDING_SIGNS[one_of('sliding', sliding, tuple(SLIDING_SIGNS))])
     if isinstance(sliding, Mapping):
         ways = np.zeros(model.m)
         for name, word in sliding.items():
             if name not in names:
                 raise UnknownNameError('actuator', name, names)
-            ways[names.index(name)] = WORDS[one_of(f'sliding.{name}', word, tuple(WORDS))]
+            ways[names.index(name)] = SLIDING_SIGNS[
+                one_of(f'sliding.{name}', word, tuple(SLIDING_SIGNS))
+            ]
         return ways
     return checked_ways('sliding', checked('sliding', sliding, (model.m,)))
 

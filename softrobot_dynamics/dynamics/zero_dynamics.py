@@ -17,7 +17,8 @@ from softrobot_dynamics.model.closures import require_tree
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-SINGULAR = 1e-9  # of the outputs' scaled mobility: combinations of outputs that cannot move
+# of the outputs' scaled mobility; with less, combinations of outputs cannot move
+MOBILITY_TOLERANCE = 1e-9
 
 
 def zero_dynamics(
@@ -63,4 +64,6 @@ def _inverse(mobility: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the inverse of a symmetric matrix of mixed units, as far as it has one."""
     scale = 1.0 / np.sqrt(np.maximum(np.diag(mobility), np.finfo(float).tiny))
     scaled = mobility * np.outer(scale, scale)
-    return np.linalg.pinv(scaled, rcond=SINGULAR, hermitian=True) * np.outer(scale, scale)
+    return np.linalg.pinv(scaled, rcond=MOBILITY_TOLERANCE, hermitian=True) * np.outer(
+        scale, scale
+    )

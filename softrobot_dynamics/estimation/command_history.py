@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.dynamics.arguments import ROUNDING
+from softrobot_dynamics.dynamics.arguments import TIME_TOLERANCE
 
 
 class CommandHistory:
@@ -32,7 +32,7 @@ class CommandHistory:
         k = bisect_right(self._times, time)
         if k == 0:
             return  # older than what is kept
-        if time - self._times[k - 1] < ROUNDING:
+        if time - self._times[k - 1] < TIME_TOLERANCE:
             self._values[k - 1] = u.copy()
             return
         self._times.insert(k, time)
@@ -43,11 +43,11 @@ class CommandHistory:
 
     def at(self, time: float) -> Vector:
         """Return the command in force at a time [s]."""
-        return self._values[max(0, bisect_right(self._times, time + ROUNDING) - 1)]
+        return self._values[max(0, bisect_right(self._times, time + TIME_TOLERANCE) - 1)]
 
     def coverage(self, start: float, end: float) -> Vector:
         """Return the share (m,) of the time from start to end [s] with known values."""
-        k = max(0, bisect_right(self._times, start + ROUNDING) - 1)
+        k = max(0, bisect_right(self._times, start + TIME_TOLERANCE) - 1)
         ends = [*self._times[k + 1 : bisect_left(self._times, end)], end]
         spans = np.diff([start, *ends])
         share: Vector = spans @ np.isfinite(self._values[k : k + len(ends)]) / (end - start)
@@ -61,17 +61,17 @@ class CommandHistory:
         """
         count = max(1, math.ceil((end - start) / longest - 1e-9))
         h = (end - start) / count
-        k = max(0, bisect_right(self._times, start + ROUNDING) - 1)
+        k = max(0, bisect_right(self._times, start + TIME_TOLERANCE) - 1)
         last = len(self._times) - 1
         for i in range(count):
             since, until = start + i * h, start + (i + 1) * h
-            if k == last or self._times[k + 1] >= until - ROUNDING:
+            if k == last or self._times[k + 1] >= until - TIME_TOLERANCE:
                 yield until, self._values[k]
             else:
                 impulse = np.zeros(len(self._values[k]))
-                while k < last and self._times[k + 1] < until - ROUNDING:
+                while k < last and self._times[k + 1] < until - TIME_TOLERANCE:
                     impulse += (self._times[k + 1] - since) * self._values[k]
                     since, k = self._times[k + 1], k + 1
                 yield until, (impulse + (until - since) * self._values[k]) / h
-            if k < last and self._times[k + 1] <= until + ROUNDING:
+            if k < last and self._times[k + 1] <= until + TIME_TOLERANCE:
                 k += 1

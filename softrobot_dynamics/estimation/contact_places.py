@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 MaterialPoint = tuple[str, ArrayLike | None]  # a body and a material point (3,) [m], None: its tip
 
-ALIKE = 0.01  # of how much is explained: two explanations that differ by less are as good
-_ALONG = 0.25, 0.5, 0.75  # of the way from a body's joint to its tip
-_NONE = 1e-6  # of the robot's length, a way that is none
-_NEAR = 0.02  # of the robot's length: gap within which the measured posture may touch
+EQUAL_SCORE_RATIO = 0.01  # of what is explained; explanations that differ by less are equally good
+_BODY_FRACTIONS = 0.25, 0.5, 0.75  # of the way from a body's joint to its tip
+_MIN_DISTANCE = 1e-6  # of the robot's length
+_MAX_GAP = 0.02  # of the robot's length; within it the measured posture may touch
 
 
 def places_near(
@@ -35,7 +35,7 @@ def places_near(
     ArgumentError.
     """
     if within is None:
-        within = _NEAR * model.scales.length
+        within = _MAX_GAP * model.scales.length
     elif not (is_number(within) and within >= 0.0):
         raise ArgumentError('within', within, 'a length >= 0 [m]')
     return near_points(model, q, float(within), t)
@@ -57,7 +57,7 @@ def places_along(model: CompiledModel) -> list[MaterialPoint]:
     places: list[MaterialPoint] = []
     for body, ends in _ends(model).items():
         for end in ends:
-            for share in _ALONG:
+            for share in _BODY_FRACTIONS:
                 point = tuple(float(x) for x in share * end)
                 try:
                     jacobian(model, q=model.q0, body=body, point=point)
@@ -76,7 +76,7 @@ def _ends(model: CompiledModel) -> dict[str, list[Vector]]:
     for i, (body, (R, origin)) in enumerate(zip(model.body_names, joints)):
         next_ones = [joints[k][1] for k, parent in enumerate(parents) if parent == i]
         ends = [R.T @ (end - origin) for end in (placed.pose(i)[:3, 3], *next_ones)]
-        least = _NONE * model.scales.length
+        least = _MIN_DISTANCE * model.scales.length
         far = [end for end in ends if np.linalg.norm(end) > least]
         found[body] = far[:1] if np.linalg.norm(ends[0]) > least else far
     return found

@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Integers, Vector
-from softrobot_dynamics.dynamics.arguments import ROUNDING
+from softrobot_dynamics.dynamics.arguments import TIME_TOLERANCE
 from softrobot_dynamics.errors import UnknownNameError
 from softrobot_dynamics.estimation.command_history import CommandHistory
 from softrobot_dynamics.estimation.innovation_gate import gate_threshold
@@ -73,7 +73,7 @@ class EffortMeasurements:
         if k == 0:
             return GatedEffort(0.0, 0, 0)  # older than what is kept
         later = self._all[k:]
-        del self._all[k - (time - self._all[k - 1].time < ROUNDING) :]
+        del self._all[k - (time - self._all[k - 1].time < TIME_TOLERANCE) :]
         found = self._gate(self._change, time, values)
         for each in later:
             self._gate(self._change, each.time, each.values)

@@ -32,14 +32,19 @@ from softrobot_dynamics.estimation.square_root_filter import (
     settle,
     triangularise,
 )
-from softrobot_dynamics.simulation.integrators.exponential_step import GAMMA, ONCE, TWICE
+from softrobot_dynamics.recursion.constants import L_STABLE_GAMMA
+from softrobot_dynamics.simulation.integrators.exponential_step import (
+    ONE_STEP_WEIGHT,
+    TWO_STEPS_WEIGHT,
+)
 
 if TYPE_CHECKING:
     from softrobot_dynamics.dynamics.derivatives import Differentiator
     from softrobot_dynamics.estimation.effort_measurements import Effort, EffortHistory
 
-_OVERDAMPED = TWICE**4  # gain of the second column on overdamped coordinates, as variance
-_WHITE = 1.0 / 3.0  # of white noise, the largest share
+# of the second column on overdamped coordinates, as variance
+_OVERDAMPED_GAIN = TWO_STEPS_WEIGHT**4
+_MAX_WHITE_NOISE_FRACTION = 1.0 / 3.0
 
 
 class EffortNoise(NamedTuple):
@@ -96,7 +101,7 @@ class NoisyEfforts:
             return
         work = self._work
         np.multiply(self._noise, np.sqrt(shares / values), out=work.steady)
-        swinging = np.clip((values - 1.0) / _OVERDAMPED, 0.0, _WHITE)
+        swinging = np.clip((values - 1.0) / _OVERDAMPED_GAIN, 0.0, _MAX_WHITE_NOISE_FRACTION)
         np.multiply(work.steady, np.sqrt(swinging), out=work.swinging)
         self._fill()
         self._add_noise(S, N, h)
@@ -116,12 +121,12 @@ class NoisyEfforts:
 @kernel
 def add_effort_noise(w, b, S, N, h):
     """Add the noise of efforts to S and N (N, N), which `predict` has just filled."""
-    n, p, size, g = len(w.M), len(b.steady), len(S), GAMMA * h
+    n, p, size, g = len(w.M), len(b.steady), len(S), L_STABLE_GAMMA * h
     for i in range(n):
         row = b.start[2 * n + i]
         for a in range(p):
             row[a] = b.steady[a] * b.forces[a, i]
-            row[p + a] = -TWICE * b.swinging[a] * b.forces[a, i]
+            row[p + a] = -TWO_STEPS_WEIGHT * b.swinging[a] * b.forces[a, i]
     settle(w, g, b.start, b.once)
     for i in range(n):
         for a in range(p):
@@ -133,7 +138,9 @@ def add_effort_noise(w, b, S, N, h):
         for c in range(size):
             row[c] = own[c]
         for c in range(2 * p):
-            row[size + c] = TWICE * twice[c] + ONCE * once[c] if i < 2 * n else 0.0
+            row[size + c] = (
+                TWO_STEPS_WEIGHT * twice[c] + ONE_STEP_WEIGHT * once[c] if i < 2 * n else 0.0
+            )
     for i in range(2 * n):
         for j in range(2 * n):
             for c in range(size, size + 2 * p):

@@ -11,14 +11,18 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.calls import frame
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.estimation.contact_places import ALIKE, MaterialPoint, nearest_alike
+from softrobot_dynamics.estimation.contact_places import (
+    EQUAL_SCORE_RATIO,
+    MaterialPoint,
+    nearest_alike,
+)
 
 if TYPE_CHECKING:
     from softrobot_dynamics.dynamics.contacts import NearPoint
     from softrobot_dynamics.model.model import CompiledModel
 
-_SEEN = 1e-9  # of what is seen best: what is seen less than that is not seen
-_BETTER = 9.0  # of ``square``: an explanation without a known shape must be better by 3 sigma
+_OBSERVABILITY_TOLERANCE = 1e-9  # of what is observed best; with less a direction is unobserved
+_MIN_SCORE_GAIN = 9.0  # of ``square``: 3 sigma, for an explanation without a known shape
 
 
 class Push(NamedTuple):
@@ -71,14 +75,16 @@ def fit_push(
     inverse, before = np.linalg.inv(covariance), np.linalg.inv(prior @ prior.T)
     information = J @ (inverse - before) @ J.T
     values, vectors = np.linalg.eigh(0.5 * (information + information.T))
-    seen = values > _SEEN * max(values.max(), np.finfo(float).tiny)
+    seen = values > _OBSERVABILITY_TOLERANCE * max(values.max(), np.finfo(float).tiny)
     along = vectors.T @ (J @ (inverse @ force))
     parts = np.where(seen, along / np.where(seen, values, 1.0), 0.0)
     spread = np.where(seen, 1.0 / np.where(seen, values, 1.0), 0.0)
     P = (vectors * spread) @ vectors.T
     hidden = (vectors[:, ~seen] ** 2).sum(axis=1) > 1e-6
     P[np.ix_(hidden, hidden)] += np.diag(np.full(hidden.sum(), np.inf))
-    shown = np.linalg.solve(still + _SEEN * covariance, (J - J @ before @ covariance).T)
+    shown = np.linalg.solve(
+        still + _OBSERVABILITY_TOLERANCE * covariance, (J - J @ before @ covariance).T
+    )
     square, rank = _square(shown @ vectors[:, seen], force, still)
     chance = float(gammaincc(0.5 * max(rank, 1), 0.5 * square))
     return Push(units * (vectors @ parts), np.outer(units, units) * P, square, rank, chance)
@@ -87,7 +93,7 @@ def fit_push(
 def _square(weights: Matrix, force: Vector, still: Matrix) -> tuple[float, int]:
     """Return the normalised square of a force (n,) weighted by (n, r), and its rank."""
     values, vectors = np.linalg.eigh(weights.T @ still @ weights)
-    seen = values > _SEEN * max(values.max(initial=0.0), np.finfo(float).tiny)
+    seen = values > _OBSERVABILITY_TOLERANCE * max(values.max(initial=0.0), np.finfo(float).tiny)
     along = (vectors.T @ (weights.T @ force))[seen]
     return float(along @ (along / values[seen])), int(seen.sum())
 
@@ -113,10 +119,11 @@ def find_contact(
     known = [(p.body, p.point, p.other, push(p.body, point=p.point)) for p in near]
     if known:
         most = max(_score(each[3]) for each in known)
-        margin = min(_BETTER, ALIKE * max(most, 0.0))
+        margin = min(_MIN_SCORE_GAIN, EQUAL_SCORE_RATIO * max(most, 0.0))
         known = [known[nearest_alike([_score(each[3]) for each in known], near, margin)]]
     body, point, other, best = max(
-        [*known, *found], key=lambda each: _score(each[3]) + _BETTER * (each[2] is not None)
+        [*known, *found],
+        key=lambda each: _score(each[3]) + _MIN_SCORE_GAIN * (each[2] is not None),
     )
     there: Any = None if point is None else checked('point', point, (3,))
     position = frame(model, q=x[: model.n], body=body, point=there)[:3, 3]

@@ -10,7 +10,7 @@ from typing import NamedTuple, TYPE_CHECKING
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached, entry
-from softrobot_dynamics.dynamics.arguments import ROUNDING
+from softrobot_dynamics.dynamics.arguments import TIME_TOLERANCE
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import SimulationDivergedError
 from softrobot_dynamics.estimation.effort_measurements import EffortHistory
@@ -109,8 +109,8 @@ class StatePredictor:
         """
         _, x, S, N = state
         now = state.time
-        count = max(1, math.ceil((time - now) / self._step - ROUNDING))
-        if time - now <= ROUNDING:
+        count = max(1, math.ceil((time - now) / self._step - TIME_TOLERANCE))
+        if time - now <= TIME_TOLERANCE:
             return state
         h = (time - now) / count
         for _ in range(count):
@@ -133,7 +133,7 @@ class StatePredictor:
 
     def predict_mean(self, x: Vector, start: float, time: float, commands: EffortHistory) -> None:
         """Predict x (N,) from a start to a later time [s]."""
-        if time - start > ROUNDING:
+        if time - start > TIME_TOLERANCE:
             self.set_state(x, start)
             self._advance_mean(start, time, commands)
             self._write(x)

@@ -7,7 +7,7 @@ from softrobot_dynamics.compiling.jit import inlined
 from softrobot_dynamics.kernels.linalg import all_finite, cholesky, solve_lower
 from softrobot_dynamics.kernels.sums import dot, row_times
 
-UNSEEN, TAKEN, OUTLIER = 0, 1, 2  # what became of a part of a measurement
+UNMEASURED, ACCEPTED, OUTLIER = 0, 1, 2  # verdicts on a part of a measurement
 
 
 def gate_threshold(probability: float, size: int) -> float:
@@ -22,7 +22,7 @@ def gate_part(w, S, g):
     """Fill of part g of UpdateArrays w the rows of T, the normalised square and the verdict."""
     first, end = w.starts[g], w.starts[g + 1]
     size = end - first
-    w.squares[g], w.verdicts[g] = 0.0, UNSEEN
+    w.squares[g], w.verdicts[g] = 0.0, UNMEASURED
     for r in range(first, end):
         if not (w.residual[r] * 0.0 == 0.0 and all_finite(w.H[r])):
             return
@@ -37,4 +37,4 @@ def gate_part(w, S, g):
         return
     solve_lower(C, e)
     w.squares[g] = dot(e, e)
-    w.verdicts[g] = TAKEN if w.squares[g] <= w.gates[g] else OUTLIER
+    w.verdicts[g] = ACCEPTED if w.squares[g] <= w.gates[g] else OUTLIER

@@ -11,13 +11,13 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.errors import SimulationDivergedError
 from softrobot_dynamics.estimation.filter_state import FilterState
-from softrobot_dynamics.estimation.innovation_gate import gate_threshold, OUTLIER, TAKEN
+from softrobot_dynamics.estimation.innovation_gate import ACCEPTED, gate_threshold, OUTLIER
 from softrobot_dynamics.estimation.noise_covariance import allocate_noise_update, update_noise
 from softrobot_dynamics.estimation.sensors.contract import BoundRobot, Sensor
 from softrobot_dynamics.estimation.square_root_filter import allocate_update, update
 
-_COARSER = 1.5  # times more noise, until a measurement is accepted
-_COARSEST = 1e6  # times more noise than said; what is further off is not looked at
+_NOISE_FACTOR = 1.5  # by which noise is raised until a measurement is accepted
+_MAX_NOISE_RATIO = 1e6  # of the stated noise; a measurement farther off is discarded
 
 
 class GatedUpdate(NamedTuple):
@@ -68,7 +68,9 @@ class KalmanUpdate:
         self._update_noise(state.N)
         (square, numbers), verdicts = self._work.total, self._work.verdicts
         found = verdicts.tolist()  # few: faster than an array
-        return GatedUpdate(float(square), int(numbers), found.count(OUTLIER), found.count(TAKEN))
+        return GatedUpdate(
+            float(square), int(numbers), found.count(OUTLIER), found.count(ACCEPTED)
+        )
 
     def apply_inflated(self, state: FilterState) -> tuple[FilterState, float]:
         """
@@ -79,8 +81,8 @@ class KalmanUpdate:
         """
         coarse = 1.0
         try:
-            while coarse < _COARSEST:
-                coarse *= _COARSER
+            while coarse < _MAX_NOISE_RATIO:
+                coarse *= _NOISE_FACTOR
                 self._noise[:] = coarse * self.observation.noise
                 drawn = state.copy()
                 verdict = self.apply(drawn)

@@ -32,7 +32,7 @@ from softrobot_dynamics.dynamics.command_conversion import HeldCables
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.estimation.contact_places import (
-    ALIKE,
+    EQUAL_SCORE_RATIO,
     MaterialPoint,
     nearest_alike,
     places_along,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 
-_MORE = 0.05  # of the force: what a place without a known shape must explain more
+_MIN_SHARE_GAIN = 0.05  # of the force: what a place without a known shape must explain more
 
 
 class ObservedContact(NamedTuple):
@@ -167,8 +167,8 @@ class MomentumObserver:
         share = self._share((body, point), covariance)
         if near:
             shares = [self._share((each.body, each.point), covariance) for each in near]
-            k = nearest_alike(shares, near, ALIKE * max(shares))
-            if shares[k] >= share - _MORE:
+            k = nearest_alike(shares, near, EQUAL_SCORE_RATIO * max(shares))
+            if shares[k] >= share - _MIN_SHARE_GAIN:
                 body, point, other, share = near[k].body, near[k].point, near[k].other, shares[k]
         force = self.push(body, point=point, covariance=covariance)
         there = None if point is None else checked('point', point, (3,))

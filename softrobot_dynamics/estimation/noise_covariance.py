@@ -22,7 +22,11 @@ from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.estimation.square_root_filter import settle
 from softrobot_dynamics.kernels.linalg import solve_lower_transposed
 from softrobot_dynamics.kernels.sums import dot, row_times
-from softrobot_dynamics.simulation.integrators.exponential_step import GAMMA, ONCE, TWICE
+from softrobot_dynamics.recursion.constants import L_STABLE_GAMMA
+from softrobot_dynamics.simulation.integrators.exponential_step import (
+    ONE_STEP_WEIGHT,
+    TWO_STEPS_WEIGHT,
+)
 
 
 class NoisePredictionArrays(NamedTuple):
@@ -64,7 +68,7 @@ def beginning(P: Matrix, n: int) -> Matrix:
 @kernel
 def predict_noise(w, b, N, h, keep):
     """Move N (N, N) by h [s], right after :func:`~.square_root_filter.predict` with its ``w``."""
-    n, g = len(w.M), GAMMA * h
+    n, g = len(w.M), L_STABLE_GAMMA * h
     for _ in range(2):  # Phi (Phi N)' is Phi N Phi', as N is symmetric
         settle(w, g, N, b.once)
         settle(w, g, b.once, b.twice)
@@ -73,7 +77,7 @@ def predict_noise(w, b, N, h, keep):
             once, twice = b.once[i], b.twice[i]
             row = b.moved[i]
             for c in range(len(N)):
-                row[c] = share * (TWICE * twice[c] + ONCE * once[c])
+                row[c] = share * (TWO_STEPS_WEIGHT * twice[c] + ONE_STEP_WEIGHT * once[c])
         for i in range(len(N)):
             for c in range(len(N)):
                 N[i, c] = b.moved[c, i]

@@ -15,8 +15,8 @@ from softrobot_dynamics.estimation.sensors.contract import Observation
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-_STEPS = 50  # of the horizon
-_ROUGH = 0.01  # of the reach: a coordinate that is not known better is not observed
+_HORIZON_STEPS = 50
+_MAX_DEVIATION = 0.01  # of the reach; a coordinate with a larger one is not observed
 
 
 class Observability(NamedTuple):
@@ -54,7 +54,7 @@ def observability(
     from scipy.linalg import expm  # late: scipy is slow to import
 
     n, there = model.n, extent(model, q)
-    rest, dt = np.zeros(n), horizon / _STEPS
+    rest, dt = np.zeros(n), horizon / _HORIZON_STEPS
     change = differentiate.forward(q, rest, u)
     rates = np.zeros((3 * n, 3 * n))
     rates[:n, n : 2 * n] = np.eye(n)
@@ -71,13 +71,13 @@ def observability(
         observation.observe(q, rest, np.zeros(len(seen.predicted)))
         rows.append(seen.H * (np.sqrt(rate * dt) / observation.noise)[:, None])
     H, gramian, now = np.concatenate(rows), np.zeros((3 * n, 3 * n)), S
-    for _ in range(_STEPS):
+    for _ in range(_HORIZON_STEPS):
         now = step @ now
         by_state = H @ now
         gramian += by_state.T @ by_state
     values, vectors = np.linalg.eigh(gramian)
     left = now @ (vectors / np.sqrt(1.0 + np.maximum(values, 0.0)))
     deviations = np.sqrt((left[:n] ** 2).sum(axis=1))
-    rough = deviations * there.scales > _ROUGH * there.reach
+    rough = deviations * there.scales > _MAX_DEVIATION * there.reach
     names = tuple(name for name, each in zip(model.coordinate_names, rough) if each)
     return Observability(int((values > 1.0).sum()), deviations, names)

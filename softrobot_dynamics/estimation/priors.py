@@ -13,10 +13,10 @@ from softrobot_dynamics.estimation.settings import Disturbance, Initial
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-_LEVER = 0.1  # of the reach: how far a radian moves what turns about its own axis
-_FLOOR = 1e-3  # least force along a coordinate, as a share of that on what it moves
+_LEVER_RATIO = 0.1  # of the reach: how far a radian moves what turns about its own axis
+_MIN_FORCE_RATIO = 1e-3  # of the force on what a coordinate moves
 
-_SHARE = 0.05  # of what a coordinate moves of its own body: least that counts at first
+_MIN_MOTION_RATIO = 0.05  # of what a coordinate moves of its own body, at first
 
 
 class TipMotion(NamedTuple):
@@ -35,7 +35,7 @@ def extent(model: CompiledModel, q: Vector) -> TipMotion:
     reach = far or model.scales.length  # of a wheel, whose tip is in its axis
     jacobians = np.concatenate([placed.jacobian(body, axes='base') for body in bodies])
     turns, ways = jacobians.reshape(-1, 2, 3, model.n).transpose(1, 0, 2, 3)
-    squares = ((_LEVER * reach * turns) ** 2 + ways**2).sum(axis=1)
+    squares = ((_LEVER_RATIO * reach * turns) ** 2 + ways**2).sum(axis=1)
     scales = np.sqrt(squares.max(axis=0))
     return TipMotion(reach, jacobians, scales, reach / model.scales.units)
 
@@ -51,7 +51,7 @@ def force_factor(extent: TipMotion, given: Disturbance) -> Matrix:
     weights = np.repeat([given.moment, given.force], 3)[:, None]
     rows = (extent.jacobians.reshape(-1, 6, n) * weights).reshape(-1, n)
     moved = np.maximum(extent.scales, extent.own)
-    least = np.maximum(_FLOOR * given.force * moved, np.finfo(float).tiny ** 0.25)
+    least = np.maximum(_MIN_FORCE_RATIO * given.force * moved, np.finfo(float).tiny ** 0.25)
     return np.linalg.cholesky(rows.T @ rows + np.diag(least**2))
 
 
@@ -63,7 +63,7 @@ def initial_factor(extent: TipMotion, given: Initial, force: Matrix, shares: Vec
     moves of its own body: it would have a deviation beyond all shapes.
     """
     n, k = len(extent.scales), len(shares)
-    moved = np.maximum(extent.scales, _SHARE * extent.own)
+    moved = np.maximum(extent.scales, _MIN_MOTION_RATIO * extent.own)
     S = np.zeros((3 * n + k, 3 * n + k))
     S[:n, :n] = np.diag(given.position / moved)
     S[n : 2 * n, n : 2 * n] = np.diag(given.velocity / moved)

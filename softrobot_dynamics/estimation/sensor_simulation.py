@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Vector
-from softrobot_dynamics.dynamics.arguments import ROUNDING
+from softrobot_dynamics.dynamics.arguments import TIME_TOLERANCE
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.estimation.effort_measurements import Effort
@@ -41,7 +41,7 @@ class _SimulatedSensor:
 
     def due(self, time: float) -> bool:
         """Tell whether it is time [s] for the next measurement."""
-        passed = (time - self._start + ROUNDING) * self.sensor.rate
+        passed = (time - self._start + TIME_TOLERANCE) * self.sensor.rate
         due, self._count = passed >= self._count, max(self._count, int(passed) + 1)
         return due
 
@@ -117,8 +117,8 @@ class SimulatedSensors:
             value, lost = each.look(q, qd, self._random), self._random.random()
             if lost >= self._dropout:
                 self._underway.append(Reading(time + each.sensor.delay, each.sensor.name, value))
-        there = [each for each in self._underway if each.time <= time + ROUNDING]
-        self._underway = [each for each in self._underway if each.time > time + ROUNDING]
+        there = [each for each in self._underway if each.time <= time + TIME_TOLERANCE]
+        self._underway = [each for each in self._underway if each.time > time + TIME_TOLERANCE]
         return sorted(there, key=lambda each: each.time)
 
 

@@ -21,9 +21,9 @@ from softrobot_dynamics.estimation.settings import EstimatorSource, load_estimat
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-_ENOUGH = 1e-6  # of a deviation: steps below are none
-_MOST = 50  # steps
-_HALVINGS = 20
+_STEP_TOLERANCE = 1e-6  # of a standard deviation
+_MAX_STEPS = 50
+_MAX_HALVINGS = 20
 
 
 class Shape(NamedTuple):
@@ -98,14 +98,14 @@ class ShapeFit:
         self._weights = self._weigh(q, u, noise) if noise.any() else self._known
         r, J = self._left(q, u, seen)
         units = self.model.scales.units
-        for k in range(_MOST):
+        for k in range(_MAX_STEPS):
             full = units * np.linalg.lstsq(J * units, r, rcond=None)[0]
             way, square = np.linalg.norm(J @ full), r @ r
-            if way < _ENOUGH:
+            if way < _STEP_TOLERANCE:
                 numbers = len(r) - self.model.n - len(self._moved)
                 return Shape(q, _covariance(J, units), float(square), numbers, k)
             share = 1.0
-            for _ in range(_HALVINGS):
+            for _ in range(_MAX_HALVINGS):
                 then, gradients = self._left(q + share * full, u, seen)
                 if then @ then < square:
                     break

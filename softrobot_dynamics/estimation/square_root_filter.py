@@ -22,10 +22,14 @@ from typing import NamedTuple
 import numpy as np
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.compiling.jit import inlined, kernel
-from softrobot_dynamics.estimation.innovation_gate import gate_part, TAKEN
+from softrobot_dynamics.estimation.innovation_gate import ACCEPTED, gate_part
 from softrobot_dynamics.kernels.linalg import all_finite, invert, solve_lower
 from softrobot_dynamics.kernels.sums import dot
-from softrobot_dynamics.simulation.integrators.exponential_step import GAMMA, ONCE, TWICE
+from softrobot_dynamics.recursion.constants import L_STABLE_GAMMA
+from softrobot_dynamics.simulation.integrators.exponential_step import (
+    ONE_STEP_WEIGHT,
+    TWO_STEPS_WEIGHT,
+)
 
 
 class PredictionArrays(NamedTuple):
@@ -59,7 +63,7 @@ class UpdateArrays(NamedTuple):
     noise: Vector  # (k,)
     starts: Integers  # (G + 1,)
     gates: Vector  # (G,) largest normalised square of a part that passes
-    verdicts: Integers  # (G,) filled: UNSEEN, TAKEN or OUTLIER
+    verdicts: Integers  # (G,) filled: UNSEEN, ACCEPTED or OUTLIER
     squares: Vector  # (G,) filled: normalised squares of the parts, each alone
     total: Vector  # (2,) filled: that of all that is taken, and how many numbers these are
     rows: Integers  # (k,) of what is taken
@@ -124,7 +128,7 @@ def predict(w, S, h, keep):
     :mod:`softrobot_dynamics.simulation.integrators.exponential_step`, which stiff ones cannot
     upset. Returns 0, or 1 if the step cannot be made.
     """
-    n, g, N = len(w.M), GAMMA * h, len(S)
+    n, g, N = len(w.M), L_STABLE_GAMMA * h, len(S)
     for i in range(n):
         for j in range(n):
             w.K[i, j] = w.by_state[i, j] - w.stiffness[i, j]
@@ -146,7 +150,7 @@ def predict(w, S, h, keep):
         share = 1.0 if i < 2 * n else keep if i < 3 * n else lasting
         row, once, twice = A[i], w.once[i], w.twice[i]
         for c in range(N + n):
-            row[c] = share * (TWICE * twice[c] + ONCE * once[c])
+            row[c] = share * (TWO_STEPS_WEIGHT * twice[c] + ONE_STEP_WEIGHT * once[c])
         for c in range(n):
             row[N + n + c] = late * w.noise[i - 2 * n, c] if 2 * n <= i < 3 * n else 0.0
         for c in range(len(w.shares)):
@@ -230,7 +234,7 @@ def update(w, S, x):
     N, count = len(x), 0
     for g in range(len(w.gates)):
         gate_part(w, S, g)
-        if w.verdicts[g] == TAKEN:
+        if w.verdicts[g] == ACCEPTED:
             for r in range(w.starts[g], w.starts[g + 1]):
                 w.rows[count] = r
                 count += 1

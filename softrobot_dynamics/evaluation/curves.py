@@ -21,13 +21,14 @@ PALETTE = (
     ('#005a32', '#31a354', '#94d18f'),
     ('#4a1486', '#807dba', '#b9b6d9'),
 )
-POINTS = 1500  # of a curve, at most
+MAX_CURVE_POINTS = 1500
 LEFT, RIGHT, BOTTOM, TOP = 0.515, 0.98, 0.07, 0.845  # of all panels, as shares of the figure
-_LETTERS = 112  # of a legend, in a line
-_LINE, _GAP = 0.022, 0.018  # height of such a line, and between panels, as shares of the figure
-_LEAST = 1e-6  # of the largest error: smaller ones are drawn as this
-_LABEL = -0.075  # where labels stand, as a share of the panels' width
-_DASHED: dict[str, Any] = {'color': INK, 'lw': 0.8, 'ls': (0, (3, 3))}
+_LEGEND_WIDTH = 112  # characters of a legend in a line
+# of a legend's line, and between panels, of the figure's height
+_LEGEND_LINE_HEIGHT, _PANEL_GAP = 0.022, 0.018
+_MIN_DRAWN_ERROR = 1e-6  # of the largest; smaller ones are drawn as this
+_LABEL_POSITION = -0.075  # of labels, as a fraction of the panels' width
+DASHED: dict[str, Any] = {'color': INK, 'lw': 0.8, 'ls': (0, (3, 3))}
 
 
 class CurvePanel(NamedTuple):
@@ -41,7 +42,7 @@ class CurvePanel(NamedTuple):
 def draw_curves(figure: Figure, report: Report) -> None:
     """Draw the curves of a Report into the right half of a figure."""
     panels = [_error(report), *_outputs(report), *_commands(report)]
-    heads = [_GAP + _LINE * _lines(panel.names) for panel in panels]
+    heads = [_PANEL_GAP + _LEGEND_LINE_HEIGHT * _lines(panel.names) for panel in panels]
     height = (TOP - BOTTOM - sum(heads[1:])) / len(panels)
     top = TOP
     for panel, head in zip(panels, heads):
@@ -50,7 +51,7 @@ def draw_curves(figure: Figure, report: Report) -> None:
         top -= height
         panel.draw(axes)
         axes.set_ylabel(panel.label, **STYLE)
-        axes.yaxis.set_label_coords(_LABEL, 0.5)
+        axes.yaxis.set_label_coords(_LABEL_POSITION, 0.5)
         _style(axes, report, last=panel is panels[-1])
         if panel.names:
             _legend(axes, panel.names)
@@ -76,7 +77,8 @@ def _error(report: Report) -> CurvePanel:
 
 def _draw_error(t: Vector, values: Vector, rms: float | None, unit: str, axes: Axes) -> None:
     step = step_of(t)
-    floor = _LEAST * np.nanmax(values, initial=0.0) or _LEAST  # a logarithm has no zero
+    # a logarithm has no zero
+    floor = _MIN_DRAWN_ERROR * np.nanmax(values, initial=0.0) or _MIN_DRAWN_ERROR
     axes.semilogy(t[::step], np.maximum(values[::step], floor), color=TIP, lw=1.2)
     low, high = axes.get_ylim()
     if high < 10.0 * low:  # a decade at least, or the ticks are no words to read
@@ -106,8 +108,8 @@ def _draw_outputs(report: Report, own: Sequence[int], factor: float, axes: Axes)
     for i in own:
         y_d = run.y_d[::step, report.controlled.index(i)]
         axes.plot(run.t[::step], factor * run.y[::step, i], color=colors[i], lw=1.4)
-        axes.plot(run.t[::step], factor * y_d, **_DASHED)
-    axes.plot([], [], label='$y_d$', **_DASHED)
+        axes.plot(run.t[::step], factor * y_d, **DASHED)
+    axes.plot([], [], label='$y_d$', **DASHED)
     axes.plot([], [], color=FAINT, lw=1.4, label='$y$')
 
 
@@ -137,7 +139,7 @@ def _legend(axes: Axes, names: Sequence[str]) -> None:
 def _columns(names: Sequence[str]) -> int:
     """Return in how many columns of a legend there is room for names."""
     for columns in range(len(names), 1, -1):
-        if _width(names, columns) <= _LETTERS:
+        if _width(names, columns) <= _LEGEND_WIDTH:
             return columns
     return 1
 
@@ -177,4 +179,4 @@ def _colors(count: int) -> list[Any]:
 
 def step_of(t: Vector) -> int:
     """Return how many ticks lie between two points of a curve over t (T,)."""
-    return max(1, len(t) // POINTS)
+    return max(1, len(t) // MAX_CURVE_POINTS)

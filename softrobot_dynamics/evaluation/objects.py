@@ -14,7 +14,7 @@ from softrobot_dynamics.dynamics.contacts import contacts
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-_MOMENTS = 200  # of a run that are looked at
+_SAMPLED_MOMENTS = 200  # of a run
 
 
 class ObjectOutcome(NamedTuple):
@@ -57,7 +57,7 @@ def object_outcome(model: CompiledModel, index: int, q: Matrix, t: Vector) -> Ob
     ``t`` (T,) [s]: the time by which obstacles move. Of many postures some are looked at, evenly
     spread.
     """
-    seen = np.unique(np.linspace(0, len(q) - 1, _MOMENTS).round().astype(int))
+    seen = np.unique(np.linspace(0, len(q) - 1, _SAMPLED_MOMENTS).round().astype(int))
     q, t = q[seen], t[seen]
     modules = model.description.modules
     name, bodies = modules[index].name, {m.name for m in modules if not m.is_object}

@@ -3,24 +3,25 @@
 
 from collections.abc import Iterator
 
-from softrobot_dynamics.evaluation.records import LATE, Run
+from softrobot_dynamics.evaluation.records import OVERDUE_MODES, Run
 
-RATES = 1000.0, 500.0, 250.0, 100.0  # [Hz] to choose from
-MOST_MISSED = 0.05  # share of ticks without a command in time with which a loop still holds
+CANDIDATE_RATES = 1000.0, 500.0, 250.0, 100.0  # [Hz]
+MAX_MISSED_FRACTION = 0.05  # of ticks without a command in time, with which a loop still holds
 OVERLOADED = 'this machine did not keep up with'  # so begins the first lapse, if that is the cause
-LEAST_STATES = 0.95  # share of the states that there should have been
-_MANY_MISSED = 0.3  # from where half the rate would not do
+MIN_STATE_FRACTION = 0.95  # of the states that there should have been
+_QUARTER_RATE_MISSED = 0.3  # fraction of missed ticks from which half the rate would not do
 
 
 def overload(run: Run, expected: float) -> Iterator[str]:
     """Yield, in words, that the machine was too slow for the rate, if so, and what to do."""
     missed, rate = run.missed / max(1, run.ticks), 1.0 / run.period
-    waited = run.missed and any(mode in lapse for lapse in run.lapses for mode in LATE)
-    few = len(run.t) < LEAST_STATES * expected
-    if run.live and len(run.t) and (missed >= MOST_MISSED or few or waited):
-        factor = 4.0 if missed > _MANY_MISSED else 2.0
+    waited = run.missed and any(mode in lapse for lapse in run.lapses for mode in OVERDUE_MODES)
+    few = len(run.t) < MIN_STATE_FRACTION * expected
+    if run.live and len(run.t) and (missed >= MAX_MISSED_FRACTION or few or waited):
+        factor = 4.0 if missed > _QUARTER_RATE_MISSED else 2.0
         lower = max(
-            (x for x in RATES if x <= rate / factor), default=min(RATES[-1], rate / factor)
+            (x for x in CANDIDATE_RATES if x <= rate / factor),
+            default=min(CANDIDATE_RATES[-1], rate / factor),
         )
         yield (
             f'{OVERLOADED} {rate:g} Hz: {missed:.1%} of the ticks had no command in time'

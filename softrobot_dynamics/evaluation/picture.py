@@ -31,15 +31,16 @@ from softrobot_dynamics.viewing.matplotlib_surfaces import (
 )
 from softrobot_dynamics.viewing.shapes import RobotShape
 
-SIZE, DPI, FINENESS = (13.0, 7.3), 110, 2  # [inch], [1/inch], pixels drawn for one shown
-SHAPES = 8  # postures drawn
-_LEFT, _BETWEEN = 0.03, '  ·  '
-_LETTERS, _LETTERS_BESIDE = 150, 95  # that fit into a line of the subtitle, beside the name
+SIZE, DPI, OVERSAMPLING = (13.0, 7.3), 110, 2  # [inch], [1/inch], pixels drawn for one shown
+DRAWN_POSTURES = 8
+_LEFT_MARGIN, _SEPARATOR = 0.03, '  ·  '
+# characters in a line of the subtitle, and beside the name
+_SUBTITLE_WIDTH, _SUBTITLE_WIDTH_BESIDE = 150, 95
 
 
 def draw_report(report: Report, path: str | PathLike[str]) -> None:
     """Draw the Report of a demo into a PNG file."""
-    figure = Figure(figsize=SIZE, dpi=FINENESS * DPI, facecolor='white')
+    figure = Figure(figsize=SIZE, dpi=OVERSAMPLING * DPI, facecolor='white')
     canvas = FigureCanvasAgg(figure)
     _draw_space(figure.add_axes((-0.02, 0.03, 0.5, 0.84), projection='3d'), report)
     draw_curves(figure, report)
@@ -49,8 +50,8 @@ def draw_report(report: Report, path: str | PathLike[str]) -> None:
 
 
 def _averaged(pixels: NDArray[np.uint8]) -> Any:
-    """Return an image of FINENESS times fewer rows and columns, smooth at every edge."""
-    k = FINENESS
+    """Return an image of OVERSAMPLING times fewer rows and columns, smooth at every edge."""
+    k = OVERSAMPLING
     rows, columns = pixels.shape[0] // k, pixels.shape[1] // k
     blocks = pixels[: rows * k, : columns * k].reshape(rows, k, columns, k, 3)
     return np.round(blocks.mean(axis=(1, 3))).astype(np.uint8)
@@ -76,7 +77,7 @@ def _draw_space(axes: Axes3D, report: Report) -> None:
     frame_space(axes, np.concatenate(points))
 
 
-def shape_rows(t: Vector, span: float, count: int = SHAPES) -> Any:
+def shape_rows(t: Vector, span: float, count: int = DRAWN_POSTURES) -> Any:
     """Return the rows of at most `count` moments in the last `span` [s] of t (T,), in order."""
     times = t[-1] - span * np.arange(count)[::-1] / count
     return np.unique(np.searchsorted(t, times).clip(0, len(t) - 1))
@@ -121,16 +122,20 @@ def _draw_paths(axes: Axes3D, report: Report, tips: Tips, to_world: Matrix) -> l
 
 def _draw_title(figure: Figure, report: Report) -> None:
     model = report.model
-    name = figure.text(_LEFT, 0.95, model.description.name, fontsize=17, color=INK, weight='bold')
+    name = figure.text(
+        _LEFT_MARGIN, 0.95, model.description.name, fontsize=17, color=INK, weight='bold'
+    )
     words = [f'{model.n} coordinates, {model.m} actuators']
     if report.plant:
         words.append(f'the simulated robot differs: {report.plant}')
     figure.axes[-1].annotate(
-        _cut(_BETWEEN.join(words), _LETTERS_BESIDE), (1.0, 0.0), xycoords=name, xytext=(9, 0),
+        _cut(_SEPARATOR.join(words), _SUBTITLE_WIDTH_BESIDE),
+        (1.0, 0.0), xycoords=name, xytext=(9, 0),
         textcoords='offset points', va='bottom', color=FAINT, fontsize=12,
     )  # fmt: skip
     parts = subtitle(report.figures, 1.0 / report.run.period, report.estimated)
-    figure.text(_LEFT, 0.939, '\n'.join(_wrapped(parts)), fontsize=10.5, va='top', linespacing=1.3,
+    figure.text(_LEFT_MARGIN, 0.939, '\n'.join(_wrapped(parts)),
+                fontsize=10.5, va='top', linespacing=1.3,
                 color='#55646f')  # fmt: skip
 
 
@@ -161,8 +166,8 @@ def _wrapped(parts: Sequence[str]) -> list[str]:
     """Return parts as lines that are no wider than the figure."""
     lines = ['']
     for part in parts:
-        longer = _BETWEEN.join(filter(None, [lines[-1], part]))
-        if len(longer) > _LETTERS and lines[-1]:
+        longer = _SEPARATOR.join(filter(None, [lines[-1], part]))
+        if len(longer) > _SUBTITLE_WIDTH and lines[-1]:
             lines.append(part)
         else:
             lines[-1] = longer

@@ -11,14 +11,14 @@ from matplotlib.figure import Figure
 import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.evaluation.curves import INK, PALETTE, POINTS, STYLE
+from softrobot_dynamics.evaluation.curves import INK, MAX_CURVE_POINTS, PALETTE, STYLE
 from softrobot_dynamics.evaluation.units import shown
 from softrobot_dynamics.recordings.reading import Recording
 
 WIDTH, HEIGHT, DPI = 10.0, 1.9, 120  # of a panel [inch], [1/inch]
 _COLOURS = tuple(colour for column in zip(*PALETTE) for colour in column)
-_STYLES = '-', (0, (4, 1.5)), (0, (1, 1))  # beside colours, for who reads in grey
-_FEW = 12  # names in a legend
+_LINE_STYLES = '-', (0, (4, 1.5)), (0, (1, 1))  # besides colours, for who reads in grey
+_MAX_LEGEND_NAMES = 12
 
 
 class _Panel(NamedTuple):
@@ -40,7 +40,7 @@ def draw_recording(recording: Recording, path: str | PathLike[str]) -> None:
     panels = _panels(recording)
     figure = Figure(figsize=(WIDTH, 0.6 + HEIGHT * len(panels)), dpi=DPI, layout='constrained')
     canvas = FigureCanvasAgg(figure)
-    rows = np.unique(np.linspace(0, len(recording) - 1, POINTS).astype(int))
+    rows = np.unique(np.linspace(0, len(recording) - 1, MAX_CURVE_POINTS).astype(int))
     t = _time(recording)[rows]
     axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     for ax, panel in zip(axes, panels):
@@ -104,8 +104,8 @@ def _draw(ax: Axes, t: Vector, panel: _Panel, rows: Integers) -> None:
     values = np.fmax.reduceat(panel.values, rows) if panel.peaks else panel.values[rows]
     for i, name in enumerate(panel.names):
         colour = _COLOURS[i % len(_COLOURS)]
-        style = _STYLES[i // 4 % len(_STYLES)]
-        label = name if i < _FEW else None
+        style = _LINE_STYLES[i // 4 % len(_LINE_STYLES)]
+        label = name if i < _MAX_LEGEND_NAMES else None
         ax.plot(t, values[:, i], color=colour, ls=style, lw=1.1, label=label)
         if panel.wanted is not None:
             ax.plot(t, panel.wanted[rows, i], color=INK, lw=0.6, ls=(0, (3, 3)))
@@ -114,5 +114,5 @@ def _draw(ax: Axes, t: Vector, panel: _Panel, rows: Integers) -> None:
     ax.spines[['top', 'right']].set_visible(False)
     if panel.names:
         legend = {'loc': 'center left', 'bbox_to_anchor': (1.0, 0.5), 'fontsize': 7}
-        more = len(panel.names) - _FEW
+        more = len(panel.names) - _MAX_LEGEND_NAMES
         ax.legend(**legend, frameon=False, title=f'and {more} more' if more > 0 else None)

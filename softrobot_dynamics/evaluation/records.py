@@ -14,8 +14,8 @@ from softrobot_dynamics.loops.realtime import SECOND
 from softrobot_dynamics.recordings.reading import read_recording, Recording
 
 RUNNING, DRIVEN = 'running', 'driven by commands'  # the modes in which the loop is closed
-LATE = 'no valid state', 'the last command is too old'  # in those of a loop that was kept waiting
-FILES = ('simulation.mcap', 'controller.mcap')
+OVERDUE_MODES = 'no valid state', 'the last command is too old'  # of a loop that was kept waiting
+RECORD_FILES = ('simulation.mcap', 'controller.mcap')
 
 
 class Run(NamedTuple):
@@ -52,7 +52,7 @@ class Run(NamedTuple):
 def read(folder: str | PathLike[str], duration: float | None = np.inf) -> Run:
     """Return the Run in a demo's folder, its first `duration` [s]; ArgumentError if none is."""
     try:
-        simulation, controller = (read_recording(Path(folder) / name) for name in FILES)
+        simulation, controller = (read_recording(Path(folder) / name) for name in RECORD_FILES)
     except ArgumentError as error:
         words = f'a folder that `softrobot demo` has written its records to ({error})'
         raise ArgumentError('folder', str(folder), words) from error

@@ -26,8 +26,8 @@ from softrobot_dynamics.loops.solution_thread import predictive_laws
 from softrobot_dynamics.model.model import compile_model, CompiledModel
 from softrobot_dynamics.recordings.reading import Recording
 
-_COLUMNS = 't', 'q', 'qd', 'u', 'mode', 'orders', 'u_before', 'log_time'
-_OURS = "a recording of the controller that holds the loop's orders"
+_REPLAYED_COLUMNS = 't', 'q', 'qd', 'u', 'mode', 'orders', 'u_before', 'log_time'
+_EXPECTED_RECORDING = "a recording of the controller that holds the loop's orders"
 
 
 class Difference(NamedTuple):
@@ -67,10 +67,10 @@ def replay(
     ArgumentError for a recording of another node, of before orders were held, or of another robot;
     what the making of the law raises.
     """
-    missing = [name for name in _COLUMNS if name not in recording.columns]
+    missing = [name for name in _REPLAYED_COLUMNS if name not in recording.columns]
     if missing or 'running' not in recording.facts.get('modes', ()) or not recording.parameters:
         found = f'{recording!r} without {", ".join(missing) or "parameters"}'
-        raise ArgumentError('recording', found, _OURS)
+        raise ArgumentError('recording', found, _EXPECTED_RECORDING)
     description = load_robot(recording.facts['robot'] if robot is None else robot)
     description = build.known_to_laws(description, recording.parameters[0][1])
     if description.digest != recording.facts['digest']:

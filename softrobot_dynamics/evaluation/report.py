@@ -32,10 +32,16 @@ if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription
     from softrobot_dynamics.model.model import CompiledModel
 
-FACTS, ROBOT, PICTURE, TICKS = 'demo.json', 'robot.yaml', 'demo.png', 'demo.csv'
-AROUND = 'surroundings.yaml'
-_SERIOUS, _LAST = ('[WARN]', '[ERROR]', '[FATAL]'), 3  # lines of a log, how many are shown
-LOGS = ('simulation.log', 'estimator.log', 'controller.log')
+FACTS_FILE, ROBOT_FILE, PICTURE_FILE, TICKS_FILE = (
+    'demo.json',
+    'robot.yaml',
+    'demo.png',
+    'demo.csv',
+)
+SURROUNDINGS_FILE = 'surroundings.yaml'
+# lines of a log, and how many of the last are shown
+_QUOTED_SEVERITIES, _QUOTED_LINES = ('[WARN]', '[ERROR]', '[FATAL]'), 3
+LOG_FILES = ('simulation.log', 'estimator.log', 'controller.log')
 INSTALL_MATPLOTLIB = "no picture: that needs matplotlib: pip install 'softrobot_dynamics[demo]'"
 
 
@@ -44,7 +50,9 @@ def prepare_folder(path: str | PathLike[str]) -> Path:
     first = folder = Path(path).expanduser().resolve()
     number = 1
     try:
-        while any((folder / name).exists() for name in (*records.FILES, *LOGS, FACTS)):
+        while any(
+            (folder / name).exists() for name in (*records.RECORD_FILES, *LOG_FILES, FACTS_FILE)
+        ):
             number += 1
             folder = first.with_name(f'{first.name}_{number}')
         folder.mkdir(parents=True, exist_ok=True)
@@ -67,9 +75,9 @@ def prepare_json(path: str | PathLike[str]) -> None:
 def save_facts(folder: Path, plan: RunPlan, tolerance: float, duration: float | None) -> None:
     """Save the robot and all parameters of a run, so that it can be drawn again."""
     source = Path(shipped('robots').get(plan.robot, plan.robot)).resolve()
-    shutil.copyfile(source, folder / ROBOT)
+    shutil.copyfile(source, folder / ROBOT_FILE)
     if plan.simulation['surroundings']:
-        shutil.copyfile(plan.simulation['surroundings'], folder / AROUND)
+        shutil.copyfile(plan.simulation['surroundings'], folder / SURROUNDINGS_FILE)
     values = {name: value for name, value in plan.controller.items() if value == value}
     facts = {
         'robot': plan.robot,
@@ -81,20 +89,20 @@ def save_facts(folder: Path, plan: RunPlan, tolerance: float, duration: float | 
         'estimated': plan.estimator is not None,
     }
     text = json.dumps(facts, indent=2)
-    (folder / FACTS).write_text(text + '\n', encoding='utf-8')
+    (folder / FACTS_FILE).write_text(text + '\n', encoding='utf-8')
 
 
 def load(folder: str | PathLike[str]) -> Report:
     """Return the Report of a demo of before; ArgumentError if the folder has none."""
     folder = Path(folder)
     try:
-        facts = json.loads((folder / FACTS).read_text(encoding='utf-8'))
+        facts = json.loads((folder / FACTS_FILE).read_text(encoding='utf-8'))
         values = facts['parameters']
     except (OSError, ValueError, KeyError, TypeError) as error:
         words = f'a folder that `softrobot demo` has written to ({error})'
         raise ArgumentError('folder', str(folder), words) from error
-    robot = load_robot(folder / ROBOT, folder=facts.get('folder'))
-    around = folder / AROUND
+    robot = load_robot(folder / ROBOT_FILE, folder=facts.get('folder'))
+    around = folder / SURROUNDINGS_FILE
     model = surrounded(robot, around if around.is_file() else '', None)
     task = task_of(model, values, facts.get('tolerance'))
     report = make(folder, model, task, values, duration=facts.get('duration', np.inf))
@@ -136,7 +144,7 @@ def task_of(
         still=np.array([still.get(units[i], np.inf) for i in controlled]),
         limits=(limits['lower'][controlled], limits['upper'][controlled]),
         ramps=np.array([blended[i] for i in controlled]),
-        tolerance=tracking.TOLERANCE if tolerance is None else tolerance,
+        tolerance=tracking.MAX_RMS_RATIO if tolerance is None else tolerance,
     )
 
 
@@ -225,26 +233,30 @@ def _verdict(figures: tracking.Figures) -> str:
 
 def log_ends(folder: Path) -> Iterator[str]:
     """Yield the last warnings and errors in the logs of both nodes, a line each."""
-    for name in LOGS:
+    for name in LOG_FILES:
         try:
             lines = (folder / name).read_text(encoding='utf-8', errors='replace').splitlines()
         except OSError:
             continue
-        words = [line.partition(']: ')[2] or line for line in lines if line.startswith(_SERIOUS)]
-        for line in [*dict.fromkeys(words)][-_LAST:]:
+        words = [
+            line.partition(']: ')[2] or line
+            for line in lines
+            if line.startswith(_QUOTED_SEVERITIES)
+        ]
+        for line in [*dict.fromkeys(words)][-_QUOTED_LINES:]:
             yield f'{name}: {line}'
 
 
 def _write(report: Report, folder: Path, shown: Display, picture: bool) -> Any:
     """Write the ticks, and the picture if wanted; return the names of the files."""
-    tracking_files.write_csv(folder / TICKS, report.run, report.controlled, report.tips)
+    tracking_files.write_csv(folder / TICKS_FILE, report.run, report.controlled, report.tips)
     if not (picture and len(report.run.t) and np.isfinite(report.run.q).all()):
-        return [TICKS]
+        return [TICKS_FILE]
     with shown.stage('drawing'):
-        drawn = draw(report, folder / PICTURE)
+        drawn = draw(report, folder / PICTURE_FILE)
     if not drawn:
         shown.say(INSTALL_MATPLOTLIB)
-    return [TICKS, PICTURE] if drawn else [TICKS]
+    return [TICKS_FILE, PICTURE_FILE] if drawn else [TICKS_FILE]
 
 
 def draw(report: Report, path: str | PathLike[str]) -> bool:

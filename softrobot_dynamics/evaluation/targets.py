@@ -16,7 +16,7 @@ from softrobot_dynamics.references.piecewise import Reference
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-_AT = 1e-9  # of the way that a reference makes: as close as this to a point it is at it
+_POINT_TOLERANCE = 1e-9  # of the extent of a reference; no farther from a point, it is there
 
 
 def targets_of(values: Mapping[str, Any]) -> Targets | None:
@@ -42,9 +42,9 @@ def time_along(reference: Reference, y_d: Vector, guess: float) -> float | None:
     kind = 'periodic' if reference.period else True
     curve = PPoly(reference.coefficients[::-1], reference.breaks, extrapolate=kind)
     rate, t = curve.derivative(), guess
-    near = _AT * np.ptp(curve(reference.breaks), axis=0).max(initial=0.0) + np.spacing(
-        np.abs(y_d).max()
-    )
+    near = _POINT_TOLERANCE * np.ptp(curve(reference.breaks), axis=0).max(
+        initial=0.0
+    ) + np.spacing(np.abs(y_d).max())
     for _ in range(20):
         laps = (t - reference.breaks[0]) // reference.period if reference.period else 0.0
         gap, velocity = y_d - curve(t) - laps * reference.drift, rate(t)

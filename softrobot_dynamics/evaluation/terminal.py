@@ -26,9 +26,9 @@ except ImportError:
     Console = None
 
 INSTALL_RICH = "a live display needs rich: pip install 'softrobot_dynamics[demo]'"
-_BLOCKS = ' ▏▎▍▌▋▊▉█'
-_CURVE = 36  # characters of the curve of errors
-_SPARKS = '▁▂▃▄▅▆▇█'
+_BAR_CHARACTERS = ' ▏▎▍▌▋▊▉█'
+_CURVE_WIDTH = 36  # characters of the curve of errors
+_CURVE_CHARACTERS = '▁▂▃▄▅▆▇█'
 
 
 class LoopSnapshot(NamedTuple):
@@ -178,7 +178,7 @@ class _View:
 
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
-        self._errors: deque[float] = deque(maxlen=_CURVE)  # of the last polls
+        self._errors: deque[float] = deque(maxlen=_CURVE_WIDTH)  # of the last polls
         self._last: LoopSnapshot | None = None
         self._what: str | None = None
 
@@ -192,7 +192,7 @@ class _View:
         if error is not None:
             self._errors.append(error)
         rows = Table.grid(padding=(0, 2))
-        for width in (12, 22, _CURVE):
+        for width in (12, 22, _CURVE_WIDTH):
             rows.add_column(min_width=width)
         rows.add_row('time', f'{t:.1f} of {self._subject.duration:g} s', self._progress(t))
         rows.add_row(what, words, Text(sparkline(self._errors), style='cyan'))
@@ -228,13 +228,13 @@ def bar(share: float, width: int) -> str:
     """Return a bar of `width` characters, filled up to `share` from 0 to 1."""
     eighths = round(min(max(share, 0.0), 1.0) * width * 8)
     full, part = divmod(eighths, 8)
-    return ('█' * full + (_BLOCKS[part] if part else '')).ljust(width, '·')
+    return ('█' * full + (_BAR_CHARACTERS[part] if part else '')).ljust(width, '·')
 
 
 def sparkline(values: Sequence[float] | deque[float]) -> str:
     """Return a small curve of positive values, from 0 to the greatest."""
     top = max(values, default=0.0) or 1.0
-    return ''.join(_SPARKS[min(7, int(8 * value / top))] for value in values)
+    return ''.join(_CURVE_CHARACTERS[min(7, int(8 * value / top))] for value in values)
 
 
 def fill(u: Vector, lower: Vector, upper: Vector) -> Vector:

@@ -10,8 +10,12 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 from softrobot_dynamics.annotations import Array, Matrix, Vector
-from softrobot_dynamics.dynamics.arguments import ROUNDING
-from softrobot_dynamics.evaluation.overload import LEAST_STATES, MOST_MISSED, overload
+from softrobot_dynamics.dynamics.arguments import TIME_TOLERANCE
+from softrobot_dynamics.evaluation.overload import (
+    MAX_MISSED_FRACTION,
+    MIN_STATE_FRACTION,
+    overload,
+)
 from softrobot_dynamics.evaluation.records import Run
 from softrobot_dynamics.evaluation.targets import tips_at
 from softrobot_dynamics.evaluation.units import in_words
@@ -21,10 +25,10 @@ from softrobot_dynamics.viewing.shapes import reach_of
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-TOLERANCE = 0.04  # largest RMS error with which something follows, as a share of its way
-_POINT = 1e-3  # of the robot's length: a path no larger is a point, and that length its size
-_MOVES = 1e-3  # share of the way there from which something moves on
-_LEAST_WAY = 0.1  # that an actuator's errors are compared with, as a share of its kind's longest
+MAX_RMS_RATIO = 0.04  # of the way that something makes; with more it does not follow
+_POINT_EXTENT = 1e-3  # of the robot's length; a smaller path is a point, and that length its size
+_MIN_MOTION_RATIO = 1e-3  # of the way there; from it on something moves
+_MIN_WAY_RATIO = 0.1  # of the longest of its kind, with which an actuator's errors are compared
 
 
 class Task(NamedTuple):
@@ -37,7 +41,7 @@ class Task(NamedTuple):
     still: Vector  # (c,) what counts as a way where nothing moves at all
     limits: tuple[Vector, Vector]  # of u: lower (c,), upper (c,)
     ramps: Vector  # (c,) [s] until references are blended in; until then errors do not count
-    tolerance: float = TOLERANCE
+    tolerance: float = MAX_RMS_RATIO
 
 
 class Tips(NamedTuple):
@@ -86,7 +90,7 @@ def tips_of(run: Run, model: CompiledModel, targets: Targets) -> Tips | None:
     """Return the Tips of a run that was to follow Targets."""
     points = np.array([tips_at(model, targets.bodies, q) for q in run.q])
     wanted, sizes, length = targets.points(run.t), targets.sizes(), reach_of(model)
-    sizes = np.where(sizes > _POINT * length, sizes, length)
+    sizes = np.where(sizes > _POINT_EXTENT * length, sizes, length)
     return Tips(points.reshape(wanted.shape), wanted, sizes)
 
 
@@ -140,7 +144,7 @@ def evaluate(
 
 def _at_a_limit(u: Matrix, lower: Vector, upper: Vector) -> Any:
     span = upper - lower
-    near = ROUNDING * np.where(np.isfinite(span), span, 0.0)
+    near = TIME_TOLERANCE * np.where(np.isfinite(span), span, 0.0)
     return ((u <= lower + near) | (u >= upper - near)).any(axis=1)
 
 
@@ -171,8 +175,8 @@ def ways_of(run: Run, task: Task) -> Any:
             rows = rows[:, own]
             spans = _spans(rows)
             if spans.max() > least:
-                ways[own] = np.maximum(spans, _LEAST_WAY * spans.max())
-                least = _MOVES * spans.max()
+                ways[own] = np.maximum(spans, _MIN_WAY_RATIO * spans.max())
+                least = _MIN_MOTION_RATIO * spans.max()
     return ways
 
 
@@ -235,9 +239,9 @@ def _lapses(run: Run, expected: float) -> Iterator[str]:
     if not (np.isfinite(run.q).all() and np.isfinite(run.u).all()):
         yield 'a state or a command is not a number'
     missed = run.missed / max(1, run.ticks)
-    if missed >= MOST_MISSED and not run.live:
+    if missed >= MAX_MISSED_FRACTION and not run.live:
         yield f'{missed:.1%} of the ticks had no command in time'
-    if len(run.t) < LEAST_STATES * expected:
+    if len(run.t) < MIN_STATE_FRACTION * expected:
         yield f'only {len(run.t)} of {expected} states'
 
 

@@ -6,12 +6,12 @@ from typing import TypeVar
 
 Q = TypeVar('Q')
 
-_SHOWN = {'m': (1e3, 'mm'), 'm^3': (1e6, 'cm³'), 'Pa': (1e-3, 'kPa'), '': (1.0, '-')}
+_DISPLAY_UNITS = {'m': (1e3, 'mm'), 'm^3': (1e6, 'cm³'), 'Pa': (1e-3, 'kPa'), '': (1.0, '-')}
 
 
 def shown(unit: str) -> tuple[float, str]:
     """Return (factor, unit) in which values of a unit are shown."""
-    return _SHOWN.get(unit, (1.0, unit))
+    return _DISPLAY_UNITS.get(unit, (1.0, unit))
 
 
 def in_words(value: float, unit: str, digits: int = 3) -> str:

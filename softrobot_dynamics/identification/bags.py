@@ -23,11 +23,11 @@ import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.errors import ArgumentError
 
-INSTALL = "an environment with rosbags: pip install 'softrobot_dynamics[bags]'"
+INSTALL_ROSBAGS = "an environment with rosbags: pip install 'softrobot_dynamics[bags]'"
 SUFFIXES = '.mcap', '.db3', '.bag'
 METADATA = 'metadata.yaml'
-TIMES = 'stamp', 'received'  # that in the header of a message, and when it was recorded
-_NAMES = 'name', 'joint_names'
+TIME_SOURCES = 'stamp', 'received'  # that in the header of a message, and when it was recorded
+_NAME_FIELDS = 'name', 'joint_names'
 
 
 def is_bag(path: Path) -> bool:
@@ -82,8 +82,8 @@ class Bag:
 
     def __init__(self, path: Path, clock: str, columns: Iterable[str]) -> None:
         self._path, self._clock = path, clock
-        if clock not in TIMES:
-            raise ArgumentError('time.column', clock, f'of a bag one of {", ".join(TIMES)}')
+        if clock not in TIME_SOURCES:
+            raise ArgumentError('time.column', clock, f'of a bag one of {", ".join(TIME_SOURCES)}')
         self._fields = {column: self._field(column) for column in columns}
         seen = self._read({topic for topic, _ in self._fields.values()})
         self._cells: dict[str, dict[int, float]] = {column: {} for column in self._fields}
@@ -116,7 +116,7 @@ class Bag:
             from rosbags.highlevel import AnyReader
             from rosbags.typesys import get_typestore, Stores
         except ImportError:
-            raise ArgumentError('recording', str(self._path), INSTALL) from None
+            raise ArgumentError('recording', str(self._path), INSTALL_ROSBAGS) from None
         found: dict[str, list[tuple[int, Any]]] = {topic: [] for topic in topics}
         known = get_typestore(Stores.LATEST)  # for bags that do not say what messages are
         try:
@@ -170,7 +170,7 @@ class Bag:
         self, column: str, message: object, values: Sequence[Any], rest: str
     ) -> float | None:
         """Return the entry of a list by a name, or by an index."""
-        for names in _NAMES:
+        for names in _NAME_FIELDS:
             listed = list(getattr(message, names, ()))
             if rest in listed:
                 k = listed.index(rest)

@@ -10,10 +10,11 @@ import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.identification.parameters import FitParameter
 
-LEVEL = 0.95
-TOO_WIDE = 1.0  # half an interval in x: a factor of e, or a whole span of the bounds
-_ROUNDING = 1e-5  # singular value, of the largest, that differences cannot tell from zero
-_PART = 0.1  # component of a direction that the data do not show, from which it takes part
+CONFIDENCE_LEVEL = 0.95
+MAX_HALF_INTERVAL = 1.0  # in x: a factor of e, or a whole span of the bounds
+_SINGULAR_VALUE_TOLERANCE = 1e-5  # of the largest; by differences it cannot be told from zero
+# of a direction that the data do not determine, from which x takes part in it
+_MIN_COMPONENT = 0.1
 
 
 class Confidence(NamedTuple):
@@ -35,7 +36,7 @@ def without(derivatives: Matrix, others: Matrix) -> tuple[Matrix, int]:
     So numbers that had to be fitted as well are accounted for, whether the data show them or not.
     """
     directions, sizes, _ = np.linalg.svd(others, full_matrices=False)
-    directions = directions[:, sizes > _ROUNDING * sizes.max(initial=0.0)]
+    directions = directions[:, sizes > _SINGULAR_VALUE_TOLERANCE * sizes.max(initial=0.0)]
     return derivatives - directions @ (directions.T @ derivatives), directions.shape[1]
 
 
@@ -63,12 +64,14 @@ def confidence(
     z = (residuals / scale) ** 2
     psi, curvature = residuals / np.sqrt(1.0 + z), np.mean((1.0 + z) ** -1.5)
     deviation = max(least, np.sqrt(psi @ psi / (N - p)) / curvature)
-    wide = float(t.ppf(0.5 + 0.5 * LEVEL, N - p))
+    wide = float(t.ppf(0.5 + 0.5 * CONFIDENCE_LEVEL, N - p))
     _, sizes, directions = np.linalg.svd(derivatives, full_matrices=False)
-    hidden = (sizes <= _ROUNDING * sizes[0]) | (wide * deviation > TOO_WIDE * sizes)
+    hidden = (sizes <= _SINGULAR_VALUE_TOLERANCE * sizes[0]) | (
+        wide * deviation > MAX_HALF_INTERVAL * sizes
+    )
     shown = directions[~hidden] / sizes[~hidden, None]
     half = wide * deviation * np.sqrt((shown**2).sum(axis=0))
-    half[(np.abs(directions[hidden]) > _PART).any(axis=0)] = np.nan
+    half[(np.abs(directions[hidden]) > _MIN_COMPONENT).any(axis=0)] = np.nan
     return Confidence(half, directions[hidden])
 
 
@@ -78,7 +81,7 @@ def direction_in_words(direction: Vector, parameters: Sequence[FitParameter]) ->
     words = [
         f'{p.name} {10.0 * part:+.2g} %{"" if p.relative else " of its range"}'
         for part, p in zip(share, parameters)
-        if abs(part) > _PART
+        if abs(part) > _MIN_COMPONENT
     ]
     if len(words) == 1:
         return words[0].rsplit(' ', 1)[0].split(' ')[0]

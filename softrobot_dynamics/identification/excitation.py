@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 KINDS = ('sweep', 'multisine')
-RATE = 50.0  # [Hz] of the samples; in between there are cubic splines
-_RATED = 0.9  # of a rate limit that is used: splines between samples need some
-_INNER = 0.99  # of the way between limits: splines go a little beyond the samples
-_RAMP = 0.1  # of the duration, in which a multisine comes and goes
-_TRIALS = 6  # each with half the share of the one before
+SAMPLE_RATE = 50.0  # [Hz]; between samples there are cubic splines
+_USED_RATE_FRACTION = 0.9  # of a rate limit: splines between samples need the rest
+_USED_RANGE_FRACTION = 0.99  # of the way between limits: splines go a little beyond the samples
+_FADE_FRACTION = 0.1  # of the duration, in which a multisine fades in and out
+_MAX_TRIALS = 6  # each with half the amplitude of the one before
 
 
 class Excitation(NamedTuple):
@@ -64,11 +64,11 @@ def excite(
     for name, lower, upper in zip(model.actuator_names, model.lower, model.upper):
         if not np.isfinite(upper - lower):
             raise ArgumentError('robot', name, f'limits of {name} in the robot file')
-    t = np.arange(round(duration * RATE) + 1) / RATE
+    t = np.arange(round(duration * SAMPLE_RATE) + 1) / SAMPLE_RATE
     shape = _sweep(model, t) if kind == 'sweep' else _multisine(model, t, low, high)
     rest, rates = _rest(model), np.abs(np.gradient(shape, t, axis=0)).max(axis=0)
-    shares = np.minimum(share, _RATED * model.rate_limit / np.maximum(rates, 1e-300))
-    for _ in range(_TRIALS):
+    shares = np.minimum(share, _USED_RATE_FRACTION * model.rate_limit / np.maximum(rates, 1e-300))
+    for _ in range(_MAX_TRIALS):
         u = rest + shares * shape
         trouble = _failure(model, t, u)
         if not trouble:
@@ -102,8 +102,10 @@ def _sweep(model: CompiledModel, t: Vector) -> Matrix:
 
 def _multisine(model: CompiledModel, t: Vector, low: float, high: float) -> Matrix:
     """Return all commands at once, each of its own frequencies, (K, m)."""
-    if not 0.0 < low < high <= 0.2 * RATE:
-        raise ArgumentError('low, high', (low, high), f'0 < low < high <= {0.2 * RATE:g} Hz')
+    if not 0.0 < low < high <= 0.2 * SAMPLE_RATE:
+        raise ArgumentError(
+            'low, high', (low, high), f'0 < low < high <= {0.2 * SAMPLE_RATE:g} Hz'
+        )
     first, last = int(np.ceil(low * t[-1])), int(high * t[-1])
     if last - first + 1 < model.m:
         needed = model.m / (high - low)
@@ -114,9 +116,9 @@ def _multisine(model: CompiledModel, t: Vector, low: float, high: float) -> Matr
         lines = np.arange(first + k, last + 1, model.m) / t[-1]
         phases = -np.pi * np.arange(len(lines)) * np.arange(1, len(lines) + 1) / len(lines)
         waves = np.cos(2.0 * np.pi * lines * t[:, None] + phases).sum(axis=1)
-        waves *= _INNER / np.abs(waves).max()
+        waves *= _USED_RANGE_FRACTION / np.abs(waves).max()
         shape[:, k] = 0.5 * (ups[k] + downs[k]) + 0.5 * (ups[k] - downs[k]) * waves
-    return _fade_in_and_out(t / (_RAMP * t[-1]), 1.0 / _RAMP)[:, None] * shape
+    return _fade_in_and_out(t / (_FADE_FRACTION * t[-1]), 1.0 / _FADE_FRACTION)[:, None] * shape
 
 
 def _fade_in_and_out(x: Vector, end: float = 2.0) -> Vector:
@@ -135,7 +137,7 @@ def _failure(model: CompiledModel, t: Vector, u: Matrix) -> str:
     simulator.begin_under(u[0])
     for moment, now, then in zip(t, u, u[1:]):
         try:
-            simulator.step(0.5 * (now + then), 1.0 / RATE)
+            simulator.step(0.5 * (now + then), 1.0 / SAMPLE_RATE)
         except SimulationDivergedError as error:
             return f't = {moment:.2f} s: {error}'
         for name, x, lower, upper in zip(

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription
 
 LOSSES = ('soft_l1', 'linear')
-_NEAR = 1e-3  # of x, from a bound
-_SPREAD = 1.0  # largest x between random starts and the robot file's
+_BOUND_TOLERANCE = 1e-3  # of x, from a bound
+_START_SPREAD = 1.0  # largest x between random starts and the robot file's
 
 
 class FittedParameter(NamedTuple):
@@ -189,7 +189,7 @@ def identify(
 def _starts(parameters: FitParameters, count: int, seed: int) -> list[Vector]:
     """Return the robot file's x (p,), and others about it."""
     rng, (lower, upper) = np.random.default_rng(seed), parameters.bounds
-    others = parameters.start + rng.uniform(-_SPREAD, _SPREAD, (count - 1, len(lower)))
+    others = parameters.start + rng.uniform(-_START_SPREAD, _START_SPREAD, (count - 1, len(lower)))
     return [parameters.start, *np.clip(others, lower, upper)]
 
 
@@ -226,7 +226,7 @@ def _estimates(
     found = []
     for p, at, half, low, high in zip(parameters.each, x, known.half, *parameters.bounds):
         lower, upper = sorted((p.value(at - half), p.value(at + half)))
-        at_bound = bool(min(at - low, high - at) <= _NEAR)
+        at_bound = bool(min(at - low, high - at) <= _BOUND_TOLERANCE)
         found.append(
             FittedParameter(p.name, p.value(at), lower, upper, p.nominal, p.factor, at_bound)
         )

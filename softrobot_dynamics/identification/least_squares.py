@@ -22,14 +22,16 @@ from softrobot_dynamics.identification.prediction import Predictor
 
 Data: TypeAlias = Postures | Motion
 
-_KNEE = 2.0  # standard deviations, from which soft_l1 counts less
-_LOST = 1e3  # residual of a robot that there is not, or does not rest or stay, of the data's size
-_FAILS = DescriptionError, NotConvergedError, SimulationDivergedError
-_SETTLED = 0.9  # share of the knee before, from which it stays
-_ANCHOR = 1e-3  # what a way of the robot counts by which a fitted state is off its first guess
-_INSIDE = 0.05  # of x, or of the way between bounds: from nearer, a first step beyond ends a fit
-_UNSAID = 1.0  # noise of what is measured by default
-_EXACT = 1e-9  # of the data's size, residuals that are rounding: of data that a model has made
+_SOFT_L1_SCALE = 2.0  # standard deviations, from which soft_l1 counts less
+_FAILED_RESIDUAL = 1e3  # of the data's size: where a robot is impossible, or does not rest or stay
+_MODEL_ERRORS = DescriptionError, NotConvergedError, SimulationDivergedError
+_SCALE_CONVERGENCE = 0.9  # of the scale before, from which it stays
+# of a fitted state's distance from its first guess, in ways of the robot
+_STATE_PRIOR_WEIGHT = 1e-3
+# of x, or of the way between bounds: from nearer, a first step beyond ends a fit
+_MIN_START_DISTANCE = 0.05
+_DEFAULT_NOISE = 1.0  # of what is measured
+_ROUNDING_RESIDUAL = 1e-9  # of the data's size; of data that a model has made
 
 
 def predictor_of(parameters: FitParameters, data: Data) -> Predictor | MotionPredictor:
@@ -74,12 +76,14 @@ class LeastSquaresProblem:
         self._p, self._parameters = len(parameters.each), parameters
         known = [parameters.names[i] for i in parameters.known]
         known += [data.markers[k].name for k in data.loose]
-        if known and (data.noises == _UNSAID).all():
+        if known and (data.noises == _DEFAULT_NOISE).all():
             expected = 'the noise of what was measured, which deviations of numbers are weighed by'
             raise ArgumentError('fit', known, expected)
         self._one = float(1.0 / np.mean(1.0 / data.noises))  # a residual of one deviation
         self.least = self._one if known else 0.0
-        self._anchors = _ANCHOR if isinstance(data, Motion) else self._one / data.deviations
+        self._anchors = (
+            _STATE_PRIOR_WEIGHT if isinstance(data, Motion) else self._one / data.deviations
+        )
         self._seen, self._bounds = np.isfinite(data.measured), self.predictor.bounds
         self._count = int(self._seen.sum())
         if len(parameters.each) > self._count:
@@ -114,7 +118,7 @@ class LeastSquaresProblem:
             try:
                 z = self._begun = self.predictor.begin(start)
                 points = self.predicted(z)
-            except _FAILS as error:
+            except _MODEL_ERRORS as error:
                 errors.append(error)
                 continue
             if not number:
@@ -126,8 +130,8 @@ class LeastSquaresProblem:
         found = min(ends, key=lambda end: end.cost)
         scale = np.inf
         while loss != 'linear':  # what is far off has spoilt the first fit, and so its scale
-            spread = _KNEE * 1.4826 * float(np.median(np.abs(found.fun[: self._count])))
-            if spread < _EXACT * self._size or spread > _SETTLED * scale:
+            spread = _SOFT_L1_SCALE * 1.4826 * float(np.median(np.abs(found.fun[: self._count])))
+            if spread < _ROUNDING_RESIDUAL * self._size or spread > _SCALE_CONVERGENCE * scale:
                 break
             scale = spread
             found = self._solve(found.x, scale)
@@ -137,7 +141,10 @@ class LeastSquaresProblem:
         from scipy.optimize import least_squares  # late: scipy is slow to import
 
         linear, (lower, upper) = not np.isfinite(scale), self._bounds
-        inside, size = np.minimum(_INSIDE, _INSIDE * (upper - lower)), self._size
+        inside, size = (
+            np.minimum(_MIN_START_DISTANCE, _MIN_START_DISTANCE * (upper - lower)),
+            self._size,
+        )
         found = least_squares(  # whose tolerance of the gradient is absolute
             lambda z: self._guarded(z) / size,
             np.clip(start, lower + inside, upper - inside),
@@ -157,9 +164,9 @@ class LeastSquaresProblem:
         """Return `residuals`, large ones where there is no such robot, at rest or in motion."""
         try:
             off = self.residuals(z)
-        except _FAILS:
+        except _MODEL_ERRORS:
             more = len(z) - self._p + len(self._parameters.known)
-            return np.full(self._count + more, _LOST * self._size)
+            return np.full(self._count + more, _FAILED_RESIDUAL * self._size)
         size = float(np.sqrt(np.mean(off[: self._count] ** 2)))
         self._say(f'rms {size:.4g} a coordinate')
         return off

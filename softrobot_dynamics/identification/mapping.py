@@ -23,17 +23,23 @@ from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Complaints, Matrix, Vector
-from softrobot_dynamics.dynamics.tendon_friction import WORDS
+from softrobot_dynamics.dynamics.tendon_friction import SLIDING_SIGNS
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem, UnknownNameError
 from softrobot_dynamics.identification.bags import Bag, is_bag
 from softrobot_dynamics.identification.csv_tables import CsvTable
-from softrobot_dynamics.identification.motions import Coordinate, held, Motion, motion, STARTS
+from softrobot_dynamics.identification.motions import (
+    Coordinate,
+    held,
+    Motion,
+    motion,
+    START_STATES,
+)
 from softrobot_dynamics.identification.postures import (
-    BY_ROWS,
     Marker,
     Postures,
     postures,
     read_ways,
+    ROWWISE,
     ways_of,
 )
 from softrobot_dynamics.schema.fields import choice, items, nested, number, text, vector
@@ -44,8 +50,8 @@ from softrobot_dynamics.schema.yaml_files import read_yaml
 if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription
 
-LENGTHS = 'm', 'cm', 'mm'
-TIMES = {'s': 1.0, 'ms': 1e-3, 'us': 1e-6, 'ns': 1e-9}
+LENGTH_UNITS = 'm', 'cm', 'mm'
+TIME_UNITS = {'s': 1.0, 'ms': 1e-3, 'us': 1e-6, 'ns': 1e-9}
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,7 @@ class _Time:
     """The column with the time."""
 
     column: str = text()
-    unit: str = choice(tuple(TIMES), default='s')
+    unit: str = choice(tuple(TIME_UNITS), default='s')
 
 
 @dataclass(frozen=True)
@@ -74,7 +80,7 @@ class _Marker:
     point: tuple[float, float, float] = vector('m', 3)
     columns: tuple[str, ...] = items(text())
     name: str = text(default='')
-    unit: str = choice(LENGTHS, default='m')
+    unit: str = choice(LENGTH_UNITS, default='m')
     noise: float = number('m', above=0.0, default=1.0)
     deviation: float = number('m', at_least=0.0, default=0.0)
 
@@ -114,10 +120,10 @@ class Mapping:
     markers: tuple[Any, ...] = items(nested(_Marker), default=())
     coordinates: tuple[Any, ...] = items(nested(_Coordinate), default=())
     time: Any = nested(_Time, default=None)
-    start: str | None = choice(STARTS, default=None)
+    start: str | None = choice(START_STATES, default=None)
     frame: str = choice(('base', 'world'), default='base')
     name: str = text(default='')  # of the column with the postures' names
-    sliding: str = choice((*WORDS, BY_ROWS), default='none')
+    sliding: str = choice((*SLIDING_SIGNS, ROWWISE), default='none')
 
     def validate(self) -> Complaints:
         """Yield contradictory entries."""
@@ -190,7 +196,7 @@ def read_motion(
     """
     path = Path(table).expanduser()
     rows = Bag(path, mapping.time.column, mapping.columns()) if is_bag(path) else CsvTable(path)
-    t = rows.numbers(mapping.time.column, empty=False) * TIMES[mapping.time.unit]
+    t = rows.numbers(mapping.time.column, empty=False) * TIME_UNITS[mapping.time.unit]
     u = _columns(description, rows, mapping, empty=True)
     markers, positions = _markers(description, rows, mapping)
     values = [rows.numbers(c.column, empty=True) * UNITS[c.unit] for c in mapping.coordinates]

@@ -17,7 +17,8 @@ from softrobot_dynamics.identification.validation import cross_validate, Validat
 if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription
 
-WORTH = 0.02  # share by which another name must lower the error on postures not seen
+# of the error on postures not used, by which another parameter must lower it
+MIN_ERROR_REDUCTION = 0.02
 
 
 class ModelSelection(NamedTuple):
@@ -118,7 +119,9 @@ class _ModelSearch:
         models = [_Model((), orders, names, None)]
         while trials := [self._checked(model) for model in self._more(models[-1])]:
             best = min(trials, key=lambda model: model.error(np.inf))
-            if not best.error(np.inf) < (1.0 - WORTH) * models[-1].error(self._before):
+            if not best.error(np.inf) < (1.0 - MIN_ERROR_REDUCTION) * models[-1].error(
+                self._before
+            ):
                 break
             models.append(best)
         return models

@@ -31,16 +31,20 @@ from softrobot_dynamics.identification.time_grid import steps_of, time_grid_of, 
 from softrobot_dynamics.model.closures import require_tree
 from softrobot_dynamics.model.model import compile_model, CompiledModel
 from softrobot_dynamics.model.servos import require_forces
+from softrobot_dynamics.recursion.constants import L_STABLE_GAMMA
 from softrobot_dynamics.simulation.actuator_dynamics import ActuatorDynamics
 from softrobot_dynamics.simulation.integrators.contract import Inputs
 from softrobot_dynamics.simulation.integrators.exponential import ExponentialIntegrator
-from softrobot_dynamics.simulation.integrators.exponential_step import GAMMA, ONCE, TWICE
+from softrobot_dynamics.simulation.integrators.exponential_step import (
+    ONE_STEP_WEIGHT,
+    TWO_STEPS_WEIGHT,
+)
 from softrobot_dynamics.simulation.rotation_vector_wrapping import recentring
 
-STEP = 1e-3  # [s] of the simulation, at most
-GRID_STEP = 4e-3  # [s] of what follows from it by the numbers, at most
-_NEAR = 5  # measurements of a coordinate that tell its rate
-LEAST = 1e-6  # of what the coordinate that moves a robot most does, what another counts for
+MAX_SIMULATION_STEP = 1e-3  # [s]
+MAX_SENSITIVITY_STEP = 4e-3  # [s] of the derivatives by the parameters
+_RATE_SAMPLES = 5  # measurements of a coordinate that tell its rate
+MIN_COORDINATE_SCALE = 1e-6  # of the largest scale of a coordinate
 
 
 class _SimulatedMotion(NamedTuple):
@@ -69,8 +73,8 @@ class MotionPredictor:
         self,
         parameters: FitParameters,
         motion: Motion,
-        step: float = STEP,
-        grid_step: float = GRID_STEP,
+        step: float = MAX_SIMULATION_STEP,
+        grid_step: float = MAX_SENSITIVITY_STEP,
     ) -> None:
         self.parameters, self.motion = parameters, motion
         for name, value in (('step', step), ('grid_step', grid_step)):
@@ -91,7 +95,7 @@ class MotionPredictor:
             )
             raise ArgumentError('robot', parameters.description.name, expected)
         scales = extent(model, model.q0).scales
-        moved = np.maximum(scales, LEAST * scales.max())
+        moved = np.maximum(scales, MIN_COORDINATE_SCALE * scales.max())
         self._moved = np.array([moved, moved / model.scales.pace])  # by q and qd
 
     @property
@@ -124,8 +128,8 @@ class MotionPredictor:
         times, values = self.motion.times, self.motion.values[:, column]
         seen = np.flatnonzero(np.isfinite(values))
         for state, start in zip(states, self._free):
-            near = seen[seen >= start][:_NEAR]
-            if len(near) == _NEAR:
+            near = seen[seen >= start][:_RATE_SAMPLES]
+            if len(near) == _RATE_SAMPLES:
                 since = times[near] - times[start]
                 state[:] = np.polynomial.polynomial.polyfit(since, values[near], 2)[:2]
 
@@ -167,7 +171,7 @@ class MotionPredictor:
 
     def _sensitivities(self, K: Array, D: Array, M: Array, own: Array, rest: Matrix) -> Array:
         """Return the derivatives of q at instants that count by z, (T, n, p + 2 n S)."""
-        grid, g = self._grid, GAMMA * self._grid.lengths[:, None, None]
+        grid, g = self._grid, L_STABLE_GAMMA * self._grid.lengths[:, None, None]
         inverse, T = np.linalg.inv(M + g * (D + g * K)), len(self.motion)
         found = np.zeros((T, self._n, self._p + 2 * self._n * len(self._free)))
         ends = [*self.motion.starts[1:], T]
@@ -275,7 +279,9 @@ def _move(
     """Move linear states (n, c) by a step, of one and of two of backward Euler's method."""
     once = _settle(M, K, inverse, g, push, x, v)
     twice = _settle(M, K, inverse, g, push, *once)
-    return TWICE * twice[0] + ONCE * once[0], TWICE * twice[1] + ONCE * once[1]
+    return TWO_STEPS_WEIGHT * twice[0] + ONE_STEP_WEIGHT * once[0], TWO_STEPS_WEIGHT * twice[
+        1
+    ] + ONE_STEP_WEIGHT * once[1]
 
 
 def _settle(

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription
     from softrobot_dynamics.model.model import CompiledModel
 
-STARTS = 'rest', 'free'
-BLOCKS = 5  # of time, each to be left out
+START_STATES = 'rest', 'free'
+TIME_BLOCKS = 5  # each to be left out
 
 
 class Coordinate(NamedTuple):
@@ -102,7 +102,7 @@ def motion(
     values: ArrayLike | None = None,
     start: str = 'rest',
     horizon: float | None = None,
-    blocks: int = BLOCKS,
+    blocks: int = TIME_BLOCKS,
 ) -> Motion:
     """
     Return the :class:`Motion` of ``commands`` (T, m) from ``times`` (T,) [s] on.
@@ -120,8 +120,8 @@ def motion(
         raise ArgumentError('times', times, 'two instants [s] or more, each after the last')
     if u.shape != (T, m) or not np.isfinite(u).all():
         raise ArgumentError('commands', f'shape {u.shape}', f'finite numbers ({T}, {m})')
-    if start not in STARTS:
-        raise ArgumentError('start', start, f'one of {", ".join(STARTS)}')
+    if start not in START_STATES:
+        raise ArgumentError('start', start, f'one of {", ".join(START_STATES)}')
     if horizon is not None and not 0.0 < horizon < np.inf:
         raise ArgumentError('horizon', horizon, 'a time > 0 [s]')
     if not (len(markers) or len(coordinates)):

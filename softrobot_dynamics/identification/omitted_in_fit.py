@@ -20,10 +20,10 @@ from softrobot_dynamics.identification.omitted_strains import (
 )
 from softrobot_dynamics.model.model import compile_model, CompiledModel
 
-MATTERS = 0.5  # of what is left, from where a strain is asked about
-LEAST = 1e-3  # of a rod's length: what is less is not asked about, however little is left
-MOST = 100  # postures that are looked at, evenly
-_ALONE = 0.01  # of a rod's length, where no marker was measured
+MIN_RESIDUAL_RATIO = 0.5  # of the remaining error; a strain that explains less is not asked about
+MIN_SHIFT = 1e-3  # of a rod's length; less is not asked about, however little error remains
+MAX_POSTURES = 100  # that are examined, evenly spaced
+_MIN_UNMEASURED_SHIFT = 0.01  # of a rod's length, where no marker was measured
 
 
 class OmittedStrainQuestion(NamedTuple):
@@ -75,7 +75,7 @@ def _rows(found: Identification) -> Sequence[int]:
     """Return the rows of data that are looked at: postures evenly, extremes of a motion."""
     data = found.data
     if not isinstance(data, Motion):
-        return range(0, len(data), -(-len(data) // MOST))
+        return range(0, len(data), -(-len(data) // MAX_POSTURES))
     u = np.abs(data.commands) / np.maximum(np.abs(data.commands).max(axis=0), 1e-300)
     rows = [*u.argmax(axis=0), u.min(axis=1).argmax(), u.sum(axis=1).argmax()]
     return list(dict.fromkeys(map(int, rows)))
@@ -89,12 +89,12 @@ def _question(
     rms = float(np.sqrt((shifts**2).sum(axis=-1).mean()))
     load = loading(found.robot, command, np.flatnonzero(command).tolist())
     length = float(model.description.modules[model.body_names.index(worst.body)].body.length)
-    beside, least = f'{worst.shift / length:.0%} of its length', LEAST * length
+    beside, least = f'{worst.shift / length:.0%} of its length', MIN_SHIFT * length
     if found.data.markers:
-        least = max(least, MATTERS * found.rms)
+        least = max(least, MIN_RESIDUAL_RATIO * found.rms)
         beside += f'; {1e3 * rms:.2g} mm rms, beside {1e3 * found.rms:.2g} mm that are left'
     else:
-        least = _ALONE * length
+        least = _MIN_UNMEASURED_SHIFT * length
     asked = rms >= least
     question = advice(found.robot, worst, load, beside) if asked else ''
     return OmittedStrainQuestion(worst, load, rms, question)

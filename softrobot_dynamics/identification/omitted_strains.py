@@ -28,8 +28,8 @@ from softrobot_dynamics.model.model import compile_model
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-ORDER = 2  # of the polynomials by which a strain that is released may vary along its rod
-CLOSE = 0.1  # share of the shift by the highest order that a lower one may miss
+RELEASED_ORDER = 2  # of the polynomials by which a strain that is released may vary along its rod
+MAX_ORDER_DEFICIT = 0.1  # of the shift by the highest order, that a lower one may miss
 
 
 class Omitted(NamedTuple):
@@ -37,7 +37,8 @@ class Omitted(NamedTuple):
     A strain that a rod leaves out, at one posture.
 
     ``strain`` [1/m or -] is its mean, the internal load by the rigidity; ``shifts``
-    (ORDER + 1, K, 3) [m] are those of K points, base frame, by polynomials of order 0, 1, ...
+    (RELEASED_ORDER + 1, K, 3) [m] are those of K points, base frame, by polynomials of order 0, 1,
+    ...
     """
 
     body: str
@@ -49,7 +50,7 @@ class Omitted(NamedTuple):
     def order(self) -> int:
         """The least order whose shift is close to that of the highest one."""
         off = np.linalg.norm(self.shifts - self.shifts[-1], axis=(1, 2))
-        return int(np.argmax(off <= CLOSE * np.linalg.norm(self.shifts[-1])))
+        return int(np.argmax(off <= MAX_ORDER_DEFICIT * np.linalg.norm(self.shifts[-1])))
 
     @property
     def shift(self) -> float:
@@ -57,7 +58,9 @@ class Omitted(NamedTuple):
         return float(np.linalg.norm(self.shifts[self.order], axis=-1).max(initial=0.0))
 
 
-def release(description: RobotDescription, order: int = ORDER) -> tuple[RobotDescription, Matrix]:
+def release(
+    description: RobotDescription, order: int = RELEASED_ORDER
+) -> tuple[RobotDescription, Matrix]:
     """
     Return the robot whose rods have polynomials of an order for all strains that they leave out.
 
@@ -88,7 +91,7 @@ def with_body(module: Module, body: object) -> Module:
 
 
 class _Release(NamedTuple):
-    """One strain of a rod that is released: its coordinates (ORDER + 1,), lowest order first."""
+    """One released strain of a rod: its coordinates (RELEASED_ORDER + 1,), lowest order first."""
 
     body: str
     name: str
@@ -164,13 +167,13 @@ def _releases(before: RobotDescription, after: RobotDescription) -> Iterator[_Re
     for old, new in zip(before.modules, after.modules):
         coordinates, K = list(new.body.coordinates()), new.body.stiffness()
         for strain in old.body.omitted_strains():
-            own = [f'{strain}_{k}' for k in range(ORDER + 1)]
+            own = [f'{strain}_{k}' for k in range(RELEASED_ORDER + 1)]
             rows = np.array([names.index(f'{new.name}/{each}') for each in own])
             first = coordinates.index(own[0])
             yield _Release(new.name, strain, rows, float(K[first, first]))
 
 
-WORDS = {
+STRAIN_TEXTS = {
     'kappa_x': 'bend about x',
     'kappa_y': 'bend about y',
     'kappa_z': 'twist',
@@ -178,8 +181,8 @@ WORDS = {
     'gamma_y': 'shear along y',
     'gamma_z': 'stretch',
 }
-STRAINS = tuple(WORDS)
-_NAMED = 4  # actuators that are named one by one
+STRAINS = tuple(STRAIN_TEXTS)
+_MAX_NAMED_ACTUATORS = 4  # that are named one by one
 
 
 def loading(description: RobotDescription, command: Vector, group: Sequence[int]) -> str:
@@ -188,7 +191,7 @@ def loading(description: RobotDescription, command: Vector, group: Sequence[int]
         return 'its weight alone'
     names, kinds = description.actuator_names, description.commands
     sizes = [f'{command[i]:.3g} {kinds[i].unit or "-"}' for i in group]
-    if len(group) > _NAMED:
+    if len(group) > _MAX_NAMED_ACTUATORS:
         return f'{len(group)} actuators, {names[group[0]]} to {names[group[-1]]}, together'
     if len(set(sizes)) == 1:
         each = [names[i] for i in group]
@@ -201,7 +204,7 @@ def advice(description: RobotDescription, omitted: Omitted, load: str, beside: s
     """Return the question that a strain left out is, in plain words."""
     body = next(m.body for m in description.modules if m.name == omitted.body)
     strain, size = omitted.strain, f'{abs(omitted.strain):.2g}'
-    does = WORDS[omitted.name]
+    does = STRAIN_TEXTS[omitted.name]
     if omitted.name == 'gamma_z':
         does, size = ('shorten' if strain < 0.0 else 'lengthen'), f'{abs(strain):.1%}'
     elif omitted.name.startswith('kappa'):

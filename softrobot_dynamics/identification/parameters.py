@@ -16,9 +16,9 @@ from softrobot_dynamics.errors import ArgumentError, DescriptionError
 if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription
 
-FAR = 1e3  # factor by which a number without bounds may change, if the robot file takes that
-STEP = 1e-6  # of x, for differences; they are relative, or shares of a span
-_HALVINGS = 30
+MAX_FACTOR = 1e3  # by which a number without bounds may change, if the robot file takes that
+DIFFERENCE_STEP = 1e-6  # of x, which is relative or a fraction of a span
+_BOUND_BISECTIONS = 30
 
 
 class FitParameter(NamedTuple):
@@ -113,7 +113,7 @@ class FitParameters:
 
     def beside(self, x: Vector, k: int) -> tuple[RobotDescription, float]:
         """Return the robot with x_k a little changed, within its bounds, and by how much."""
-        step = STEP if x[k] + STEP <= self.bounds[1, k] else -STEP
+        step = DIFFERENCE_STEP if x[k] + DIFFERENCE_STEP <= self.bounds[1, k] else -DIFFERENCE_STEP
         return self.robot(np.r_[x[:k], x[k] + step, x[k + 1 :]]), step
 
     def changed(self) -> RobotDescription:
@@ -161,7 +161,9 @@ def _parameter(description: RobotDescription, text: str) -> FitParameter:
     if not given and (nominal == 0.0 or not math.isfinite(nominal)):
         raise ArgumentError('fit', text, f'bounds, {name}=A..B, as the file has {nominal:g}')
     if not given:
-        lower, upper = sorted(_reach(description, name, nominal, end) for end in (1 / FAR, FAR))
+        lower, upper = sorted(
+            _reach(description, name, nominal, end) for end in (1 / MAX_FACTOR, MAX_FACTOR)
+        )
     deviation = _deviation(text, spread) if about else math.inf
     parameter = FitParameter(name, nominal, lower, upper, factor, deviation, shift)
     for end in parameter.x(lower), parameter.x(upper):
@@ -204,7 +206,7 @@ def _reach(description: RobotDescription, name: str, nominal: float, far: float)
     if possible(1.0):
         return nominal * far
     low, high = 0.0, 1.0
-    for _ in range(_HALVINGS):
+    for _ in range(_BOUND_BISECTIONS):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if possible(middle) else (low, middle)
     return nominal * far**low

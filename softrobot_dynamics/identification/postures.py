@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.dynamics.arguments import checked, one_of
-from softrobot_dynamics.dynamics.tendon_friction import checked_ways, WORDS
+from softrobot_dynamics.dynamics.tendon_friction import checked_ways, SLIDING_SIGNS
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 
 if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription
 
 
-BY_ROWS = 'rows'
-_CELLS = {**WORDS, '': 0.0, '1': 1.0, '+1': 1.0, '-1': -1.0, '0': 0.0}
+ROWWISE = 'rows'
+_SLIDING_CELLS = {**SLIDING_SIGNS, '': 0.0, '1': 1.0, '+1': 1.0, '-1': -1.0, '0': 0.0}
 
 
 def read_ways(sliding: ArrayLike | str | None, commands: Matrix, least: ArrayLike = 0.0) -> Matrix:
@@ -32,9 +32,9 @@ def read_ways(sliding: ArrayLike | str | None, commands: Matrix, least: ArrayLik
     if sliding is None:
         return np.zeros(commands.shape)
     if isinstance(sliding, str):
-        if one_of('sliding', sliding, (*WORDS, BY_ROWS)) == BY_ROWS:
+        if one_of('sliding', sliding, (*SLIDING_SIGNS, ROWWISE)) == ROWWISE:
             return ways_by_rows(commands, least)
-        return np.full(commands.shape, WORDS[sliding])
+        return np.full(commands.shape, SLIDING_SIGNS[sliding])
     ways: Matrix = checked_ways('sliding', checked('sliding', sliding, commands.shape))
     return ways
 
@@ -59,9 +59,9 @@ def ways_by_rows(commands: Matrix, least: ArrayLike = 0.0) -> Matrix:
 def ways_of(cells: Sequence[str], column: str) -> Vector:
     """Return the ways (P,) that cells of a table tell: in, out, none, 1, -1, 0; ArgumentError."""
     for i, cell in enumerate(cells):
-        if cell not in _CELLS:
+        if cell not in _SLIDING_CELLS:
             raise ArgumentError(f'{column}, row {i + 1}', cell, 'in, out or none; 1, -1 or 0')
-    return np.array([_CELLS[cell] for cell in cells])
+    return np.array([_SLIDING_CELLS[cell] for cell in cells])
 
 
 class Marker(NamedTuple):

@@ -21,7 +21,7 @@ from softrobot_dynamics.identification.parameters import FitParameters
 from softrobot_dynamics.identification.postures import Marker, Postures
 from softrobot_dynamics.model.model import compile_model, CompiledModel
 
-_FEW = 30  # iterations of Newton's method from the last posture
+_NEAR_ITERATIONS = 30  # of Newton's method from the last posture
 
 
 class _PredictedMarkers(NamedTuple):
@@ -103,7 +103,7 @@ class Predictor:
         for i, (u, ways) in enumerate(zip(self.postures.commands, self.postures.sliding)):
             near = None if self._last is None else self._last[1].q[i]
             statics.slide(ways)
-            found = None if near is None else newton(statics, near, u, _FEW)
+            found = None if near is None else newton(statics, near, u, _NEAR_ITERATIONS)
             if found is not None and found.balanced and found.direct:
                 q.append(found.q)
             else:

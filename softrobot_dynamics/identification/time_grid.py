@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Integers, Vector
-from softrobot_dynamics.dynamics.arguments import ROUNDING
+from softrobot_dynamics.dynamics.arguments import TIME_TOLERANCE
 from softrobot_dynamics.identification.motions import Motion
 
 
@@ -56,7 +56,7 @@ def time_grid_of(motion: Motion, steps: Steps, longest: float) -> TimeGrid:
     for begin, end in zip(marks, marks[1:]):
         pieces = max(1, math.ceil((T[end] - T[begin]) / longest - 1e-9))
         inner = np.linspace(T[begin], T[end], pieces + 1)[:-1]
-        first.append(np.unique(np.searchsorted(T[begin:end], inner - ROUNDING)) + begin)
+        first.append(np.unique(np.searchsorted(T[begin:end], inner - TIME_TOLERANCE)) + begin)
     begins = np.concatenate(first)
     return TimeGrid(
         lengths=np.diff(T[np.r_[begins, len(steps.lengths)]]),

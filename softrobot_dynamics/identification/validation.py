@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.identification.confidence import LEVEL
+from softrobot_dynamics.identification.confidence import CONFIDENCE_LEVEL
 from softrobot_dynamics.identification.fitting import fitted, Identification, of_markers, rms_of
 from softrobot_dynamics.identification.least_squares import predictor_of
 from softrobot_dynamics.identification.motions import Motion
 
-LEAST = 3  # groups of postures to leave out
+MIN_GROUPS = 3  # of postures to leave out
 
 
 class Validation(NamedTuple):
@@ -68,7 +68,7 @@ def cross_validate(
         off[group] = missed[group] if isinstance(data, Motion) else missed  # it goes on
     count = len(groups)
     spread = np.sqrt((count - 1) / count * ((x - x.mean(axis=0)) ** 2).sum(axis=0))
-    half = float(t.ppf(0.5 + 0.5 * LEVEL, count - 1)) * spread
+    half = float(t.ppf(0.5 + 0.5 * CONFIDENCE_LEVEL, count - 1)) * spread
     ends = np.stack([found.x - half, found.x + half], axis=1)
     values = [sorted(map(p.value, pair)) for p, pair in zip(parameters.each, ends)]
     squares = np.array([rms_of(data, off[group]) ** 2 for group in groups])
@@ -80,11 +80,13 @@ def cross_validate(
 def _groups(names: Sequence[str], folds: int | None) -> list[list[int]]:
     """Return the rows that are left out together."""
     distinct = list(dict.fromkeys(names))
-    if len(distinct) < LEAST:
-        raise ArgumentError('postures', len(distinct), f'at least {LEAST} names, to leave out one')
+    if len(distinct) < MIN_GROUPS:
+        raise ArgumentError(
+            'postures', len(distinct), f'at least {MIN_GROUPS} names, to leave out one'
+        )
     count = len(distinct) if folds is None else folds
-    if not isinstance(count, int) or not LEAST <= count <= len(distinct):
-        raise ArgumentError('folds', folds, f'a whole number from {LEAST} to {len(distinct)}')
+    if not isinstance(count, int) or not MIN_GROUPS <= count <= len(distinct):
+        raise ArgumentError('folds', folds, f'a whole number from {MIN_GROUPS} to {len(distinct)}')
     turn = {name: k % count for k, name in enumerate(distinct)}
     return [[row for row, n in enumerate(names) if turn[n] == k] for k in range(count)]
 

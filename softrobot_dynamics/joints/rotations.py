@@ -16,7 +16,7 @@ from softrobot_dynamics.joints.compound import CompoundJoint
 from softrobot_dynamics.schema.fields import choice
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 
-NEAR = 1e-3  # [rad] from where coordinates fail; there the mass matrix has lost half its digits
+SINGULARITY_MARGIN = 1e-3  # [rad] at which the mass matrix has lost half its digits
 
 
 def about_z(angle: Value, math: Math) -> Values:
@@ -56,7 +56,7 @@ class RotationVector:
     @staticmethod
     def margin(r: Values, math: Math) -> Value:
         """Return the formula that is positive below a full turn."""
-        return (2.0 * pi - NEAR) ** 2 - (r[0] * r[0] + r[1] * r[1] + r[2] * r[2])
+        return (2.0 * pi - SINGULARITY_MARGIN) ** 2 - (r[0] * r[0] + r[1] * r[1] + r[2] * r[2])
 
     @staticmethod
     def recentre(r: Vector, rate: Vector) -> tuple[Vector, Vector]:
@@ -92,7 +92,7 @@ class RollPitchYaw:
     def margin(angles: Values, math: Math) -> Value:
         """Return the formula that is positive away from a pitch of a right angle."""
         c = math.cos(angles[1])
-        return c * c - NEAR**2
+        return c * c - SINGULARITY_MARGIN**2
 
 
 PARAMETERS = {'rotation_vector': RotationVector, 'roll_pitch_yaw': RollPitchYaw}

@@ -14,7 +14,7 @@ from softrobot_dynamics.tracing.emit import Emitter
 from softrobot_dynamics.tracing.graph import as_node, Symbol
 from softrobot_dynamics.tracing.programs import frame_nodes, frame_slots, HEADER
 
-BEFORE, AFTER = 0, 12  # where the constant transforms begin, R (9) and t (3) each
+BEFORE_JOINT, AFTER_JOINT = 0, 12  # where the constant transforms begin, R (9) and t (3) each
 
 
 def motion_kernel(
@@ -106,7 +106,7 @@ def place(n, C, qd, W):
 
     C holds both constant transforms (24); W as in :mod:`softrobot_dynamics.kernels.layout`.
     """
-    p, c, t = ANGULAR_BIAS, LINEAR_BIAS, AFTER + ORIGIN
+    p, c, t = ANGULAR_BIAS, LINEAR_BIAS, AFTER_JOINT + ORIGIN
     t0, t1, t2 = C[t], C[t + 1], C[t + 2]
     w0 = w1 = w2 = 0.0  # relative angular velocity, in the moved frame
     for j in range(n):
@@ -115,8 +115,8 @@ def place(n, C, qd, W):
         g0, g1, g2 = W[k], W[k + 1], W[k + 2]
         w0, w1, w2 = w0 + g0 * qd[j], w1 + g1 * qd[j], w2 + g2 * qd[j]
         r0, r1, r2 = rotate(W, 0, g1 * t2 - g2 * t1, g2 * t0 - g0 * t2, g0 * t1 - g1 * t0)
-        W[x], W[x + 1], W[x + 2] = rotate(C, BEFORE, W[x] + r0, W[x + 1] + r1, W[x + 2] + r2)
-        W[k], W[k + 1], W[k + 2] = rotate_back(C, AFTER, g0, g1, g2)
+        W[x], W[x + 1], W[x + 2] = rotate(C, BEFORE_JOINT, W[x] + r0, W[x + 1] + r1, W[x + 2] + r2)
+        W[k], W[k + 1], W[k + 2] = rotate_back(C, AFTER_JOINT, g0, g1, g2)
     p0, p1, p2 = W[p], W[p + 1], W[p + 2]
     u0, u1, u2 = w1 * t2 - w2 * t1, w2 * t0 - w0 * t2, w0 * t1 - w1 * t0
     r0, r1, r2 = rotate(
@@ -126,22 +126,22 @@ def place(n, C, qd, W):
         p2 * t0 - p0 * t2 + w2 * u0 - w0 * u2,
         p0 * t1 - p1 * t0 + w0 * u1 - w1 * u0,
     )
-    W[c], W[c + 1], W[c + 2] = rotate(C, BEFORE, W[c] + r0, W[c + 1] + r1, W[c + 2] + r2)
-    W[p], W[p + 1], W[p + 2] = rotate_back(C, AFTER, p0, p1, p2)
+    W[c], W[c + 1], W[c + 2] = rotate(C, BEFORE_JOINT, W[c] + r0, W[c + 1] + r1, W[c + 2] + r2)
+    W[p], W[p + 1], W[p + 2] = rotate_back(C, AFTER_JOINT, p0, p1, p2)
     _place_pose(C, W)
 
 
 @kernel
 def _place_pose(C, W):
     """Pose W[0:12] between both constant transforms, in place."""
-    o, t = ORIGIN, AFTER + ORIGIN
+    o, t = ORIGIN, AFTER_JOINT + ORIGIN
     x, y, z = rotate(W, 0, C[t], C[t + 1], C[t + 2])
-    x, y, z = rotate(C, BEFORE, W[o] + x, W[o + 1] + y, W[o + 2] + z)
+    x, y, z = rotate(C, BEFORE_JOINT, W[o] + x, W[o + 1] + y, W[o + 2] + z)
     W[o], W[o + 1], W[o + 2] = C[o] + x, C[o + 1] + y, C[o + 2] + z
     for i in range(3):
         x, y, z = W[3 * i], W[3 * i + 1], W[3 * i + 2]
         for j in range(3):
-            k = AFTER + j
+            k = AFTER_JOINT + j
             W[3 * i + j] = x * C[k] + y * C[k + 3] + z * C[k + 6]
     for j in range(3):
-        W[j], W[3 + j], W[6 + j] = rotate(C, BEFORE, W[j], W[3 + j], W[6 + j])
+        W[j], W[3 + j], W[6 + j] = rotate(C, BEFORE_JOINT, W[j], W[3 + j], W[6 + j])

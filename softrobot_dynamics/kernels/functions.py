@@ -12,7 +12,7 @@ _PIO2_2 = 6.07710050630396597660e-11
 _PIO2_3 = 2.02226624879595063154e-21
 _TWO_OVER_PI = 2.0 / math.pi
 CUBIC_LIMIT = 2.0 / (3.0 * math.sqrt(3.0))  # w^3 - w = a has a double root at minus this
-_ROOT, _ROOT_THIRD = math.sqrt(3.0), 1.0 / math.sqrt(3.0)
+_SQRT_3, _INVERSE_SQRT_3 = math.sqrt(3.0), 1.0 / math.sqrt(3.0)
 SINCOS_LIMIT = 1.0e6  # beyond it the reduction loses digits: NaN
 
 # minimax polynomials on [-pi/4, pi/4] (fdlibm's k_sin and k_cos)
@@ -116,8 +116,8 @@ def cubic_root(a):
     g = -0.166665930185067613 + t * (0.0913710628359904628 + t * g)
     g = 0.759835681683146528 + t * g
     y = t * g
-    g -= (g * g * (y + _ROOT) - 1.0) / (g * (3.0 * y + 2.0 * _ROOT))
-    return _ROOT_THIRD + t * g
+    g -= (g * g * (y + _SQRT_3) - 1.0) / (g * (3.0 * y + 2.0 * _SQRT_3))
+    return _INVERSE_SQRT_3 + t * g
 
 
 @kernel

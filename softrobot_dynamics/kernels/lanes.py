@@ -9,7 +9,7 @@ nothing.
 
 from softrobot_dynamics.compiling.jit import inlined
 
-LANES = 16  # eight would be unrolled, and not be vectorised
+LANES = 16  # numbers of a lane block; eight would be unrolled instead of vectorised
 B = LANES
 
 

@@ -22,7 +22,7 @@ from softrobot_dynamics.loops.contracts import (
 from softrobot_dynamics.loops.driver import LATE_SOLUTION, STATE_DELAY
 from softrobot_dynamics.loops.message_contracts import Stamp
 from softrobot_dynamics.loops.message_fields import SECOND, StateReader
-from softrobot_dynamics.loops.orders import NOTHING, Orders
+from softrobot_dynamics.loops.orders import NO_ORDERS, Orders
 from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.loops.solution_thread import predictive_laws
 from softrobot_dynamics.loops.state_parts import StateParts
@@ -188,7 +188,7 @@ class ControlLoop(GuardedLoop):
         """Answer one valid state."""
         sent_at, sent_before = self._sent_at, self.driver.last_command
         self._before[:] = nan if sent_before is None else sent_before
-        self.driver.took = NOTHING
+        self.driver.took = NO_ORDERS
         mode, stopped = self.mode, self.orders.emergency
         command = None if stopped else self._compute(t, q, qd)
         computed = now()

@@ -6,10 +6,11 @@ from typing import NamedTuple
 from softrobot_dynamics.loops.realtime import SECOND
 from softrobot_dynamics.simulation.bus import Bus, make_bus
 
-_SHORTEST = 0.7  # of a period, between one state and the next
-_LOOK = 2 * SECOND  # [ns] of which the lost share is taken
-_MOST = 0.05  # lost: more is not a stall now and then, but a machine that is too slow
-_AT_ANY_TIME = make_bus({})
+_MIN_INTERVAL = 0.7  # of a period, between one state and the next
+_LOST_TIME_WINDOW = 2 * SECOND  # [ns]
+# of the time; with more the machine is too slow, not stalled now and then
+_MAX_LOST_FRACTION = 0.05
+_UNTIMED_BUS = make_bus({})
 
 
 class Schedule(NamedTuple):
@@ -20,7 +21,7 @@ class Schedule(NamedTuple):
     timing: str  # from when on commands act, see `command_timing`
     waits: bool = False  # at the initial posture until a command answers a state
     pace: float = 1.0  # [s] of simulated time in one of real time; 0: as fast as answers come
-    bus: Bus = _AT_ANY_TIME  # when drives take the command that would act by then
+    bus: Bus = _UNTIMED_BUS  # when drives take the command that would act by then
 
 
 class EstimationSchedule(NamedTuple):
@@ -58,10 +59,10 @@ class LostTime:
             self._begin = moment
             return False
         self._slipped += slip
-        if (passed := moment - self._begin) < _LOOK:
+        if (passed := moment - self._begin) < _LOST_TIME_WINDOW:
             return False
         share, before = self._slipped / passed, self._before
-        self.share = share if min(share, before) > _MOST else 0.0
+        self.share = share if min(share, before) > _MAX_LOST_FRACTION else 0.0
         self._begin, self._slipped, self._before = moment, 0, share
         return self.share > 0.0
 
@@ -71,8 +72,8 @@ class Deadlines:
     A grid of absolute deadlines [ns], of which `next` is the one to come.
 
     After waking late the next one comes a little later than its place on the grid, so that no
-    command has to come in less than `_SHORTEST` of an interval. Waking later than an interval, and
-    than `patience` [ns], moves the whole grid: nothing ever catches up in a burst.
+    command has to come in less than `_MIN_INTERVAL` of an interval. Waking later than an interval,
+    and than `patience` [ns], moves the whole grid: nothing ever catches up in a burst.
     """
 
     def __init__(self, patience: int = 0) -> None:
@@ -91,5 +92,5 @@ class Deadlines:
             slip = 0
         self.slipped += slip
         self._grid += slip + interval
-        self.next = max(self._grid, woken + round(_SHORTEST * interval))
+        self.next = max(self._grid, woken + round(_MIN_INTERVAL * interval))
         return slip

@@ -21,7 +21,7 @@ from softrobot_dynamics.controllers.settings import Settings
 from softrobot_dynamics.loops.orders import (
     Followed,
     HoldOrder,
-    NOTHING,
+    NO_ORDERS,
     OneTimeReference,
     Orders,
     RestTarget,
@@ -68,7 +68,7 @@ class Driver:
         self.law = law
         self.limiter = Limiter(model.lower, model.upper)
         self.taken = orders  # those that were taken up last
-        self.took = NOTHING  # what the last call of `compute` took up of them
+        self.took = NO_ORDERS  # what the last call of `compute` took up of them
         self.state_delay = 0.0  # [s] by which states are late, beside the delay of the settings
         self.running = False  # whether the last command chosen was the law's
         self._safe, self._rate_limit = safe, model.rate_limit
@@ -104,7 +104,7 @@ class Driver:
         if anew or orders is not self.taken:
             self._apply_orders(orders, t, q, qd, anew)
         else:
-            self.took = NOTHING
+            self.took = NO_ORDERS
         command = self.law.compute(t, q, qd)
         if not (command.ok and isfinite(command.u @ command.u)):
             return None
@@ -195,7 +195,7 @@ class Driver:
 
     def _apply_orders(self, orders: Orders, t: float, q: Vector, qd: Vector, anew: bool) -> None:
         """Pass new settings and references to the law."""
-        taken, self.taken, self.took = self.taken, orders, NOTHING
+        taken, self.taken, self.took = self.taken, orders, NO_ORDERS
         if anew or orders.settings is not taken.settings:
             self.law.use(self.with_state_delay(orders.settings))
             self.took |= TakenOrders.BEGAN | TakenOrders.TUNED if anew else TakenOrders.TUNED

@@ -43,10 +43,10 @@ from softrobot_dynamics.loops.thread import Loop
 WAITING, SETTLING, RUNNING = range(3)
 MODES = 'waiting for sensors', 'settling', 'estimating'
 
-_FAR = 20.0  # times its noise: with more, a measurement tells nothing of where the robot is
-_CERTAIN = 1e-6  # chance, at one look, of a push that is none: below, it is reported
-_GONE = 0.5  # of a push that is a collision: below, it has ended
-_MOST = 32  # messages of a topic of many nodes that are looked at in one cycle
+_MAX_NOISE_RATIO = 20.0  # of a measurement's noise; raised further, it says nothing of the posture
+_COLLISION_FALSE_ALARM_PROBABILITY = 1e-6  # of one evaluation
+_COLLISION_RELEASE_RATIO = 0.5  # of the force of a collision; below it the collision has ended
+_MAX_SHARED_MESSAGES = 32  # of a topic of many nodes, read in one cycle
 
 
 class EstimationLoop(Loop):
@@ -164,7 +164,9 @@ class EstimationLoop(Loop):
         """Request a stop of the robot if an external force exceeds the allowed one."""
         push, limit = self._estimator.push(self._plan.body), self._plan.collision
         size, before = float(np.linalg.norm(push.value)), self._hit
-        if push.chance < _CERTAIN and size > (_GONE * limit if before else limit):
+        if push.chance < _COLLISION_FALSE_ALARM_PROBABILITY and size > (
+            _COLLISION_RELEASE_RATIO * limit if before else limit
+        ):
             self._hit = True
             self.statistics.count('collisions', not before)
             self._publisher.collided(self._plan.body, size, before)
@@ -174,7 +176,7 @@ class EstimationLoop(Loop):
     def _read_stream(self, stream: Stream) -> None:
         """Process the newest measurement of a sensor since the last time."""
         newest = None
-        for _ in range(_MOST if stream.shared else 1):
+        for _ in range(_MAX_SHARED_MESSAGES if stream.shared else 1):
             try:
                 if (message := stream.inbox.wait(0)) is None:
                     break
@@ -232,7 +234,7 @@ class EstimationLoop(Loop):
         if found.coarse:
             self.statistics.count('coarse')
             self._publisher.far_off(name, found.coarse)
-        if found.numbers or 0.0 < found.coarse < _FAR:
+        if found.numbers or 0.0 < found.coarse < _MAX_NOISE_RATIO:
             self._availability(name).accepted[name] = arrival
             if name in self.squares:
                 self.squares[name] += found.square, found.numbers

@@ -16,7 +16,7 @@ from softrobot_dynamics.simulation.simulator import Simulator
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-_FORM = 'BODY or BODY X Y Z, optionally followed by the word base'
+_EXPECTED_FRAME = 'BODY or BODY X Y Z, optionally followed by the word base'
 
 
 class WrenchFields(Protocol):
@@ -79,7 +79,9 @@ class ExternalWrenches:
         except ValueError:
             point = np.zeros(0)
         if point.shape != (3,) or not np.isfinite(point).all():
-            raise MessageError(f'wrong name: frame_id: {" ".join(words)!r}, expected {_FORM}')
+            raise MessageError(
+                f'wrong name: frame_id: {" ".join(words)!r}, expected {_EXPECTED_FRAME}'
+            )
         return own[0], point, frame
 
 

@@ -32,8 +32,8 @@ CAUSES = (
     'stale',
     'unreadable',
 )
-ABSURD = 1e150  # of a number in any unit: squares of larger ones overflow
-_QUOTED = 40  # characters of a name that is unknown
+MAX_MAGNITUDE = 1e150  # of a number in any unit: squares of larger ones overflow
+_MAX_QUOTED_LENGTH = 40  # characters of a name that is unknown
 
 
 def cause_of(error: MessageError) -> str:
@@ -85,7 +85,7 @@ class NameOrder:
         return '; '.join([*unknown, *twice, *([f'{missing} missing'] if missing else [])])
 
     def _unknown(self, name: str) -> str:
-        short = shortened(name, _QUOTED)
+        short = shortened(name, _MAX_QUOTED_LENGTH)
         return f'{short!r} is unknown{closest(short, self._names)}'
 
     def _find(self, given: Sequence[str]) -> Integers | None:
@@ -151,14 +151,16 @@ def read_numbers(
     if order is not None:
         numbers = numbers[order]
     # nan compares false; for a few numbers this takes a tenth of the time of numpy's ways
-    if not hypot(*numbers.tolist()) < ABSURD and not (missing and _known_or_nan(numbers)):
-        raise MessageError(f'not a number: {field} holds nan, inf or a number beyond {ABSURD:g}')
+    if not hypot(*numbers.tolist()) < MAX_MAGNITUDE and not (missing and _known_or_nan(numbers)):
+        raise MessageError(
+            f'not a number: {field} holds nan, inf or a number beyond {MAX_MAGNITUDE:g}'
+        )
     return numbers
 
 
 def _known_or_nan(numbers: Vector) -> bool:
     """Tell whether all are nan or finite, and not absurd."""
-    return bool((np.isnan(numbers) | (abs(numbers) < ABSURD)).all())
+    return bool((np.isnan(numbers) | (abs(numbers) < MAX_MAGNITUDE)).all())
 
 
 class MeasurementReader(Protocol):

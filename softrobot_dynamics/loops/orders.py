@@ -21,7 +21,7 @@ class TakenOrders(IntFlag):
     LED = 16  # a reference by message
 
 
-NOTHING = TakenOrders(0)
+NO_ORDERS = TakenOrders(0)
 
 
 class HoldOrder:

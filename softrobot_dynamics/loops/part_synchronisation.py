@@ -19,21 +19,21 @@ from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.loops.realtime import SECOND
 from softrobot_dynamics.loops.statistics import Window
 
-LATEST = SECOND // 20  # [ns] that whole states are moved back, at most
-PERIODS = 50  # that they are, which a law has to predict in each tick
-FIRST = 8  # ticks, after which the ages of the parts are known
-_TICKS = 200  # of which the median of an age is taken
-_AGAIN = 64  # ticks from one look at the medians to the next
-BY_RATES = 1.25  # periods by which a part is extrapolated by its velocities
-_HISTORY = 256  # states of a part that are kept
+MAX_STATE_DELAY = SECOND // 20  # [ns] by which whole states are moved back
+MAX_DELAY_PERIODS = 50  # the same, as a law has to predict them in each tick
+MIN_TICKS = 8  # after which the ages of the parts are known
+_AGE_WINDOW = 200  # ticks, of which the median of an age is taken
+_UPDATE_TICKS = 64  # from one evaluation of the medians to the next
+MAX_EXTRAPOLATION = 1.25  # periods by which a part is extrapolated by its velocities
+_HISTORY_SIZE = 256  # states of a part that are kept
 
 
 class StateHistory:
     """The newest states of one part (k,), and those between and after them."""
 
     def __init__(self) -> None:
-        self._moments: deque[int] = deque(maxlen=_HISTORY)
-        self._states: deque[tuple[Vector, Vector]] = deque(maxlen=_HISTORY)
+        self._moments: deque[int] = deque(maxlen=_HISTORY_SIZE)
+        self._states: deque[tuple[Vector, Vector]] = deque(maxlen=_HISTORY_SIZE)
 
     def clear(self) -> None:
         """Forget all states, before another motion or another clock."""
@@ -77,20 +77,23 @@ class PartSynchronisation:
     ``period`` [ns] of the ticks; ``predicts``: whether the law makes up for states that are late.
     Attributes: ``windows``, the ages at the last ticks [ns], one Window a part; ``delay`` [ns], by
     how much whole states are older than the ticks: the median age of the oldest part, if that is
-    more than :data:`BY_RATES` periods. It changes seldom, as the law has to be told: jitter and
-    states that are lost do not change a median.
+    more than :data:`MAX_EXTRAPOLATION` periods. It changes seldom, as the law has to be told:
+    jitter and states that are lost do not change a median.
     """
 
     def __init__(self, parts: int, period: int, predicts: bool) -> None:
-        self.windows: Sequence[Window] = [Window(_TICKS) for _ in range(parts)]
+        self.windows: Sequence[Window] = [Window(_AGE_WINDOW) for _ in range(parts)]
         self.delay = 0
-        self._period, self._most = period, min(LATEST, PERIODS * period) if predicts else 0
-        self._next = FIRST
+        self._period, self._most = (
+            period,
+            min(MAX_STATE_DELAY, MAX_DELAY_PERIODS * period) if predicts else 0,
+        )
+        self._next = MIN_TICKS
 
     @property
     def known(self) -> bool:
         """Tell whether there have been enough ticks to choose the moment."""
-        return self.windows[0].count >= FIRST
+        return self.windows[0].count >= MIN_TICKS
 
     def add(self, ages: Sequence[int], least: int) -> None:
         """
@@ -101,7 +104,7 @@ class PartSynchronisation:
         for window, age in zip(self.windows, ages):
             window.add(age)
         if self.windows[0].count >= self._next:
-            self._next += _AGAIN if self._next >= _AGAIN else self._next
+            self._next += _UPDATE_TICKS if self._next >= _UPDATE_TICKS else self._next
             self._choose(least)
         self.delay = max(self.delay, least)
 
@@ -110,7 +113,7 @@ class PartSynchronisation:
         wanted = min(max(round(each.median() or 0.0) for each in self.windows), self._most)
         extra = wanted - least
         if self.delay <= least:
-            self.delay = wanted if extra > BY_RATES * self._period else least
+            self.delay = wanted if extra > MAX_EXTRAPOLATION * self._period else least
         elif extra <= self._period:
             self.delay = least
         elif abs(wanted - self.delay) > self._period:

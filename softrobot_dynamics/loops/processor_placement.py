@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from softrobot_dynamics.loops import realtime
 from softrobot_dynamics.loops.simulation_loop import DRIVEN, SimulationLoop
 
-FULL = 0.7  # share of a period up to which what both compute is given one processor
-LONGEST = 0.85  # share of a period that the whole chain may take on it, messages included
-_TICKS = 200  # that show how long the work takes
+SHARED_LOAD = 0.7  # of a period, up to which what both compute is given one processor
+MAX_CHAIN_LOAD = 0.85  # of a period, for the whole chain on it, messages included
+_MEASURED_TICKS = 200  # that show how long the work takes
 
 
 def fit_on_one(work: Sequence[float], period: float) -> bool:
     """Return whether nodes that compute so long in each period [s] shall share a processor."""
-    return sum(work) <= FULL * period
+    return sum(work) <= SHARED_LOAD * period
 
 
 class SharedProcessor:
@@ -41,13 +41,13 @@ class SharedProcessor:
         """
         counts = loop.statistics.counts
         answered, missed = counts['answered'], counts['missed']
-        waiting = loop.mode != DRIVEN or answered + missed < _TICKS
+        waiting = loop.mode != DRIVEN or answered + missed < _MEASURED_TICKS
         if self._processor is None or loop.pace == 0.0 or waiting:
             return None
         period = loop.period / loop.pace
         work = loop.work.median() or period
         measured = f'{work * 1e-6:.2f} of {period * 1e-6:g} ms from a state to the next one'
-        if missed <= answered and work <= LONGEST * period:
+        if missed <= answered and work <= MAX_CHAIN_LOAD * period:
             if self._said:
                 return None
             self._said = True

@@ -24,7 +24,8 @@ SWITCH_INTERVAL = 5e-5  # [s] that a thread of a loop waits for Python code of a
 PRIORITY = 60  # of the loop and of the DDS threads, out of 1 to 99
 _TIMER_ABSTIME = 1
 SAFETY, LOOP, MAIN, SLOW = range(4)  # how much lower than the granted one a thread's priority is
-_SPINS = 'dds.asyn'  # Fast DDS's second sender: while a writer is locked it tries, over and over
+# Fast DDS's second sender: while a writer is locked it tries, over and over
+_SPINNING_THREAD = 'dds.asyn'
 _priority = 0  # the one that was granted
 
 
@@ -54,7 +55,7 @@ def two_processors() -> tuple[int | None, ...]:
     return free[len(free) > 2 :][:2] if len(free) > 1 else (None, None)
 
 
-OWN: Final = 'own'
+OWN_PROCESSOR: Final = 'own'
 _claims: list[int] = []  # descriptors of sockets, bound as long as this process lives
 
 
@@ -106,9 +107,9 @@ def ask_for_priority(
     Put the calling thread under the FIFO scheduler; threads that it starts inherit it.
 
     Returns None, or in words why the system said no; `priority` 0 asks for nothing. With priority,
-    they keep to `processor`, one that they may use or OWN for one that is claimed, unless it is
-    None: the kernel moves a real-time thread whenever it wakes while its processor is busy with
-    another, and then it finds nothing of its own in the caches.
+    they keep to `processor`, one that they may use or OWN_PROCESSOR for one that is claimed,
+    unless it is None: the kernel moves a real-time thread whenever it wakes while its processor is
+    busy with another, and then it finds nothing of its own in the caches.
     """
     global _priority, _home
     if priority == 0:
@@ -121,7 +122,7 @@ def ask_for_priority(
             f' user an rtprio limit of at least {priority} or run with CAP_SYS_NICE'
         )
     _priority = priority
-    if processor == OWN:
+    if processor == OWN_PROCESSOR:
         processor = own_processor()
     elif processor is not None:
         claim([processor])  # for others to know
@@ -175,7 +176,9 @@ def _named_threads() -> list[int]:
             names[int(file.parent.name)] = file.read_text()
     program = names.get(os.getpid())
     return [
-        thread for thread, name in names.items() if name != program and not name.startswith(_SPINS)
+        thread
+        for thread, name in names.items()
+        if name != program and not name.startswith(_SPINNING_THREAD)
     ]
 
 
@@ -189,7 +192,7 @@ def _schedule(priority: int, thread: int = 0) -> None:
     os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(priority))
 
 
-_QUALITY_OF_SERVICE = '/dev/cpu_dma_latency'
+_LATENCY_DEVICE = '/dev/cpu_dma_latency'
 _awake = None  # the file that keeps the processors awake as long as it is open
 
 
@@ -202,12 +205,12 @@ def keep_awake() -> str | None:
     """
     global _awake
     try:
-        _awake = _awake or open(_QUALITY_OF_SERVICE, 'wb', buffering=0)
+        _awake = _awake or open(_LATENCY_DEVICE, 'wb', buffering=0)
         _awake.write(bytes(4))  # a 32-bit latency [us]
     except OSError as error:
         return (
             f'idle processors may sleep ({error}): expect every wake-up to come later; to'
-            f' prevent it, give the user the right to write {_QUALITY_OF_SERVICE}'
+            f' prevent it, give the user the right to write {_LATENCY_DEVICE}'
         )
     return None
 

@@ -33,8 +33,8 @@ from softrobot_dynamics.loops.sensor_clock import SensorClock
 from softrobot_dynamics.schema.poses import transform
 from softrobot_dynamics.schema.quaternions import read_orientation
 
-_SAME = 1e-12  # of an orientation that is an identity
-_FAR = 1e6  # times the square of the largest distance: no assignment
+_IDENTITY_TOLERANCE = 1e-12  # of an orientation
+_UNASSIGNED_COST = 1e6  # in squares of the largest distance
 
 
 class StampedValue(NamedTuple):
@@ -44,7 +44,7 @@ class StampedValue(NamedTuple):
     value: ArrayLike | None  # None: the message has none for this sensor
 
 
-UNSEEN = StampedValue(0, None)
+NO_VALUE = StampedValue(0, None)
 
 
 class SensorAdapter:
@@ -89,7 +89,7 @@ class SensorAdapter:
     ) -> StampedValue:
         found = items.select(message)
         if found is None:
-            return UNSEEN
+            return NO_VALUE
         header, value = found
         expected = self._source.frame_id
         if expected and header.frame_id != expected:
@@ -100,7 +100,7 @@ class SensorAdapter:
             awaited = predict(self._sensor.name, stamp - self._delay)
             value = assigned(value, awaited, self._source.assign_within or 0.0)
             if np.isnan(value).all():
-                return UNSEEN
+                return NO_VALUE
         self._sensor.read(value)
         return StampedValue(stamp, value)
 
@@ -193,7 +193,7 @@ class _ItemReader:
             vector = turn.x, turn.y, turn.z
             if any(map(math.isnan, (*vector, turn.w))) or not any((*vector, turn.w)):
                 return False
-            if any(abs(x) > _SAME for x in vector):
+            if any(abs(x) > _IDENTITY_TOLERANCE for x in vector):
                 return not any(map(math.isnan, item.position))
         return any(item.position) and not any(map(math.isnan, item.position))
 
@@ -224,7 +224,7 @@ def assigned(points: Matrix, predicted: Matrix, within: float) -> Matrix:
 
     apart = np.linalg.norm(predicted[:, None] - points[None], axis=-1)
     near = apart <= within
-    rows, columns = linear_sum_assignment(np.where(near, apart**2, _FAR * within**2))
+    rows, columns = linear_sum_assignment(np.where(near, apart**2, _UNASSIGNED_COST * within**2))
     found = np.full(predicted.shape, math.nan)
     for row, column in zip(rows, columns):
         if near[row, column]:
@@ -246,7 +246,7 @@ def adapter_of(sensor: object) -> SensorAdapter | None:
 
 
 #: An item of another body: name, position, orientation.
-_OTHER: tuple[str, Vector, MessageFields] = (
+_OTHER_ITEM: tuple[str, Vector, MessageFields] = (
     '',
     np.full(3, np.nan),
     {'w': 1.0, 'x': 0.0, 'y': 0.0, 'z': 0.0},
@@ -281,7 +281,7 @@ def _items(
 ) -> list[tuple[str, Vector, MessageFields]]:
     """Return (name, position, orientation) of all items in the order of the message."""
     if source.indices:
-        items = [_OTHER] * (source.size or max(source.indices) + 1)
+        items = [_OTHER_ITEM] * (source.size or max(source.indices) + 1)
         for k, each in zip(source.indices, placed):
             items[k] = ('', *each)
         return items

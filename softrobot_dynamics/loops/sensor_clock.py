@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.loops.message_fields import SECOND
 
-_SLOW = 0.5  # of the time that passes, while what is said of it has to wait for it
-_GAP = SECOND // 20  # [ns] that a time without messages counts for at most
-_AHEAD = SECOND // 20  # [ns] that a stamp may be ahead of what others say the time is
-_REMEMBERED = 64  # stamps of a sensor, of which none may come twice
-_LOOK = 2 * SECOND  # [ns] in which the pace of stamps is seen
-_OFF_PACE = 0.1  # by which it may differ, as messages wait now and then
+_MIN_CLOCK_RATE = 0.5  # of the steady clock, while the estimated time must wait for it
+_MAX_COUNTED_GAP = SECOND // 20  # [ns] that a time without messages counts for
+_MAX_STAMP_LEAD = SECOND // 20  # [ns] of a stamp to the time by the other sensors
+_STAMP_HISTORY = 64  # stamps of a sensor, of which none may come twice
+_PACE_WINDOW = 2 * SECOND  # [ns] in which the pace of stamps is measured
+_MAX_PACE_ERROR = 0.1  # relative, as messages wait now and then
 
 
 class SensorClock:
@@ -35,7 +35,7 @@ class SensorClock:
     def update(self, stamp: int, arrival: int) -> None:
         """Update by the stamp of a message and its arrival on the steady clock [ns]."""
         ahead = stamp - arrival
-        self._heard += min(max(0, arrival - self._arrival), _GAP)
+        self._heard += min(max(0, arrival - self._arrival), _MAX_COUNTED_GAP)
         self._arrival = arrival
         while self._seen and self._seen[-1][1] <= ahead:
             self._seen.pop()
@@ -56,7 +56,7 @@ class SensorClock:
         time = moment + self._seen[0][1]
         if self._last is not None:
             before, said = self._last
-            time = max(time, said + round(_SLOW * max(0, moment - before)))
+            time = max(time, said + round(_MIN_CLOCK_RATE * max(0, moment - before)))
         self._last = moment, time
         return time
 
@@ -79,11 +79,12 @@ class PaceMonitor:
     def add(self, name: str, stamp: int, arrival: int) -> bool:
         """Add a stamp of a sensor and its arrival [ns]; return whether its pace is wrong."""
         before = self._begun.setdefault(name, (stamp, arrival))
-        if (passed := arrival - before[1]) < _LOOK:
+        if (passed := arrival - before[1]) < _PACE_WINDOW:
             return False
         self._begun[name] = stamp, arrival
         pace = (stamp - before[0]) / passed
-        off = passed < 2 * _LOOK and abs(pace - 1.0) > _OFF_PACE  # no sensor that was silent
+        # no sensor that was silent
+        off = passed < 2 * _PACE_WINDOW and abs(pace - 1.0) > _MAX_PACE_ERROR
         self._times[name] = self._times.get(name, 0) + 1 if off else 0
         if self._times[name] < 2:
             self.odd = {other: x for other, x in self.odd.items() if other != name}
@@ -119,7 +120,9 @@ class StampValidator:
     def begin(self) -> None:
         """Restart, with no stamp accepted."""
         self.clock = SensorClock()
-        self._accepted: dict[str, deque[int]] = {x: deque(maxlen=_REMEMBERED) for x in self._names}
+        self._accepted: dict[str, deque[int]] = {
+            x: deque(maxlen=_STAMP_HISTORY) for x in self._names
+        }
 
     def check(self, name: str, stamp: int, arrival: int) -> None:
         """Refuse a stamp of a sensor [ns] by MessageError; `arrival` by the steady clock [ns]."""
@@ -128,7 +131,7 @@ class StampValidator:
         if stamp in self._accepted[name]:
             raise MessageError('out of order: its stamp has been received before')
         others_speak = self.clock.updated_since(arrival - self._memory)
-        if others_speak and stamp - self.clock.at(arrival) > _AHEAD:
+        if others_speak and stamp - self.clock.at(arrival) > _MAX_STAMP_LEAD:
             raise MessageError('from the future: its stamp is ahead of those of the other sensors')
 
     def accept(self, name: str, stamp: int, arrival: int) -> None:

@@ -16,7 +16,7 @@ from softrobot_dynamics.loops.message_contracts import Stamped
 from softrobot_dynamics.loops.message_fields import read_measurement, SECOND, stamp_of
 from softrobot_dynamics.loops.sensor_adapters import SensorAdapter, StampedValue
 
-_PERIODS = 2.5  # of a sensor that it may be silent
+_SILENT_PERIODS = 2.5  # of a sensor
 
 
 class MeasurementMessage(Stamped, Message, Protocol):
@@ -45,7 +45,7 @@ class Stream(NamedTuple):
 
     def patience(self, timeout: int) -> int:
         """Return how long the sensor may say nothing [ns], at least a timeout [ns]."""
-        return max(timeout, round(_PERIODS * SECOND / self.sensor.rate))
+        return max(timeout, round(_SILENT_PERIODS * SECOND / self.sensor.rate))
 
 
 class CommandStream(NamedTuple):

@@ -8,7 +8,7 @@ from softrobot_dynamics.annotations import Integers, Vector
 from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.loops.contracts import SimulatedPlant
 
-_NEVER = -(2**63)  # a stamp before all others
+_MIN_STAMP = -(2**63)  # before all others
 
 
 class SimulatedDrives:
@@ -27,7 +27,7 @@ class SimulatedDrives:
         self._parts = [(own, lower[own], upper[own]) for own in places]
         self._servos = plant.model.servos
         self.u = np.zeros(plant.model.m)
-        self._taken = [_NEVER] * len(places)  # in the period of which state, of each part
+        self._taken = [_MIN_STAMP] * len(places)  # in the period of which state, of each part
         self._safe_since: int | None = None
         self._stay = self._servos.resting(self._simulator.q)  # (k,) of drives of joints
 
@@ -48,7 +48,7 @@ class SimulatedDrives:
     @property
     def commanded(self) -> bool:
         """Tell whether a command was taken, of every part."""
-        return min(self._taken) > _NEVER
+        return min(self._taken) > _MIN_STAMP
 
     def silent(self, stamp: float) -> list[int]:
         """Return the parts of which none was taken after a stamp."""
@@ -81,7 +81,7 @@ class SimulatedDrives:
 
     def release(self) -> Vector:
         """Forget all commands; return the safe command (m,) of a robot that nobody drives yet."""
-        self._taken, self._safe_since = [_NEVER] * len(self._taken), None
+        self._taken, self._safe_since = [_MIN_STAMP] * len(self._taken), None
         self._safe.begin(self._simulator.q, None)
         self._stay = self._servos.resting(self._simulator.q)
         return self._stopped(self._stay, 0.0)

@@ -31,8 +31,8 @@ MODES = (
     'diverged, waiting for a reset',
 )
 
-_PATIENCE = 50_000_000  # [ns] to listen for commands at a stretch while time stands still
-_BEHIND = 50_000_000  # [ns] that are made up for where an estimator counts on a steady clock
+_LISTENING_TIME = 50_000_000  # [ns] at a stretch for commands, while time stands still
+_MAX_CATCH_UP = 50_000_000  # [ns] that are made up for where an estimator counts on a steady clock
 
 
 class SimulationLoop(Loop):
@@ -75,7 +75,7 @@ class SimulationLoop(Loop):
         self._row: tuple[Any, ...] | None = None
         self._asked = 1  # whether a state left in the tick of that row
         self.record, self._lost = record, LostTime()
-        self.deadlines = Deadlines(0 if sensing.answered else _BEHIND)
+        self.deadlines = Deadlines(0 if sensing.answered else _MAX_CATCH_UP)
         self._simulator, self._sensing = plant.simulator, sensing
         self._made = now()
         self._stamps = StateStamps(epoch, schedule.rate)
@@ -133,7 +133,7 @@ class SimulationLoop(Loop):
         """Go from one deadline to the next."""
         self._requests.carry_out()
         if self.paused:
-            self.deadlines.next = now() + _PATIENCE
+            self.deadlines.next = now() + _LISTENING_TIME
         round_trip = self._receive_commands()
         if self._leaving or self.paused:
             return

@@ -21,7 +21,7 @@ from softrobot_dynamics.controllers.contract import Controller
 from softrobot_dynamics.controllers.predictive.planner import Plan, Planner, Request
 from softrobot_dynamics.loops.realtime import prefer, without_priority
 
-LONGEST = 2.0  # [s] that the end of a thread is waited for
+JOIN_TIMEOUT = 2.0  # [s]
 
 
 class SolutionThread:
@@ -58,7 +58,7 @@ class SolutionThread:
         """End the thread after its present solution; one that hangs ends with the process."""
         self._drop()
         self._requests.put(None)
-        self._thread.join(LONGEST)
+        self._thread.join(JOIN_TIMEOUT)
 
     def _drop(self) -> None:
         with suppress(Empty):

@@ -16,7 +16,7 @@ from softrobot_dynamics.loops.realtime import now, SECOND
 from softrobot_dynamics.loops.state_parts import PartReader
 from softrobot_dynamics.loops.watchdog import RUNNING
 
-OFF = 0.2  # share by which stiffness and damping of a robot are easily other than the model's
+MODEL_UNCERTAINTY = 0.2  # relative, of a robot's stiffness and damping
 
 
 def zero_dynamics_warnings(
@@ -74,7 +74,8 @@ class StabilityCheck:
         self._again: float | None = None  # [ns] when a growth that was found has to be confirmed
         self._words = ''
         self.last = np.nan  # [1/s] where the loop was looked at last
-        self.if_off = np.nan  # [1/s] there, on a robot that is by OFF other than the model
+        # [1/s] there, on a robot that is by MODEL_UNCERTAINTY other than the model
+        self.if_off = np.nan
 
     def check(self, loop: ControlLoop | None, settings: Settings) -> None:
         """Raise UnstableLoopError if new Settings would make errors grow, or grow faster."""
@@ -114,7 +115,9 @@ class StabilityCheck:
             return self._words
         self._looked_at, self._again, self._words = (orders, phase, delay), None, ''
         settings = loop.driver.with_state_delay(orders.settings)
-        self.last, self.if_off = (self._plant.growth(q, u, settings, off) for off in (0.0, OFF))
+        self.last, self.if_off = (
+            self._plant.growth(q, u, settings, off) for off in (0.0, MODEL_UNCERTAINTY)
+        )
         words = self._warning()
         if words and new:
             fastest = np.nanmax([self.last, self.if_off])
@@ -130,7 +133,8 @@ class StabilityCheck:
             return self._unstable(self.last)
         if self.if_off > self._grows:
             return (
-                f'with a robot whose stiffness or damping is {OFF:.0%} off the model, errors would'
+                'with a robot whose stiffness or damping is'
+                f' {MODEL_UNCERTAINTY:.0%} off the model, errors would'
                 f' grow e-fold in {1.0 / self.if_off:.3g} s'
             )
         return ''

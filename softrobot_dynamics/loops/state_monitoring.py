@@ -14,15 +14,16 @@ from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.loops.statistics import Throttle, Window
 from softrobot_dynamics.loops.watchdog import RUNNING, TIMED_OUT, WAITING
 
-ENOUGH = 20  # states of which a median is taken
-DEVIATION = 0.1  # share of the period by which their steps may differ from it
-OFFSET = 1.0  # [s] between clocks that is worth a word
-LATE = 0.5  # of a period by which a delay may be longer than the law knows
-CYCLE = 1.0  # periods that a command may wait for a bus behind our sight
-LONGEST = 50  # periods; stamps that are farther behind are those of another clock
-OLD = SECOND // 100  # [ns] by which a part may be older than the state that is made of it
-LOOKS = 5  # of which a median is taken
-_AGAIN, _ONCE = 60 * SECOND, 10**6 * SECOND
+MIN_STATES = 20  # of which a median is taken
+MAX_PERIOD_ERROR = 0.1  # of the period
+MAX_CLOCK_OFFSET = 1.0  # [s]; a larger one is reported
+MAX_DELAY_ERROR = 0.5  # [periods] by which a delay may be longer than the law knows
+BUS_PERIODS = 1.0  # that a command may wait for a bus without our knowledge
+MAX_DELAY = 50  # [periods]; stamps that are farther behind are those of another clock
+MAX_PART_AGE = SECOND // 100  # [ns] by which a part may be older than the state that is made of it
+DELAY_SAMPLES = 5  # of which a median is taken
+# [ns] after which a warning is repeated, and in which it is given once
+_REPEAT_PERIOD, _NO_REPEAT = 60 * SECOND, 10**6 * SECOND
 
 
 class LateActuator(Protocol):
@@ -74,7 +75,7 @@ class StateMonitor:
         self._topics = (topic,) if isinstance(topic, str) else tuple(topic)
         self._topic = ', '.join(self._topics)
         self._after = max((part.lag + part.delay for part in actuators), default=0.0)
-        self._delays: deque[float] = deque(maxlen=LOOKS)
+        self._delays: deque[float] = deque(maxlen=DELAY_SAMPLES)
         self._loop: ControlLoop | None = None  # that was looked at last
 
     def check(self, loop: ControlLoop, refused: bool) -> list[str]:
@@ -94,21 +95,21 @@ class StateMonitor:
         }
         for cause, words in found.items():
             if words:
-                self._warn(cause, words, _AGAIN)
+                self._warn(cause, words, _REPEAT_PERIOD)
         if loop.ignored_names:
             names = shortened(', '.join(loop.ignored_names))
             words = f'{self._topic} names joints that the robot does not have'
-            self._warn('ignored', f'{words}; they are ignored: {names}', _ONCE)
+            self._warn('ignored', f'{words}; they are ignored: {names}', _NO_REPEAT)
         if words := estimation(loop):
-            self._warn('velocities', words, _ONCE)
+            self._warn('velocities', words, _NO_REPEAT)
         if words := moved_back(loop):
-            self._warn('moment', words, _ONCE)
+            self._warn('moment', words, _NO_REPEAT)
         offset = self.offset(loop)
-        if abs(offset) > OFFSET:
+        if abs(offset) > MAX_CLOCK_OFFSET:
             words = (
                 f'the stamps of the states are {offset:.4g} s behind the clock of this machine;'
             )
-            self._warn('offset', f'{words} only their differences are used', _ONCE)
+            self._warn('offset', f'{words} only their differences are used', _NO_REPEAT)
         return [words for words in found.values() if words]
 
     def offset(self, loop: ControlLoop) -> float:
@@ -134,7 +135,7 @@ class StateMonitor:
             return math.nan
         least = self._node.get_clock().now().nanoseconds - now() + loop.soonest
         found = (least + loop.round_times.median()) * 1e-9
-        return found if 0.0 <= found <= LONGEST * loop.period * 1e-9 else math.nan
+        return found if 0.0 <= found <= MAX_DELAY * loop.period * 1e-9 else math.nan
 
     def _wrong_delay(self, loop: ControlLoop) -> str:
         """Tell if the law at work knows of another delay than most of the last looks saw."""
@@ -144,7 +145,7 @@ class StateMonitor:
         self._delays.append(delay)
         known = getattr(loop.orders.settings, 'delay', None)
         seen = [delay for delay in self._delays if not math.isnan(delay)]
-        if known is None or len(self._delays) < LOOKS or len(seen) <= LOOKS // 2:
+        if known is None or len(self._delays) < DELAY_SAMPLES or len(seen) <= DELAY_SAMPLES // 2:
             return ''
         return wrong_delay(median(seen), known, loop.period * 1e-9, self._after)
 
@@ -183,8 +184,8 @@ def old_parts(loop: ControlLoop) -> str:
     """Tell which part of the states is older at the ticks than velocities alone make up for."""
     parts, ages = getattr(loop.states, 'parts', ()), getattr(loop.states, 'ages', ())
     for part, each in zip(parts, ages):
-        age = each.mean() if each.count >= ENOUGH else None
-        if age is not None and age - loop.states.delay > OLD:
+        age = each.mean() if each.count >= MIN_STATES else None
+        if age is not None and age - loop.states.delay > MAX_PART_AGE:
             return (
                 f'states of {part.name} are {age * 1e-6:.3g} ms older than the ticks that use'
                 f' them, and the loop may oscillate: expected states.tick: {part.name}, with its'
@@ -223,13 +224,13 @@ def wrong_delay(seen: float, known: float, period: float, after: float = 0.0) ->
     actuators. Nobody sees a command on its way in between, for which a cycle of a bus is allowed.
     """
     leave = f'commands leave {seen * 1e3:.3g} ms after the stamps of the states that they answer'
-    if seen > known + LATE * period:
+    if seen > known + MAX_DELAY_ERROR * period:
         return (
             f'{leave}, but `delay` is {known * 1e3:.3g} ms:'
             ' the closed loop decays otherwise than the gains say'
         )
     rest = known - seen - after
-    if rest > (LATE + CYCLE) * period:
+    if rest > (MAX_DELAY_ERROR + BUS_PERIODS) * period:
         return (
             f'{leave} and act {after * 1e3:.3g} ms later by the robot file (lag and delay of'
             f' actuators), but `delay` is {known * 1e3:.3g} ms: the law predicts {rest * 1e3:.3g}'
@@ -241,8 +242,8 @@ def wrong_delay(seen: float, known: float, period: float, after: float = 0.0) ->
 
 def wrong_rate(steps: Window, period: float) -> str:
     """Tell in words if the median step between states (a Window) is not the `period` [ns]."""
-    step = steps.median() if steps.count >= ENOUGH else period
-    if step is None or abs(step - period) <= DEVIATION * period:
+    step = steps.median() if steps.count >= MIN_STATES else period
+    if step is None or abs(step - period) <= MAX_PERIOD_ERROR * period:
         return ''
     come = f'{SECOND / step:.4g}' if step > 0 else 'inf'
     words = (

@@ -23,8 +23,8 @@ from softrobot_dynamics.loops.sensor_clock import SensorClock
 from softrobot_dynamics.loops.state_stream import StateStream
 from softrobot_dynamics.loops.statistics import Window
 
-_FLOOD = 32  # messages of a part in a period of the ticks, beyond which the thread rests
-_STEPS = 3  # of each part, before the slowest is known
+_MAX_MESSAGES_PER_PERIOD = 32  # of a part and the ticks; beyond it the thread rests
+_MIN_STEPS = 3  # of each part, before the slowest is known
 
 
 class SourcePart(NamedTuple):
@@ -134,7 +134,7 @@ class StateParts:
         index, message = numbered
         part = self.parts[index]
         before = part.stream.arrival
-        if arrival - before < part.stream.period // _FLOOD:
+        if arrival - before < part.stream.period // _MAX_MESSAGES_PER_PERIOD:
             inbox.rest()  # other parts would never have their turn
         try:
             if not part.stream.take(message, inbox, arrival, due, watchdog):
@@ -148,7 +148,7 @@ class StateParts:
         if self.expires <= arrival:  # of some part there is none
             return False
         if self._tick is None:
-            if min(each.steps.count for each in self.parts) < _STEPS:
+            if min(each.steps.count for each in self.parts) < _MIN_STEPS:
                 return False
             self._tick = max(self.parts, key=lambda each: each.steps.median() or 0.0)
         if part is not self._tick:

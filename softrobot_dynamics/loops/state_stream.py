@@ -15,10 +15,10 @@ from softrobot_dynamics.loops.sensor_clock import SensorClock
 from softrobot_dynamics.loops.state_validation import MOVED, StateValidator, UNCONFIRMED
 from softrobot_dynamics.loops.velocity_estimation import delay_of, VelocityEstimator
 
-_LACKING = 3  # messages in a row without velocities that may be a fault
+_MAX_MISSING_VELOCITIES = 3  # messages in a row without velocities that may be a fault
 
 
-STALE = 'stale: it may have been sent before the watchdog ran out'
+STALE_STATE = 'stale: it may have been sent before the watchdog ran out'
 
 
 class StateStream:
@@ -91,7 +91,7 @@ class StateStream:
             self._clock.update(sent.stamp, arrival)
             age = self._clock.age(sent.stamp, arrival)
         if arrival > due or age > watchdog:
-            raise MessageError(STALE)
+            raise MessageError(STALE_STATE)
         q, qd = self._reader.read(message)
         stamp = stamp_of(message)
         if self._reader.missing is not None:
@@ -123,7 +123,7 @@ class StateStream:
         MessageError for the first messages without after those with all: that may be a fault.
         """
         self._lacking += 1
-        if self._estimator is None and self._measured and self._lacking <= _LACKING:
+        if self._estimator is None and self._measured and self._lacking <= _MAX_MISSING_VELOCITIES:
             names = self._validator.bounds.names
             name = names[int(np.argmax(missing))]
             raise MessageError(f'not a number: the velocity of {name} is missing, and was there')

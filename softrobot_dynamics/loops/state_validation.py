@@ -34,23 +34,24 @@ if TYPE_CHECKING:
 #: Verdicts on a state that is not refused.
 UNCONFIRMED, FOLLOWS, MOVED = range(3)
 
-OVERSPEED = 2.0  # times the joint's `limits.velocity`: no robot does that, a sensor does
-AGREEING = 3  # states in a row at least, and
-SETTLING = 40_000_000  # [ns] for which they have to agree before they are accepted
-AHEAD = 100_000_000  # [ns] that a stamp may be ahead of the time that has passed here
-LATE = 10_000_000  # [ns] later than states have been: they may have waited for this process
-CATCHING_UP = 1_000_000  # [ns] of that made up for, and they have
+MAX_SPEED_RATIO = 2.0  # of the joint's `limits.velocity`; beyond it the sensor is wrong
+MIN_CONSISTENT_STATES = 3  # in a row
+MIN_CONSISTENT_TIME = 40_000_000  # [ns] for which states have to agree before they are accepted
+MAX_STAMP_LEAD = 100_000_000  # [ns] of a stamp to the time that has passed here
+# [ns] more than states usually are: they may have waited for this process
+LATE_ARRIVAL = 10_000_000
+CATCH_UP_STEP = 1_000_000  # [ns] by which late states have become less late
 
 # how far positions may be from where the velocities lead: noise and resolution of the position,
 # what was forgotten of the velocities' errors, and what they do between two states
-TOLERANCE = 0.01  # [rad or lengths of the body]
-MEMORY = 0.02  # [s]
-APART = 0.05  # from where the robot was seen last, it has been moved [the same]
-BETWEEN = 0.2  # of T |v1 - v0|: a smooth motion has less than 0.1
+POSITION_TOLERANCE = 0.01  # [rad or lengths of the body]
+VELOCITY_MEMORY = 0.02  # [s]
+MOVED_DISTANCE = 0.05  # [the same] from its last position; beyond it the robot has been moved
+VELOCITY_TOLERANCE = 0.2  # of T |v1 - v0|: a smooth motion has less than 0.1
 # A driver that is late by up to a period may stamp by the clock what it moved by its period, or
 # make up for that: then v times the difference is allowed besides, v being in both states.
-ADAPTING = 0.03  # by which share the usual time between states follows that of one state
-_RECKONING = 'VECTOR, VECTOR, VECTOR, VECTOR, float64, float64'
+PERIOD_GAIN = 0.03  # by which the usual time between states follows that of one state
+_RECKONING_TYPES = 'VECTOR, VECTOR, VECTOR, VECTOR, float64, float64'
 
 
 class StateBounds(NamedTuple):
@@ -100,13 +101,13 @@ def dead_reckon(unit, q, qd, reckoned, last, T, late):
     """
     for i in range(len(q)):
         gap = q[i] - reckoned[i] - 0.5 * T * (last[i] + qd[i])
-        bound = TOLERANCE / unit[i] + BETWEEN * T * abs(qd[i] - last[i])
+        bound = POSITION_TOLERANCE / unit[i] + VELOCITY_TOLERANCE * T * abs(qd[i] - last[i])
         if not abs(gap) <= bound + late * _common(last[i], qd[i]):
             return i
-    share = MEMORY / (MEMORY + T)
+    share = VELOCITY_MEMORY / (VELOCITY_MEMORY + T)
     for i in range(len(q)):
         gap = q[i] - reckoned[i] - 0.5 * T * (last[i] + qd[i])
-        bound = TOLERANCE / unit[i] + BETWEEN * T * abs(qd[i] - last[i])
+        bound = POSITION_TOLERANCE / unit[i] + VELOCITY_TOLERANCE * T * abs(qd[i] - last[i])
         gap = min(max(gap, -bound), bound)  # more is a matter of the stamp, and over
         reckoned[i], last[i] = q[i] - share * gap, qd[i]
     return -1
@@ -122,7 +123,7 @@ def _common(one, other):
 def too_fast(velocity, qd):
     """Return the first coordinate that is faster than its joint can be, or -1."""
     for i in range(len(qd)):
-        if not abs(qd[i]) <= OVERSPEED * velocity[i]:
+        if not abs(qd[i]) <= MAX_SPEED_RATIO * velocity[i]:
             return i
     return -1
 
@@ -136,7 +137,7 @@ class _Track:
         self._turns = bounds.turns or PeriodicCoordinates(np.zeros(n))
         self.turned = np.zeros(n)  # [rad] by which angles have jumped since the first state
         self._q, self._reckoned, self._velocity = np.zeros(n), np.zeros(n), np.zeros(n)
-        self._reckon = cached(dead_reckon, _RECKONING, unit=bounds.unit)
+        self._reckon = cached(dead_reckon, _RECKONING_TYPES, unit=bounds.unit)
         self._stamp = self.arrival = self._began = self._lateness = 0
         self._usual = 0.0  # time between states [s], 0 before it is known
         self.count = 0  # of the states; what is kept of them means nothing while it is 0
@@ -155,7 +156,7 @@ class _Track:
 
     def catch_up(self, lateness: int) -> None:
         """Let what lasts begin with the last state, if it is less late than that which began."""
-        if self._lateness - lateness > CATCHING_UP:
+        if self._lateness - lateness > CATCH_UP_STEP:
             self._began, self._lateness = self.arrival, lateness
 
     def refusal(self, q: Vector, qd: Vector, stamp: int, arrival: int) -> str | None:
@@ -188,7 +189,7 @@ class _Track:
         self._store(q, stamp, arrival)
         self.count += 1
         usual = self._usual or T
-        self._usual = min(max(T, (1.0 - ADAPTING) * usual), (1.0 + ADAPTING) * usual)
+        self._usual = min(max(T, (1.0 - PERIOD_GAIN) * usual), (1.0 + PERIOD_GAIN) * usual)
         return None
 
     def _accept_whole_turns(self, q: Vector, qd: Vector, T: float, late: float) -> bool:
@@ -205,7 +206,7 @@ class _Track:
         """Tell whether q (n,) is far from the last state, or there is none."""
         if not self.count:
             return True
-        return not (abs(distance(self._turns, q, self._q)) * self._unit <= APART).all()
+        return not (abs(distance(self._turns, q, self._q)) * self._unit <= MOVED_DISTANCE).all()
 
     def _store(self, q: Vector, stamp: int, arrival: int) -> None:
         self._q[:] = q
@@ -218,15 +219,15 @@ class StateValidator:
     """
     Refuses states that do not follow from those before.
 
-    What it refuses it does not remember as a state, so that one outlier costs no more than
-    itself. States that agree among themselves, :data:`AGREEING` at least and for
-    :data:`SETTLING`, are accepted: the first ones, and those of a sender that has restarted, of a
-    clock that has been set, or of a robot that has been moved. States that waited while this
-    process was stopped come faster than they were made: they agree, and are too old, so that the
-    time counts from the last of them.
+    What it refuses it does not remember as a state, so that one outlier costs no more than itself.
+    States that agree among themselves, :data:`MIN_CONSISTENT_STATES` at least and for
+    :data:`MIN_CONSISTENT_TIME`, are accepted: the first ones, and those of a sender that has
+    restarted, of a clock that has been set, or of a robot that has been moved. States that waited
+    while this process was stopped come faster than they were made: they agree, and are too old, so
+    that the time counts from the last of them.
     """
 
-    def __init__(self, bounds: StateBounds, ahead: int = AHEAD) -> None:
+    def __init__(self, bounds: StateBounds, ahead: int = MAX_STAMP_LEAD) -> None:
         self.bounds = bounds
         self._names, self._limits = bounds.names, bounds.velocity
         self._too_fast = cached(too_fast, 'VECTOR', velocity=bounds.velocity)
@@ -266,9 +267,13 @@ class StateValidator:
         if apart is not None:
             others.begin(q, qd, stamp, arrival)
             self._moved = self._accepted.apart(q)
-        if LATE < arrival - stamp - self._soonest < arrival - self._accepted.arrival + LATE:
+        if (
+            LATE_ARRIVAL
+            < arrival - stamp - self._soonest
+            < arrival - self._accepted.arrival + LATE_ARRIVAL
+        ):
             others.catch_up(arrival - stamp)
-        if others.count >= AGREEING and others.lasted() >= SETTLING:
+        if others.count >= MIN_CONSISTENT_STATES and others.lasted() >= MIN_CONSISTENT_TIME:
             return self._accept(q, arrival - stamp)
         if reason or apart:
             raise MessageError(reason or str(apart))
@@ -283,7 +288,8 @@ class StateValidator:
         if wrong >= 0:
             raise MessageError(
                 f'too fast: {self._names[wrong]} at {qd[wrong]:.4g}/s, with limits.velocity'
-                f' {self._limits[wrong]:.4g} in the robot file; {OVERSPEED:g} times that at most'
+                f' {self._limits[wrong]:.4g} in the robot file;'
+                f' {MAX_SPEED_RATIO:g} times that at most'
             )
 
     def _accept(self, q: Vector, lateness: int) -> int:

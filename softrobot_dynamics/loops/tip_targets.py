@@ -26,15 +26,17 @@ from softrobot_dynamics.loops.orders import OneTimeReference, RestTarget
 from softrobot_dynamics.loops.planning import own_output, PlanningProcess, start_beside
 from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.model.model import compile_model
-from softrobot_dynamics.references.feasibility import AS_FAR
-from softrobot_dynamics.references.tip_commands import PEAK, TipTarget, TipTwist
+from softrobot_dynamics.references.feasibility import LIMITED
+from softrobot_dynamics.references.tip_commands import QUINTIC_PEAK_RATE, TipTarget, TipTwist
 from softrobot_dynamics.references.tip_following import ReachableTip, TipFollower
 from softrobot_dynamics.schema.quaternions import read_orientation
 
-PAUSE = 0.5  # [s] without a point, after which the next one is led to as to any other reference
-PATIENCE = 30.0  # [s] for an answer, the start of the process and a compilation included
-NEAR, ALIKE = 1e-3, 0.01  # of the robot's length, [rad], from a pose at which the tip is there
-_UNIT = 0.01  # how far the length of a quaternion may be from 1: people type them, too
+# [s] without a point, after which the next one is approached like any reference
+NEW_MOTION_PAUSE = 0.5
+ANSWER_TIMEOUT = 30.0  # [s], the start of the process and a compilation included
+# of the robot's length, [rad], from a pose at which the tip is there
+POSITION_TOLERANCE, ROTATION_TOLERANCE = 1e-3, 0.01
+_QUATERNION_TOLERANCE = 0.01  # of the length from 1: people type them, too
 
 Goal = tuple[Vector, Matrix | None]  # point [m], rotation of the tip's axes, base frame
 
@@ -72,12 +74,15 @@ class TargetOrders:
         going = isinstance(before, OneTimeReference) and isinstance(before.reference, RestTarget)
         anew = not going or body != self._body
         place, way = self._ask(body, goal, q, anew)
-        if anew or moment > self._last + PAUSE:
+        if anew or moment > self._last + NEW_MOTION_PAUSE:
             self._arrive = moment + values['reference.ramp_time']
         self._body, self._last = body, moment
-        duration = max(values['target.time'], PEAK * way / values['target.speed'])
+        duration = max(values['target.time'], QUINTIC_PEAK_RATE * way / values['target.speed'])
         duration = max(duration, self._arrive - now() * 1e-9)
-        there = place.off < NEAR * self._model.scales.length and place.turn < ALIKE
+        there = (
+            place.off < POSITION_TOLERANCE * self._model.scales.length
+            and place.turn < ROTATION_TOLERANCE
+        )
         remark = '' if there else _out_of_reach(body, goal[0], place)
         return OneTimeReference(RestTarget(place.y[self._controlled], duration)), remark
 
@@ -116,7 +121,10 @@ class TargetOrders:
         if not hasattr(message, 'pose'):
             return body, (_point(message.point), None)
         pose = message.pose
-        return body, (_point(pose.position), read_orientation(pose.orientation, _UNIT))
+        return body, (
+            _point(pose.position),
+            read_orientation(pose.orientation, _QUATERNION_TOLERANCE),
+        )
 
     def _ask(self, body: str, goal: Goal, q: Vector, anew: bool) -> tuple[ReachableTip, float]:
         """Return (the Place for a goal, the way there [m]) from the process; SoftRobotError."""
@@ -126,8 +134,8 @@ class TargetOrders:
                 self._process.say(pickle.dumps(self._model.description))
             self._process.say(pickle.dumps((body, goal, q, anew)))
             answers = self._process.answers
-            if not select.select([answers], [], [], PATIENCE)[0]:
-                raise TimeoutError(f'no answer within {PATIENCE:g} s')
+            if not select.select([answers], [], [], ANSWER_TIMEOUT)[0]:
+                raise TimeoutError(f'no answer within {ANSWER_TIMEOUT:g} s')
             answer = pickle.load(answers)
         except (OSError, EOFError, pickle.UnpicklingError) as error:
             process, late = self._process, isinstance(error, TimeoutError)
@@ -148,7 +156,7 @@ def _out_of_reach(body: str, point: Vector, place: ReachableTip) -> str:
         where = f'the pose at ({where})'
     else:
         where = f'({where})'
-    return f'{AS_FAR}: {where} m is out of reach of {body}, which goes to {off} from it'
+    return f'{LIMITED}: {where} m is out of reach of {body}, which goes to {off} from it'
 
 
 def _point(point: VectorMessage) -> Vector:

@@ -10,10 +10,10 @@ import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.loops.message_contracts import Stamp, Stamped
-from softrobot_dynamics.loops.message_fields import ABSURD, NameOrder, SECOND, stamp_of
+from softrobot_dynamics.loops.message_fields import MAX_MAGNITUDE, NameOrder, SECOND, stamp_of
 from softrobot_dynamics.references.piecewise import constant, hermite, Reference, spline
 
-MOVES = 1e-3  # share of its greatest rate from which an output moves
+MIN_MOVING_RATIO = 1e-3  # of its greatest rate, from which an output moves
 
 
 class TrajectoryPoint(Protocol):
@@ -124,10 +124,10 @@ class TrajectoryReader:
                 raise MessageError(f'wrong size: {words}')
         rows = np.concatenate([getattr(point, field) for point in points]).astype(float)
         rows = rows.reshape(len(points), self._size)
-        usable = (np.abs(rows) <= ABSURD).all(axis=1)
+        usable = (np.abs(rows) <= MAX_MAGNITUDE).all(axis=1)
         if not usable.all():
             words = f'the {field} of point {np.argmin(usable)} hold nan, inf or a number beyond'
-            raise MessageError(f'not a number: {words} {ABSURD:g}')
+            raise MessageError(f'not a number: {words} {MAX_MAGNITUDE:g}')
         return rows if order is None else rows[:, order]
 
 
@@ -145,7 +145,9 @@ def _times(points: Sequence[TrajectoryPoint]) -> Vector:
 
 def _bring_to_rest(rates: Matrix) -> None:
     """Set rounding errors of the last rates (K, c) to zero; MessageError if they are larger."""
-    if (np.abs(rates[-1]) > MOVES * np.abs(rates).max(axis=0)).any() and rates[-1].any():
+    if (np.abs(rates[-1]) > MIN_MOVING_RATIO * np.abs(rates).max(axis=0)).any() and rates[
+        -1
+    ].any():
         words = f'{[float(x) for x in rates[-1]]}, expected 0: it ends at rest'
         raise MessageError(f'contradiction: the velocities of the last point are {words}')
     rates[-1] = 0.0

@@ -16,7 +16,8 @@ from softrobot_dynamics.dynamics.periodic_coordinates import (
     whole_turns,
 )
 
-_HALF = np.pi**2  # square of the distance [rad] beyond which another rotation vector is nearer
+# [rad^2] of the distance beyond which another rotation vector is nearer
+_HALF_TURN_SQUARED = np.pi**2
 
 
 def meet(
@@ -85,7 +86,7 @@ class Unwrapped:
         """Return (q, qd) with the rotation vectors that are nearest to the last ones."""
         for part, longest in self._turns.vectors:
             gap = q[part] - last[part]
-            if gap @ gap > _HALF:
+            if gap @ gap > _HALF_TURN_SQUARED:
                 r, rate = nearest_vector(q[part], qd[part], last[part])
                 if r @ r <= longest * longest:
                     q, qd = q.copy(), qd.copy()

@@ -22,16 +22,16 @@ from softrobot_dynamics.loops.realtime import SECOND
 MODES = 'auto', 'measured', 'differentiated'
 """Velocities are estimated where a message has none; never; always."""
 
-MOST, LEAST = 9, 3  # positions in a window
-LATEST = SECOND // 100  # [ns] by which the centre of a window of more than LEAST may be late
-JUMP = 0.05  # [rad or lengths of the body] from the line: a position of another motion
-_SILENCE = 4  # windows without a position, after which a window is of no use any more
+MAX_WINDOW, MIN_WINDOW = 9, 3  # positions
+MAX_CENTRE_AGE = SECOND // 100  # [ns] of the centre of a window of more than MIN_WINDOW
+MAX_DEVIATION = 0.05  # [rad or lengths of the body] from the line; beyond it another motion begins
+_MAX_SILENT_WINDOWS = 4  # without a position, after which a window is discarded
 
 
 def delay_of(period: int) -> int:
     """Return by how much the estimated state of a stream with a period [ns] is late [ns]."""
-    late = [(size - 1) * period // 2 for size in range(MOST, LEAST - 1, -1)]
-    return next((each for each in late if each <= LATEST), late[-1])
+    late = [(size - 1) * period // 2 for size in range(MAX_WINDOW, MIN_WINDOW - 1, -1)]
+    return next((each for each in late if each <= MAX_CENTRE_AGE), late[-1])
 
 
 class EstimatedState(NamedTuple):
@@ -46,14 +46,14 @@ class _Window:
     """The newest states of one motion."""
 
     def __init__(self, n: int) -> None:
-        self._times = np.zeros(MOST, dtype=np.int64)
-        self._q, self._qd = np.zeros((2, MOST, n))
+        self._times = np.zeros(MAX_WINDOW, dtype=np.int64)
+        self._q, self._qd = np.zeros((2, MAX_WINDOW, n))
         self.count = 0
 
     @property
     def full(self) -> bool:
         """Tell whether there are enough positions for a line."""
-        return self.count >= LEAST
+        return self.count >= MIN_WINDOW
 
     def clear(self) -> None:
         """Forget everything."""
@@ -72,7 +72,7 @@ class _Window:
             return self._q[0]
         span = int(self._times[k - 1] - self._times[0])
         passed = int(time - self._times[k - 1])
-        if passed > _SILENCE * span:
+        if passed > _MAX_SILENT_WINDOWS * span:
             return None
         q: Vector = self._q[k - 1] + passed * 1e-9 * self.slope()
         return q
@@ -83,8 +83,8 @@ class _Window:
 
     def add(self, q: Vector, qd: Vector, time: int) -> None:
         """Add a state at a time [ns]."""
-        while self.count == MOST or (
-            self.count >= LEAST and time - self._times[0] > 2.2 * LATEST
+        while self.count == MAX_WINDOW or (
+            self.count >= MIN_WINDOW and time - self._times[0] > 2.2 * MAX_CENTRE_AGE
         ):  # the oldest one is too old
             k = self.count
             self._times[: k - 1], self._q[: k - 1] = self._times[1:k], self._q[1:k].copy()
@@ -136,7 +136,7 @@ class VelocityEstimator:
             if there is None:
                 continue
             turned = whole_turns(q - there, self._turn)
-            if (abs(q - there - turned) * self._unit <= JUMP).all():
+            if (abs(q - there - turned) * self._unit <= MAX_DEVIATION).all():
                 if turned.any():
                     window.turn(turned)
                 break

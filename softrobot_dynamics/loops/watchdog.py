@@ -30,8 +30,8 @@ MODES = (
     'no valid state',
 )
 RESUME, HOLD = AFTER_LOSS = 'resume', 'hold'
-_LATE = 1_000_000  # [ns] by which the loop's thread may be late before the guard acts
-_REST = 500_000_000  # [ns] in which the rate limits may lead to the last safe command
+_GUARD_DELAY = 1_000_000  # [ns] by which the loop's thread may be late before the guard acts
+_REST_TIMEOUT = 500_000_000  # [ns] in which the rate limits may lead to the last safe command
 
 
 class GuardedLoop(Loop):
@@ -135,7 +135,9 @@ class GuardedLoop(Loop):
 
     def _overdue(self) -> int:
         """Return when the guard has to act [ns]."""
-        return _LATE + round(min(self._due, inf if (step := self._next_step) is None else step))
+        return _GUARD_DELAY + round(
+            min(self._due, inf if (step := self._next_step) is None else step)
+        )
 
     # For the loop's own thread, and for any once that has ended
 
@@ -144,7 +146,7 @@ class GuardedLoop(Loop):
 
     def _come_to_rest(self) -> None:
         """Lead to the safe command; when that takes too long, send it whatever the rates."""
-        end = now() + _REST
+        end = now() + _REST_TIMEOUT
         with self._sending:
             self._send_safe(now())
             while self._next_step is not None:

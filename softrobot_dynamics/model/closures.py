@@ -7,15 +7,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
-from softrobot_dynamics.compiling.addresses import Entry, NOTHING
+from softrobot_dynamics.compiling.addresses import EMPTY_ENTRY, Entry
 from softrobot_dynamics.compiling.binding import cached, entry
-from softrobot_dynamics.description.closures import Closure, ClosureFrame, DIRECTIONS, TURNS
+from softrobot_dynamics.description.closures import (
+    Closure,
+    ClosureFrame,
+    DIRECTIONS,
+    ROTATION_COUNT,
+)
 from softrobot_dynamics.description.modules import BASE
 from softrobot_dynamics.errors import ArgumentError, OpenLoopError
 from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.evaluation import Evaluator
 from softrobot_dynamics.model.points import cloud_of
-from softrobot_dynamics.recursion.closed_motion import CLOSED
+from softrobot_dynamics.recursion.closed_motion import CLOSURE_TOLERANCE
 from softrobot_dynamics.recursion.closure_frames import (
     FRAME,
     MaterialFrame,
@@ -24,25 +29,26 @@ from softrobot_dynamics.recursion.closure_frames import (
     RigidFrame,
 )
 from softrobot_dynamics.recursion.closures import (
-    ALL,
+    ALL_ROTATIONS,
     allocate_rows,
     close_rows,
     ClosureRows,
-    FREE,
-    SINGLE,
-    SWING,
+    FREE_ROTATIONS,
+    SINGLE_ROTATION,
+    SWING_ROTATIONS,
 )
 from softrobot_dynamics.recursion.passes import BODY_COUNT, BODY_FIRST
-from softrobot_dynamics.schema.poses import flat, z_onto
+from softrobot_dynamics.schema.poses import flat, IDENTITY_POSE, z_onto
 
-_DEPENDENT = 1e-8  # singular value of rows [1 per unit of q], of the largest: there is none
-_SINGULAR = 1e-6  # the same where loops close: to CLOSED, they do as near to a singular posture
-_STIFFEST = 1e-3  # of its unit: the least that a stiff coordinate counts
-_STEPS = 200  # of Newton's method to assemble a robot
-_LONGEST = 0.3  # step [units of coordinates]
-_FAR = 0.05  # [units] from the initial posture: where rows are looked at once more
-SLACK = 1e-6  # residual [rad, lengths of the robot] of a posture that is taken for closed
-_HERE = np.array([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+_RANK_TOLERANCE = 1e-8  # of the largest singular value of rows [1 per unit of q]
+# the same where loops close: to CLOSURE_TOLERANCE, near singular postures too
+_SINGULAR_POSTURE_TOLERANCE = 1e-6
+_MIN_STIFF_UNIT = 1e-3  # of its unit, for a stiff coordinate
+_MAX_NEWTON_STEPS = 200  # to assemble a robot
+_MAX_STEP = 0.3  # [units of coordinates]
+_PROBE_DISTANCE = 0.05  # [units] from the initial posture, where the rank is evaluated again
+# residual [rad, lengths of the robot] of a posture that is taken for closed
+CLOSED_TOLERANCE = 1e-6
 
 
 class ClosurePlan(NamedTuple):
@@ -100,7 +106,7 @@ def plan_closures(model: RobotModel) -> ClosurePlan:
         turns=np.array([_turns(each) for each in closures], dtype=np.int64).reshape(-1, 2),
         rows=np.array(rows, dtype=np.int64).reshape(-1, 2),
         names=tuple(f'{closures[c].name}/{DIRECTIONS[k]}' for c, k in rows),
-        weights=np.array([1.0 if k < TURNS else lengths for _, k in rows]),
+        weights=np.array([1.0 if k < ROTATION_COUNT else lengths for _, k in rows]),
         units=_soft_units(model),
         kept=np.zeros(0, dtype=np.int64),
         q0=model.q0,
@@ -115,14 +121,14 @@ def plan_closures(model: RobotModel) -> ClosurePlan:
     for seed in (1, 2):  # near by, where rows that are dependent only at q0 are not
         way = np.random.default_rng(seed).normal(size=len(free)) @ free
         try:
-            q = assembled(model, plan, found, q0 + _FAR * units * way)
+            q = assembled(model, plan, found, q0 + _PROBE_DISTANCE * units * way)
         except OpenLoopError:
             continue
         there = _scaled(found(q), plan)
         if (rank := _rank(there)) > best_rank:
             best, best_rank = there, rank
     kept = _independent(best, best_rank)
-    if best_rank > (rank := _rank(here, _SINGULAR)):
+    if best_rank > (rank := _rank(here, _SINGULAR_POSTURE_TOLERANCE)):
         name = plan.names[_independent(here, rank, kept)]
         words = f'another initial posture: this one is singular, {name} constrains nothing'
         raise OpenLoopError(name.split('/')[0], 0.0, 0.0, words)
@@ -131,7 +137,7 @@ def plan_closures(model: RobotModel) -> ClosurePlan:
         raise OpenLoopError(', '.join(each.name for each in closures), 0.0, 0.0, words)
     plan = plan._replace(kept=kept, q0=q0, moved=q0 - model.q0)
     rates = model.qd0 / units
-    qd0 = units * (rates - np.linalg.pinv(here, rcond=_DEPENDENT) @ (here @ rates))
+    qd0 = units * (rates - np.linalg.pinv(here, rcond=_RANK_TOLERANCE) @ (here @ rates))
     return plan._replace(qd0=qd0)
 
 
@@ -144,11 +150,11 @@ def assembled(model: RobotModel, plan: ClosurePlan, found: ClosureEvaluator, q: 
     """
     units, q = plan.units, q.copy()
     e, J, far = _residual(plan, found, q)
-    for _ in range(_STEPS):
-        if far <= 0.1 * CLOSED or not np.isfinite(far):
+    for _ in range(_MAX_NEWTON_STEPS):
+        if far <= 0.1 * CLOSURE_TOLERANCE or not np.isfinite(far):
             break
-        step = -np.linalg.pinv(J, rcond=_DEPENDENT) @ e
-        step *= min(1.0, _LONGEST / max(float(np.abs(step).max()), 1e-300))
+        step = -np.linalg.pinv(J, rcond=_RANK_TOLERANCE) @ e
+        step *= min(1.0, _MAX_STEP / max(float(np.abs(step).max()), 1e-300))
         for share in 0.5 ** np.arange(12):
             better = q + share * units * step
             trial = _residual(plan, found, better)
@@ -157,7 +163,7 @@ def assembled(model: RobotModel, plan: ClosurePlan, found: ClosureEvaluator, q: 
         else:
             break
         q, (e, J, far) = better, trial
-    if not far <= 10.0 * CLOSED:
+    if not far <= 10.0 * CLOSURE_TOLERANCE:
         raise open_loop(model, plan, e, 'a posture near the initial one that closes it')
     return q
 
@@ -165,7 +171,7 @@ def assembled(model: RobotModel, plan: ClosurePlan, found: ClosureEvaluator, q: 
 def open_loop(model: RobotModel, plan: ClosurePlan, e: Vector, expected: str) -> OpenLoopError:
     """Return the error of the closure whose residual is largest of e (r,), weighted."""
     worst = plan.rows[int(np.argmax(np.where(np.isfinite(e), np.abs(e), np.inf))), 0]
-    own, turns = plan.rows[:, 0] == worst, plan.rows[:, 1] < TURNS
+    own, turns = plan.rows[:, 0] == worst, plan.rows[:, 1] < ROTATION_COUNT
     gap = float(np.linalg.norm(e[own & ~turns])) * model.scales.length
     angle = float(np.linalg.norm(e[own & turns]))
     return OpenLoopError(model.description.closures[worst].name, gap, angle, expected)
@@ -185,7 +191,7 @@ def closures_of(
     """Return :class:`ClosureRows` of a plan, for ``rows``, by the poses of an evaluator."""
     closures = model.description.closures
     frames = np.zeros((2 * len(closures), FRAME))
-    jacobians, place = np.zeros((2 * len(closures), 6 * model.n)), NOTHING
+    jacobians, place = np.zeros((2 * len(closures), 6 * model.n)), EMPTY_ENTRY
     for c, closure in enumerate(closures):
         axes = z_onto(closure.axis) if closure.axis else np.eye(4)
         for k, each in enumerate(closure.frames):
@@ -221,7 +227,7 @@ def _placed(
     point = np.array([given.point], dtype=float)
     first = int(robot.modules[body, BODY_FIRST])
     own = cloud_of(model, robot, body, point)
-    own = own._replace(pose=_HERE.copy(), jacobian=np.zeros(6 * count), first=0)
+    own = own._replace(pose=IDENTITY_POSE.copy(), jacobian=np.zeros(6 * count), first=0)
     at = MaterialFrame(
         body=body,
         cloud=cloud_of(model, robot, body, point),
@@ -240,12 +246,12 @@ def _placed(
 
 def _turns(closure: Closure) -> tuple[int, int]:
     """Return how many rotations a closure closes, and the axis that this is about."""
-    closed = [k for k in range(TURNS) if DIRECTIONS[k] in closure.closed]
+    closed = [k for k in range(ROTATION_COUNT) if DIRECTIONS[k] in closure.closed]
     if len(closed) == 1:
-        return SINGLE, closed[0]
+        return SINGLE_ROTATION, closed[0]
     if len(closed) == 2:
-        return SWING, TURNS - sum(closed)  # about the one that is left
-    return (ALL, 2) if closed else (FREE, 2)
+        return SWING_ROTATIONS, ROTATION_COUNT - sum(closed)  # about the one that is left
+    return (ALL_ROTATIONS, 2) if closed else (FREE_ROTATIONS, 2)
 
 
 def _soft_units(model: RobotModel) -> Vector:
@@ -253,7 +259,7 @@ def _soft_units(model: RobotModel) -> Vector:
     stiff = model.scales.stiff
     softest = stiff[stiff > 0.0].min(initial=np.inf)
     shares = np.sqrt(np.divide(softest, stiff, out=np.ones(model.n), where=stiff > 0.0))
-    found: Vector = model.scales.units * np.maximum(shares, _STIFFEST)
+    found: Vector = model.scales.units * np.maximum(shares, _MIN_STIFF_UNIT)
     return found
 
 
@@ -272,7 +278,7 @@ def _scaled(rows: ClosureRows, plan: ClosurePlan) -> Matrix:
     return found
 
 
-def _rank(J: Matrix, least: float = _DEPENDENT) -> int:
+def _rank(J: Matrix, least: float = _RANK_TOLERANCE) -> int:
     """Return the rank of scaled rows, by singular values above ``least`` of the largest."""
     values = np.linalg.svd(J, compute_uv=False)
     return int((values > least * max(float(values.max(initial=0.0)), 1.0)).sum())

@@ -20,7 +20,7 @@ from softrobot_dynamics.collision.contract import (
     SOLIDS,
     TUBE,
 )
-from softrobot_dynamics.model.contact_rows import PlacedElement, STANDING
+from softrobot_dynamics.model.contact_rows import FIXED_BODY, PlacedElement
 
 if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription
@@ -39,7 +39,7 @@ def placed_elements(description: RobotDescription) -> list[PlacedElement]:
     for obstacle in description.environment:
         given = -1 if obstacle.motion is None else motion
         motion += obstacle.motion is not None
-        own = obstacle.shape, STANDING, owner, obstacle.name, given
+        own = obstacle.shape, FIXED_BODY, owner, obstacle.name, given
         found += [PlacedElement(e, *own) for e in obstacle.shape.elements(None)]
         owner += 1
     return found
@@ -56,14 +56,14 @@ def colliding_pairs(
 def _group(description: RobotDescription, placed: PlacedElement) -> str:
     if placed.shape.group is not None:
         return placed.shape.group
-    if placed.body == STANDING:
+    if placed.body == FIXED_BODY:
         return ENVIRONMENT
     return OBJECT if description.modules[placed.body].is_object else ROBOT
 
 
 def of_one_robot(description: RobotDescription, a: PlacedElement, b: PlacedElement) -> bool:
     """Tell whether both are of the robot, or of one and the same object."""
-    if STANDING in (a.body, b.body):
+    if FIXED_BODY in (a.body, b.body):
         return False
     objects = description.modules[a.body].is_object, description.modules[b.body].is_object
     return a.body == b.body or not any(objects)
@@ -71,7 +71,7 @@ def of_one_robot(description: RobotDescription, a: PlacedElement, b: PlacedEleme
 
 def _may_touch(description: RobotDescription, a: PlacedElement, b: PlacedElement) -> bool:
     """Tell whether the groups of two elements collide. Parts of a robot do only if both say so."""
-    if a.body == b.body == STANDING or {a.element.kind, b.element.kind} <= {PLANE, TUBE}:
+    if a.body == b.body == FIXED_BODY or {a.element.kind, b.element.kind} <= {PLANE, TUBE}:
         return False
     if of_one_robot(description, a, b):
         if a.shape.collides_with is None or b.shape.collides_with is None:

@@ -6,7 +6,7 @@ from softrobot_dynamics.annotations import Integers
 from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.recursion.contact_pairs import A, B
 
-NOWHERE = -1  # in place of a block: there is none
+NO_BLOCK = -1  # in place of the index of a block
 
 
 def contact_blocks(model: RobotModel) -> tuple[Integers, Integers]:
@@ -14,18 +14,18 @@ def contact_blocks(model: RobotModel) -> tuple[Integers, Integers]:
     Return blocks (B, 2) of coordinates, and those that the P pairs of the contact plan are of.
 
     Blocks are by their first coordinate and that behind the last; mass, stiffness and damping have
-    no entries between two. The second block of a pair (P, 2) is NOWHERE if there is but one.
+    no entries between two. The second block of a pair (P, 2) is NO_BLOCK if there is but one.
     """
     blocks, of_module = _blocks(model)
     plan = model.contact_plan
-    of_node = np.full(int(plan.pairs[:, A : B + 1].max()) + 1, NOWHERE)
+    of_node = np.full(int(plan.pairs[:, A : B + 1].max()) + 1, NO_BLOCK)
     first = 0
     for body, points, _ in plan.bodies:
         of_node[first : first + len(points)] = of_module[body]
         first += len(points)
     sides = of_node[plan.pairs[:, [A, B]]]
-    sides = np.where(sides[:, [0]] == NOWHERE, sides[:, ::-1], sides)
-    sides[sides[:, 0] == sides[:, 1], 1] = NOWHERE
+    sides = np.where(sides[:, [0]] == NO_BLOCK, sides[:, ::-1], sides)
+    sides[sides[:, 0] == sides[:, 1], 1] = NO_BLOCK
     return np.array(blocks, dtype=np.int64), np.ascontiguousarray(sides, dtype=np.int64)
 
 

@@ -34,11 +34,11 @@ from softrobot_dynamics.recursion.contact_pairs import (
     SEGMENT_SEGMENT,
     SOLID_SOLID,
 )
-from softrobot_dynamics.recursion.solid_pairs import CROSSINGS
+from softrobot_dynamics.recursion.solid_pairs import MAX_CROSSINGS
 from softrobot_dynamics.schema.poses import transform
 
-STANDING = -1  # in place of a body
-_KINDS = {
+FIXED_BODY = -1  # in place of the index of a body
+_POINT_PAIRS = {
     PLANE: POINT_PLANE,
     TUBE: POINT_TUBE,
     SEGMENT: SEGMENT_SEGMENT,
@@ -56,7 +56,7 @@ class PlacedElement(NamedTuple):
 
     element: Element
     shape: CollisionShape
-    body: int  # index, or STANDING
+    body: int  # index, or FIXED_BODY
     owner: int  # index of its shape
     name: str  # of the body or obstacle
     motion: int = -1  # of an obstacle that moves
@@ -110,15 +110,15 @@ class ContactNodes:
         motions = []
         for (body, motion, point, axes), number in self._known.items():
             grouped[body].append((number, np.frombuffer(point), np.frombuffer(axes)))
-            if body == STANDING:
+            if body == FIXED_BODY:
                 motions.append(motion)
         order, bodies, standing, first = np.zeros(len(self._known), dtype=np.int64), [], [], 0
-        for body in sorted(grouped, key=lambda b: (b == STANDING, b)):
+        for body in sorted(grouped, key=lambda b: (b == FIXED_BODY, b)):
             rows = grouped[body]
             order[[number for number, _, _ in rows]] = first + np.arange(len(rows))
             first += len(rows)
             points, turned = np.array([p for _, p, _ in rows]), np.array([a for _, _, a in rows])
-            if body != STANDING:
+            if body != FIXED_BODY:
                 bodies.append((body, points, turned))
                 continue
             standing += [transform(a.reshape(3, 3), p).ravel() for p, a in zip(points, turned)]
@@ -167,7 +167,7 @@ def _solids(a: PlacedElement, b: PlacedElement, made: RowMaker) -> list[_Row]:
     group = made.solids.couple(a.element, b.element, spans)
     ends = [[made.nodes.add(p, p.element.points[0], p.element.axes)] * 2 for p in both]
     counts, found = [len(p.element.corners) for p in both], []
-    for k in range(sum(counts) + CROSSINGS):
+    for k in range(sum(counts) + MAX_CROSSINGS):
         swapped = counts[0] <= k < sum(counts)
         first, second = (b, a) if swapped else (a, b)
         row, number, names = _row(first, second, made, ends[swapped], radius=0.0)
@@ -232,7 +232,11 @@ def _row(
         surface.friction,
         _extent(other),
     ]
-    return [_KINDS[other.kind], *ends, those[0], those[-1], inner, phase], number, (a.name, b.name)
+    return (
+        [_POINT_PAIRS[other.kind], *ends, those[0], those[-1], inner, phase],
+        number,
+        (a.name, b.name),
+    )
 
 
 def _extent(element: Element) -> float:

@@ -12,9 +12,9 @@ from softrobot_dynamics.collision.contract import BOX, Element
 from softrobot_dynamics.recursion.contact_pairs import GROUP, KIND, SOLID_SOLID
 from softrobot_dynamics.recursion.solid_pairs import SolidPairs
 
-_MOST_WAYS = 24  # directions of edges: of a solid with more, crossing edges are not looked at
-_ALIKE = 1e-6  # of a solid's size: a corner that is no farther from a plane is on it
-_LEVEL = 1e-10  # of 1 - cos: directions whose angle has less are one
+_MAX_EDGE_DIRECTIONS = 24  # of a solid; with more, crossing edges are not tested
+_PLANE_TOLERANCE = 1e-6  # of a solid's size: a corner that is no farther from a plane is on it
+_PARALLEL_TOLERANCE = 1e-10  # of 1 - cos: directions whose angle has less are one
 
 
 class SolidTables(NamedTuple):
@@ -53,7 +53,7 @@ class SolidCollector:
         planes = _planes(element)
         edges = _edges(element, planes)
         ways = _distinct(edges[:, 3:] - edges[:, :3], signed=False)
-        if len(ways) > _MOST_WAYS:
+        if len(ways) > _MAX_EDGE_DIRECTIONS:
             edges, ways = edges[:0], ways[:0]
         for part, rows in zip(self._parts, (element.corners, planes, edges, ways)):
             first = sum(len(each) for each in part)
@@ -126,9 +126,9 @@ def _planes(element: Element) -> Matrix:
 def _edges(element: Element, planes: Matrix) -> Matrix:
     """Return the ends (E, 6) of a solid's edges: two corners that are on two planes together."""
     corners = element.corners
-    if element.kind != BOX and len(corners) > 2 * _MOST_WAYS:
+    if element.kind != BOX and len(corners) > 2 * _MAX_EDGE_DIRECTIONS:
         return np.zeros((0, 6))
-    near = _ALIKE * np.ptp(corners, axis=0).max()
+    near = _PLANE_TOLERANCE * np.ptp(corners, axis=0).max()
     on = np.abs(corners @ planes[:, :3].T - planes[:, 3]) < near
     both = [(i, j) for i, j in itertools.combinations(range(len(corners)), 2)]
     found = [np.r_[corners[i], corners[j]] for i, j in both if (on[i] & on[j]).sum() >= 2]
@@ -140,6 +140,6 @@ def _distinct(rows: Matrix, signed: bool) -> Matrix:
     found: list[Matrix] = []
     for row in rows / np.linalg.norm(rows[:, :3], axis=1)[:, None]:
         likeness = [float(row[:3] @ other[:3]) for other in found]
-        if not any((c if signed else abs(c)) > 1.0 - _LEVEL for c in likeness):
+        if not any((c if signed else abs(c)) > 1.0 - _PARALLEL_TOLERANCE for c in likeness):
             found.append(row)
     return np.array(found).reshape(-1, rows.shape[1])

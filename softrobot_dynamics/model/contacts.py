@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.collision.contract import combined
-from softrobot_dynamics.compiling.addresses import NOTHING
+from softrobot_dynamics.compiling.addresses import EMPTY_ENTRY
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.model.collision_filtering import (
     colliding_pairs,
@@ -43,13 +43,14 @@ if TYPE_CHECKING:
     from softrobot_dynamics.description.obstacle_motion import ObstacleMotion
     from softrobot_dynamics.description.robot import RobotDescription
 
-_DEPTH = 0.01  # of the smallest radius: how deep weight and softness press, by default
-_REACH = 0.25  # of the smallest radius: gap at which forces are looked at
-_SUNK = 0.1  # of the smallest radius: how deep surfaces may overlap at the start
-_MARGIN = 0.5  # of the smallest radius: how far nodes move before all pairs are measured again
-_SLIP = 2e-4  # of the robot's length, times its rate
-_SLOW = 50.0  # times the slip: speed of approach that restitution goes by at least
-_WINDING = 0.6  # of both radii: gap at rest below which parts of one rod cannot touch
+_DEFAULT_DEPTH = 0.01  # of the smallest radius: penetration by the robot's weight and forces
+_REACH_RATIO = 0.25  # of the smallest radius: gap at which forces are evaluated
+_MAX_START_DEPTH = 0.1  # of the smallest radius: how deep surfaces may overlap at the start
+# of the smallest radius: how far nodes move before all pairs are measured again
+_MARGIN_RATIO = 0.5
+_SLIP_RATIO = 2e-4  # of the robot's length, times its rate
+_RESTITUTION_SPEED_RATIO = 50.0  # of the slip: least speed of approach with restitution
+_MIN_SELF_GAP = 0.6  # of both radii: gap at rest below which parts of one rod cannot touch
 
 
 class ContactPlan(NamedTuple):
@@ -89,7 +90,7 @@ def plan_contacts(model: RobotModel) -> ContactPlan | None:
     sizes = [s for p in placed if np.isfinite(s := size_of(p.element)) and s > 0.0]
     smallest, contact = min(sizes), model.description.contact
     pressing = _pressing(model)
-    stiffness = contact.stiffness or pressing / (_DEPTH * smallest)
+    stiffness = contact.stiffness or pressing / (_DEFAULT_DEPTH * smallest)
     nodes, hulls, solids = ContactNodes(), HullFaces(), SolidCollector()
     rows: list[list[int]] = []
     numbers: list[list[float]] = []
@@ -122,10 +123,10 @@ def plan_contacts(model: RobotModel) -> ContactPlan | None:
         solids=solids.tables(),
         restitution=np.array(restitution),
         names=tuple(names),
-        reach=_REACH * smallest,
-        margin=_MARGIN * smallest,
-        slip=contact.slip or _SLIP * scales.length * scales.rate,
-        depth=max(_SUNK * smallest, 3.0 * pressing / stiffness),
+        reach=_REACH_RATIO * smallest,
+        margin=_MARGIN_RATIO * smallest,
+        slip=contact.slip or _SLIP_RATIO * scales.length * scales.rate,
+        depth=max(_MAX_START_DEPTH * smallest, 3.0 * pressing / stiffness),
     )
     return _without_neighbours(model, plan, np.array(own))
 
@@ -136,7 +137,7 @@ def contact_of(model: RobotModel, robot: Robot, plan: ContactPlan) -> ContactWor
     total, P, n = sum(counts) + len(plan.standing), len(plan.pairs), model.n
     frames, jacobians, needed = np.zeros((total, 16)), np.zeros((total, 6 * n)), np.zeros(total)
     frames[sum(counts) :] = plan.standing
-    place, differentiate, first = NOTHING, NOTHING, 0
+    place, differentiate, first = EMPTY_ENTRY, EMPTY_ENTRY, 0
     for body, points, axes in plan.bodies:
         here = slice(first, first + len(points))
         nodes = NodeCloud(
@@ -155,7 +156,7 @@ def contact_of(model: RobotModel, robot: Robot, plan: ContactPlan) -> ContactWor
     vectors = {name: np.zeros(P) for name in names}
     triples = {name: np.zeros((P, 3)) for name in ('normal', 'point', 'sliding', 'friction')}
     contact = ContactWorkspace(
-        find=NOTHING,
+        find=EMPTY_ENTRY,
         place=place,
         differentiate=differentiate,
         frames=frames,
@@ -172,7 +173,7 @@ def contact_of(model: RobotModel, robot: Robot, plan: ContactPlan) -> ContactWor
         placed=np.full((total, 16), np.inf),
         candidates=np.zeros(P + 1, dtype=np.int64),
         slip=plan.slip,
-        slow=_SLOW * plan.slip,
+        slow=_RESTITUTION_SPEED_RATIO * plan.slip,
         places=np.zeros((P, 2)),
         drift=np.zeros((P, 3)),
         moving=_moving(plan, sum(counts)),
@@ -257,7 +258,7 @@ def _without_neighbours(model: RobotModel, plan: ContactPlan, own: Array) -> Con
     contact = contact_of(model, evaluator.robot, plan)
     cached(find_contacts, contact=contact)(zero, zero)
     both = plan.numbers[:, 0] + plan.numbers[:, 1]
-    keep = np.logical_not(own) | (contact.gap > _WINDING * both)
+    keep = np.logical_not(own) | (contact.gap > _MIN_SELF_GAP * both)
     for first, last in solid_spans(plan.pairs, plan.numbers):  # all rows of two solids, or none
         keep[first:last] = keep[first:last].all()
     if not keep.any():

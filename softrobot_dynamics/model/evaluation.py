@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.compiling.addresses import Entry, NOTHING, run, run_three
+from softrobot_dynamics.compiling.addresses import EMPTY_ENTRY, Entry, run, run_three
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.model.cable_drives import Conversion
 from softrobot_dynamics.model.contract import RobotModel
@@ -25,7 +25,7 @@ class Evaluator:
 
     Attributes: ``robot`` (:class:`Robot`), whose workspace also holds the frames of the state;
     ``terms`` (:class:`Terms`), without M unless ``with_mass``; for kernels ``entry``, the Entry of
-    the same by q and qd, and ``lines``, that of ``add_lines``, or NOTHING.
+    the same by q and qd, and ``lines``, that of ``add_lines``, or EMPTY_ENTRY.
     """
 
     def __init__(self, model: RobotModel, with_mass: bool = True) -> None:
@@ -79,7 +79,7 @@ def evaluation_parts(
     return (
         recursion,
         functools.partial(entry, transmit, **given),
-        functools.partial(entry, add_lines, **given) if lines else lambda: NOTHING,
+        functools.partial(entry, add_lines, **given) if lines else lambda: EMPTY_ENTRY,
     )
 
 

@@ -2,7 +2,7 @@
 """
 Cut curves through bodies into panels, along which the friction of a tendon is integrated.
 
-A panel has at most MOST_NODES Gauss points, so that what it costs is in proportion to the number
+A panel has at most MAX_NODES Gauss points, so that what it costs is in proportion to the number
 of points. They are doubled until the length and the bending, int |dt/ds|^2 ds of the direction t,
 stay what they are at twice as many, in the postures that :mod:`.length_quadrature` tries, as far
 as these bend by no more than half a turn.
@@ -25,12 +25,14 @@ from softrobot_dynamics.model.length_quadrature import sample
 
 POINTS = 'P, q, V, S'  # arguments of the kernels of material points
 LENGTH = 'P, q, qd, out, S'  # those of lengths
-TOLERANCE = 1e-8  # of the error of length [length of the curve] and bending [itself, or rad^2]
-COARSE = 1e-3  # of an error that is refused
-_SHARE = 0.25  # of the postures that lengths are tried in
-_BENDING, _HALVINGS = 10.0, 20  # [rad^2] of a posture: a half turn, all along
-_GAIN, _DOUBLINGS = 0.1, 7  # of an error by doubling, where it is one of the points; how often
-LEAST_NODES, MOST_NODES = 4, 16
+# of the error of length [length of the curve] and bending [itself, or rad^2]
+PANEL_TOLERANCE = 1e-8
+MAX_PANEL_ERROR = 1e-3  # beyond it the curve is refused
+_POSTURE_SCALE = 0.25  # of the postures in which lengths are sampled
+_MAX_BENDING, _MAX_HALVINGS = 10.0, 20  # [rad^2] of a posture: a half turn, all along
+# of an error by doubling, where it is one of the points; how often
+_MIN_IMPROVEMENT, _MAX_DOUBLINGS = 0.1, 7
+MIN_NODES, MAX_NODES = 4, 16
 
 
 class Panel(NamedTuple):
@@ -55,17 +57,17 @@ def panelled(curve: Curve, start: Vector) -> tuple[list[Panel], float]:
     """
     probe = curve.kernel(0)
     postures, _ = sample(curve, address(probe.module, probe.function, LENGTH), start)
-    postures[2:] *= _SHARE
+    postures[2:] *= _POSTURE_SCALE
     last = panels = _panels(curve, 0)
     error, measures = np.inf, _moderate(curve, panels, postures)
-    for doublings in range(1, _DOUBLINGS + 1):
+    for doublings in range(1, _MAX_DOUBLINGS + 1):
         finer = _panels(curve, doublings)
         coarse, measures = measures, _measures(curve, finer, postures)
         left = _apart(coarse, measures)
-        if left.max() <= TOLERANCE:
+        if left.max() <= PANEL_TOLERANCE:
             return panels, float(left.max())
-        known = left[:2].max() <= COARSE  # of the reference and the initial posture
-        if known and left.max() > _GAIN * error:
+        known = left[:2].max() <= MAX_PANEL_ERROR  # of the reference and the initial posture
+        if known and left.max() > _MIN_IMPROVEMENT * error:
             break
         last, panels, error = panels, finer, float(left.max())
     if not known:
@@ -75,9 +77,9 @@ def panelled(curve: Curve, start: Vector) -> tuple[list[Panel], float]:
 
 def _moderate(curve: Curve, panels: list[Panel], postures: Matrix) -> Matrix:
     """Halve ``postures`` (P, n), but for two, until none bends sharply; return their measures."""
-    for _ in range(_HALVINGS):
+    for _ in range(_MAX_HALVINGS):
         found = _measures(curve, panels, postures)
-        sharp = ~(found[:, 1] <= 4.0 * found[0, 1] + _BENDING)
+        sharp = ~(found[:, 1] <= 4.0 * found[0, 1] + _MAX_BENDING)
         sharp[:2] = False
         if not sharp.any():
             break
@@ -87,8 +89,9 @@ def _moderate(curve: Curve, panels: list[Panel], postures: Matrix) -> Matrix:
 
 def _too_winding(curve: Curve, error: float) -> Problem:
     words = (
-        f'a curve that winds less: after {_DOUBLINGS} doublings of its points its direction is off'
-        f' by {error:.2g}, at most {COARSE:g}'
+        f'a curve that winds less: after {_MAX_DOUBLINGS} doublings of its points'
+        ' its direction is off'
+        f' by {error:.2g}, at most {MAX_PANEL_ERROR:g}'
     )
     return Problem(f'path through {curve.name}: offset', curve.offset, words)
 
@@ -101,8 +104,8 @@ def _apart(coarse: Matrix, fine: Matrix) -> Vector:
 
 def _panels(curve: Curve, doublings: int) -> list[Panel]:
     pieces = curve.pieces
-    wanted = max(LEAST_NODES, curve.body.fibre_count(len(pieces) - 1)) << doublings
-    cuts = -(-wanted // MOST_NODES)
+    wanted = max(MIN_NODES, curve.body.fibre_count(len(pieces) - 1)) << doublings
+    cuts = -(-wanted // MAX_NODES)
     count, found = -(-wanted // cuts), []
     for low, high in pairwise(pieces):
         for a, b in pairwise(np.linspace(low, high, cuts + 1).tolist()):

@@ -21,14 +21,18 @@ from softrobot_dynamics.compiling.calls import invoke
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.errors import DescriptionError, Problem
 
-TOLERANCE = 1e-10  # of the error [length of the curve]
-MOST = 4096  # points of a curve
-STRETCH, POSTURES, SEED = 0.5, 6, 0  # of the postures: share of the stretch at rest, how many
-_HALVINGS = 40
-_LEAST, _MOST = -0.84, 3.0  # of the change of |r'|^2 over its value on the axis, all together
-_SHARES = 1.0, 0.5, 0.5, 0.5  # of the postures before: what folds a curve is not asked for
-_BESIDE, _FARTHER = 0.01, 4.0  # length: of fibres beside a curve; how much farther than these
-_NOTHING = 1e-12  # share of the stretch, per unit of a coordinate, that is rounding
+LENGTH_TOLERANCE = 1e-10  # of the error [length of the curve]
+MAX_CURVE_POINTS = 4096
+# of the stretch at rest, in the sampled postures, and how many there are
+SAMPLE_STRETCH, SAMPLE_POSTURES, SAMPLE_SEED = 0.5, 6, 0
+_MAX_HALVINGS = 40
+# of |r'|^2, over its value on the axis, in a sampled posture
+_MIN_STRETCH_CHANGE, _MAX_STRETCH_CHANGE = -0.84, 3.0
+# each of the one before: a posture that folds a curve is not required
+_POSTURE_SCALES = 1.0, 0.5, 0.5, 0.5
+# of the length: of fibres beside a curve; how much farther than these
+_FIBRE_OFFSET, _MAX_REACH_RATIO = 0.01, 4.0
+_STRETCH_ROUNDING = 1e-12  # of the stretch, per unit of a coordinate
 
 
 class Sampling(NamedTuple):
@@ -40,7 +44,7 @@ class Sampling(NamedTuple):
     error: float  # estimated, beside twice as many points, as a share of the length
 
 
-_KEPT = 1000  # curves that are remembered
+_CACHE_SIZE = 1000  # curves
 _known: dict[bytes, tuple[int, float]] = {}  # what was chosen, by digests
 
 
@@ -62,19 +66,19 @@ def choose_points(
     found = _known.get(key)
     if found is None:
         found = _known[key] = _converged(curve, address, start)
-        if len(_known) > _KEPT:
+        if len(_known) > _CACHE_SIZE:
             _known.pop(next(iter(_known)), None)
     return found
 
 
 def _converged(curve: Curve, address: int, start: Vector) -> tuple[int, float]:
     postures, reach = sample(curve, address, start)
-    for share in _SHARES:
+    for share in _POSTURE_SCALES:
         postures[2:] *= share
         doublings, errors = _tried(curve, address, postures, share * reach)
-        if errors.max() <= TOLERANCE:
+        if errors.max() <= LENGTH_TOLERANCE:
             return doublings, float(errors.max())
-        if errors[:2].max() > TOLERANCE:  # of the reference and the initial posture
+        if errors[:2].max() > LENGTH_TOLERANCE:  # of the reference and the initial posture
             break
     raise DescriptionError((_too_winding(curve, float(errors.max())),))
 
@@ -86,15 +90,16 @@ def _tried(curve: Curve, address: int, postures: Matrix, reach: Vector) -> tuple
         coarse, fine = fine, _values(curve.kernel(doublings + 1), address, postures, reach)
         off: Vector = np.abs(fine - coarse).max(axis=1)
         errors = np.nan_to_num(off / fine[:, 0].min(), nan=np.inf)
-        if errors.max() <= TOLERANCE or curve.count(doublings + 1) > MOST:
+        if errors.max() <= LENGTH_TOLERANCE or curve.count(doublings + 1) > MAX_CURVE_POINTS:
             return doublings, errors
         doublings += 1
 
 
 def _too_winding(curve: Curve, error: float) -> Problem:
     words = (
-        f'a curve that winds less, or a body that bends less sharply: {MOST} points leave an error'
-        f' of {error:.2g} of its length, at most {TOLERANCE:g}'
+        'a curve that winds less, or a body that bends less sharply:'
+        f' {MAX_CURVE_POINTS} points leave an error'
+        f' of {error:.2g} of its length, at most {LENGTH_TOLERANCE:g}'
     )
     return Problem(f'path through {curve.name}: offset', curve.offset, words)
 
@@ -111,23 +116,23 @@ def sample(curve: Curve, address: int, start: Vector) -> tuple[Matrix, Vector]:
     n, probes = len(start), curve.probes()
     rest = np.array([_measured(p, address, np.zeros(n), np.zeros(n))[0] for p in probes])
     reach = _reaches(probes, address, rest, curve.body.length, n)
-    around = curve.probes_around(_BESIDE * curve.body.length)
+    around = curve.probes_around(_FIBRE_OFFSET * curve.body.length)
     straight = np.array([_measured(p, address, np.zeros(n), np.zeros(n))[0] for p in around])
     bound = _reaches(around, address, straight, curve.body.length, n)
-    reach = np.where(bound > 0.0, np.minimum(reach, _FARTHER * bound), reach)
-    drawn = np.random.default_rng(SEED).uniform(-1.0, 1.0, (POSTURES, n)) * reach
+    reach = np.where(bound > 0.0, np.minimum(reach, _MAX_REACH_RATIO * bound), reach)
+    drawn = np.random.default_rng(SAMPLE_SEED).uniform(-1.0, 1.0, (SAMPLE_POSTURES, n)) * reach
     possible = [_possible(curve, probes, address, rest, q) for q in drawn]
     return np.array([np.zeros(n), start, *possible]), reach
 
 
 def _reaches(probes: list[Kernel], address: int, rest: Vector, length: float, n: int) -> Vector:
-    """Return how far each coordinate goes until a curve is stretched by STRETCH, (n,)."""
+    """Return how far each coordinate goes until a curve is stretched by SAMPLE_STRETCH, (n,)."""
     return np.array([_reach(probes, address, rest, length, unit) for unit in np.eye(n)])
 
 
 def _reach(probes: list[Kernel], address: int, rest: Vector, length: float, unit: Vector) -> float:
     """
-    Return how far a coordinate goes until a curve is stretched by STRETCH, to second order.
+    Return how far a coordinate goes until a curve is stretched by SAMPLE_STRETCH, to second order.
 
     That is by how much |r'|^2 / 2 changes over its value on the axis: what winds may be stretched
     as far as what runs straight beside it.
@@ -136,10 +141,10 @@ def _reach(probes: list[Kernel], address: int, rest: Vector, length: float, unit
     for probe, speed in zip(probes, rest):
         out = speed * _measured(probe, address, 0.0 * unit, unit) / length**2
         derivative, bend = abs(out[1:-1] @ unit), abs(out[-1])
-        if derivative > _NOTHING:
-            far = min(far, STRETCH / derivative)
-        if bend > _NOTHING:
-            far = min(far, float(np.sqrt(2.0 * STRETCH / bend)))
+        if derivative > _STRETCH_ROUNDING:
+            far = min(far, SAMPLE_STRETCH / derivative)
+        if bend > _STRETCH_ROUNDING:
+            far = min(far, float(np.sqrt(2.0 * SAMPLE_STRETCH / bend)))
     return far if np.isfinite(far) else 0.0
 
 
@@ -147,11 +152,11 @@ def _possible(
     curve: Curve, probes: Sequence[Kernel], address: int, rest: Vector, q: Vector
 ) -> Vector:
     """Return q (n,), or the largest of its halves that a body can take and stretches no more."""
-    for _ in range(_HALVINGS):
+    for _ in range(_MAX_HALVINGS):
         if not curve.body.explain(q):
             speed = np.array([_measured(p, address, q, q)[0] for p in probes])
             grown = (speed**2 - rest**2) / curve.body.length**2
-            if ((grown > _LEAST) & (grown < _MOST)).all():
+            if ((grown > _MIN_STRETCH_CHANGE) & (grown < _MAX_STRETCH_CHANGE)).all():
                 break
         q = 0.5 * q
     return q

@@ -27,13 +27,13 @@ from softrobot_dynamics.model.terms import allocate_terms
 from softrobot_dynamics.recursion.actuation_hessians import Hessians
 from softrobot_dynamics.recursion.derivative_passes import allocate_tangents, tangent_entries
 from softrobot_dynamics.recursion.finite_differences import by_fourth_order, ENERGY_STEP
-from softrobot_dynamics.recursion.joint_friction import CREEP, DryFriction
+from softrobot_dynamics.recursion.joint_friction import CREEP_RATIO, DryFriction
 from softrobot_dynamics.recursion.module_derivatives import DerivativeKernels
 from softrobot_dynamics.recursion.passes import Robot
 from softrobot_dynamics.recursion.singular_mass import least_masses
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 
-_KEPT = 64  # sets of material points whose tables stay
+_CACHE_SIZE = 64  # sets of material points whose tables stay
 
 
 def compile_model(description: RobotDescription) -> CompiledModel:
@@ -110,7 +110,7 @@ class CompiledModel:
         self.least_mass = least_masses(evaluator.robot, self.stiffness)
         self.cable_tables = cable_tables(self)
         self.per_thread = PerThread(self)
-        self.points_kernel = functools.lru_cache(_KEPT)(self._points_kernel)
+        self.points_kernel = functools.lru_cache(_CACHE_SIZE)(self._points_kernel)
         self.closure_plan: ClosurePlan | None = None
         if description.closures:
             self.closure_plan = plan_closures(self)
@@ -142,7 +142,7 @@ class CompiledModel:
     @property
     def dry_friction(self) -> DryFriction:
         """The :class:`.DryFriction` of joints."""
-        return DryFriction(self.joint_friction, CREEP * self.scales.units * self.scales.rate)
+        return DryFriction(self.joint_friction, CREEP_RATIO * self.scales.units * self.scales.rate)
 
     @functools.cached_property
     def _hessians(self) -> Hessians:

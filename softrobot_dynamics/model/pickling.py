@@ -26,7 +26,7 @@ from softrobot_dynamics.recursion.passes import Robot
 
 Path = tuple[Any, ...]
 COUNTERS = 'clock', 'turn', 'candidates'  # integer arrays with a state; others are tables
-_PLAIN = (int, float, str, type(None), np.generic, deque)
+_PLAIN_TYPES = (int, float, str, type(None), np.generic, deque)
 
 
 class Pickleable:
@@ -133,7 +133,7 @@ def _is_number(name: Any, value: Any) -> bool:
     """Tell whether a value is an array of numbers, or plain."""
     if isinstance(value, np.ndarray):
         return value.dtype.kind in 'fb' or name in COUNTERS
-    return isinstance(value, _PLAIN)
+    return isinstance(value, _PLAIN_TYPES)
 
 
 def _children(value: Any) -> dict[Any, Any]:

@@ -17,12 +17,12 @@ from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.friction_panels import Panel, panelled, POINTS
 from softrobot_dynamics.model.length_quadrature import Sampling
 from softrobot_dynamics.model.robot_arrays import RobotArrays
-from softrobot_dynamics.recursion.capstan import Capstan, CREEP
+from softrobot_dynamics.recursion.capstan import Capstan, CREEP_RATIO
 from softrobot_dynamics.recursion.passes import BODY_COUNT, BODY_FIRST, Robot
 from softrobot_dynamics.recursion.routes import Routes
 from softrobot_dynamics.recursion.transmission import has_lines
 
-_POINT = 1e-9  # share of a route's length below which a part of it is a point
+_MIN_PART_RATIO = 1e-9  # of a route's length; a shorter part of it is a point
 
 
 class _Lines:
@@ -94,7 +94,7 @@ def capstan_of(model: RobotModel, robot: Robot, force: Vector) -> Capstan | None
         routes=_routes(model, robot, plan),
         tendons=np.array(tendons, dtype=np.int64),
         mu=np.array([float(entry.actuator.friction) for entry in model.description.actuators]),
-        slow=CREEP * model.scales.rate * plan.lengths,
+        slow=CREEP_RATIO * model.scales.rate * plan.lengths,
         force=force,
         sliding=sliding,
         sign=sign,
@@ -110,7 +110,7 @@ def _routes(model: RobotModel, robot: Robot, plan: RoutePlan) -> Routes:
     own = robot._replace(segments=plan.segments, P=plan.numbers, S=np.zeros(plan.scratch))
     n, pieces, panels = model.n, len(plan.segments), [p for _, p in plan.parts]
     stations = sum(1 + _nodes(part) for part in panels)
-    least = np.array([_POINT * plan.lengths[tendon] for tendon, _ in plan.parts])
+    least = np.array([_MIN_PART_RATIO * plan.lengths[tendon] for tendon, _ in plan.parts])
     most = max(map(_nodes, panels), default=0)
     return Routes(
         robot=own,

@@ -28,11 +28,11 @@ from softrobot_dynamics.recursion.passes import (
 )
 from softrobot_dynamics.recursion.transmission import LINE, POINT
 
-_SHORT = 0.01  # of the robot: the length of a body by which its coordinates are not measured
-_GROWS = 0.01  # of the robot's own rate: what rings undamped, or turns freely, is below
-_PACE = 0.1  # of it
-_UNHELD = 10.0  # [1/s] rate of a robot that no elasticity and no weight holds: it has none
-_MOVES = 1e-3  # of the way of all its matter: what moves its end by less does not move it
+_MIN_BODY_RATIO = 0.01  # of the robot's length; a shorter body does not scale its coordinates
+_GROWTH_RATIO = 0.01  # of the robot's own rate; what rings undamped, or turns freely, is below
+_PACE_RATIO = 0.1  # of the robot's own rate
+_DEFAULT_RATE = 10.0  # [1/s] of a robot that no elasticity and no weight holds
+_MIN_TIP_MOTION = 1e-3  # of the way of all its matter; less does not move a part's end
 
 
 class Scales(NamedTuple):
@@ -79,17 +79,17 @@ class Scales(NamedTuple):
         """Return the rate [1/s] of the robot's slowest motion by elasticity and weight."""
         energy = self.weight + self.stiff
         squares = self.inertia[energy > 0.0] / energy[energy > 0.0]
-        return float(1.0 / np.sqrt(squares.max())) if squares.any() else _UNHELD
+        return float(1.0 / np.sqrt(squares.max())) if squares.any() else _DEFAULT_RATE
 
     @property
     def pace(self) -> float:
         """Return the rate [1/s] at which a robot may well go by its unit of a coordinate."""
-        return _PACE * self.rate
+        return _PACE_RATIO * self.rate
 
     @property
     def growth(self) -> float:
         """Return the rate [1/s] from which a motion counts as growing: it is slower by far."""
-        return _GROWS * self.rate
+        return _GROWTH_RATIO * self.rate
 
 
 class _ScaledElement(NamedTuple):
@@ -152,7 +152,7 @@ def _parts(module: int, m: Integers, step: float, size: float) -> list[_ScaledEl
     joint, body = m[[JOINT_FIRST, JOINT_COUNT, JOINT_SLAB]], m[[BODY_FIRST, BODY_COUNT, BODY_SLAB]]
     return [
         _ScaledElement(module, size, *joint),
-        _ScaledElement(module, step if step > _SHORT * size else size, *body),
+        _ScaledElement(module, step if step > _MIN_BODY_RATIO * size else size, *body),
     ]
 
 
@@ -202,7 +202,7 @@ def _shape_units(
     for part in parts:
         turn, way = np.linalg.norm(part.columns(robot), axis=2)
         units[part.own] = np.maximum(units[part.own], np.maximum(turn, way / part.length))
-    moves = units > _MOVES * spread
+    moves = units > _MIN_TIP_MOTION * spread
     least = _share(units, root, moves)
     for module in {part.module for part in parts}:
         own = np.concatenate([np.arange(len(root))[p.own] for p in parts if p.module == module])

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from softrobot_dynamics.annotations import Vector
     from softrobot_dynamics.model.model import CompiledModel
 
-_NEWEST = QoSProfile(depth=1)
-_PATIENCE = 1.0  # [s] for the loop's next step
-_AGAIN = 10.0  # [s] between two errors
-COLUMNS = 6  # of a contact: point and force
+_CONTACTS_QOS = QoSProfile(depth=1)
+_STEP_TIMEOUT = 1.0  # [s] for the loop's next step
+_ERROR_PERIOD = 10.0  # [s] between two errors
+CONTACT_COLUMNS = 6  # numbers of a contact: point and force
 
 
 class ContactPublisher:
@@ -61,11 +61,11 @@ class ContactPublisher:
         prefix = f'{node.get_namespace()}/'.lstrip('/')
         self._frames = [prefix + name for name in self._bodies.names]
         topics = [f'~/contacts/{name}' for name in self._bodies.names]
-        self._wrenches = [publisher(node, WrenchStamped, topic, _NEWEST) for topic in topics]
-        self._objects = publisher(node, JointState, '~/objects', _NEWEST)
-        self._contacts = publisher(node, Float64MultiArray, '~/contact_points', _NEWEST)
+        self._wrenches = [publisher(node, WrenchStamped, topic, _CONTACTS_QOS) for topic in topics]
+        self._objects = publisher(node, JointState, '~/objects', _CONTACTS_QOS)
+        self._contacts = publisher(node, Float64MultiArray, '~/contact_points', _CONTACTS_QOS)
         moves = any(obstacle.motion for obstacle in model.description.environment)
-        self._time = publisher(node, Float64, '~/time', _NEWEST) if moves else None
+        self._time = publisher(node, Float64, '~/time', _CONTACTS_QOS) if moves else None
         clocks = () if self._time is None else (self._time,)
         self._publishers = [*self._wrenches, self._objects, self._contacts, *clocks]
         self._period, self._closed = 1.0 / rate, Event()
@@ -78,11 +78,11 @@ class ContactPublisher:
             if not any(each.get_subscription_count() for each in self._publishers):
                 continue
             try:
-                if (reading := self._snapshot.request(_PATIENCE)) is not None:
+                if (reading := self._snapshot.request(_STEP_TIMEOUT)) is not None:
                     self._publish(reading)
             except Exception:  # what fails once is no reason to publish nothing any more
                 words = f'~/contacts: {traceback.format_exc()}'
-                self._node.get_logger().error(words, throttle_duration_sec=_AGAIN)
+                self._node.get_logger().error(words, throttle_duration_sec=_ERROR_PERIOD)
 
     def _publish(self, reading: ContactReading) -> None:
         """Publish a reading on the topics that somebody listens to."""
@@ -121,9 +121,9 @@ def _wrench(value: Vector, frame: str, stamp: Time) -> WrenchStamped:
 
 
 def _layout(rows: int) -> MultiArrayLayout:
-    """Return the layout of so many rows of COLUMNS numbers."""
+    """Return the layout of so many rows of CONTACT_COLUMNS numbers."""
     size = [
-        MultiArrayDimension(label='contacts', size=rows, stride=rows * COLUMNS),
-        MultiArrayDimension(label='x y z fx fy fz', size=COLUMNS, stride=COLUMNS),
+        MultiArrayDimension(label='contacts', size=rows, stride=rows * CONTACT_COLUMNS),
+        MultiArrayDimension(label='x y z fx fy fz', size=CONTACT_COLUMNS, stride=CONTACT_COLUMNS),
     ]
     return MultiArrayLayout(dim=size)

@@ -123,7 +123,7 @@ class ControllerNode(LifecycleNode):
         started = realtime.now()
         with process.loading(self, values['robot'], self._stop):
             plant = self._build(values, self.options.declare)
-        self.options.require_known(wire_names.MAP)
+        self.options.require_known(wire_names.NAMES_GROUP)
         names = plant.model.actuator_names
         plant.settings(self.options.values)
         record_contents.prepare(values['record'])

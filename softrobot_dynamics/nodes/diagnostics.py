@@ -17,9 +17,9 @@ Report: TypeAlias = tuple[bytes, str, dict[str, object]]
 """Level, message, and values by name."""
 
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
-_PERIOD = 1.0  # [s]
-_AGAIN = 10.0  # [s] between two errors of a report that fails
-_SOON = 0.1  # [s]: the loop has other things to do in the instant in which its mode changes
+_REPORT_PERIOD = 1.0  # [s]
+_ERROR_PERIOD = 10.0  # [s] between two errors of a report that fails
+_MODE_CHANGE_DELAY = 0.1  # [s]: the loop has other work in the instant in which its mode changes
 
 
 class Diagnostics:
@@ -44,8 +44,8 @@ class Diagnostics:
     def _run(self) -> None:
         """Publish the status once a period, and soon after a change."""
         while True:
-            if self._woken.wait(_PERIOD):
-                self._closed.wait(_SOON)
+            if self._woken.wait(_REPORT_PERIOD):
+                self._closed.wait(_MODE_CHANGE_DELAY)
                 self._woken.clear()
             if self._closed.is_set():
                 return
@@ -53,7 +53,7 @@ class Diagnostics:
                 self.publish()
             except Exception:  # a report that fails is no reason to publish none any more
                 words = f'/diagnostics: {traceback.format_exc()}'
-                self._node.get_logger().error(words, throttle_duration_sec=_AGAIN)
+                self._node.get_logger().error(words, throttle_duration_sec=_ERROR_PERIOD)
 
     def changed(self) -> None:
         """Request that the status is published soon; never blocks, for the loop's thread."""
@@ -81,14 +81,15 @@ def _shown(value: object) -> str:
     return f'{value:.6g}' if isinstance(value, float) else shortened(str(value))
 
 
-_KEPT = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)  # of several nodes
+# of several nodes
+_DIAGNOSTICS_QOS = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
 class PeerStatus:
     """The last status of each node, by its full name; for one thread, which looks now and then."""
 
     def __init__(self, node: Node) -> None:
-        self._inbox = Inbox(node, DiagnosticArray, '/diagnostics', _KEPT)
+        self._inbox = Inbox(node, DiagnosticArray, '/diagnostics', _DIAGNOSTICS_QOS)
         self._errors: dict[str, str] = {}
 
     def errors(self, nodes: Iterable[str]) -> dict[str, str]:

@@ -35,7 +35,7 @@ from softrobot_dynamics.nodes.lifecycle import LifecycleNode
 from softrobot_dynamics.nodes.messaging.command_messages import subscribe_to_commands
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.measurements import entries_of, message_type_of, topic_of
-from softrobot_dynamics.nodes.messaging.qos import ALL, NEWEST, quality_of
+from softrobot_dynamics.nodes.messaging.qos import MANY_PUBLISHERS_QOS, NEWEST_QOS, quality_of
 from softrobot_dynamics.nodes.parameters import NodeParameters
 from softrobot_dynamics.nodes.process import Stop
 from softrobot_dynamics.nodes.publishers import EstimationPublisher
@@ -98,7 +98,7 @@ class EstimatorNode(LifecycleNode):
         _require_pace(values['real_time_factor'], settings)
         self.options.declare(command_rows(values))
         values = self.options.declare(wire_names.wire_name_rows(robot))
-        self.options.require_known(wire_names.MAP)
+        self.options.require_known(wire_names.NAMES_GROUP)
         every: tuple[Sensor | Effort, ...] = (*settings.sensors, *settings.efforts)
         types = [message_type_of(each) for each in every]
         self._estimator, self._fit = Estimator(model, settings), ShapeFit(model, settings)
@@ -131,7 +131,7 @@ class EstimatorNode(LifecycleNode):
     def _stream(self, sensor: Sensor | Effort, message_type: type) -> Stream:
         """Return the messages of a sensor, which come from now on."""
         adapter = adapter_of(sensor)
-        quality = ALL if adapter is not None and adapter.shared else NEWEST
+        quality = MANY_PUBLISHERS_QOS if adapter is not None and adapter.shared else NEWEST_QOS
         inbox = Inbox(self, message_type, topic_of(sensor), quality, entries_of(sensor))
         self._open.append(inbox)
         return Stream(sensor, inbox, adapter)

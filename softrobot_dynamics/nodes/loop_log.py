@@ -13,7 +13,7 @@ from softrobot_dynamics.loops.message_fields import cause_of, SECOND
 from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.loops.statistics import Throttle
 
-SELDOM = 10 * SECOND  # [ns] between two lines of what goes on for long
+REPEAT_PERIOD = 10 * SECOND  # [ns] between two lines about what goes on for long
 
 
 class ThrottledLog:
@@ -70,7 +70,7 @@ class LoopLog(ThrottledLog):
 
     def slow(self, words: str) -> None:
         """Log that the machine, or a clock, is slower than expected, now and then."""
-        self.say('slow', words, SELDOM)
+        self.say('slow', words, REPEAT_PERIOD)
 
     def failed(self, what: str, error: BaseException) -> None:
         """Log that something failed, which may happen in every tick."""

@@ -72,8 +72,8 @@ def _marker(frame: str, outline: Outline) -> Marker:
     return marker
 
 
-_KEPT = 300  # places of a tip's path
-_SHAFT = 0.01  # of the robot's size: how thick an arrow is
+_PATH_LENGTH = 300  # points of a tip's path
+_ARROW_SHAFT_RATIO = 0.01  # of the robot's size: diameter of an arrow
 
 
 class Scene:
@@ -83,7 +83,7 @@ class Scene:
         self.shape = shape = RobotShape(model)
         self._palette = colours.Palette(shape)
         look, self._leaves = shape.at(model.q0), leaves(model)
-        self._paths: list[deque[Vector]] = [deque(maxlen=_KEPT) for _ in self._leaves]
+        self._paths: list[deque[Vector]] = [deque(maxlen=_PATH_LENGTH) for _ in self._leaves]
         size = colours.size_of(look)
         bodies = [
             Outline('bodies', i, Marker.TRIANGLE_LIST, 3 * len(triangles))
@@ -94,7 +94,7 @@ class Scene:
             for k, c in zip(shape.routed, look.curves)
         ]
         paths = [
-            Outline('paths', i, Marker.LINE_STRIP, _KEPT, colours.PATH_SHARE * size)
+            Outline('paths', i, Marker.LINE_STRIP, _PATH_LENGTH, colours.PATH_SHARE * size)
             for i in self._leaves
         ]
         around = [
@@ -120,12 +120,15 @@ class Scene:
         obstacles = zip(self.shape.obstacles(time), self.shape.environment)
         around = [points[surface.triangles].reshape(-1, 3) for points, surface in obstacles]
         points = [*skins, *look.curves, *map(_filled, self._paths), *around]
-        clear = [colours.CLEARNESS if i in self.shape.passed else 1.0 for i in range(len(skins))]
+        clear = [
+            colours.TENDON_BODY_OPACITY if i in self.shape.passed else 1.0
+            for i in range(len(skins))
+        ]
         seen = [
             *([*c, a] for c, a in zip(palette.bodies(u) / 255.0, clear)),
             *([*c, 1.0] for c in palette.curves(u) / 255.0),
             *[[*colours.PATH / 255.0, 1.0]] * len(self._paths),
-            *[[*colours.OBSTACLE / 255.0, colours.SEEN_THROUGH]] * len(around),
+            *[[*colours.OBSTACLE / 255.0, colours.OBSTACLE_OPACITY]] * len(around),
         ]
         return look, self._bytes.write(stamp, points, seen)
 
@@ -142,7 +145,9 @@ class Scene:
         marker = Marker(ns='contacts', id=number, type=Marker.ARROW)
         marker.header.frame_id, marker.header.stamp = self._frame, stamp
         marker.pose.orientation.w = 1.0
-        marker.scale.x, marker.scale.y = (s * self._size for s in (_SHAFT, 2.0 * _SHAFT))
+        marker.scale.x, marker.scale.y = (
+            s * self._size for s in (_ARROW_SHAFT_RATIO, 2.0 * _ARROW_SHAFT_RATIO)
+        )
         colour = colours.FORCE / 255.0
         marker.color.r, marker.color.g, marker.color.b = colour.tolist()
         marker.color.a = 1.0
@@ -158,4 +163,4 @@ class Scene:
 
 def _filled(path: Sequence[Vector]) -> Matrix:
     """Return the places of a path, the first one as often as there are too few."""
-    return np.array([path[0]] * (_KEPT - len(path)) + list(path))
+    return np.array([path[0]] * (_PATH_LENGTH - len(path)) + list(path))

@@ -17,7 +17,7 @@ from softrobot_dynamics.loops.orders import OneTimeReference
 from softrobot_dynamics.loops.tip_targets import TargetOrders
 from softrobot_dynamics.loops.trajectories import TrajectoryReader
 from softrobot_dynamics.nodes.loop_log import ThrottledLog
-from softrobot_dynamics.nodes.messaging.qos import NEWEST
+from softrobot_dynamics.nodes.messaging.qos import NEWEST_QOS
 from softrobot_dynamics.nodes.messaging.trajectory_bytes import TrajectoryMessage
 from softrobot_dynamics.nodes.parameters import NodeParameters, refusal_of
 from softrobot_dynamics.nodes.threaded_subscription import ThreadedSubscription
@@ -26,7 +26,7 @@ from trajectory_msgs.msg import JointTrajectory
 if TYPE_CHECKING:
     from softrobot_dynamics.configuration.build import Controlled
 
-_EACH = QoSProfile(depth=1)  # reliable: a trajectory comes but once
+_TRAJECTORY_QOS = QoSProfile(depth=1)  # reliable: a trajectory comes but once
 
 
 class OnlineReferences:
@@ -47,10 +47,15 @@ class OnlineReferences:
         self._listeners = [
             ThreadedSubscription(node, kind, topic, quality, handle, partial(self._refuse, topic))
             for kind, topic, quality, handle in (
-                (JointTrajectory, '~/trajectory', _EACH, self._on_trajectory),
-                (PointStamped, '~/target', NEWEST, partial(self._on_target, '~/target')),
-                (PoseStamped, '~/target_pose', NEWEST, partial(self._on_target, '~/target_pose')),
-                (TwistStamped, '~/target_twist', NEWEST, self._on_twist),
+                (JointTrajectory, '~/trajectory', _TRAJECTORY_QOS, self._on_trajectory),
+                (PointStamped, '~/target', NEWEST_QOS, partial(self._on_target, '~/target')),
+                (
+                    PoseStamped,
+                    '~/target_pose',
+                    NEWEST_QOS,
+                    partial(self._on_target, '~/target_pose'),
+                ),
+                (TwistStamped, '~/target_twist', NEWEST_QOS, self._on_twist),
             )
         ]
 

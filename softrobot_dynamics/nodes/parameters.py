@@ -29,9 +29,9 @@ from softrobot_dynamics.configuration.parameters import (
 )
 from softrobot_dynamics.errors import closest, DescriptionError, Problem, SoftRobotError
 
-AS_BEFORE = 'no parameter was changed'
-_GOES_ON = 'the reference stays as it was'
-_LARGEST = 1e300  # a bound that stands for none where a message wants a number
+UNCHANGED = 'no parameter was changed'
+_REFERENCE_UNCHANGED = 'the reference stays as it was'
+_MAX_DOUBLE = 1e300  # in place of an infinite bound, where a message wants a number
 
 
 class NodeParameters:
@@ -149,7 +149,7 @@ class NodeParameters:
                 if raw:
                     self._accept(values, frozenset(raw))
             except SoftRobotError as error:
-                return SetParametersResult(successful=False, reason=refusal_of(error, AS_BEFORE))
+                return SetParametersResult(successful=False, reason=refusal_of(error, UNCHANGED))
             self.values = values
             return SetParametersResult(successful=True)
 
@@ -157,7 +157,7 @@ class NodeParameters:
 def descriptor_of(row: ParameterSpec) -> ParameterDescriptor:
     """Return the ParameterDescriptor of a row."""
     bounded = math.isfinite(row.lower) or math.isfinite(row.upper)
-    low, high = max(row.lower, -_LARGEST), min(row.upper, _LARGEST)
+    low, high = max(row.lower, -_MAX_DOUBLE), min(row.upper, _MAX_DOUBLE)
     descriptor = ParameterDescriptor(
         name=row.name,
         description=row.description,
@@ -178,7 +178,7 @@ def _plain(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value
 
 
-def refusal_of(error: Exception, kept: str = _GOES_ON) -> str:
+def refusal_of(error: Exception, kept: str = _REFERENCE_UNCHANGED) -> str:
     """Return the words for a refusal, in one line, with the value that is `kept` ('': none)."""
     words = f'refused: {reason_of(error).removeprefix("message refused: ")}'
     return f'{words}; {kept}' if kept else words

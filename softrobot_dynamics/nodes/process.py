@@ -29,7 +29,7 @@ from softrobot_dynamics.compiling.program_exit import started
 from softrobot_dynamics.compiling.progress import reporting
 from softrobot_dynamics.errors import ArgumentError, SoftRobotError
 from softrobot_dynamics.loops import realtime
-from softrobot_dynamics.loops.processor_placement import LONGEST
+from softrobot_dynamics.loops.processor_placement import MAX_CHAIN_LOAD
 from softrobot_dynamics.loops.thread import Loop
 from softrobot_dynamics.nodes.executors import CallbackThread, served
 from softrobot_dynamics.nodes.messaging.transport import choose_transport
@@ -37,8 +37,8 @@ from softrobot_dynamics.nodes.messaging.transport import choose_transport
 if TYPE_CHECKING:
     from rclpy.impl.rcutils_logger import RcutilsLogger
 
-_UNREADABLE = re.compile(r"Couldn't parse ([^:]+): '(.*)'\. Error: (.*)")  # what rcl says
-_SIGNALS = signal.SIGINT, signal.SIGTERM  # that end a node
+_RCL_PARSE_ERROR = re.compile(r"Couldn't parse ([^:]+): '(.*)'\. Error: (.*)")  # what rcl says
+_END_SIGNALS = signal.SIGINT, signal.SIGTERM  # that end a node
 
 
 class RunnableNode(Protocol):
@@ -76,7 +76,7 @@ class Stop:
         self._pipe, end = os.pipe()
         os.set_blocking(end, False)
         signal.set_wakeup_fd(end, warn_on_full_buffer=False)
-        for number in _SIGNALS:
+        for number in _END_SIGNALS:
             signal.signal(number, self._handle)
         threading.Thread(target=self._listen, name='signals', daemon=True).start()
 
@@ -173,7 +173,7 @@ def run(
         rclpy.logging.get_logger('softrobot_dynamics').fatal(error.in_one_line())
         return 1
     finally:
-        for number in _SIGNALS:  # Python, on its way out, would let them kill the process
+        for number in _END_SIGNALS:  # Python, on its way out, would let them kill the process
             signal.signal(number, signal.SIG_IGN)
         rclpy.try_shutdown()
 
@@ -200,7 +200,7 @@ def _arguments(argv: Sequence[str] | None, priority: int) -> argparse.Namespace:
         '--shared',
         action='store_true',
         help='the controller runs on the same processor: the simulation moves to another one if'
-        f' the time from a state to the next one is more than {LONGEST:.0%} of a period',
+        f' the time from a state to the next one is more than {MAX_CHAIN_LOAD:.0%} of a period',
     )
     parser.add_argument(
         '--may-sleep',
@@ -219,7 +219,7 @@ def _readable() -> Iterator[None]:
         yield
     except RuntimeError as error:  # the types that rclpy has for them are not public
         words = ' '.join(str(error).split()).partition(', at /')[0]  # then lines of C follow
-        found = _UNREADABLE.search(words)
+        found = _RCL_PARSE_ERROR.search(words)
         if found is None:
             reason = f'ROS does not start with these arguments and settings: {words}'
             raise SoftRobotError(reason) from error
@@ -231,14 +231,14 @@ def _readable() -> Iterator[None]:
 
 def _processor(words: str) -> int | str | None:
     """Convert the processor of the command line to a number, OWN, or None for any."""
-    if words == realtime.OWN:
+    if words == realtime.OWN_PROCESSOR:
         return words
     places = dict(zip(('first', 'second'), realtime.two_processors(), strict=True))
     if words in places:
         return places[words]
     if words.isdecimal() and realtime.may_use(int(words)):
         return int(words)
-    usual = ', '.join([realtime.OWN, *places, *map(str, realtime.processors())])
+    usual = ', '.join([realtime.OWN_PROCESSOR, *places, *map(str, realtime.processors())])
     raise argparse.ArgumentTypeError(
         f'{words!r} is not a processor of this process, expected one of {usual}'
     )

@@ -25,7 +25,7 @@ from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.estimation.sensors.contract import Sensor
 from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.realtime import now
-from softrobot_dynamics.nodes.loop_log import LoopLog, SELDOM
+from softrobot_dynamics.nodes.loop_log import LoopLog, REPEAT_PERIOD
 from softrobot_dynamics.nodes.messaging import messages
 from softrobot_dynamics.nodes.messaging.codec import Encoder
 from softrobot_dynamics.nodes.messaging.command_messages import (
@@ -43,11 +43,11 @@ from trajectory_msgs.msg import JointTrajectory
 if TYPE_CHECKING:
     from softrobot_dynamics.configuration.state_topics import StatePart
 
-_ACKNOWLEDGED = SECOND // 2  # [ns] for readers to have a last command
-_REPORTS = QoSProfile(depth=1)
-_CLOCK = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-_ANSWER = SECOND // 10  # [ns] for an answer, after which one asks again
-_THROTTLE = 1.0  # [s] between two logs from the same line
+_ACKNOWLEDGE_TIMEOUT = SECOND // 2  # [ns] for readers to have a last command
+_REPORT_QOS = QoSProfile(depth=1)
+_CLOCK_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+_ANSWER_TIMEOUT = SECOND // 10  # [ns] after which one asks again
+_LOG_PERIOD = 1.0  # [s] between two logs from the same line
 
 
 class ControlPublisher(LoopLog):
@@ -79,8 +79,8 @@ class ControlPublisher(LoopLog):
         self._state = messages.StateWriter(names)
         self._reference = messages.ReferenceWriter(controlled)
         reports = [
-            publisher(node, JointState, '~/controller_state', _REPORTS),
-            publisher(node, JointTrajectory, '~/reference', _REPORTS),
+            publisher(node, JointState, '~/controller_state', _REPORT_QOS),
+            publisher(node, JointTrajectory, '~/reference', _REPORT_QOS),
         ]
         self._publish_state, self._publish_reference = (each.publish for each in reports)
         self._publishers = [*self._commands, *reports]
@@ -117,7 +117,7 @@ class ControlPublisher(LoopLog):
         words = functools.partial(
             self._missing, passed, last_refusal, parts or tuple(self._states)
         )
-        self.say(('waiting', *parts), words, SELDOM)
+        self.say(('waiting', *parts), words, REPEAT_PERIOD)
 
     def _missing(self, passed: int, last_refusal: str, parts: Sequence[str]) -> str:
         """Return in words which states are missing, and for how long."""
@@ -133,7 +133,7 @@ class ControlPublisher(LoopLog):
 
     def flush(self) -> None:
         """Wait until readers have the last command, for half a second at most."""
-        end = now() + _ACKNOWLEDGED
+        end = now() + _ACKNOWLEDGE_TIMEOUT
         for each in self._commands:
             each.wait_for_all_acked(Duration(nanoseconds=max(0, end - now())))
 
@@ -159,8 +159,8 @@ class EstimationPublisher(LoopLog):
         self.model_error = np.zeros(0)  # as last reported
         self._publishers = [
             publisher(node, JointState, 'joint_states', quality),
-            publisher(node, Float64MultiArray, '~/covariance', _REPORTS),
-            publisher(node, WrenchStamped, '~/push', _REPORTS),
+            publisher(node, Float64MultiArray, '~/covariance', _REPORT_QOS),
+            publisher(node, WrenchStamped, '~/push', _REPORT_QOS),
         ]
         self._stop = node.create_client(SetBool, 'controller/emergency_stop')
         self._asked: Any = None  # the stop that was asked for last, and when
@@ -197,7 +197,7 @@ class EstimationPublisher(LoopLog):
         """
         if still:
             answer, asked = self._asked
-            if answer.done() or now() - asked < _ANSWER:
+            if answer.done() or now() - asked < _ANSWER_TIMEOUT:
                 return
             self._stop.remove_pending_request(answer)
         else:
@@ -264,7 +264,7 @@ class SimulationPublisher(LoopLog):
         states = PartPublishers(node, parts, quality, period, tick)
         self.state = states.state
         self._publishers = [*states.publishers]
-        clocks = [publisher(node, Clock, '/clock', _CLOCK)] if with_clock else []
+        clocks = [publisher(node, Clock, '/clock', _CLOCK_QOS)] if with_clock else []
         self._publishers += clocks
         self._publish_clock = [each.publish for each in clocks]
 
@@ -277,7 +277,7 @@ class SimulationPublisher(LoopLog):
     def slipped(self, late: int) -> None:
         """Log that all deadlines have moved by `late` [ns]."""
         words = f'woke up {late * 1e-6:.1f} ms late: the simulated time was held for as long'
-        self._logger.warning(words, throttle_duration_sec=_THROTTLE)
+        self._logger.warning(words, throttle_duration_sec=_LOG_PERIOD)
 
 
 def _square(n: int) -> MultiArrayLayout:

@@ -23,17 +23,17 @@ from softrobot_dynamics.loops.realtime import now, SECOND
 from softrobot_dynamics.nodes import record_topics
 from softrobot_dynamics.nodes.messaging.template import Slot
 from softrobot_dynamics.nodes.record_topics import Topic
-from softrobot_dynamics.recordings.mcap_content import FACTS
-from softrobot_dynamics.recordings.mcap_file import McapFile, MESSAGE, message_head
+from softrobot_dynamics.recordings.mcap_content import METADATA_NAME
+from softrobot_dynamics.recordings.mcap_file import McapFile, message_head, MESSAGE_HEADER
 from std_msgs.msg import String
 
 MessagePlaces: TypeAlias = dict[int, tuple[Integers, Integers]]
 """By number of a channel: log times [ns] and offsets."""
 
-PERIOD = 0.5  # [s] between two writings
-_ROWS = 4096  # of the ring: what may wait for a disk, 4 s at 1 kHz
-_SEQUENCE = struct.calcsize('<BQH')  # bytes of a message before its sequence number
-_TIMES = struct.calcsize('<BQHI')  # and before its two times
+WRITE_PERIOD = 0.5  # [s]
+_RING_ROWS = 4096  # what may wait for a disk, 4 s at 1 kHz
+_SEQUENCE_OFFSET = struct.calcsize('<BQH')  # [bytes] of a message before its sequence number
+_TIMES_OFFSET = struct.calcsize('<BQHI')  # [bytes] before its two times
 
 
 class Record:
@@ -62,7 +62,9 @@ class Record:
         self._to_wall = time.time_ns() - now()
         self._file = McapFile(path, f'softrobot_dynamics {__version__}')
         facts = {'version': __version__, **facts}
-        self._file.add_metadata(FACTS, {name: json.dumps(value) for name, value in facts.items()})
+        self._file.add_metadata(
+            METADATA_NAME, {name: json.dumps(value) for name, value in facts.items()}
+        )
         self._notes_channel = self._channel(parameters[0], String, {})
         self._lay_out(topics)
         self._added = self._taken = 0
@@ -88,18 +90,18 @@ class Record:
             slots, data = template.slots, bytes(template.data)
             columns = {name: slots[name] for name in topic.columns}
             channel = self._channel(topic.name, type(topic.message), columns)
-            start = len(row) + MESSAGE.size
-            fields[f'times {k}'] = '<i8', len(row) + _TIMES, (2,)
-            fields[f'sequence {k}'] = '<u4', len(row) + _SEQUENCE, ()
+            start = len(row) + MESSAGE_HEADER.size
+            fields[f'times {k}'] = '<i8', len(row) + _TIMES_OFFSET, (2,)
+            fields[f'sequence {k}'] = '<u4', len(row) + _SEQUENCE_OFFSET, ()
             for name, slot in columns.items():
                 fields[name] = slot.form, start + slot.offset, slot.shape
-            if record_topics.STAMP in slots:
-                stamp = slots[record_topics.STAMP]
+            if record_topics.STAMP_FIELD in slots:
+                stamp = slots[record_topics.STAMP_FIELD]
                 fields[f'stamp {k}'] = stamp.form, start + stamp.offset, stamp.shape
                 self._stamps.append(f'stamp {k}')
             self._channels.append((channel, len(row)))
             row += message_head(channel, len(data)) + data
-        self._rows = np.frombuffer(bytearray(row * _ROWS), dtype=_row_type(fields, len(row)))
+        self._rows = np.frombuffer(bytearray(row * _RING_ROWS), dtype=_row_type(fields, len(row)))
         names = [name for topic in topics for name in topic.columns]
         self._columns = [self._rows[name] for name in names]
         self._times, self._sequence = self._rows['times 0'], self._rows['sequence 0']
@@ -112,10 +114,10 @@ class Record:
 
         `values`: one number or vector for each column of the topics, in their order.
         """
-        if self.error is not None or self._added - self._taken >= _ROWS:
+        if self.error is not None or self._added - self._taken >= _RING_ROWS:
             self.lost += 1
             return
-        i = self._added % _ROWS
+        i = self._added % _RING_ROWS
         self._times[i] = moment, stamp
         self._sequence[i] = self._added + self.lost
         for column, value in zip(self._columns, values):
@@ -125,7 +127,7 @@ class Record:
     def wait_for_room(self, patience: float = 2.0) -> None:
         """Wait [s] until there is room for a tick: for loops that do not run in real time."""
         end = time.monotonic() + patience
-        while self.error is None and self._added - self._taken >= _ROWS:
+        while self.error is None and self._added - self._taken >= _RING_ROWS:
             if time.monotonic() > end:
                 return
             time.sleep(1e-3)
@@ -147,7 +149,7 @@ class Record:
     def _run(self) -> None:
         ended = False
         while not ended and self.error is None:
-            ended = self._closed.wait(PERIOD)
+            ended = self._closed.wait(WRITE_PERIOD)
             try:
                 self._write()
             except Exception as error:  # the loop goes on, and the end of a record is said
@@ -163,8 +165,8 @@ class Record:
         """Write all that was added since the last time."""
         added = self._added
         while self._taken < added or self._notes:
-            start = self._taken % _ROWS
-            rows = self._rows[start : start + min(added - self._taken, _ROWS - start)]
+            start = self._taken % _RING_ROWS
+            rows = self._rows[start : start + min(added - self._taken, _RING_ROWS - start)]
             data, places = self._messages(rows)
             self._file.add_chunk(data, places)
             self._taken += len(rows)
@@ -211,5 +213,5 @@ def _row_type(fields: Mapping[str, tuple[str, int, tuple[int, ...]]], size: int)
 
 def _noted(channel: int, moment: int, data: bytes) -> bytes:
     head = bytearray(message_head(channel, len(data)))
-    struct.pack_into('<QQ', head, _TIMES, moment, moment)
+    struct.pack_into('<QQ', head, _TIMES_OFFSET, moment, moment)
     return bytes(head) + data

@@ -14,7 +14,7 @@ from typing import Any, TYPE_CHECKING
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.loops import simulation_loop, watchdog
 from softrobot_dynamics.loops.contracts import TickRecord
-from softrobot_dynamics.recordings.reading import INSTALL
+from softrobot_dynamics.recordings.reading import INSTALL_MCAP
 
 if TYPE_CHECKING:
     from rclpy.impl.rcutils_logger import RcutilsLogger
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.nodes.record import Record
     from softrobot_dynamics.nodes.record_topics import Topic
 
-SUFFIX = '.mcap'
+RECORD_SUFFIX = '.mcap'
 
 
 def prepare(record: str) -> None:
@@ -35,7 +35,7 @@ def prepare(record: str) -> None:
     if not record:
         return
     if find_spec('mcap') is None:
-        raise ArgumentError('record', record, f'an environment with mcap: {INSTALL}')
+        raise ArgumentError('record', record, f'an environment with mcap: {INSTALL_MCAP}')
     folder = _folder(record)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -55,10 +55,10 @@ def new_path(record: str, node: str) -> Path:
     """
     folder = _folder(record)
     if folder == Path(record).expanduser():
-        first = folder / f'{node}_{datetime.now():%Y%m%d_%H%M%S}{SUFFIX}'
+        first = folder / f'{node}_{datetime.now():%Y%m%d_%H%M%S}{RECORD_SUFFIX}'
     else:
         name = Path(record).name
-        first = folder / (name if name.endswith(SUFFIX) else name + SUFFIX)
+        first = folder / (name if name.endswith(RECORD_SUFFIX) else name + RECORD_SUFFIX)
     path, number = first, 1
     while path.exists():
         number += 1

@@ -19,9 +19,9 @@ from softrobot_dynamics.nodes.messaging.template import MessageTemplate
 from std_msgs.msg import Float64, Int32, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-STAMP = 'stamp'  # name of the field of that in a topic's template
-_PRIMITIVES = {'double': 'float64', 'float': 'float32', 'boolean': 'bool', 'octet': 'byte'}
-_RULE = '=' * 80
+STAMP_FIELD = 'stamp'  # of a topic's template
+_ROS_PRIMITIVES = {'double': 'float64', 'float': 'float32', 'boolean': 'bool', 'octet': 'byte'}
+_SEPARATOR = '=' * 80
 
 
 class Topic(NamedTuple):
@@ -33,7 +33,7 @@ class Topic(NamedTuple):
 
     def template(self) -> MessageTemplate:
         """Return the template of the message: the columns are its fields, and its stamp."""
-        stamp = {STAMP: 'header.stamp'} if hasattr(self.message, 'header') else {}
+        stamp = {STAMP_FIELD: 'header.stamp'} if hasattr(self.message, 'header') else {}
         return MessageTemplate.of(self.message, {**self.columns, **stamp})
 
 
@@ -84,11 +84,11 @@ def definition(message_type: type) -> str:
         lines = []
         for field, words in kind.get_fields_and_field_types().items():
             base, brackets = _base(words)
-            lines.append(f'{_PRIMITIVES.get(base, base)}{brackets} {field}\n')
+            lines.append(f'{_ROS_PRIMITIVES.get(base, base)}{brackets} {field}\n')
             if '/' in base:
                 package, _, inner = base.partition('/')
                 waiting.append(getattr(import_module(f'{package}.msg'), inner))
-        parts.append((f'{_RULE}\nMSG: {name}\n' if parts else '') + ''.join(lines))
+        parts.append((f'{_SEPARATOR}\nMSG: {name}\n' if parts else '') + ''.join(lines))
     return ''.join(parts)
 
 

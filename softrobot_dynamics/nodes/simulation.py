@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.nodes.diagnostics import Report
     from softrobot_dynamics.nodes.process import Stop
 
-_EACH = QoSProfile(depth=10)  # reliable: pushes at several places add up
+_WRENCH_QOS = QoSProfile(depth=10)  # reliable: pushes at several places add up
 
 
 Answer: TypeAlias = Trigger.Response | SetBool.Response
@@ -100,7 +100,7 @@ class SimulationNode(Node):
         self.options.declare(declared_parameters.sensor_rows(plant.heard))
         self.options.declare(state_rows(values))
         self.options.declare(command_rows(values))
-        self.options.require_known(wire_names.MAP)
+        self.options.require_known(wire_names.NAMES_GROUP)
         values = self.options.values
         quality = quality_of(values)
         require_one_clock(values)
@@ -149,7 +149,9 @@ class SimulationNode(Node):
         process.watch(self._loop, self._stop)
         self._loop.start()
         self._listeners = [
-            ThreadedSubscription(self, kind, topic, _EACH, handle, partial(self._refuse, topic))
+            ThreadedSubscription(
+                self, kind, topic, _WRENCH_QOS, handle, partial(self._refuse, topic)
+            )
             for kind, topic, handle in (
                 (WrenchStamped, '~/wrench', self._on_wrench),
                 (JointState, '~/set_state', self._on_set_state),

@@ -13,7 +13,7 @@ from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.realtime import SLOW, take_priority
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 
-TRACEBACK = 2000  # characters of one in the log
+MAX_TRACEBACK_LENGTH = 2000  # characters in the log
 
 
 class ThreadedSubscription:
@@ -51,7 +51,7 @@ class ThreadedSubscription:
             except SoftRobotError as error:
                 self._refuse(error)
             except Exception:  # one message that fails is no reason to be deaf to the next
-                words = shortened(traceback.format_exc(), TRACEBACK)
+                words = shortened(traceback.format_exc(), MAX_TRACEBACK_LENGTH)
                 self._logger.error(f'{self._inbox.topic}: {words}', throttle_duration_sec=1.0)
             self._inbox.rest()
 

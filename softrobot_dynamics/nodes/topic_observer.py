@@ -19,7 +19,7 @@ from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.loops.message_fields import StateReader
 from softrobot_dynamics.nodes.messaging.command_messages import subscribe_to_commands
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
-from softrobot_dynamics.nodes.messaging.qos import NEWEST
+from softrobot_dynamics.nodes.messaging.qos import NEWEST_QOS
 from softrobot_dynamics.nodes.messaging.state_messages import position_reader, subscribe_to_states
 from softrobot_dynamics.viewing.scenery import Scenery
 from std_msgs.msg import Float64
@@ -27,8 +27,9 @@ from std_msgs.msg import Float64
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-OBJECTS, TIME = 'simulation/objects', 'simulation/time'  # of that node in the same namespace
-_PLAIN = {'command_type': 'joint_state'}
+# of that node in the same namespace
+OBJECTS_TOPIC, TIME_TOPIC = 'simulation/objects', 'simulation/time'
+_DEFAULT_VALUES = {'command_type': 'joint_state'}
 
 
 class TopicSnapshot(NamedTuple):
@@ -54,7 +55,7 @@ class TopicWatch:
         self,
         node: Node,
         model: CompiledModel,
-        values: Mapping[str, Any] = _PLAIN,
+        values: Mapping[str, Any] = _DEFAULT_VALUES,
         objects: Sequence[str] = (),
         moving: bool = False,
     ) -> None:
@@ -64,8 +65,10 @@ class TopicWatch:
         self._state_reader = position_reader(parts, model.q0[:own])
         self._placed = model.q0[own:].copy()  # of the objects, as last heard
         self._object_reader = StateReader(objects, 'differentiated') if objects else None
-        self._objects = Inbox(node, JointState, OBJECTS, NEWEST, len(objects)) if objects else None
-        self._clock = Inbox(node, Float64, TIME, NEWEST) if moving else None
+        self._objects = (
+            Inbox(node, JointState, OBJECTS_TOPIC, NEWEST_QOS, len(objects)) if objects else None
+        )
+        self._clock = Inbox(node, Float64, TIME_TOPIC, NEWEST_QOS) if moving else None
         self._time = 0.0  # as last heard
         self._commands, self._reader = subscribe_to_commands(node, command_parts(model, values))
         self._commanded = np.full(model.m, np.nan)  # nan: not yet
@@ -105,7 +108,7 @@ class TopicObserver:
         self,
         model: CompiledModel,
         namespace: str = '',
-        values: Mapping[str, Any] = _PLAIN,
+        values: Mapping[str, Any] = _DEFAULT_VALUES,
         objects: Sequence[str] = (),
         moving: bool = False,
     ) -> None:

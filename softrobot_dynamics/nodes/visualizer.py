@@ -24,14 +24,15 @@ from softrobot_dynamics.annotations import Array
 from softrobot_dynamics.configuration.command_parts import command_rows
 from softrobot_dynamics.configuration.node_parameters import OF_VISUALIZER
 from softrobot_dynamics.configuration.state_topics import state_rows
-from softrobot_dynamics.configuration.wire_names import MAP, wire_name_rows
+from softrobot_dynamics.configuration.wire_names import NAMES_GROUP, wire_name_rows
 from softrobot_dynamics.description.add_surroundings import surround
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.nodes import process
+from softrobot_dynamics.nodes.contact_publisher import CONTACT_COLUMNS
 from softrobot_dynamics.nodes.markers import Scene
-from softrobot_dynamics.nodes.messaging.qos import NEWEST
+from softrobot_dynamics.nodes.messaging.qos import NEWEST_QOS
 from softrobot_dynamics.nodes.parameters import NodeParameters
 from softrobot_dynamics.nodes.process import Stop
 from softrobot_dynamics.nodes.topic_observer import TopicWatch
@@ -46,9 +47,8 @@ try:
 except ImportError:  # no wheel has them: then there are `~/frames` alone
     TFMessage = None
 
-_NICE = 10  # the loop comes first
-POINTS = 'simulation/contact_points'  # of the simulation node in the same namespace
-_COLUMNS = 6  # of a contact: point and force
+_NICENESS = 10  # the loop comes first
+CONTACT_POINTS_TOPIC = 'simulation/contact_points'  # of the simulation node in the same namespace
 
 
 class VisualizerNode(Node):
@@ -80,7 +80,7 @@ class VisualizerNode(Node):
 
     def begin(self) -> bool:
         """Load, compile and start."""
-        os.nice(_NICE)
+        os.nice(_NICENESS)
         values = self.options.values
         with process.interrupting(self._stop):
             robot = around = load_robot(values['robot'])
@@ -101,12 +101,14 @@ class VisualizerNode(Node):
         )
         rows = [*wire_name_rows(robot), *state_rows(values), *command_rows(values)]
         values = self.options.declare(rows)
-        self.options.require_known(MAP)
+        self.options.require_known(NAMES_GROUP)
         objects, moving = around.coordinate_names[robot.n :], bool(self._scene.shape.moving)
         self._watch = TopicWatch(self, model, values, objects, moving)
         if model.contact_plan is not None:
             self._forces = self.create_publisher(MarkerArray, '~/contacts', 1)
-            self.create_subscription(Float64MultiArray, POINTS, self._show_contacts, NEWEST)
+            self.create_subscription(
+                Float64MultiArray, CONTACT_POINTS_TOPIC, self._show_contacts, NEWEST_QOS
+            )
         self.create_timer(1.0 / values['rate'], self._update)
         self.options.warn_of_unknown()
         return True
@@ -127,11 +129,14 @@ class VisualizerNode(Node):
     def _show_contacts(self, message: Float64MultiArray) -> None:
         """Show the forces of contact that the simulation says."""
         numbers = np.array(message.data)
-        if numbers.size % _COLUMNS or not np.isfinite(numbers).all():
-            words = f'{POINTS}: {numbers.size} numbers, expected finite ones in rows of {_COLUMNS}'
+        if numbers.size % CONTACT_COLUMNS or not np.isfinite(numbers).all():
+            words = (
+                f'{CONTACT_POINTS_TOPIC}: {numbers.size} numbers,'
+                f' expected finite ones in rows of {CONTACT_COLUMNS}'
+            )
             self.get_logger().warning(words, throttle_duration_sec=5.0)
             return
-        rows = numbers.reshape(-1, _COLUMNS)
+        rows = numbers.reshape(-1, CONTACT_COLUMNS)
         stamp = self.get_clock().now().to_msg()
         self._forces.publish(self._scene.forces(rows[:, :3], rows[:, 3:], stamp))
 

@@ -17,7 +17,7 @@ from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.schema.bounds import is_number
 from softrobot_dynamics.simulation.bus import make_bus
 
-_LONGEST = 1e6  # [s] of a run: a billion ticks at 1 kHz
+_MAX_TIME = 1e6  # [s] of a run: a billion ticks at 1 kHz
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,8 +152,8 @@ class Feedback:
 
 def require_time(name: str, value: object) -> None:
     """Raise ArgumentError unless a value is a time >= 0 [s] that a run may take."""
-    if not (is_number(value) and 0.0 <= float(value) <= _LONGEST):
-        raise ArgumentError(name, value, f'a time >= 0 [s] and at most {_LONGEST:g}')
+    if not (is_number(value) and 0.0 <= float(value) <= _MAX_TIME):
+        raise ArgumentError(name, value, f'a time >= 0 [s] and at most {_MAX_TIME:g}')
 
 
 def require_mapping(name: str, value: object) -> None:

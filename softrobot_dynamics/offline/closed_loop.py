@@ -20,14 +20,14 @@ from softrobot_dynamics.controllers.contract import Command, Controller, CONTROL
 from softrobot_dynamics.controllers.phases import Program
 from softrobot_dynamics.controllers.safe_command import SafeCommand
 from softrobot_dynamics.controllers.settings import Settings
-from softrobot_dynamics.dynamics.arguments import ROUNDING
+from softrobot_dynamics.dynamics.arguments import TIME_TOLERANCE
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.estimation.sensor_simulation import EstimatedSensing, SimulatedSensors
 from softrobot_dynamics.loops.driver import Driver
 from softrobot_dynamics.loops.orders import Orders
 from softrobot_dynamics.offline.arguments import Feedback, Law, Plant, require_time, Start
-from softrobot_dynamics.offline.delayed_plant import DelayedPlant, SAFE
+from softrobot_dynamics.offline.delayed_plant import DelayedPlant, SAFE_COMMAND
 from softrobot_dynamics.offline.former_arguments import grouped
 from softrobot_dynamics.offline.progress import Progress, ProgressReporter
 from softrobot_dynamics.references.piecewise import Reference
@@ -40,7 +40,7 @@ from softrobot_dynamics.simulation.sensing import make_sensors, Measured, Sensin
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-PERIOD = 1e-3  # [s] of a law that is given by name
+DEFAULT_PERIOD = 1e-3  # [s] of a law that is given by name
 
 
 class ClosedLoop(NamedTuple):
@@ -152,7 +152,7 @@ def _run(
     for k in range(ticks + 1):
         t, simulator, command = k * law.period, robot.simulator, None
         if heard := sensing.sense(t, simulator.q, simulator.qd):
-            while changes and heard.stamp >= changes[0][0] - ROUNDING * law.period:
+            while changes and heard.stamp >= changes[0][0] - TIME_TOLERANCE * law.period:
                 orders = orders._replace(settings=changes.pop(0)[1])
             _, command = driver.answer(orders, *heard, law.period)
             found.q_heard[k], found.qd_heard[k] = heard.q, heard.qd
@@ -171,7 +171,7 @@ def _law(model: CompiledModel, choice: Law) -> Controller:
             raise ArgumentError('controller', type(choice.kind), 'a law for this very model')
         return choice.kind
     law: type[Controller] = CONTROLLERS.get(choice.kind)
-    period = PERIOD if choice.period is None else float(choice.period)
+    period = DEFAULT_PERIOD if choice.period is None else float(choice.period)
     settings = law.make_settings(model, choice.controlled, **choice.parameters)
     return law(model, period=period, controlled=choice.controlled, settings=settings)
 
@@ -201,7 +201,7 @@ def _driver(
 ) -> Driver:
     """Return the driver, with the command in force at the start."""
     safe = SafeCommand.of_model(law.model)
-    safe.choose(*SAFE)
+    safe.choose(*SAFE_COMMAND)
     orders = Orders(law.settings, reference, float(start.ramp))
     driver = Driver(law.model, law, safe, orders)
     u = robot.u.copy()

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.controllers.safe_command import SafeCommand
-from softrobot_dynamics.dynamics.arguments import checked, ROUNDING
+from softrobot_dynamics.dynamics.arguments import checked, TIME_TOLERANCE
 from softrobot_dynamics.dynamics.wrenches import Wrenches
 from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 from softrobot_dynamics.simulation.bus import Bus, HeldOverBus, Stretch
@@ -20,7 +20,7 @@ from softrobot_dynamics.simulation.bus import Bus, HeldOverBus, Stretch
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-SAFE = 'auto', 1.0, 2.0  # mode, pretension [N] and ramp [s] of the safe command, as in the nodes
+SAFE_COMMAND = 'auto', 1.0, 2.0  # mode, pretension [N] and ramp [s], as in the nodes
 
 
 class DelayedPlant:
@@ -40,9 +40,9 @@ class DelayedPlant:
     ) -> None:
         self.model = model
         self._period, self._wrenches = period, wrenches
-        whole = math.floor(delay / period + ROUNDING)
+        whole = math.floor(delay / period + TIME_TOLERANCE)
         offset = delay - whole * period
-        self._offset = offset if offset > ROUNDING * period else 0.0
+        self._offset = offset if offset > TIME_TOLERANCE * period else 0.0
         self._sent: deque[Vector] = deque(maxlen=whole + 2)
         self._held = HeldOverBus(bus, np.zeros(model.m))
 
@@ -54,7 +54,7 @@ class DelayedPlant:
         """
         self.simulator, model = simulator, self.model
         safe = SafeCommand.of_model(model)
-        safe.choose(*SAFE)
+        safe.choose(*SAFE_COMMAND)
         safe.begin(simulator.q, None)
         self.u = safe.at(0.0) if u0 is None else checked('u', u0, (model.m,)).copy()
         self.u[model.servos.actuators] = model.servos.resting(simulator.q)

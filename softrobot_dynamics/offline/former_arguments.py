@@ -15,7 +15,7 @@ from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.offline.arguments import Feedback, Law, Plant, Start
 
 _Group: TypeAlias = Feedback | Law | Plant | Start
-_GROUPS: dict[str, tuple[type[_Group], dict[str, str]]] = {
+_ARGUMENT_GROUPS: dict[str, tuple[type[_Group], dict[str, str]]] = {
     'controller': (Law, {x: x for x in ('controlled', 'parameters', 'period', 'changes')}),
     'start': (Start, {'q0': 'q', 'qd0': 'qd', 'u0': 'u', 'ramp': 'ramp'}),
     'plant': (Plant, {x: x for x in ('delay', 'bus', 'wrenches', 'substep', 'tolerance')}),
@@ -31,11 +31,11 @@ def grouped(arguments: dict[str, Any], former: Mapping[str, Any]) -> dict[str, A
     Warns of those, once a call. TypeError for unknown ones; ArgumentError for a group that is
     given beside former arguments that belong to it.
     """
-    known = {x for _, names in _GROUPS.values() for x in names}
+    known = {x for _, names in _ARGUMENT_GROUPS.values() for x in names}
     if unknown := [name for name in former if name not in known]:
         raise TypeError(f'closed_loop() got an unexpected keyword argument {unknown[0]!r}')
     found, ways = dict(arguments), []
-    for argument, (group, names) in _GROUPS.items():
+    for argument, (group, names) in _ARGUMENT_GROUPS.items():
         chosen = {name: former[name] for name in names if name in former}
         if not chosen:
             continue

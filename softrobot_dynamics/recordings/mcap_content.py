@@ -17,12 +17,12 @@ from mcap.records import Channel, Chunk, Metadata
 from mcap.stream_reader import CRCValidationError, get_chunk_data_stream
 from zstandard import ZstdError
 
-FACTS = 'softrobot_dynamics'  # the metadata of a file that is ours
+METADATA_NAME = 'softrobot_dynamics'  # the metadata of a file that is ours
 #: What is raised where a file is damaged.
-DAMAGED = ZstdError, CRCValidationError, McapError, struct.error, OverflowError, MemoryError
+DAMAGE_ERRORS = ZstdError, CRCValidationError, McapError, struct.error, OverflowError, MemoryError
 MAGIC = b'\x89MCAP0\r\n'
-_HEAD = struct.Struct('<BQ')  # of a record: opcode, length
-_MESSAGE = struct.Struct('<HIQQ')  # channel, sequence, log and publish time
+_RECORD_HEADER = struct.Struct('<BQ')  # opcode, length
+_MESSAGE_HEADER = struct.Struct('<HIQQ')  # channel, sequence, log and publish time
 
 
 def read(path: str | PathLike[str]) -> 'Content':
@@ -36,7 +36,7 @@ def read(path: str | PathLike[str]) -> 'Content':
     if data[: len(MAGIC)] != MAGIC:
         raise ValueError('it is not an MCAP file')
     content = Content()
-    with contextlib.suppress(*DAMAGED):
+    with contextlib.suppress(*DAMAGE_ERRORS):
         for record in _records(data, len(MAGIC)):
             content.take(*record)
     return content
@@ -62,16 +62,16 @@ class Content:
     def take(self, opcode: int, body: memoryview) -> None:
         """Process a record; a chunk with all records in it."""
         if opcode == Opcode.MESSAGE:
-            channel, sequence, *times = _MESSAGE.unpack_from(body)
+            channel, sequence, *times = _MESSAGE_HEADER.unpack_from(body)
             if channel in self.messages:
-                self.messages[channel].append((*times, sequence, body[_MESSAGE.size :]))
+                self.messages[channel].append((*times, sequence, body[_MESSAGE_HEADER.size :]))
         elif opcode == Opcode.CHUNK:
             stream, size = get_chunk_data_stream(_parsed(Chunk, body), validate_crc=True)
             for inner in _records(memoryview(stream.read(size)), 0):
                 self.take(*inner)
         elif opcode == Opcode.CHANNEL:
             self._add_channel(_parsed(Channel, body))
-        elif opcode == Opcode.METADATA and (data := _parsed(Metadata, body)).name == FACTS:
+        elif opcode == Opcode.METADATA and (data := _parsed(Metadata, body)).name == METADATA_NAME:
             self.facts = {name: json.loads(text) for name, text in data.metadata.items()}
         elif opcode == Opcode.DATA_END:
             self.complete = True
@@ -94,9 +94,9 @@ def _parsed(kind: Any, body: memoryview) -> Any:
 
 def _records(data: memoryview, start: int) -> Iterator[tuple[int, memoryview]]:
     """Yield (opcode, body) of all records in the bytes that are there as a whole."""
-    while start + _HEAD.size <= len(data):
-        opcode, length = _HEAD.unpack_from(data, start)
-        start += _HEAD.size + length
+    while start + _RECORD_HEADER.size <= len(data):
+        opcode, length = _RECORD_HEADER.unpack_from(data, start)
+        start += _RECORD_HEADER.size + length
         if start > len(data):
             return
         yield opcode, data[start - length : start]

@@ -31,17 +31,18 @@ from mcap.records import (
 )
 import numpy as np
 from softrobot_dynamics.annotations import Integers
+from softrobot_dynamics.recordings.mcap_content import MAGIC
 import zstandard
 
-MESSAGE = struct.Struct('<BQHIQQ')  # opcode, length, channel, sequence, log and publish time
-_INDEX = np.dtype([('time', '<i8'), ('offset', '<i8')])
-_MAGIC = b'\x89MCAP0\r\n'
+# opcode, length, channel, sequence, log and publish time
+MESSAGE_HEADER = struct.Struct('<BQHIQQ')
+_INDEX_ENTRY = np.dtype([('time', '<i8'), ('offset', '<i8')])
 
 
 def message_head(channel: int, size: int) -> bytes:
     """Return the header of a message of `size` bytes, its times zero."""
-    rest = MESSAGE.size - 9  # the length counts what comes after itself
-    return MESSAGE.pack(Opcode.MESSAGE, rest + size, channel, 0, 0, 0)
+    rest = MESSAGE_HEADER.size - 9  # the length counts what comes after itself
+    return MESSAGE_HEADER.pack(Opcode.MESSAGE, rest + size, channel, 0, 0, 0)
 
 
 class McapFile:
@@ -58,7 +59,7 @@ class McapFile:
         self._chunk_count = 0
         self._span: tuple[int, int] | None = None
         self._compress = zstandard.ZstdCompressor(level=1).compress
-        self._write(_MAGIC + _bytes(Header(profile='ros2', library=library)))
+        self._write(MAGIC + _bytes(Header(profile='ros2', library=library)))
 
     def add_channel(
         self, topic: str, schema_name: str, schema_text: str, metadata: dict[str, str]
@@ -141,7 +142,7 @@ class McapFile:
             summary += bytes(self._chunks) + _bytes(self._statistics())
             start = self._end + len(data)
             footer = Footer(summary_start=start, summary_offset_start=0, summary_crc=0)
-            self._write(data + summary + _bytes(footer) + _MAGIC)
+            self._write(data + summary + _bytes(footer) + MAGIC)
         finally:
             self._file.close()
 
@@ -180,7 +181,7 @@ def _bytes(record: McapRecord) -> bytes:
 
 
 def _message_index(channel: int, times: Integers, starts: Integers) -> bytes:
-    entries = np.empty(len(times), dtype=_INDEX)
+    entries = np.empty(len(times), dtype=_INDEX_ENTRY)
     entries['time'], entries['offset'] = times, starts
     size = entries.nbytes
     return struct.pack('<BQHI', Opcode.MESSAGE_INDEX, 6 + size, channel, size) + entries.tobytes()

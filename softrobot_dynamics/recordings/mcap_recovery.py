@@ -8,22 +8,22 @@ from mcap.opcode import Opcode
 from mcap.records import Channel, Message, Schema
 from mcap.stream_reader import StreamReader
 from mcap.writer import CompressionType, Writer
-from softrobot_dynamics.recordings.mcap_content import DAMAGED, MAGIC
+from softrobot_dynamics.recordings.mcap_content import DAMAGE_ERRORS, MAGIC
 
-_HEAD = len(MAGIC)
-_FOOT = 1 + 8 + 20  # [bytes] of the record before the magic at the end
+_HEAD_SIZE = len(MAGIC)
+_FOOTER_SIZE = 1 + 8 + 20  # [bytes] of the record before the magic at the end
 
 
 def is_cut(path: str | PathLike[str]) -> bool:
     """Tell whether a file begins as an MCAP file does, but does not end as one."""
     with open(path, 'rb') as file:
-        begins = file.read(_HEAD) == MAGIC
+        begins = file.read(_HEAD_SIZE) == MAGIC
         size = file.seek(0, 2)
-        if not begins or size < 2 * _HEAD + _FOOT:
+        if not begins or size < 2 * _HEAD_SIZE + _FOOTER_SIZE:
             return begins
-        file.seek(size - _HEAD - _FOOT)
+        file.seek(size - _HEAD_SIZE - _FOOTER_SIZE)
         end = file.read()
-    return end[0] != Opcode.FOOTER or end[-_HEAD:] != MAGIC
+    return end[0] != Opcode.FOOTER or end[-_HEAD_SIZE:] != MAGIC
 
 
 def recover(path: str | PathLike[str], target: str | PathLike[str]) -> int | None:
@@ -38,7 +38,7 @@ def recover(path: str | PathLike[str], target: str | PathLike[str]) -> int | Non
     with open(path, 'rb') as file, open(target, 'wb') as copy:
         writer = Writer(copy, compression=CompressionType.NONE)
         writer.start(profile='ros2')
-        with contextlib.suppress(*DAMAGED, EOFError, ValueError):
+        with contextlib.suppress(*DAMAGE_ERRORS, EOFError, ValueError):
             for record in StreamReader(file, skip_magic=False, validate_crcs=True).records:
                 if isinstance(record, Schema) and record.id not in schemas:
                     schemas[record.id] = writer.register_schema(

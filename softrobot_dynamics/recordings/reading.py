@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 
-INSTALL = "records need mcap: pip install 'softrobot_dynamics[record]', or pip install mcap"
-_LENGTH = struct.Struct('<I')
-_DAMAGED = OSError, ValueError, TypeError, LookupError, AttributeError, struct.error
+INSTALL_MCAP = "records need mcap: pip install 'softrobot_dynamics[record]', or pip install mcap"
+_LENGTH_STRUCT = struct.Struct('<I')
+_DAMAGE_ERRORS = OSError, ValueError, TypeError, LookupError, AttributeError, struct.error
 """Exceptions that damaged files raise."""
 
 
@@ -66,16 +66,18 @@ def read_recording(path: str | PathLike[str]) -> Recording:
     try:
         from softrobot_dynamics.recordings.mcap_content import read
     except ImportError as error:
-        raise ArgumentError('path', str(path), f'an environment with mcap: {INSTALL}') from error
+        raise ArgumentError(
+            'path', str(path), f'an environment with mcap: {INSTALL_MCAP}'
+        ) from error
     try:
         return _recording(read(Path(path).expanduser()))
-    except _DAMAGED as error:
+    except _DAMAGE_ERRORS as error:
         words = f'an MCAP file that a node has recorded ({error})'
         raise ArgumentError('path', str(path), words) from error
 
 
 def _recording(content: Any) -> Recording:
-    """Return the Recording in a Content; raise one of _DAMAGED if it is none of ours."""
+    """Return the Recording in a Content; raise one of _DAMAGE_ERRORS if it is none of ours."""
     if content.facts is None:
         raise ValueError('it has no metadata of this package')
     columns: dict[str, NDArray[Any]] = {}
@@ -105,5 +107,6 @@ def _columns(messages: Sequence[Any], layout: dict[str, Any]) -> dict[str, NDArr
 
 def _text(data: bytes) -> str:
     """Return the text of a std_msgs/String."""
-    (length,) = _LENGTH.unpack_from(data, 4)  # after the four bytes that say how it is encoded
+    # after the four bytes that say how it is encoded
+    (length,) = _LENGTH_STRUCT.unpack_from(data, 4)
     return bytes(data[8 : 8 + length - 1]).decode()

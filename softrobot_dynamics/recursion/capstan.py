@@ -4,11 +4,11 @@ Friction of tendons along their routes, by Euler and Eytelwein's law of the caps
 
 Along a route (:mod:`softrobot_dynamics.recursion.routes`) the tension of a tendon that slides
 towards the base falls as dT/dphi = -mu T with the angle phi by which the route has turned: at a
-corner from T to T exp(-mu phi s(v)), along a curve as the integral has it. The tendon slides at
-v = -d/dt of all lengths beyond, and s = v / sqrt(v^2 + v0^2) stands for the sign of v: smooth at
-rest. v0 is the CREEP part of the route's length at rest, at the robot's own rate. (A tendon that
-pushes rubs as much: it then goes up instead.) The generalized force is that of the tension lost
-at each place on the lengths beyond, int (-dT/ds) d(beyond)/dq ds. It takes the power sum of
+corner from T to T exp(-mu phi s(v)), along a curve as the integral has it. The tendon slides at v
+= -d/dt of all lengths beyond, and s = v / sqrt(v^2 + v0^2) stands for the sign of v: smooth at
+rest. v0 is the CREEP_RATIO part of the route's length at rest, at the robot's own rate. (A tendon
+that pushes rubs as much: it then goes up instead.) The generalized force is that of the tension
+lost at each place on the lengths beyond, int (-dT/ds) d(beyond)/dq ds. It takes the power sum of
 drop v >= 0 from the robot at every state, whatever the route, and is that of the damping matrix
 sum (drop / v) G^T G.
 
@@ -27,7 +27,7 @@ from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.recursion.routes import follow_routes, NODES, Routes, RULE, STATION, TENDON
 
-CREEP = 2e-5  # of the length times the robot's rate: slower, friction is viscous
+CREEP_RATIO = 2e-5  # of the length times the robot's rate; slower sliding has viscous friction
 
 
 class Capstan(NamedTuple):

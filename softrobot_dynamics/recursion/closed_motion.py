@@ -28,10 +28,10 @@ from softrobot_dynamics.kernels.linalg import all_finite, solve_general
 from softrobot_dynamics.kernels.subspaces import split_space
 from softrobot_dynamics.recursion.closures import close_rows, ClosureRows
 
-CLOSED = 1e-12
+CLOSURE_TOLERANCE = 1e-12
 """Residual of a closed loop [rad, lengths of the robot]; rounding is below by two orders."""
-_NEAR = 1e-8  # from which one more step of Newton's method is the last
-_MOST = 12  # such steps; more: z is far beyond the chart
+_LAST_STEP_GAP = 1e-8  # from which one more step of Newton's method is the last
+_MAX_NEWTON_STEPS = 12  # with more, z is far beyond the chart
 
 
 class ClosedMotion(NamedTuple):
@@ -130,7 +130,7 @@ def close_posture(closed, z):
     n, k, u, S = len(closed.q), len(closed.y), closed.units, closed.closures
     f = closed.T.shape[1]  # not the length of z, which callers by address do not tell
     B, last = closed.answer, False
-    for _ in range(_MOST):
+    for _ in range(_MAX_NEWTON_STEPS):
         for i in range(n):
             x = 0.0
             for j in range(k):
@@ -148,9 +148,9 @@ def close_posture(closed, z):
             return 1
         if _solve(closed, f) != 0:
             return 1
-        if far <= CLOSED or last:
-            return 0 if far <= 1e3 * CLOSED else 1
-        last = far <= _NEAR
+        if far <= CLOSURE_TOLERANCE or last:
+            return 0 if far <= 1e3 * CLOSURE_TOLERANCE else 1
+        last = far <= _LAST_STEP_GAP
         for r in range(k):
             closed.y[r] += B[r, f]
     return 1

@@ -21,7 +21,7 @@ from softrobot_dynamics.recursion.passes import AT_JOINT, AT_TIP, JOINT_POSE, ST
 
 TWIST, ACCELERATION, FRAME = 12, 18, 24
 """Places in a frame behind rotation and origin: angular and linear velocity, and acceleration."""
-WEIGHTS = 4 / 5, -1 / 5, 4 / 105, -1 / 280
+DIFFERENCE_WEIGHTS = 4 / 5, -1 / 5, 4 / 105, -1 / 280
 """Of the values on both sides, in a first derivative of eighth order."""
 
 
@@ -132,7 +132,7 @@ def _vary(at, q, qd):
     if pace > 0.0:
         h = FRAME_STEP / pace
         for k in range(1, 5):
-            weight = WEIGHTS[k - 1] / h
+            weight = DIFFERENCE_WEIGHTS[k - 1] / h
             _own_twist(at, q, qd, k * h)
             for c in range(6):
                 x[6 + c] += weight * x[c]

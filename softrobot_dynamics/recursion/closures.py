@@ -31,8 +31,9 @@ from softrobot_dynamics.kernels.spatial import rotate_back
 from softrobot_dynamics.recursion.closure_frames import ACCELERATION, TWIST
 
 CLOSURE, DIRECTION = range(2)  # of ``rows``
-ALL, SWING, SINGLE, FREE = range(4)  # how many rotations are closed: 3, 2, 1, 0
-_ROUNDING = 1e-9  # sine of an angle, from which it is that angle
+# how many rotations are closed: 3, 2, 1, 0
+ALL_ROTATIONS, SWING_ROTATIONS, SINGLE_ROTATION, FREE_ROTATIONS = range(4)
+_MIN_SINE = 1e-9  # of an angle; below, it is that angle
 
 
 class ClosureRows(NamedTuple):
@@ -63,7 +64,7 @@ def close_rows(closures, q, qd):
     for r in range(len(closures.rows)):
         c, k = closures.rows[r, CLOSURE], closures.rows[r, DIRECTION]
         m, X = closures.motion[c], closures.relative[c]
-        if k < 3 and closures.turns[c, 0] == SINGLE:
+        if k < 3 and closures.turns[c, 0] == SINGLE_ROTATION:
             a, b = m[ACROSS:], m[RATE:]
             closures.residual[r] = m[ANGLES + k]
             total = 0.0
@@ -139,18 +140,18 @@ def _angles(m, kind, k):
     R = m[TURN:]
     m[ANGLES] = m[ANGLES + 1] = m[ANGLES + 2] = 0.0
     i, j = (k + 1) % 3, (k + 2) % 3
-    if kind == ALL:
+    if kind == ALL_ROTATIONS:
         _rotation_vector(R, m)
-    elif kind == SWING:
+    elif kind == SWING_ROTATIONS:
         # k x R k has the entries -R[j, k] along i and R[i, k] along j
         x, y = -R[3 * j + k], R[3 * i + k]
         sine = math.sqrt(x * x + y * y)
-        if R[3 * k + k] < 0.0 and sine < _ROUNDING:  # half a turn, about any axis across
+        if R[3 * k + k] < 0.0 and sine < _MIN_SINE:  # half a turn, about any axis across
             m[ANGLES + i] = math.pi
         else:
             stretch = _stretch(sine, R[3 * k + k])
             m[ANGLES + i], m[ANGLES + j] = stretch * x, stretch * y
-    elif kind == SINGLE:
+    elif kind == SINGLE_ROTATION:
         m[ANGLES + k] = -R[3 * i + j]
         w = m[SPEED:]
         g0, g1, g2 = R[j], R[3 + j], R[6 + j]
@@ -199,7 +200,7 @@ def _rotation_vector(R, out):
 @inlined
 def _stretch(sine, cosine):
     """Return angle / sine."""
-    return math.atan2(sine, cosine) / sine if sine > _ROUNDING else 1.0
+    return math.atan2(sine, cosine) / sine if sine > _MIN_SINE else 1.0
 
 
 def allocate_rows(

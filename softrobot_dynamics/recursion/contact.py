@@ -42,7 +42,7 @@ from softrobot_dynamics.recursion.contact_pairs import (
     KIND,
     measure,
     POINT_TUBE,
-    REBOUND,
+    RESTITUTION,
     STIFFNESS,
 )
 from softrobot_dynamics.recursion.frames import point_jacobian
@@ -352,13 +352,13 @@ def _push(contact, i):
     friction = contact.friction[i]
     friction[:] = 0.0
     if depth <= 0.0:
-        contact.damping[i] = number[DAMPING] if number[REBOUND] < 0.0 else 0.0
+        contact.damping[i] = number[DAMPING] if number[RESTITUTION] < 0.0 else 0.0
         return
     if contact.onset[i] == 0.0:
         contact.onset[i] = max(-contact.speed[i], contact.slow)
     contact.damping[i] = number[DAMPING]
-    if number[REBOUND] >= 0.0:
-        contact.damping[i] = number[REBOUND] / contact.onset[i]
+    if number[RESTITUTION] >= 0.0:
+        contact.damping[i] = number[RESTITUTION] / contact.onset[i]
     f = number[STIFFNESS] * depth * max(0.0, 1.0 - contact.damping[i] * contact.speed[i])
     contact.force[i] = f
     held = number[FRICTION] * f / math.sqrt(dot(t, t) + contact.slip * contact.slip)

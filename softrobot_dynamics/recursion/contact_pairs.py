@@ -11,8 +11,8 @@ import math
 
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.recursion.narrow_phase import (
-    FAR,
     into,
+    NO_CONTACT,
     point_plane,
     point_tube,
     segment_box,
@@ -42,7 +42,16 @@ Where in a row of ``pairs``. Without a phase the first element is a segment with
 one > 0, a place on the circle about the place of a segment, see :func:`rim_point`. The centre is
 the node in the middle of the solid that a corner or a rim is of, or that of the place itself.
 """
-RADIUS_A, RADIUS_B, HALF, STIFFNESS, DAMPING, REBOUND, FRICTION, EXTENT = 0, 1, 2, 5, 6, 7, 8, 9
+RADIUS_A, RADIUS_B, HALF, STIFFNESS, DAMPING, RESTITUTION, FRICTION, EXTENT = (
+    0,
+    1,
+    2,
+    5,
+    6,
+    7,
+    8,
+    9,
+)
 ROW, GROUP = HALF, HALF + 1  # of a pair of solids: which of its rows, and which pair
 """
 Where in a row of ``numbers``. Three are half the edges of a box, the last of them half the length
@@ -52,11 +61,11 @@ far the second element reaches from its node.
 
 LOW_END, HIGH_END = -1, -2  # phases of a segment that may lie flat on a face: with both ends
 
-_LEVEL = 1e-9  # of its radius: an end of a cylinder that is no farther away touches as well
-_STEEP = 0.05  # sine of a cylinder's angle to what it is on, from where it touches with a rim
-_LYING = 0.1  # sine of the angle between a segment and a face, below which it lies flat
-_FACE = 1e-6  # 1 - cos of the angle between two normals that are one
-_DEEP = 0.5  # of the reach: depth below the face towards the centre
+_CYLINDER_END_TOLERANCE = 1e-9  # of its radius: an end that is no farther away touches as well
+_RIM_SINE = 0.05  # of a cylinder's angle to what it is on, from which it touches with a rim
+_FLAT_SINE = 0.1  # of the angle between a segment and a face, below which it lies flat
+_NORMAL_TOLERANCE = 1e-6  # 1 - cos of the angle between two normals that are one
+_MAX_FACE_DEPTH = 0.5  # of the reach: depth below the face towards the centre
 
 
 @kernel
@@ -100,7 +109,7 @@ def _measure_rim(contact, i, gap, s, phase):
     T, axis, is_side = contact.frames[pair[A]], contact.v[18:21], pair[A] != pair[A_END]
     for k in range(3):
         axis[k], x[k] = x[k], x[3 + k]
-    if is_side and _distance(contact, i, 0.0)[0] <= gap + _LEVEL * r:
+    if is_side and _distance(contact, i, 0.0)[0] <= gap + _CYLINDER_END_TOLERANCE * r:
         s = 1.0
     for k in range(3):
         x[k] = (1.0 - s) * axis[k] + s * x[3 + k]
@@ -110,7 +119,7 @@ def _measure_rim(contact, i, gap, s, phase):
         x[k] = x[3 + k]
     contact.places[i, 0] = s
     rise = axis[0] * n[0] + axis[1] * n[1] + axis[2] * n[2]
-    if is_side and gap > 0.0 and (s < 1.0 or abs(rise) < _STEEP):
+    if is_side and gap > 0.0 and (s < 1.0 or abs(rise) < _RIM_SINE):
         return gap - r * math.sqrt(1.0 - min(1.0, rise * rise))
     gap, n[0], n[1], n[2], _, contact.places[i, 1] = _distance(contact, i, 0.0)
     return gap
@@ -128,7 +137,7 @@ def _lie(contact, i, gap, s, phase):
     u0, u1, u2 = x[3] - x[0], x[4] - x[1], x[5] - x[2]
     along = n[0] * u0 + n[1] * u1 + n[2] * u2
     low, high = 0.0, 1.0
-    if abs(along) > _LYING * math.sqrt(u0 * u0 + u1 * u1 + u2 * u2):
+    if abs(along) > _FLAT_SINE * math.sqrt(u0 * u0 + u1 * u1 + u2 * u2):
         high = -1.0
     elif pair[KIND] == SEGMENT_BOX:
         low, high = _over_box(x, n, contact.frames[pair[B]], number[HALF : HALF + 3])
@@ -136,7 +145,7 @@ def _lie(contact, i, gap, s, phase):
         first, last = int(number[HALF]), int(number[HALF + 1])
         low, high = _over_hull(x, n, contact.frames[pair[B]], contact.faces[first:last])
     if low > high:
-        return (gap, s) if phase == LOW_END else (FAR, s)
+        return (gap, s) if phase == LOW_END else (NO_CONTACT, s)
     end = low if phase == LOW_END else high
     return gap + (end - s) * along, end
 
@@ -148,7 +157,7 @@ def _over_box(x, n, T, half):
     for k in range(3):
         e0, e1, e2 = T[k], T[4 + k], T[8 + k]
         up = abs(e0 * n[0] + e1 * n[1] + e2 * n[2])
-        if up > 1.0 - _FACE:
+        if up > 1.0 - _NORMAL_TOLERANCE:
             is_face = True
             continue
         a = e0 * (x[0] - T[3]) + e1 * (x[1] - T[7]) + e2 * (x[2] - T[11])
@@ -169,15 +178,16 @@ def _over_hull(x, n, T, faces):
     )
     a0, a1, a2 = into(T, x[:3])
     b0, b1, b2 = into(T, x[3:6])
-    top = -FAR
+    top = -NO_CONTACT
     for f in range(len(faces)):
         F = faces[f]
-        if F[0] * n0 + F[1] * n1 + F[2] * n2 > 1.0 - _FACE:
+        if F[0] * n0 + F[1] * n1 + F[2] * n2 > 1.0 - _NORMAL_TOLERANCE:
             is_face, top = True, F[3]
     for f in range(len(faces)):
         F = faces[f]
         up = F[0] * n0 + F[1] * n1 + F[2] * n2
-        if is_face and up <= 1.0 - _FACE and up > -0.5:  # looked at where the segment is over it
+        # looked at where the segment is over it
+        if is_face and up <= 1.0 - _NORMAL_TOLERANCE and up > -0.5:
             at_a = (
                 F[0] * a0 + F[1] * a1 + F[2] * a2 - F[3] - up * (n0 * a0 + n1 * a1 + n2 * a2 - top)
             )
@@ -205,7 +215,7 @@ def _face_centre(contact, i, gap):
     kind, T, C = pair[KIND], contact.frames[pair[B]], contact.frames[pair[CENTRE]]
     half, centre = number[HALF : HALF + 3], x[12:15]
     centre[0], centre[1], centre[2] = C[3], C[7], C[11]
-    found, n0, n1, n2 = -FAR, 0.0, 0.0, 0.0
+    found, n0, n1, n2 = -NO_CONTACT, 0.0, 0.0, 0.0
     if kind == SEGMENT_BOX:
         found, n0, n1, n2 = facing_box(x[:3], centre, T, half)
     elif kind == SEGMENT_CYLINDER:
@@ -213,7 +223,7 @@ def _face_centre(contact, i, gap):
     elif kind == SEGMENT_HULL:
         first, last = int(half[0]), int(half[1])
         found, n0, n1, n2 = facing_hull(x[:3], centre, T, contact.faces, first, last)
-    if found < -_DEEP * contact.reach:
+    if found < -_MAX_FACE_DEPTH * contact.reach:
         return gap
     n[0], n[1], n[2] = n0, n1, n2
     return found
@@ -225,7 +235,7 @@ def _distance(contact, i, r):
     pair, number, x = contact.pairs[i], contact.numbers[i], contact.v
     kind, T = pair[KIND], contact.frames[pair[B]]
     half = number[HALF : HALF + 3]
-    gap, n0, n1, n2, s, t = FAR, 0.0, 0.0, 1.0, 0.0, 0.0
+    gap, n0, n1, n2, s, t = NO_CONTACT, 0.0, 0.0, 1.0, 0.0, 0.0
     if kind == POINT_PLANE:
         gap, n0, n1, n2 = point_plane(x[:3], r, T)
     elif kind == POINT_TUBE:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
-from softrobot_dynamics.compiling.addresses import Entry, NOTHING, run_three
+from softrobot_dynamics.compiling.addresses import EMPTY_ENTRY, Entry, run_three
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels import layout
@@ -152,7 +152,7 @@ def tangent_entries(robot: Robot, t: DerivativeArrays, rough: bool = False) -> D
 
 def derivatives_entry(robot: Robot, t: DerivativeArrays, rough: bool = False) -> Entry:
     """Return the Entry of the derivatives alone, see :class:`DerivativeEntries`."""
-    differenced = NOTHING
+    differenced = EMPTY_ENTRY
     if (t.kernels.addresses == DIFFERENCES).any():
         differenced = entry(difference_derivatives, robot=robot, rough=rough, t=t)
     return entry(fill_derivatives, robot=robot, differenced=differenced, t=t)

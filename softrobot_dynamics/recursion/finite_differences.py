@@ -36,7 +36,7 @@ CONTACT_STEP = 1e-7  # surfaces overlap by little: errors of some 1e-8
 STATIC_NOISE = 2e-9  # of a derivative by it, of the forces at play
 FORMULA_NOISE = 1e-10  # of all other derivatives of forces at rest
 
-_EIGHTH = (
+_EIGHTH_ORDER_WEIGHTS = (
     (1.0, 4 / 5, 8 / 5),
     (2.0, -1 / 5, -1 / 5),
     (3.0, 4 / 105, 8 / 315),
@@ -76,7 +76,7 @@ def along(function: Callable[[Vector], Vector], x: Vector, way: Vector) -> tuple
     """
     here = function(x)
     first, second = np.zeros_like(here), -205.0 / 72.0 * here
-    for k, once, twice in _EIGHTH:
+    for k, once, twice in _EIGHTH_ORDER_WEIGHTS:
         near, back = function(x + k * way), function(x - k * way)
         first += once * (near - back)
         second += twice * (near + back)

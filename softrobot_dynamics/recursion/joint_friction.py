@@ -4,8 +4,8 @@ Dry friction of joints: a force of constant size against the motion of a coordin
 
 Its sign is that of s = v / sqrt(v^2 + v0^2), smooth at rest: what friction holds creeps on at less
 than v0. It is that of a damping F / sqrt(v^2 + v0^2), so that it never gains energy. v0 is the
-CREEP part of the coordinate's unit, at the robot's own rate (:mod:`.model.scales`): what a small
-robot's friction holds creeps as slowly, for its size, as in a large one.
+CREEP_RATIO part of the coordinate's unit, at the robot's own rate (:mod:`.model.scales`): what a
+small robot's friction holds creeps as slowly, for its size, as in a large one.
 """
 
 import math
@@ -16,7 +16,8 @@ from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels.linalg import copy
 
-CREEP = 1e-4  # of a coordinate's unit times the robot's rate: slower, friction is viscous
+# of a coordinate's unit times the robot's rate; slower motion has viscous friction
+CREEP_RATIO = 1e-4
 
 
 class DryFriction(NamedTuple):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
-from softrobot_dynamics.compiling.addresses import Entry, NOTHING, run, run_three
+from softrobot_dynamics.compiling.addresses import EMPTY_ENTRY, Entry, run, run_three
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels import layout
@@ -43,7 +43,7 @@ class Linearisation:
 
     def __init__(self, model: Model) -> None:
         self.stiffness, self.damping = model.stiffness.copy(), model.damping.copy()
-        self.follow, self._near = NOTHING, None
+        self.follow, self._near = EMPTY_ENTRY, None
         if model.linear:
             return
         robot = model.robot()  # never evaluated: nothing moves, and nothing has weight

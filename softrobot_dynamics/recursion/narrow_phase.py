@@ -10,11 +10,10 @@ each that is one. Ericson, Real-Time Collision Detection, 2005, Sec. 5.1.
 import math
 
 from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.recursion.constants import GOLDEN_SECTION, TINY
 
-FAR = 1e300  # [m] gap where two primitives cannot touch
-_TINY = 1e-300
-_GOLDEN = 0.6180339887498949
-_NARROWINGS = 40  # of an interval, to 4e-9 of its length
+NO_CONTACT = 1e300  # [m] gap where two primitives cannot touch
+GOLDEN_SECTION_STEPS = 40  # of an interval, to 4e-9 of its length
 
 
 @kernel
@@ -31,10 +30,10 @@ def point_tube(x, r, T, radius, half):
     d0, d1, d2 = x[0] - T[3], x[1] - T[7], x[2] - T[11]
     z = d0 * T[2] + d1 * T[6] + d2 * T[10]
     if abs(z) > half:
-        return FAR, T[0], T[4], T[8]
+        return NO_CONTACT, T[0], T[4], T[8]
     d0, d1, d2 = d0 - z * T[2], d1 - z * T[6], d2 - z * T[10]
     off = math.sqrt(d0 * d0 + d1 * d1 + d2 * d2)
-    if off < _TINY:
+    if off < TINY:
         return radius - r, T[0], T[4], T[8]
     return radius - r - off, -d0 / off, -d1 / off, -d2 / off
 
@@ -60,10 +59,10 @@ def segment_segment(a, b, ra, c, d, rc):
         s = min(1.0, max(0.0, (uv * t - uw) / uu))
     n0, n1, n2 = w0 + s * u0 - t * v0, w1 + s * u1 - t * v1, w2 + s * u2 - t * v2
     distance = math.sqrt(n0 * n0 + n1 * n1 + n2 * n2)
-    if distance < _TINY:
+    if distance < TINY:
         n0, n1, n2 = u1 * v2 - u2 * v1, u2 * v0 - u0 * v2, u0 * v1 - u1 * v0
         length = math.sqrt(n0 * n0 + n1 * n1 + n2 * n2)
-        if length < _TINY:
+        if length < TINY:
             return -ra - rc, 0.0, 0.0, 1.0, s, t
         return -ra - rc, n0 / length, n1 / length, n2 / length, s, t
     return distance - ra - rc, n0 / distance, n1 / distance, n2 / distance, s, t
@@ -82,17 +81,17 @@ def segment_box(a, b, r, T, half):
     s = 0.0
     if u0 * u0 + u1 * u1 + u2 * u2 > 0.0:
         low, high = 0.0, 1.0
-        p, q = high - _GOLDEN, _GOLDEN
+        p, q = high - GOLDEN_SECTION, GOLDEN_SECTION
         f = box_distance(a0 + p * u0, a1 + p * u1, a2 + p * u2, half)
         g = box_distance(a0 + q * u0, a1 + q * u1, a2 + q * u2, half)
-        for _ in range(_NARROWINGS):
+        for _ in range(GOLDEN_SECTION_STEPS):
             if f < g:
                 high, q, g = q, p, f
-                p = high - _GOLDEN * (high - low)
+                p = high - GOLDEN_SECTION * (high - low)
                 f = box_distance(a0 + p * u0, a1 + p * u1, a2 + p * u2, half)
             else:
                 low, p, f = p, q, g
-                q = low + _GOLDEN * (high - low)
+                q = low + GOLDEN_SECTION * (high - low)
                 g = box_distance(a0 + q * u0, a1 + q * u1, a2 + q * u2, half)
         s = 0.5 * (low + high)
         least = box_distance(a0 + s * u0, a1 + s * u1, a2 + s * u2, half)

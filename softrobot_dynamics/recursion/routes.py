@@ -32,7 +32,7 @@ and the row of its length, or -1; of a panel its first point in the cloud, the c
 matrices begin in ``rules``: weights (N,), integrals from 0 of what has the weights in it already
 (N, N), first derivatives (N + 2, N), second ones (N, N).
 """
-_TINY = 1e-300  # [m^2] in place of none, where a curve is squeezed to a point
+_MIN_LENGTH_SQUARED = 1e-300  # [m^2] in place of zero, where a curve is squeezed to a point
 
 BODY, KERNEL, NUMBERS, FIRST, COUNT, VALUES = range(6)
 """Columns of ``clouds``: the module, its kernel, offset of numbers, coordinates, and of values."""
@@ -123,7 +123,7 @@ def _lay_panel(routes, part, ends):
         row = derivatives[i * N : (i + 1) * N]
         u0, u1, u2 = _combined(places, row, 0)
         v0, v1, v2 = _combined(places, hessians[i * N : (i + 1) * N], 0)
-        square = max(u0 * u0 + u1 * u1 + u2 * u2, _TINY)
+        square = max(u0 * u0 + u1 * u1 + u2 * u2, _MIN_LENGTH_SQUARED)
         a, b, c = u1 * v2 - u2 * v1, u2 * v0 - u0 * v2, u0 * v1 - u1 * v0
         routes.turn[first + i] = weights[i] * math.sqrt(a * a + b * b + c * c) / square
         speed = math.sqrt(square)

@@ -28,9 +28,10 @@ from softrobot_dynamics.recursion.passes import (
     TIP_POSE,
 )
 
-ROUNDING = 64.0 * np.finfo(float).eps  # of a sum of inertias
-FASTEST = 1e15  # [rad/s], beyond any vibration of matter
-PIVOT = 10.0 * np.finfo(float).eps  # per coordinate: what is left of a unit diagonal, or rounding
+INERTIA_ROUNDING = 64.0 * np.finfo(float).eps  # of a sum of inertias
+MAX_RATE = 1e15  # [rad/s], beyond any vibration of matter
+# of a unit diagonal, per coordinate; smaller pivots are rounding
+PIVOT_TOLERANCE = 10.0 * np.finfo(float).eps
 
 
 def least_masses(robot: Robot, stiffness: Matrix) -> Vector:
@@ -40,7 +41,7 @@ def least_masses(robot: Robot, stiffness: Matrix) -> Vector:
     Rounding of the inertia of all that a coordinate carries, moved as its frame is; or what the
     diagonal of ``stiffness`` (n, n) would shake faster than matter can.
     """
-    W, least = robot.W, np.diag(stiffness) / FASTEST**2
+    W, least = robot.W, np.diag(stiffness) / MAX_RATE**2
     modules = robot.modules.astype(int)
     centre = W[(len(modules) - 1) * STATE + TIP_POSE + ORIGIN :][:3]  # of all inertias
     for i, m in enumerate(modules):
@@ -55,7 +56,7 @@ def least_masses(robot: Robot, stiffness: Matrix) -> Vector:
             turn, shift = np.linalg.norm(columns, axis=2)
             moved = (np.sqrt(mass) * (turn * lever + shift) + turn * rotational) ** 2
             own = slice(first, first + count)
-            least[own] = np.maximum(least[own], ROUNDING * moved)
+            least[own] = np.maximum(least[own], INERTIA_ROUNDING * moved)
     return least
 
 
@@ -68,7 +69,7 @@ def accelerations(model: Model, M: Matrix, forces: Array) -> Array:
     n = model.n
     rows = np.array(forces, dtype=float).reshape(-1, n)
     failed = cached(solve_mass)(
-        M, model.least_mass, PIVOT * n, np.empty((n, n)), np.empty(n), rows
+        M, model.least_mass, PIVOT_TOLERANCE * n, np.empty((n, n)), np.empty(n), rows
     )
     if failed:
         last = model.coordinate_names[failed - 1]
@@ -84,7 +85,7 @@ def without_inertia(model: Model, M: Matrix) -> tuple[str, ...]:
         return tuple(names[massless].tolist())
     scale = 1.0 / np.sqrt(own)
     squares, modes = np.linalg.eigh(scale[:, None] * M * scale)
-    if squares[0] > PIVOT * model.n:
+    if squares[0] > PIVOT_TOLERANCE * model.n:
         return ()
     share = np.abs(modes[:, 0])  # these coordinates, together, move nothing
     return tuple(names[share > 0.1 * share.max()].tolist())

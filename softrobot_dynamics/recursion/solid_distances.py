@@ -8,20 +8,24 @@ on the segment (0 to 1). Of a segment whose axis is within a solid the gap is th
 that is least deep below the nearest face. Ericson, Real-Time Collision Detection, 2005, Sec. 5.1.
 
 A hull is F triangles, rows of ``faces`` from ``first`` to ``last``, each a plane n . x = d and
-three corners, right-handed about n: :data:`FACE` numbers n (3), d, and the corners (9).
+three corners, right-handed about n: :data:`FACE_SIZE` numbers n (3), d, and the corners (9).
 """
 
 import math
 
 from softrobot_dynamics.compiling.jit import inlined, kernel
-from softrobot_dynamics.recursion.narrow_phase import FAR, into, segment_segment
+from softrobot_dynamics.recursion.constants import GOLDEN_SECTION, TINY
+from softrobot_dynamics.recursion.narrow_phase import (
+    GOLDEN_SECTION_STEPS,
+    into,
+    NO_CONTACT,
+    segment_segment,
+)
 
-FACE = 13  # numbers of a face
-_GOLDEN = 0.6180339887498949
-_NARROWINGS = 40  # of an interval, to 4e-9 of its length
-_CUTS = 64  # of an interval by straight lines; far more than are needed
-_TINY = 1e-300
-_LEVEL = 1e-9  # places that are as near: the one nearer to the end counts
+FACE_SIZE = 13  # numbers of a face
+_MAX_CUTS = 64  # of an interval by straight lines; far more than are needed
+# relative, of distances: of places that are as near the one nearer to the end counts
+_TIE_TOLERANCE = 1e-9
 
 
 @kernel
@@ -37,17 +41,17 @@ def segment_cylinder(a, b, r, T, radius, half):
     s = 0.0
     if u0 * u0 + u1 * u1 + u2 * u2 > 0.0:
         low, high = 0.0, 1.0
-        p, q = high - _GOLDEN, _GOLDEN
+        p, q = high - GOLDEN_SECTION, GOLDEN_SECTION
         f = cylinder_distance(a0 + p * u0, a1 + p * u1, a2 + p * u2, radius, half)
         g = cylinder_distance(a0 + q * u0, a1 + q * u1, a2 + q * u2, radius, half)
-        for _ in range(_NARROWINGS):
+        for _ in range(GOLDEN_SECTION_STEPS):
             if f < g:
                 high, q, g = q, p, f
-                p = high - _GOLDEN * (high - low)
+                p = high - GOLDEN_SECTION * (high - low)
                 f = cylinder_distance(a0 + p * u0, a1 + p * u1, a2 + p * u2, radius, half)
             else:
                 low, p, f = p, q, g
-                q = low + _GOLDEN * (high - low)
+                q = low + GOLDEN_SECTION * (high - low)
                 g = cylinder_distance(a0 + q * u0, a1 + q * u1, a2 + q * u2, radius, half)
         s = 0.5 * (low + high)
         least = cylinder_distance(a0 + s * u0, a1 + s * u1, a2 + s * u2, radius, half)
@@ -75,7 +79,7 @@ def _cylinder_normal(x, y, z, radius, half):
     """Signed distance of a point from a cylinder, and its gradient."""
     off, up = math.sqrt(x * x + y * y), math.copysign(1.0, z)
     d, e = off - radius, abs(z) - half
-    c0, c1 = (x / off, y / off) if off > _TINY else (1.0, 0.0)
+    c0, c1 = (x / off, y / off) if off > TINY else (1.0, 0.0)
     if max(d, e) <= 0.0:
         if d >= e:
             return d, c0, c1, 0.0
@@ -118,7 +122,7 @@ def _least_plane(ends, faces, first, last):
     of_high, rises, at_high = _highest_plane(ends, 1.0, faces, first, last)
     if rises <= 0.0:
         return of_high, at_high, 1.0
-    for _ in range(_CUTS):
+    for _ in range(_MAX_CUTS):
         s = (of_high - of_low + falls * low - rises * high) / (falls - rises)
         s = min(high, max(low, s))
         value, slope, face = _highest_plane(ends, s, faces, first, last)
@@ -136,7 +140,7 @@ def _highest_plane(ends, s, faces, first, last):
     """Greatest height [m] above all planes at a place of a segment, its slope, and the face."""
     u0, u1, u2 = ends[3] - ends[0], ends[4] - ends[1], ends[5] - ends[2]
     x, y, z = ends[0] + s * u0, ends[1] + s * u1, ends[2] + s * u2
-    top, best = -FAR, first
+    top, best = -NO_CONTACT, first
     for f in range(first, last):
         F = faces[f]
         height = F[0] * x + F[1] * y + F[2] * z - F[3]
@@ -151,7 +155,7 @@ def _nearest(ends, faces, first, last):
     """Distance, normal and place of a segment (6,) outside of a hull, over all its triangles."""
     a, b = ends[:3], ends[3:6]
     point = a[0] == b[0] and a[1] == b[1] and a[2] == b[2]
-    least, n0, n1, n2, place = FAR, 0.0, 0.0, 1.0, 0.0
+    least, n0, n1, n2, place = NO_CONTACT, 0.0, 0.0, 1.0, 0.0
     for f in range(first, last):
         F = faces[f]
         at_a = F[0] * a[0] + F[1] * a[1] + F[2] * a[2] - F[3]
@@ -167,7 +171,9 @@ def _nearest(ends, faces, first, last):
             d, m0, m1, m2, s, _ = segment_segment(
                 a, b, 0.0, F[start : start + 3], F[end : end + 3], 0.0
             )
-            if d < least * (1.0 - _LEVEL) or (d < least * (1.0 + _LEVEL) and s > place):
+            if d < least * (1.0 - _TIE_TOLERANCE) or (
+                d < least * (1.0 + _TIE_TOLERANCE) and s > place
+            ):
                 least, n0, n1, n2, place = d, m0, m1, m2, s
     return least, n0, n1, n2, place
 
@@ -211,7 +217,7 @@ def facing_cylinder(x, c, T, radius, half):
     n0, n1, n2 = 0.0, 0.0, math.copysign(1.0, c2)
     gap = n2 * x2 - half
     if math.sqrt(c0 * c0 + c1 * c1) - radius > abs(c2) - half:
-        off = max(math.sqrt(x0 * x0 + x1 * x1), _TINY)
+        off = max(math.sqrt(x0 * x0 + x1 * x1), TINY)
         gap, n0, n1, n2 = off - radius, x0 / off, x1 / off, 0.0
     n0, n1, n2 = _turned(T, n0, n1, n2)
     return gap, n0, n1, n2
@@ -222,7 +228,7 @@ def facing_hull(x, c, T, faces, first, last):
     """Gap and normal of a point x (3,) to the face of a hull that c (3,) is most above."""
     x0, x1, x2 = into(T, x)
     c0, c1, c2 = into(T, c)
-    top, best = -FAR, first
+    top, best = -NO_CONTACT, first
     for f in range(first, last):
         F = faces[f]
         height = F[0] * c0 + F[1] * c1 + F[2] * c2 - F[3]

@@ -20,23 +20,35 @@ from typing import NamedTuple
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.recursion.contact_pairs import A, B
-from softrobot_dynamics.recursion.narrow_phase import FAR, segment_box, segment_segment
+from softrobot_dynamics.recursion.narrow_phase import NO_CONTACT, segment_box, segment_segment
 from softrobot_dynamics.recursion.solid_distances import segment_hull
 
-CROSSINGS = 8  # rows of a pair of solids for edges that cross
-(CORNER, CORNER_END, PLANE, PLANE_END, EDGE, EDGE_END, WAY, WAY_END, FIRST_FACE, LAST_FACE) = (
-    range(10)
-)
+MAX_CROSSINGS = 8  # rows of a pair of solids for edges that cross
+(
+    CORNER,
+    CORNER_END,
+    PLANE,
+    PLANE_END,
+    EDGE,
+    EDGE_END,
+    DIRECTION,
+    DIRECTION_END,
+    FIRST_FACE,
+    LAST_FACE,
+) = range(10)
 """
 Where in a row of ``spans``: first and last of a solid's corners, planes, edges, directions of
 edges, and faces of a hull; a box has none of these.
 """
-_FLAT = 0.05  # of the margin: gap up to which solids have one normal
-_PREFERRED = 0.005  # of the margin: by how much less an axis must overlap than one preferred to it
-_SLACK = 0.002  # of the margin: how far a corner may be beyond an edge, and still be over the face
-_STEEP = 0.05  # sine of the angle between a face and the normal: a side, below that
-_ACROSS = 0.9  # cosine of the angle between an edge and the normal: it is looked along, above that
-_PARALLEL = 0.02  # sine of the angle between two edges that cross nowhere, below that
+_SHARED_NORMAL_GAP = 0.05  # of the margin: gap up to which solids have one normal
+# of the margin: by how much less an axis must overlap than one preferred to it
+_AXIS_PREFERENCE = 0.005
+# of the margin: how far a corner may be beyond an edge, and still be over the face
+_FACE_TOLERANCE = 0.002
+# of the angle between a face and the normal, below which the face is a side
+_SIDE_FACE_SINE = 0.05
+_END_ON_COSINE = 0.9  # of the angle between an edge and the normal, above which the edge is end-on
+_PARALLEL_SINE = 0.02  # of the angle between two edges, below which they cross nowhere
 
 
 class SolidPairs(NamedTuple):
@@ -68,8 +80,8 @@ def measure_solids(contact, g):
     pair = contact.pairs[first]
     node_a, node_b = pair[A], pair[B]
     T, S = contact.frames[node_a], contact.frames[node_b]
-    for i in range(first, first + ka + kb + CROSSINGS):
-        contact.gap[i] = FAR
+    for i in range(first, first + ka + kb + MAX_CROSSINGS):
+        contact.gap[i] = NO_CONTACT
         contact.places[i, :] = 0.0
     far = contact.reach + 2.0 * contact.margin
     x, y, z = T[3] - S[3], T[7] - S[7], T[11] - S[11]
@@ -81,8 +93,8 @@ def measure_solids(contact, g):
     solids.bound[g] = contact.gap[first] = bound
     if bound >= far:
         return
-    contact.gap[first] = FAR
-    if bound > _FLAT * contact.margin or _touch(contact, first, s, t) == 0:
+    contact.gap[first] = NO_CONTACT
+    if bound > _SHARED_NORMAL_GAP * contact.margin or _touch(contact, first, s, t) == 0:
         _measure_apart(contact, first, a, b, T, S)
 
 
@@ -126,15 +138,15 @@ def _height(n, x):
 @kernel
 def _separate(contact, s, t, T, S):
     """Fill the axis on which two placed solids overlap least; return their gap along it [m]."""
-    solids, better = contact.solids, _PREFERRED * contact.margin
+    solids, better = contact.solids, _AXIS_PREFERENCE * contact.margin
     own, half, ka = solids.own, len(solids.own) // 2, s[CORNER_END] - s[CORNER]
     kb, axis, count = t[CORNER_END] - t[CORNER], solids.axis, len(solids.walls) // 2
-    best = -FAR
+    best = -NO_CONTACT
     for side in range(2):  # a face of the first; of the second only if it is better
         span, at, corners = (t, 0, ka) if side else (s, half, kb)
-        found, which = -FAR, count * side
+        found, which = -NO_CONTACT, count * side
         for f in range(count * side, count * side + span[PLANE_END] - span[PLANE]):
-            wall, least = solids.walls[f], FAR
+            wall, least = solids.walls[f], NO_CONTACT
             for k in range(at, at + corners):
                 least = min(least, _height(wall, own[k]))
             if least - wall[3] > found:
@@ -144,14 +156,14 @@ def _separate(contact, s, t, T, S):
             axis[0], axis[1], axis[2] = sign * wall[0], sign * wall[1], sign * wall[2]
     limit = best + better  # of crossed edges only if they are better
     u, v = solids.way[:3], solids.way[3:]
-    for i in range(s[WAY], s[WAY_END]):
+    for i in range(s[DIRECTION], s[DIRECTION_END]):
         _turn(T, solids.ways[i], u)
-        for j in range(t[WAY], t[WAY_END]):
+        for j in range(t[DIRECTION], t[DIRECTION_END]):
             _turn(S, solids.ways[j], v)
             n0, n1 = u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2]
             n2 = u[0] * v[1] - u[1] * v[0]
             size = math.sqrt(n0 * n0 + n1 * n1 + n2 * n2)
-            if size < _PARALLEL:
+            if size < _PARALLEL_SINE:
                 continue
             n0, n1, n2 = n0 / size, n1 / size, n2 / size
             low_a, high_a = _extremes(own, 0, ka, n0, n1, n2)
@@ -167,7 +179,7 @@ def _separate(contact, s, t, T, S):
 @inlined
 def _extremes(own, first, last, n0, n1, n2):
     """Least and greatest height of corners along a normal."""
-    low, high = FAR, -FAR
+    low, high = NO_CONTACT, -NO_CONTACT
     for k in range(first, last):
         x = own[k]
         height = n0 * x[0] + n1 * x[1] + n2 * x[2]
@@ -180,7 +192,11 @@ def _touch(contact, first, s, t):
     """Fill the rows of a pair of solids with points of contact along the axis; how many."""
     solids = contact.solids
     own, half, count, n = solids.own, len(solids.own) // 2, len(solids.walls) // 2, solids.axis
-    ka, kb, slack = s[CORNER_END] - s[CORNER], t[CORNER_END] - t[CORNER], _SLACK * contact.margin
+    ka, kb, slack = (
+        s[CORNER_END] - s[CORNER],
+        t[CORNER_END] - t[CORNER],
+        _FACE_TOLERANCE * contact.margin,
+    )
     found = 0
     for k in range(ka):
         gap = _over(own[k], n, 1.0, solids.walls, count, count + t[PLANE_END] - t[PLANE], slack)
@@ -192,7 +208,7 @@ def _touch(contact, first, s, t):
         return found
     low = _extremes(own, 0, ka, n[0], n[1], n[2])[0] + contact.reach
     high = _extremes(own, half, half + kb, n[0], n[1], n[2])[1] - contact.reach
-    row, last = first + ka + kb, first + ka + kb + CROSSINGS
+    row, last = first + ka + kb, first + ka + kb + MAX_CROSSINGS
     rims, middle, p = solids.rims, len(solids.rims) // 2, solids.way
     for i in range(s[EDGE_END] - s[EDGE]):
         e = rims[i]
@@ -213,27 +229,27 @@ def _is_along(e, n):
     """Tell whether an edge (6,) is looked at along its length from the normal n (3,)."""
     x, y, z = e[3] - e[0], e[4] - e[1], e[5] - e[2]
     along = n[0] * x + n[1] * y + n[2] * z
-    return along * along > _ACROSS * _ACROSS * (x * x + y * y + z * z)
+    return along * along > _END_ON_COSINE * _END_ON_COSINE * (x * x + y * y + z * z)
 
 
 @inlined
 def _over(x, n, sign, walls, first, last, slack):
     """
-    Gap [m] of a corner x (3,) along sign n (3,) to the solid of some walls; FAR if not over it.
+    Gap [m] of a corner x (3,) along sign n (3,) to a solid; NO_CONTACT if not over it.
 
     The walls cut the line through x along n down to what is within the solid.
     """
-    low, high = -FAR, FAR
+    low, high = -NO_CONTACT, NO_CONTACT
     for f in range(first, last):
         wall = walls[f]
         up, height = sign * _height(wall, n), _height(wall, x) - wall[3]
-        if up > _STEEP:
+        if up > _SIDE_FACE_SINE:
             high = min(high, -height / up)
-        elif up < -_STEEP:
+        elif up < -_SIDE_FACE_SINE:
             low = max(low, -height / up)
         elif height > slack:
-            return FAR
-    return -high if low <= high + slack else FAR
+            return NO_CONTACT
+    return -high if low <= high + slack else NO_CONTACT
 
 
 @inlined
@@ -261,7 +277,7 @@ def _cross(e, f, n, slack, out):
     d0, d1, d2 = f[0] - e[0], f[1] - e[1], f[2] - e[2]
     long_e, long_f = math.sqrt(e0 * e0 + e1 * e1 + e2 * e2), math.sqrt(f0 * f0 + f1 * f1 + f2 * f2)
     across = n[0] * (e1 * f2 - e2 * f1) + n[1] * (e2 * f0 - e0 * f2) + n[2] * (e0 * f1 - e1 * f0)
-    if abs(across) < _PARALLEL * long_e * long_f:
+    if abs(across) < _PARALLEL_SINE * long_e * long_f:
         return False
     s = n[0] * (d1 * f2 - d2 * f1) + n[1] * (d2 * f0 - d0 * f2) + n[2] * (d0 * f1 - d1 * f0)
     t = n[0] * (d1 * e2 - d2 * e1) + n[1] * (d2 * e0 - d0 * e2) + n[2] * (d0 * e1 - d1 * e0)

@@ -28,7 +28,7 @@ REFERENCES = Registry(
     'reference', 'softrobot_dynamics.references', 'softrobot_dynamics.references'
 )
 GROUP = 'reference'  # begins the names of all parameters
-_SAMPLES = 256  # of a path, to find its size
+_SIZE_SAMPLES = 256  # of a path, to find its size
 
 T = TypeVar('T', bound='Trajectory')
 
@@ -53,7 +53,7 @@ class Targets(NamedTuple):
 
     def sizes(self) -> Vector:
         """Return twice the greatest distance from the middle of each path (P,) [m]."""
-        points = self.points(np.linspace(0.0, self.duration, _SAMPLES, endpoint=False))
+        points = self.points(np.linspace(0.0, self.duration, _SIZE_SAMPLES, endpoint=False))
         distances = np.linalg.norm(points - points.mean(axis=0), axis=2)
         return cast(Vector, 2.0 * distances.max(axis=0))
 

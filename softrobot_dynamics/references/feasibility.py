@@ -3,7 +3,7 @@
 Check whether a robot can follow a reference: efforts, their rates and the joints' speeds.
 
 What asks for more than a limit is remarked, as the law then follows as far as the limits let it;
-what asks for more than :data:`FACTOR` times as much is refused.
+what asks for more than :data:`MAX_LIMIT_RATIO` times as much is refused.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from softrobot_dynamics.references.piecewise import Indices, stands, values_at
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-AS_FAR = 'followed as far as the limits allow'  # so begins each remark
-FACTOR = 2.0  # times a limit, for an effort counted from the middle of its range
-PLACES = 8  # along a circle or path, where more may be asked of it
-SAMPLES = 257  # of a reference of commands
-SLACK = 1e-6  # share of a limit, or of a coordinate's unit of `Scales`, that is rounding
+LIMITED = 'followed as far as the limits allow'  # begins each remark
+MAX_LIMIT_RATIO = 2.0  # of a demand to a limit, for an effort counted from the middle of its range
+CHECKED_PLACES = 8  # along a circle or path, where more may be asked of it
+COMMAND_SAMPLES = 257  # of a reference of commands
+LIMIT_TOLERANCE = 1e-6  # of a limit, or of a coordinate's unit of `Scales`: rounding
 
 
 class Planned(NamedTuple):
@@ -57,7 +57,7 @@ def plan(model: CompiledModel, controlled: Indices, wanted: Trajectory, q: Vecto
         refuse_positions(model, times, postures.q)
     else:
         times = reference.breaks[: len(postures.q)]
-    few = np.linspace(0, len(times) - 1, PLACES, dtype=int)
+    few = np.linspace(0, len(times) - 1, CHECKED_PLACES, dtype=int)
     places = tuple(zip(postures.q[few], commanded(model, postures.q[few], postures.u[few])))
     return Planned(reference, tuple(examine(model, controlled, times, postures)), places)
 
@@ -82,7 +82,7 @@ def plan_commands(
         remarks = examine_commands(model, given, np.zeros(1), nothing, command) if given else []
         return Planned(None, tuple(remarks))
     breaks = motion.reference.breaks
-    times = np.linspace(breaks[0], breaks[-1], SAMPLES)
+    times = np.linspace(breaks[0], breaks[-1], COMMAND_SAMPLES)
     added = values_at(motion.reference, times)
     remarks = examine_commands(model, controlled, times, added, command)
     return Planned(motion.reference, tuple(remarks))
@@ -155,7 +155,7 @@ def examine_standing(
 
 def refuse_positions(model: CompiledModel, times: Vector, q: Matrix) -> None:
     """Raise ExcessiveReferenceError for the first of q (K, n) beyond a joint's limits."""
-    slack = SLACK * model.scales.units
+    slack = LIMIT_TOLERANCE * model.scales.units
     beyond = np.argwhere((q < model.q_lower - slack) | (q > model.q_upper + slack))
     if len(beyond):
         k, i = beyond[0]
@@ -252,6 +252,6 @@ def _worst(
 def _refuse_worst(demands: Sequence[tuple[float, ExcessiveReferenceError]]) -> list[str]:
     """Raise the worst of (ratio, error) beyond the factor; return the words of the others."""
     ratio, error = max(demands, key=lambda each: each[0])
-    if ratio > FACTOR:
+    if ratio > MAX_LIMIT_RATIO:
         raise error
-    return [f'{AS_FAR}: {error}' for ratio, error in demands if ratio > 1.0 + SLACK]
+    return [f'{LIMITED}: {error}' for ratio, error in demands if ratio > 1.0 + LIMIT_TOLERANCE]

@@ -23,7 +23,7 @@ from softrobot_dynamics.schema.parameters import parameter
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-MOST_SAMPLES = 1024  # postures along the path of tips, unless there are more points
+MAX_SAMPLES = 1024  # postures along the path of tips, unless there are more points
 
 
 @register('file')
@@ -58,7 +58,7 @@ class File(Trajectory):
         table = self._read()
         if _is_about_tips(table):
             bodies, points = _tips(table)
-            count = max(LAP_SAMPLES, min(8 * len(points), MOST_SAMPLES), len(points))
+            count = max(LAP_SAMPLES, min(8 * len(points), MAX_SAMPLES), len(points))
             start = nearest_turn(model, q)
             path = tip_path(model, bodies, table.times, points, self.periodic, start, count)
             return path.of(controlled)
@@ -107,8 +107,8 @@ def _places(table: TimeTable, names: Sequence[str]) -> list[int]:
     return [table.names.index(name) for name in names]
 
 
-MOST = 20  # mistakes that are named
-TIME = 't'
+MAX_PROBLEMS = 20  # that are named
+TIME_COLUMN = 't'
 
 
 class TimeTable(NamedTuple):
@@ -141,10 +141,10 @@ def read_table(argument: str, path: str) -> TimeTable:
     problems = _wrong_names(path, names) or _wrong_rows(path, names, rows[1:])
     if not problems:
         numbers = np.array([[float(text) for text in row] for _, row in rows[1:]])
-        k = names.index(TIME)
+        k = names.index(TIME_COLUMN)
         problems = _wrong_times(path, [line for line, _ in rows[1:]], numbers[:, k])
     if problems:
-        raise DescriptionError(tuple(problems[:MOST]) + _others(path, problems), path)
+        raise DescriptionError(tuple(problems[:MAX_PROBLEMS]) + _others(path, problems), path)
     rest = [i for i in range(len(names)) if i != k]
     return TimeTable(path, tuple(names[i] for i in rest), numbers[:, k].copy(), numbers[:, rest])
 
@@ -156,7 +156,7 @@ def _place(path: str, line: int, column: str = '') -> str:
 def _wrong_names(path: str, names: Sequence[str]) -> list[Problem]:
     """Return the faults of the first line."""
     problems = []
-    if TIME not in names or len(names) < 2:
+    if TIME_COLUMN not in names or len(names) < 2:
         problems.append(Problem(_place(path, 1), list(names), 'names, one of them t for the time'))
     for i, name in enumerate(names):
         if not name or name in names[:i]:
@@ -188,16 +188,16 @@ def _wrong_times(path: str, lines: Sequence[int], times: Vector) -> list[Problem
     problems = []
     if times[0] != 0.0:
         expected = '0, where the time begins'
-        problems.append(Problem(_place(path, lines[0], TIME), float(times[0]), expected))
+        problems.append(Problem(_place(path, lines[0], TIME_COLUMN), float(times[0]), expected))
     for i in (np.flatnonzero(np.diff(times) <= 0.0) + 1).tolist():
         words = f'a time after {times[i - 1]:g} [s]'
-        problems.append(Problem(_place(path, lines[i], TIME), float(times[i]), words))
+        problems.append(Problem(_place(path, lines[i], TIME_COLUMN), float(times[i]), words))
     return problems
 
 
 def _others(path: str, problems: Sequence[Problem]) -> tuple[Problem, ...]:
     """Return a problem that counts those beyond the named ones."""
-    count = len(problems) - MOST
+    count = len(problems) - MAX_PROBLEMS
     return (Problem(Path(path).name, f'{count} more mistakes', 'none'),) if count > 0 else ()
 
 

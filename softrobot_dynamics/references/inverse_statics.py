@@ -18,7 +18,7 @@ from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.dynamics.arguments import body_index, checked
 from softrobot_dynamics.dynamics.calls import actuation
 from softrobot_dynamics.dynamics.load_stepping import MAX_ITERATIONS
-from softrobot_dynamics.dynamics.newton import CONTENT
+from softrobot_dynamics.dynamics.newton import ACCEPTED_RESIDUAL
 from softrobot_dynamics.dynamics.saddle_free_newton import unbalance
 from softrobot_dynamics.dynamics.static_residual import Statics
 from softrobot_dynamics.errors import InfeasibleReferenceError, NotConvergedError, SoftRobotError
@@ -30,13 +30,14 @@ if TYPE_CHECKING:
 # limits enter by a logarithmic barrier, so that u stays strictly inside them and depends smoothly
 # on the points; points enter by a stiff penalty, so that the search for one out of reach ends at
 # the nearest that is not
-RESERVE = 0.02  # share of each actuator's range left to feedback at both limits
-SCALES = (1.0, 0.1, 0.01)  # of that and of what u costs, in turn: limits may be far away
-BARRIER = 1e-3  # final weight of the logarithms; |u|^2 ends some 1 % above its least value
-STIFFNESS = 1e8  # of the penalty: offsets of some 1e-8 of the robot's length
-SETTLED = 1e-7  # relative step at which the iteration stops, whose steps shrink thirtyfold
-REACHED = 1e-5  # of the robot's length: farther from its point, a posture does not hold it
-TURN = 0.3  # that a step may change a coordinate by, in its unit of `Scales`
+RANGE_RESERVE = 0.02  # of each actuator's range, left to feedback at both limits
+# of that and of what u costs, in turn: limits may be far away
+CONTINUATION_SCALES = (1.0, 0.1, 0.01)
+BARRIER_WEIGHT = 1e-3  # final, of the logarithms; |u|^2 ends some 1 % above its least value
+PENALTY_STIFFNESS = 1e8  # offsets of some 1e-8 of the robot's length
+STEP_TOLERANCE = 1e-7  # relative; steps shrink thirtyfold in an iteration
+POINT_TOLERANCE = 1e-5  # of the robot's length; farther from its point, a posture does not hold it
+MAX_STEP = 0.3  # of a coordinate, in its unit of `Scales`
 
 
 class PathPostures(NamedTuple):
@@ -67,14 +68,14 @@ def hold_points(
     weighs, against the effort, how far joints with limits leave q0, of their range.
 
     Raises ArgumentError, InfeasibleReferenceError for the first point that no admissible u can
-    hold with the :data:`RESERVE` nor with less, NotConvergedError if the search fails for another
-    reason.
+    hold with the :data:`RANGE_RESERVE` nor with less, NotConvergedError if the search fails for
+    another reason.
     """
     indices = [body_index(model, body) for body in bodies]
     points = checked('points', points, (len(times), len(bodies), 3))
     q0 = checked('q0', model.q0 if q0 is None else q0, (model.n,))
     reason: Any = None  # the first error
-    for scale in SCALES:
+    for scale in CONTINUATION_SCALES:
         try:
             solutions = Search(model, indices, q0, scale, stay).follow(times, points)
             break
@@ -107,7 +108,7 @@ class Search:
         self._model, self._bodies, self._statics = model, bodies, Statics(model)
         half = 0.5 * (model.effort_upper - model.effort_lower)
         finite = np.isfinite(half)
-        self._share, self._stiffness = scale * RESERVE, STIFFNESS / scale**2
+        self._share, self._stiffness = scale * RANGE_RESERVE, PENALTY_STIFFNESS / scale**2
         reserve = np.where(finite, 2.0 * self._share * half, 0.0)
         self._lower = np.concatenate([model.q_lower, model.effort_lower + reserve])
         self._upper = np.concatenate([model.q_upper, model.effort_upper - reserve])
@@ -140,17 +141,20 @@ class Search:
         start = self._statics.tips(self._bodies)[0]
         for share in np.linspace(0.1, 1.0, 10):
             self.solve(start + share * (target - start), 1e-2, 1e4, 20)
-        for barrier in (1e-2, BARRIER):
+        for barrier in (1e-2, BARRIER_WEIGHT):
             self.solve(target, barrier, self._stiffness, MAX_ITERATIONS)
 
     def reach(self, target: Matrix, time: float) -> Any:
         """Return z that holds a target, or raise for the reason why there is none."""
         for stiffness in (self._stiffness, 100.0 * self._stiffness):  # a large u needs more
-            error, static, change = self.solve(target, BARRIER, stiffness, 40)
-            if error < 0.1 * REACHED and static < CONTENT and change < 1e-5:
+            error, static, change = self.solve(target, BARRIER_WEIGHT, stiffness, 40)
+            if error < 0.1 * POINT_TOLERANCE and static < ACCEPTED_RESIDUAL and change < 1e-5:
                 return self.z.copy()
         found = self._rescue(target)
-        if found.success and np.abs(self._gap(found.x, target)).max() < REACHED * self._length:
+        if (
+            found.success
+            and np.abs(self._gap(found.x, target)).max() < POINT_TOLERANCE * self._length
+        ):
             self.z = np.clip(found.x, *self._innermost)  # a barrier can only start inside
             return found.x
         raise self._explanation(target, time)
@@ -181,7 +185,7 @@ class Search:
         if not found.success:  # far away, where the last digits of a distance are rounding
             found = self._minimise(miss, [], settled=1e-10)
         distance = float(np.sqrt(found.fun)) * self._length
-        if not found.success or distance < REACHED * self._length:
+        if not found.success or distance < POINT_TOLERANCE * self._length:
             return NotConvergedError(f'posture at t = {time:.4g} s', found.nit, distance)
         self.z = found.x
         return InfeasibleReferenceError(time, target[0], tuple(self._at_limits()), distance)
@@ -232,7 +236,7 @@ class Search:
         barrier: float,
         stiffness: float,
         iterations: int,
-        settled: float = SETTLED,
+        settled: float = STEP_TOLERANCE,
     ) -> tuple[float, float, float]:
         """
         Iterate from ``z`` until steps are below ``settled``, relative.
@@ -284,7 +288,7 @@ class Search:
         """Share of a step that stays inside the bounds and turns no coordinate too far."""
         room = np.where(step < 0.0, self.z - self._lower, self._upper - self.z)
         longest = 0.95 * room / np.maximum(np.abs(step), 1e-300)
-        turn = TURN / max(np.abs(step[: self._model.n] / self._units).max(), 1e-300)
+        turn = MAX_STEP / max(np.abs(step[: self._model.n] / self._units).max(), 1e-300)
         return min(1.0, turn, float(longest.min()))
 
     def _at_limits(self) -> list[str]:

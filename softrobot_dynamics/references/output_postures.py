@@ -20,10 +20,13 @@ from softrobot_dynamics.references.piecewise import Indices, Reference
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-STEPS, FINEST = 25, 1.0 / 16.0  # Newton steps for each share of the way, the least share
-SETTLED, BALANCED, REACHED = 1e-9, 1e-7, 1e-6  # change of q, forces, and gap: each relative
-TURN = 0.3  # [rad] that a step may turn
-LEAST, PER_PIECE, MOST = 129, 8, 1025  # postures along a reference, for each of its pieces
+# for each fraction of the way, and the least fraction
+MAX_NEWTON_STEPS, MIN_FRACTION = 25, 1.0 / 16.0
+# change of q, forces, and gap: each relative
+STEP_TOLERANCE, FORCE_TOLERANCE, OUTPUT_TOLERANCE = 1e-9, 1e-7, 1e-6
+MAX_STEP_ROTATION = 0.3  # [rad]
+# along a reference, for each of its pieces
+MIN_POSTURES, POSTURES_PER_PIECE, MAX_POSTURES = 129, 8, 1025
 
 
 def hold_outputs(
@@ -51,7 +54,7 @@ def hold_along(
     from scipy.interpolate import PPoly  # late: scipy is slow to import
 
     breaks = reference.breaks
-    count = min(max(LEAST, PER_PIECE * (len(breaks) - 1)), MOST)
+    count = min(max(MIN_POSTURES, POSTURES_PER_PIECE * (len(breaks) - 1)), MAX_POSTURES)
     times = np.linspace(breaks[0], breaks[-1], count)
     outputs = PPoly(reference.coefficients[::-1], breaks)(times)
     return times, hold_through(model, controlled, times, outputs, q, name)
@@ -128,7 +131,7 @@ class _NewtonSearch:
             target = min(1.0, share + step)
             if self.reach(begin + target * (end - begin)):
                 share = target
-            elif step > FINEST:
+            elif step > MIN_FRACTION:
                 step *= 0.5
             else:
                 break
@@ -138,9 +141,13 @@ class _NewtonSearch:
         """Go to outputs y (c,); return whether that succeeded, else nothing has changed."""
         before = self.q.copy(), self.u.copy()
         try:
-            for _ in range(STEPS):
+            for _ in range(MAX_NEWTON_STEPS):
                 change, balance, gap = self._step(y)
-                if change < SETTLED and balance < BALANCED and gap < REACHED:
+                if (
+                    change < STEP_TOLERANCE
+                    and balance < FORCE_TOLERANCE
+                    and gap < OUTPUT_TOLERANCE
+                ):
                     return True
         except (ArgumentError, np.linalg.LinAlgError):  # a posture the bodies cannot represent
             pass
@@ -162,7 +169,7 @@ class _NewtonSearch:
         step = columns * np.linalg.lstsq(scaled, rows * np.concatenate([-r, gap]), rcond=1e-12)[0]
         units = self._model.scales.units
         change = float(np.abs(step[:n] / units).max())
-        share = min(1.0, TURN / max(statics.turn(step[:n]), 1e-300))
+        share = min(1.0, MAX_STEP_ROTATION / max(statics.turn(step[:n]), 1e-300))
         self.q = self.q + share * step[:n]
         self.u[chosen] += share * step[n:]
         scale = np.maximum(np.abs(y), 1e-3 * np.abs(J * units).max(axis=1, initial=0.0))

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.dynamics.arguments import checked
-from softrobot_dynamics.dynamics.newton import CONTENT
-from softrobot_dynamics.dynamics.periodic_coordinates import TURN
+from softrobot_dynamics.dynamics.newton import ACCEPTED_RESIDUAL
+from softrobot_dynamics.dynamics.periodic_coordinates import FULL_TURN
 from softrobot_dynamics.dynamics.saddle_free_newton import unbalance
 from softrobot_dynamics.dynamics.static_residual import Statics
 from softrobot_dynamics.errors import ReferenceJumpError
@@ -29,9 +29,10 @@ from softrobot_dynamics.references.inverse_statics import (
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-STAYS = (0.0, 10.0, 1000.0)  # weights of what joints with limits leave their start, in turn
-CLOSED = 0.01  # of the longest step between neighbours: a gap as small closes a lap
-JUMP = 8.0  # steps as long as so many usual ones are none of a smooth motion
+# of the distance of joints with limits from their start, in turn
+STAY_WEIGHTS = (0.0, 10.0, 1000.0)
+MAX_CLOSURE_GAP = 0.01  # of the longest step between neighbours; a smaller gap closes a lap
+JUMP_RATIO = 8.0  # of the usual step; longer steps are no smooth motion
 
 
 def hold_periodic_path(
@@ -52,7 +53,7 @@ def hold_periodic_path(
     """
     fault: Any = None  # of the last lap
     start = q0
-    for stay in STAYS:
+    for stay in STAY_WEIGHTS:
         for _ in range(2):
             found = hold_points(
                 model, bodies=bodies, times=times, points=points, q0=start, stay=stay
@@ -79,7 +80,7 @@ def nearest_turn(model: CompiledModel, q: ArrayLike) -> Vector:
 def _turns(model: CompiledModel, q: Vector, u: Vector, change: Vector) -> Vector:
     """Whole turns (n,) [rad] in a change of q (n,), as far as they change nothing else."""
     limited = np.isfinite(model.q_lower) | np.isfinite(model.q_upper)
-    turns = np.where(limited, 0.0, TURN * np.round(change / TURN))
+    turns = np.where(limited, 0.0, FULL_TURN * np.round(change / FULL_TURN))
     for i in np.flatnonzero(turns):
         if not _same(model, q, q + turns[i] * np.eye(model.n)[i], u):
             turns[i] = 0.0
@@ -93,8 +94,8 @@ def _same(model: CompiledModel, q: Vector, other: Vector, u: Vector) -> bool:
     tips = statics.tips(bodies)[0]
     others = statics.residual(other, u)[0]
     apart = np.abs(statics.tips(bodies)[0] - tips).max()
-    same = unbalance(others - forces, size) <= CONTENT
-    return bool(same and apart <= CONTENT * model.scales.length)
+    same = unbalance(others - forces, size) <= ACCEPTED_RESIDUAL
+    return bool(same and apart <= ACCEPTED_RESIDUAL * model.scales.length)
 
 
 def _jump(
@@ -110,10 +111,10 @@ def _jump(
     usual = np.median(np.abs(steps[away]).max(axis=1) / moved[away]) * moved.max()
     longest = np.abs(steps).max(axis=1)
     gap = (found.q[-1] - found.q[0] - turns) / units
-    if (longest > JUMP * usual).any():
-        k = int(np.argmax(longest > JUMP * usual))
+    if (longest > JUMP_RATIO * usual).any():
+        k = int(np.argmax(longest > JUMP_RATIO * usual))
         return _error(model, times[k], steps[k] * units, found.y[k + 1] - found.y[k])
-    if np.abs(gap).max() > CLOSED * longest.max():
+    if np.abs(gap).max() > MAX_CLOSURE_GAP * longest.max():
         return _error(model, times[-1], gap * units, found.y[-1] - found.y[0])
     return None
 

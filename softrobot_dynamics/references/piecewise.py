@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.compiling.jit import kernel
 
-AT_ONCE = 1e-3  # [s] of a turn that shall take no time: a tick of the usual loop
+INSTANT_DURATION = 1e-3  # [s] of a turn that shall take no time: a tick of the usual loop
 
 
 Indices: TypeAlias = Sequence[int] | Integers
@@ -144,7 +144,7 @@ def braking(state: Matrix, t: float, duration: float) -> Reference:
     ``state`` holds y_d, its rate and acceleration; the quintic continues all three.
     """
     y, v, a = np.asarray(state, dtype=float)
-    T = float(duration) or AT_ONCE
+    T = float(duration) or INSTANT_DURATION
     end = 0.5 * v * T + a * T * T / 12.0  # where it stops, relative to y
     return hermite([t, t + T], [y, y + end], [v, 0.0 * v], [a, 0.0 * a])
 
@@ -168,7 +168,7 @@ def turn(reference: Reference, t: float, state: Matrix, y: ArrayLike, duration: 
     For the thread that samples it: a law that follows it already need not be told, which takes
     time.
     """
-    T = duration or AT_ONCE
+    T = duration or INSTANT_DURATION
     at, v, a = state
     coefficients, (vT, aT) = reference.coefficients[:, 0], (v * T, a * (T * T))
     gap = y - at

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
     from softrobot_dynamics.references.contract import Trajectory
 
-SAMPLES = 512  # of a path, or of one turn
-PEAK = 1.875  # greatest rate of a quintic from rest to rest, as a multiple of its mean rate
-BLEND = 0.1  # [s] from one twist to the next, and to rest
+PATH_SAMPLES = 512  # or of one turn
+QUINTIC_PEAK_RATE = 1.875  # of a quintic from rest to rest, as a multiple of its mean rate
+BLEND_TIME = 0.1  # [s] from one twist to the next, and to rest
 
 
 class TipTarget(NamedTuple):
@@ -72,7 +72,7 @@ def _to(order: TipTarget, now: Matrix, rotation: Matrix, lever: float) -> Refere
     turn = np.zeros(3) if order.rotation is None else between(rotation, order.rotation)
     end = np.concatenate([order.point, turn])
     way = math.hypot(*(end[:3] - now[0, :3]), *(lever * turn))
-    duration = max(order.time, PEAK * way / order.speed)
+    duration = max(order.time, QUINTIC_PEAK_RATE * way / order.speed)
     rest = np.zeros(6)
     times = duration * np.arange(4.0)
     return hermite(
@@ -86,7 +86,7 @@ def _to(order: TipTarget, now: Matrix, rotation: Matrix, lever: float) -> Refere
 def _by_twist(order: TipTwist, now: Matrix) -> Reference:
     """Return the course of a twist: turned to, held, and braked to rest if none follows."""
     v = np.concatenate([order.linear, order.angular])
-    blend = min(BLEND, 0.5 * order.patience)
+    blend = min(BLEND_TIME, 0.5 * order.patience)
     first = now[0] + 0.5 * blend * (now[1] + v)
     last = first + (order.patience - blend) * v
     rest = np.zeros(6)
@@ -136,7 +136,7 @@ def tip_path_reference(model: CompiledModel, body: str, wanted: Trajectory) -> R
 
 def _path(targets: Targets, which: int, periodic: bool) -> Reference:
     """Return the path (3 columns) of one of the tips of :class:`.Targets`."""
-    times = np.linspace(0.0, targets.duration, SAMPLES + 1)
+    times = np.linspace(0.0, targets.duration, PATH_SAMPLES + 1)
     points = targets.points(times)[:, which].copy()
     if periodic:
         points[-1] = points[0]

@@ -19,20 +19,35 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.dynamics.arguments import body_index, checked
 from softrobot_dynamics.dynamics.calls import forward_kinematics
 from softrobot_dynamics.errors import NotConvergedError
-from softrobot_dynamics.references.inverse_statics import actuation_coordinates, BARRIER, Search
+from softrobot_dynamics.references.inverse_statics import (
+    actuation_coordinates,
+    BARRIER_WEIGHT,
+    Search,
+)
 from softrobot_dynamics.references.rotations import between, turned
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-STIFFNESS = 1e6  # of the penalty: offsets of some 1e-5 robot's lengths, and the search is short
-ITERATIONS = 15  # for a point near the one before
-HELD, BALANCED, SETTLED = 2e-4, 1e-5, 1e-4  # of a solution: gap, forces, last step: relative
-STAGES = ((1.0, 1e1), (1.0, 1e2), (0.1, 1e3), (1e-2, 1e4), (BARRIER, 1e5), (BARRIER, STIFFNESS))
-STAY = 100.0  # how much joints with limits rather stay where they are at the start
-STEPS, FINEST = 40, 5e-4  # solutions for one point, and the least way between two [lengths]
-WAY = 0.02  # of the robot's length that the tip may go from one solution to the next
-LENGTH, LEVER = 0.6, 0.1  # [m] what a radian counts as on a robot so long, others in proportion
+PENALTY_STIFFNESS = 1e6  # offsets of some 1e-5 robot's lengths, and the search is short
+MAX_ITERATIONS = 15  # for a point near the one before
+# of a solution: gap, forces, last step: relative
+GAP_TOLERANCE, FORCE_TOLERANCE, STEP_TOLERANCE = 2e-4, 1e-5, 1e-4
+# barrier weight and penalty stiffness, in turn
+CONTINUATION_STAGES = (
+    (1.0, 1e1),
+    (1.0, 1e2),
+    (0.1, 1e3),
+    (1e-2, 1e4),
+    (BARRIER_WEIGHT, 1e5),
+    (BARRIER_WEIGHT, PENALTY_STIFFNESS),
+)
+STAY_WEIGHT = 100.0  # of the distance of joints with limits from their start
+# solutions for one point, and the least way between two [lengths]
+MAX_SUBDIVISIONS, MIN_WAY = 40, 5e-4
+MAX_WAY = 0.02  # of the robot's length, from one solution to the next
+# [m] of a robot and of a radian's lever on it; others in proportion
+LEVER_LENGTH, LEVER = 0.6, 0.1
 
 
 class Goal(NamedTuple):
@@ -72,13 +87,15 @@ class TipFollower:
 
     def __init__(self, model: CompiledModel, body: str, q0: ArrayLike) -> None:
         self._model, self._index = model, body_index(model, body)
-        self._lever = LEVER * model.scales.length / LENGTH
-        self._search = _PoseSearch(model, [self._index], checked('q0', q0, (model.n,)), 1.0, STAY)
+        self._lever = LEVER * model.scales.length / LEVER_LENGTH
+        self._search = _PoseSearch(
+            model, [self._index], checked('q0', q0, (model.n,)), 1.0, STAY_WEIGHT
+        )
         length = model.scales.length
-        self._way, self._finest = WAY * length, FINEST * length
+        self._way, self._finest = MAX_WAY * length, MIN_WAY * length
         self._step = self._way
         self._tried: Goal | None = None  # where the search was last for the nearest
-        if not self._settle(self._goal(self.tip(q0)), STAGES):
+        if not self._settle(self._goal(self.tip(q0)), CONTINUATION_STAGES):
             raise NotConvergedError(
                 f'posture with the tip of {body} at its present place', 0, np.nan
             )
@@ -122,7 +139,7 @@ class TipFollower:
 
     def _walk(self, asked: Goal) -> bool:
         """Move straight towards a point, in steps; return whether it was reached."""
-        for _ in range(STEPS):
+        for _ in range(MAX_SUBDIVISIONS):
             way = self._at.way(asked)
             left = float(np.linalg.norm(way))
             share = min(1.0, self._step / left) if left > 0.0 else 1.0
@@ -146,7 +163,7 @@ class TipFollower:
             return
         self._tried = asked
         before, left = self._search.z, np.linalg.norm(self._at.way(asked))
-        if self._settle(asked, STAGES):
+        if self._settle(asked, CONTINUATION_STAGES):
             near = self._pose(self._search.q)
             if np.linalg.norm(near.way(asked)) < left - self._finest:
                 self._at = near if asked.rotation is not None else self._goal(near.point)
@@ -158,9 +175,9 @@ class TipFollower:
         good: Any = None
         for barrier, stiffness in stages:
             _, balance, change = self._search.solve(
-                goal, barrier, stiffness, 4 * ITERATIONS, SETTLED
+                goal, barrier, stiffness, 4 * MAX_ITERATIONS, STEP_TOLERANCE
             )
-            if balance < BALANCED and change < 10.0 * SETTLED:
+            if balance < FORCE_TOLERANCE and change < 10.0 * STEP_TOLERANCE:
                 good = self._search.z
         self._search.z = self._search.z if good is None else good
         return good is not None
@@ -168,9 +185,11 @@ class TipFollower:
     def _holds(self, goal: Goal) -> bool:
         """Move to the posture for a goal, and return whether there is one."""
         before = self._search.z
-        found = self._search.solve(goal, BARRIER, STIFFNESS, ITERATIONS, SETTLED)
+        found = self._search.solve(
+            goal, BARRIER_WEIGHT, PENALTY_STIFFNESS, MAX_ITERATIONS, STEP_TOLERANCE
+        )
         off, balance, change = found
-        if off < HELD and balance < BALANCED and change < SETTLED:
+        if off < GAP_TOLERANCE and balance < FORCE_TOLERANCE and change < STEP_TOLERANCE:
             return True
         self._search.z = before
         return False

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BLUE, ORANGE, GREEN, PURPLE = '#08519c', '#d94801', '#31a354', '#4a1486'
-LINES = (BLUE, '-'), (ORANGE, '--'), (GREEN, '-.'), (PURPLE, ':')
+LINE_STYLES = (BLUE, '-'), (ORANGE, '--'), (GREEN, '-.'), (PURPLE, ':')
 """Colours and styles of curves, told apart in greyscale by the style."""
 
 

@@ -17,7 +17,7 @@ from softrobot_dynamics.reproduce.outcome import Array
 
 PERIOD = 5.0  # [s]
 RADII, HEIGHTS = (0.020, 0.025, 0.030), (0.08, 0.15, 0.24)  # [m] of the three tips' circles
-STEPS, SETTLED = 20, 1e-8  # of Newton's method
+MAX_NEWTON_ITERATIONS, NEWTON_TOLERANCE = 20, 1e-8  # and the step at which it has converged
 
 
 class CircleMotion(NamedTuple):
@@ -49,7 +49,7 @@ def circle(model: CompiledModel, samples: int) -> CircleMotion:
 
 def _reach(statics: Statics, q: Array, u: Array, target: Array) -> tuple[Array, Array]:
     """Return q and u that hold the tips at target (3, 3) [m]."""
-    for _ in range(STEPS):
+    for _ in range(MAX_NEWTON_ITERATIONS):
         K = statics.tangent(q, u)
         r, _ = statics.residual(q, u)
         tips, derivatives = statics.tips(range(3))
@@ -57,9 +57,11 @@ def _reach(statics: Statics, q: Array, u: Array, target: Array) -> tuple[Array, 
         matrix = np.block([[K, -A], [derivatives.reshape(9, -1), np.zeros((9, len(u)))]])
         step = np.linalg.solve(matrix, np.concatenate([-r, (target - tips).ravel()]))
         q, u = q + step[: len(q)], u + step[len(q) :]
-        if np.abs(step[: len(q)]).max() < SETTLED:
+        if np.abs(step[: len(q)]).max() < NEWTON_TOLERANCE:
             return q, u
-    raise NotConvergedError('equilibrium on the circles', STEPS, float(np.abs(step).max()))
+    raise NotConvergedError(
+        'equilibrium on the circles', MAX_NEWTON_ITERATIONS, float(np.abs(step).max())
+    )
 
 
 def circles(t: ArrayLike) -> Array:

@@ -17,7 +17,7 @@ from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.references.piecewise import Reference
 from softrobot_dynamics.reproduce.outcome import Array
 
-STEPS = 1e-7, 1e-6  # of the differences by q and by qd
+DIFFERENCE_STEPS = 1e-7, 1e-6  # by q and by qd
 
 
 class Followed(NamedTuple):
@@ -90,7 +90,7 @@ class ContinuousLaw:
         result = np.empty((len(x), len(x)))
         for j in range(len(x)):
             step = np.zeros(len(x))
-            step[j] = STEPS[j >= self._model.n]
+            step[j] = DIFFERENCE_STEPS[j >= self._model.n]
             change = self._derivative(t, x + step) - self._derivative(t, x - step)
             result[:, j] = change / (2.0 * step[j])
         return result

@@ -12,8 +12,8 @@ from softrobot_dynamics.reproduce.circles import CircleMotion, tips_of
 from softrobot_dynamics.reproduce.outcome import Array
 from softrobot_dynamics.reproduce.tetrahedra import Bricks
 
-COARSE = {'axial': 3, 'radial': 1, 'angular': 4}  # that the choice of a rule begins with
-FINEST = {'axial': 16, 'radial': 6, 'angular': 24}  # that rules are compared with
+COARSE_RULE = {'axial': 3, 'radial': 1, 'angular': 4}  # that the choice of a rule begins with
+FINEST_RULE = {'axial': 16, 'radial': 6, 'angular': 24}  # that rules are compared with
 
 
 def compare_quadratures(
@@ -22,8 +22,8 @@ def compare_quadratures(
     """Compare the shipped rule, that of the error estimate, and as many tetrahedra as [P] has."""
     body: Any = model.description.modules[0].body  # an `lvp` body, which has a `quadrature`
     sample = motion.q[:: len(motion.q) // 6].reshape(-1, 8)
-    coarse = replace(body, quadrature=replace(body.quadrature, **COARSE))
-    true = replace(body.quadrature, **FINEST)
+    coarse = replace(body, quadrature=replace(body.quadrature, **COARSE_RULE))
+    true = replace(body.quadrature, **FINEST_RULE)
     rules = {
         'shipped': body.quadrature,
         'chosen for 1e-6': sd.converged_quadrature(coarse, 1e-6, sample).quadrature,

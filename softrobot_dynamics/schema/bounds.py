@@ -10,8 +10,8 @@ import math
 from numbers import Real
 from typing import cast, NamedTuple, SupportsFloat, TypeGuard
 
-LARGEST = 1e20  # magnitude of a finite number
-SMALLEST = 1e-30  # of a number that may not be negative, unless it is 0
+MAX_MAGNITUDE = 1e20  # of a finite number
+MIN_MAGNITUDE = 1e-30  # of a number that may not be negative, unless it is 0
 
 
 def is_number(value: object) -> TypeGuard[float]:
@@ -46,8 +46,8 @@ class Bounds(NamedTuple):
         """Tell whether the magnitude of `x` is one that a number may have."""
         if math.isinf(x):
             return self.infinite
-        smallest = SMALLEST if self.above == 0.0 or self.at_least == 0.0 else 0.0
-        return x == 0.0 or smallest <= abs(x) <= LARGEST
+        smallest = MIN_MAGNITUDE if self.above == 0.0 or self.at_least == 0.0 else 0.0
+        return x == 0.0 or smallest <= abs(x) <= MAX_MAGNITUDE
 
     def closed(self) -> tuple[float, float]:
         """Return (least, greatest) number, infinities where there are none."""
@@ -65,7 +65,7 @@ class Bounds(NamedTuple):
         return ' '.join(['a number', ' and '.join(words)]).rstrip()
 
 
-ANY = Bounds()
+UNBOUNDED = Bounds()
 
 
 def hint(value: object, bounds: Bounds) -> str:
@@ -81,4 +81,4 @@ def hint(value: object, bounds: Bounds) -> str:
     if bounds.measurable(x):
         return ''
     unlimited = ', or .inf' if bounds.infinite else ''
-    return f', of a magnitude from {SMALLEST:g} to {LARGEST:g}{unlimited}'
+    return f', of a magnitude from {MIN_MAGNITUDE:g} to {MAX_MAGNITUDE:g}{unlimited}'

@@ -25,11 +25,11 @@ from typing import Any, TypeGuard
 
 from softrobot_dynamics.annotations import Function
 from softrobot_dynamics.errors import closest, MISSING, Problem
-from softrobot_dynamics.schema.bounds import ANY, Bounds, hint, is_number, SMALLEST
+from softrobot_dynamics.schema.bounds import Bounds, hint, is_number, MIN_MAGNITUDE, UNBOUNDED
 from softrobot_dynamics.schema.parsing import custom, mapping_of, parse, Parser, Problems, reader
 from softrobot_dynamics.schema.registry import read_member, Registry
 
-NAME = re.compile(r'[A-Za-z_][A-Za-z0-9_]*')
+NAME_PATTERN = re.compile(r'[A-Za-z_][A-Za-z0-9_]*')
 
 
 def number(
@@ -63,7 +63,7 @@ def direction(*, default: object = MISSING) -> Any:
         """Return a vector of length one."""
         vector = _checked(numbers, value, path, problems)
         length = math.hypot(*vector or (1.0,))
-        if length < SMALLEST:
+        if length < MIN_MAGNITUDE:
             problems.append(Problem(path, value, '3 numbers, not all zero [-]'))
         return vector and tuple(x / (length or 1.0) for x in vector)
 
@@ -147,10 +147,10 @@ def choice(names: Sequence[str], *, default: object = MISSING) -> Any:
 def name(*, default: object = MISSING) -> Any:
     """Return the field of a name: letters, digits and _, not starting with a digit."""
     return _simple(
-        f'a name matching {NAME.pattern}',
+        f'a name matching {NAME_PATTERN.pattern}',
         default,
         str,
-        lambda v: isinstance(v, str) and NAME.fullmatch(v),
+        lambda v: isinstance(v, str) and NAME_PATTERN.fullmatch(v),
     )
 
 
@@ -270,7 +270,9 @@ def _number(unit: str, bounds: Bounds) -> _Reader:
     return _Reader(read, expected)
 
 
-def _numbers(unit: str, size: int, bounds: Bounds = ANY, expected: str | None = None) -> _Reader:
+def _numbers(
+    unit: str, size: int, bounds: Bounds = UNBOUNDED, expected: str | None = None
+) -> _Reader:
     words = 'a list of', str(size or ''), 'numbers', unit and f'[{unit}]'
     expected = expected or ' '.join(filter(None, words))
     one = _number(unit, bounds)

@@ -31,8 +31,8 @@ from softrobot_dynamics.errors import (
 from softrobot_dynamics.schema.fields import flag, integer, number, text
 from softrobot_dynamics.schema.parsing import Problems
 
-EACH = ('actuator', 'output', 'coordinate')
-_KINDS = 'number, integer, flag, choice, text, file, vector, or items of number or text'
+EACH_OF = ('actuator', 'output', 'coordinate')
+_EXPECTED_KINDS = 'number, integer, flag, choice, text, file, vector, or items of number or text'
 
 
 class Parameter(NamedTuple):
@@ -91,9 +91,9 @@ def parameter(
     """
     known = field.metadata
     if known.get('kind') is None or known['default'] is MISSING:
-        raise ArgumentError('field', known.get('expected'), f'{_KINDS}, with a default')
-    if each and (each not in EACH or known['kind'] != 'double'):
-        raise ArgumentError('each', each, f'one of {", ".join(EACH)}, of a number')
+        raise ArgumentError('field', known.get('expected'), f'{_EXPECTED_KINDS}, with a default')
+    if each and (each not in EACH_OF or known['kind'] != 'double'):
+        raise ArgumentError('each', each, f'one of {", ".join(EACH_OF)}, of a number')
     more = {'words': words, 'each': each, 'group': group}
     return dataclasses.field(default=known['default'], metadata={**known, **more})
 

@@ -10,7 +10,7 @@ from typing import Any, cast, TypeAlias, TypeVar
 
 from softrobot_dynamics.errors import closest, MISSING, Problem
 
-MANY = 50  # wrong entries of one kind that are reported; whoever has more has another file in mind
+MAX_REPORTED_KEYS = 50  # wrong entries of one kind; whoever has more has another file in mind
 
 
 class Problems(list[Problem]):
@@ -122,7 +122,7 @@ def _refuse_unknown(
 ) -> None:
     """Report keys that are no field."""
     allowed = [*ignore, *known]
-    for key in islice((key for key in mapping if key not in allowed), MANY):
+    for key in islice((key for key in mapping if key not in allowed), MAX_REPORTED_KEYS):
         words = f'one of the fields {", ".join(allowed)}{closest(key, allowed)}'
         problems.append(Problem(join(path, key), mapping[key], words))
 

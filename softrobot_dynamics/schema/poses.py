@@ -9,6 +9,9 @@ from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.schema.fields import vector
 
+# rotation, row by row, and translation, as kernels take them
+IDENTITY_POSE = np.array([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+
 
 @dataclass(frozen=True)
 class Pose:

@@ -9,7 +9,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Matrix
 from softrobot_dynamics.errors import MessageError
 
-UNIT = 1e-3  # how far the length of a measured quaternion may be from 1
+LENGTH_TOLERANCE = 1e-3  # of a measured quaternion's length from 1
 
 
 class QuaternionMessage(Protocol):
@@ -33,7 +33,7 @@ def rotation_of(quaternion: Iterable[float]) -> Matrix:
     )
 
 
-def read_orientation(quaternion: QuaternionMessage, tolerance: float = UNIT) -> Matrix:
+def read_orientation(quaternion: QuaternionMessage, tolerance: float = LENGTH_TOLERANCE) -> Matrix:
     """
     Return the rotation (3, 3) that a geometry_msgs/Quaternion describes.
 

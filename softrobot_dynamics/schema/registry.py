@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 T = TypeVar('T')
 F = TypeVar('F', bound=Callable[..., Any])
-_MARKUP = re.compile(r'(?::\w+:)?`+(?:~?[\w.]*\.)?(\w+)`+')  # of a docstring, around a name
-_REQUIRED = '_required'  # attribute of a method that is to be written
+_ROLE_MARKUP = re.compile(r'(?::\w+:)?`+(?:~?[\w.]*\.)?(\w+)`+')  # of a docstring, around a name
+_REQUIRED_MARK = '_required'  # attribute of a method that is to be written
 
 
 def required(method: F, always: bool = True) -> F:
@@ -37,13 +37,13 @@ def required(method: F, always: bool = True) -> F:
     A registry refuses a class without it, unless it is not needed `always`; where it is called and
     is not there, MissingMethodError says whose it is.
     """
-    purpose = _MARKUP.sub(r'\1', (method.__doc__ or '').strip().partition('\n')[0])
+    purpose = _ROLE_MARKUP.sub(r'\1', (method.__doc__ or '').strip().partition('\n')[0])
 
     @functools.wraps(method)
     def missing(self: Any, *arguments: Any, **named: Any) -> Any:
         raise MissingMethodError(type(self).__qualname__, method.__name__, purpose)
 
-    missing.__dict__[_REQUIRED] = (purpose, always)
+    missing.__dict__[_REQUIRED_MARK] = (purpose, always)
     return cast(F, missing)
 
 
@@ -59,7 +59,7 @@ def require_methods(cls: type, *also: str) -> None:
     Or what they need in some cases, for the names that are given ``also``.
     """
     for name in dir(cls):
-        purpose, always = getattr(getattr(cls, name, None), _REQUIRED, ('', False))
+        purpose, always = getattr(getattr(cls, name, None), _REQUIRED_MARK, ('', False))
         if always or (purpose and name in also):
             raise MissingMethodError(cls.__qualname__, name, purpose)
 

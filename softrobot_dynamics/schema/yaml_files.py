@@ -13,10 +13,10 @@ import re
 from typing import Any, ClassVar
 
 from softrobot_dynamics.errors import DescriptionError, Problem
-from softrobot_dynamics.schema.parsing import join, MANY
+from softrobot_dynamics.schema.parsing import join, MAX_REPORTED_KEYS
 import yaml
 
-_CORE = {  # the scalars of YAML 1.2's core schema: 1e-3 is a number, on and off are texts
+_CORE_SCHEMA = {  # the scalars of YAML 1.2's core schema: 1e-3 is a number, on and off are texts
     'null': r'~|null|Null|NULL|',
     'bool': r'true|True|TRUE|false|False|FALSE',
     'int': r'[-+]?(?:0|[1-9][0-9]*)',
@@ -24,13 +24,13 @@ _CORE = {  # the scalars of YAML 1.2's core schema: 1e-3 is a number, on and off
     r'|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)',
     'merge': '<<',
 }
-_TAG = 'tag:yaml.org,2002:'
+_TAG_PREFIX = 'tag:yaml.org,2002:'
 
 
-LARGEST = 4_000_000  # [bytes] of a file
-MOST = 50_000  # entries: mappings, lists, keys and values; a humanoid's robot file has 5,000
-DEEPEST = 50  # levels of mappings and lists within each other
-_TOO_DEEP = f'at most {DEEPEST} levels within each other'
+MAX_FILE_SIZE = 4_000_000  # [bytes]
+MAX_ENTRIES = 50_000  # mappings, lists, keys and values; a humanoid's robot file has 5,000
+MAX_DEPTH = 50  # levels of mappings and lists within each other
+_TOO_DEEP = f'at most {MAX_DEPTH} levels within each other'
 
 _Parser: Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)  # that of C is six times as fast
 
@@ -53,8 +53,8 @@ class _BoundedComposer(yaml.composer.Composer):
         self._entries += self._sizes.get(id(node), 1) if alias else 1
         if not alias:
             self._sizes[id(node)] = self._entries - before
-        if self._entries > MOST:
-            words = f'at most {MOST} entries, aliases written out (line {here} goes beyond)'
+        if self._entries > MAX_ENTRIES:
+            words = f'at most {MAX_ENTRIES} entries, aliases written out (line {here} goes beyond)'
             raise _BoundError(words)
         self._depth -= 1
         return node
@@ -70,7 +70,7 @@ class _BoundedComposer(yaml.composer.Composer):
         return super().compose_mapping_node(anchor)
 
     def _refuse_depth(self) -> None:
-        if self._depth > DEEPEST:
+        if self._depth > MAX_DEPTH:
             line = self.peek_event().start_mark.line + 1
             raise _BoundError(f'{_TOO_DEEP} (line {line})')
 
@@ -79,7 +79,10 @@ class _Loader(_BoundedComposer, _Parser):
     yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
     yaml_constructors = {
         tag: yaml.SafeLoader.yaml_constructors[tag]
-        for tag in (None, *(_TAG + kind for kind in 'null bool int float str seq map'.split()))
+        for tag in (
+            None,
+            *(_TAG_PREFIX + kind for kind in 'null bool int float str seq map'.split()),
+        )
     }
 
     def __init__(self, content: bytes) -> None:
@@ -88,8 +91,8 @@ class _Loader(_BoundedComposer, _Parser):
         self._sizes: dict[int, int] = {}  # entries in a node that is complete, by its identity
 
 
-for _kind, _pattern in _CORE.items():
-    _Loader.add_implicit_resolver(_TAG + _kind, re.compile(f'(?:{_pattern})$'), None)
+for _kind, _pattern in _CORE_SCHEMA.items():
+    _Loader.add_implicit_resolver(_TAG_PREFIX + _kind, re.compile(f'(?:{_pattern})$'), None)
 
 
 def read_yaml(path: Path) -> tuple[Any, list[Problem]]:
@@ -100,13 +103,13 @@ def read_yaml(path: Path) -> tuple[Any, list[Problem]]:
     """
     try:
         with open(path.expanduser(), 'rb') as file:
-            content = file.read(LARGEST + 1)
-        if len(content) > LARGEST:
-            raise _BoundError(f'a file of at most {LARGEST // 1_000_000} MB')
+            content = file.read(MAX_FILE_SIZE + 1)
+        if len(content) > MAX_FILE_SIZE:
+            raise _BoundError(f'a file of at most {MAX_FILE_SIZE // 1_000_000} MB')
         loader = _Loader(content)
         node = loader.get_single_node()
         # before merge keys are resolved
-        problems = list(_duplicates(node, '', {}))[:MANY]
+        problems = list(_duplicates(node, '', {}))[:MAX_REPORTED_KEYS]
         data = None if node is None else loader.construct_document(node)
     except OSError as error:
         raise _unreadable(path, 'a YAML file', error.strerror) from error

@@ -11,7 +11,7 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.dynamics.arguments import checked, ROUNDING
+from softrobot_dynamics.dynamics.arguments import checked, TIME_TOLERANCE
 from softrobot_dynamics.dynamics.wrenches import Wrenches
 from softrobot_dynamics.model.evaluation import Evaluator
 from softrobot_dynamics.simulation.simulator import Simulator
@@ -104,12 +104,12 @@ class ActuatorDynamics:
         """
         self._set_command(u)
         end = self._now + duration
-        while self._now < end - ROUNDING:
+        while self._now < end - TIME_TOLERANCE:
             self._take_due()
             until = min([end, *(line[0][0] for line in self._underway if line)])
             settled = not self._lag.any() or np.array_equal(self._force, self._wanted())
             settled = settled and not self._supplies.any
-            parts = 1 if settled else math.ceil((until - self._now) / longest - ROUNDING)
+            parts = 1 if settled else math.ceil((until - self._now) / longest - TIME_TOLERANCE)
             h = (until - self._now) / parts
             for _ in range(parts):
                 yield self._over(h, q), h
@@ -127,7 +127,7 @@ class ActuatorDynamics:
     def _take_due(self) -> None:
         """Apply the commands whose delay is over."""
         for k, line in enumerate(self._underway):
-            while line and line[0][0] <= self._now + ROUNDING:
+            while line and line[0][0] <= self._now + TIME_TOLERANCE:
                 self._arrived[k] = line.popleft()[1]
 
     def _wanted(self) -> Vector:

@@ -14,7 +14,7 @@ from softrobot_dynamics.schema.parameters import Parameter, parameter, parameter
 from softrobot_dynamics.simulation.periodic_instants import PeriodicInstants
 
 GROUP = 'bus'
-_FASTEST = 1e5  # [Hz]
+_MAX_RATE = 1e5  # [Hz]
 
 
 class Stretch(NamedTuple):
@@ -29,7 +29,7 @@ class Bus:
     """Rate at which all drives of a robot take a command at once; by default as it arrives."""
 
     rate: float = parameter(
-        number('Hz', at_least=0.0, at_most=_FASTEST, default=0.0),
+        number('Hz', at_least=0.0, at_most=_MAX_RATE, default=0.0),
         'Rate at which the drives take a command, the newest that has arrived, and hold it; 0:'
         ' they take each as it arrives',
         group=GROUP,

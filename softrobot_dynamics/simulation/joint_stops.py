@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 
-_PIVOTS = 50  # per unknown
+_PIVOTS_PER_UNKNOWN = 50
 
 
 def complementary(A: Matrix, b: Vector) -> Vector:
@@ -48,7 +48,7 @@ def complementary(A: Matrix, b: Vector) -> Vector:
     x, basic = np.zeros(k), np.zeros(k, dtype=bool)
     # what is negative by rounding alone would be exchanged without end
     slack = 1e-12 * np.abs(b).max(initial=0.0)
-    for _ in range(_PIVOTS * k):
+    for _ in range(_PIVOTS_PER_UNKNOWN * k):
         x = np.zeros(k)
         if basic.any():
             x[basic] = np.linalg.solve(A[np.ix_(basic, basic)], -b[basic])
@@ -63,10 +63,11 @@ def complementary(A: Matrix, b: Vector) -> Vector:
 
 Mask = NDArray[np.bool_]  # (n,) which coordinates
 
-_AT = 1e-10  # of a coordinate's unit or its stop: nearer than this is at the stop
-_HEAVY = 1e9  # times its inertia has a coordinate that is held
-_YIELDING = 1e-9  # of the inverse inertia without loops: makes stops of one freedom independent
-_TRIES = 12  # of a step that is to end at a stop, and one for each coordinate
+_STOP_TOLERANCE = 1e-10  # of a coordinate's unit or its stop
+_HELD_INERTIA_RATIO = 1e9  # of a held coordinate's inertia to its own
+# of the inverse inertia without loops: makes stops of one freedom independent
+_STOP_COMPLIANCE = 1e-9
+_MAX_TRIES = 12  # of a step that is to end at a stop, and one for each coordinate
 
 
 class JointStops:
@@ -83,7 +84,7 @@ class JointStops:
         self._model, self._stepper, self._stops = model, stepper, stops
         self._reached = cached(reached, stops=stops)
         finite = [np.where(np.isfinite(x), np.abs(x), 0.0) for x in (model.q_lower, model.q_upper)]
-        self._slack = _AT * (model.scales.units + np.maximum(*finite))
+        self._slack = _STOP_TOLERANCE * (model.scales.units + np.maximum(*finite))
         self._kept = np.zeros(2 * model.n + len(stepper.clock))
         self.keep = cached(keep_state, stops=stops, clock=stepper.clock, kept=self._kept)
         self.met = cached(met, stops=stops)
@@ -115,7 +116,7 @@ class JointStops:
         time = np.zeros(1) if contact is None else contact.moving.time
         now = time[0]
         substep = self._stepper.substep
-        for left in reversed(range(_TRIES + len(q))):
+        for left in reversed(range(_MAX_TRIES + len(q))):
             time[0] = now
             failed = steps.advance(force, q, qd, longest, True)
             if failed:
@@ -231,7 +232,9 @@ class JointStops:
         held, model, h = self._stops.held, self._model, self._stepper.substep
         heavy = self._stepper.terms.M + h * (model.damping + h * model.stiffness)
         new = which & (held == 0.0)  # of what is held, M has the inertia already
-        held[:] = np.where(new, _HEAVY * np.abs(np.diag(heavy)), np.where(which, held, 0.0))
+        held[:] = np.where(
+            new, _HELD_INERTIA_RATIO * np.abs(np.diag(heavy)), np.where(which, held, 0.0)
+        )
 
     def _inverse(self, q: Vector, qd: Vector) -> tuple[Matrix, Vector]:
         """
@@ -249,7 +252,7 @@ class JointStops:
             return inverse, np.zeros(len(q))
         constrained, drift = self._stepper.loops.constrain(inverse, q, qd)
         # several coordinates may be at stops that have one freedom together
-        return constrained + _YIELDING * np.diag(np.diag(inverse)), drift
+        return constrained + _STOP_COMPLIANCE * np.diag(np.diag(inverse)), drift
 
 
 def _between(inverse: Matrix, at: Mask, sign: Vector) -> Matrix:
@@ -260,7 +263,7 @@ def _between(inverse: Matrix, at: Mask, sign: Vector) -> Matrix:
 
 def require_within(model: CompiledModel, q: Vector) -> None:
     """Raise ArgumentError by name for the first coordinate of q (n,) outside of its limits."""
-    slack = _AT * model.scales.units
+    slack = _STOP_TOLERANCE * model.scales.units
     for i in np.flatnonzero((q < model.q_lower - slack) | (q > model.q_upper + slack)):
         low, high = float(model.q_lower[i]), float(model.q_upper[i])
         name = f'q of {model.coordinate_names[i]}'

@@ -26,7 +26,7 @@ from softrobot_dynamics.simulation.integrators.contract import Integrator
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-_KEPT = 64  # sets of places whose kernels' arguments stay
+_CACHE_SIZE = 64  # sets of places whose kernels' arguments stay
 
 
 class LoadedSteps(NamedTuple):
@@ -53,7 +53,7 @@ class LoadedStepper:
         self._evaluate = stepper.entry
         if carrier is not None:
             self._evaluate = self._carried(carrier)
-        self._bound = functools.lru_cache(_KEPT)(self._bind)
+        self._bound = functools.lru_cache(_CACHE_SIZE)(self._bind)
 
     def __call__(self, loads: Sequence[Load]) -> LoadedSteps:
         """Return the steps of the stepper under these loads."""

@@ -1,7 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Periodic instants with an offset."""
 
-from softrobot_dynamics.dynamics.arguments import ROUNDING
+from softrobot_dynamics.dynamics.arguments import TIME_TOLERANCE
 
 
 class PeriodicInstants:
@@ -14,7 +14,7 @@ class PeriodicInstants:
     def __init__(self, rate: float, phase: float = 0.0) -> None:
         self._every = 1.0 / rate
         self._first = phase % self._every
-        if self._every - self._first < ROUNDING:
+        if self._every - self._first < TIME_TOLERANCE:
             self._first = 0.0
         self.begin()
 
@@ -25,7 +25,7 @@ class PeriodicInstants:
     def over(self, duration: float) -> list[float]:
         """Let a ``duration`` [s] pass; return the instants in it, its end not included [s]."""
         found = []
-        while self._left < duration - ROUNDING:
+        while self._left < duration - TIME_TOLERANCE:
             found.append(max(0.0, self._left))
             self._left += self._every
         self._left -= duration
@@ -33,7 +33,7 @@ class PeriodicInstants:
 
     def come(self, period: float) -> bool:
         """Tell whether there was an instant since the last call, a ``period`` [s] ago, or now."""
-        come = self._left <= ROUNDING
+        come = self._left <= TIME_TOLERANCE
         if come:
             self._left += self._every
         self._left -= period

@@ -20,10 +20,10 @@ from softrobot_dynamics.errors import ArgumentError
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-CLOSE = 1e-7  # steps below which a fit is found, in units of Scales: the rest is a hundredth
-MOST = 50  # steps from one state to the next
-_SEEN = 1e-9  # of the largest: what moves markers less than that is not seen, and stays as it is
-_LEAST = 2  # markers on a soft body
+STEP_TOLERANCE = 1e-7  # in units of Scales; what is left is a hundredth of it
+MAX_STEPS = 50  # from one state to the next
+_OBSERVABILITY_TOLERANCE = 1e-9  # of the largest; what moves markers less stays as it is
+_MIN_MARKERS = 2  # on a soft body
 
 
 class NamedRobot(Protocol):
@@ -86,17 +86,19 @@ class Reconstruction:
             found[free] += to_free @ (jacobian @ (q - before))
         found[self._taken], rates[self._taken] = q[self._from], qd[self._from]
         units = self._model.scales.units[free]
-        for _ in range(MOST):
+        for _ in range(MAX_STEPS):
             R, p, J = self._own(found)
             gaps = np.hstack([_rotation_vectors(turns, R), places - p]).ravel()
             if not np.isfinite(gaps).all():
                 self.begin()
                 return np.full_like(found, np.nan), np.full_like(rates, np.nan)
             seen = self._weights[:, None] * J[:, free] * units
-            to_free = units[:, None] * np.linalg.pinv(seen, _SEEN) * self._weights
+            to_free = (
+                units[:, None] * np.linalg.pinv(seen, _OBSERVABILITY_TOLERANCE) * self._weights
+            )
             step = to_free @ gaps
             found[free] += step
-            if np.abs(step / units).max() < CLOSE:
+            if np.abs(step / units).max() < STEP_TOLERANCE:
                 break
         self._last = q.copy(), found.copy(), to_free
         rates[free] = to_free @ (jacobian @ qd - J[:, self._taken] @ rates[self._taken])
@@ -174,7 +176,7 @@ def _count(module: object) -> int:
     """Return how many markers the body of a module has: twice as many numbers as coordinates."""
     if not _sections(module):
         return 1
-    return max(_LEAST, -(-len(module.body.coordinates()) // 3))  # type: ignore[attr-defined]
+    return max(_MIN_MARKERS, -(-len(module.body.coordinates()) // 3))  # type: ignore[attr-defined]
 
 
 def _rotation_vectors(to: Array, start: Array) -> Matrix:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.dynamics.arguments import ROUNDING
+from softrobot_dynamics.dynamics.arguments import TIME_TOLERANCE
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.schema.fields import integer, number
 from softrobot_dynamics.schema.parameters import Parameter, parameter, parameters_of, read_all
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.simulation.reconstruction import Reconstruction
 
 GROUP = 'sensors'
-_UNIT, _RATE = 'of the coordinate', 'of the coordinate, /s'
+_POSITION_UNIT, _VELOCITY_UNIT = 'of the coordinate', 'of the coordinate, /s'
 
 
 def _amount(unit: str, words: str, least: float | None = 0.0) -> Any:
@@ -36,12 +36,12 @@ def _one(field: Field[Any], words: str) -> Any:
 class Sensors:
     """Errors of the sensors of a robot's states; by default none. Arrays are (n,)."""
 
-    noise: Vector = _amount(_UNIT, 'Standard deviation of the noise of a position')
-    velocity_noise: Vector = _amount(_RATE, 'Standard deviation of the noise of a rate')
-    bias: Vector = _amount(_UNIT, 'Constant offset of a position', None)
-    velocity_bias: Vector = _amount(_RATE, 'Constant offset of a rate', None)
-    resolution: Vector = _amount(_UNIT, 'Rounding step of a position; 0: none')
-    velocity_resolution: Vector = _amount(_RATE, 'Rounding step of a rate; 0: none')
+    noise: Vector = _amount(_POSITION_UNIT, 'Standard deviation of the noise of a position')
+    velocity_noise: Vector = _amount(_VELOCITY_UNIT, 'Standard deviation of the noise of a rate')
+    bias: Vector = _amount(_POSITION_UNIT, 'Constant offset of a position', None)
+    velocity_bias: Vector = _amount(_VELOCITY_UNIT, 'Constant offset of a rate', None)
+    resolution: Vector = _amount(_POSITION_UNIT, 'Rounding step of a position; 0: none')
+    velocity_resolution: Vector = _amount(_VELOCITY_UNIT, 'Rounding step of a rate; 0: none')
     rate: float = _one(
         number('Hz', at_least=0.0, default=0.0),
         'Rate of the measured states, from the first one on; 0: every state',
@@ -104,7 +104,7 @@ class Sensing:
         self._noisy = bool(sensors.noise.any() or sensors.velocity_noise.any())
         self._perfect = _nothing(sensors)
         most = 1.0 / period
-        if sensors.rate > most * (1.0 + ROUNDING):
+        if sensors.rate > most * (1.0 + TIME_TOLERANCE):
             expected = f'a rate of {most:g} Hz at most, as the robot has its states'
             raise ArgumentError(f'{GROUP}.rate', sensors.rate, expected)
         self._cycles = PeriodicInstants(sensors.rate) if sensors.rate else None
@@ -135,7 +135,7 @@ class Sensing:
         now = self._cycles is None or self._cycles.come(self._period)
         if now and lost >= self.sensors.dropout:
             delay = self.sensors.delay + late * self.sensors.jitter
-            due = self._tick + math.ceil(delay / self._period - ROUNDING)
+            due = self._tick + math.ceil(delay / self._period - TIME_TOLERANCE)
             self._underway.append(_Underway(due, self._tick, measured))
         there = [state for state in self._underway if state.due <= self._tick]
         newest = max(there, key=lambda state: state.tick, default=None)

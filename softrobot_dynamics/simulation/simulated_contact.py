@@ -10,14 +10,14 @@ import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.dynamics.contacts import contacts
 from softrobot_dynamics.model.contacts import forget_contact
-from softrobot_dynamics.simulation.integrators.contact_gauss_seidel import UNSETTLED
+from softrobot_dynamics.simulation.integrators.contact_gauss_seidel import MAX_RESIDUAL
 from softrobot_dynamics.simulation.integrators.contract import Integrator
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
     from softrobot_dynamics.recursion.contact import ContactWorkspace
 
-_MANY = 3  # steps whose forces of contact miss their law: first impacts may be among them
+_REPORTED_STEPS = 3  # whose forces of contact miss their law: first impacts may be among them
 
 
 class SimulatedContact:
@@ -63,10 +63,13 @@ class SimulatedContact:
 
     def check(self, time: float) -> None:
         """Warn the caller of a step, once, that forces missed their law in several by a time."""
-        if self._warned or self.unsettled < _MANY:
+        if self._warned or self.unsettled < _REPORTED_STEPS:
             return
         self._warned = True
-        words = f'forces of contact missed their law by more than {UNSETTLED:.0%} in {_MANY} steps'
+        words = (
+            f'forces of contact missed their law by more than {MAX_RESIDUAL:.0%}'
+            f' in {_REPORTED_STEPS} steps'
+        )
         words += f' until {time:.6g} s'
         remedy = 'make substep shorter, stiffness less, or masses less different'
         warnings.warn(f'{words}: {remedy}', RuntimeWarning, stacklevel=3)

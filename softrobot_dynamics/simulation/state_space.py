@@ -22,22 +22,22 @@ from softrobot_dynamics.dynamics.points import Placement
 from softrobot_dynamics.dynamics.wrenches import Load, load_force, read_wrenches, Wrenches
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.recursion.closed_motion import begin_chart
+from softrobot_dynamics.recursion.constants import L_STABLE_GAMMA
 from softrobot_dynamics.recursion.finite_differences import by_fourth_order
 from softrobot_dynamics.recursion.linearisation import Linearisation
 from softrobot_dynamics.recursion.singular_mass import accelerations
 from softrobot_dynamics.simulation.integrators.closed_loops import ClosedLoops
 from softrobot_dynamics.simulation.integrators.exponential_step import (
-    GAMMA,
-    ONCE,
+    ONE_STEP_WEIGHT,
     parts_of_step,
-    TWICE,
+    TWO_STEPS_WEIGHT,
 )
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 
-_STEP = 1e-3  # [units] of z; what follows from rates is quadratic
+_DIFFERENCE_STEP = 1e-3  # [units] of z; what follows from rates is quadratic
 
 
 def closed_rates(
@@ -72,7 +72,7 @@ def closed_rates(
             force += closed.T.T @ contact.force(closed.q.copy(), closed.qd.copy())
         return np.r_[closed.qd, closed.T @ np.linalg.solve(t.M, force) + closed.a]
 
-    steps = _STEP * np.r_[np.ones(f), np.full(f, model.scales.rate)]
+    steps = _DIFFERENCE_STEP * np.r_[np.ones(f), np.full(f, model.scales.rate)]
     F = by_fourth_order(rates, start.ravel(), steps, range(2 * f))
     rates(start.ravel())
     by_u = closed.T @ np.linalg.solve(t.M, t.J.T * model.signs)
@@ -171,7 +171,7 @@ class _Step:
         M = model.per_thread.evaluator(q, np.zeros(n)).M
         self._K, self._D = (accelerations(model, M, A.T).T for A in (near.stiffness, near.damping))
         self._found, self._parts = found, parts_of_step(model, substep)
-        self._g = GAMMA * h / self._parts
+        self._g = L_STABLE_GAMMA * h / self._parts
         self._inverse = np.linalg.inv(np.eye(n) + self._g * (self._D + self._g * self._K))
 
     def change(self) -> Matrix:
@@ -194,10 +194,10 @@ class _Step:
 
     def _moved(self, x: Matrix, v: Matrix, F: Matrix, N: Matrix, part: int) -> Any:
         """Return (x, v) after one part of the step, under F and what has come of N."""
-        shares = [(part + k * GAMMA) / self._parts for k in (1.0, 2.0)]
+        shares = [(part + k * L_STABLE_GAMMA) / self._parts for k in (1.0, 2.0)]
         once = self._settled(x, v, F + shares[0] * N)
         twice = self._settled(*once, F + shares[1] * N)
-        return tuple(TWICE * b + ONCE * a for a, b in zip(once, twice))
+        return tuple(TWO_STEPS_WEIGHT * b + ONE_STEP_WEIGHT * a for a, b in zip(once, twice))
 
     def _settled(self, x: Matrix, v: Matrix, F: Matrix) -> tuple[Matrix, Matrix]:
         """Return (x, v) after g [s] by backward Euler's method under F."""

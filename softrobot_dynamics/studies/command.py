@@ -14,13 +14,13 @@ from softrobot_dynamics.annotations import Integers
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.studies.factors import RunSampling
 from softrobot_dynamics.studies.failure_boundaries import counts, failure_boundaries
-from softrobot_dynamics.studies.run_table import RUNS
+from softrobot_dynamics.studies.run_table import RUNS_FILE
 from softrobot_dynamics.studies.study import plan_study, require_joblib, run_study, Study
 from softrobot_dynamics.studies.trial import Experiment, FAILED
 
-PICTURE, SUMMARY = 'study.png', 'summary.json'
+PICTURE_FILE, SUMMARY_FILE = 'study.png', 'summary.json'
 INSTALL_MATPLOTLIB = "no picture: that needs matplotlib: pip install 'softrobot_dynamics[study]'"
-_EVERY = {True: 0.5, False: 10.0}  # [s] between two words on the progress, on terminals or not
+_REPORT_PERIODS = {True: 0.5, False: 10.0}  # [s], on terminals or not
 
 
 def run(options: Namespace) -> int:
@@ -93,7 +93,7 @@ class _Pace:
     def __call__(self, before: int, state: Integers) -> None:
         """Count a run; `state` (N,) as :func:`run_study` gives it."""
         self.done, now = int((state >= 0).sum()), time.monotonic()
-        if now < self._reported + _EVERY[self._terminal] and self.done < len(state):
+        if now < self._reported + _REPORT_PERIODS[self._terminal] and self.done < len(state):
             return
         self._reported = now
         left = (now - self._began) / (self.done - before) * (len(state) - self.done)
@@ -120,16 +120,16 @@ def _conclude(study: Study, title: str, folder: Path) -> None:
         _say(f'{name:9} {count:5} of {total} runs ({count / total:.1%})')
     for boundary in found:
         _say(boundary.in_words())
-    written = [RUNS, SUMMARY]
+    written = [RUNS_FILE, SUMMARY_FILE]
     summary = {**counts(study), 'edges': [boundary.as_facts() for boundary in found]}
-    (folder / SUMMARY).write_text(json.dumps(summary, indent=2) + '\n', encoding='utf-8')
+    (folder / SUMMARY_FILE).write_text(json.dumps(summary, indent=2) + '\n', encoding='utf-8')
     try:
         from softrobot_dynamics.studies.picture import draw_study
     except ImportError:
         _say(INSTALL_MATPLOTLIB)
     else:
-        draw_study(study, title, folder / PICTURE)
-        written.append(PICTURE)
+        draw_study(study, title, folder / PICTURE_FILE)
+        written.append(PICTURE_FILE)
     _say(f'in {folder}: {", ".join(written)}')
 
 

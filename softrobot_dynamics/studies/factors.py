@@ -25,15 +25,18 @@ if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription
 
 
-LOOP = {'delay': 's'}  # what the loop itself has, and in which unit
-FAULTS: Any = {bus.GROUP: bus.Bus, sensing.GROUP: sensing.Sensors}  # what has others, by group
-CONTROLLER = 'controller.'  # may begin the name of a parameter, and does where there are two
-_NUMBER = r'([-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s.,]*)'
-_RANGE = re.compile(rf'\s*{_NUMBER}\s*\.\.\s*{_NUMBER}\s*')
-_ONE = re.compile(rf'\s*{_NUMBER}\s*')
-_TIMES = {'': 1.0, 's': 1.0, 'ms': 1e-3, 'us': 1e-6, 'µs': 1e-6}
-_WORDS = 'a range such as 0.7..1.3 or 0..5ms, or values such as 0.8,1,1.2'
-_OUTSIDE = ('safe_', 'watchdog')  # parameters of a controller that a loop without ROS has not
+LOOP_FACTORS = {'delay': 's'}  # of the loop itself, and their units
+# what has others, by group
+FAULT_GROUPS: Any = {bus.GROUP: bus.Bus, sensing.GROUP: sensing.Sensors}
+# may begin the name of a parameter, and does where there are two
+CONTROLLER_PREFIX = 'controller.'
+_NUMBER_PATTERN = r'([-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s.,]*)'
+_RANGE_PATTERN = re.compile(rf'\s*{_NUMBER_PATTERN}\s*\.\.\s*{_NUMBER_PATTERN}\s*')
+_VALUE_PATTERN = re.compile(rf'\s*{_NUMBER_PATTERN}\s*')
+_TIME_UNITS = {'': 1.0, 's': 1.0, 'ms': 1e-3, 'us': 1e-6, 'µs': 1e-6}
+_EXPECTED_VALUES = 'a range such as 0.7..1.3 or 0..5ms, or values such as 0.8,1,1.2'
+# of parameters of a controller that a loop without ROS has not
+_NODE_PREFIXES = ('safe_', 'watchdog')
 
 
 class Factor(NamedTuple):
@@ -49,7 +52,7 @@ class Factor(NamedTuple):
     @property
     def path(self) -> str:
         """Its name where it belongs, without the word that says where that is."""
-        known = self.where in FAULTS or self.where == 'controller'
+        known = self.where in FAULT_GROUPS or self.where == 'controller'
         return self.name.removeprefix(f'{self.where}.') if known else self.name
 
     @property
@@ -108,21 +111,21 @@ def _place(
     name: str, description: RobotDescription, parameters: Mapping[str, Any]
 ) -> tuple[str, str]:
     """Return (where, unit) of a name; UnknownNameError with all that there are."""
-    if name in LOOP:
-        return 'loop', LOOP[name]
+    if name in LOOP_FACTORS:
+        return 'loop', LOOP_FACTORS[name]
     faults = {
         p.path: (where, p.unit if p.unit in ('s', 'Hz') else '')
-        for where, kind in FAULTS.items()
+        for where, kind in FAULT_GROUPS.items()
         for p in kind.parameters()
         if p.field['kind'] == 'double'
     }
     if name in faults:
         return faults[name]
-    path = name.removeprefix(CONTROLLER)
+    path = name.removeprefix(CONTROLLER_PREFIX)
     known = {
         path: row
         for path, row in parameters.items()
-        if row.kind == 'double' and not path.startswith(_OUTSIDE)
+        if row.kind == 'double' and not path.startswith(_NODE_PREFIXES)
     }
     if path in known:
         return 'controller', known[path].unit
@@ -131,8 +134,8 @@ def _place(
     except DescriptionError:  # half of it cannot be: then it is not zero
         zero = False
     except UnknownNameError as error:
-        own = [CONTROLLER + path if path in LOOP else path for path in known]
-        names = (*error.known, *LOOP, *faults, *own)
+        own = [CONTROLLER_PREFIX + path if path in LOOP_FACTORS else path for path in known]
+        names = (*error.known, *LOOP_FACTORS, *faults, *own)
         raise UnknownNameError('number to vary', name, names) from None
     return 'robot', '' if zero else '×'
 
@@ -140,14 +143,14 @@ def _place(
 def _numbers(name: str, given: object, unit: str) -> tuple[list[float], bool]:
     """Return (numbers in the unit, whether they are the ends of a range); ArgumentError."""
     pairs, ranges = _pairs(given)
-    units = _TIMES if unit == 's' else {'': 1.0, unit: 1.0}
+    units = _TIME_UNITS if unit == 's' else {'': 1.0, unit: 1.0}
     try:
         numbers = [float(number) * units[own] for number, own in pairs]
     except (ValueError, KeyError, TypeError):
         numbers = []
     if not numbers or not all(map(math.isfinite, numbers)):
         of = {'×': ', factors of what is in the robot file', '': ''}.get(unit, f' [{unit}]')
-        raise ArgumentError(f'vary {name}', given, f'{_WORDS}{of}')
+        raise ArgumentError(f'vary {name}', given, f'{_EXPECTED_VALUES}{of}')
     return numbers, ranges
 
 
@@ -156,14 +159,14 @@ def _pairs(given: object) -> tuple[list[tuple[Any, str]], bool]:
     if not isinstance(given, str):
         values = given if isinstance(given, Sequence) else [given]
         return [(value, '') for value in values], isinstance(given, tuple) and len(values) == 2
-    ends = _RANGE.fullmatch(given)
+    ends = _RANGE_PATTERN.fullmatch(given)
     parts = [ends[1] + ends[2], ends[3] + ends[4]] if ends else given.split(',')
-    found = [_ONE.fullmatch(part) for part in parts]
+    found = [_VALUE_PATTERN.fullmatch(part) for part in parts]
     last = found[-1][2] if found[-1] else ''  # stands for the others, too: 0..5ms
     return [(one[1], one[2] or last) if one else ('', '') for one in found], bool(ends)
 
 
-RUNS = 100  # where nothing else is said
+DEFAULT_RUNS = 100
 
 
 def _sobol(count: int, factors: int, seed: int) -> Matrix:
@@ -189,7 +192,7 @@ DESIGNS: dict[str, Callable[[int, int, int], Matrix]] = {
     'random': _random,
 }
 """(runs, factors, seed) -> (runs, factors) in [0, 1)."""
-GRID = 'grid'
+GRID_DESIGN = 'grid'
 
 
 class RunSampling(NamedTuple):
@@ -200,7 +203,7 @@ class RunSampling(NamedTuple):
     'grid' where all factors have such, else 'sobol'. The same ``seed`` gives the same values.
     """
 
-    runs: int | None = None  # default: RUNS, or those of the grid
+    runs: int | None = None  # default: DEFAULT_RUNS, or those of the grid
     seed: int = 0
     design: str | None = None
 
@@ -216,12 +219,12 @@ def sample(factors: Sequence[Factor], sampling: RunSampling) -> tuple[str, Matri
     """
     runs, seed, design = sampling
     given = all(factor.values for factor in factors)
-    design = design or (GRID if given and runs is None else 'sobol')
-    if design == GRID:
+    design = design or (GRID_DESIGN if given and runs is None else 'sobol')
+    if design == GRID_DESIGN:
         return design, _grid(factors, runs)
     if design not in DESIGNS:
-        raise UnknownNameError('design', design, (*DESIGNS, GRID))
-    count = _whole('runs', RUNS if runs is None else runs, 1)
+        raise UnknownNameError('design', design, (*DESIGNS, GRID_DESIGN))
+    count = _whole('runs', DEFAULT_RUNS if runs is None else runs, 1)
     unit = DESIGNS[design](count, len(factors), _whole('seed', seed, 0))
     return design, np.column_stack([_scaled(f, column) for f, column in zip(factors, unit.T)])
 

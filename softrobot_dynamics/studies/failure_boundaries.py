@@ -14,7 +14,8 @@ from softrobot_dynamics.studies.factors import Factor
 from softrobot_dynamics.studies.study import Study
 from softrobot_dynamics.studies.trial import FAILED, FOLLOWED, STATES
 
-CLEAR = 0.5  # how much likelier it must be outside than inside for a boundary to be told
+# of the fractions of failures outside and inside, for a boundary to be reported
+MIN_SEPARATION = 0.5
 
 
 class FailureBoundary(NamedTuple):
@@ -52,7 +53,7 @@ def failure_boundaries(study: Study) -> tuple[FailureBoundary, ...]:
     Return the :class:`FailureBoundary` s of a study: where it fails, and where it does not follow.
 
     One for each factor that decides, by itself, which runs do: the share of the runs that go
-    wrong outside exceeds that inside by CLEAR at least.
+    wrong outside exceeds that inside by MIN_SEPARATION at least.
     """
     found: list[FailureBoundary] = []
     for what, wrong in (
@@ -77,7 +78,7 @@ def _boundary(
     if inside.all():
         return
     shares = float(wrong[~inside].mean()), float(wrong[inside].mean())
-    if shares[0] - shares[1] >= CLEAR:
+    if shares[0] - shares[1] >= MIN_SEPARATION:
         yield FailureBoundary(
             factor, what, _between(levels, first), _between(levels, last + 1), *shares
         )

@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 import numpy as np
 from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.evaluation.curves import FAINT, INK, STYLE
+from softrobot_dynamics.evaluation.curves import DASHED, FAINT, INK, STYLE
 from softrobot_dynamics.studies.factors import Factor
 from softrobot_dynamics.studies.failure_boundaries import (
     counts,
@@ -22,14 +22,13 @@ from softrobot_dynamics.studies.failure_boundaries import (
     FailureBoundary,
 )
 from softrobot_dynamics.studies.study import Study
-from softrobot_dynamics.studies.trial import FAILED, LOST
+from softrobot_dynamics.studies.trial import FAILED, FAILED_RATIO
 
-COLORS, MARKS = ('#2a9d8f', '#e9a13b', '#c1272d'), ('o', 'o', 'X')  # of the STATES
-DPI, PANEL, MOST = 130, 3.1, 5  # [1/inch], side of a panel [inch], factors drawn
-_BESIDE = 0.015  # how far from a given value runs are drawn, as a share of the range
-_LEAST = 1e-4  # share of the way that errors are drawn from
-_TOP, _LINE = 0.85, 0.19  # [inch] for title and counts, for each line below them
-_DASHED: dict[str, Any] = {'color': INK, 'lw': 0.8, 'ls': (0, (3, 3))}
+COLORS, MARKERS = ('#2a9d8f', '#e9a13b', '#c1272d'), ('o', 'o', 'X')  # of the STATES
+DPI, PANEL_SIZE, MAX_FACTORS = 130, 3.1, 5  # [1/inch], side of a panel [inch], factors drawn
+_RUN_OFFSET = 0.015  # of the range, at which runs are drawn beside a given value
+_MIN_DRAWN_ERROR = 1e-4  # of the way
+_HEAD_HEIGHT, _LINE_HEIGHT = 0.85, 0.19  # [inch] for title and counts, for each line below them
 
 
 def draw_study(study: Study, title: str, path: str | PathLike[str]) -> None:
@@ -37,8 +36,10 @@ def draw_study(study: Study, title: str, path: str | PathLike[str]) -> None:
     found = failure_boundaries(study)
     chosen = _chosen(study, found)
     d = len(chosen)
-    top = _TOP + _LINE * len(found)
-    width, height = (7.0, 3.4 + top) if d == 1 else (PANEL * d + 1.3, PANEL * d + top + 0.6)
+    top = _HEAD_HEIGHT + _LINE_HEIGHT * len(found)
+    width, height = (
+        (7.0, 3.4 + top) if d == 1 else (PANEL_SIZE * d + 1.3, PANEL_SIZE * d + top + 0.6)
+    )
     figure = Figure(figsize=(width, height), dpi=DPI, facecolor='white')
     canvas = FigureCanvasAgg(figure)
     grid = figure.add_gridspec(
@@ -62,21 +63,21 @@ def _chosen(study: Study, found: tuple[FailureBoundary, ...]) -> list[int]:
     """Return the indices of the factors to draw, in their order: those with boundaries first."""
     sharp = {boundary.factor.name for boundary in found}
     order = sorted(range(len(study.factors)), key=lambda i: study.factors[i].name not in sharp)
-    return sorted(order[:MOST])
+    return sorted(order[:MAX_FACTORS])
 
 
 def _draw_errors(axes: Axes, study: Study, i: int, found: tuple[FailureBoundary, ...]) -> None:
     """Draw the errors over one factor; runs without any at the top."""
     factor = study.factors[i].shown[0]
-    shares = np.clip(np.nan_to_num(study.share, nan=np.inf), _LEAST, 10.0 * LOST)
+    shares = np.clip(np.nan_to_num(study.share, nan=np.inf), _MIN_DRAWN_ERROR, 10.0 * FAILED_RATIO)
     _scatter(axes, study, _places(study, i), shares)
     for boundary in found:
         if boundary.factor is study.factors[i]:
             _shade(
                 axes, boundary, factor, COLORS[FAILED] if boundary.what == 'fails' else COLORS[1]
             )
-    for share, words in ((study.tolerance, 'degraded'), (LOST, 'failed')):
-        axes.axhline(share, **_DASHED)
+    for share, words in ((study.tolerance, 'degraded'), (FAILED_RATIO, 'failed')):
+        axes.axhline(share, **DASHED)
         place: dict[str, Any] = {
             'xy': (1.0, share),
             'xycoords': ('axes fraction', 'data'),
@@ -86,7 +87,7 @@ def _draw_errors(axes: Axes, study: Study, i: int, found: tuple[FailureBoundary,
         offset: dict[str, Any] = {'xytext': (0, 3), 'textcoords': 'offset points'}
         axes.annotate(words, **place, **offset, color=INK, fontsize=7, bbox=box, zorder=4)
     axes.set_yscale('log')
-    axes.set_ylim(0.7 * _LEAST, 14.0 * LOST)
+    axes.set_ylim(0.7 * _MIN_DRAWN_ERROR, 14.0 * FAILED_RATIO)
     axes.yaxis.set_major_formatter(lambda share, place: f'{100.0 * share:g}%')
     axes.yaxis.set_minor_locator(NullLocator())
     axes.set_ylabel('RMS error, of the way', **STYLE)
@@ -111,14 +112,14 @@ def _draw_pair(axes: Axes, study: Study, i: int, j: int, label: bool) -> None:
 def _places(study: Study, i: int) -> Vector:
     """Return where the runs (N,) are drawn along a factor: beside each other on given values."""
     factor, values = study.factors[i], study.values[:, i]
-    wide = _BESIDE * (factor.high - factor.low) if factor.values else 0.0
+    wide = _RUN_OFFSET * (factor.high - factor.low) if factor.values else 0.0
     beside = np.random.default_rng(i).uniform(-wide, wide, len(values))
     return factor.shown[0] * (values + beside)
 
 
 def _scatter(axes: Axes, study: Study, x: Vector, y: Vector) -> None:
     size = float(np.clip(4000.0 / len(x), 7.0, 28.0))
-    for state, (color, mark) in enumerate(zip(COLORS, MARKS)):
+    for state, (color, mark) in enumerate(zip(COLORS, MARKERS)):
         rows = study.state == state
         axes.scatter(x[rows], y[rows], s=size, c=color, marker=mark, lw=0, alpha=0.85, zorder=3)
 
@@ -152,12 +153,12 @@ def _write_words(
     figure.text(x, y, title, color=INK, fontsize=11, fontweight='bold', va='center')
     handles = [
         Line2D([], [], color=color, marker=mark, ls='', ms=6, mew=0, label=f'{name}: {count}')
-        for (name, count), color, mark in zip(counts(study).items(), COLORS, MARKS)
+        for (name, count), color, mark in zip(counts(study).items(), COLORS, MARKERS)
     ]
     figure.legend(
         handles=handles, loc='center left', bbox_to_anchor=(x - 0.1 / width, y - 0.27 / height),
         ncols=3, fontsize=9, frameon=False, labelcolor=INK, handletextpad=0.1,
     )  # fmt: skip
     for k, boundary in enumerate(found):
-        y_k = y - (0.5 + _LINE * k) / height
+        y_k = y - (0.5 + _LINE_HEIGHT * k) / height
         figure.text(x, y_k, boundary.in_words(), color=INK, fontsize=8.5, va='center')

@@ -18,8 +18,8 @@ import numpy as np
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.studies.trial import Experiment, Outcome, STATES
 
-FACTS, RUNS = 'study.json', 'runs.csv'
-_OWN = ('run', 'state', *Outcome._fields[1:])
+FACTS_FILE, RUNS_FILE = 'study.json', 'runs.csv'
+_RESERVED_COLUMNS = ('run', 'state', *Outcome._fields[1:])
 
 
 class RunTable:
@@ -54,7 +54,7 @@ def open_run_table(
     path = Path(folder).expanduser()
     try:
         path.mkdir(parents=True, exist_ok=True)
-        file = open(path / RUNS, 'a+', newline='', encoding='utf-8')
+        file = open(path / RUNS_FILE, 'a+', newline='', encoding='utf-8')
     except OSError as error:
         raise ArgumentError('output', str(folder), f'a folder to write to ({error})') from error
     with file:
@@ -103,7 +103,7 @@ def _simulated(experiment: Experiment) -> Any:
 
 def _claim(path: Path, experiment: Experiment) -> None:
     """Write the facts of a study to its folder, or check that they are equal; ArgumentError."""
-    facts, file = facts_of(experiment), path / FACTS
+    facts, file = facts_of(experiment), path / FACTS_FILE
     try:
         before = json.loads(file.read_text(encoding='utf-8')) if file.exists() else None
     except ValueError as error:
@@ -122,7 +122,9 @@ def _resume(file: TextIO, experiment: Experiment) -> dict[int, Outcome]:
     file.seek(0)
     text = file.read()
     whole = text[: text.rfind('\n') + 1]  # a process was killed while it wrote
-    header = _line(['run', *(factor.name for factor in experiment.factors), *_OWN[1:]])
+    header = _line(
+        ['run', *(factor.name for factor in experiment.factors), *_RESERVED_COLUMNS[1:]]
+    )
     if whole != text or not whole:
         file.truncate(len(whole.encode()))
         if not whole:

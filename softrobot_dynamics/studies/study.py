@@ -31,14 +31,14 @@ from softrobot_dynamics.configuration.parts import (
     controlled_of,
     given_by,
     parts_of,
-    RAMP,
+    RAMP_TIME,
 )
 from softrobot_dynamics.description.plant_changes import plant_of
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.description.variation import vary as varied
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem, SoftRobotError
-from softrobot_dynamics.evaluation.tracking import TOLERANCE
+from softrobot_dynamics.evaluation.tracking import MAX_RMS_RATIO
 from softrobot_dynamics.model.model import compile_model, CompiledModel
 from softrobot_dynamics.schema.bounds import is_number
 from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
@@ -57,8 +57,8 @@ from softrobot_dynamics.studies.trial import Experiment, Outcome, run_trial
 from softrobot_dynamics.studies.trial import given_by as simulated_by
 
 INSTALL_JOBLIB = "studies need joblib: pip install 'softrobot_dynamics[study]'"
-SECONDS = 10.0  # of a run, where nothing else is said
-_ROUND = 4  # runs of a process at a time, where a back end gives back all at the end
+DEFAULT_DURATION = 10.0  # [s] of a run
+_RUNS_PER_PROCESS = 4  # at a time, where a back end gives back all at the end
 
 
 class Study(NamedTuple):
@@ -82,8 +82,8 @@ def plan_study(
     plant: str | Sequence[str] = (),
     controller: str | PathLike[str] | None = None,
     sampling: RunSampling = DEFAULT_SAMPLING,
-    seconds: float = SECONDS,
-    tolerance: float = TOLERANCE,
+    seconds: float = DEFAULT_DURATION,
+    tolerance: float = MAX_RMS_RATIO,
 ) -> Experiment:
     """
     Return the :class:`~softrobot_dynamics.studies.trial.Experiment`, all of it checked.
@@ -201,7 +201,7 @@ def _outcomes(
         yield from joblib.Parallel(n_jobs=jobs, return_as='generator_unordered')(runs)
         return
     parallel = joblib.Parallel(n_jobs=jobs)  # as of ray, which gives back all at the end
-    size = _ROUND * max(1, joblib.effective_n_jobs(jobs))
+    size = _RUNS_PER_PROCESS * max(1, joblib.effective_n_jobs(jobs))
     for first in range(0, len(runs), size):
         yield from parallel(runs[first : first + size])
 
@@ -215,10 +215,10 @@ def _planned_by(parameters: Mapping[str, Any]) -> set[str]:
     found = reference_names(parameters)
     if not parameters.get('phases'):
         return found
-    found |= {RAMP, *(f'{phase}.duration' for phase in parameters['phases'])}
+    found |= {RAMP_TIME, *(f'{phase}.duration' for phase in parameters['phases'])}
     for part in parts_of(parameters):
         commands = () if part.law.follows else part.law.parameters()
-        found |= {part.full(RAMP), *(part.full(p.path) for p in commands)}
+        found |= {part.full(RAMP_TIME), *(part.full(p.path) for p in commands)}
     return found
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from softrobot_dynamics.configuration.build import law_of, reference_of
 from softrobot_dynamics.configuration.law_settings import sensors_of
 from softrobot_dynamics.configuration.parameter_files import simulation_values
-from softrobot_dynamics.configuration.parts import RAMP
+from softrobot_dynamics.configuration.parts import RAMP_TIME
 from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.description.variation import vary
 from softrobot_dynamics.errors import SoftRobotError
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 
-_COMPOSITE = 'payload.', 'command_timing', 'estimator', 'safe_'  # names begin so, and are not used
+_UNUSED_PREFIXES = 'payload.', 'command_timing', 'estimator', 'safe_'  # of names of parameters
 
 
 class SimulationSettings(NamedTuple):
@@ -49,7 +49,7 @@ class SimulationSettings(NamedTuple):
     remarks: tuple[str, ...]  # in words, parameters that a study does not use
 
 
-NOTHING = SimulationSettings((), {}, {}, {}, ())
+NO_SETTINGS = SimulationSettings((), {}, {}, {}, ())
 
 
 def given_by(description: RobotDescription, files: Iterable[Path]) -> SimulationSettings:
@@ -65,17 +65,17 @@ def given_by(description: RobotDescription, files: Iterable[Path]) -> Simulation
         remarks=tuple(
             f'{name}: {value} of the simulation in the parameter file is not used in a study'
             for name, value in values.items()
-            if name.startswith(_COMPOSITE)
+            if name.startswith(_UNUSED_PREFIXES)
         ),
     )
 
 
 STATES = 'followed', 'degraded', 'failed'
 FOLLOWED, DEGRADED, FAILED = range(3)
-LOST = 1.0  # RMS error, as a share of the way, beyond which to stand still would be as good
-_SHORT = 'the run ended before the reference was blended in'
+FAILED_RATIO = 1.0  # RMS error of the way; beyond it, to stand still would be as good
+_TOO_SHORT = 'the run ended before the reference was blended in'
 # one tick of so many is evaluated: the shares are the same, and kinematics takes its time
-_EVERY = 5
+_EVALUATED_TICK = 5
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Experiment:
     seconds: float  # of each run
     tolerance: float
     reference: Reference | None = None  # None: planned in each run, as a factor is about it
-    given: SimulationSettings = NOTHING  # what the parameter file says of the simulated robot
+    given: SimulationSettings = NO_SETTINGS  # what the parameter file says of the simulated robot
 
     def changes(self, values: Sequence[float], where: str) -> dict[str, Any]:
         """Return {name: value} of the factors of one place, for values (d,) of all."""
@@ -144,7 +144,7 @@ def _close(
         law,
         reference_of(law, parameters, law.model.q0) if reference is None else reference,
         experiment.seconds,
-        start=Start(ramp=parameters[RAMP]),
+        start=Start(ramp=parameters[RAMP_TIME]),
         plant=Plant(
             plant,
             bus={**given.bus, **experiment.changes(values, 'bus')},
@@ -174,27 +174,29 @@ def _evaluate(
         due = PeriodicInstants(measured)
         ticks = sum(due.come(period) for _ in range(ticks))
     unanswered = 1.0 - float(loop.ok.sum() / ticks)
-    lost = not (finite and share <= LOST) or unanswered >= tracking.MOST_MISSED
+    lost = not (finite and share <= FAILED_RATIO) or unanswered >= tracking.MAX_MISSED_FRACTION
     return Outcome(
         state=FAILED if lost else FOLLOWED if figures.held else DEGRADED,
         share=share,
         tip_rms_m=nan if figures.tip_rms_m is None else figures.tip_rms_m,
         saturated=figures.saturated_share or 0.0,
         unanswered=unanswered,
-        reason='; '.join(figures.lapses) or (_SHORT if isnan(share) else ''),
+        reason='; '.join(figures.lapses) or (_TOO_SHORT if isnan(share) else ''),
     )
 
 
 def _run(loop: ClosedLoop, plant: CompiledModel, period: float, heard_only: bool) -> Run:
     """Return a loop as a demo would record it, every so many ticks or measured states."""
-    rows: Any = slice(None, None, _EVERY)
+    rows: Any = slice(None, None, _EVALUATED_TICK)
     if heard_only:  # in the other ticks there is nothing to answer
         heard = np.flatnonzero(np.isfinite(loop.q_heard[:, 0]))
-        rows = heard[:: max(1, round(_EVERY * len(heard) / len(loop.t)))]
+        rows = heard[:: max(1, round(_EVALUATED_TICK * len(heard) / len(loop.t)))]
     return Run(
         coordinates=plant.coordinate_names,
         actuators=plant.actuator_names,
-        period=period * len(loop.t) / max(1, len(rows)) if heard_only else _EVERY * period,
+        period=period * len(loop.t) / max(1, len(rows))
+        if heard_only
+        else _EVALUATED_TICK * period,
         t=loop.t[rows],
         simulated=loop.t[rows],
         q=loop.q[rows],

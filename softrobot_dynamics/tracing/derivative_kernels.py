@@ -17,7 +17,7 @@ from softrobot_dynamics.tracing.graph import Node, Symbol
 from softrobot_dynamics.tracing.programs import dot, HEADER, loop, TracedKernel
 from softrobot_dynamics.tracing.traversal import topological
 
-LONGEST = 6000  # nodes of a formula that is worth its compilation
+MAX_NODES = 6000  # of a formula that is worth its compilation
 
 
 def body_derivatives(
@@ -43,7 +43,7 @@ def body_derivatives(
     damped = [tangent(forces[n:], {('qd', k): 1.0}) for k in range(n)] if forces else []
     stress = stiff + [node for column in damped for node in column]
     frame = twist_nodes(*tip, n)
-    if len(topological([*cloud, *frame, *stress])) > LONGEST:
+    if len(topological([*cloud, *frame, *stress])) > MAX_NODES:
         return None
     code = Emitter([*cloud, *frame, *stress])
     used = (derivative_rows(n) + 6) * BLOCK

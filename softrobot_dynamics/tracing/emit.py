@@ -26,9 +26,9 @@ from softrobot_dynamics.tracing import traversal
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 from softrobot_dynamics.tracing.graph import Node, Symbol
 
-SERIES_LIMIT = 64.0  # vectorised Stumpff series: good for angles up to 8 rad, NaN beyond
+MAX_SERIES_ARGUMENT = 64.0  # vectorised Stumpff series: good for angles up to 8 rad, NaN beyond
 SERIES_TERMS = 22
-FAMILY = 8  # Stumpff functions that are computed at once
+FAMILY_SIZE = 8  # Stumpff functions that are computed at once
 PER_CALL, PER_POINT = frozenset(('q', 'qd', 'qdd')), frozenset(('x',))
 PER_BOTH = frozenset(('z',))  # rows of a block, read as z
 
@@ -104,7 +104,7 @@ class Emitter:
     def _emit(self, node: Node) -> None:
         vector = self._level[id(node)] == 'point'
         lines = self.point if vector else self.call
-        if node.op == 'stumpff' and not vector and node.value < FAMILY:
+        if node.op == 'stumpff' and not vector and node.value < FAMILY_SIZE:
             z = self.name(node.args[0])
             family = f'family_{z} = stumpff_family({z})'  # all orders of one argument at once
             lines += [] if family in lines else [family]
@@ -161,11 +161,11 @@ def _statement(node: Node, name: Callable[[Node], str], vector: bool) -> list[st
 
 def _stumpff(target: str, k: int, z: str, vector: bool) -> str:
     if not vector:
-        return f'{target} = ' + (f'family_{z}[{k}]' if k < FAMILY else f'stumpff({k}, {z})')
+        return f'{target} = ' + (f'family_{z}[{k}]' if k < FAMILY_SIZE else f'stumpff({k}, {z})')
     text = repr(1.0 / math.factorial(k + 2 * SERIES_TERMS))
     for j in range(SERIES_TERMS - 1, -1, -1):
         text = f'{1.0 / math.factorial(k + 2 * j)!r} - {z} * ({text})'
-    return f'{target} = {text} if abs({z}) <= {SERIES_LIMIT} else math.nan'
+    return f'{target} = {text} if abs({z}) <= {MAX_SERIES_ARGUMENT} else math.nan'
 
 
 def indented(lines: Iterable[str], depth: int) -> str:

@@ -19,11 +19,11 @@ from softrobot_dynamics.viewing.matplotlib_surfaces import (
     add_environment,
     add_forces,
     add_surfaces,
+    FORCE_COLOUR,
     frame_space,
     INK,
+    OBJECT_COLOUR,
     parts_of,
-    PUSH,
-    THING,
     TIP,
 )
 from softrobot_dynamics.viewing.shapes import Appearance, leaves, RobotShape
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 SIZE, DPI, COLOURS = (4.4, 4.4), 90, 64  # [inch], [1/inch], of the GIF
-PACE = 12.5  # [1/s] frames; players round to hundredths of a second
-_SWATCH = 8  # rows of a colour that a palette must have
+FRAME_RATE = 12.5  # [1/s]; players round to hundredths of a second
+_SWATCH_ROWS = 8  # of a colour that a palette must have
 _Color = str | tuple[int, ...]
 _SHADES = tuple(
-    tuple(np.minimum(255.0 * share * THING, 255.0).astype(int).tolist())
+    tuple(np.minimum(255.0 * share * OBJECT_COLOUR, 255.0).astype(int).tolist())
     for share in (0.65, 0.9, 1.15)
 )  # of objects, dark to lit
-FINER = 8  # points of a tip's path for a frame, if the motion has them
+PATH_POINTS_PER_FRAME = 8  # of a tip's path, if the motion has them
 
 
 class Film(NamedTuple):
@@ -53,7 +53,9 @@ class Film(NamedTuple):
     simulated: Vector | None = None  # (T,) [s] time by which obstacles move; None: that of ``t``
 
 
-def animate(film: Film, path: str | PathLike[str], *, title: str = '', pace: float = PACE) -> int:
+def animate(
+    film: Film, path: str | PathLike[str], *, title: str = '', pace: float = FRAME_RATE
+) -> int:
     """
     Write a motion into a GIF file, in real time; return the number of frames.
 
@@ -61,7 +63,9 @@ def animate(film: Film, path: str | PathLike[str], *, title: str = '', pace: flo
     stands above the picture.
     """
     shape, frames = RobotShape(film.model, film.window), []
-    fine = np.linspace(film.t[0], film.t[-1], 1 + round((film.t[-1] - film.t[0]) * pace * FINER))
+    fine = np.linspace(
+        film.t[0], film.t[-1], 1 + round((film.t[-1] - film.t[0]) * pace * PATH_POINTS_PER_FRAME)
+    )
     paths = _tips(film, np.unique(np.searchsorted(film.t, fine).clip(0, len(film.t) - 1)))
     times = np.arange(film.t[0], film.t[-1] + 0.5 / pace, 1.0 / pace)
     rows = np.searchsorted(film.t, times).clip(0, len(film.t) - 1)
@@ -74,7 +78,7 @@ def animate(film: Film, path: str | PathLike[str], *, title: str = '', pace: flo
         forces = arrows.at(film.q[row], moment)
         frames.append(stage.frame(t - times[0], look, paths.points[gone], forces, moment))
     has_objects = any(module.is_object for module in film.model.description.modules)
-    _write(frames, path, pace, (TIP, PUSH, *(_SHADES if has_objects else ())))
+    _write(frames, path, pace, (TIP, FORCE_COLOUR, *(_SHADES if has_objects else ())))
     return len(frames)
 
 
@@ -150,7 +154,7 @@ def _write(
     """
     middle = frames[len(frames) // 2].copy()
     for k, color in enumerate(small):
-        middle.paste(color, (0, k * _SWATCH, middle.width, (k + 1) * _SWATCH))
+        middle.paste(color, (0, k * _SWATCH_ROWS, middle.width, (k + 1) * _SWATCH_ROWS))
     palette = middle.quantize(COLOURS, dither=Image.Dither.NONE)
     reduced = [each.quantize(palette=palette, dither=Image.Dither.NONE) for each in frames]
     period = round(100.0 / pace) * 10  # [ms]

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
 _GRAVITY = 9.81  # [m/s^2]
-_WEIGHT_SHARE, _LONGEST = 0.5, 0.5  # lengths, as shares of the robot's size
-_HEAD, _WIDTH = 0.3, 0.35  # of an arrow: how long, and how wide beside that
+_WEIGHT_LENGTH, _MAX_LENGTH = 0.5, 0.5  # lengths, as shares of the robot's size
+_HEAD_LENGTH, _HEAD_WIDTH = 0.3, 0.35  # of an arrow, and how wide besides
 
 
 class ForceArrows:
@@ -35,7 +35,7 @@ class ForceArrows:
     def ends(self, points: Matrix, forces: Matrix) -> Array:
         """Return begin and end (C, 2, 3) [m] of the arrows of forces (C, 3) [N] at points."""
         sizes = np.linalg.norm(forces, axis=1, keepdims=True)
-        shares = np.minimum(_WEIGHT_SHARE * np.sqrt(sizes / self._weight), _LONGEST)
+        shares = np.minimum(_WEIGHT_LENGTH * np.sqrt(sizes / self._weight), _MAX_LENGTH)
         ways = forces / np.where(sizes > 0.0, sizes, 1.0) * shares * self._size
         R, p = self._to_world[:3, :3], self._to_world[:3, 3]
         found: Array = np.stack([points, points + ways], axis=1) @ R.T + p
@@ -61,11 +61,11 @@ def lines_of(ends: Array, viewed: Vector | None = None) -> Array:
     way = end - begin
     across = np.cross(way, np.array([0.31, 0.83, 0.46]) if viewed is None else viewed)
     across *= (
-        _HEAD
-        * _WIDTH
+        _HEAD_LENGTH
+        * _HEAD_WIDTH
         * np.linalg.norm(way, axis=1, keepdims=True)
         / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-12)
     )
-    neck = end - _HEAD * way
+    neck = end - _HEAD_LENGTH * way
     strokes = [np.stack([neck + side * across, end], axis=1) for side in (-1.0, 1.0)]
     return np.concatenate([ends, *strokes])

@@ -11,10 +11,10 @@ from matplotlib.transforms import Bbox
 from mpl_toolkits.mplot3d.axes3d import Axes3D
 from softrobot_dynamics.annotations import Vector
 
-_TRIES = 24  # of which each clears one overlap
-_FARTHER = 3.0  # [pt] that the name of an axis goes away from numbers in one try
-_ROOM = 1.5  # [pt] around each text
-_SMALLER = 0.95  # of the zoom, in one try, where a text is outside the picture
+_MAX_TRIES = 24  # of which each clears one overlap
+_LABEL_STEP = 3.0  # [pt] by which the name of an axis moves away from numbers in one try
+_TEXT_MARGIN = 1.5  # [pt] around each text
+_ZOOM_FACTOR = 0.95  # in one try, where a text is outside the picture
 
 
 class _Text(NamedTuple):
@@ -32,13 +32,13 @@ def separate_texts(axes: Axes3D, aspect: Vector, zoom: float) -> None:
     ``aspect`` (3,) and ``zoom`` are those of the box of the axes, whose limits and view are set.
     As an overlap is seen in pixels only, the figure is laid out for each try.
     """
-    for _ in range(_TRIES):
+    for _ in range(_MAX_TRIES):
         axes.figure.draw_without_rendering()
         texts = _texts(axes)
         if (pair := _overlapping(texts)) is not None:
             _clear(*pair, texts)
         elif not all(_inside(axes, text.box) for text in texts):
-            zoom *= _SMALLER
+            zoom *= _ZOOM_FACTOR
             axes.set_box_aspect(aspect, zoom=zoom)
         else:
             return
@@ -47,7 +47,7 @@ def separate_texts(axes: Axes3D, aspect: Vector, zoom: float) -> None:
 def _texts(axes: Axes3D) -> list[_Text]:
     """Return the texts of all axes, numbers first."""
     names, numbers = [], []
-    room = _ROOM * axes.figure.dpi / 72.0
+    room = _TEXT_MARGIN * axes.figure.dpi / 72.0
     for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
         low, high = sorted(axis.get_view_interval())
         names.append(_Text(axis, None, axis.label.get_window_extent().padded(room)))
@@ -70,7 +70,7 @@ def _overlapping(texts: Sequence[_Text]) -> tuple[_Text, _Text] | None:
 def _clear(one: _Text, other: _Text, texts: Sequence[_Text]) -> None:
     """Move the later of two texts, a name, away from its axis, or take away a number of it."""
     if other.number is None:
-        other.axis.labelpad += _FARTHER
+        other.axis.labelpad += _LABEL_STEP
         return
     own = [text.number for text in texts if text.axis is other.axis and text.number is not None]
     if one.axis is other.axis:

@@ -13,29 +13,29 @@ from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.errors import SoftRobotError
 from softrobot_dynamics.viewing.arrows import ForceArrows, lines_of
 from softrobot_dynamics.viewing.colours import (
-    CLEARNESS,
     FORCE,
     FORCE_SHARE,
     FRAME_SHARE,
     OBSTACLE,
+    OBSTACLE_OPACITY,
     Palette,
     PATH,
     PATH_SHARE,
     quaternions,
-    SEEN_THROUGH,
+    TENDON_BODY_OPACITY,
     UNKNOWN,
 )
 from softrobot_dynamics.viewing.ports import free_port
 from softrobot_dynamics.viewing.shapes import Appearance, leaves, RobotShape
 
-INSTALL = "the view needs viser: pip install 'softrobot_dynamics[view]'"
-_KEPT = 400  # places of a tip's path
+INSTALL_VISER = "the view needs viser: pip install 'softrobot_dynamics[view]'"
+_PATH_LENGTH = 400  # points of a tip's path
 _STYLE = """<style>
 div:has(> p > label) { width: auto !important; min-width: 10em; }
 div > p > label { white-space: nowrap; }
 </style>"""  # names of sliders on one line: the column of labels is too narrow for most
-_PARTS = 'bodies', 'tendons and chambers', 'frames', 'paths of the tips'
-_AROUND = 'environment', 'contact forces'  # if there are any
+_ROBOT_LAYERS = 'bodies', 'tendons and chambers', 'frames', 'paths of the tips'
+_SCENE_LAYERS = 'environment', 'contact forces'  # if there are any
 
 
 class Browser:
@@ -49,7 +49,7 @@ class Browser:
         try:
             import viser
         except ImportError as error:
-            raise SoftRobotError(INSTALL) from error
+            raise SoftRobotError(INSTALL_VISER) from error
         self.shape, self._model = shape, shape.model
         free = free_port(host, port)
         with _silent():
@@ -57,7 +57,9 @@ class Browser:
         self.server.gui.configure_theme(control_width='large')
         self.server.gui.add_html(_STYLE)
         self._palette = Palette(shape)
-        self._paths: list[deque[Vector]] = [deque(maxlen=_KEPT) for _ in leaves(self._model)]
+        self._paths: list[deque[Vector]] = [
+            deque(maxlen=_PATH_LENGTH) for _ in leaves(self._model)
+        ]
         look = shape.at(self._model.q0)
         self._wanted = True  # contact forces
         self._touches = self._model.contact_plan is not None
@@ -137,7 +139,7 @@ class Browser:
                 points,
                 triangles,
                 color=tuple(int(c) for c in bodies[i]),
-                opacity=CLEARNESS if i in self.shape.passed else None,
+                opacity=TENDON_BODY_OPACITY if i in self.shape.passed else None,
                 receive_shadow=False,
                 side='double',
             )  # fmt: skip
@@ -175,7 +177,7 @@ class Browser:
                 surface.points,
                 surface.triangles,
                 color=tuple(int(c) for c in OBSTACLE),
-                opacity=SEEN_THROUGH,
+                opacity=OBSTACLE_OPACITY,
                 side='double',
             )  # fmt: skip
             for obstacle, surface in zip(
@@ -200,14 +202,14 @@ class Browser:
         """Offer what can be hidden."""
         groups = self._bodies, self._curves, [self._frames], self._ways
         with self.server.gui.add_folder('Show', expand_by_default=False):
-            for name, handles in zip(_PARTS, groups):
+            for name, handles in zip(_ROBOT_LAYERS, groups):
                 box = self.server.gui.add_checkbox(name, True)
                 box.on_update(lambda event, handles=handles: _hide(handles, event.target.value))
             if self._obstacles:
-                box = self.server.gui.add_checkbox(_AROUND[0], True)
+                box = self.server.gui.add_checkbox(_SCENE_LAYERS[0], True)
                 box.on_update(lambda event: _hide(self._obstacles, event.target.value))
             if self._touches:
-                box = self.server.gui.add_checkbox(_AROUND[1], True)
+                box = self.server.gui.add_checkbox(_SCENE_LAYERS[1], True)
                 box.on_update(self._want_forces)
 
     def _want_forces(self, event: Any) -> None:

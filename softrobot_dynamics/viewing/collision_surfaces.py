@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.bodies.skins import circle, joined, NOTHING, Surface
+from softrobot_dynamics.bodies.skins import circle, EMPTY_SURFACE, joined, Surface
 from softrobot_dynamics.collision.contract import (
     BOX,
     CYLINDER,
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from softrobot_dynamics.description.modules import Module
     from softrobot_dynamics.description.robot import RobotDescription
 
-_CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
-_FACES = np.array([[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1],
+_BOX_CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+_BOX_FACES = np.array([[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1],
                    [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]])  # fmt: skip
-_PATCH = 4  # squares along the side of a plane
+_PLANE_SQUARES = 4  # along the side of a plane
 
 
 def of_body(module: Module) -> Surface:
@@ -52,7 +52,9 @@ def surface_of(element: Element, seen: Matrix | None = None) -> Surface:
     if element.kind == SEGMENT:
         return joined(rounded(element.points[0], element.points[-1], element.radius))
     if element.kind == BOX:
-        return Surface(element.points[0] + _CORNERS * element.half @ element.axes.T, _FACES)
+        return Surface(
+            element.points[0] + _BOX_CORNERS * element.half @ element.axes.T, _BOX_FACES
+        )
     if element.kind == CYLINDER:
         return _cylinder(element)
     if element.kind == HULL:
@@ -63,13 +65,13 @@ def surface_of(element: Element, seen: Matrix | None = None) -> Surface:
         return _tube(element)
     if element.kind == PLANE and seen is not None:
         return _square(element, seen)
-    return NOTHING
+    return EMPTY_SURFACE
 
 
 def merged(surfaces: Sequence[Surface]) -> Surface:
     """Return several surfaces as one."""
     if not surfaces:
-        return NOTHING
+        return EMPTY_SURFACE
     first = np.cumsum([0, *(len(each.points) for each in surfaces[:-1])])
     triangles = [each.triangles + k for each, k in zip(surfaces, first)]
     return Surface(np.concatenate([s.points for s in surfaces]), np.concatenate(triangles))
@@ -110,7 +112,7 @@ def _square(element: Element, seen: Matrix) -> Surface:
     local = (seen - element.points[0]) @ element.axes
     low, high = local[:, :2].min(axis=0), local[:, :2].max(axis=0)
     half = 0.65 * float(max((high - low).max(), 0.5 * np.ptp(seen, axis=0).max()))
-    sides = np.linspace(-half, half, _PATCH + 1)
+    sides = np.linspace(-half, half, _PLANE_SQUARES + 1)
     x, y = np.meshgrid(*((low + high) / 2.0 + sides[:, None]).T, indexing='ij')
     local = np.column_stack([x.ravel(), y.ravel(), np.zeros(x.size)])
     k = np.arange(x.size).reshape(x.shape)

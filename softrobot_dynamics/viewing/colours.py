@@ -9,13 +9,17 @@ from softrobot_dynamics.viewing.shapes import Appearance, RobotShape
 
 SOFT, RIGID = np.array([41, 112, 148]), np.array([152, 158, 164])
 OBJECT, OBSTACLE = np.array([226, 170, 78]), np.array([176, 184, 192])
-FORCE, SEEN_THROUGH = np.array([150, 30, 140]), 0.45  # opacity of obstacles
-IDLE, PULLED, BLOWN = np.array([205, 205, 205]), np.array([214, 39, 40]), np.array([240, 150, 20])
+FORCE, OBSTACLE_OPACITY = np.array([150, 30, 140]), 0.45  # of obstacles
+IDLE, TENSIONED, INFLATED = (
+    np.array([205, 205, 205]),
+    np.array([214, 39, 40]),
+    np.array([240, 150, 20]),
+)
 UNKNOWN, PATH = np.array([90, 90, 90]), np.array([255, 127, 14])
-CLEARNESS = 0.4  # opacity of a body through which tendons run
+TENDON_BODY_OPACITY = 0.4  # of a body through which tendons run
 TENDON_SHARE, FRAME_SHARE, PATH_SHARE = 0.007, 0.06, 0.006  # of the robot's size
 FORCE_SHARE = 0.008
-_LIGHTER = 0.18  # every second body, of the way to white
+_LIGHTENING = 0.18  # of every second body, of the way to white
 
 
 class Palette:
@@ -25,14 +29,14 @@ class Palette:
         self._shape, self._model = shape, shape.model
         soft = [len(m.body.coordinates()) > 0 for m in self._model.description.modules]
         own = np.where(np.array(soft)[:, None], SOFT, RIGID).astype(float)
-        own[::2] += _LIGHTER * (255.0 - own[::2])
+        own[::2] += _LIGHTENING * (255.0 - own[::2])
         own[[m.is_object for m in self._model.description.modules]] = OBJECT
         self._own = own
         kinds = [entry.actuator for entry in self._model.description.actuators]
         names = [getattr(kind, 'body', None) for kind in kinds]
         cavities = [k for k, kind in enumerate(kinds) if kind.type_name == 'pressure']
         self._cavities = [(k, self._model.body_names.index(names[k])) for k in cavities]
-        self._loud = [PULLED if kinds[k].sign < 0 else BLOWN for k in shape.routed]
+        self._loud = [TENSIONED if kinds[k].sign < 0 else INFLATED for k in shape.routed]
         self._areas = [getattr(kind, 'area', None) for kind in kinds]
 
     def bodies(self, u: Vector | None) -> Matrix:
@@ -41,7 +45,7 @@ class Palette:
         if u is not None:
             shares = self._shares(u)
             for k, body in self._cavities:
-                found[body] = _mixed(found[body], BLOWN, shares[k])
+                found[body] = _mixed(found[body], INFLATED, shares[k])
         return found
 
     def curves(self, u: Vector | None) -> Matrix:

@@ -15,10 +15,14 @@ from softrobot_dynamics.viewing.shapes import RobotShape
 INK, FAINT, TIP = '#22303c', '#9aa7b1', '#d1495b'
 STYLE: dict[str, Any] = {'color': INK, 'fontsize': 9}
 LABEL_PAD = 2.0  # [pt] between numbers and names of axes, at least
-SHORT = 0.3  # of the longest axis: the numbers of a shorter one would overlap
+MIN_LABELLED_RATIO = 0.3  # of the longest axis: the numbers of a shorter one would overlap
 VIEW, ZOOM = (14.0, -58.0), 0.86  # elevation, azimuth [deg]; of the box in its axes
 BODY, LIGHT = np.array([0.16, 0.44, 0.58]), np.array([0.15, -0.75, 0.6])
-THING, AROUND, PUSH = np.array([0.93, 0.62, 0.16]), np.array([0.74, 0.77, 0.80]), '#8e1f86'
+OBJECT_COLOUR, SURROUNDINGS_COLOUR, FORCE_COLOUR = (
+    np.array([0.93, 0.62, 0.16]),
+    np.array([0.74, 0.77, 0.80]),
+    '#8e1f86',
+)
 
 
 class BodySurface(NamedTuple):
@@ -57,7 +61,7 @@ def parts_of(shape: RobotShape, surfaces: Sequence[Matrix]) -> list[BodySurface]
             points,
             shape.triangles[i],
             1 if modules[i].is_object else i,
-            color=THING if modules[i].is_object else BODY,
+            color=OBJECT_COLOUR if modules[i].is_object else BODY,
         )
         for i, points in enumerate(surfaces)
     ]
@@ -66,7 +70,7 @@ def parts_of(shape: RobotShape, surfaces: Sequence[Matrix]) -> list[BodySurface]
 def add_environment(axes: Axes3D, shape: RobotShape, t: float) -> Any:
     """Add the obstacles at a time t [s], behind all else; the rest as :func:`add_surfaces`."""
     parts = [
-        BodySurface(points, surface.triangles, 1, 0.25, AROUND)
+        BodySurface(points, surface.triangles, 1, 0.25, SURROUNDINGS_COLOUR)
         for points, surface in zip(shape.obstacles(t), shape.environment)
     ]
     return add_surfaces(axes, parts, 1)
@@ -77,7 +81,9 @@ def add_forces(axes: Axes3D, ends: Array) -> Any:
     if not len(ends):
         return None
     lines = lines_of(ends, _viewer())
-    return axes.add_collection3d(Line3DCollection(lines, colors=PUSH, linewidths=1.6, zorder=8))
+    return axes.add_collection3d(
+        Line3DCollection(lines, colors=FORCE_COLOUR, linewidths=1.6, zorder=8)
+    )
 
 
 def _viewer() -> Vector:
@@ -117,7 +123,7 @@ def frame_space(axes: Axes3D, points: Matrix) -> None:
         axis.line.set_color(FAINT)
         axes.tick_params(axis=name, labelsize=8, labelcolor=INK, color=FAINT, pad=1)
         share = h / half.max()
-        if share > SHORT:
+        if share > MIN_LABELLED_RATIO:
             axes.locator_params(axis=name, nbins=5 if share > 0.6 else 3)
         else:  # scales are equal, and numbers would overlap
             axis.set_ticks([])

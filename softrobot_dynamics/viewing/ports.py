@@ -11,9 +11,10 @@ import socket
 
 from softrobot_dynamics.errors import ArgumentError
 
-LARGEST = 65535
-_TRIED = 1000  # ports in turn
-_TAKEN = errno.EADDRINUSE, errno.EACCES  # by another program, or kept for root: another may do
+MAX_PORT = 65535
+_MAX_TRIED_PORTS = 1000  # in turn
+# by another program, or kept for root: another may do
+_PORT_IN_USE = errno.EADDRINUSE, errno.EACCES
 
 
 def free_port(host: str, port: int) -> int:
@@ -23,18 +24,18 @@ def free_port(host: str, port: int) -> int:
     ArgumentError if there is none, and if `host` is no address of this machine.
     """
     failed: OSError | None = None
-    for each in range(port, min(port + _TRIED, LARGEST + 1)):
+    for each in range(port, min(port + _MAX_TRIED_PORTS, MAX_PORT + 1)):
         try:
             _listen(host, each)
         except OSError as error:
             failed = error
-            if error.errno not in _TAKEN:
+            if error.errno not in _PORT_IN_USE:
                 expected = f'an address of this machine ({error.strerror or error})'
                 raise ArgumentError('--host', host, expected) from error
         else:
             return each
     reason = f'from which on one is free ({failed.strerror})' if failed else 'of a server'
-    raise ArgumentError('--port', port, f'a port, 0 to {LARGEST}, {reason}')
+    raise ArgumentError('--port', port, f'a port, 0 to {MAX_PORT}, {reason}')
 
 
 def _listen(host: str, port: int) -> None:

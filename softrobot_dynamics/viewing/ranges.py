@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from softrobot_dynamics.bodies.contract import Body
     from softrobot_dynamics.model.model import CompiledModel
 
-_TURN, _SLIDE = np.pi, 0.5  # [rad], share of the robot's length, of a joint without limits
-_BEND, _STRETCH = 0.8, 0.25  # share of its length by which a body's surface moves, if it turns
-_LEAST_STRETCH = 0.4  # of what a body's matter is at rest
-_HALVINGS = 40
-_LEAST_WAY = 1e-12  # of its length, that a body's surface moves by a unit of a coordinate
-_COMMAND = 100.0  # unit of u, where there are no limits
+# [rad], share of the robot's length, of a joint without limits
+_ROTATION_RANGE, _SLIDE_RANGE = np.pi, 0.5
+# share of its length by which a body's surface moves, if it turns
+_BENDING_RANGE, _STRETCH_RANGE = 0.8, 0.25
+_MIN_STRETCH = 0.4  # of what a body's matter is at rest
+_MAX_HALVINGS = 40
+_MIN_SURFACE_MOTION = 1e-12  # of its length, by a unit of a coordinate
+_COMMAND_RANGE = 100.0  # unit of u, where there are no limits
 
 
 def coordinate_ranges(model: CompiledModel, length: float) -> Matrix:
@@ -31,7 +33,7 @@ def coordinate_ranges(model: CompiledModel, length: float) -> Matrix:
     low, high = model.q_lower.copy(), model.q_upper.copy()
     for i, (module, joint, body) in enumerate(model.description.coordinate_slices()):
         for k, name in enumerate(module.joint.coordinates(), start=joint.start):
-            far = _TURN if module.joint.unit(name) == 'rad' else _SLIDE * length
+            far = _ROTATION_RANGE if module.joint.unit(name) == 'rad' else _SLIDE_RANGE * length
             low[k], high[k] = _finite(low[k], -far), _finite(high[k], far)
         if body.stop > body.start:
             reach = _reach(model, i, body.start)
@@ -42,8 +44,8 @@ def coordinate_ranges(model: CompiledModel, length: float) -> Matrix:
 
 def command_ranges(model: CompiledModel) -> Matrix:
     """Return (low, high) of each command, (m, 2)."""
-    low = [_finite(x, -_COMMAND) for x in model.lower]
-    high = [_finite(x, _COMMAND) for x in model.upper]
+    low = [_finite(x, -_COMMAND_RANGE) for x in model.lower]
+    high = [_finite(x, _COMMAND_RANGE) for x in model.upper]
     return np.column_stack([low, high]).reshape(-1, 2)
 
 
@@ -59,9 +61,9 @@ def _reach(model: CompiledModel, index: int, first: int) -> Vector:
     J = placement(model, 0.0 * model.q0).points(index, skin.points).jacobians
     own = J[:, :, first : first + len(names)]
     turn, way = np.abs(own[:, :3]).max(axis=(0, 1)), np.linalg.norm(own[:, 3:], axis=1).max(axis=0)
-    share = np.where(turn * length > 1e-3 * way, _BEND, _STRETCH)
+    share = np.where(turn * length > 1e-3 * way, _BENDING_RANGE, _STRETCH_RANGE)
     units = model.scales.units[first : first + len(names)]
-    far = share * length / np.maximum(way, _LEAST_WAY * length / units)
+    far = share * length / np.maximum(way, _MIN_SURFACE_MOTION * length / units)
     return np.array([_possible(body, len(names), j, far[j]) for j in range(len(names))])
 
 
@@ -69,8 +71,8 @@ def _possible(body: Body, size: int, j: int, far: float) -> float:
     """Return the largest of a range and its halves that a body can take on both sides."""
     q = np.zeros(size)
     q[j] = far
-    for _ in range(_HALVINGS):
-        if all(not body.explain(x) and body.stretch(x) > _LEAST_STRETCH for x in (q, -q)):
+    for _ in range(_MAX_HALVINGS):
+        if all(not body.explain(x) and body.stretch(x) > _MIN_STRETCH for x in (q, -q)):
             break
         q *= 0.5
     return float(f'{q[j]:.2g}')

@@ -15,9 +15,9 @@ from softrobot_dynamics.viewing.collision_surfaces import merged, of_body, of_en
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-RIGID_RADIUS = 0.026  # of a rigid link, as a share of the robot's length
-FREEDOMS = 6  # of a joint that holds nothing: there is no link to what it moves by
-_ALONG = 16  # points of a tendon through a body
+RIGID_RADIUS_RATIO = 0.026  # of the robot's length, for a rigid link
+FREE_JOINT_COORDINATES = 6  # of a joint that holds nothing: there is no link to what it moves by
+_TENDON_POINTS = 16  # through a body
 
 
 class Appearance(NamedTuple):
@@ -47,7 +47,7 @@ class RobotShape:
     def __init__(self, model: CompiledModel, seen: Matrix | None = None) -> None:
         self.model, modules = model, model.description.modules
         self._to_world = model.description.base.matrix()
-        self._radius = RIGID_RADIUS * reach_of(model)
+        self._radius = RIGID_RADIUS_RATIO * reach_of(model)
         skins = [merged([module.body.skin(), of_body(module)]) for module in modules]
         self._piped = {
             i for i, m in enumerate(modules) if not (m.is_object or len(m.body.skin().points))
@@ -122,7 +122,7 @@ class RobotShape:
         for i, module in enumerate(self.model.description.modules):
             before = placed.pose(module.parent)[:3, 3] if module.parent >= 0 else np.zeros(3)
             pieces = [before, placed.joint(i)[1], placed.pose(i)[:3, 3]]
-            if len(module.joint.coordinates()) == FREEDOMS:
+            if len(module.joint.coordinates()) == FREE_JOINT_COORDINATES:
                 del pieces[0]
             found.append(_pipe(pieces, self._radius))
         return found
@@ -152,7 +152,7 @@ def _curves(model: CompiledModel) -> dict[int, list[tuple[int, Matrix]]]:
     bodies = {module.name: module.body for module in model.description.modules}
     found = {}
     for k, entry in enumerate(model.description.actuators):
-        if curve := entry.actuator.curve(bodies, _ALONG):
+        if curve := entry.actuator.curve(bodies, _TENDON_POINTS):
             found[k] = [(model.body_names.index(body), points) for body, points in curve]
     return found
 

@@ -18,7 +18,7 @@ from softrobot_dynamics.viewing.scenery import Scenery
 from softrobot_dynamics.viewing.shapes import reach_of
 
 MODES = 'coordinates', 'commands, at rest'
-_STEPS = 400  # of a slider
+_SLIDER_STEPS = 400
 
 
 class Source(Protocol):
@@ -54,7 +54,7 @@ class Sliders:
     def _slider(self, name: str, unit: str, span: Vector, start: float) -> Any:
         low, high = map(float, span)
         high = high if high > low else low + 1.0
-        step = (high - low) / _STEPS
+        step = (high - low) / _SLIDER_STEPS
         slider = self._browser.server.gui.add_slider(
             f'{name}{unit}', low, high, step, float(start)
         )

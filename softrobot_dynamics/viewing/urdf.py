@@ -17,13 +17,13 @@ import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.dynamics.calls import placement
 from softrobot_dynamics.viewing.colours import Palette
-from softrobot_dynamics.viewing.shapes import reach_of, RIGID_RADIUS, RobotShape
+from softrobot_dynamics.viewing.shapes import reach_of, RIGID_RADIUS_RATIO, RobotShape
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
     from softrobot_dynamics.viewing.discs import Disc
 
-_SHORT = 1e-9  # [m], of a pipe that is none
+_MIN_PIPE_LENGTH = 1e-9  # [m]
 
 
 def robot_description(
@@ -41,7 +41,7 @@ def robot_description(
     colours = Palette(shape).bodies(None) / 255.0
     base = _Link(robot, world, colours[0])
     links = [_Link(robot, prefix + n, c) for n, c in zip(model.body_names, colours)]
-    radius = RIGID_RADIUS * reach_of(model)
+    radius = RIGID_RADIUS_RATIO * reach_of(model)
     for owner, start, end in _pipes(model):
         (links[owner] if owner >= 0 else base).pipe(start, end, radius)
     for disc in discs:
@@ -83,7 +83,7 @@ class _Link:
     def pipe(self, start: Vector, end: Vector, radius: float) -> None:
         """Add a cylinder of a radius between points (3,) [m] of the link's frame, if any."""
         length = float(np.linalg.norm(end - start))
-        if length < _SHORT:
+        if length < _MIN_PIPE_LENGTH:
             return
         x, y, z = (end - start) / length
         visual = ElementTree.SubElement(self._element, 'visual')

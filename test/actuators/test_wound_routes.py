@@ -227,7 +227,7 @@ def test_routes_are_looked_at_once_for_robots_that_differ_in_stiffness(monkeypat
 
 def test_a_route_that_no_rule_can_measure_is_refused(monkeypatch):
     """A route with too many windings is refused with its body, windings and error."""
-    monkeypatch.setattr(lengths_of_curves, 'MOST', 512)
+    monkeypatch.setattr(lengths_of_curves, 'MAX_CURVE_POINTS', 512)
     offsets = {'four': ({'radius': 0.0149, 'turns': 300.0}, (0.0, 1.0))}
     with pytest.raises(DescriptionError, match=r'through b: .*300.*winds less.*512 points'):
         model_of(BODIES['pcc'][0], offsets)

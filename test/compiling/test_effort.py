@@ -5,7 +5,7 @@ import ast
 import textwrap
 
 import pytest
-from softrobot_dynamics.compiling.effort import _LOOP, effort_of
+from softrobot_dynamics.compiling.effort import _LOOP_NODES, effort_of
 
 pytestmark = pytest.mark.quick
 
@@ -31,7 +31,7 @@ def test_a_function_counts_at_each_call(calls):
 def test_a_loop_counts_for_more():
     """A loop has an effort of its own, as LLVM makes several of it."""
     loop = 'def kernel(x):\n    for i in range(3):\n        x[i] = 1.0\n'
-    assert effort_of('k', {'k': loop}) == nodes(loop) + _LOOP
+    assert effort_of('k', {'k': loop}) == nodes(loop) + _LOOP_NODES
 
 
 def test_emitted_modules_are_followed():

@@ -144,7 +144,7 @@ def test_kernels_of_other_processes_are_compiled_last():
         def load(name, source, wait=True):
             if wait and name == names[0]:
                 lock.close()  # the other one is ready just now
-            fresh = name not in cache._READY
+            fresh = name not in cache._LOADED
             done = whole(name, source, wait)
             order.extend([name] * (done and fresh))
             return done

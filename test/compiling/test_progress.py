@@ -25,7 +25,7 @@ def clock(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(progress.time, 'monotonic', lambda: now[0])
     monkeypatch.setattr(progress, '_PACE', progress._CompilationPace())
-    monkeypatch.setattr(progress, '_FIRST', 0.0)
+    monkeypatch.setattr(progress, '_FIRST_KERNEL_EFFORT', 0.0)
     return now
 
 
@@ -39,7 +39,7 @@ def test_compilation_is_reported_once_and_not_where_kernels_are_cached(monkeypat
     """A report says how many kernels are compiled; there is none once they are in the cache."""
     monkeypatch.setenv('SOFTROBOT_CACHE_DIR', str(tmp_path))
     monkeypatch.setenv('SOFTROBOT_COMPILERS', '1')
-    monkeypatch.setattr(progress, '_EVERY', math.inf)  # however long a kernel takes
+    monkeypatch.setattr(progress, '_REPORT_PERIOD', math.inf)  # however long a kernel takes
     monkeypatch.setattr(progress, '_PACE', progress._CompilationPace())
     said, builders = [], [functools.partial(build, number) for number in (1.25, 2.5)]
     with reporting(said.append):
@@ -86,7 +86,7 @@ def test_what_others_compile_in_parallel_is_not_waited_for_twice(clock):
 
 def test_the_start_of_numba_is_no_time_of_a_kernel(clock, monkeypatch):
     """A small kernel that was the first of its process does not make large ones look slow."""
-    monkeypatch.setattr(progress, '_FIRST', 3500.0)
+    monkeypatch.setattr(progress, '_FIRST_KERNEL_EFFORT', 3500.0)
     said = []
     with reporting(said.append):
         work = CompilationProgress({'a': 500, 'b': 40000}, processes=1)

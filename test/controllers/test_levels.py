@@ -7,7 +7,10 @@ from scipy.optimize import minimize
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.controllers.tasks.levels import slow_down, solve_levels
 from softrobot_dynamics.controllers.tasks.levels_workspace import allocate_levels
-from softrobot_dynamics.controllers.tasks.tempering import LATER, WEAK
+from softrobot_dynamics.controllers.tasks.tempering import (
+    LATER_LEVEL_FACTOR,
+    MIN_LEVERAGE_FRACTION,
+)
 
 pytestmark = pytest.mark.quick
 
@@ -158,9 +161,9 @@ def test_rows_of_a_tip_are_weighed_against_work_where_limits_are_met(seed, later
     if later > 0.0:
         cached(slow_down, p=p, later=later)(w)
     tip = p.A[:3]
-    share = WEAK**2 * np.trace(tip @ np.linalg.solve(p.work, tip.T))
+    share = MIN_LEVERAGE_FRACTION**2 * np.trace(tip @ np.linalg.solve(p.work, tip.T))
     push = (tip.T @ tip + share * p.work) @ (w - free)
-    push += LATER * later * p.A[3:].T @ (p.A[3:] @ w - b[3:])
+    push += LATER_LEVEL_FACTOR * later * p.A[3:].T @ (p.A[3:] @ w - b[3:])
     size = np.abs(push).max()
     at_lower, at_upper = w < lower + 1e-6, w > upper - 1e-6
     assert (w >= lower - 1e-7).all() and (w <= upper + 1e-7).all()

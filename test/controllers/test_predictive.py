@@ -9,7 +9,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.configuration import build
 from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.contract import CONTROLLERS
-from softrobot_dynamics.controllers.predictive.schedule import FIRST_PLAN, PlanSchedule
+from softrobot_dynamics.controllers.predictive.schedule import FIRST_PLAN_TIME, PlanSchedule
 from softrobot_dynamics.controllers.safe_command import SafeCommand
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
@@ -476,7 +476,7 @@ def test_a_solver_that_fails_for_good_leaves_the_safe_command(first):
     made.planner.solve = lambda request: solve(request)._replace(ok=request.t < first)
     driven = Driven(made)
     ran = driven.go(ticks(0.0, 3.0))
-    allowed = first + made.settings.horizon if first else FIRST_PLAN
+    allowed = first + made.settings.horizon if first else FIRST_PLAN_TIME
     assert ran == ticks(0.0, ran[-1] + PERIOD) and ran[-1] == pytest.approx(allowed, abs=0.02)
     assert driven.driver.in_safe_command and made.figures()['failed solutions'] > 100
 

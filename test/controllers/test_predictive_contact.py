@@ -6,15 +6,20 @@ import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.controllers.contract import CONTROLLERS
-from softrobot_dynamics.controllers.predictive.horizon import allocate_horizon, COST, FIRST, TRIED
-from softrobot_dynamics.controllers.predictive.implicit_step import make_step, TOLERANCE
+from softrobot_dynamics.controllers.predictive.horizon import (
+    allocate_horizon,
+    COST,
+    FIRST,
+    ROLL_OUTS,
+)
+from softrobot_dynamics.controllers.predictive.implicit_step import make_step, NEWTON_TOLERANCE
 from softrobot_dynamics.controllers.predictive.iteration import (
     iteration,
-    MOST_WORK,
+    MAX_ITERATION_WORK,
+    MAX_TRIAL_WORK,
+    MIN_ACCEPTED_FRACTION,
     NO_DESCENT,
     ROLLED_OUT,
-    SMALL,
-    TRIAL_WORK,
 )
 from softrobot_dynamics.controllers.predictive.roll_out import roll_out_and_differentiate
 from softrobot_dynamics.controllers.predictive.step_workspace import allocate_steps
@@ -55,7 +60,7 @@ def stepping(model, h):
 
     def step(x, u):
         kept.A[:], end = 0.0, np.zeros(2 * model.n)
-        assert kernel(0, x, u, h, end, 1, 1, TOLERANCE) == 0
+        assert kernel(0, x, u, h, end, 1, 1, NEWTON_TOLERANCE) == 0
         return end, kept.F[0].copy()
 
     return step, room.time
@@ -132,12 +137,12 @@ def test_work_is_bounded_and_the_next_iteration_begins_with_a_smaller_share():
     p.now.x[0, 2:] = -1.4, 2.0
     solve = iteration(p)
     assert solve(-1, h, count, 1, 0.0) == NO_DESCENT
-    assert p.report[TRIED] == 1.0 and p.report[FIRST] == SMALL
+    assert p.report[ROLL_OUTS] == 1.0 and p.report[FIRST] == MIN_ACCEPTED_FRACTION
     assert (p.now.u[:count] == 0.0).all()
     first = p.report[COST]
     assert solve(-1, h, count, 1, 0.0) == ROLLED_OUT
-    assert p.report[TRIED] == 1.0 and p.report[COST] < 0.9 * first
-    assert p.step.work[0] < (MOST_WORK + TRIAL_WORK) * count
+    assert p.report[ROLL_OUTS] == 1.0 and p.report[COST] < 0.9 * first
+    assert p.step.work[0] < (MAX_ITERATION_WORK + MAX_TRIAL_WORK) * count
 
 
 def test_a_wall_that_moves_is_where_it_will_be():

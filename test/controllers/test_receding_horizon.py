@@ -14,10 +14,14 @@ from softrobot_dynamics.controllers.predictive.horizon import (
     COST,
     FIRST,
     RESIDUAL,
-    TRIED,
+    ROLL_OUTS,
 )
-from softrobot_dynamics.controllers.predictive.implicit_step import make_step, TOLERANCE
-from softrobot_dynamics.controllers.predictive.iteration import iteration, LITTLE, SMALL
+from softrobot_dynamics.controllers.predictive.implicit_step import make_step, NEWTON_TOLERANCE
+from softrobot_dynamics.controllers.predictive.iteration import (
+    iteration,
+    MIN_ACCEPTED_FRACTION,
+    SUFFICIENT_DECREASE,
+)
 from softrobot_dynamics.controllers.predictive.roll_out import (
     BOUND,
     roll_out,
@@ -42,7 +46,7 @@ def stepping(model):
 
     def step(x, u, h=STEP):
         kept.A[:], end = 0.0, np.zeros(2 * model.n)
-        assert kernel(0, x, u, h, end, 1, 1, TOLERANCE) == 0
+        assert kernel(0, x, u, h, end, 1, 1, NEWTON_TOLERANCE) == 0
         return end, kept.F[0].copy()
 
     return step
@@ -99,7 +103,7 @@ def test_steps_in_which_cables_become_slack_are_those_of_a_simulation():
     exact.step(u, 0.1)
     for _ in range(20):
         kept.A[:] = 0.0
-        assert kernel(0, x, u, 5e-3, end, 0, 1, TOLERANCE) == 0
+        assert kernel(0, x, u, 5e-3, end, 0, 1, NEWTON_TOLERANCE) == 0
         x = end.copy()
         evaluate(*np.split(x, 2))
         pulls = cables.pulls(x[: model.n], u)
@@ -255,7 +259,7 @@ def test_a_quadratic_cost_falls_as_it_promises():
     begun, cost, promise = by_parts(p, 15)
     assert begun - cost(1.0) == pytest.approx(promise, rel=1e-6) and promise > 0.1 * begun
     p, solve = problem(cart(), 15, LINEAR, np.array([0.3, -0.2]))
-    assert solve() == 0 and p.report[TRIED] == 1.0
+    assert solve() == 0 and p.report[ROLL_OUTS] == 1.0
 
 
 def test_a_roll_out_ends_where_its_cost_or_its_work_is_above_a_bound():
@@ -273,14 +277,14 @@ def test_a_roll_out_ends_where_its_cost_or_its_work_is_above_a_bound():
 
 
 def test_a_search_begins_with_the_share_that_is_asked_for_and_the_next_with_all():
-    """Where the last one found little, the first share is SMALL, and found without others."""
+    """Where the last one found little, the first share is MIN_ACCEPTED_FRACTION, and alone."""
     model, count = cart(), 15
     p, _ = problem(model, count, LINEAR, np.array([0.3, -0.2]))
     _, cost, _ = by_parts(p, count)
-    expected = cost(SMALL)
+    expected = cost(MIN_ACCEPTED_FRACTION)
     p, solve = problem(model, count, LINEAR, np.array([0.3, -0.2]))
-    p.report[FIRST] = SMALL
-    assert solve() == 0 and p.report[TRIED] == 1.0
+    p.report[FIRST] = MIN_ACCEPTED_FRACTION
+    assert solve() == 0 and p.report[ROLL_OUTS] == 1.0
     assert p.report[COST] == pytest.approx(expected, rel=1e-9)
     assert p.report[FIRST] == 1.0
 
@@ -298,9 +302,9 @@ def test_half_a_move_is_taken_where_it_gains_more_than_one_that_overshoots():
     p, _ = begin()
     begun, cost, promise = by_parts(p, count)
     whole, half = cost(1.0), cost(0.5)
-    assert half < whole < begun and begun - whole < LITTLE * promise
+    assert half < whole < begun and begun - whole < SUFFICIENT_DECREASE * promise
     p, solve = begin()
-    assert solve() == 0 and p.report[TRIED] == 2.0
+    assert solve() == 0 and p.report[ROLL_OUTS] == 2.0
     assert p.report[COST] == pytest.approx(half, rel=1e-9)
 
 
@@ -310,7 +314,7 @@ def test_the_cost_of_an_output_goes_on_in_a_straight_line_with_its_exact_gradien
     p, _ = problem(model, 1, {'output': weight, 'pull': pull}, x)
     step, end = cached(make_step, w=p.step, steps=p.steps), np.zeros(2)
     cost = cached(state_cost, w=p.step, weights=p.weights, aims=p.aims, c=p.costs)
-    assert step(0, x, np.zeros(1), STEP, end, 1, 1, TOLERANCE) == 0
+    assert step(0, x, np.zeros(1), STEP, end, 1, 1, NEWTON_TOLERANCE) == 0
     places, found, slopes = np.linspace(-0.3, 0.3, 61), [], []
     for place in places:
         p.aims.y[0] = -place
@@ -433,7 +437,7 @@ def test_the_axes_of_a_tip_are_led_and_their_gradient_is_exact():
     for i, u in enumerate(1e-3 * np.eye(2)):
         costs = []
         for sign in (1.0, -1.0):
-            assert step(0, x, sign * u, STEP, end, 1, 1, TOLERANCE) == 0
+            assert step(0, x, sign * u, STEP, end, 1, 1, NEWTON_TOLERANCE) == 0
             costs.append(cost(1, 0, end, STEP, 1))
             gradient = p.costs.gradient[0] @ p.steps.F[0][:, 4 + i]
         slopes.append((gradient, (costs[0] - costs[1]) / 2e-3))

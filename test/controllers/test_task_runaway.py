@@ -10,7 +10,7 @@ from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.controllers.phases import Phase, Program
-from softrobot_dynamics.controllers.tasks.runaway import SHARE
+from softrobot_dynamics.controllers.tasks.runaway import BLOCKED_FRACTION
 from softrobot_dynamics.references.circle import Circle
 from softrobot_dynamics.references.piecewise import constant, sample
 from softrobot_dynamics.references.tip_commands import TipTarget, with_tip_path
@@ -179,7 +179,7 @@ def test_a_tip_that_comes_back_within_reach_is_led_as_before():
     made.lead(TipTarget('', here + 0.5 * length, None, 0.5, length), 1.0)
     assert made.warning == ''
     figures = go_on(made, plant, 3.0, 1.0)[2]
-    assert figures[-1][WEIGHT] == 1.0 and SHARE < figures[-1][UNMET] <= 1.0
+    assert figures[-1][WEIGHT] == 1.0 and BLOCKED_FRACTION < figures[-1][UNMET] <= 1.0
     words = f'tip cannot follow: limits leave {figures[-1][UNMET]:.0%} of its request unmet'
     assert made.warning == words
     made.lead(TipTarget('', here, None, 2.0, length), 4.0)

@@ -9,7 +9,7 @@ from softrobot_dynamics.demo.monitor import Ros  # noqa: E402
 from softrobot_dynamics.demo.plan import draw_up, reference_of, robot_of  # noqa: E402
 from softrobot_dynamics.description.robot import load_robot  # noqa: E402
 from softrobot_dynamics.errors import ArgumentError  # noqa: E402
-from softrobot_dynamics.evaluation.overload import RATES  # noqa: E402
+from softrobot_dynamics.evaluation.overload import CANDIDATE_RATES  # noqa: E402
 from support.robots import compiled  # noqa: E402
 
 FILE = """
@@ -57,7 +57,9 @@ def test_the_rate_of_the_flag_overrides_the_file(plan):
 def test_without_a_given_rate_the_highest_is_planned(plan):
     """Without a given rate the plan has the highest one, and the shipped file no remark."""
     found = plan(None)
-    assert found.any_rate and found.controller['rate'] == RATES[0] and found.remarks == ()
+    assert (
+        found.any_rate and found.controller['rate'] == CANDIDATE_RATES[0] and found.remarks == ()
+    )
 
 
 def test_the_robot_of_a_demo_is_that_of_the_flag_the_file_or_the_usual_one(tmp_path):

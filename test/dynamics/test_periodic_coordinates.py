@@ -7,9 +7,9 @@ from scipy.spatial.transform import Rotation
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.periodic_coordinates import (
     distance,
+    FULL_TURN,
     nearest_vector,
     periodic_coordinates,
-    TURN,
     unwrapped,
     whole_turns,
 )
@@ -43,7 +43,7 @@ def test_angles_that_may_go_round_are_found_by_their_limits():
         )
     )
     rounds = [1, 0, 1, 0, 1, 0, 0, 0, 0, 1, 1, 0]
-    assert found.period == pytest.approx(TURN * np.array(rounds)) and not found.vectors
+    assert found.period == pytest.approx(FULL_TURN * np.array(rounds)) and not found.vectors
 
 
 def test_only_free_rotation_vectors_are_replaced():
@@ -62,7 +62,7 @@ def test_only_free_rotation_vectors_are_replaced():
     )
     starts = [(part.start, part.stop, longest) for part, longest in found.vectors]
     assert starts == [(3, 6, 1.5 * np.pi), (6, 9, np.inf), (9, 12, np.inf)]
-    assert found.period == pytest.approx([0.0] * 12 + [TURN] * 3)
+    assert found.period == pytest.approx([0.0] * 12 + [FULL_TURN] * 3)
 
 
 @pytest.mark.parametrize('turns', [-2, -1, 1, 2])
@@ -70,7 +70,7 @@ def test_another_rotation_vector_is_the_same_rotation_at_the_same_angular_veloci
     """Found from any of them, by the one it shall be near to; against scipy and differences."""
     r, rate, h = np.array([0.7, -1.1, 1.9]), np.array([2.0, 0.3, -0.8]), 1e-6
     axis = r / np.linalg.norm(r)
-    to = r + TURN * turns * axis + 0.2
+    to = r + FULL_TURN * turns * axis + 0.2
     found, then = nearest_vector(r, rate, to)
     assert np.linalg.norm(found - to) < np.pi
     R = Rotation.from_rotvec(r)
@@ -91,25 +91,27 @@ def test_the_zero_rotation_vector_is_kept():
 
 def test_whole_turns_are_those_of_angles():
     """Whole turns are counted for angles only, however large other coordinates are."""
-    found = whole_turns(np.array([7.0, -3.0, -10.0, 7.0]), np.array([TURN, TURN, TURN, 0.0]))
-    assert found == pytest.approx([TURN, 0.0, -2.0 * TURN, 0.0])
+    found = whole_turns(
+        np.array([7.0, -3.0, -10.0, 7.0]), np.array([FULL_TURN, FULL_TURN, FULL_TURN, 0.0])
+    )
+    assert found == pytest.approx([FULL_TURN, 0.0, -2.0 * FULL_TURN, 0.0])
 
 
 def test_the_distance_of_two_poses_ignores_whole_turns():
     """The distance of two poses ignores whole turns of angles and of rotation vectors."""
     turns = periodic_coordinates(robot({'type': 'spherical'}, {'type': 'revolute'}))
     r = np.array([1.0, 2.0, 0.5])
-    short = r * (1.0 - TURN / np.linalg.norm(r))
+    short = r * (1.0 - FULL_TURN / np.linalg.norm(r))
     gap = distance(turns, np.r_[r, 3.1], np.r_[short, -3.1])
-    assert gap == pytest.approx([0.0, 0.0, 0.0, 6.2 - TURN], abs=1e-12)
+    assert gap == pytest.approx([0.0, 0.0, 0.0, 6.2 - FULL_TURN], abs=1e-12)
 
 
 def test_values_in_time_go_on_over_gaps():
     """Columns without a period, and NaN, stay; the given array is not changed."""
     angle = np.linspace(0.0, 20.0, 41)
-    values = np.c_[(angle + np.pi) % TURN - np.pi, (angle + np.pi) % TURN]
+    values = np.c_[(angle + np.pi) % FULL_TURN - np.pi, (angle + np.pi) % FULL_TURN]
     values[5:7, 0] = np.nan
-    found = unwrapped(values, [TURN, 0.0])
+    found = unwrapped(values, [FULL_TURN, 0.0])
     known = np.isfinite(values[:, 0])
     np.testing.assert_allclose(found[known, 0], angle[known], atol=1e-12)
     assert np.isnan(found[~known, 0]).all() and np.array_equal(found[:, 1], values[:, 1])

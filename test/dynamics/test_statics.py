@@ -306,7 +306,7 @@ def test_an_impossible_load_says_how_much_of_it_was_balanced():
         equilibrium(model, u=[], wrenches=moment)
     last = np.polynomial.legendre.leggauss(10)[0][-1]  # the material point that bends most
     limit = 8.0 / (0.5 + 0.5 * last) / t
-    assert limit - load_stepping.LEAST <= caught.value.share <= limit
+    assert limit - load_stepping.MIN_LOAD_STEP <= caught.value.share <= limit
     assert caught.value.residual == pytest.approx((1.0 - caught.value.share) * t * RIGIDITY)
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 import softrobot_dynamics as sd
-from softrobot_dynamics.compiling.addresses import NOTHING
+from softrobot_dynamics.compiling.addresses import EMPTY_ENTRY
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
 from softrobot_dynamics.estimation.sensors.contract import BoundRobot
@@ -155,7 +155,7 @@ def test_a_wrong_sensor_is_refused(given, error, words):
 def test_a_point_must_have_a_frame():
     """A sensor at a point where the body has no frame is refused with the point."""
     frames, spots = np.zeros((2, 12)), [SensorFrame('foot'), SensorFrame('hand', (0.0, 0.0, 9.0))]
-    placed = SensorFrames(NOTHING, frames, np.zeros((2, 6)))
+    placed = SensorFrames(EMPTY_ENTRY, frames, np.zeros((2, 6)))
     require_frames(placed, spots)
     frames[1, 3] = np.nan
     with pytest.raises(ArgumentError, match='hand'):

@@ -7,7 +7,7 @@ from scipy.linalg import expm
 from scipy.stats import chi2
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.binding import cached
-from softrobot_dynamics.estimation.innovation_gate import OUTLIER, TAKEN, UNSEEN
+from softrobot_dynamics.estimation.innovation_gate import ACCEPTED, OUTLIER, UNMEASURED
 from softrobot_dynamics.estimation.priors import extent, force_factor, initial_factor
 from softrobot_dynamics.estimation.square_root_filter import allocate_update, update
 
@@ -174,7 +174,7 @@ def test_parts_of_a_value_are_gated_one_by_one():
     work, x = allocate_update(residual, H, noise, starts, gates), np.zeros(N)
     P, own = S @ S.T, S.copy()
     assert cached(update, w=work)(own, x) == 0
-    assert work.verdicts.tolist() == [TAKEN, OUTLIER, UNSEEN]
+    assert work.verdicts.tolist() == [ACCEPTED, OUTLIER, UNMEASURED]
     h = H[:1]
     C = h @ P @ h.T + noise[0] ** 2
     assert x == pytest.approx((P @ h.T / C)[:, 0] * 0.5, rel=1e-12)

@@ -100,7 +100,7 @@ def compiled_half(shown, monkeypatch):
 
 def test_plain_lines_say_how_far_a_compilation_is(monkeypatch, capsys):
     """Without rich, lines say how many kernels are compiled."""
-    monkeypatch.setattr(progress, '_EVERY', 0.0)
+    monkeypatch.setattr(progress, '_REPORT_PERIOD', 0.0)
     compiled_half(terminal.PlainDisplay(), monkeypatch)
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == 'loading arm ...' and lines[1].startswith('compiling 2 kernels')

@@ -7,7 +7,7 @@ from softrobot_dynamics.cli import main
 from softrobot_dynamics.configuration import build
 from softrobot_dynamics.configuration.parameter_files import controller_values
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.identification.excitation import excite, RATE
+from softrobot_dynamics.identification.excitation import excite, SAMPLE_RATE
 from softrobot_dynamics.references.piecewise import values_at
 from support.robots import compiled
 
@@ -38,7 +38,7 @@ def test_a_multisine_gives_each_command_frequencies_of_its_own():
     amplitude = np.hypot(fitted[1:38], fitted[38:])
     strong = amplitude > 1e-3 * amplitude.max(axis=0)
     assert (strong.sum(axis=1) == 1).all() and (strong.sum(axis=0) >= 4).all()
-    rates = np.abs(np.diff(found.u, axis=0)).max(axis=0) * RATE
+    rates = np.abs(np.diff(found.u, axis=0)).max(axis=0) * SAMPLE_RATE
     assert (rates <= arm.rate_limit).all()
 
 

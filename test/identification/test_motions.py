@@ -12,7 +12,10 @@ from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, Un
 from softrobot_dynamics.identification.confidence import confidence, without
 from softrobot_dynamics.identification.fitting import fitted, identify
 from softrobot_dynamics.identification.mapping import read_mapping, read_motion
-from softrobot_dynamics.identification.motion_prediction import GRID_STEP, MotionPredictor
+from softrobot_dynamics.identification.motion_prediction import (
+    MAX_SENSITIVITY_STEP,
+    MotionPredictor,
+)
 from softrobot_dynamics.identification.motions import Coordinate, held, motion, read_record
 from softrobot_dynamics.identification.parameters import read_parameters
 from softrobot_dynamics.identification.postures import Marker
@@ -105,7 +108,7 @@ def test_derivatives_are_those_of_whole_simulations(start):
     data = motion(soft(), t, u, values=np.zeros((30, 1)), start=start, horizon=0.15, **given)
     x = np.array([0.1, -0.1, 0.1337, 0.05, 0.02, 0.1])
     found = []
-    for step, stride in (1e-3, GRID_STEP), (1e-3, 1e-3), (5e-4, 5e-4):
+    for step, stride in (1e-3, MAX_SENSITIVITY_STEP), (1e-3, 1e-3), (5e-4, 5e-4):
         predictor = MotionPredictor(parameters, data, step, stride)
         z = predictor.begin(x)
         found.append(errors(predictor, z, [*range(6), 7, len(z) - 1]))

@@ -158,12 +158,12 @@ def in_the_loop(emitted, k, z):
 @pytest.mark.parametrize('k', range(4))
 def test_stumpff_in_the_loop(emitted, k):
     """The emitted series is right to 1e-14 of its largest term for angles up to 8 rad."""
-    for z in (squares(emit.SERIES_LIMIT), -squares(emit.SERIES_LIMIT)):
+    for z in (squares(emit.MAX_SERIES_ARGUMENT), -squares(emit.MAX_SERIES_ARGUMENT)):
         check_stumpff(k, z, in_the_loop(emitted, k, z))
 
 
 @pytest.mark.parametrize('k', range(4))
 def test_stumpff_in_the_loop_is_nan_beyond(emitted, k):
     """Beyond its range the emitted series is NaN, and so it is for what is no number."""
-    beyond = [np.nextafter(emit.SERIES_LIMIT, 100.0), 65.0, 1e10, -65.0, *NOT_NUMBERS]
+    beyond = [np.nextafter(emit.MAX_SERIES_ARGUMENT, 100.0), 65.0, 1e10, -65.0, *NOT_NUMBERS]
     assert np.isnan(in_the_loop(emitted, k, beyond)).all()

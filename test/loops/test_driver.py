@@ -7,7 +7,7 @@ from softrobot_dynamics.controllers.settings import Settings
 from softrobot_dynamics.loops.driver import Driver
 from softrobot_dynamics.loops.orders import (
     HoldOrder,
-    NOTHING,
+    NO_ORDERS,
     OneTimeReference,
     Orders,
     TakenOrders,
@@ -52,7 +52,7 @@ def test_a_law_begins_with_the_first_state_and_goes_on():
     assert made.law.calls == ['use', 'follow', 'start']
     assert made.took == TakenOrders.BEGAN | TakenOrders.TUNED | TakenOrders.FOLLOWS
     answer(made, orders, STILL, 1e-3)
-    assert made.law.calls == ['use', 'follow', 'start'] and made.took == NOTHING
+    assert made.law.calls == ['use', 'follow', 'start'] and made.took == NO_ORDERS
     orders = orders._replace(settings=orders.settings.replace(rate=np.full(2, 2.0)))
     answer(made, orders, STILL, 2e-3)
     assert made.law.calls[3:] == ['use'] and made.took == TakenOrders.TUNED

@@ -95,4 +95,4 @@ def test_nodes_of_a_demo_share_a_processor_if_their_work_fits():
     assert share_one((0.3e-3, 0.35e-3), 1000.0)
     assert not share_one((0.4e-3, 0.35e-3), 1000.0)
     assert not share_one((0.1e-3, 0.1e-3, 0.1e-3), 1000.0)
-    assert processor_placement.FULL == 0.7
+    assert processor_placement.SHARED_LOAD == 0.7

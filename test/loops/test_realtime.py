@@ -248,11 +248,11 @@ def test_one_processor_is_not_shared_out(monkeypatch, free):
 def test_processors_are_kept_awake_by_an_open_file(monkeypatch, tmp_path):
     """A latency of zero is written once to a file that stays open; a refusal is reported."""
     file = tmp_path / 'latency'
-    monkeypatch.setattr(realtime, '_QUALITY_OF_SERVICE', str(file))
+    monkeypatch.setattr(realtime, '_LATENCY_DEVICE', str(file))
     monkeypatch.setattr(realtime, '_awake', None)
     assert realtime.keep_awake() is None
     assert file.read_bytes() == bytes(4) and not realtime._awake.closed
     realtime._awake.close()
-    monkeypatch.setattr(realtime, '_QUALITY_OF_SERVICE', str(tmp_path / 'no' / 'latency'))
+    monkeypatch.setattr(realtime, '_LATENCY_DEVICE', str(tmp_path / 'no' / 'latency'))
     monkeypatch.setattr(realtime, '_awake', None)
     assert 'sleep' in realtime.keep_awake()

@@ -113,12 +113,12 @@ def test_an_unknown_delay_is_reported(monkeypatch, behind, known, words):
         loop.round_times.add(300_000)
     actuators = [SimpleNamespace(lag=0.0005, delay=delay) for delay in (0.001, 0.0015)]
     watch, found = StateMonitor(node, '/joint_states', actuators), []
-    for k in range(2 * state_monitoring.LOOKS):
+    for k in range(2 * state_monitoring.DELAY_SAMPLES):
         late = behind + 6.0  # a simulation that has slipped
         loop.last_stamp = here - round(late * 1e6)
         loop.soonest = -here + round(behind * 1e6)  # between two looks, before it slipped
         found = watch.check(loop, False)
-        assert k >= state_monitoring.LOOKS - 1 or not found
+        assert k >= state_monitoring.DELAY_SAMPLES - 1 or not found
     assert [words in each for each in found] == [True] * bool(words)
     assert len(logger.warnings) == bool(words)
     loop.mode = STOPPED  # the safe command answers nothing
@@ -234,7 +234,7 @@ def test_a_change_is_published_without_waiting_for_the_next_second(monkeypatch):
         destroy_publisher=lambda _: None,
     )
     monkeypatch.setattr(diagnostics, 'publisher', lambda *_: said)
-    monkeypatch.setattr(diagnostics, '_PERIOD', 1e6)
+    monkeypatch.setattr(diagnostics, '_REPORT_PERIOD', 1e6)
     status = diagnostics.Diagnostics(node, 'part', 'robot', lambda: (OK, 'well', {'x': 1.0}))
     passed, waited = threading.Event(), []  # however long this process is kept waiting
     ways = iter([passed.wait, functools.partial(threading.Event.wait, status._closed)])

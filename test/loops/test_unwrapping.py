@@ -13,9 +13,9 @@ import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.configuration import build, declared_parameters  # noqa: E402
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization  # noqa: E402
 from softrobot_dynamics.dynamics.periodic_coordinates import (  # noqa: E402
+    FULL_TURN,
     PeriodicCoordinates,
     RotationVectors,
-    TURN,
 )
 from softrobot_dynamics.errors import MessageError  # noqa: E402
 from softrobot_dynamics.loops.control_loop import ControlLoop  # noqa: E402
@@ -36,7 +36,7 @@ from support.loops import Clock, Outlet  # noqa: E402
 
 PERIOD = 5_000_000  # [ns]
 ANGLE = StateBounds(
-    ('angle',), np.array([np.inf]), np.ones(1), PeriodicCoordinates(np.array([TURN]))
+    ('angle',), np.array([np.inf]), np.ones(1), PeriodicCoordinates(np.array([FULL_TURN]))
 )
 
 
@@ -72,7 +72,7 @@ class Sent:
 
 def wrapped(angle):
     """Return an angle in [-pi, pi), as drivers report it."""
-    return (angle + np.pi) % TURN - np.pi
+    return (angle + np.pi) % FULL_TURN - np.pi
 
 
 @pytest.mark.quick
@@ -86,11 +86,11 @@ def test_an_angle_that_is_reported_within_a_turn_goes_on(rate):
         verdict, found, qd = sent.send(wrapped(q), speed)
         assert verdict == FOLLOWS, sent.refused
         assert found[0] == pytest.approx(q, abs=1e-9) and qd[0] == speed
-    assert abs(q) > 2.0 * TURN
+    assert abs(q) > 2.0 * FULL_TURN
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize('jump', [0.7, 3.0, TURN + 0.7, -2.0 * TURN + 3.0])
+@pytest.mark.parametrize('jump', [0.7, 3.0, FULL_TURN + 0.7, -2.0 * FULL_TURN + 3.0])
 def test_a_jump_by_no_whole_turn_is_refused(jump):
     """A jump by no whole turn is refused, and accepted as moved if it stays."""
     sent = Sent(ANGLE)
@@ -120,7 +120,7 @@ def test_only_the_outlier_by_half_a_turn_is_refused():
     """States before and after an outlier of half a turn are accepted in the same turn."""
     sent = Sent(ANGLE)
     sent.settle(0.2)
-    for outlier in (3.5, -3.0, 0.2 + 5.0 * TURN + 3.0):
+    for outlier in (3.5, -3.0, 0.2 + 5.0 * FULL_TURN + 3.0):
         assert sent.send(outlier, 0.0)[0] is None
         verdict, found, _ = sent.send(0.2, 0.0)
         assert verdict == FOLLOWS and found[0] == 0.2

@@ -16,7 +16,7 @@ from softrobot_dynamics.compiling.addresses import run
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel, OPTIONS
 from softrobot_dynamics.controllers.pfbl import PartialFeedbackLinearization
-from softrobot_dynamics.controllers.sampled_data.linearisation_schedule import CYCLE
+from softrobot_dynamics.controllers.sampled_data.linearisation_schedule import CYCLE_SHARES
 from softrobot_dynamics.model.evaluation import Evaluator
 from support.robots import compiled, states
 
@@ -146,8 +146,8 @@ def test_a_controller_allocates_nothing(allocations):
     ran = []
     controller._tick = recorded(controller._tick, ran)
     controller._held._advance = recorded(controller._held._advance, ran)
-    found = sum(allocations(controller.compute, k * 1e-3, q, qd) for k in range(2 * CYCLE))
-    assert len(ran) == 2 * CYCLE
+    found = sum(allocations(controller.compute, k * 1e-3, q, qd) for k in range(2 * CYCLE_SHARES))
+    assert len(ran) == 2 * CYCLE_SHARES
     for arguments in ran:
         ignore(*arguments)
     assert np.array_equal(found, sum(allocations(ignore, *arguments) for arguments in ran))

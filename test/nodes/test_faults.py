@@ -14,7 +14,7 @@ pytest.importorskip('rclpy')
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.loops.message_fields import SECOND, stamp_of  # noqa: E402
 from softrobot_dynamics.loops.realtime import now, sleep_until  # noqa: E402
-from softrobot_dynamics.loops.state_validation import SETTLING  # noqa: E402
+from softrobot_dynamics.loops.state_validation import MIN_CONSISTENT_TIME  # noqa: E402
 from softrobot_dynamics.nodes.messaging.messages import stamped  # noqa: E402
 from support.linear_plant import COORDINATES  # noqa: E402
 from support.node_processes import RATE, SAFE, starting  # noqa: E402
@@ -239,7 +239,7 @@ def test_a_clock_that_is_set_is_accepted_after_a_while(rig, jump):
     first = next(stamp for stamp in rig.sender.stamps if abs(stamp - begin) < SECOND)
     rig.observer.until(lambda: rig.answered_since(first), 'an answer')
     answer = min(rig.answered_since(first))
-    assert 0.5 * SETTLING < answer - first < SETTLING + LATE * SECOND
+    assert 0.5 * MIN_CONSISTENT_TIME < answer - first < MIN_CONSISTENT_TIME + LATE * SECOND
     assert SAFE not in [command.effort.tolist() for command in rig.observer.commands]
 
 
@@ -251,7 +251,7 @@ def test_a_robot_that_was_moved_is_accepted_after_a_while(rig):
     rig.observer.until(lambda: rig.logged('the robot was moved'), 'the word')
     answers = rig.answered_since(begin)
     gap = np.diff([begin, *answers]).max()
-    assert 0.5 * SETTLING < gap < SETTLING + LATE * SECOND
+    assert 0.5 * MIN_CONSISTENT_TIME < gap < MIN_CONSISTENT_TIME + LATE * SECOND
     assert rig.observer.commands[-1].effort.tolist() == [0.0, 0.0]
 
 

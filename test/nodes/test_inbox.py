@@ -90,14 +90,14 @@ def test_a_rest_is_as_long_as_the_work_and_may_be_woken(node, inbox, monkeypatch
     publish(node, 1.0)
     assert inbox.wait(30 * SECOND).data[0] == 1.0
     publish(node, 2.0)
-    monkeypatch.setattr(inbox_module, '_LONGEST_REST', 3600 * SECOND)
+    monkeypatch.setattr(inbox_module, '_MAX_REST', 3600 * SECOND)
     inbox._taken_at -= 600 * SECOND  # ten minutes of work
     inbox.rest()
     threading.Timer(0.05, inbox.wake).start()
     assert inbox.wait(60 * SECOND) is None  # though one is there
     inbox.rest()
     assert inbox.wait(10_000_000) is None
-    monkeypatch.setattr(inbox_module, '_LONGEST_REST', 1_000_000)
+    monkeypatch.setattr(inbox_module, '_MAX_REST', 1_000_000)
     inbox.rest()
     end = time.monotonic() + 30.0
     while (message := inbox.wait(SECOND)) is None:
@@ -155,7 +155,7 @@ def test_a_rest_counts_for_all_topics(node, several, monkeypatch):
     publish(node, 1.0)
     assert several.wait(30 * SECOND)[1].data[0] == 1.0
     publish(node, 2.0, topic='old')
-    monkeypatch.setattr(inbox_module, '_LONGEST_REST', 50_000_000)
+    monkeypatch.setattr(inbox_module, '_MAX_REST', 50_000_000)
     several._taken_at -= SECOND  # of work
     several.rest()
     assert several.wait(10 * SECOND) is None  # though one is there

@@ -29,7 +29,7 @@ print(open('/proc/self/maps').read())
 def environment(monkeypatch):
     """Return the environment, without any choice of transport or range, for this test alone."""
     monkeypatch.setattr(os, 'environ', dict(os.environ))
-    for name in (*transport._CHOICES, RANGE, 'ROS_LOCALHOST_ONLY'):
+    for name in (*transport._TRANSPORT_VARIABLES, RANGE, 'ROS_LOCALHOST_ONLY'):
         os.environ.pop(name, None)
     return os.environ
 
@@ -59,7 +59,7 @@ def test_on_this_machine_a_profile_takes_the_place_of_the_range(environment):
     assert addresses == ['127.0.0.1']
 
 
-@pytest.mark.parametrize('name', (*transport._CHOICES, 'ROS_LOCALHOST_ONLY'))
+@pytest.mark.parametrize('name', (*transport._TRANSPORT_VARIABLES, 'ROS_LOCALHOST_ONLY'))
 def test_a_transport_chosen_by_the_user_is_kept(environment, name):
     """A transport that the user chose by either variable is kept."""
     environment.update({name: '1', RANGE: 'LOCALHOST'})

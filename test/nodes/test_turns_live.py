@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip('rclpy')
 
 from sensor_msgs.msg import JointState  # noqa: E402
-from softrobot_dynamics.dynamics.periodic_coordinates import TURN  # noqa: E402
+from softrobot_dynamics.dynamics.periodic_coordinates import FULL_TURN  # noqa: E402
 from softrobot_dynamics.nodes.messaging.messages import stamped  # noqa: E402
 from support.linear_plant import COORDINATES  # noqa: E402
 from support.observer import CONTROLLER  # noqa: E402
@@ -42,7 +42,7 @@ class Driver:
         self._sent += 1
         message = JointState(
             name=self._names,
-            position=[*self._extra, (self.angle + np.pi) % TURN - np.pi, 0.0],
+            position=[*self._extra, (self.angle + np.pi) % FULL_TURN - np.pi, 0.0],
             velocity=[*self._extra, self._speed, 0.0] if self._rates else [],
         )
         message.header.stamp = stamped(self._begin + round(self._sent * PERIOD * 1e9))

@@ -156,7 +156,7 @@ def test_without_a_command_the_safe_one_is_sent_and_the_law_restarts():
     assert np.flatnonzero(~found.ok).tolist() == [10, 11, 12, 13, 14]
     assert np.isnan(found.y[~found.ok]).all() and np.isfinite(found.y[found.ok]).all()
     safe = SafeCommand.of_model(model)
-    safe.choose(*module.SAFE)
+    safe.choose(*module.SAFE_COMMAND)
     safe.begin(found.q[10], found.u[9])
     reach = model.rate_limit * PERIOD * (1.0 + 1e-6)
     assert (np.abs(np.diff(found.u, axis=0)) <= reach).all()
@@ -181,7 +181,7 @@ def test_progress_is_shown_on_terminals_only(monkeypatch, capsys):
     """Progress is called now and then and at the end, and shown on terminals only."""
     model, told = compiled('double_pendulum'), []
     reference = constant(np.zeros(2))
-    monkeypatch.setattr(progress, '_EVERY', 0.0)
+    monkeypatch.setattr(progress, '_REPORT_PERIOD', 0.0)
     sd.closed_loop(model, 'pfbl', reference, 0.01, progress=lambda *now: told.append(now))
     assert told[-1] == pytest.approx((0.01, 0.01)) and len(told) > 1
     sd.closed_loop(model, 'pfbl', reference, 0.01)

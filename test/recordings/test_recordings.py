@@ -276,7 +276,7 @@ def test_a_full_disk_ends_the_record_and_nothing_else(tmp_path):
 @pytest.mark.quick
 def test_a_disk_that_waits_costs_rows_and_no_memory(tmp_path, monkeypatch):
     """Ticks that the ring buffer has no room for are reported, and missing for a reader."""
-    monkeypatch.setattr(record, '_ROWS', 64)
+    monkeypatch.setattr(record, '_RING_ROWS', 64)
     slow = start(tmp_path / 'run.mcap')
     for row in ticks(100):
         slow.add(*row)
@@ -291,8 +291,8 @@ def test_a_disk_that_waits_costs_rows_and_no_memory(tmp_path, monkeypatch):
 @pytest.mark.quick
 def test_a_loop_without_real_time_waits_for_room(tmp_path, monkeypatch):
     """No tick is lost where the loop can wait for the file."""
-    monkeypatch.setattr(record, '_ROWS', 64)
-    monkeypatch.setattr(record, 'PERIOD', 1e-2)
+    monkeypatch.setattr(record, '_RING_ROWS', 64)
+    monkeypatch.setattr(record, 'WRITE_PERIOD', 1e-2)
     path = tmp_path / 'run.mcap'
     ours = start(path, running=True)
     for row in ticks(1000):

@@ -8,7 +8,7 @@ import pytest
 from softrobot_dynamics.collision.hulls import hull_of
 from softrobot_dynamics.recursion.narrow_phase import (
     box_distance,
-    FAR,
+    NO_CONTACT,
     point_plane,
     point_tube,
     segment_box,
@@ -203,7 +203,7 @@ def test_within_a_tube_the_gap_is_to_its_wall():
     gap, *normal = point_tube(inner, 0.1, T.ravel(), 1.0, 0.8)
     assert gap == pytest.approx(1.0 - 0.5 - 0.1)
     np.testing.assert_allclose(normal, T[:3, :3] @ [-0.6, -0.8, 0.0], atol=1e-12)
-    assert point_tube(inner, 0.1, T.ravel(), 1.0, 0.6)[0] == FAR
+    assert point_tube(inner, 0.1, T.ravel(), 1.0, 0.6)[0] == NO_CONTACT
     middle = point_tube(T[:3, 3].copy(), 0.1, T.ravel(), 1.0, 0.6)
     assert middle[0] == pytest.approx(0.9)
     assert np.linalg.norm(middle[1:]) == pytest.approx(1.0)

@@ -6,7 +6,7 @@ import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
 from softrobot_dynamics.references.contract import trajectory
-from softrobot_dynamics.references.file import MOST, read_table
+from softrobot_dynamics.references.file import MAX_PROBLEMS, read_table
 from support.references import at
 from support.robots import compiled
 
@@ -86,10 +86,10 @@ def test_all_mistakes_are_named_at_once_up_to_a_number(write):
     with pytest.raises(DescriptionError) as caught:
         read_table('path', write(wrong))
     assert [problem.value for problem in caught.value.problems] == ['x', 'y']
-    lines = ''.join(f'{k}, x\n' for k in range(MOST + 7))
+    lines = ''.join(f'{k}, x\n' for k in range(MAX_PROBLEMS + 7))
     with pytest.raises(DescriptionError, match='7 more mistakes') as caught:
         read_table('path', write('t, a\n' + lines))
-    assert len(caught.value.problems) == MOST + 1
+    assert len(caught.value.problems) == MAX_PROBLEMS + 1
 
 
 @pytest.mark.quick

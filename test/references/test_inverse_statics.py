@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import minimize
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, InfeasibleReferenceError
-from softrobot_dynamics.references.inverse_statics import hold_points, RESERVE
+from softrobot_dynamics.references.inverse_statics import hold_points, RANGE_RESERVE
 from support.mechanics import unbalanced
 from support.robots import compiled
 
@@ -40,7 +40,7 @@ def test_points_are_held(held):
 def test_commands_are_strictly_inside_the_limits(held):
     """Every u keeps away from its limits by the reserve."""
     arm, _, found = held
-    reserve = RESERVE * (arm.upper - arm.lower)
+    reserve = RANGE_RESERVE * (arm.upper - arm.lower)
     assert np.all(found.u > arm.lower) and np.all(found.u < arm.upper)
     assert np.all(found.u >= arm.lower + 0.999 * reserve)
     assert np.all(found.u <= arm.upper - 0.999 * reserve)
@@ -49,7 +49,7 @@ def test_commands_are_strictly_inside_the_limits(held):
 def test_effort_is_minimal(held):
     """|u|^2 is within a few percent of the minimum that sequential programming finds."""
     arm, points, found = held
-    reserve = RESERVE * (arm.upper - arm.lower)
+    reserve = RANGE_RESERVE * (arm.upper - arm.lower)
     for k in (0, 5):
         q, u = found.q[k], found.u[k]
         best = least_effort(arm, points[k, 0], q, u, arm.lower + reserve, arm.upper - reserve)

@@ -95,11 +95,11 @@ def test_the_hybrid_arm_has_the_gains_of_its_controller_file():
     values = read_yaml(file)[0]['/**']['controller']['ros__parameters']
     arm, soft, phases = values['arm'], values['soft'], [values[x] for x in values['phases']]
     assert arm['gains'] == hybrid_arm.ARM_GAINS and soft['pd_plus'] == hybrid_arm.SOFT_GAINS
-    assert [x['duration'] for x in phases] == list(np.diff(hybrid_arm.PHASES))
+    assert [x['duration'] for x in phases] == list(np.diff(hybrid_arm.PHASE_TIMES))
     last = arm['reference']['spline']['values'][6:]
-    np.testing.assert_allclose(last, hybrid_arm.GOAL, atol=1e-6)
+    np.testing.assert_allclose(last, hybrid_arm.JOINT_GOAL, atol=1e-6)
     assert soft['reference']['setpoint'] == hybrid_arm.TENDONS
-    assert soft['reference']['ramp_time'] == hybrid_arm.RAMPS[1]
+    assert soft['reference']['ramp_time'] == hybrid_arm.RAMP_TIMES[1]
     assert values['gripper']['feed_forward']['command'] == hybrid_arm.PRESSURE
     assert values['delay'] == hybrid_arm.DELAY
 
@@ -107,7 +107,7 @@ def test_the_hybrid_arm_has_the_gains_of_its_controller_file():
 @pytest.mark.parametrize('state', reference('toy.json')['states'], ids=lambda s: f'q={s["q"]}')
 def test_the_toy_equals_its_formulas(state):
     """Integrals and, away from zero, closed formulas of the toy are the reference values."""
-    for way in [toy.definitions] + [toy.formulas] * (abs(state['q']) >= toy.SERIES):
+    for way in [toy.definitions] + [toy.formulas] * (abs(state['q']) >= toy.SERIES_RANGE):
         _compare(way, state)
 
 

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 import softrobot_dynamics as sd
-from softrobot_dynamics.compiling.addresses import NOTHING, run
+from softrobot_dynamics.compiling.addresses import EMPTY_ENTRY, run
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.model.routes import capstan_of
 from softrobot_dynamics.recursion.capstan import add_friction, resist
@@ -148,7 +148,7 @@ def test_friction_never_gains_energy():
         own = [capstan.sliding[capstan.tendons == k] for k in range(model.m - 1)]
         mixed += sum(v.min() < -SPEED and v.max() > SPEED for v in own)
         matrix = np.zeros((model.n, model.n))
-        given = {'follow': NOTHING, 'capstan': capstan, 'D': model.damping, 'damping': matrix}
+        given = {'follow': EMPTY_ENTRY, 'capstan': capstan, 'D': model.damping, 'damping': matrix}
         cached(run, entry=entry(resist, **given))(q, qd)
         assert (matrix - model.damping) @ qd == pytest.approx(-force, rel=1e-9, abs=1e-9)
     assert mixed > 5

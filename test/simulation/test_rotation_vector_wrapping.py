@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError
 from softrobot_dynamics.joints.contract import JOINTS
-from softrobot_dynamics.joints.rotations import NEAR, RotationVector
+from softrobot_dynamics.joints.rotations import RotationVector, SINGULARITY_MARGIN
 from softrobot_dynamics.simulation.rotation_vector_wrapping import recentred
 from softrobot_dynamics.simulation.simulator import Simulator
 from support.generated import instance
@@ -187,10 +187,10 @@ VECTOR = 'its rotation vector must be shorter than 2 pi'
 PITCH = 'its pitch must not be +-pi/2'
 OUTSIDE = [
     ({}, [0.0, TURN, 0.0], VECTOR),
-    ({}, [0.0, 0.0, -TURN + 0.9 * NEAR], VECTOR),
+    ({}, [0.0, 0.0, -TURN + 0.9 * SINGULARITY_MARGIN], VECTOR),
     ({}, [5.0, 5.0, 5.0], VECTOR),
     ({'parameters': 'roll_pitch_yaw'}, [1.0, math.pi / 2, 0.0], PITCH),
-    ({'parameters': 'roll_pitch_yaw'}, [1.0, -math.pi / 2 + 0.9 * NEAR, 9.0], PITCH),
+    ({'parameters': 'roll_pitch_yaw'}, [1.0, -math.pi / 2 + 0.9 * SINGULARITY_MARGIN, 9.0], PITCH),
 ]
 
 
@@ -208,9 +208,9 @@ def test_a_posture_out_of_range_is_refused(call, fields, ball, words):
 @pytest.mark.parametrize(
     'fields, ball',
     [
-        ({}, [0.0, 0.0, TURN - 1.1 * NEAR]),
+        ({}, [0.0, 0.0, TURN - 1.1 * SINGULARITY_MARGIN]),
         ({}, [2.0, -3.0, 4.0]),
-        ({'parameters': 'roll_pitch_yaw'}, [9.0, math.pi / 2 - 1.1 * NEAR, -9.0]),
+        ({'parameters': 'roll_pitch_yaw'}, [9.0, math.pi / 2 - 1.1 * SINGULARITY_MARGIN, -9.0]),
     ],
 )
 def test_postures_up_to_the_bound_are_good(fields, ball):
@@ -247,7 +247,9 @@ def test_the_simulator_stops_where_it_must_not_recentre(joint, actuators):
     with pytest.raises(SimulationDivergedError) as caught:
         simulator.step(np.zeros(model.m), 1.0)
     assert caught.value.coordinate.startswith('j0/')
-    assert TURN - 2.0 * NEAR < simulator.q[2] < TURN and np.isfinite(simulator.qd).all()
+    assert (
+        TURN - 2.0 * SINGULARITY_MARGIN < simulator.q[2] < TURN and np.isfinite(simulator.qd).all()
+    )
     assert np.array_equal(recentred(model, q=simulator.q, qd=simulator.qd)[0], simulator.q)
 
 

@@ -222,7 +222,7 @@ def test_a_back_end_that_gives_back_all_at_the_end(controller, tmp_path):
             progress=lambda _, state: seen.append(int((state >= 0).sum())),
         )
     assert alike(found, run_study(experiment, jobs=1)) and seen == [1, 2, 3, 4, 5, 6]
-    assert len((tmp_path / 'out' / run_table.RUNS).read_text().splitlines()) == 7
+    assert len((tmp_path / 'out' / run_table.RUNS_FILE).read_text().splitlines()) == 7
 
 
 def test_the_worse_the_numbers_the_worse_the_state(controller):
@@ -336,7 +336,7 @@ def test_finished_runs_are_not_repeated(controller, tmp_path, monkeypatch):
     """Finished runs are not repeated, also after a line that was cut off."""
     experiment, folder = planned(controller), tmp_path / 'out'
     whole = run_study(experiment, jobs=1, folder=folder)
-    file = folder / run_table.RUNS
+    file = folder / run_table.RUNS_FILE
     text = file.read_bytes()
     lines = text.splitlines(keepends=True)
     file.write_bytes(b''.join(lines[:3]) + lines[3][:9])
@@ -476,13 +476,13 @@ def test_the_command_prints_draws_and_writes(controller, tmp_path, capsys):
     out, err = capsys.readouterr()
     assert 'followed' in out and 'for delay above' in out and str(folder) in out
     assert err.endswith('failed\n') and '12 of 12 runs' in err
-    pixels = image.imread(folder / command.PICTURE)[..., :3]
+    pixels = image.imread(folder / command.PICTURE_FILE)[..., :3]
     share = (np.abs(pixels - 1.0).max(axis=2) > 0.2).mean()
     assert pixels.shape[0] > 500 and 0.005 < share < 0.5
     for color in ('#2a9d8f', '#c1272d'):
         rgb = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255.0
         assert (np.abs(pixels - rgb).max(axis=2) < 0.02).sum() > 20
-    assert len((folder / run_table.RUNS).read_text().splitlines()) == 13
+    assert len((folder / run_table.RUNS_FILE).read_text().splitlines()) == 13
 
 
 def test_a_study_resumes_after_ctrl_c(controller, tmp_path, capsys, monkeypatch):
@@ -511,7 +511,7 @@ def test_a_killed_study_loses_the_runs_under_way(controller, tmp_path):
     process = subprocess.Popen(
         [sys.executable, '-m', 'softrobot_dynamics.cli', *given], stderr=subprocess.DEVNULL
     )
-    file, deadline = folder / run_table.RUNS, time.monotonic() + 900.0
+    file, deadline = folder / run_table.RUNS_FILE, time.monotonic() + 900.0
     while not (file.exists() and file.read_bytes().count(b'\n') >= 3):
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.01)
@@ -522,7 +522,7 @@ def test_a_killed_study_loses_the_runs_under_way(controller, tmp_path):
     assert file.read_bytes().startswith(done[: done.rfind(b'\n') + 1])
     assert cli.main(arguments(controller, other, '--jobs', '1', '--seconds', '3')) == 0
     assert sorted(file.read_text().splitlines()) == sorted(
-        (other / run_table.RUNS).read_text().splitlines()
+        (other / run_table.RUNS_FILE).read_text().splitlines()
     )
 
 

@@ -2,7 +2,7 @@
 """Errors of the forces of contact of a step, by dense linear algebra."""
 
 import numpy as np
-from softrobot_dynamics.recursion.contact_pairs import DAMPING, FRICTION, REBOUND, STIFFNESS
+from softrobot_dynamics.recursion.contact_pairs import DAMPING, FRICTION, RESTITUTION, STIFFNESS
 
 _HELD = 0.999  # of what a normal force holds: friction below that stops all sliding
 
@@ -27,7 +27,7 @@ def error_of_forces(contact, system):
         own, rows = np.eye(3 * len(ids))[3 * row :], U[4 * row : 4 * row + 4]
         f, number = system.force[i], contact.numbers[i]
         k, mu, c = number[STIFFNESS], number[FRICTION], number[DAMPING]
-        if number[REBOUND] >= 0.0:
+        if number[RESTITUTION] >= 0.0:
             c = contact.dissipation / max(contact.onset[i], -contact.speed[i], contact.slow)
         law = k * max(0.0, -gap) * max(0.0, 1.0 - c * v)
         A[3 * row], b[3 * row] = own[0], law - f[0]

@@ -2,7 +2,7 @@
 """By how much the forces of a step miss the law of contact, by dense linear algebra."""
 
 import numpy as np
-from softrobot_dynamics.recursion.contact_pairs import DAMPING, FRICTION, REBOUND, STIFFNESS
+from softrobot_dynamics.recursion.contact_pairs import DAMPING, FRICTION, RESTITUTION, STIFFNESS
 
 
 def law_missed(simulator, system, before, h):
@@ -36,7 +36,7 @@ def law_missed(simulator, system, before, h):
     speed, pushing = np.einsum('ck,ck->c', N, velocity), np.einsum('ck,ck->c', N, f)
     k, mu, c = contact.numbers[ids][:, [STIFFNESS, FRICTION, DAMPING]].T
     met = np.maximum(np.maximum(contact.onset[ids], -contact.speed[ids]), contact.slow)
-    c = np.where(contact.numbers[ids, REBOUND] < 0.0, c, contact.dissipation / met)
+    c = np.where(contact.numbers[ids, RESTITUTION] < 0.0, c, contact.dissipation / met)
     law = k * np.maximum(0.0, -gap) * np.maximum(0.0, 1.0 - c * speed)
 
     across = np.eye(3) - N[:, :, None] * N[:, None, :]

@@ -11,6 +11,6 @@ WORK = 1e-3  # [s] that a node computes in a tick, on a machine that takes its t
 def held_rate(processes):
     """Return the rate [Hz] that bare processes hold here; the test is skipped if there is none."""
     found = rates.held([WORK] * processes, SLOW)
-    if found.late > rates.LATE:
+    if found.late > rates.MAX_LATE_FRACTION:
         pytest.skip(found.in_words())
     return found.rate

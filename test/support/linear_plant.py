@@ -17,7 +17,7 @@ from softrobot_dynamics.configuration.law_settings import settings_of
 from softrobot_dynamics.configuration.state_topics import state_rows
 from softrobot_dynamics.controllers import contract
 from softrobot_dynamics.controllers.safe_command import SafeCommand
-from softrobot_dynamics.dynamics.periodic_coordinates import PeriodicCoordinates, TURN
+from softrobot_dynamics.dynamics.periodic_coordinates import FULL_TURN, PeriodicCoordinates
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError
 from softrobot_dynamics.loops.state_validation import part_of, StateBounds, StateValidator
 from softrobot_dynamics.model.servos import ServoTables
@@ -193,7 +193,7 @@ def controlled(values, declare=list):
     fastest = FASTEST if values['robot'] == 'limited' else np.inf
     bounds = BOUNDS._replace(velocity=np.full(2, fastest))
     if values['robot'] == 'round':
-        bounds = bounds._replace(turns=PeriodicCoordinates(np.array([TURN, 0.0])))
+        bounds = bounds._replace(turns=PeriodicCoordinates(np.array([FULL_TURN, 0.0])))
     validator = Faulty if values['robot'] == 'faulty' else StateValidator
     rows = configured_rows(controller, controller.model, values['controlled'])
     declare([*state_rows(values), *command_rows(values), *rows])

@@ -8,8 +8,8 @@ import struct
 import numpy as np
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
-from softrobot_dynamics.recordings.mcap_content import FACTS
-from softrobot_dynamics.recordings.mcap_file import McapFile, MESSAGE, message_head
+from softrobot_dynamics.recordings.mcap_content import METADATA_NAME
+from softrobot_dynamics.recordings.mcap_file import McapFile, message_head, MESSAGE_HEADER
 from softrobot_dynamics.recordings.reading import Recording
 
 PERIOD, EPOCH = 0.01, 1_700_000_000_000_000_000  # [s], [ns]
@@ -67,7 +67,9 @@ def write_demo(folder, robot='double_pendulum', kind='circle', **changes):
 def write_recording(path, recording):
     """Write a Recording as a node would, without ROS: every column as doubles of its own topic."""
     file = McapFile(path, 'test')
-    file.add_metadata(FACTS, {name: json.dumps(fact) for name, fact in recording.facts.items()})
+    file.add_metadata(
+        METADATA_NAME, {name: json.dumps(fact) for name, fact in recording.facts.items()}
+    )
     columns = {name: x for name, x in recording.columns.items() if name != 'stamp'}
     stamps, data, places = recording['stamp'], bytearray(), {}
     for name, values in columns.items():
@@ -78,7 +80,7 @@ def write_recording(path, recording):
         for stamp, row in zip(stamps.tolist(), rows):
             starts.append(len(data))
             head = bytearray(message_head(channel, row.nbytes))
-            struct.pack_into('<QQ', head, MESSAGE.size - 16, stamp, stamp)
+            struct.pack_into('<QQ', head, MESSAGE_HEADER.size - 16, stamp, stamp)
             data += head + row.tobytes()
         places[channel] = stamps, np.array(starts)
     file.add_chunk(bytes(data), places)

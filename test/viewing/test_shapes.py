@@ -9,7 +9,7 @@ from softrobot_dynamics.bodies.cosserat.sections.contract import RodMaterial
 from softrobot_dynamics.bodies.cosserat.sections.elliptic import Elliptic
 from softrobot_dynamics.bodies.cosserat.sections.rectangular import Rectangular
 from softrobot_dynamics.bodies.meshes import Mesh
-from softrobot_dynamics.bodies.skins import boundary, SIDES
+from softrobot_dynamics.bodies.skins import boundary, TUBE_SIDES
 from softrobot_dynamics.viewing.ranges import command_ranges, coordinate_ranges
 from softrobot_dynamics.viewing.shapes import reach_of, RobotShape
 from support.robots import compiled, SHIPPED, states
@@ -21,7 +21,8 @@ def volume(points, triangles):
     return np.einsum('ij,ij->', a, np.cross(b, c)) / 6.0
 
 
-ROUND = SIDES / (2.0 * np.pi) * np.sin(2.0 * np.pi / SIDES)  # of a circle's area: its polygon's
+# of a circle's area: its polygon's
+ROUND = TUBE_SIDES / (2.0 * np.pi) * np.sin(2.0 * np.pi / TUBE_SIDES)
 
 
 @pytest.mark.parametrize('name', SHIPPED)

@@ -19,7 +19,7 @@ from softrobot_dynamics.bodies.contract import Body, PlaneCurve, register
 from softrobot_dynamics.bodies.cosserat import rod, rod_derivatives, rod_fibre, rod_points
 from softrobot_dynamics.bodies.cosserat.bases.contract import Basis
 from softrobot_dynamics.bodies.cosserat.nodes import march, moments, rows_of, triples
-from softrobot_dynamics.bodies.cosserat.rod_steps import STEP_LIMIT
+from softrobot_dynamics.bodies.cosserat.rod_steps import MAX_STEP_ROTATION
 from softrobot_dynamics.bodies.cosserat.screws import compose, exponential, fibre_velocity, magnus
 from softrobot_dynamics.bodies.cosserat.sections.contract import (
     CrossSection,
@@ -43,7 +43,8 @@ from softrobot_dynamics.schema.fields import flag, integer, member, number
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 from softrobot_dynamics.tracing.emit import BLOCK
 
-_IDENTITY = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0]
+# R row by row, then the origin
+_IDENTITY_FRAME = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0]
 
 
 @register('cosserat')
@@ -200,10 +201,10 @@ class Cosserat(SectionBody):
             return f'strains that leave every part a length > 0, not {stretch:.3g} of its own'
         low, high, *_ = self._sections()
         turns = np.linalg.norm(self._logarithm(low, high, q, NUMERIC)[:3], axis=0)
-        if not turns.max() > STEP_LIMIT:
+        if not turns.max() > MAX_STEP_ROTATION:
             return None
         return (
-            f'strains that turn it by less than {STEP_LIMIT:.3g} rad from one point of its '
+            f'strains that turn it by less than {MAX_STEP_ROTATION:.3g} rad from one point of its '
             f'quadrature to the next, not {turns.max():.3g}'
         )
 
@@ -292,7 +293,7 @@ class Cosserat(SectionBody):
 
     def _frame(self, sigma: Value, q: Values, math: Math) -> FrameFormula:
         """Frame at sigma: the product of all steps up to there, the last one cut short."""
-        frame: FrameFormula = _IDENTITY
+        frame: FrameFormula = _IDENTITY_FRAME
         low, high, _ = march((0.0, *self._breaks(), 1.0), self.quadrature)
         for a, b in zip(low.tolist(), high.tolist()):
             end = a + (sigma - a) * math.step(sigma - a) - (sigma - b) * math.step(sigma - b)

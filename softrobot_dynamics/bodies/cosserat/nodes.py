@@ -10,7 +10,8 @@ import numpy as np
 from softrobot_dynamics.annotations import Matrix, Value, Values, Vector
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
 
-_HALF = tuple(zip(*(v[2:] for v in np.polynomial.legendre.leggauss(4))))  # nodes > 0, weights
+# pairs (node, weight) of the four-point rule with node > 0
+_POSITIVE_GAUSS_NODES = tuple(zip(*(v[2:] for v in np.polynomial.legendre.leggauss(4))))
 
 
 @functools.cache
@@ -39,7 +40,7 @@ def moments(
     """
     half = 0.5 * (high - low)
     mean, derivative = list[Value](), list[Value]()
-    for node, weight in _HALF:
+    for node, weight in _POSITIVE_GAUSS_NODES:
         before, after = functions(low + half * (1.0 - node)), functions(low + half * (1.0 + node))
         mean = mean or [0.0] * len(before)
         derivative = derivative or [0.0] * len(before)

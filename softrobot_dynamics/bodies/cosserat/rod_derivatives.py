@@ -14,9 +14,9 @@ from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.bodies.cosserat.rod import accumulate, increments, strain_moments
 from softrobot_dynamics.bodies.cosserat.rod_second_derivatives import (
     add_second_derivatives,
+    COORDINATE_ROWS,
     finish_twists,
     FORCE,
-    GROWTH,
     lasting_rows,
     prepare,
 )
@@ -28,10 +28,10 @@ from softrobot_dynamics.bodies.cosserat.section_derivatives import (
 )
 from softrobot_dynamics.bodies.cosserat.step_derivatives import (
     evaluate_derivatives,
-    FIRST,
-    LOGS,
-    PUSHES,
-    SECOND,
+    MAP_ACCELERATIONS,
+    MAP_RATES,
+    MAPS,
+    MOMENT_ACCELERATIONS,
 )
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels import layout
@@ -86,7 +86,10 @@ def rod_derivatives(P, q, qd, qdd, motion, D, S):
 @kernel
 def _strain_forces(n, strain, C, qdd, S):
     """Second derivatives by time of the moments, by the accelerations of coordinates."""
-    A, D = S[PUSHES : PUSHES + 6 * B], S[PUSHES + 6 * B : PUSHES + 12 * B]
+    A, D = (
+        S[MOMENT_ACCELERATIONS : MOMENT_ACCELERATIONS + 6 * B],
+        S[MOMENT_ACCELERATIONS + 6 * B : MOMENT_ACCELERATIONS + 12 * B],
+    )
     for k in range(6 * B):
         A[k] = D[k] = 0.0
     for j in range(n):
@@ -107,11 +110,21 @@ def _fill_columns(rod, count, C, carry, columns, S, K):
     """Fill V_j and derivatives by time at the ends of steps; prepare second derivatives."""
     n, strain, varies, _ = rod
     size = 6 * n * B
-    growth, logs = K[GROWTH : GROWTH + size], K[GROWTH + 2 * size : GROWTH + 3 * size]
+    growth, logs = (
+        K[COORDINATE_ROWS : COORDINATE_ROWS + size],
+        K[COORDINATE_ROWS + 2 * size : COORDINATE_ROWS + 3 * size],
+    )
     increments(n, strain, varies, C, S[MAP_A : MAP_A + 54 * B], growth)
-    increments(n, strain, varies, C, S[LOGS : LOGS + 54 * B], logs)
+    increments(n, strain, varies, C, S[MAPS : MAPS + 54 * B], logs)
     copy(growth, columns[:size])
-    increments(n, strain, varies, C, S[FIRST : FIRST + 54 * B], columns[size : 2 * size])
-    increments(n, strain, varies, C, S[SECOND : SECOND + 54 * B], columns[2 * size :])
+    increments(n, strain, varies, C, S[MAP_RATES : MAP_RATES + 54 * B], columns[size : 2 * size])
+    increments(
+        n,
+        strain,
+        varies,
+        C,
+        S[MAP_ACCELERATIONS : MAP_ACCELERATIONS + 54 * B],
+        columns[2 * size :],
+    )
     accumulate(3 * n, count, carry, columns)
     prepare(n, K, columns)

@@ -24,7 +24,7 @@ from softrobot_dynamics.kernels.lanes import get6, get12, LANES
 from softrobot_dynamics.kernels.reductions import BLOCK
 
 B = LANES
-HALVES = BLOCK // LANES  # of a block of results
+LANE_BLOCKS = BLOCK // LANES  # lane blocks in a block of results
 
 
 def scratch_size(n: int, steps: int) -> int:
@@ -60,7 +60,7 @@ def values(P, q, V, S):
         evaluate_branches(C[:B], nodes, width, varying, S)
         increments(n, strain, varies, C[15 * B :], S[MAP_A : MAP_A + 54 * B], twists)
         _add_columns(n, C[:B], nodes, twists)
-        first = block // HALVES * rows + block % HALVES * B
+        first = block // LANE_BLOCKS * rows + block % LANE_BLOCKS * B
         _place(n, C[B : 3 * B], twists, S, V[first : first + rows - BLOCK + B])
 
 

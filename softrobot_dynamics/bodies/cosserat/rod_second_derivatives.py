@@ -11,11 +11,11 @@ from softrobot_dynamics.bodies.cosserat.section_derivatives import work
 from softrobot_dynamics.bodies.cosserat.step_derivatives import (
     HESSIANS,
     inner_product,
-    LASTING,
     OMEGA,
     scaled,
+    STEP_K_ROWS,
     times,
-    WHOLE,
+    VARYING_MAP,
 )
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels import layout
@@ -33,25 +33,34 @@ from softrobot_dynamics.kernels.spatial import cross_motion, cross_wrench
 
 B = LANES
 # rows of K behind those of steps: wrench of sections; then six rows of each coordinate each: Y_j,
-# V_j half-way, dOmega / dq_j, what it takes to bend it; and of the last two the inner product (2)
-FORCE, GROWTH = LASTING, LASTING + 6 * B
+# V_j half-way, dOmega / dq_j, its coefficient of the bending force; and of the last two the inner
+# product (2)
+FORCE, COORDINATE_ROWS = STEP_K_ROWS, STEP_K_ROWS + 6 * B
 
 
 def lasting_rows(n: int) -> int:
     """Rows of K for n coordinates."""
-    return LASTING // B + 6 + 26 * n
+    return STEP_K_ROWS // B + 6 + 26 * n
 
 
 @kernel
 def prepare(n, K, columns):
     """Fill what a block's pairs need, given Y_j, dOmega / dq_j, and the ``columns`` V_j."""
     size = 6 * n * B
-    growth, half = K[GROWTH : GROWTH + size], K[GROWTH + size : GROWTH + 2 * size]
+    growth, half = (
+        K[COORDINATE_ROWS : COORDINATE_ROWS + size],
+        K[COORDINATE_ROWS + size : COORDINATE_ROWS + 2 * size],
+    )
     for k in range(size):
         half[k] = columns[k] - 0.5 * growth[k]
-    logs, hessians = K[GROWTH + 2 * size :], K[GROWTH + 3 * size :]
+    logs, hessians = K[COORDINATE_ROWS + 2 * size :], K[COORDINATE_ROWS + 3 * size :]
     for j in range(n):
-        _prepare(K, logs[6 * j * B :], hessians[6 * j * B :], K[GROWTH + 4 * size + 2 * j * B :])
+        _prepare(
+            K,
+            logs[6 * j * B :],
+            hessians[6 * j * B :],
+            K[COORDINATE_ROWS + 4 * size + 2 * j * B :],
+        )
 
 
 @inlined
@@ -74,7 +83,10 @@ def add_second_derivatives(rod, C, load, K, T, D):
     """
     n, strain, varies, varying = rod
     size, own = 6 * n * B, layout.own_derivatives_offset(n)
-    growth, half = K[GROWTH : GROWTH + size], K[GROWTH + size : GROWTH + 2 * size]
+    growth, half = (
+        K[COORDINATE_ROWS : COORDINATE_ROWS + size],
+        K[COORDINATE_ROWS + size : COORDINATE_ROWS + 2 * size],
+    )
     demand = K[FORCE : FORCE + 6 * B]
     _demand(demand, load)
     for k in range(n):
@@ -116,9 +128,9 @@ def _cross(half, demand, out):
 def _bend(K, n, i, j, out):
     """Set six rows to the symmetric part of the second derivative of exp along two coordinates."""
     size = 6 * n * B
-    x, y = K[GROWTH + 2 * size + 6 * i * B :], K[GROWTH + 2 * size + 6 * j * B :]
-    u, v = K[GROWTH + 3 * size + 6 * i * B :], K[GROWTH + 3 * size + 6 * j * B :]
-    s, t = K[GROWTH + 4 * size + 2 * i * B :], K[GROWTH + 4 * size + 2 * j * B :]
+    x, y = K[COORDINATE_ROWS + 2 * size + 6 * i * B :], K[COORDINATE_ROWS + 2 * size + 6 * j * B :]
+    u, v = K[COORDINATE_ROWS + 3 * size + 6 * i * B :], K[COORDINATE_ROWS + 3 * size + 6 * j * B :]
+    s, t = K[COORDINATE_ROWS + 4 * size + 2 * i * B :], K[COORDINATE_ROWS + 4 * size + 2 * j * B :]
     for k in range(B):
         a, b = (s[k], s[B + k]), (t[k], t[B + k])
         d = K[HESSIANS + 4 * B + k], K[HESSIANS + 5 * B + k]
@@ -134,7 +146,7 @@ def _image(a, b):
     """Rows of dexp that are the image of the bracket of strains a and b, and its sign."""
     axis = 3 - a % 3 - b % 3
     sign = 1.0 if (b - a) % 3 == 1 else -1.0
-    return WHOLE + (9 * axis + (3 if a < 3 and b < 3 else 0)) * B, sign
+    return VARYING_MAP + (9 * axis + (3 if a < 3 and b < 3 else 0)) * B, sign
 
 
 @kernel

@@ -35,10 +35,10 @@ MOMENTS, LOG, _EXP, MAP_A, MAP_D = 0, 24 * B, 42 * B, 54 * B, 81 * B
 _BIAS, _START, FRAME, TWIST, RATE = 108 * B, 114 * B, 126 * B, 138 * B, 144 * B
 STEP_ROWS = 150
 
-# [rad] that a step may turn: far beyond it Magnus' series diverges, and so much is needed for
-# 2 pi of a rod by the widest step there is, between two Gauss points
-STEP_LIMIT = 2.0 * np.pi / np.sqrt(3.0)
-SQUARE_LIMIT = STEP_LIMIT**2 * (1.0 + 1e-9)
+# [rad] of one step: far beyond it Magnus' series diverges, and so much is needed for 2 pi of a rod
+# by the widest step there is, between two Gauss points
+MAX_STEP_ROTATION = 2.0 * np.pi / np.sqrt(3.0)
+MAX_SQUARED_ROTATION = MAX_STEP_ROTATION**2 * (1.0 + 1e-9)  # [rad^2] with rounding
 
 
 @kernel
@@ -97,7 +97,7 @@ def exponentials(S):
         omega = get6(S, LOG, k)
         p0, p1, p2, u0, u1, u2 = omega
         z = p0 * p0 + p1 * p1 + p2 * p2
-        c0, c1, c2, c3, c4, c5, c6, c7 = stumpff_series(z if z <= SQUARE_LIMIT else np.nan)
+        c0, c1, c2, c3, c4, c5, c6, c7 = stumpff_series(z if z <= MAX_SQUARED_ROTATION else np.nan)
         d1, d2, d3 = 0.5 * (c3 - c2), 0.5 * (2.0 * c4 - c3), 0.5 * (3.0 * c5 - c4)
         e2, e3 = 0.25 * (8.0 * c6 - 5.0 * c5 + c4), 0.25 * (15.0 * c7 - 7.0 * c6 + c5)
         p00, p01, p02, p11, p12, p22 = p0 * p0, p0 * p1, p0 * p2, p1 * p1, p1 * p2, p2 * p2

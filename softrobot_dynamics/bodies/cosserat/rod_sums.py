@@ -30,7 +30,7 @@ over_lanes = inner(forceinline=True, **{**OPTIONS, 'fastmath': {'contract', 'nsz
 
 B = LANES
 # where rows begin, after those of the steps: inertia (10), wrench (6), I V_j (6)
-INERTIA, _WRENCH, _PUSH = STEP_ROWS * B, (STEP_ROWS + 10) * B, (STEP_ROWS + 16) * B
+INERTIA, _WRENCH, _MOMENTUM = STEP_ROWS * B, (STEP_ROWS + 10) * B, (STEP_ROWS + 16) * B
 ROWS = STEP_ROWS + 22
 
 
@@ -49,7 +49,7 @@ def add_block(n, C, w, twists, S, W):
     for j in range(n):
         V = twists[6 * j * B : 6 * (j + 1) * B]
         W[bias + j] += _push(V, S, W[coupling + 6 * j : coupling + 6 * j + 6])
-        _add_products(n, j, twists, S[_PUSH : _PUSH + 6 * B], W[mass : mass + n * n])
+        _add_products(n, j, twists, S[_MOMENTUM : _MOMENTUM + 6 * B], W[mass : mass + n * n])
 
 
 @over_lanes
@@ -126,7 +126,7 @@ def _push(V, S, out):
     for k in range(B):
         v0, v1, v2, v3, v4, v5 = get6(V, 0, k)
         push = inertia_times(S, k, (v0, v1, v2, v3, v4, v5))
-        put6(S, _PUSH, k, push)
+        put6(S, _MOMENTUM, k, push)
         m0, m1, m2, f0, f1, f2 = push
         a, b, c, d, e, f = a + m0, b + m1, c + m2, d + f0, e + f1, f + f2
         m0, m1, m2, f0, f1, f2 = get6(S, _WRENCH, k)

@@ -27,10 +27,10 @@ from softrobot_dynamics.bodies.cosserat.rod_steps import (
     logarithms,
     MAP_A,
     maps,
+    MAX_SQUARED_ROTATION,
     MOMENTS,
     RATE,
     spread,
-    SQUARE_LIMIT,
     subtract,
     turns,
     TWIST,
@@ -52,17 +52,17 @@ from softrobot_dynamics.kernels.lanes import (
 B = LANES
 # d2A/dt2 and d2D/dt2; V and dV/dt at the start; maps of A and D, 27 rows each: those of Omega in
 # the rod's frame, and the first and second derivatives by time of those of Y
-PUSHES, BEGUN, LOGS = ROWS * B, (ROWS + 12) * B, (ROWS + 24) * B
-FIRST, SECOND, MAPS_END = LOGS + 54 * B, LOGS + 108 * B, LOGS + 162 * B
+MOMENT_ACCELERATIONS, START_MOTION, MAPS = ROWS * B, (ROWS + 12) * B, (ROWS + 24) * B
+MAP_RATES, MAP_ACCELERATIONS, MAPS_END = MAPS + 54 * B, MAPS + 108 * B, MAPS + 162 * B
 # rows of K: Omega in the rod's frame, dual numbers d1 + c3 / 2, d2, 2 d3, c3 of z = |Omega|^2, see
 # rod_steps; and Ad_T dexp, where strains vary
-OMEGA, HESSIANS, WHOLE, LASTING = 0, 6 * B, 14 * B, 41 * B
+OMEGA, HESSIANS, VARYING_MAP, STEP_K_ROWS = 0, 6 * B, 14 * B, 41 * B
 
 
 @kernel
 def evaluate_derivatives(count, varying, carry, S, K):
     """
-    Fill the rows of a block, given moments and PUSHES, of its first ``count`` steps.
+    Fill the rows of a block, given moments and MOMENT_ACCELERATIONS, of its first ``count`` steps.
 
     ``carry`` (24,): frame, twist V and dV/dt at the block's start, which become those at its end.
     """
@@ -83,7 +83,7 @@ def _push(S):
     """Add the part of accelerations of the coordinates to d2Omega/dt2."""
     for k in range(B):
         a, d = get6(S, MOMENTS, k), get6(S, MOMENTS + 6 * B, k)
-        x, y = get6(S, PUSHES, k), get6(S, PUSHES + 6 * B, k)
+        x, y = get6(S, MOMENT_ACCELERATIONS, k), get6(S, MOMENT_ACCELERATIONS + 6 * B, k)
         more = add6(x, add6(bracket(x, d), bracket(a, y)))
         put6(S, LOG + 12 * B, k, add6(get6(S, LOG + 12 * B, k), more))
 
@@ -133,7 +133,9 @@ def _move_exponentials(S, K):
     for k in range(B):
         p, v, a = get6(S, LOG, k), get6(S, LOG + 6 * B, k), get6(S, LOG + 12 * B, k)
         z, y = inner_product(p, p)
-        _, _, c2, c3, c4, c5, c6, c7, c8, c9 = stumpff_ten(z if z <= SQUARE_LIMIT else np.nan)
+        _, _, c2, c3, c4, c5, c6, c7, c8, c9 = stumpff_ten(
+            z if z <= MAX_SQUARED_ROTATION else np.nan
+        )
         d1, d2, d3, d4 = (
             0.5 * (c3 - c2), 0.5 * (2.0 * c4 - c3), 0.5 * (3.0 * c5 - c4), 0.5 * (4.0 * c6 - c5)
         )  # fmt: skip
@@ -179,19 +181,19 @@ def _put_column(S, at, k, c, path, factors, x, y):
     f0, f1, g0 = times(f, pc), times(f, vc), times(g, pc)
     one = s1[0] + f0[0], s1[1] + f0[1]
     two = s2[0] + 2.0 * f1[0] + g0[0], s2[1] + 2.0 * f1[1] + g0[1]
-    put6(S, FIRST + at, k, add6(x, add6(scaled(one, p), scaled(s0, v))))
+    put6(S, MAP_RATES + at, k, add6(x, add6(scaled(one, p), scaled(s0, v))))
     twice = add6(scale6(2.0, scaled(one, v)), scaled(s0, a))
-    put6(S, SECOND + at, k, add6(y, add6(scaled(two, p), twice)))
+    put6(S, MAP_ACCELERATIONS + at, k, add6(y, add6(scaled(two, p), twice)))
 
 
 @kernel
 def _pass_motion(count, carry, S):
     """Sum TWIST and RATE along the lanes, as ``rod`` does, and keep what is before each step."""
-    S[BEGUN:LOGS] = 0.0
+    S[START_MOTION:MAPS] = 0.0
     v, a = load6(carry), load6(carry[6:])
     for k in range(count):
-        put6(S, BEGUN, k, v)
-        put6(S, BEGUN + 6 * B, k, a)
+        put6(S, START_MOTION, k, v)
+        put6(S, START_MOTION + 6 * B, k, a)
         u = get6(S, TWIST, k)
         a = add6(add6(a, bracket(v, u)), get6(S, RATE, k))
         v = add6(v, u)
@@ -209,44 +211,44 @@ def _carry(S, K):
         _carry_column(S, 3 * B, k)
         _carry_column(S, 12 * B, k)
         _carry_column(S, 21 * B, k)
-        put6(S, LOGS + 3 * B, k, carried(S, k, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
-        put6(S, LOGS + 12 * B, k, carried(S, k, (0.0, 1.0, 0.0, 0.0, 0.0, 0.0)))
-        put6(S, LOGS + 21 * B, k, carried(S, k, (0.0, 0.0, 1.0, 0.0, 0.0, 0.0)))
-        clear(S, LOGS, k)
-        clear(S, FIRST, k)
-        clear(S, SECOND, k)
+        put6(S, MAPS + 3 * B, k, carried(S, k, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
+        put6(S, MAPS + 12 * B, k, carried(S, k, (0.0, 1.0, 0.0, 0.0, 0.0, 0.0)))
+        put6(S, MAPS + 21 * B, k, carried(S, k, (0.0, 0.0, 1.0, 0.0, 0.0, 0.0)))
+        clear(S, MAPS, k)
+        clear(S, MAP_RATES, k)
+        clear(S, MAP_ACCELERATIONS, k)
 
 
 @inlined
 def _carry_column(S, at, k):
     """Lane k of the derivatives of a column Y of a map, from those of X."""
-    V, A, y = get6(S, BEGUN, k), get6(S, BEGUN + 6 * B, k), get6(S, MAP_A + at, k)
-    x = carried(S, k, get6(S, FIRST + at, k))
+    V, A, y = get6(S, START_MOTION, k), get6(S, START_MOTION + 6 * B, k), get6(S, MAP_A + at, k)
+    x = carried(S, k, get6(S, MAP_RATES + at, k))
     rate = add6(bracket(V, y), x)
-    put6(S, FIRST + at, k, rate)
-    x = add6(bracket(V, add6(rate, x)), carried(S, k, get6(S, SECOND + at, k)))
-    put6(S, SECOND + at, k, add6(bracket(A, y), x))
+    put6(S, MAP_RATES + at, k, rate)
+    x = add6(bracket(V, add6(rate, x)), carried(S, k, get6(S, MAP_ACCELERATIONS + at, k)))
+    put6(S, MAP_ACCELERATIONS + at, k, add6(bracket(A, y), x))
 
 
 @kernel
 def _vary(S, K):
     """Turn maps of Omega into those of A and D, as dOmega = dA - [D, dA] + [A, dD]."""
     for k in range(27 * B):
-        K[WHOLE + k] = S[MAP_A + k]
+        K[VARYING_MAP + k] = S[MAP_A + k]
     for k in range(B):
-        x, y, z = _second_turns(S, k, MOMENTS, PUSHES)
-        _put_turns(S, SECOND, k, x, y, z)
-        x, y, z = _second_turns(S, k, MOMENTS + 6 * B, PUSHES + 6 * B)
-        _subtract_turns(S, SECOND, k, x, y, z)
+        x, y, z = _second_turns(S, k, MOMENTS, MOMENT_ACCELERATIONS)
+        _put_turns(S, MAP_ACCELERATIONS, k, x, y, z)
+        x, y, z = _second_turns(S, k, MOMENTS + 6 * B, MOMENT_ACCELERATIONS + 6 * B)
+        _subtract_turns(S, MAP_ACCELERATIONS, k, x, y, z)
     for k in range(B):
         x, y, z = _first_turns(S, k, MOMENTS)
-        _put_turns(S, FIRST, k, x, y, z)
+        _put_turns(S, MAP_RATES, k, x, y, z)
         x, y, z = _first_turns(S, k, MOMENTS + 6 * B)
-        _subtract_turns(S, FIRST, k, x, y, z)
+        _subtract_turns(S, MAP_RATES, k, x, y, z)
         x, y, z = axes(get6(S, MOMENTS, k))
-        _put_turns(S, LOGS, k, carried(S, k, x), carried(S, k, y), carried(S, k, z))
+        _put_turns(S, MAPS, k, carried(S, k, x), carried(S, k, y), carried(S, k, z))
         x, y, z = axes(get6(S, MOMENTS + 6 * B, k))
-        _subtract_turns(S, LOGS, k, carried(S, k, x), carried(S, k, y), carried(S, k, z))
+        _subtract_turns(S, MAPS, k, carried(S, k, x), carried(S, k, y), carried(S, k, z))
     maps(S)
 
 
@@ -254,8 +256,8 @@ def _vary(S, K):
 def _second_turns(S, k, at, push):
     """Second derivatives of the images of [a, e_c] by dexp, a in the rows ``at``."""
     a, rate, a2 = get6(S, at, k), scale6(2.0, get6(S, at + 12 * B, k)), get6(S, push, k)
-    x, y, z = turns(S, SECOND, k, a)
-    x1, y1, z1 = turns(S, FIRST, k, rate)
+    x, y, z = turns(S, MAP_ACCELERATIONS, k, a)
+    x1, y1, z1 = turns(S, MAP_RATES, k, rate)
     x2, y2, z2 = turns(S, MAP_A, k, a2)
     return add6(x, add6(x1, x2)), add6(y, add6(y1, y2)), add6(z, add6(z1, z2))
 
@@ -263,7 +265,7 @@ def _second_turns(S, k, at, push):
 @inlined
 def _first_turns(S, k, at):
     """First derivatives of the same."""
-    x, y, z = turns(S, FIRST, k, get6(S, at, k))
+    x, y, z = turns(S, MAP_RATES, k, get6(S, at, k))
     x1, y1, z1 = turns(S, MAP_A, k, get6(S, at + 12 * B, k))
     return add6(x, x1), add6(y, y1), add6(z, z1)
 

@@ -13,10 +13,11 @@ from softrobot_dynamics.errors import ArgumentError, closest, Problem
 from softrobot_dynamics.schema.fields import items, number, vector
 from softrobot_dynamics.schema.parsing import custom, join, parse, Problems, reader
 
-STRAIGHT = (0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+# kappa [1/m] and gamma [-] of a straight, unstretched rod
+STRAIGHT_STRAINS = (0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 
-_BASES = f'a mapping, not empty, of strains ({", ".join(STRAINS)}) to {{basis, ...}}'
-_REFERENCE = (
+_EXPECTED_BASES = f'a mapping, not empty, of strains ({", ".join(STRAINS)}) to {{basis, ...}}'
+_EXPECTED_REFERENCE = (
     'six numbers [1/m, -] or a mapping of strains to a number or to {basis, ..., coefficients}'
 )
 _numbers = reader(vector('1/m or -', 6))
@@ -45,12 +46,14 @@ class RestStrain:
 
 def strain_bases() -> Any:
     """Return the field of {strain: basis}, kept as ((index, basis), ...), kappa_x first."""
-    return custom(_read_bases, expected=_BASES)
+    return custom(_read_bases, expected=_EXPECTED_BASES)
 
 
 def strain_reference() -> Any:
     """Return the field of the strain at q = 0: six numbers or :class:`RestStrain` objects."""
-    return custom(_read_reference, expected=_REFERENCE, unit='1/m or -', default=STRAIGHT)
+    return custom(
+        _read_reference, expected=_EXPECTED_REFERENCE, unit='1/m or -', default=STRAIGHT_STRAINS
+    )
 
 
 def strain_damping() -> Any:
@@ -76,7 +79,7 @@ def widened(
 def _read_bases(value: object, path: str, problems: Problems) -> Any:
     """Return (index of a strain, basis) of each strain of a rod, in the order of STRAINS."""
     if not isinstance(value, dict) or not value:
-        problems.append(Problem(path, value, _BASES))
+        problems.append(Problem(path, value, _EXPECTED_BASES))
         return None
     _refuse_unknown(value, path, problems)
     return tuple(
@@ -92,7 +95,7 @@ def _read_reference(value: object, path: str, problems: Problems) -> Any:
     _refuse_unknown(value, path, problems)
     return tuple(
         _read_strain(value[name], join(path, name), problems) if name in value else straight
-        for name, straight in zip(STRAINS, STRAIGHT)
+        for name, straight in zip(STRAINS, STRAIGHT_STRAINS)
     )
 
 

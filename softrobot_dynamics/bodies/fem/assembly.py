@@ -12,15 +12,15 @@ import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.bodies.fem.elements import Elements
 
-MASS_ORDER = 3  # of the rule for inertia; with quadratic elements eigenvalues keep their order
-STRAIN_ORDER = 2  # of the rule for elasticity, exact for these elements in small strain
+MASS_QUADRATURE_ORDER = 3  # with quadratic elements eigenvalues keep their order
+STIFFNESS_QUADRATURE_ORDER = 2  # exact for these elements in small strain
 
 
 def mass_matrix(elements: Elements, density: float) -> Any:
     """Mass matrix (3 N, 3 N), sparse [kg]; unknowns node by node."""
     from scipy.sparse import eye, kron  # late: scipy is slow to import
 
-    inside, coordinates, weights = elements.quadrature(MASS_ORDER)
+    inside, coordinates, weights = elements.quadrature(MASS_QUADRATURE_ORDER)
     count, shapes = len(elements.connectivity), elements.shapes(coordinates)
     shapes, weights = shapes.reshape(count, -1, 10), density * weights.reshape(count, -1)
     products = np.swapaxes(weights[:, :, None] * shapes, 1, 2) @ shapes
@@ -30,7 +30,7 @@ def mass_matrix(elements: Elements, density: float) -> Any:
 
 def stiffness_matrix(elements: Elements, lame: tuple[float, float]) -> Any:
     """Stiffness matrix (3 N, 3 N), sparse [N/m], for Lame constants (lambda, mu) [Pa]."""
-    inside, coordinates, weights = elements.quadrature(STRAIN_ORDER)
+    inside, coordinates, weights = elements.quadrature(STIFFNESS_QUADRATURE_ORDER)
     derivatives = np.sqrt(weights)[:, None, None] * elements.derivatives(inside, coordinates)
     derivatives = np.moveaxis(
         derivatives.reshape(len(elements.connectivity), -1, 10, 3), -1, 0
@@ -53,7 +53,7 @@ def second_order_force(
     Of a St Venant-Kirchhoff solid, P = F C : E: with A and B the gradients of the displacements
     it is A C:sym(B) + B C:sym(A) + C:sym(A^T B).
     """
-    inside, coordinates, weights = elements.quadrature(STRAIN_ORDER)
+    inside, coordinates, weights = elements.quadrature(STIFFNESS_QUADRATURE_ORDER)
     A, B = (elements.gradients(each, inside, coordinates) for each in (first, second))
     stress = A @ hooke(B, lame) + B @ hooke(A, lame) + hooke(np.swapaxes(A, 1, 2) @ B, lame)
     derivatives = elements.derivatives(inside, coordinates)

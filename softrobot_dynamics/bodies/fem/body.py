@@ -19,7 +19,11 @@ from softrobot_dynamics.annotations import (
     Vector,
 )
 from softrobot_dynamics.bodies.contract import PlaneCurve, register
-from softrobot_dynamics.bodies.fem.assembly import hooke, MASS_ORDER, STRAIN_ORDER
+from softrobot_dynamics.bodies.fem.assembly import (
+    hooke,
+    MASS_QUADRATURE_ORDER,
+    STIFFNESS_QUADRATURE_ORDER,
+)
 from softrobot_dynamics.bodies.fem.elements import crossings, Elements
 from softrobot_dynamics.bodies.fem.modes import tip_nodes
 from softrobot_dynamics.bodies.fem.modes_file import digest, load_modes, ModalBasis
@@ -33,9 +37,10 @@ from softrobot_dynamics.schema.fields import file, integer, member, number
 from softrobot_dynamics.schema.parsing import Problems
 from softrobot_dynamics.tracing.graph import Node
 
-BEYOND = -0.25  # least barycentric coordinate: tendons may run a little outside of a coarse mesh
-_MODES_FILE = 'a file made by `softrobot modes`'
-_MESH_FILE = 'the mesh that the modes were made of'
+# barycentric coordinate: tendons may run a little outside of a coarse mesh
+MIN_BARYCENTRIC = -0.25
+_EXPECTED_MODES_FILE = 'a file made by `softrobot modes`'
+_EXPECTED_MESH_FILE = 'the mesh that the modes were made of'
 
 
 def _read_modes(file: str, path: str, problems: Problems) -> ModalBasis | None:
@@ -58,10 +63,10 @@ class ReducedFiniteElements(LinearBasis):
     no finer a mesh than the modes need.
     """
 
-    modes: ModalBasis = file(_read_modes, expected=_MODES_FILE)
+    modes: ModalBasis = file(_read_modes, expected=_EXPECTED_MODES_FILE)
     material: Material | None = member(MATERIALS, default=None)
     damping: float = number('s', at_least=0.0, default=0.0)  # of linear elasticity
-    mesh: str | None = file(expected=_MESH_FILE, default=None)
+    mesh: str | None = file(expected=_EXPECTED_MESH_FILE, default=None)
     quadrature: int = integer(at_least=2, default=64)  # Gauss points of a tendon, at least
 
     tabulated = True
@@ -75,10 +80,10 @@ class ReducedFiniteElements(LinearBasis):
             try:
                 same = digest(read_tetrahedra(self.mesh, self.modes.scale)) == digest(self._mesh)
             except MeshError as error:
-                yield 'mesh', self.mesh, f'{_MESH_FILE} ({error})'
+                yield 'mesh', self.mesh, f'{_EXPECTED_MESH_FILE} ({error})'
             else:
                 if not same:
-                    yield 'mesh', self.mesh, f'{_MESH_FILE}; this is another one'
+                    yield 'mesh', self.mesh, f'{_EXPECTED_MESH_FILE}; this is another one'
 
     @property
     def length(self) -> float:
@@ -141,7 +146,7 @@ class ReducedFiniteElements(LinearBasis):
 
         ends = crossings(self._elements, at, start, end)
         vertices = np.array([at(sigma) for sigma in ends])
-        beyond = self._elements.locate(vertices)[1].min(axis=1) < BEYOND
+        beyond = self._elements.locate(vertices)[1].min(axis=1) < MIN_BARYCENTRIC
         if beyond.any():
             raise ArgumentError('points', vertices[beyond][0], 'a curve within the mesh [m]')
         return ends
@@ -152,12 +157,12 @@ class ReducedFiniteElements(LinearBasis):
 
     def material_points(self) -> tuple[Matrix, Vector]:
         """See :class:`Body`; a rule that is exact for the mass, centre and inertia at rest."""
-        weights = self._elements.quadrature(MASS_ORDER)[2]
+        weights = self._elements.quadrature(MASS_QUADRATURE_ORDER)[2]
         return self._inertia[0], self.density * weights
 
     def strain_quadrature(self) -> tuple[Array, Vector]:
         """See :class:`LinearBasis`; exact in small strain."""
-        inside, coordinates, volumes = self._elements.quadrature(STRAIN_ORDER)
+        inside, coordinates, volumes = self._elements.quadrature(STIFFNESS_QUADRATURE_ORDER)
         return self._derivatives(inside, coordinates), volumes
 
     @functools.cached_property
@@ -209,8 +214,8 @@ class ReducedFiniteElements(LinearBasis):
     @functools.cached_property
     def _inertia(self) -> tuple[Matrix, Integers, Matrix]:
         """Points of the rule for inertia (K, 3), their elements and barycentric coordinates."""
-        inside, coordinates, _ = self._elements.quadrature(MASS_ORDER)
-        return self._mesh.quadrature(MASS_ORDER)[0], inside, coordinates
+        inside, coordinates, _ = self._elements.quadrature(MASS_QUADRATURE_ORDER)
+        return self._mesh.quadrature(MASS_QUADRATURE_ORDER)[0], inside, coordinates
 
     @functools.cached_property
     def _tip(self) -> tuple[Any, Any]:

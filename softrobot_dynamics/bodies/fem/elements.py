@@ -116,9 +116,10 @@ class Elements:
         return (matrix @ fields.reshape(len(fields), -1)).reshape(-1, *fields.shape[1:])
 
 
-_TIE = 1e-12  # of barycentric coordinates: a curve within a face stays in its element
-_STEPS, _HALVINGS = 4, 46  # steps per element, and how far a crossing is narrowed down
-_SHORT = 1e-7  # share of the curve: a shorter piece belongs to the one before it
+_TIE_TOLERANCE = 1e-12  # of barycentric coordinates: a curve within a face stays in its element
+# samples per element; then a crossing is bisected
+_STEPS_PER_ELEMENT, _CROSSING_BISECTIONS = 4, 46
+_MIN_PIECE_FRACTION = 1e-7  # of the curve; a shorter piece belongs to the one before it
 
 
 def crossings(
@@ -136,7 +137,7 @@ def crossings(
             _, a = _narrowed(elements, here, at, a, b)
             found.append(a)
             here = _owner(elements, at(a))
-    least = _SHORT * (end - start)
+    least = _MIN_PIECE_FRACTION * (end - start)
     apart = [s for last, s in pairwise(found) if s - last > least and end - s > least]
     return [start, *apart, end]
 
@@ -148,7 +149,7 @@ def _steps(
     chord = np.array([at(s) for s in np.linspace(start, end, 65)])
     way = float(np.linalg.norm(np.diff(chord, axis=0), axis=1).sum())
     size = float(np.cbrt(np.median(elements.mesh.volumes())))
-    count = max(2, int(np.ceil(_STEPS * way / size)))
+    count = max(2, int(np.ceil(_STEPS_PER_ELEMENT * way / size)))
     grid = np.linspace(start, end, count + 1).tolist()
     return list(zip(grid, grid[1:]))
 
@@ -157,7 +158,7 @@ def _narrowed(
     elements: Elements, here: int, at: Callable[[float], Vector], a: float, b: float
 ) -> tuple[float, float]:
     """Return two close parameters between ``a``, still in the element, and ``b``, beyond it."""
-    for _ in range(_HALVINGS):
+    for _ in range(_CROSSING_BISECTIONS):
         middle = 0.5 * (a + b)
         if _stays(elements, here, at(middle)):
             a = middle
@@ -172,4 +173,4 @@ def _owner(elements: Elements, point: Vector) -> int:
 
 def _stays(elements: Elements, here: int, point: Vector) -> bool:
     depths = elements.depths(point)
-    return bool(depths[here] >= depths.max() - _TIE)
+    return bool(depths[here] >= depths.max() - _TIE_TOLERANCE)

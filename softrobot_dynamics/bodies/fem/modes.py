@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
     from scipy.sparse.linalg import SuperLU
 
-NEW = 1e-3  # a modal derivative with a smaller part outside of the basis so far is left out
-LARGEST_RATIO = 0.49  # Poisson's ratio; beyond it these elements lock
-_FLAT = 1e-6  # of the length: how far from their plane nodes of an end face may be
+# of its size; a modal derivative with less outside of the basis is left out
+MIN_INDEPENDENT_FRACTION = 1e-3
+MAX_POISSON_RATIO = 0.49  # beyond it these elements lock
+_END_FACE_TOLERANCE = 1e-6  # of the length; how far from their plane nodes of an end face may be
 
 
 class Solid(NamedTuple):
@@ -38,7 +39,7 @@ class Solid(NamedTuple):
         """Raise ArgumentError for numbers that no such material has."""
         for name, low, high in (
             ('young_modulus', 0.0, np.inf),
-            ('poisson_ratio', -1.0, LARGEST_RATIO),
+            ('poisson_ratio', -1.0, MAX_POISSON_RATIO),
             ('density', 0.0, np.inf),
         ):
             value = getattr(self, name)
@@ -56,7 +57,7 @@ class ReducedBasis(NamedTuple):
 
 def base_nodes(elements: Elements) -> Integers:
     """Nodes of the face z = 0; MeshError if the mesh does not stand on one."""
-    z, tolerance = elements.nodes[:, 2], _FLAT * np.ptp(elements.nodes[:, 2])
+    z, tolerance = elements.nodes[:, 2], _END_FACE_TOLERANCE * np.ptp(elements.nodes[:, 2])
     if z.min() < -tolerance:
         words = f'nodes at z >= 0 expected, one is at z = {z.min():.6g} m'
         raise MeshError(elements.mesh.source, words)
@@ -65,7 +66,7 @@ def base_nodes(elements: Elements) -> Integers:
 
 def tip_nodes(elements: Elements) -> Integers:
     """Nodes of the face at the greatest z; MeshError if there is none."""
-    z, tolerance = elements.nodes[:, 2], _FLAT * np.ptp(elements.nodes[:, 2])
+    z, tolerance = elements.nodes[:, 2], _END_FACE_TOLERANCE * np.ptp(elements.nodes[:, 2])
     return _face(elements, np.flatnonzero(z >= z.max() - tolerance), 'tip', z.max())
 
 
@@ -153,7 +154,11 @@ def _extended(fields: Matrix, field: Vector, M: csc_matrix) -> Matrix:
     for _ in range(2):  # twice: once leaves rounding errors of what has been taken away
         field = field - fields @ (fields.T @ (M @ field))
     left = np.sqrt(field @ (M @ field))
-    return np.column_stack([fields, field / left]) if left > NEW * size else fields
+    return (
+        np.column_stack([fields, field / left])
+        if left > MIN_INDEPENDENT_FRACTION * size
+        else fields
+    )
 
 
 def _everywhere(elements: Elements, free: Integers, field: Vector) -> Matrix:

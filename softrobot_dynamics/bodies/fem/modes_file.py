@@ -24,7 +24,7 @@ from softrobot_dynamics.errors import ArgumentError, MeshError
 
 FORMAT = 1
 UNITS = 'm, kg, s'
-_KINDS = {
+_ARRAY_KINDS = {
     'points': 'f', 'tetrahedra': 'i', 'fields': 'f', 'frequencies': 'f', 'material': 'f',
     'scale': 'f', 'mesh': 'U', 'units': 'U',
 }  # fmt: skip
@@ -103,7 +103,7 @@ def _checked(content: dict[str, Any], source: str) -> ModalBasis:
     if found is None or found.shape != () or found != FORMAT:
         shown = 'missing' if found is None else found.tolist()
         raise _WrongContent(f'format {FORMAT} expected, not {shown}')
-    for name, kind in _KINDS.items():
+    for name, kind in _ARRAY_KINDS.items():
         if name not in content or content[name].dtype.kind != kind:
             raise _WrongContent(f'no entry {name} of the right kind')
         if kind == 'f' and not np.isfinite(content[name]).all():

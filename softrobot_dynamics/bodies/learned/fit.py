@@ -12,10 +12,11 @@ from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.tracing import traversal
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
 
-START, EPSILON, HOPELESS = 1e-3, 1e-14, 1e10  # damping: at first, least, and where steps are none
-FLOOR = 1e-10  # of the diagonal, for weights that do nothing
-SMALL = 1e-6  # relative change of the mean square error that makes no difference
-AT_ONCE = 4_000_000  # entries of a third of the Jacobian held in memory
+# Levenberg-Marquardt; beyond the maximum no step improves
+INITIAL_DAMPING, MIN_DAMPING, MAX_DAMPING = 1e-3, 1e-14, 1e10
+MIN_DIAGONAL_RATIO = 1e-10  # of the largest diagonal entry; for weights without effect
+MIN_RELATIVE_DECREASE = 1e-6  # of the mean square error; with less the fit has converged
+MAX_JACOBIAN_ENTRIES = 4_000_000  # held in memory for one third of the Jacobian
 
 
 class Training(NamedTuple):
@@ -114,21 +115,21 @@ def _minimise(
     """
     from scipy.linalg import cho_factor, cho_solve  # late: scipy is slow to import
 
-    damping, error = START, problem.error(weights)
+    damping, error = INITIAL_DAMPING, problem.error(weights)
     for step in range(iterations):
         H, g = problem.normal_equations(weights)
-        scale = H.diagonal() + FLOOR * H.diagonal().max()
+        scale = H.diagonal() + MIN_DIAGONAL_RATIO * H.diagonal().max()
         before = error
-        while error == before and damping < HOPELESS:
+        while error == before and damping < MAX_DAMPING:
             moved = weights - cho_solve(cho_factor(H + np.diag(damping * scale)), g)
             trial = problem.error(moved)
             better = trial < error
-            damping = max(damping * (0.2 if better else 4.0), EPSILON)
+            damping = max(damping * (0.2 if better else 4.0), MIN_DAMPING)
             if better:
                 weights, error = moved, trial
         if progress is not None:
             progress(step + 1, problem.rms(weights, error))
-        if before - error <= SMALL * before:
+        if before - error <= MIN_RELATIVE_DECREASE * before:
             return weights, step + 1, True
     return weights, iterations, False
 
@@ -155,7 +156,7 @@ class _Problem:
         sizes = [3 + q.shape[1], *hidden, 3]
         self._shapes = list(zip(sizes[1:], sizes))
         self.size = sum(rows * columns + rows for rows, columns in self._shapes)
-        parts = -(-len(x) * self.size // AT_ONCE)
+        parts = -(-len(x) * self.size // MAX_JACOBIAN_ENTRIES)
         self._chunks = np.array_split(np.arange(len(x)), min(parts, len(x)))
 
     def start(self, rng: np.random.Generator) -> Vector:

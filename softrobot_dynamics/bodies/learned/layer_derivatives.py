@@ -45,7 +45,7 @@ def layers_derivatives(
         source, tables, room, stress = '', TracedTables((), ()), '', ''
     else:
         source, tables = moduli_function(energy)
-        room, stress = _ROOM.format(block=BLOCK), _ADD_STRESS.format(block=BLOCK)
+        room, stress = _SPLIT_SCRATCH.format(block=BLOCK), _ADD_STRESS.format(block=BLOCK)
     derivatives = _DERIVATIVES.format(
         block=BLOCK,
         directions=0 if energy is None else 3,
@@ -95,7 +95,7 @@ def derivatives(P, q, qd, qdd, motion, D, S):
         derivative_block(n, mass, motion, zero, own, D)
 {stress}"""
 
-_ROOM = """\
+_SPLIT_SCRATCH = """\
     G, S = S[:9 * each * {block}], S[9 * each * {block}:]
     moved, S = S[:9 * n * {block}], S[9 * n * {block}:]
     volume, S = S[:{block}], S[{block}:]

@@ -26,7 +26,7 @@ import zipfile
 import numpy as np
 from softrobot_dynamics.annotations import Array, Math, Value, Values
 from softrobot_dynamics.errors import ArgumentError, closest, MISSING, Problem
-from softrobot_dynamics.schema.fields import NAME
+from softrobot_dynamics.schema.fields import NAME_PATTERN
 from softrobot_dynamics.schema.parsing import Problems
 from softrobot_dynamics.tracing import graph
 from softrobot_dynamics.tracing.differentiate import tangent
@@ -34,7 +34,7 @@ from softrobot_dynamics.tracing.graph import Node, SYMBOLIC
 
 Layer: TypeAlias = tuple[Any, Any]  # weights (rows, columns) and shifts (rows,)
 FORMAT = 1
-KNOWN = 'format', 'length', 'activation', 'x_scale', 'q_scale', 'coordinates'
+FILE_FIELDS = 'format', 'length', 'activation', 'x_scale', 'q_scale', 'coordinates'
 ACTIVATIONS = {
     'tanh': lambda z, math: math.tanh(z),
     'sin': lambda z, math: math.sin(z),
@@ -198,12 +198,12 @@ class _Archive:
         if array is None:
             return tuple(f'q{j + 1}' for j in range(n))
         names = tuple(array.tolist()) if array.ndim == 1 and array.dtype.kind == 'U' else ()
-        if len(names) != n or len(set(names)) < n or not all(map(NAME.fullmatch, names)):
+        if len(names) != n or len(set(names)) < n or not all(map(NAME_PATTERN.fullmatch, names)):
             self._wrong('coordinates', array, f'{n} different names, one per entry of q_scale')
         return names
 
     def _refuse_unknown(self, count: int) -> None:
-        known = {*KNOWN, *(f'{kind}{i}' for kind in 'Wb' for i in range(count))}
+        known = {*FILE_FIELDS, *(f'{kind}{i}' for kind in 'Wb' for i in range(count))}
         for name in sorted(set(self._arrays) - known):
             words = f'no such array: known are {", ".join(sorted(known))}'
             self._wrong(name, np.shape(self._arrays[name]), words)

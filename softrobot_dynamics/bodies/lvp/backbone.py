@@ -18,14 +18,14 @@ import numpy as np
 from softrobot_dynamics.bodies.lvp.backbone_tables import NODES, read_numbers
 from softrobot_dynamics.compiling.jit import kernel
 
-HIGHEST = 6  # degree of a shape
-TERMS = 36  # of the power series per power of s in the strains, at most
+MAX_SHAPE_DEGREE = 6  # degree in s of a shape
+MAX_SERIES_TERMS = 36  # of the power series, per power of s in the strains
 STRAINS = 7  # kappa_x kappa_y kappa_z gamma_x gamma_y lambda, and the source
-FOLD = 0.99  # share of the curvature at which the inner side of a bend folds
-TURN = 6.5  # [rad] longest total turn that the nodes resolve
-WINDING = 13.0  # [rad] largest sum over the powers of s of L |kappa|: the series loses no digits
+MAX_FOLD_FRACTION = 0.99  # of the curvature at which the inner side of a bend folds
+MAX_TURN = 6.5  # [rad] in all along the backbone; more is not resolved by the nodes
+MAX_WINDING = 13.0  # [rad] sum over the powers of s of L |kappa|: the series loses no digits
 
-SCRATCH = (2 * STRAINS + 9) * NODES + (4 * TERMS + 3) * (HIGHEST + 1)
+SCRATCH = (2 * STRAINS + 9) * NODES + (4 * MAX_SERIES_TERMS + 3) * (MAX_SHAPE_DEGREE + 1)
 """Length of the scratch of :func:`backbone`."""
 
 ROTATION, ORIGIN, RATE, SPIN_BIAS, BIAS, COLUMNS = 0, 9, 12, 15, 18, 21
@@ -110,18 +110,21 @@ def _possible(b, Z):
         bend = x * x + y * y
         if not (stretch > 0.0 and b.inner2 + source >= 0.0):
             return False
-        if not 3.0 * bend * (b.outer2 + source) < FOLD * FOLD * stretch * stretch * stretch:
+        if (
+            not 3.0 * bend * (b.outer2 + source)
+            < MAX_FOLD_FRACTION * MAX_FOLD_FRACTION * stretch * stretch * stretch
+        ):
             return False
         if i < N - 1:
             turn += b.integrals[i * N + N - 1] * np.sqrt(bend + z * z)
-    return turn < TURN
+    return turn < MAX_TURN
 
 
 @kernel
 def _rotations(n, b, q, F, V):
     """Rotations at the nodes, by a series of quaternions; False if wound up too far."""
     N, degree = NODES, b.degree
-    last = TERMS * degree
+    last = MAX_SERIES_TERMS * degree
     K, Q = V[: 3 * degree], V[3 * degree : 3 * degree + 4 * last]
     K[:] = 0.0
     for j in range(n):
@@ -133,7 +136,7 @@ def _rotations(n, b, q, F, V):
     for d in range(degree):
         x, y, z = K[3 * d], K[3 * d + 1], K[3 * d + 2]
         winding += 2.0 * np.sqrt(x * x + y * y + z * z)
-    if not winding < WINDING:
+    if not winding < MAX_WINDING:
         return False
     Q[0], Q[1], Q[2], Q[3] = 1.0, 0.0, 0.0, 0.0
     count, small = 1, 0

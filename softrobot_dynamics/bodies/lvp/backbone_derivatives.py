@@ -34,12 +34,22 @@ from softrobot_dynamics.kernels.reductions import dot
 # rows of frames in motion: the axes x and y of R, origin, angular velocity and acceleration,
 # velocity and acceleration of the origin; then of each coordinate eta and dp/dq_j, each with its
 # first and its second derivative by time
-AXES, PLACE, SPIN, SPUN, SPEED, PUSHED, OWN, EACH = 0, 6, 9, 12, 15, 18, 21, 18
-TURNING, MOVING = 0, 9  # in those of a coordinate
+(
+    AXES,
+    ORIGIN_ROW,
+    ANGULAR_VELOCITY,
+    ANGULAR_ACCELERATION,
+    LINEAR_VELOCITY,
+    LINEAR_ACCELERATION,
+    COORDINATES_ROW,
+    ROWS_PER_COORDINATE,
+) = 0, 6, 9, 12, 15, 18, 21, 18
+ETA, ORIGIN_DERIVATIVE = 0, 9  # in the rows of a coordinate
 
 N = NODES
-_ROOM = 2 * 2 * STRAINS + 15 + 27 + 3  # rows: strains, vectors along the backbone, axes, one more
-DERIVATIVES_SCRATCH = _ROOM * N
+# strains, vectors along the backbone, axes, one more
+_SCRATCH_ROWS = 2 * 2 * STRAINS + 15 + 27 + 3
+DERIVATIVES_SCRATCH = _SCRATCH_ROWS * N
 """Length of the scratch of :func:`move_nodes`, besides that of ``backbone``."""
 
 
@@ -51,13 +61,13 @@ def move_nodes(n, numbers, states, motion, F, H, V):
     ``states``: (q, qd, qdd); ``motion`` (9,): (w, dw/dt, a) of the joint frame. V is scratch.
     """
     q, qd, qdd = states
-    if not backbone(n, numbers, q, qd, F, V[_ROOM * N :]):
+    if not backbone(n, numbers, q, qd, F, V[_SCRATCH_ROWS * N :]):
         return False
     b = read_numbers(n, numbers)
     Z, A = V[: 2 * STRAINS * N], V[2 * STRAINS * N : 4 * STRAINS * N]
     G = V[4 * STRAINS * N : (4 * STRAINS + 15) * N]
     X = V[(4 * STRAINS + 15) * N : (4 * STRAINS + 42) * N]
-    T = V[(4 * STRAINS + 42) * N : _ROOM * N]
+    T = V[(4 * STRAINS + 42) * N : _SCRATCH_ROWS * N]
     strain_rows(n, b.strains, b.shapes, 1.0, q, qd, Z)
     strain_rows(n, b.strains, b.shapes, 0.0, qdd, qdd, A)
     R, rates = F[: 9 * N], Z[STRAINS * N :]
@@ -79,26 +89,31 @@ def _move_frames(integrals, motion, F, G, T, H):
         for k in range(N):
             H[(AXES + i) * N + k] = F[3 * i * N + k]
             H[(AXES + 3 + i) * N + k] = F[(3 * i + 1) * N + k]
-            H[(PLACE + i) * N + k] = F[(ORIGIN + i) * N + k]
-            H[(SPIN + i) * N + k] = F[(RATE + i) * N + k] + motion[i]
+            H[(ORIGIN_ROW + i) * N + k] = F[(ORIGIN + i) * N + k]
+            H[(ANGULAR_VELOCITY + i) * N + k] = F[(RATE + i) * N + k] + motion[i]
     for k in range(N):
-        put3(T, 0, k, add_cross(get3(G, 12 * N, k), get3(H, SPIN * N, k), get3(G, 9 * N, k)))
-    integrate(integrals, T, H[SPUN * N : SPEED * N])
+        put3(
+            T,
+            0,
+            k,
+            add_cross(get3(G, 12 * N, k), get3(H, ANGULAR_VELOCITY * N, k), get3(G, 9 * N, k)),
+        )
+    integrate(integrals, T, H[ANGULAR_ACCELERATION * N : LINEAR_VELOCITY * N])
     for i in range(3):
         for k in range(N):
-            H[(SPUN + i) * N + k] += motion[3 + i]
+            H[(ANGULAR_ACCELERATION + i) * N + k] += motion[3 + i]
     for k in range(N):
-        s, g, v = get3(H, SPIN * N, k), get3(G, 0, k), get3(G, 3 * N, k)
+        s, g, v = get3(H, ANGULAR_VELOCITY * N, k), get3(G, 0, k), get3(G, 3 * N, k)
         moved = add_cross(v, s, g)
-        pushed = add_cross(get3(G, 6 * N, k), get3(H, SPUN * N, k), g)
+        pushed = add_cross(get3(G, 6 * N, k), get3(H, ANGULAR_ACCELERATION * N, k), g)
         pushed = add_cross(add_cross(pushed, s, moved), s, v)
         put3(G, 3 * N, k, moved)
         put3(G, 6 * N, k, pushed)
-    integrate(integrals, G[3 * N : 6 * N], H[SPEED * N : PUSHED * N])
-    integrate(integrals, G[6 * N : 9 * N], H[PUSHED * N : OWN * N])
+    integrate(integrals, G[3 * N : 6 * N], H[LINEAR_VELOCITY * N : LINEAR_ACCELERATION * N])
+    integrate(integrals, G[6 * N : 9 * N], H[LINEAR_ACCELERATION * N : COORDINATES_ROW * N])
     for i in range(3):
         for k in range(N):
-            H[(PUSHED + i) * N + k] += motion[6 + i]
+            H[(LINEAR_ACCELERATION + i) * N + k] += motion[6 + i]
 
 
 @kernel
@@ -112,11 +127,13 @@ def _move_axes(R, H, X):
             R[(6 + a) * N :],
         )
         for k in range(N):
-            s, r = get3(H, SPIN * N, k), (x[k], y[k], z[k])
+            s, r = get3(H, ANGULAR_VELOCITY * N, k), (x[k], y[k], z[k])
             moved = cross(s, r)
             put3(own, 0, k, r)
             put3(own, 3 * N, k, moved)
-            put3(own, 6 * N, k, add_cross(cross(s, moved), get3(H, SPUN * N, k), r))
+            put3(
+                own, 6 * N, k, add_cross(cross(s, moved), get3(H, ANGULAR_ACCELERATION * N, k), r)
+            )
 
 
 @kernel
@@ -125,12 +142,17 @@ def _move_columns(n, b, F, G, X, T, H):
     A = b.integrals
     for j in range(n):
         row, phi = int(b.strains[j]), b.shapes[j * N : (j + 1) * N]
-        own = H[(OWN + EACH * j) * N : (OWN + EACH * (j + 1)) * N]
+        own = H[
+            (COORDINATES_ROW + ROWS_PER_COORDINATE * j) * N : (
+                COORDINATES_ROW + ROWS_PER_COORDINATE * (j + 1)
+            )
+            * N
+        ]
         own[:] = 0.0
         axis = X[9 * (row % 3) * N : 9 * (row % 3 + 1) * N]
         linear = F[(COLUMNS + 3 * (n + j)) * N : (COLUMNS + 3 * (n + j) + 3) * N]
         for k in range(3 * N):
-            own[MOVING * N + k] = linear[k]
+            own[ORIGIN_DERIVATIVE * N + k] = linear[k]
         if row < 3:
             eta = F[(COLUMNS + 3 * j) * N : (COLUMNS + 3 * j + 3) * N]
             for k in range(3 * N):
@@ -141,7 +163,11 @@ def _move_columns(n, b, F, G, X, T, H):
                 integrate(A, T, own[3 * d * N : 3 * (d + 1) * N])
                 _swept(d, own, G, T)
             if row < 6:
-                integrate(A, T, own[(MOVING + 3 * d) * N : (MOVING + 3 * d + 3) * N])
+                integrate(
+                    A,
+                    T,
+                    own[(ORIGIN_DERIVATIVE + 3 * d) * N : (ORIGIN_DERIVATIVE + 3 * d + 3) * N],
+                )
 
 
 @kernel
@@ -236,14 +262,22 @@ def _turn_axes(A, column, F, X):
 def tip_twists(n, motion, H, D):
     """Second derivatives by time of the tip's twists, relative to the joint frame."""
     tip, w, d = N - 1, (motion[0], motion[1], motion[2]), (motion[3], motion[4], motion[5])
-    o = get3(H, PLACE * N, tip)
-    v, a = _relative(o, get3(H, SPEED * N, tip), get3(H, PUSHED * N, tip), w, d)
+    o = get3(H, ORIGIN_ROW * N, tip)
+    v, a = _relative(
+        o, get3(H, LINEAR_VELOCITY * N, tip), get3(H, LINEAR_ACCELERATION * N, tip), w, d
+    )
     a = a[0] - motion[6], a[1] - motion[7], a[2] - motion[8]
     for k in range(n):
-        own, place = H[(OWN + EACH * k) * N :], layout.second_twists_offset(n) + 6 * k
-        eta, c = get3(own, 0, tip), get3(own, MOVING * N, tip)
+        own, place = (
+            H[(COORDINATES_ROW + ROWS_PER_COORDINATE * k) * N :],
+            layout.second_twists_offset(n) + 6 * k,
+        )
+        eta, c = get3(own, 0, tip), get3(own, ORIGIN_DERIVATIVE * N, tip)
         e1, e2 = _relative(eta, get3(own, 3 * N, tip), get3(own, 6 * N, tip), w, d)
-        x = get3(own, (MOVING + 3) * N, tip), get3(own, (MOVING + 6) * N, tip)
+        x = (
+            get3(own, (ORIGIN_DERIVATIVE + 3) * N, tip),
+            get3(own, (ORIGIN_DERIVATIVE + 6) * N, tip),
+        )
         _, c2 = _relative(c, x[0], x[1], w, d)
         # of c + o x eta
         c2 = add_cross(add_cross(c2, a, eta), o, e2)

@@ -8,18 +8,18 @@ from softrobot_dynamics.bodies.lvp.section_rows import (
     BIASES,
     CENTRE,
     COORDINATES,
+    DILATING_COUNT,
     ELASTIC,
+    ETA,
     FORCE,
     INERTIA,
     MOMENT,
     momenta,
-    MOVING,
-    OWN,
+    ORIGIN_DERIVATIVE,
     PAIRS,
+    ROWS_PER_COORDINATE,
     slot,
-    SLOTS,
     turn,
-    TURNING,
     VISCOUS,
     weighted_dot,
 )
@@ -59,16 +59,16 @@ def _inertial_sums(n, strains, shapes, G, M, V, own, W):
     )
     for j in range(n):
         phi, z = shapes[j * L : (j + 1) * L], slot(strains[j])
-        mine = own[OWN * L * j : OWN * L * (j + 1)]
+        mine = own[ROWS_PER_COORDINATE * L * j : ROWS_PER_COORDINATE * L * (j + 1)]
         _coupling(mine[ANGULAR * L :], G, W[coupling + 6 * j : coupling + 6 * j + 6])
-        W[bias + j] += _dot_of_six(mine[TURNING * L :], V[MOMENT * L :])
+        W[bias + j] += _dot_of_six(mine[ETA * L :], V[MOMENT * L :])
         if z >= 0:
             W[bias + j] += dot(phi, V[(BIASES + z) * L :])
         for i in range(j + 1):
-            value = _dot_of_nine(own[OWN * L * i :], mine[MOVING * L :])
+            value = _dot_of_nine(own[ROWS_PER_COORDINATE * L * i :], mine[ORIGIN_DERIVATIVE * L :])
             y = slot(strains[i])
             if y >= 0 and z >= 0:
-                pair = PAIRS + SLOTS * min(y, z) + max(y, z)
+                pair = PAIRS + DILATING_COUNT * min(y, z) + max(y, z)
                 value += weighted_dot(shapes[i * L : (i + 1) * L], phi, M[pair * L :])
             W[block + n * i + j] += value
             if i < j:

@@ -12,7 +12,8 @@ from softrobot_dynamics.compiling.jit import inlined
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
 
 NODES = 16  # 15 Gauss-Legendre points and the tip
-STRAINS_AT = 4 + NODES * NODES  # where a body's numbers say which strain a coordinate moves
+# offset in a body's numbers of the strain that each coordinate moves
+STRAINS_AT = 4 + NODES * NODES
 
 
 class Numbers(NamedTuple):

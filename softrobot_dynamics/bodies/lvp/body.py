@@ -38,7 +38,7 @@ from softrobot_dynamics.bodies.lvp.emit_points import (
     strains_of,
 )
 from softrobot_dynamics.bodies.lvp.emit_sections import section_numbers, section_sums
-from softrobot_dynamics.bodies.lvp.strain_limits import STATIONS, violated_limit
+from softrobot_dynamics.bodies.lvp.strain_limits import CHECKED_STATIONS, violated_limit
 from softrobot_dynamics.bodies.lvp.strain_modes import (
     power_series,
     SETS,
@@ -164,11 +164,11 @@ class LocallyVolumePreserving(Body):
 
     def stretch(self, q: Vector) -> float:
         """Return the smallest factor of length along the backbone; volume never changes."""
-        return float(np.min(self._strains(STATIONS, [float(a) for a in q])[5]))
+        return float(np.min(self._strains(CHECKED_STATIONS, [float(a) for a in q])[5]))
 
     def explain(self, q: Vector) -> str | None:
         """Say why the body cannot take the coordinates q (n,); None if it can."""
-        s = STATIONS
+        s = CHECKED_STATIONS
         strains = [s * 0.0 + z for z in self._strains(s, [float(a) for a in q])]
         fault = violated_limit(s * self.length, strains, self.outer_radius, self.inner_radius)
         return fault or self._winding(q)
@@ -227,7 +227,7 @@ class LocallyVolumePreserving(Body):
         """
         n = len(self.coordinates())
         strains, polynomials = self._shapes()
-        sigma, weights = gauss_legendre(backbone.HIGHEST, 0.0, 1.0)
+        sigma, weights = gauss_legendre(backbone.MAX_SHAPE_DEGREE, 0.0, 1.0)
         q, x = graph.symbols('q', n + 1), graph.symbols('x', n + 1)
         traced = programs.fibre_length(x[n] + strains_of(strains, q[:n], x[:n])[6], n)
         square = np.full_like(sigma, self.inner_radius**2)
@@ -260,12 +260,12 @@ class LocallyVolumePreserving(Body):
     def _winding(self, q: Vector) -> str | None:
         """Say that the power series of the backbone does not reach so far, if it is so."""
         strains, polynomials = self._shapes()
-        kappa = np.zeros((3, backbone.HIGHEST + 1))
+        kappa = np.zeros((3, backbone.MAX_SHAPE_DEGREE + 1))
         for z, p, a in zip(strains, polynomials, q):
             if z < 3:
                 kappa[z, : len(p)] += a * np.array(p)
         winding = self.length * np.linalg.norm(kappa, axis=0).sum()
-        if winding < 0.99 * backbone.WINDING:
+        if winding < 0.99 * backbone.MAX_WINDING:
             return None
         return f'turn: bends and twist of all powers of s add up to {winding:.3g} rad, at most 12'
 
@@ -283,6 +283,6 @@ class LocallyVolumePreserving(Body):
         ]
         powers[0].append((5, 1.0))
         turning = max((len(p) for z, p in zip(strains, polynomials) if z < 3), default=0)
-        terms = backbone.TERMS * turning + len(powers) + 1
+        terms = backbone.MAX_SERIES_TERMS * turning + len(powers) + 1
         entries = power_series(powers, self.length, terms)
         return [horner(e, sigma) for e in entries[:9]], [horner(e, sigma) for e in entries[9:]]

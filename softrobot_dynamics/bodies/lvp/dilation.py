@@ -14,7 +14,7 @@ from softrobot_dynamics.annotations import Math, Value, Values
 from softrobot_dynamics.bodies.lvp import backbone
 from softrobot_dynamics.bodies.lvp.backbone_tables import NODES
 from softrobot_dynamics.bodies.lvp.emit_derivatives import emit_body_derivatives, TracedDerivatives
-from softrobot_dynamics.bodies.lvp.emit_points import FIRST, strains_of
+from softrobot_dynamics.bodies.lvp.emit_points import SHAPES_COLUMN, strains_of
 from softrobot_dynamics.materials.contract import Material
 from softrobot_dynamics.tracing import graph, traversal
 from softrobot_dynamics.tracing.differentiate import tangent
@@ -58,7 +58,9 @@ def _in_section(factor: Callable[..., Value], strains: Sequence[int]) -> Any:
     d = [graph.as_node(c * dilated) for c in x]
     values = d + [node for i in range(2) for node in tangent(d, {('x', i): 1.0})]
     nodes = values + [node for j in range(n) for node in tangent(values, {('q', j): 1.0})]
-    return traversal.substitute(nodes, {('s', j): symbol('x', FIRST + j) for j in range(n)})
+    return traversal.substitute(
+        nodes, {('s', j): symbol('x', SHAPES_COLUMN + j) for j in range(n)}
+    )
 
 
 _VALUES = """\

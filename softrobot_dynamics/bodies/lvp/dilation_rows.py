@@ -7,20 +7,27 @@ point and on the strains ``section_rows.DILATING``. Of it the derivatives of a b
 values, f, df/dx1, df/dx2 and df/ds, each with derivatives by strains and by time.
 """
 
-from softrobot_dynamics.bodies.lvp.section_rows import slot, SLOTS
+from softrobot_dynamics.bodies.lvp.section_rows import DILATING_COUNT, slot
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels.reductions import BLOCK
 
 B = BLOCK
 
 # rows of strains: all seven, d/ds of the growing ones; both by time; growing ones twice by time
-STRAIN, DERIVATIVE, STRAIN_RATE, DERIVATIVE_RATE, STRAIN_PUSH, STRAIN_ROWS = 0, 7, 11, 18, 22, 26
+STRAIN, DERIVATIVE, STRAIN_RATE, DERIVATIVE_RATE, STRAIN_ACCELERATION, STRAIN_ROWS = (
+    0,
+    7,
+    11,
+    18,
+    22,
+    26,
+)
 
 # rows of the dilation: its four values, the same by time, and f twice by time; these nine by each
 # growing strain; the four by each pair of them
-VALUES, RATES, PUSH, BY_STRAIN = 0, 4, 8, 9
-PAIRS = BY_STRAIN * (1 + SLOTS)
-DILATION_ROWS = PAIRS + 4 * (SLOTS * (SLOTS + 1) // 2)
+VALUES, RATES, ACCELERATION, BY_STRAIN = 0, 4, 8, 9
+PAIRS = BY_STRAIN * (1 + DILATING_COUNT)
+DILATION_ROWS = PAIRS + 4 * (DILATING_COUNT * (DILATING_COUNT + 1) // 2)
 
 
 @inlined
@@ -33,7 +40,7 @@ def by_strain(z):
 def by_pair(y, z):
     """First row of the four by the growing strains of two slots."""
     a, b = min(y, z), max(y, z)
-    return PAIRS + 4 * (a * (2 * SLOTS - 1 - a) // 2 + b)
+    return PAIRS + 4 * (a * (2 * DILATING_COUNT - 1 - a) // 2 + b)
 
 
 @kernel
@@ -51,7 +58,7 @@ def lay_strains(n, strains, shapes, derivatives, states, Z):
             derivative = derivatives[j * B : (j + 1) * B]
             _add(q[j], derivative, Z[(DERIVATIVE + z) * B :])
             _add(qd[j], derivative, Z[(DERIVATIVE_RATE + z) * B :])
-            _add(qdd[j], phi, Z[(STRAIN_PUSH + z) * B :])
+            _add(qdd[j], phi, Z[(STRAIN_ACCELERATION + z) * B :])
 
 
 @kernel

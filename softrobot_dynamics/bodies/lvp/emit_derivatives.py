@@ -14,7 +14,11 @@ import numpy as np
 from softrobot_dynamics.annotations import Matrix, Value, Values, Vector
 from softrobot_dynamics.bodies.lvp import backbone
 from softrobot_dynamics.bodies.lvp import dilation_rows as rows
-from softrobot_dynamics.bodies.lvp.backbone_derivatives import DERIVATIVES_SCRATCH, EACH, OWN
+from softrobot_dynamics.bodies.lvp.backbone_derivatives import (
+    COORDINATES_ROW,
+    DERIVATIVES_SCRATCH,
+    ROWS_PER_COORDINATE,
+)
 from softrobot_dynamics.bodies.lvp.backbone_tables import lagrange, node_tables, NODES
 from softrobot_dynamics.bodies.lvp.emit_dilation import emit_dilation, with_rows
 from softrobot_dynamics.bodies.lvp.emit_points import shape_rows
@@ -27,7 +31,7 @@ from softrobot_dynamics.tracing.graph import Symbol
 from softrobot_dynamics.tracing.programs import HEADER
 from softrobot_dynamics.tracing.stress import moduli_function
 
-POINT = 4  # rows of a block besides those of the dilation and of coordinates: dm, dV, x1, x2
+POINT_ROWS = 4  # besides those of the dilation and of coordinates: dm, dV, x1, x2
 
 
 class TracedDerivatives(NamedTuple):
@@ -56,12 +60,12 @@ def emit_body_derivatives(
         + _DERIVATIVES.format(
             block=BLOCK,
             scalars=len(tables.scalars),
-            rows=len(code.tables.rows) + POINT,
+            rows=len(code.tables.rows) + POINT_ROWS,
             nodes=NODES,
             strains=rows.STRAIN_ROWS,
             dilation=rows.DILATION_ROWS,
-            own=OWN,
-            each=EACH,
+            own=COORDINATES_ROW,
+            each=ROWS_PER_COORDINATE,
             columns=backbone.COLUMNS,
             points=COLUMNS,
             column=COLUMN,
@@ -100,7 +104,7 @@ def derivatives_numbers(
 
 def derivatives_workspace_size(n: int) -> int:
     """Return the scratch of the kernel [numbers]."""
-    frames = OWN + EACH * n
+    frames = COORDINATES_ROW + ROWS_PER_COORDINATE * n
     points = rows.STRAIN_ROWS + rows.DILATION_ROWS + frames + COLUMNS + COLUMN * n
     stress = stress_rows.py_func(n) + 18 * n + WORK_ROWS
     nodes = (backbone.COLUMNS + 6 * n + frames + 6) * NODES
@@ -183,7 +187,7 @@ def derivatives(P, q, qd, qdd, motion, D, S):
 
 
 # rows of a block besides those of dilation and coordinates: weight, x1, x2, both derivatives
-OTHERS = 5
+HESSIAN_POINT_ROWS = 5
 
 
 def hessian_source(traced_rows: int) -> str:
@@ -195,7 +199,7 @@ def hessian_source(traced_rows: int) -> str:
     """
     return _HESSIANS_IMPORTS + _HESSIANS.format(
         block=BLOCK,
-        rows=traced_rows + OTHERS,
+        rows=traced_rows + HESSIAN_POINT_ROWS,
         strains=rows.STRAIN_ROWS,
         dilation=rows.DILATION_ROWS,
     )

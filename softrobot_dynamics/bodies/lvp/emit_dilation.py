@@ -13,13 +13,13 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.bodies.lvp import dilation_rows as rows
-from softrobot_dynamics.bodies.lvp.section_rows import DILATING, SLOTS
+from softrobot_dynamics.bodies.lvp.section_rows import DILATING_COUNT, DILATING_STRAINS
 from softrobot_dynamics.tracing import traversal
 from softrobot_dynamics.tracing.differentiate import tangent
 from softrobot_dynamics.tracing.emit import BLOCK, Emitter, indented
 from softrobot_dynamics.tracing.graph import as_node, is_constant, Node, Symbol, symbol, SYMBOLIC
 
-ORDERS = 3  # of derivatives of the dilation
+DILATION_ORDERS = 3  # of derivatives of the dilation
 
 
 def emit_dilation(moved: Iterable[int]) -> tuple[Emitter, str]:
@@ -49,11 +49,11 @@ class _Dilation:
     """
 
     def __init__(self, moved: frozenset[int]) -> None:
-        self.slots = [z for z, strain in enumerate(DILATING) if strain in moved]
+        self.slots = [z for z, strain in enumerate(DILATING_STRAINS) if strain in moved]
         rest = [0.0, 0.0, 1.0, 0.0]
         kx, ky, stretch, source = (
-            symbol('z', rows.STRAIN + DILATING[z]) if z in self.slots else as_node(rest[z])
-            for z in range(SLOTS)
+            symbol('z', rows.STRAIN + DILATING_STRAINS[z]) if z in self.slots else as_node(rest[z])
+            for z in range(DILATING_COUNT)
         )
         x1, x2 = symbol('x', 0), symbol('x', 1)
         e, h, m, n = (symbol(kind, 0) for kind in 'ehmn')
@@ -63,7 +63,7 @@ class _Dilation:
 
     def rows(self) -> dict[int, Node]:
         """Return all rows, each a node of points and strains."""
-        along, push = self._along(rows.STRAIN_RATE), self._along(rows.STRAIN_PUSH)
+        along, push = self._along(rows.STRAIN_RATE), self._along(rows.STRAIN_ACCELERATION)
         by_derivative = self._along(rows.DERIVATIVE)
         by_derivative_rate = self._along(rows.DERIVATIVE_RATE)
 
@@ -99,12 +99,14 @@ class _Dilation:
         """Return the direction of strains whose rates, or derivatives, are rows from the first."""
         every = first == rows.STRAIN_RATE  # of all strains, not only of those that grow
         return {
-            ('z', rows.STRAIN + DILATING[z]): symbol('z', first + (DILATING[z] if every else z))
+            ('z', rows.STRAIN + DILATING_STRAINS[z]): symbol(
+                'z', first + (DILATING_STRAINS[z] if every else z)
+            )
             for z in self.slots
         }
 
     def _unit(self, z: int) -> dict[Symbol, Node | float]:
-        return {('z', rows.STRAIN + DILATING[z]): 1.0}
+        return {('z', rows.STRAIN + DILATING_STRAINS[z]): 1.0}
 
     def _derivative(self, node: Node, direction: Mapping[Symbol, Node | float]) -> Node:
         """Return the derivative of a node along a direction, functions included."""
@@ -113,7 +115,9 @@ class _Dilation:
         for argument, kinds in functions:  # the last depends on the others
             (moved,) = tangent([argument], seeds)
             seeds |= {
-                (kind, k): symbol(kind, k + 1) * moved for kind in kinds for k in range(ORDERS + 1)
+                (kind, k): symbol(kind, k + 1) * moved
+                for kind in kinds
+                for k in range(DILATION_ORDERS + 1)
             }
         return tangent([node], seeds)[0]
 
@@ -125,7 +129,7 @@ class _Dilation:
         found = {'e': [e, s, -2.0 * s**3, 12.0 * s**5]}
         for kind, own, power in (('m', m, -0.5), ('n', n, -1.5)):
             found[kind] = [as_node(own)]
-            for k in range(ORDERS):
+            for k in range(DILATION_ORDERS):
                 found[kind].append(found[kind][-1] * inverse * (power - k))
         known = {(kind, k): as_node(x) for kind in found for k, x in enumerate(found[kind])}
         (bend,) = traversal.substitute([self.bend], known)

@@ -21,7 +21,7 @@ from softrobot_dynamics.tracing.emit import BLOCK, Emitter, indented, TracedTabl
 from softrobot_dynamics.tracing.graph import Node, Symbol, symbol
 from softrobot_dynamics.tracing.programs import HEADER, strain_forces, TracedKernel
 
-FIRST = 2  # columns x1 x2, then the shapes of all coordinates, then their derivatives
+SHAPES_COLUMN = 2  # after x1 x2; the shapes of all coordinates, then their derivatives
 
 
 def point_sums(
@@ -147,8 +147,10 @@ def _traced(factor: Callable[..., Value], strains: Sequence[int]) -> tuple[Any, 
     f = factor(*x, z)
     own = [c * f for c in x]
     F = deformation(own, z, derivatives)
-    values = strains_of(strains, q, [symbol('x', FIRST + j) for j in range(n)])
-    rates = strains_of(strains, q, [symbol('x', FIRST + n + j) for j in range(n)], rest=0.0)
+    values = strains_of(strains, q, [symbol('x', SHAPES_COLUMN + j) for j in range(n)])
+    rates = strains_of(
+        strains, q, [symbol('x', SHAPES_COLUMN + n + j) for j in range(n)], rest=0.0
+    )
     nodes = {('z', i): graph.as_node(v) for i, v in enumerate(values)}
     nodes |= {('dz', i): graph.as_node(v) for i, v in enumerate(rates)}
     found = traversal.substitute([*own, *F], nodes)

@@ -23,8 +23,9 @@ from softrobot_dynamics.tracing.graph import as_node, is_constant, Node, Symbol,
 from softrobot_dynamics.tracing.programs import HEADER, strain_forces, TracedKernel
 
 LANES, STRAINS = rows.LANES, backbone.STRAINS
-DERIVATIVES = 2 * STRAINS  # index of the first derivative among the "coordinates" of a section
-PADDING = 8  # points of a section come in whole vectors
+# index of the first derivative among the "coordinates" of a section
+FIRST_DERIVATIVE = 2 * STRAINS
+POINT_VECTOR = 8  # points of a section come in whole vectors
 
 
 def section_sums(
@@ -57,9 +58,9 @@ def section_sums(
         columns=backbone.COLUMNS,
         strains=STRAINS,
         rates=STRAINS * LANES,
-        derivatives=DERIVATIVES * LANES,
-        moments=2 * DERIVATIVES * LANES,
-        rest=(2 * DERIVATIVES + rows.MOMENTS) * LANES,
+        derivatives=FIRST_DERIVATIVE * LANES,
+        moments=2 * FIRST_DERIVATIVE * LANES,
+        rest=(2 * FIRST_DERIVATIVE + rows.MOMENTS) * LANES,
     )
     return TracedKernel(HEADER + _IMPORTS + source, code.tables, _scratch(len(strains)))
 
@@ -80,7 +81,7 @@ def section_numbers(
     :func:`softrobot_dynamics.bodies.lvp.emit_points.point_numbers`.
     """
     stations, weights, points, masses = rule
-    padding = -len(masses) % PADDING
+    padding = -len(masses) % POINT_VECTOR
     points = np.pad(points, ((0, padding), (0, 0)), 'edge')  # stays in the formula's range
     masses = np.pad(masses, (0, padding))
     section = np.column_stack([points, masses])
@@ -91,7 +92,7 @@ def section_numbers(
 
 
 def _scratch(n: int) -> int:
-    lanes = 2 * DERIVATIVES + rows.MOMENTS + rows.scratch_rows.py_func(n)
+    lanes = 2 * FIRST_DERIVATIVE + rows.MOMENTS + rows.scratch_rows.py_func(n)
     frames = 2 * (backbone.COLUMNS + 6 * n)  # at the stations, and at as many nodes
     return (lanes + frames) * LANES + backbone.SCRATCH
 
@@ -114,9 +115,9 @@ def _moments(
 ) -> dict[int, Node]:
     """Integrands of the moments of a section, {row: node}, without those that are zero."""
     x1, x2, mass = (symbol('x', i) for i in range(3))
-    q = [symbol('q', i) for i in range(DERIVATIVES + STRAINS)]
+    q = [symbol('q', i) for i in range(FIRST_DERIVATIVE + STRAINS)]
     z = [q[i] if i in moved else as_node(rest) for i, rest in enumerate(strains_of((), (), ()))]
-    derivatives = [q[DERIVATIVES + i] if i in moved else as_node(0.0) for i in range(STRAINS)]
+    derivatives = [q[FIRST_DERIVATIVE + i] if i in moved else as_node(0.0) for i in range(STRAINS)]
     f = as_node(factor(x1, x2, z))
     F = deformation([x1 * f, x2 * f], z, derivatives)
     forces = strain_forces(F, energy, viscosity, density, len(q))
@@ -134,23 +135,26 @@ def _inertial_moments(
     square = mass * (x1 * x1 + x2 * x2)
     along = {('q', i): symbol('qd', i) for i in moved}
     (bias,) = tangent(tangent([f], along), along)
-    dilated = [tangent([f], {('q', i): 1.0})[0] for i in rows.DILATING]
+    dilated = [tangent([f], {('q', i): 1.0})[0] for i in rows.DILATING_STRAINS]
     nodes = {rows.MASS: mass}
     nodes |= {rows.FIRST + i: x * f for i, x in enumerate(first)}
     nodes |= {rows.SECOND + i: x * (f * f) for i, x in enumerate(second)}
     nodes |= {rows.BETA + i: x * bias for i, x in enumerate(first)}
     for k, by_z in enumerate(dilated):
-        row, pair = rows.DILATION + rows.EACH * k, rows.PAIRS + rows.SLOTS * k
+        row, pair = (
+            rows.DILATION + rows.ROWS_PER_DILATING * k,
+            rows.PAIRS + rows.DILATING_COUNT * k,
+        )
         nodes |= {row + i: x * by_z for i, x in enumerate(first)}
         nodes |= {row + 2 + i: x * (f * by_z) for i, x in enumerate(second)}
         nodes[row + 5] = square * (by_z * bias)
-        nodes |= {pair + i: square * (by_z * dilated[i]) for i in range(k, rows.SLOTS)}
+        nodes |= {pair + i: square * (by_z * dilated[i]) for i in range(k, rows.DILATING_COUNT)}
     return nodes
 
 
 def _force_moments(mass: Node, forces: Sequence[Node], row: int) -> dict[int, Node]:
     """Return forces on the strains from ``row`` on, then on derivatives of the dilating ones."""
-    on_derivatives = [forces[DERIVATIVES + i] for i in rows.DILATING]
+    on_derivatives = [forces[FIRST_DERIVATIVE + i] for i in rows.DILATING_STRAINS]
     return {row + i: mass * force for i, force in enumerate([*forces[:STRAINS], *on_derivatives])}
 
 

@@ -24,14 +24,14 @@ B = BLOCK
 
 # rows of scratch: F, dF/dt, stress, no force (3), one column, work; then of each coordinate dF/dq,
 # its derivative by time, and a column
-RATE, STRESS, NONE, COLUMN, WORK = 9, 18, 27, 30, 34
-EACH = WORK + WORK_ROWS
+RATE, STRESS, ZERO_FORCE, COLUMN, WORK = 9, 18, 27, 30, 34
+COORDINATES = WORK + WORK_ROWS
 
 
 @inlined
 def fibre_rows(n):
     """Return the number of rows of scratch of :func:`add_length_hessians`."""
-    return EACH + 22 * n
+    return COORDINATES + 22 * n
 
 
 @kernel
@@ -44,9 +44,16 @@ def add_length_hessians(n, strains, shapes, derivatives, tables, rows, S, out):
     """
     weight, places, along = tables
     Z, U = rows[0], rows[1][: DILATION_ROWS * B]
-    F, G = S[: 9 * B], S[EACH * B : (EACH + 9 * n) * B]
-    moved, columns = S[(EACH + 9 * n) * B : (EACH + 18 * n) * B], S[(EACH + 18 * n) * B :]
-    stress, none, column = S[STRESS * B : NONE * B], S[NONE * B : COLUMN * B], S[COLUMN * B :]
+    F, G = S[: 9 * B], S[COORDINATES * B : (COORDINATES + 9 * n) * B]
+    moved, columns = (
+        S[(COORDINATES + 9 * n) * B : (COORDINATES + 18 * n) * B],
+        S[(COORDINATES + 18 * n) * B :],
+    )
+    stress, none, column = (
+        S[STRESS * B : ZERO_FORCE * B],
+        S[ZERO_FORCE * B : COLUMN * B],
+        S[COLUMN * B :],
+    )
     none[:] = 0.0
     fill_gradients(places, Z, U, F, S[RATE * B : STRESS * B], moved)
     fill_columns(n, strains, shapes, derivatives, places, (Z, U), G, moved)

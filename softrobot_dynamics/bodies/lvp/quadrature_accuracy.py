@@ -13,7 +13,7 @@ from softrobot_dynamics.bodies.lvp.volumes import Cylinder, Tetrahedra
 from softrobot_dynamics.errors import ArgumentError, NotConvergedError
 from softrobot_dynamics.kernels import layout
 
-MOST = 100_000  # points of a rule that a search tries
+MAX_POINTS = 100_000  # of a rule that a search tries
 
 
 def quadrature_error(
@@ -53,7 +53,7 @@ def converged_quadrature(
     error, steps = quadrature_error(body, postures, rates), 0
     while not error < tolerance:
         finer = [_with_rule(body, rule) for rule in body.quadrature.finer()]
-        if max(len(each.material_points()[1]) for each in finer) > MOST:
+        if max(len(each.material_points()[1]) for each in finer) > MAX_POINTS:
             raise NotConvergedError('quadrature', steps, error)
         own = _slabs(body, postures, rates)
         gains = [_difference(body, own, _slabs(each, postures, rates)) for each in finer]

@@ -21,23 +21,23 @@ from softrobot_dynamics.bodies.lvp.backbone import BIAS, COLUMNS, ORIGIN, RATE, 
 from softrobot_dynamics.compiling.jit import inlined, kernel, reduction
 from softrobot_dynamics.kernels.lanes import LANES
 
-DILATING = 0, 1, 5, 6  # the strains that deform a section: kappa_x, kappa_y, lambda, source
-SLOTS = len(DILATING)
+DILATING_STRAINS = 0, 1, 5, 6  # that deform a section: kappa_x, kappa_y, lambda, source
+DILATING_COUNT = len(DILATING_STRAINS)
 
 # rows of moments: int dm, int d, int d d^T (11 12 22), int bias(d); of each dilating strain z
 # int dd/dz, int d (dd/dz)^T (11 12 22) and int dd/dz . bias(d); of pairs int dd/dz . dd/dz';
 # elastic and viscous force on each strain, then on the derivative of each dilating one
-MASS, FIRST, SECOND, BETA, DILATION, EACH = 0, 1, 3, 6, 8, 6
-PAIRS = DILATION + EACH * SLOTS
-ELASTIC = PAIRS + SLOTS * SLOTS
-VISCOUS = ELASTIC + STRAINS + SLOTS
-MOMENTS = VISCOUS + STRAINS + SLOTS
+MASS, FIRST, SECOND, BETA, DILATION, ROWS_PER_DILATING = 0, 1, 3, 6, 8, 6
+PAIRS = DILATION + ROWS_PER_DILATING * DILATING_COUNT
+ELASTIC = PAIRS + DILATING_COUNT * DILATING_COUNT
+VISCOUS = ELASTIC + STRAINS + DILATING_COUNT
+MOMENTS = VISCOUS + STRAINS + DILATING_COUNT
 
 # rows of scratch: int u, int u.u - u u^T (11 12 13 22 23 33), int R dd/dz of each dilating strain,
 # bias moment about o and bias force, bias of each dilating strain; then those of each coordinate:
 # phi int R dd/dz, eta, c, and the angular and the linear momentum about o
 CENTRE, INERTIA, DILATED, MOMENT, FORCE, BIASES, COORDINATES = 0, 3, 9, 21, 24, 27, 31
-TURNING, MOVING, ANGULAR, OWN = 3, 6, 9, 15
+ETA, ORIGIN_DERIVATIVE, ANGULAR, ROWS_PER_COORDINATE = 3, 6, 9, 15
 
 
 @inlined
@@ -50,7 +50,7 @@ def slot(strain):
 @inlined
 def scratch_rows(n):
     """Say how many rows of scratch there are."""
-    return COORDINATES + OWN * n
+    return COORDINATES + ROWS_PER_COORDINATE * n
 
 
 @kernel
@@ -76,8 +76,8 @@ def turn(G, M, V):
         V[(INERTIA + 3) * L + k] = trace - (r10 * a1 + r11 * b1)
         V[(INERTIA + 4) * L + k] = -(r10 * a2 + r11 * b2)
         V[(INERTIA + 5) * L + k] = trace - (r20 * a2 + r21 * b2)
-    for z in range(SLOTS):
-        dilated, moved = V[(DILATED + 3 * z) * L :], M[(DILATION + EACH * z) * L :]
+    for z in range(DILATING_COUNT):
+        dilated, moved = V[(DILATED + 3 * z) * L :], M[(DILATION + ROWS_PER_DILATING * z) * L :]
         for k in range(L):
             d0, d1 = moved[k], moved[L + k]
             dilated[k] = G[k] * d0 + G[L + k] * d1
@@ -92,7 +92,7 @@ def momenta(n, strains, shapes, G, M, V, own):
     u, inertia = V[CENTRE * L : INERTIA * L], V[INERTIA * L : DILATED * L]
     for j in range(n):
         phi, z = shapes[j * L : (j + 1) * L], slot(strains[j])
-        mine = own[OWN * L * j : OWN * L * (j + 1)]
+        mine = own[ROWS_PER_COORDINATE * L * j : ROWS_PER_COORDINATE * L * (j + 1)]
         dilated = V[(DILATED + 3 * max(z, 0)) * L : (DILATED + 3 * max(z, 0) + 3) * L]
         share = 1.0 if z >= 0 else 0.0
         eta = G[(COLUMNS + 3 * j) * L : (COLUMNS + 3 * j + 3) * L]
@@ -141,8 +141,8 @@ def accelerations(n, G, M, rates, qd, w, V):
         a2 = w0 * v1 - w1 * v0 + G[(SPIN_BIAS + 2) * L + k]
         s0, s1, s2 = w0 + v0, w1 + v1, w2 + v2
         e0 = e1 = e2 = t00 = t01 = t11 = 0.0  # of the dilation: int R dd/dt, int d (dd/dt)^T
-        for z in range(SLOTS):
-            row, rate = (DILATION + EACH * z) * L, rates[DILATING[z] * L + k]
+        for z in range(DILATING_COUNT):
+            row, rate = (DILATION + ROWS_PER_DILATING * z) * L, rates[DILATING_STRAINS[z] * L + k]
             e0 += rate * V[(DILATED + 3 * z) * L + k]
             e1 += rate * V[(DILATED + 3 * z + 1) * L + k]
             e2 += rate * V[(DILATED + 3 * z + 2) * L + k]
@@ -185,8 +185,8 @@ def accelerations(n, G, M, rates, qd, w, V):
             s0 * h1 - s1 * h0 + r20 * g0 + r21 * g1 + r22 * g2
         )
         q00, q11, q01 = p1 * p1 + p2 * p2, p0 * p0 + p2 * p2, 2.0 * p0 * p1
-        for z in range(SLOTS):
-            row, dilated = (DILATION + EACH * z) * L, (DILATED + 3 * z) * L
+        for z in range(DILATING_COUNT):
+            row, dilated = (DILATION + ROWS_PER_DILATING * z) * L, (DILATED + 3 * z) * L
             V[(BIASES + z) * L + k] = (
                 (V[dilated + k] * A0 + V[dilated + L + k] * A1 + V[dilated + 2 * L + k] * A2)
                 + (M[row + 5 * L + k] + M[row + 3 * L + k] * q01)

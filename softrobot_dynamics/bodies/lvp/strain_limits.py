@@ -7,7 +7,7 @@ from math import pi
 import numpy as np
 from softrobot_dynamics.annotations import Value, Vector
 
-STATIONS = np.linspace(0.0, 1.0, 65)
+CHECKED_STATIONS = np.linspace(0.0, 1.0, 65)  # s/L
 """Values of s / L at which strains are checked."""
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from softrobot_dynamics.annotations import Complaints, Value, Values
-from softrobot_dynamics.bodies.lvp.backbone import HIGHEST
+from softrobot_dynamics.bodies.lvp.backbone import MAX_SHAPE_DEGREE
 from softrobot_dynamics.errors import Problem
 from softrobot_dynamics.schema.fields import items, number
 from softrobot_dynamics.schema.parsing import custom, mapping_of, parse, Problems
@@ -56,7 +56,7 @@ class StrainModes:
         more = {
             name: (*getattr(self, name), (*[0.0] * power, 1.0))
             for name, power in powers.items()
-            if power <= HIGHEST
+            if power <= MAX_SHAPE_DEGREE
         }
         return replace(self, **more)
 
@@ -68,8 +68,8 @@ class StrainModes:
             table = np.array([[*p, *[0.0] * (length - len(p))] for p in modes])
             if np.linalg.matrix_rank(table) < len(modes):
                 yield name, modes, 'polynomials none of which is a sum of the others, nor zero'
-            if length > HIGHEST + 1:
-                yield name, modes, f'polynomials of degree {HIGHEST} at most'
+            if length > MAX_SHAPE_DEGREE + 1:
+                yield name, modes, f'polynomials of degree {MAX_SHAPE_DEGREE} at most'
         if not self.each():
             yield '', self, 'at least one mode'
 
@@ -87,12 +87,12 @@ SETS = {
 }
 """The modes of [P, Tables 4 and 5], for a length L [m]."""
 
-MODES = f'{", ".join(SETS)}, or {mapping_of(StrainModes)}'
+EXPECTED_MODES = f'{", ".join(SETS)}, or {mapping_of(StrainModes)}'
 
 
 def strain_modes(*, default: object) -> Any:
     """Return the field of :class:`StrainModes`, or of the name of one of :data:`SETS`."""
-    return custom(_read_modes, expected=MODES, default=default)
+    return custom(_read_modes, expected=EXPECTED_MODES, default=default)
 
 
 def _read_modes(value: object, path: str, problems: Problems) -> Any:
@@ -100,7 +100,7 @@ def _read_modes(value: object, path: str, problems: Problems) -> Any:
         return value
     if isinstance(value, dict):
         return parse(StrainModes, value, path, problems)
-    problems.append(Problem(path, value, MODES))
+    problems.append(Problem(path, value, EXPECTED_MODES))
 
 
 def power_series(

@@ -15,7 +15,7 @@ derivatives of F as four numbers do along those of X.
 """
 
 from softrobot_dynamics.bodies.lvp.dilation_rows import by_pair, by_strain, RATES, STRAIN_RATE
-from softrobot_dynamics.bodies.lvp.section_rows import slot, SLOTS, weighted_dot
+from softrobot_dynamics.bodies.lvp.section_rows import DILATING_COUNT, slot, weighted_dot
 from softrobot_dynamics.compiling.jit import kernel, reduction
 from softrobot_dynamics.kernels.reductions import BLOCK
 
@@ -23,8 +23,13 @@ B = BLOCK
 
 # rows of work: of the stress along f, X1, X2, X3, kz f, kx f and ky f; along second derivatives by
 # pairs of dilating strains, and by one and the derivative of another; by a dilating strain and kz
-WORKS, BENT, DIFFERENTIATED, TWISTED = 0, 7, 7 + SLOTS * SLOTS, 7 + 2 * SLOTS * SLOTS
-WORK_ROWS = TWISTED + SLOTS
+STRESS_WORK, SECOND_WORK, MIXED_WORK, TWIST_WORK = (
+    0,
+    7,
+    7 + DILATING_COUNT * DILATING_COUNT,
+    7 + 2 * DILATING_COUNT * DILATING_COUNT,
+)
+WORK_ROWS = TWIST_WORK + DILATING_COUNT
 KAPPA_Z, STRETCH = 2, 5
 
 
@@ -140,16 +145,20 @@ def add_bent_stress(n, strains, shapes, derivatives, places, rows, S, out):
             z, other = slot(strains[j]), shapes[j * B : (j + 1) * B]
             value = 0.0
             if y >= 0 and z >= 0:
-                pair = SLOTS * y + z
-                bent = S[(BENT + pair) * B : (BENT + pair + 1) * B]
-                differentiated = S[(DIFFERENTIATED + pair) * B : (DIFFERENTIATED + pair + 1) * B]
+                pair = DILATING_COUNT * y + z
+                bent = S[(SECOND_WORK + pair) * B : (SECOND_WORK + pair + 1) * B]
+                differentiated = S[(MIXED_WORK + pair) * B : (MIXED_WORK + pair + 1) * B]
                 value = _bend(
                     phi, derivative, other, derivatives[j * B : (j + 1) * B], bent, differentiated
                 )
             elif y >= 0 and strains[j] == KAPPA_Z:
-                value = weighted_dot(phi, other, S[(TWISTED + y) * B : (TWISTED + y + 1) * B])
+                value = weighted_dot(
+                    phi, other, S[(TWIST_WORK + y) * B : (TWIST_WORK + y + 1) * B]
+                )
             elif z >= 0 and strains[k] == KAPPA_Z:
-                value = weighted_dot(phi, other, S[(TWISTED + z) * B : (TWISTED + z + 1) * B])
+                value = weighted_dot(
+                    phi, other, S[(TWIST_WORK + z) * B : (TWIST_WORK + z + 1) * B]
+                )
             out[n * k + j] += value
             if j < k:
                 out[n * j + k] += value
@@ -165,7 +174,7 @@ def fill_works(strains, places, rows, S):
         if z < 0:
             continue
         dilated = U[by_strain(z) * B :]
-        twisted, share = S[(TWISTED + z) * B :], S[4 * B : 5 * B]
+        twisted, share = S[(TWIST_WORK + z) * B :], S[4 * B : 5 * B]
         for k in range(B):
             twisted[k] = share[k] * dilated[k]
         for i in range(len(strains)):
@@ -173,8 +182,8 @@ def fill_works(strains, places, rows, S):
             if y >= 0:
                 other, pair = U[by_strain(y) * B :], U[by_pair(y, z) * B :]
                 bent, differentiated = (
-                    S[(BENT + SLOTS * y + z) * B :],
-                    S[(DIFFERENTIATED + SLOTS * y + z) * B :],
+                    S[(SECOND_WORK + DILATING_COUNT * y + z) * B :],
+                    S[(MIXED_WORK + DILATING_COUNT * y + z) * B :],
                 )
                 _work_of_pair(y, z, (dilated, other, pair), S[: 7 * B], bent, differentiated)
 

@@ -18,7 +18,7 @@ from softrobot_dynamics.compiling.lowering.numbers import conversion
 
 PARENTS, ITEM_COUNT, ITEM_SIZE, DATA, SHAPE, STRIDES = (0, 1), 2, 3, 4, 5, 6
 START, STOP = 0, 1  # places of the fields of a slice
-_LAST = 2**63 - 1  # end of a slice without one
+_MAX_INDEX = 2**63 - 1  # end of a slice without one
 _INDEX = ir.IntType(64)
 _ZERO = _INDEX(0)
 
@@ -81,7 +81,7 @@ def constant_index(index: Any) -> Index | Slice | None:
 
 def slice_of(start: Any, stop: Any) -> Slice:
     """Return the slice between two LLVM values; None stands for the beginning or the end."""
-    return Slice(_ZERO if start is None else start, _INDEX(_LAST) if stop is None else stop)
+    return Slice(_ZERO if start is None else start, _INDEX(_MAX_INDEX) if stop is None else stop)
 
 
 def entry(builder: Any, kind: Any, array: Any, indices: Sequence[Index | Slice]) -> Any:
@@ -156,7 +156,7 @@ def _clamped(builder: Any, bound: Any, size: Any) -> Any:
     """Return a bound of a slice within 0 and the size of the axis."""
     if _is(bound, 0):
         return bound
-    if _is(bound, _LAST):
+    if _is(bound, _MAX_INDEX):
         return size
     bound = _from_start(builder, bound, size)
     within = builder.select(builder.icmp_signed('<', bound, _ZERO), _ZERO, bound)

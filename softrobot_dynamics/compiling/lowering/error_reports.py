@@ -11,8 +11,8 @@ from typing import Any
 
 from llvmlite import ir
 
-_WORDS = b'a compiled function has raised an exception\0'
-_POINTER, _INT, _NOTHING = ir.IntType(8).as_pointer(), ir.IntType(32), ir.VoidType()
+_MESSAGE = b'a compiled function has raised an exception\0'
+_POINTER, _INT, _VOID = ir.IntType(8).as_pointer(), ir.IntType(32), ir.VoidType()
 
 
 def error_reports() -> ir.Module:
@@ -20,20 +20,20 @@ def error_reports() -> ir.Module:
     module = ir.Module('error_reports')
     state = _INT.as_pointer()
 
-    builder, (place,) = _function(module, 'numba_gil_ensure', _NOTHING, state)
+    builder, (place,) = _function(module, 'numba_gil_ensure', _VOID, state)
     builder.store(builder.call(_python(module, 'PyGILState_Ensure', _INT), []), place)
     builder.ret_void()
 
-    builder, (place,) = _function(module, 'numba_gil_release', _NOTHING, state)
-    release = _python(module, 'PyGILState_Release', _NOTHING, _INT)
+    builder, (place,) = _function(module, 'numba_gil_release', _VOID, state)
+    release = _python(module, 'PyGILState_Release', _VOID, _INT)
     builder.call(release, [builder.load(place)])
     builder.ret_void()
 
-    text = ir.GlobalVariable(module, ir.ArrayType(ir.IntType(8), len(_WORDS)), 'error_words')
-    text.initializer = ir.Constant(text.type.pointee, bytearray(_WORDS))
+    text = ir.GlobalVariable(module, ir.ArrayType(ir.IntType(8), len(_MESSAGE)), 'error_words')
+    text.initializer = ir.Constant(text.type.pointee, bytearray(_MESSAGE))
     text.linkage, text.global_constant = 'private', True
     kind = ir.GlobalVariable(module, ir.IntType(8), 'PyExc_RuntimeError')
-    tell = _python(module, 'PyErr_SetString', _NOTHING, _POINTER, _POINTER)
+    tell = _python(module, 'PyErr_SetString', _VOID, _POINTER, _POINTER)
     for name, arguments in (
         ('numba_unpickle', (_POINTER, _INT, _POINTER)),
         ('numba_runtime_build_excinfo_struct', (_POINTER, _POINTER)),

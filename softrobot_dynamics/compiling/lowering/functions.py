@@ -24,7 +24,7 @@ from softrobot_dynamics.compiling.lowering.internals import (
 from softrobot_dynamics.compiling.lowering.numbers import conversion, operation
 from softrobot_dynamics.compiling.lowering.variables import ValueLower
 
-_OF_TRY = 'numba.core.unsafe.eh'  # module of what a `try` becomes
+_TRY_MODULE = 'numba.core.unsafe.eh'  # numba's, of what a `try` becomes
 _ITER, _STEP, _COUNT = 0, 2, 3  # places of the fields of an iterator of a range
 
 
@@ -58,7 +58,7 @@ def _is_of_try(block: Any) -> bool:
     return any(
         isinstance(inst, ir.Assign)
         and isinstance(inst.value, ir.Global)
-        and getattr(inst.value.value, '__module__', None) == _OF_TRY
+        and getattr(inst.value.value, '__module__', None) == _TRY_MODULE
         for inst in block.body
     )
 

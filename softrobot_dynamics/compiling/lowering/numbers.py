@@ -20,7 +20,7 @@ _COMPARISONS = {
     operator.lt: '<', operator.le: '<=', operator.gt: '>', operator.ge: '>=', operator.eq: '==',
     operator.ne: '!=',
 }  # fmt: skip
-_BITS = 64  # of the integers whose literals become constants
+_LITERAL_BITS = 64  # of the integers whose literals become constants
 
 
 def operation(context: Any, builder: Any, function: Any, signature: Any, a: Any, b: Any) -> Any:
@@ -64,7 +64,7 @@ def conversion(context: Any, builder: Any, value: Any, kind: Any, wanted: Any) -
     if isinstance(kind, types.IntegerLiteral):
         if isinstance(wanted, types.Float):
             return ir.Constant(context.get_value_type(wanted), float(kind.literal_value))
-        if isinstance(wanted, types.Integer) and wanted.bitwidth == _BITS:
+        if isinstance(wanted, types.Integer) and wanted.bitwidth == _LITERAL_BITS:
             return ir.Constant(context.get_value_type(wanted), kind.literal_value)
         return context.cast(builder, value, kind, wanted)
     if not isinstance(kind, types.Integer) or isinstance(kind, types.Literal):

@@ -33,7 +33,7 @@ from softrobot_dynamics.compiling.lowering.internals import (
 
 _CLOSURE_PASSES = {InlineClosureLikes, MakeFunctionToJitFunction}
 _OPERATORS = frozenset(x for x in vars(operator).values() if callable(x))
-_PLAIN = numba_types.Number, numba_types.Boolean, numba_types.Array, numba_types.SliceType
+_LOWERED_TYPES = numba_types.Number, numba_types.Boolean, numba_types.Array, numba_types.SliceType
 _SIGNATURES: dict[Any, Any] = {}  # of operators, by context, flags and types
 
 
@@ -93,7 +93,7 @@ class TypingContext:
     def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
         """Return the signature of a call, as the context does."""
         operation = isinstance(func, BaseFunction) and func.typing_key in _OPERATORS
-        if kws or not operation or not all(isinstance(a, _PLAIN) for a in args):
+        if kws or not operation or not all(isinstance(a, _LOWERED_TYPES) for a in args):
             return self._context.resolve_function_type(func, args, kws)
         key = self._context, self._flags, func, tuple(args)
         if key not in _SIGNATURES:

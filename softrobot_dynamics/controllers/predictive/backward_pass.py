@@ -20,7 +20,7 @@ from softrobot_dynamics.controllers.box_qp import allocate_scratch, Scratch, sol
 from softrobot_dynamics.controllers.predictive.implicit_step import add_multiple
 from softrobot_dynamics.kernels.linalg import cholesky, copy
 
-AT_RATE = 1e-12  # distance from a limit, of its size, that is none
+LIMIT_TOLERANCE = 1e-12  # of a limit's size; a nearer move is at the limit
 
 
 class Policy(NamedTuple):
@@ -175,9 +175,9 @@ def _classify(b, limits, u, before, move, h):
     for i in range(len(u)):
         reach, size = limits.rate[i] * h, 1e-300 + abs(b.low[i]) + abs(b.high[i])
         b.free[i] = 1
-        if b.high[i] <= b.low[i] or move[i] <= b.low[i] + AT_RATE * min(size, 1e9):
+        if b.high[i] <= b.low[i] or move[i] <= b.low[i] + LIMIT_TOLERANCE * min(size, 1e9):
             b.free[i] = 2 if before[i] - reach > limits.lower[i] else 0
-        elif move[i] >= b.high[i] - AT_RATE * min(size, 1e9):
+        elif move[i] >= b.high[i] - LIMIT_TOLERANCE * min(size, 1e9):
             b.free[i] = 2 if before[i] + reach < limits.upper[i] else 0
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
-from softrobot_dynamics.compiling.addresses import Entry, NOTHING, run_three
+from softrobot_dynamics.compiling.addresses import EMPTY_ENTRY, Entry, run_three
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.gap_gradients import fill_gap_gradient
@@ -22,7 +22,7 @@ from softrobot_dynamics.dynamics.response import ResponseEntries
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.model.contacts import contact_of
 from softrobot_dynamics.recursion.contact import add_contact_stiffness, touch
-from softrobot_dynamics.recursion.contact_pairs import FRICTION, REBOUND, STIFFNESS
+from softrobot_dynamics.recursion.contact_pairs import FRICTION, RESTITUTION, STIFFNESS
 
 if TYPE_CHECKING:
     from softrobot_dynamics.dynamics.derivative_workspace import DerivativeWorkspace
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 class HorizonForces(NamedTuple):
     """Forces of contact above a limit, and their derivatives; P pairs of elements may touch."""
 
-    measure: Entry  # of a change of q (n,) and ``most``, fills the others; NOTHING without contact
+    # of a change of q (n,) and ``most``, fills the others; EMPTY_ENTRY without contact
+    measure: Entry
     most: Vector  # (1,) [N]
     above: Integers  # (1,) how many forces there are
     excess: Vector  # (P,) [N]
@@ -54,7 +55,7 @@ def step_parts(model: CompiledModel, own: DerivativeWorkspace, touching: bool) -
     if plan is None or not touching:
         return StepParts(own.parts, np.zeros(1), allocate_forces(0, n))
     numbers = plan.numbers.copy()
-    numbers[:, REBOUND] = np.minimum(numbers[:, REBOUND], 0.0)
+    numbers[:, RESTITUTION] = np.minimum(numbers[:, RESTITUTION], 0.0)
     contact = contact_of(model, own.robot, plan._replace(numbers=numbers))
     by_state = own.tangents.by_state
     given = {'K': np.zeros((n, n)), 'D': np.zeros((n, n)), 'by_state': by_state}
@@ -74,7 +75,7 @@ def allocate_forces(count: int, n: int) -> HorizonForces:
     """Return :class:`HorizonForces` of ``count`` pairs that nothing measures yet."""
     above = np.zeros(1, dtype=np.int64)
     rows = np.zeros((count, n))
-    return HorizonForces(NOTHING, np.zeros(1), above, np.zeros(count), rows, np.zeros(1))
+    return HorizonForces(EMPTY_ENTRY, np.zeros(1), above, np.zeros(count), rows, np.zeros(1))
 
 
 @kernel

@@ -7,7 +7,7 @@ from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
-from softrobot_dynamics.compiling.addresses import Entry, NOTHING
+from softrobot_dynamics.compiling.addresses import EMPTY_ENTRY, Entry
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.gap_gradients import fill_gap_gradient
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class HorizonDistances(NamedTuple):
     """Gaps below the clearance, and their derivatives; P pairs of elements may touch."""
 
-    measure: Entry  # of q and qd, fills the others; NOTHING where nothing can touch
+    measure: Entry  # of q and qd, fills the others; EMPTY_ENTRY where nothing can touch
     time: Vector  # (1,) [s] of the motions that obstacles are given, to be set before
     near: Integers  # (1,) how many gaps there are
     gaps: Vector  # (P,) [m]
@@ -35,7 +35,7 @@ def allocate_distances(model: CompiledModel, robot: Robot, clearance: float) -> 
     count = 0 if plan is None else len(plan.pairs)
     near = np.zeros(1, dtype=np.int64)
     gaps, rows = np.zeros(count), np.zeros((count, model.n))
-    measure, time = NOTHING, np.zeros(1)
+    measure, time = EMPTY_ENTRY, np.zeros(1)
     if plan is not None:
         contact = contact_of(model, robot, plan._replace(reach=float(clearance)))
         given = {'near': near, 'gaps': gaps, 'rows': rows}

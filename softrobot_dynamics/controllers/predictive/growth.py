@@ -21,16 +21,17 @@ from softrobot_dynamics.controllers.predictive.horizon import (
     HorizonProblem,
     take_over,
 )
-from softrobot_dynamics.controllers.predictive.implicit_step import GAMMA, make_step, TOLERANCE
+from softrobot_dynamics.controllers.predictive.implicit_step import make_step, NEWTON_TOLERANCE
 from softrobot_dynamics.controllers.predictive.solution_cycle import cycle_matrix, Timing
 from softrobot_dynamics.controllers.predictive.stage_cost import state_cost
 from softrobot_dynamics.dynamics import calls
+from softrobot_dynamics.recursion.constants import L_STABLE_GAMMA
 from softrobot_dynamics.recursion.linearisation import Linearisation
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-INSTANT = 1e-7  # [s] of the step by which a robot at rest is measured
+REST_STEP = 1e-7  # [s] of the step by which a robot at rest is measured
 
 
 class RestingRobot(NamedTuple):
@@ -63,16 +64,16 @@ class RestingRobot(NamedTuple):
         """Return the same of a step of t [s] that the law predicts by, see `implicit_step`."""
         rates, n, h = self.rates(), len(self.M), t
         A, start = rates[:, : 2 * n], np.eye(2 * n, rates.shape[1])
-        left, forced = np.eye(2 * n) - GAMMA * h * A, rates.copy()
+        left, forced = np.eye(2 * n) - L_STABLE_GAMMA * h * A, rates.copy()
         forced[:, : 2 * n] = 0.0
         first = np.linalg.solve(left, rates)
-        middle = start + (1.0 - GAMMA) * h * first
+        middle = start + (1.0 - L_STABLE_GAMMA) * h * first
         second = np.linalg.solve(left, A @ middle + forced)
-        return start + h * ((1.0 - GAMMA) * first + GAMMA * second)
+        return start + h * ((1.0 - L_STABLE_GAMMA) * first + L_STABLE_GAMMA * second)
 
     def newton(self, t: float) -> Matrix:
         """Return Newton's matrix (n, n) of a step of t [s], see `implicit_step`."""
-        g = GAMMA * t
+        g = L_STABLE_GAMMA * t
         return self.M + g * (self.D + g * self.K)
 
 
@@ -137,7 +138,7 @@ class RestAnalysis:
         w.disturbance[:] = 0.0
         for _ in range(2):  # then with a force that holds the robot, where the command does not
             p.steps.A[:], w.time[0] = 0.0, 0.0
-            if self._step(0, x, command, INSTANT, end, 1, 1, TOLERANCE) != 0:
+            if self._step(0, x, command, REST_STEP, end, 1, 1, NEWTON_TOLERANCE) != 0:
                 return None, Q, weights
             w.disturbance[:] -= w.terms.M @ p.steps.A[0, 1]
         p.aims.y[0] = w.terms.y - p.costs.y0

@@ -30,7 +30,8 @@ from softrobot_dynamics.controllers.predictive.step_workspace import (
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-COST, RESIDUAL, TRIED, EXTRA, DONE, FIRST = range(6)  # of the report; FIRST: share to try
+# of the report; FIRST: share to try
+COST, RESIDUAL, ROLL_OUTS, REGULARISATION, DONE, FIRST = range(6)
 
 
 class Limits(NamedTuple):

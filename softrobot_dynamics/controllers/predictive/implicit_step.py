@@ -3,19 +3,19 @@
 Implicit steps of a robot under a held command, and their exact derivatives.
 
 The method is SDIRK2 (Alexander, SIAM J. Numer. Anal. 14, 1977): two stages, second order,
-L-stable, so that a step may be much longer than the fastest damped motion. With g = GAMMA h, each
-stage finds the acceleration A for which the inverse dynamics balance::
+L-stable, so that a step may be much longer than the fastest damped motion. With g = L_STABLE_GAMMA
+h, each stage finds the acceleration A for which the inverse dynamics balance::
 
     R(A) = ID(Q, V, A) - J(Q)' s u - f = 0,   V = v + g A,   Q = q + g V
 
-from its base (q, v). The second stage begins at q + (1 - GAMMA) h V1, v + (1 - GAMMA) h A1, and
-ends at the new state. Newton's matrix is S = M + g D + g^2 K, of the derivatives of ID - J' s u by
-q (K), qd (D) and qdd (M). The same S gives the derivatives of the step, by the implicit function
-theorem: S dA = -K dq - (g K + D) dv + J' s du. They are exact where the stages have converged.
-With contact (:mod:`~.predictive.contact`) ID has its forces, and their derivatives leave out how
-normals turn. Cables that motors hold at commanded positions pull in ID, too. As such forces change
-abruptly, where surfaces touch and cables become slack, corrections are shortened where they do not
-help.
+from its base (q, v). The second stage begins at q + (1 - L_STABLE_GAMMA) h V1, v + (1 -
+L_STABLE_GAMMA) h A1, and ends at the new state. Newton's matrix is S = M + g D + g^2 K, of the
+derivatives of ID - J' s u by q (K), qd (D) and qdd (M). The same S gives the derivatives of the
+step, by the implicit function theorem: S dA = -K dq - (g K + D) dv + J' s du. They are exact where
+the stages have converged. With contact (:mod:`~.predictive.contact`) ID has its forces, and their
+derivatives leave out how normals turn. Cables that motors hold at commanded positions pull in ID,
+too. As such forces change abruptly, where surfaces touch and cables become slack, corrections are
+shortened where they do not help.
 """
 
 from __future__ import annotations
@@ -26,15 +26,19 @@ from softrobot_dynamics.compiling.addresses import run, run_three
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.dynamics.response import stiffen
 from softrobot_dynamics.kernels.linalg import copy, invert
+from softrobot_dynamics.recursion.constants import L_STABLE_GAMMA
 from softrobot_dynamics.recursion.passes import carry
 
-GAMMA = 1.0 - 0.5**0.5
-TOLERANCE = 1e-10  # of the last correction of Q, in units of the coordinates
-ROUGH = 1e-5  # the same of roll-outs without derivatives: what is left is a hundredth of it
-CLOSE = 1e-5  # the same from which one exact step of Newton's method leaves less than TOLERANCE
-ITERATIONS, STALE = 12, 4  # of Newton's method, and those of them by derivatives of before
-DERIVATIVES = 2.0  # evaluations that take as long as the derivatives of a stage, about
-ABRUPT, FREE = 40, 8  # iterations of abrupt forces, and those before corrections are shortened
+NEWTON_TOLERANCE = 1e-10  # of the last correction of Q, in units of the coordinates
+# the same of roll-outs without derivatives: what is left is a hundredth of it
+ROUGH_TOLERANCE = 1e-5
+# the same from which one exact step of Newton's method leaves less than NEWTON_TOLERANCE
+QUADRATIC_CONVERGENCE = 1e-5
+# in all; the first may use Newton's matrix of before
+MAX_NEWTON_ITERATIONS, MAX_STALE_ITERATIONS = 12, 4
+DERIVATIVE_WORK = 2.0  # evaluations that take as long as the derivatives of a stage, about
+# of abrupt forces; the first take whole corrections
+MAX_ABRUPT_ITERATIONS, FULL_STEP_ITERATIONS = 40, 8
 
 
 @kernel
@@ -44,11 +48,11 @@ def make_step(w, steps, k, x, u, h, end, linearise, fresh, tolerance):
 
     1: there is no such step. In row ``k`` of ``steps`` (:class:`StepArrays`) A holds a guess, and
     in the end the accelerations, whose last correction is within the ``tolerance``, see
-    :data:`TOLERANCE`. With ``linearise`` the row is filled with the derivatives; else they are
-    used as they are. ``fresh``: those of before are of no use.
+    :data:`NEWTON_TOLERANCE`. With ``linearise`` the row is filled with the derivatives; else they
+    are used as they are. ``fresh``: those of before are of no use.
     """
     A, inverse, by_all, F = steps.A[k], steps.inverse[k], steps.by_all[k], steps.F[k]
-    n, g, rest = len(w.q), GAMMA * h, (1.0 - GAMMA) * h
+    n, g, rest = len(w.q), L_STABLE_GAMMA * h, (1.0 - L_STABLE_GAMMA) * h
     for i in range(len(u)):
         w.along[i], w.told[i] = w.signs[i] * u[i], u[i]
     w.time[0] += g
@@ -107,9 +111,9 @@ def _restart(w, A, g, inverse, linearise, tolerance):
 def _settle(w, A, g, inverse, linearise, fresh, tolerance):
     """Solve a stage for A (n,); its state is then in w.q and w.v. Returns 0, or 1."""
     n, before = len(A), math.inf
-    for iteration in range(ABRUPT if w.abrupt else ITERATIONS):
+    for iteration in range(MAX_ABRUPT_ITERATIONS if w.abrupt else MAX_NEWTON_ITERATIONS):
         _evaluate(w, A, g)
-        differentiated = fresh or iteration >= STALE
+        differentiated = fresh or iteration >= MAX_STALE_ITERATIONS
         if differentiated and _differentiate(w, A, g, inverse) != 0:
             return 1
         size = _correct(w, g, inverse)
@@ -121,17 +125,17 @@ def _settle(w, A, g, inverse, linearise, fresh, tolerance):
         if not size < 1e6:
             return 1
         last = size < tolerance
-        if linearise and size < CLOSE and not differentiated:
+        if linearise and size < QUADRATIC_CONVERGENCE and not differentiated:
             if _differentiate(w, A, g, inverse) != 0:
                 return 1
-            last = _correct(w, g, inverse) < CLOSE
+            last = _correct(w, g, inverse) < QUADRATIC_CONVERGENCE
         for i in range(n):
             A[i] += w.correction[i]
             w.v[i] = w.base_v[i] + g * A[i]
             w.q[i] = w.base_q[i] + g * w.v[i]
         if last:
             return 0
-        if w.abrupt and iteration >= FREE:
+        if w.abrupt and iteration >= FULL_STEP_ITERATIONS:
             _shorten(w, A, g, inverse, size)
     return 1
 
@@ -173,7 +177,7 @@ def _evaluate(w, A, g):
 def _differentiate(w, A, g, inverse):
     """Fill K, D, S and the inverse of S after an evaluation at A (n,); returns 0, or 1."""
     n = len(A)
-    w.work[0] += DERIVATIVES
+    w.work[0] += DERIVATIVE_WORK
     carry(w.robot, w.q, w.v, A)
     run_three(w.parts.differentiate, w.q, w.v, A)
     stiffen(w.parts.fibres, w.parts.lines, w.q, w.along)

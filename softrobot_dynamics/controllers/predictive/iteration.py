@@ -8,15 +8,17 @@ then shares until the cost falls. The next share is the best one by a parabola t
 none and of the last, with the slope of the quadratic cost (Nocedal, Wright, Numerical
 Optimization, 2006, Sec. 3.5). It is small where soft limits are met, of which the quadratic cost
 knows nothing before; the regularisation grows then, as where nothing is found. Where the whole
-gains less than ``LITTLE`` of what the quadratic cost promises, half of it is rolled out, too, and
-the better is taken: far from the solution whole moves overshoot, and gain less than shorter ones.
+gains less than ``SUFFICIENT_DECREASE`` of what the quadratic cost promises, half of it is rolled
+out, too, and the better is taken: far from the solution whole moves overshoot, and gain less than
+shorter ones.
 
 A solution that comes late is worth less than one that goes less far, and where surfaces touch or
 part a roll-out takes several times as long as elsewhere. So the work of robots on which forces are
 abrupt is bounded, in evaluations of the dynamics, since clocks would not repeat: a share that
-takes ``TRIAL_WORK`` counts as one that fails, and after ``MOST_WORK`` no other is tried. Near the
-solution one share is tried. Where less than ``SMALL`` is found, the next iteration, mostly that of
-the next solution, begins with ``SMALL``. Without a share the commands remain, with new gains.
+takes ``MAX_TRIAL_WORK`` counts as one that fails, and after ``MAX_ITERATION_WORK`` no other is
+tried. Near the solution one share is tried. Where less than ``MIN_ACCEPTED_FRACTION`` is found,
+the next iteration, mostly that of the next solution, begins with ``MIN_ACCEPTED_FRACTION``.
+Without a share the commands remain, with new gains.
 """
 
 from __future__ import annotations
@@ -31,11 +33,11 @@ from softrobot_dynamics.controllers.predictive.backward_pass import backward_pas
 from softrobot_dynamics.controllers.predictive.horizon import (
     COST,
     DONE,
-    EXTRA,
     FIRST,
     Horizon,
+    REGULARISATION,
     RESIDUAL,
-    TRIED,
+    ROLL_OUTS,
 )
 from softrobot_dynamics.controllers.predictive.roll_out import (
     BODY,
@@ -49,14 +51,15 @@ from softrobot_dynamics.controllers.predictive.roll_out import (
 )
 from softrobot_dynamics.kernels.linalg import copy
 
-TRIES = 4  # shares of a move that are rolled out at most, but for half of it
-SMALL = 0.25  # share: where less is found, the quadratic cost is far off
-LEAST, MOST = 0.01, 0.5  # of the share before: that which is tried next; SMALL after the whole
-MOST_EXTRA = 1.0  # regularisation, relative to the diagonal of the Hessian
-LITTLE = 0.5  # of the gain in cost that is promised
-NEAR = 1e-3  # gain that is promised, of the cost, below which only one share is tried
-TRIAL_WORK = 15.0  # evaluations a step of the horizon that one share may take
-MOST_WORK = 20.0  # the same of an iteration after which no other share is tried
+MAX_LINE_SEARCH_STEPS = 4  # roll-outs of fractions of a move, besides that of half of it
+MIN_ACCEPTED_FRACTION = 0.25  # of a move; where less is found, the quadratic cost is far off
+# of the fraction before, for the next; MIN_ACCEPTED_FRACTION after the whole move
+MIN_BACKTRACKING, MAX_BACKTRACKING = 0.01, 0.5
+MAX_REGULARISATION = 1.0  # relative to the diagonal of the Hessian
+SUFFICIENT_DECREASE = 0.5  # of the gain in cost that the quadratic cost promises
+MIN_PROMISED_DECREASE = 1e-3  # of the cost; where less is promised only one fraction is tried
+MAX_TRIAL_WORK = 15.0  # evaluations a step of the horizon that one fraction may take
+MAX_ITERATION_WORK = 20.0  # the same of an iteration; with more no other fraction is tried
 ROLLED_OUT, FAILED, NO_DESCENT = 0, 1, 2
 
 
@@ -83,9 +86,9 @@ def iterate(p, differentiate, attempt, told, found, body, h, count, iterations, 
     commands cannot be rolled out, NO_DESCENT where no share brings the cost down. The entries
     ``differentiate`` and ``attempt`` of (told, found) are those of :mod:`~.predictive.roll_out`.
     """
-    now, trial, extra = p.now, p.trial, p.report[EXTRA]
+    now, trial, extra = p.now, p.trial, p.report[REGULARISATION]
     told[BODY], told[STEP], told[COUNT] = body, h, count
-    p.report[TRIED] = p.report[DONE] = 0.0
+    p.report[ROLL_OUTS] = p.report[DONE] = 0.0
     status = ROLLED_OUT
     for _ in range(iterations):
         p.step.work[0] = 0.0
@@ -102,8 +105,8 @@ def iterate(p, differentiate, attempt, told, found, body, h, count, iterations, 
         if residual <= tolerance * cost:
             return ROLLED_OUT
         share = _search(p, attempt, told, found, cost)
-        extra = _regularisation(p.report[EXTRA], share)
-        p.report[EXTRA] = extra
+        extra = _regularisation(p.report[REGULARISATION], share)
+        p.report[REGULARISATION] = extra
         if share == 0.0:
             status = NO_DESCENT
             _copy_motion(now, trial, count)
@@ -121,20 +124,20 @@ def _search(p, attempt, told, found, cost):
     0: there is none, or there was no time for it.
     """
     count, promise, share = int(told[COUNT]), p.backward.promise[0], p.report[FIRST]
-    far, told[BOUND] = promise > NEAR * cost, cost * (1.0 + 1e-12)
+    far, told[BOUND] = promise > MIN_PROMISED_DECREASE * cost, cost * (1.0 + 1e-12)
     per_step = float(count) if p.step.abrupt else np.inf
-    for _ in range(TRIES if far else 1):
-        told[WORK] = p.step.work[0] + TRIAL_WORK * per_step
+    for _ in range(MAX_LINE_SEARCH_STEPS if far else 1):
+        told[WORK] = p.step.work[0] + MAX_TRIAL_WORK * per_step
         _attempt(p, attempt, told, found, share)
         one = found[0]
         if not (one < cost or (one <= told[BOUND] and share == 1.0)):
             share *= _next_share(share, one - cost, 2.0 * promise)
-            p.report[FIRST] = SMALL
-            if p.step.work[0] > MOST_WORK * per_step:
+            p.report[FIRST] = MIN_ACCEPTED_FRACTION
+            if p.step.work[0] > MAX_ITERATION_WORK * per_step:
                 return 0.0
             continue
-        p.report[FIRST] = 1.0 if share >= SMALL else SMALL
-        if share == 1.0 and far and cost - one < LITTLE * promise:
+        p.report[FIRST] = 1.0 if share >= MIN_ACCEPTED_FRACTION else MIN_ACCEPTED_FRACTION
+        if share == 1.0 and far and cost - one < SUFFICIENT_DECREASE * promise:
             _copy_motion(p.trial, p.spare, count)
             _attempt(p, attempt, told, found, 0.5)
             if not found[0] < one:
@@ -147,8 +150,8 @@ def _search(p, attempt, told, found, cost):
 @kernel
 def _regularisation(extra, share):
     """Return the regularisation after a search that found a ``share`` of the move, 0: none."""
-    if share < SMALL:
-        return min(MOST_EXTRA, max(1e-6 if share == 0.0 else 1e-3, 10.0 * extra))
+    if share < MIN_ACCEPTED_FRACTION:
+        return min(MAX_REGULARISATION, max(1e-6 if share == 0.0 else 1e-3, 10.0 * extra))
     return 0.1 * extra if extra > 1e-9 else 0.0
 
 
@@ -156,13 +159,15 @@ def _regularisation(extra, share):
 def _next_share(share, rise, slope):
     """Return what part of a share to try next, by the ``rise`` of the cost with it, or inf."""
     best = 0.5 * slope * share / (rise + slope * share)
-    return min(max(best, SMALL if share == 1.0 else LEAST), MOST)
+    return min(
+        max(best, MIN_ACCEPTED_FRACTION if share == 1.0 else MIN_BACKTRACKING), MAX_BACKTRACKING
+    )
 
 
 @kernel
 def _attempt(p, attempt, told, found, share):
     """Roll out a share of what the policy changes."""
-    p.report[TRIED] += 1.0
+    p.report[ROLL_OUTS] += 1.0
     told[SHARE] = share
     run(attempt, told, found)
 

@@ -22,10 +22,10 @@ from softrobot_dynamics.controllers.predictive.horizon import (
     allocate_horizon,
     COST,
     DONE,
-    EXTRA,
     FIRST,
     Horizon,
     HorizonProblem,
+    REGULARISATION,
     RESIDUAL,
     take_over,
 )
@@ -37,11 +37,12 @@ from softrobot_dynamics.controllers.predictive.warm_start import shift
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-MOST_STEPS = 50  # of a horizon
+MAX_HORIZON_STEPS = 50
 FIRST_ITERATIONS = 3  # of the first solution, which has nothing to begin with, but may not be late
-LEARNING, LEADING, DELAYED = range(3)  # single steps aside of a horizon
-FINE = 1e-9  # tolerance of these, in units of coordinates: a force is learnt by them
-SETTLED = 1e-9  # residual, of the cost, below which there is nothing to improve
+OBSERVER_STEP, PREDICTION_STEP, DELAY_STEP = range(3)  # single steps besides those of a horizon
+# [units of coordinates] of these: the observer learns a force by them
+SINGLE_STEP_TOLERANCE = 1e-9
+CONVERGED_RESIDUAL = 1e-9  # of the cost; below it there is nothing to improve
 
 
 class Request(NamedTuple):
@@ -68,7 +69,7 @@ class SingleSteps(NamedTuple):
     duration: Vector  # (3,) [s] of the last one; nan: nothing is known
     age: Vector  # (3,) how often derivatives were used since they were taken
     z: Matrix  # (3, 2 n + m) state and command that A belongs to
-    S: Matrix  # (n, n) Newton's matrix of that for LEARNING
+    S: Matrix  # (n, n) Newton's matrix of that for OBSERVER_STEP
 
 
 class Plan(NamedTuple):
@@ -121,7 +122,7 @@ class Planner:
     ) -> None:
         n, m = model.n, model.m
         self._model, self._n, self._m = model, n, m
-        self._horizon: Horizon = allocate_horizon(model, MOST_STEPS, touching)
+        self._horizon: Horizon = allocate_horizon(model, MAX_HORIZON_STEPS, touching)
         self.disturbance = self._horizon.step.disturbance
         self._iterate = iteration(self._horizon)
         self._clearance = 0.0  # [m] that gaps are measured below
@@ -153,8 +154,8 @@ class Planner:
         states = [x]
         self._workspace.time[0] = request.t - problem.motion_start
         for which, duration, u in (
-            (LEADING, request.lead, request.leading),
-            (DELAYED, request.delay, request.delayed),
+            (PREDICTION_STEP, request.lead, request.leading),
+            (DELAY_STEP, request.delay, request.delayed),
         ):
             if duration > 0.0:
                 sound = sound and self._move(which, x, u, duration)
@@ -168,11 +169,15 @@ class Planner:
             request.reference, t, h, count, *self._sampled, p.aims.tip, p.aims.y, self._controlled
         )
         iterations = FIRST_ITERATIONS if first else problem.iterations
-        status = self._iterate(problem.body, h, count, iterations, SETTLED) if sound else FAILED
+        status = (
+            self._iterate(problem.body, h, count, iterations, CONVERGED_RESIDUAL)
+            if sound
+            else FAILED
+        )
         if status == FAILED and sound and not first:
             self.forget_warm_start()
             self._shift(t, h, count, request.last)
-            status = self._iterate(problem.body, h, count, FIRST_ITERATIONS, SETTLED)
+            status = self._iterate(problem.body, h, count, FIRST_ITERATIONS, CONVERGED_RESIDUAL)
         ok = status != FAILED and bool(np.isfinite(p.now.u[:count]).all())
         self._begin = t if ok else math.nan
         taken = request.t + request.lead
@@ -216,7 +221,7 @@ class Planner:
         self._begin, self._before[:], self.disturbance[:] = math.nan, math.nan, 0.0
         self._single.duration[:] = math.nan
         self._horizon.known[0] = 0.0
-        self._horizon.report[EXTRA], self._horizon.report[FIRST] = 0.0, 1.0
+        self._horizon.report[REGULARISATION], self._horizon.report[FIRST] = 0.0, 1.0
 
     def _learn(self, request: Request) -> None:
         """
@@ -233,7 +238,7 @@ class Planner:
             self._workspace.time[0] = request.t - T - request.problem.motion_start
             acted = self._horizon.costs.forces.acted
             acted[0] = 0.0
-            if self._move(LEARNING, self._before, request.acted, T) and acted[0] == 0.0:
+            if self._move(OBSERVER_STEP, self._before, request.acted, T) and acted[0] == 0.0:
                 missed = request.x[n:] - self._end[n:]
                 share = T / (T + time_constant) / T
                 before = self.disturbance.copy()
@@ -258,11 +263,11 @@ class Planner:
                 a.steps.A[which] = 0.0
             else:
                 a.steps.A[which] += a.steps.by_all[which] @ (z - a.z[which])
-            given = x, u, duration, self._end, int(renewed), int(fresh), FINE
+            given = x, u, duration, self._end, int(renewed), int(fresh), SINGLE_STEP_TOLERANCE
             if self._step(which, *given) == 0:
                 a.duration[which], a.z[which] = duration, z
                 a.age[which] = 1.0 if renewed else a.age[which] + 1.0
-                if renewed and which == LEARNING:
+                if renewed and which == OBSERVER_STEP:
                     a.S[:] = self._workspace.S
                 return True
         a.duration[which] = math.nan

@@ -10,11 +10,15 @@ act, or did, are differentiated each time.
 
 import numpy as np
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.predictive.implicit_step import make_step, ROUGH, TOLERANCE
+from softrobot_dynamics.controllers.predictive.implicit_step import (
+    make_step,
+    NEWTON_TOLERANCE,
+    ROUGH_TOLERANCE,
+)
 from softrobot_dynamics.controllers.predictive.stage_cost import command_cost, state_cost
 from softrobot_dynamics.kernels.linalg import copy
 
-BODY, STEP, COUNT, SHARE, BOUND, WORK = range(6)  # of what a roll-out is told
+BODY, STEP, COUNT, SHARE, BOUND, WORK = range(6)  # of the arguments of a roll-out
 
 
 @kernel
@@ -46,7 +50,7 @@ def roll_out_and_differentiate(p, told, cost):
         new = fresh or k == 0 or (k + phase) % renewal == 0 or p.touched[k] > 0.0
         end, began = now.x[k + 1], p.step.time[0]
         while True:
-            acted[0], within = 0.0, TOLERANCE if new else ROUGH
+            acted[0], within = 0.0, NEWTON_TOLERANCE if new else ROUGH_TOLERANCE
             if make_step(p.step, steps, k, now.x[k], now.u[k], h, end, new, fresh, within):
                 return
             if new or acted[0] == 0.0:
@@ -88,7 +92,9 @@ def roll_out(p, told, cost):
             z[2 * n + i] = trial.u[k, i] - now.u[k, i]
         _guess(now.A[k], p.steps.by_all[k], z, p.steps.A[k])
         end = trial.x[k + 1]
-        if make_step(p.step, p.steps, k, trial.x[k], trial.u[k], h, end, False, False, ROUGH):
+        if make_step(
+            p.step, p.steps, k, trial.x[k], trial.u[k], h, end, False, False, ROUGH_TOLERANCE
+        ):
             return
         for s in range(2):
             copy(p.steps.A[k, s], trial.A[k, s * n : (s + 1) * n])

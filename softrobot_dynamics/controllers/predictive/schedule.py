@@ -5,9 +5,9 @@ Plans over time: which one is in force, which solution is waited for, and when t
 One solution is asked for at a time. It is taken up when it is due, or with the first tick after
 that in which it is there; a plan is in force until the next one, but not beyond its last command.
 
-At first the command in force is held, for at most ``FIRST_PLAN``. From then on a present time that
-no plan covers has no command: the schedule is *lost*, which makes the robot safe. Solutions are
-asked for from the present states all the same. One that failed, or that came after all that it
+At first the command in force is held, for at most ``FIRST_PLAN_TIME``. From then on a present time
+that no plan covers has no command: the schedule is *lost*, which makes the robot safe. Solutions
+are asked for from the present states all the same. One that failed, or that came after all that it
 planned was over, is not used. The first that covers the present time when it comes shows that the
 planner keeps up again: the law then begins anew, as after an activation.
 """
@@ -23,8 +23,8 @@ import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.controllers.predictive.planner import Plan
 
-FIRST_PLAN = 1.0  # [s] for which a law that begins may hold the command in force
-MOST_SENT = 4096  # commands that are remembered
+FIRST_PLAN_TIME = 1.0  # [s] for which a law that begins may hold the command in force
+MAX_SENT_COMMANDS = 4096  # that are remembered
 
 
 @dataclass
@@ -78,7 +78,9 @@ class PlanSchedule:
     anew: bool = True  # whether the next solution knows nothing of before
     lost: bool = False
     began: float = 0.0
-    sent: deque[tuple[float, Vector]] = field(default_factory=lambda: deque(maxlen=MOST_SENT))
+    sent: deque[tuple[float, Vector]] = field(
+        default_factory=lambda: deque(maxlen=MAX_SENT_COMMANDS)
+    )
     late: tuple[float, float] | None = None  # when a late one was due and came; nan: not yet
     noted: float = math.nan  # when the one was due that was noted last as late
     replayed: Mapping[float, float] = field(default_factory=dict)  # when each late one came
@@ -107,7 +109,7 @@ class PlanSchedule:
                 raise
             self._receive(found, t)
         over = self.now is not None and not covers(self.now, t)
-        if over or (self.now is None and not self.lost and t > self.began + FIRST_PLAN):
+        if over or (self.now is None and not self.lost and t > self.began + FIRST_PLAN_TIME):
             self._lose(t)
         return not self.waiting
 

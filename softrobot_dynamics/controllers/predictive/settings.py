@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from softrobot_dynamics.annotations import Integers
 from softrobot_dynamics.controllers.predictive.horizon import HorizonProblem
-from softrobot_dynamics.controllers.predictive.planner import MOST_STEPS
+from softrobot_dynamics.controllers.predictive.planner import MAX_HORIZON_STEPS
 from softrobot_dynamics.controllers.sampled_data_law import SampledDataSettings
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.schema.fields import flag, integer, number, text, vector
@@ -129,8 +129,10 @@ class PredictiveSettings(SampledDataSettings):
 
     def validate(self) -> Iterable[tuple[str, object, str]]:
         """Yield what does not fit together."""
-        if self.steps > MOST_STEPS:
-            expected = f'at most {MOST_STEPS} times knot, {MOST_STEPS * self.knot:g} s'
+        if self.steps > MAX_HORIZON_STEPS:
+            expected = (
+                f'at most {MAX_HORIZON_STEPS} times knot, {MAX_HORIZON_STEPS * self.knot:g} s'
+            )
             yield 'horizon', self.horizon, expected
         if not self.contact and not math.isnan(self.contact_force):
             yield 'contact_force', self.contact_force, 'nan, or contact: true'

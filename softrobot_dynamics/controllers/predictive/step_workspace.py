@@ -7,7 +7,7 @@ from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
-from softrobot_dynamics.compiling.addresses import Entry, NOTHING
+from softrobot_dynamics.compiling.addresses import EMPTY_ENTRY, Entry
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.controllers.predictive.contact import HorizonForces, step_parts
 from softrobot_dynamics.dynamics.derivative_workspace import DerivativeWorkspace
@@ -34,7 +34,8 @@ class StepWorkspace(NamedTuple):
     abrupt: int  # 1: forces may change abruptly, those of contact and of cables
     signs: Vector  # (m,) 0: of those whose positions are commanded
     told: Vector  # (m,) the command
-    by_command: Entry  # takes the pull of cables by these from ``right``; NOTHING without cables
+    # takes the pull of cables by these from ``right``; EMPTY_ENTRY without cables
+    by_command: Entry
     units: Vector  # (n,) of the coordinates
     along: Vector  # (m,) force along y
     q: Vector  # (n,) of the stage
@@ -78,7 +79,7 @@ def allocate_steps(
     }
     squares = {x: np.zeros((n, n)) for x in ('K', 'D', 'S')}
     wide = {x: np.zeros((n, k)) for x in ('by_q', 'by_v', 'right')}
-    by_command = NOTHING
+    by_command = EMPTY_ENTRY
     if model.positioned.any():
         given = {'drives': own.drives, 'first': 2 * n, 'force': wide['right']}
         by_command = entry(subtract_by_command, **given)

@@ -32,18 +32,18 @@ from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.sampled_data.linearisation_schedule import (
     ACCUMULATE,
-    CYCLE,
+    CYCLE_SHARES,
     DERIVATIVES,
     DOUBLE,
     ELIMINATE,
     EVALUATE,
-    FIRST,
+    FIRST_STEP,
     MULTIPLY,
     PAUSE,
     schedule,
     SET_UP,
-    SHARE,
     SYMMETRISE,
+    WORK_SHARE_TIME,
 )
 from softrobot_dynamics.controllers.sampled_data.response import (
     allocate_response,
@@ -70,8 +70,8 @@ from softrobot_dynamics.recursion.passes import carry, Robot
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-FARTHEST = 3.0  # as far as straight lines are followed [of the ticks between two linearisations]
-ROW, TICK, SINCE, TAKEN, SPAN = range(5)  # of the clock, see :class:`HeldCommandArrays`
+MAX_EXTRAPOLATION = 3.0  # [ticks between two linearisations] along straight lines
+ROW, TICK, LINEARISING, LINEARISED, SPAN = range(5)  # of the clock, see :class:`HeldCommandArrays`
 
 
 class Lines(NamedTuple):
@@ -119,8 +119,8 @@ class HeldCommand:
         self.lines = Lines(**{name: np.zeros((2, n, n)) for name in Lines._fields})
         self.response = allocate_response(n)._replace(M=own.terms.M)
         self._period, self.drives = period, own.drives
-        shares = max(1, round(period / SHARE))
-        self._cycle = -(-CYCLE // shares)
+        shares = max(1, round(period / WORK_SHARE_TIME))
+        self._cycle = -(-CYCLE_SHARES // shares)
         self._schedule = schedule(n, len(own.robot.modules))
         self.clock = np.array([len(self._schedule), 0, 0, 0, self._cycle])
         self._place = np.zeros((2, n))
@@ -165,7 +165,7 @@ class HeldCommand:
         """Linearise where the robot was so many ticks ago."""
         self._place[:] = q - ago * self._period * qd, qd
         self._command[:] = u
-        self.clock[[ROW, SINCE, TAKEN]] = 0, -ago, -ago - self._cycle
+        self.clock[[ROW, LINEARISING, LINEARISED]] = 0, -ago, -ago - self._cycle
         while self.clock[ROW] < len(self._schedule):
             self._advance(q, qd, u)
         self.clock[TICK:] = 0, 0, 0, self._cycle
@@ -184,12 +184,12 @@ def advance(held, q, qd, u):
     for _ in range(held.shares):
         if clock[ROW] < len(held.schedule):
             _work_a_share(held)
-        elif clock[TICK] >= clock[SINCE] + held.cycle:
-            clock[ROW], clock[SINCE] = 0, clock[TICK]
+        elif clock[TICK] >= clock[LINEARISING] + held.cycle:
+            clock[ROW], clock[LINEARISING] = 0, clock[TICK]
             copy(q[:n], held.q)
             copy(qd[:n], held.qd)
             copy(u[: len(held.command)], held.command)
-    _follow(held.lines, min(FARTHEST, (clock[TICK] - clock[TAKEN]) / clock[SPAN]))
+    _follow(held.lines, min(MAX_EXTRAPOLATION, (clock[TICK] - clock[LINEARISED]) / clock[SPAN]))
 
 
 @kernel
@@ -219,7 +219,7 @@ def _do(held, what, first, last):
         set_up(held.period, x)
     elif what == ELIMINATE:
         eliminate(x, first, last)
-    elif what == FIRST:
+    elif what == FIRST_STEP:
         first_step(held.period, x)
     elif what == MULTIPLY:
         multiply(x, first, last)
@@ -277,8 +277,8 @@ def _adopt(lines, new, clock):
         for i in range(new.shape[1]):
             copy(lines.last[k, i], lines.before[k, i])
             copy(new[k, i], lines.last[k, i])
-    clock[SPAN] = clock[SINCE] - clock[TAKEN]
-    clock[TAKEN] = clock[SINCE]
+    clock[SPAN] = clock[LINEARISING] - clock[LINEARISED]
+    clock[LINEARISED] = clock[LINEARISING]
 
 
 @kernel

@@ -19,11 +19,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.controllers.sampled_data.matrix_exponentials import SERIES_TERMS
 
-TERMS = 12  # of the series of an exponential, after scaling to a norm of a half
-DOUBLINGS = 24  # of the powers whose growth is the spectral radius
-_ALONE = 2**17  # multiplications in a product up to which BLAS uses one thread
-_ROUNDING = 1e-9  # of a period
+MATRIX_SQUARINGS = 24  # of a power whose growth is the spectral radius
+_SINGLE_THREAD_MULTIPLICATIONS = 2**17  # in a product, up to which BLAS uses one thread
+_PERIOD_TOLERANCE = 1e-9  # of a period
 
 LateAnswer: TypeAlias = Callable[[Vector, Vector, Vector, Vector], tuple[Any, Vector]]
 
@@ -144,7 +144,7 @@ def _closed_loop(
     state, and those to which the last command brings the state predicted for it.
     """
     n, c, size = len(motion.M), len(motion.J), responses.memory.shape[1]
-    under_way = math.ceil(lateness.delay / period - _ROUNDING)
+    under_way = math.ceil(lateness.delay / period - _PERIOD_TOLERANCE)
     rest = under_way * period - lateness.delay  # from then until the state was measured
     robot, model = motion.flows(stiffness, damping), motion.flows(1.0, 1.0)
     real, whole, until = robot(period), model(period), model(rest)
@@ -181,7 +181,7 @@ def _exponential(A: Matrix) -> Matrix:
     halvings = max(0, math.ceil(math.log2(max(norm, 1e-300) / 0.5)))
     A = math.ldexp(1.0, -halvings) * A
     E = np.eye(len(A))
-    for k in range(TERMS, 0, -1):
+    for k in range(SERIES_TERMS, 0, -1):
         E = np.eye(len(A)) + A @ E / k
     for _ in range(halvings):
         E = E @ E
@@ -191,17 +191,19 @@ def _exponential(A: Matrix) -> Matrix:
 def _log_spectral_radius(A: Matrix) -> float:
     """Return the logarithm of the spectral radius, by how powers of A grow."""
     logarithm = 0.0
-    for k in range(DOUBLINGS):
+    for k in range(MATRIX_SQUARINGS):
         norm = float(np.linalg.norm(A))
         if not 0.0 < norm < math.inf:
             return -math.inf if norm == 0.0 else math.nan
         logarithm += math.ldexp(math.log(norm), -k)
         A = A / norm
         A = _square(A)
-    return logarithm + math.ldexp(math.log(max(float(np.linalg.norm(A)), 1e-300)), -DOUBLINGS)
+    return logarithm + math.ldexp(
+        math.log(max(float(np.linalg.norm(A)), 1e-300)), -MATRIX_SQUARINGS
+    )
 
 
 def _square(A: Matrix) -> Matrix:
     """Return A A, in one thread: those of BLAS would wait for each other beside a busy loop."""
-    rows = max(1, _ALONE // len(A) ** 2)
+    rows = max(1, _SINGLE_THREAD_MULTIPLICATIONS // len(A) ** 2)
     return np.concatenate([A[k : k + rows] @ A for k in range(0, len(A), rows)])

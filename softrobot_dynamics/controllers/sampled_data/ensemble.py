@@ -9,14 +9,19 @@ from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
-from softrobot_dynamics.controllers.sampled_data.loop_stability import Answer, AT_ONCE, SampledLoop
+from softrobot_dynamics.controllers.sampled_data.loop_stability import (
+    Answer,
+    NO_LATENESS,
+    SampledLoop,
+)
 from softrobot_dynamics.model.cable_drives import Conversion
 
 if TYPE_CHECKING:
     from softrobot_dynamics.controllers.sampled_data.delayed_loop import Lateness
     from softrobot_dynamics.model.model import CompiledModel
 
-SWEEPS, SETTLED = 50, 1e-9  # in which laws have to agree on what each applies; relative
+# over the laws, and the relative change at which they agree on what each applies
+MAX_SWEEPS, SWEEP_TOLERANCE = 50, 1e-9
 
 
 class Ensemble:
@@ -38,7 +43,12 @@ class Ensemble:
         self._laws = [law.law_at_rest(self._sampled.lines) for law in laws]
 
     def growth(
-        self, q: Vector, u: Vector, settings: Sequence[Any], off: float, late: Lateness = AT_ONCE
+        self,
+        q: Vector,
+        u: Vector,
+        settings: Sequence[Any],
+        off: float,
+        late: Lateness = NO_LATENESS,
     ) -> float:
         """
         Return the rate [1/s] at which errors would grow, see :meth:`Controller.growth`.
@@ -66,10 +76,10 @@ class Ensemble:
         """Return all answers as one; ``applied`` (m,) becomes what all do at rest at q (n,)."""
         chosen, rest = self._controlled, np.zeros(len(q))
         empty = np.zeros(self._sampled.size)
-        for _ in range(SWEEPS):
+        for _ in range(MAX_SWEEPS):
             before = applied.copy()
             self._round(answers, q, rest, empty, applied)
-            if not np.abs(applied - before).max() > SETTLED * np.abs(applied).max():
+            if not np.abs(applied - before).max() > SWEEP_TOLERANCE * np.abs(applied).max():
                 break
         settled = applied.copy()
 

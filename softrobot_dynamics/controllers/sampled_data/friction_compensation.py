@@ -18,7 +18,7 @@ from softrobot_dynamics.recursion.joint_friction import drag_along
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-_SHARE = 0.25  # of the way to the last command that a tick goes
+_FILTER_GAIN = 0.25  # of the way to the last command that a tick goes
 
 
 class FrictionCompensation:
@@ -65,5 +65,5 @@ class FrictionCompensation:
         if not np.isfinite(J).all():
             return
         u = self._conversion.efforts(q, u)
-        self._force += _SHARE * (self._signs * u - self._force)
+        self._force += _FILTER_GAIN * (self._signs * u - self._force)
         self._rates[:] = np.linalg.lstsq(J, rates, rcond=None)[0]

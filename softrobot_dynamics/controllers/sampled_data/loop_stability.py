@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 Answer: TypeAlias = Callable[..., tuple[Any, Vector]]
 Law: TypeAlias = Callable[[Vector, Vector], Answer]
 
-AT_ONCE = Lateness(0.0, 0.0)
-STEP = 1e-6  # of differences of a law, of the sizes of what it depends on
+NO_LATENESS = Lateness(0.0, 0.0)
+DIFFERENCE_STEP = 1e-6  # of a law's derivatives, of the sizes of what it depends on
 
 
 class LoopWorkspace(NamedTuple):
@@ -108,7 +108,7 @@ class SampledLoop:
         )
 
     def growth(
-        self, q: Vector, u: Vector, law: Law, off: float = 0.0, late: Lateness = AT_ONCE
+        self, q: Vector, u: Vector, law: Law, off: float = 0.0, late: Lateness = NO_LATENESS
     ) -> float:
         """
         Return the rate [1/s] at which the fastest motion about rest at q (n,) grows.
@@ -141,7 +141,7 @@ class SampledLoop:
     ) -> list[float]:
         """Return :func:`late_growth` of robots (stiffness, damping) at q (n,)."""
         work, found = self._work, self._held.response
-        by = delayed_loop.measure(answer, q, STEP * self._sizes, len(self._controlled))
+        by = delayed_loop.measure(answer, q, DIFFERENCE_STEP * self._sizes, len(self._controlled))
         self._take_up_cables(by.w)
         motion = DelayedMotion.of(found.M, found.D, found.K, work.cables, work.J)
         growth = functools.partial(delayed_loop.late_growth, motion, by, self._period, late)
@@ -150,7 +150,7 @@ class SampledLoop:
     def _measure(self, q: Vector, answer: Answer) -> None:
         """Fill the changes of a law's answer by those of q (n,), the rates, and its memory."""
         work, n, rest = self._work, len(q), np.zeros(len(q))
-        sizes = STEP * self._sizes
+        sizes = DIFFERENCE_STEP * self._sizes
         for j in range(len(work.feedback)):
             step = sizes[j]
             change = np.zeros(len(work.feedback))

@@ -10,8 +10,8 @@ import math
 
 from softrobot_dynamics.compiling.jit import kernel, reduction
 
-TERMS = 12  # of the series, after scaling to a norm of a half: 1e-16
-DOUBLINGS = 26  # of the powers whose growth is the spectral radius: 2e-7 of its logarithm
+SERIES_TERMS = 12  # of an exponential, after scaling to a norm of a half: 1e-16
+MATRIX_SQUARINGS = 26  # of a power whose growth is the spectral radius: 2e-7 of its logarithm
 
 
 @reduction
@@ -60,7 +60,7 @@ def exponential(A, E, scratch):
     _fill(A, 0.0, E)
     for i in range(len(A)):
         E[i, i] = 1.0
-    for k in range(TERMS, 0, -1):
+    for k in range(SERIES_TERMS, 0, -1):
         multiply_square(A, E, scratch)
         _fill(scratch, 1.0 / k, E)
         for i in range(len(A)):
@@ -74,7 +74,7 @@ def exponential(A, E, scratch):
 def log_spectral_radius(A, scratch):
     """Logarithm of the largest size of an eigenvalue of A (N, N), which is used up."""
     result, share = 0.0, 1.0
-    for _ in range(DOUBLINGS):
+    for _ in range(MATRIX_SQUARINGS):
         norm = _largest(A)
         if not 0.0 < norm < 1e300:
             return -math.inf if norm == 0.0 else math.nan

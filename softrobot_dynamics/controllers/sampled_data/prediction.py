@@ -11,7 +11,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.dynamics.arguments import ROUNDING
+from softrobot_dynamics.dynamics.arguments import TIME_TOLERANCE
 from softrobot_dynamics.kernels.linalg import (
     all_finite,
     cholesky,
@@ -25,7 +25,7 @@ from softrobot_dynamics.simulation.integrators.exponential import ExponentialInt
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-LONGEST = 100  # periods that can be predicted
+MAX_DELAY_PERIODS = 100  # that can be predicted
 
 
 class Prediction:
@@ -53,7 +53,7 @@ class Prediction:
         scratch = {'missed': self._missed, 'L': np.zeros_like(G)}
         self._learn = cached(learn, 'float64', G=G, force=self.force, **scratch)
         self._q, self._qd = np.zeros((2, model.n))
-        self._sent: deque[Vector] = deque(maxlen=LONGEST)  # u (m,), the last one last
+        self._sent: deque[Vector] = deque(maxlen=MAX_DELAY_PERIODS)  # u (m,), the last one last
         self._next = np.zeros(model.n)  # rates when the next state is measured
         self._left = math.nan  # [s] from the end of the prediction until then
         self._asked = math.nan  # [s] when it was asked for last
@@ -104,7 +104,7 @@ class Prediction:
             self._learn(self._period / (self._period + time))
         self._asked, self._left, self._next[:] = t, self._period, math.nan
         self._q[:], self._qd[:] = q, qd
-        under_way = math.ceil(delay / self._period - ROUNDING)
+        under_way = math.ceil(delay / self._period - TIME_TOLERANCE)
         first = delay - (under_way - 1) * self._period  # that is left of the one in force
         for k in range(under_way, 0, -1):
             u = self._sent[max(0, len(self._sent) - k)]
@@ -114,7 +114,7 @@ class Prediction:
     def _advance(self, u: Vector, duration: float) -> None:
         """Go on under a command (m,), with a stop when the next state is measured."""
         self._inputs.take(u)
-        if ROUNDING * self._period < self._left < duration - ROUNDING * self._period:
+        if TIME_TOLERANCE * self._period < self._left < duration - TIME_TOLERANCE * self._period:
             duration -= self._left
             self._go(self._left)
         self._go(duration)
@@ -124,7 +124,7 @@ class Prediction:
         if self._step(self._inputs.force, self._q, self._qd, duration, False):
             self._q[:] = math.nan
         self._left -= duration
-        if abs(self._left) <= ROUNDING * self._period:
+        if abs(self._left) <= TIME_TOLERANCE * self._period:
             self._next[:] = self._qd
 
 

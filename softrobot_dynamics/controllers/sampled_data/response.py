@@ -24,16 +24,21 @@ import numpy as np
 from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.compiling.jit import kernel, reduction
 
-STEPS = 4  # of the method in T; the powers of two that follow by doubling
-_ABOVE, _BELOW = np.poly1d([1 / 20, 2 / 5, 1.0]), np.poly1d([-1 / 60, 3 / 20, -3 / 5, 1.0])
-_POLES = sorted(_BELOW.roots, key=lambda pole: (abs(pole.imag), pole.imag))
+PADE_STEPS = 4  # of the method in T; the powers of two that follow by doubling
+_NUMERATOR, _DENOMINATOR = (
+    np.poly1d([1 / 20, 2 / 5, 1.0]),
+    np.poly1d([-1 / 60, 3 / 20, -3 / 5, 1.0]),
+)
+_POLES = sorted(_DENOMINATOR.roots, key=lambda pole: (abs(pole.imag), pole.imag))
 _REAL, _PAIR = _POLES[0].real, _POLES[2]
-_SHARES = [_ABOVE(pole) / _BELOW.deriv()(pole) for pole in (_REAL, _PAIR)]
-POLE, SHARE = float(_REAL), float(_SHARES[0].real)  # of the real one
+_RESIDUES = [_NUMERATOR(pole) / _DENOMINATOR.deriv()(pole) for pole in (_REAL, _PAIR)]
+POLE, RESIDUE = float(_REAL), float(_RESIDUES[0].real)  # of the real pole
 POLE_RE, POLE_IM = float(_PAIR.real), float(_PAIR.imag)  # of the one above the axis
-SHARE_RE, SHARE_IM = float(2.0 * _SHARES[1].real), float(2.0 * _SHARES[1].imag)  # both of the pair
-PART = complex(SHARE_RE, SHARE_IM) / complex(POLE_RE, POLE_IM)
-PART_RE, PART_IM = PART.real, PART.imag  # the same for R
+# both of the pair
+RESIDUE_RE, RESIDUE_IM = float(2.0 * _RESIDUES[1].real), float(2.0 * _RESIDUES[1].imag)
+RESIDUE_OVER_POLE = complex(RESIDUE_RE, RESIDUE_IM) / complex(POLE_RE, POLE_IM)
+# of the same, for R
+RESIDUE_OVER_POLE_RE, RESIDUE_OVER_POLE_IM = RESIDUE_OVER_POLE.real, RESIDUE_OVER_POLE.imag
 
 
 class HeldForceResponse(NamedTuple):
@@ -57,7 +62,7 @@ def allocate_response(n: int) -> HeldForceResponse:
 @kernel
 def set_up(T, x):
     """Fill the two matrices to be inverted for a held force of T [s], symmetric."""
-    h, n = T / STEPS, len(x.M)
+    h, n = T / PADE_STEPS, len(x.M)
     squared_re, squared_im = POLE_RE * POLE_RE - POLE_IM * POLE_IM, 2.0 * POLE_RE * POLE_IM
     for i in range(n):
         for j in range(n):
@@ -114,13 +119,17 @@ def _eliminate_complex(A, B, k):
 
 @kernel
 def first_step(T, x):
-    """Fill G and R for the first of the STEPS, from the two inverses."""
-    h = T / STEPS
+    """Fill G and R for the first of the PADE_STEPS, from the two inverses."""
+    h = T / PADE_STEPS
     for i in range(len(x.G)):
         for j in range(len(x.G)):
             real, re, im = x.real[i, j], x.re[i, j], x.im[i, j]
-            x.G[i, j] = -h * (SHARE * real + SHARE_RE * re - SHARE_IM * im)
-            x.R[i, j] = -h * h * (SHARE / POLE * real + PART_RE * re - PART_IM * im)
+            x.G[i, j] = -h * (RESIDUE * real + RESIDUE_RE * re - RESIDUE_IM * im)
+            x.R[i, j] = (
+                -h
+                * h
+                * (RESIDUE / POLE * real + RESIDUE_OVER_POLE_RE * re - RESIDUE_OVER_POLE_IM * im)
+            )
 
 
 @reduction

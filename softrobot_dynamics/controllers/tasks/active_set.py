@@ -12,9 +12,9 @@ from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.linalg import cholesky, solve_lower, solve_lower_transposed
 from softrobot_dynamics.kernels.sums import dot
 
-TIGHT = 1e-9  # by which a bound may be exceeded: of the terms that are compared
-SOFT = 1e-11  # by which they yield: of what they cost
-_ITERATIONS = 200
+BOUND_TOLERANCE = 1e-9  # of the terms that are compared, by which a bound may be exceeded
+BOUND_COMPLIANCE = 1e-11  # of what they cost, by which bounds yield
+_MAX_ITERATIONS = 200
 
 
 @kernel
@@ -22,7 +22,7 @@ def excess(p, i, step):
     """By how much inequality i is violated a ``step`` beyond ``at``, < 0: by rounding at most."""
     at = p.at[i] + step
     low, high = p.lower[i] - at, at - p.upper[i]
-    rounding = TIGHT * (abs(p.at[i]) + abs(step))
+    rounding = BOUND_TOLERANCE * (abs(p.at[i]) + abs(step))
     return max(low - rounding, high - rounding)
 
 
@@ -58,7 +58,7 @@ def nearest(p, d):
     """
     y, L, count, last = p.y, len(p.lower), 0, -1
     y[:d] = 0.0
-    for iteration in range(_ITERATIONS):
+    for iteration in range(_MAX_ITERATIONS):
         best, worst = -1, 0.0
         for i in range(L):
             if p.sign[i] == 0.0 and p.length[i] > 0.0:

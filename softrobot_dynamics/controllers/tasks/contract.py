@@ -30,9 +30,11 @@ if TYPE_CHECKING:
 TASKS = Registry('task', 'softrobot_dynamics.controllers.tasks', 'softrobot_dynamics.tasks')
 BOUNDS = Registry('bound', 'softrobot_dynamics.controllers.tasks', 'softrobot_dynamics.bounds')
 register_task, register_bound = TASKS.register, BOUNDS.register
-LEVELS = 9  # at most
-ORDERS = 4  # in which bounds are relaxed, at most; those of actuators never are
-FIRST = ORDERS + 1  # of rows that are given up before all others, without a word
+NO_LIMIT = 1e6  # [rad, m, rad/s, m/s] by default; beyond any motion of a robot
+MAX_LEVELS = 9
+MAX_RELAXATION_ORDERS = 4  # of bounds; those of actuators are never relaxed
+# of rows that are relaxed before all others, without a warning
+SILENT_ORDER = MAX_RELAXATION_ORDERS + 1
 GROUP = 'task'  # begins the names of all parameters
 
 
@@ -93,7 +95,7 @@ class Rows(NamedTuple):
 def level(default: int) -> Any:
     """Return the parameter of a task's level."""
     words = 'Level: 1 comes before 2, and so on; 0: no such task'
-    return parameter(integer(at_least=0, at_most=LEVELS, default=default), words)
+    return parameter(integer(at_least=0, at_most=MAX_LEVELS, default=default), words)
 
 
 def weight() -> Any:
@@ -147,13 +149,17 @@ class BoundRows(NamedTuple):
     most: Vector  # (k,) inf: none
     unit: Vector  # (k,) of what one is exceeded by, beside other bounds of the order; ones
     when: Integers  # (k,) 0: v(T); else a time of ``TickState.ahead``, counted from 1
-    order: Integers  # (k,) that of the bound; FIRST: relaxed before all others, without a word
+    # (k,) that of the bound; SILENT_ORDER: relaxed before all others, without a word
+    order: Integers
 
 
 def order(default: int) -> Any:
     """Return the parameter of the order in which bounds are relaxed that contradict each other."""
-    words = f'Place in the order in which bounds are relaxed: {ORDERS} first, 1 last, 0: no bound'
-    return parameter(integer(at_least=0, at_most=ORDERS, default=default), words)
+    words = (
+        'Place in the order in which bounds are relaxed:'
+        f' {MAX_RELAXATION_ORDERS} first, 1 last, 0: no bound'
+    )
+    return parameter(integer(at_least=0, at_most=MAX_RELAXATION_ORDERS, default=default), words)
 
 
 def approach(default: float) -> Any:

@@ -15,6 +15,7 @@ from softrobot_dynamics.controllers.tasks.contract import (
     approach,
     Bound,
     BoundRows,
+    NO_LIMIT,
     order,
     register_bound,
     TaskContext,
@@ -23,8 +24,6 @@ from softrobot_dynamics.controllers.tasks.contract import (
 from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import parameter
-
-FAR = 1e6  # a limit that is none
 
 
 @kernel
@@ -42,12 +41,12 @@ class Coordinates(Bound):
 
     order: int = order(1)
     lower: Array = parameter(
-        number('rad or m', default=-FAR),
+        number('rad or m', default=-NO_LIMIT),
         'Least value, where it is above that of the robot file',
         each='coordinate',
     )
     upper: Array = parameter(
-        number('rad or m', default=FAR),
+        number('rad or m', default=NO_LIMIT),
         'Greatest value, where it is below that of the robot file',
         each='coordinate',
     )

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 from softrobot_dynamics.annotations import Integers
-from softrobot_dynamics.compiling.addresses import Entry, NOTHING
+from softrobot_dynamics.compiling.addresses import EMPTY_ENTRY, Entry
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.gap_gradients import fill_gap_gradient
@@ -16,8 +16,8 @@ from softrobot_dynamics.controllers.tasks.contract import (
     approach,
     Bound,
     BoundRows,
-    FIRST,
     order,
+    SILENT_ORDER,
     TaskContext,
     TickState,
 )
@@ -31,7 +31,7 @@ from softrobot_dynamics.schema.fields import integer, number
 from softrobot_dynamics.schema.parameters import parameter
 from softrobot_dynamics.schema.registry import required
 
-UNSURE = 0.03  # share of a way by which the linearisation may be off
+LINEARISATION_ERROR = 0.03  # of a way, by which the linearised gap may be off
 
 
 @kernel
@@ -66,7 +66,7 @@ def keep_gaps(state, rows, contact, clearance, give, approach, q, qd, t):
                 change, rows.when[k + r] = dot(row, ways[i]), i + 1
         if nearest + change < contact.reach:
             copy(row, rows.J[k + r])
-            rows.least[k + r] = missing + UNSURE * abs(change)
+            rows.least[k + r] = missing + LINEARISATION_ERROR * abs(change)
 
 
 @dataclass(frozen=True)
@@ -98,9 +98,9 @@ class GapBound(Bound):
         """Return the Entry of what fills the rows."""
         plan = context.model.contact_plan
         if plan is None:
-            return NOTHING
+            return EMPTY_ENTRY
         rows.most[:], rows.unit[:] = np.inf, context.model.scales.length
-        rows.order[: len(rows.order) // 2] = FIRST
+        rows.order[: len(rows.order) // 2] = SILENT_ORDER
         contact = contact_of(context.model, state.robot, plan._replace(reach=float(self.reach)))
         clearance, give = map(float, self.kept)
         numbers = {'clearance': clearance, 'give': give, 'approach': float(self.approach)}

@@ -13,10 +13,14 @@ from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.controllers import settings as of_settings
 from softrobot_dynamics.controllers.acceleration_law import AccelerationLaw
 from softrobot_dynamics.controllers.contract import BlendedReference, Command, register
-from softrobot_dynamics.controllers.held_motion import SEEN
+from softrobot_dynamics.controllers.held_motion import LINEARISATION
 from softrobot_dynamics.controllers.sampled_data_law import LawWorkspace
-from softrobot_dynamics.controllers.tasks.contract import ORDERS, TaskContext
-from softrobot_dynamics.controllers.tasks.runaway import allocate_runaway, bandwidth, SHARE
+from softrobot_dynamics.controllers.tasks.contract import MAX_RELAXATION_ORDERS, TaskContext
+from softrobot_dynamics.controllers.tasks.runaway import (
+    allocate_runaway,
+    bandwidth,
+    BLOCKED_FRACTION,
+)
 from softrobot_dynamics.controllers.tasks.settings import (
     assemble,
     kinds,
@@ -35,7 +39,7 @@ from softrobot_dynamics.schema.parameters import Parameter
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-SMALLEST = 1e-6  # share of a bound by which it is exceeded that is not worth a word
+MIN_REPORTED_EXCESS = 1e-6  # of a bound; less is not reported
 
 
 @register('task')
@@ -110,16 +114,16 @@ class TaskLaw(AccelerationLaw[TaskSettings]):
     def relaxed(self) -> dict[str, float]:
         """By how much bounds had to be exceeded in the last tick [unit of the rate], by kind."""
         levels = self._work.levels
-        told = np.where(levels.yields <= ORDERS, levels.relaxed, 0.0)
+        told = np.where(levels.yields <= MAX_RELAXATION_ORDERS, levels.relaxed, 0.0)
         beyond = told[len(self.controlled) :]
         found = {name: float(beyond[a:e].max(initial=0.0)) for name, a, e in self._spans}
-        return {name: value for name, value in found.items() if value > SMALLEST}
+        return {name: value for name, value in found.items() if value > MIN_REPORTED_EXCESS}
 
     @property
     def warning(self) -> str:
         """Words on limits that keep the tip from following, while the robot is slowed for it."""
         runaway = self._runaway
-        if not (runaway.weight[0] > 0.0 and runaway.unmet[0] > SHARE):
+        if not (runaway.weight[0] > 0.0 and runaway.unmet[0] > BLOCKED_FRACTION):
             return ''
         return f'tip cannot follow: limits leave {runaway.unmet[0]:.0%} of its request unmet'
 
@@ -136,7 +140,7 @@ class TaskLaw(AccelerationLaw[TaskSettings]):
         self._home[:] = q
         self._see(q, qd)
         self._course.begin(t, self._tip())
-        self._work.ahead.progress[SEEN] = -1
+        self._work.ahead.progress[LINEARISATION] = -1
         self._runaway.weight[:] = self._runaway.unmet[:] = 0.0
         super().start(q, qd, t, u)
 

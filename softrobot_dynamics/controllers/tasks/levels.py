@@ -25,15 +25,27 @@ from __future__ import annotations
 import math
 
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.tasks.active_set import excess, nearest, SOFT, whiten
-from softrobot_dynamics.controllers.tasks.reduction import NEAR, reduce_level, SHARE, WITHOUT
+from softrobot_dynamics.controllers.tasks.active_set import (
+    BOUND_COMPLIANCE,
+    excess,
+    nearest,
+    whiten,
+)
+from softrobot_dynamics.controllers.tasks.reduction import (
+    DAMPED,
+    NEAR_SINGULAR_RATIO,
+    PIVOT_RATIO,
+    reduce_level,
+)
 from softrobot_dynamics.controllers.tasks.relaxation import begin, relax_bounds
 from softrobot_dynamics.controllers.tasks.tempering import last_tip_level, temper, violates
 from softrobot_dynamics.kernels.linalg import all_finite, copy
 from softrobot_dynamics.kernels.sums import dot
 
-CHEAP = 1e-3  # weight of what a level leaves free, while inequalities are met: of its own
-KEPT = 1e-6  # share of all that it compares by which an inequality may be exceeded
+# of a level's own, for what it leaves free, while inequalities are met
+FREE_DIRECTION_WEIGHT = 1e-3
+# of the sum of what an inequality compares, by which it may be exceeded
+INEQUALITY_TOLERANCE = 1e-6
 
 
 @kernel
@@ -125,12 +137,12 @@ def _keep_bounds(p, w, level):
 @kernel
 def _solve_free(p, w):
     """Fill w with the solution without limits, also near a singularity; 0, or -1."""
-    p.near[SHARE], p.near[WITHOUT] = NEAR, 0.0
+    p.near[PIVOT_RATIO], p.near[DAMPED] = NEAR_SINGULAR_RATIO, 0.0
     total = _descend(p, w)
-    if total >= 0 and p.near[SHARE] < NEAR:
-        part = (p.near[SHARE] / NEAR) ** 2
+    if total >= 0 and p.near[PIVOT_RATIO] < NEAR_SINGULAR_RATIO:
+        part = (p.near[PIVOT_RATIO] / NEAR_SINGULAR_RATIO) ** 2
         copy(w, p.other)
-        p.near[WITHOUT] = 1.0
+        p.near[DAMPED] = 1.0
         total = _descend(p, w)
         for i in range(len(w)):
             w[i] += part * (p.other[i] - w[i])
@@ -156,12 +168,12 @@ def _restore_bounds(p):
 
 @kernel
 def _exceeds(p, lower, upper, w):
-    """Tell whether C w is beyond bounds (L,) by more than a share ``KEPT`` of what it sums up."""
+    """Tell whether C w exceeds bounds (L,) by more than the ``INEQUALITY_TOLERANCE``."""
     size = math.sqrt(dot(w, w))
     for i in range(len(p.lower)):
         C = p.C[i]
         at = dot(C, w)
-        if max(lower[i] - at, at - upper[i]) > KEPT * math.sqrt(dot(C, C)) * size:
+        if max(lower[i] - at, at - upper[i]) > INEQUALITY_TOLERANCE * math.sqrt(dot(C, C)) * size:
             return True
     return False
 
@@ -175,7 +187,7 @@ def _descend(p, w):
         last = max(last, p.level[k])
     for i in range(len(p.lower)):
         p.multiplier[i] = 0.0
-        p.softness[i] = SOFT
+        p.softness[i] = BOUND_COMPLIANCE
     for level in range(1, last + 2):
         if first == c:
             break
@@ -227,7 +239,7 @@ def _move(p, w, first, rank):
     if rank > 0:
         cheap = 0.0
         for j in range(rank):
-            cheap = max(cheap, CHEAP * abs(p.B[j, j]))
+            cheap = max(cheap, FREE_DIRECTION_WEIGHT * abs(p.B[j, j]))
     whiten(p, first, rank, d, cheap)
     iterations = nearest(p, d)
     if iterations < 0:

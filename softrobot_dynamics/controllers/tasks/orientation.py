@@ -20,8 +20,8 @@ from softrobot_dynamics.controllers.tasks.contract import (
     TaskContext,
     TickState,
 )
-from softrobot_dynamics.controllers.tasks.runaway import NEAR
-from softrobot_dynamics.controllers.tasks.tip_course import LEVER, sample_course
+from softrobot_dynamics.controllers.tasks.runaway import MAX_ERROR_WHILE_SLOWED
+from softrobot_dynamics.controllers.tasks.tip_course import LEVER_RATIO, sample_course
 from softrobot_dynamics.controllers.tasks.tip_kinematics import led_by, measure_tip, share_beyond
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.model.model import CompiledModel
@@ -82,5 +82,5 @@ class TipOrientation(ControlTask):
 
     def bind(self, state: TickState, rows: Rows, context: TaskContext) -> Entry:
         """Return the Entry of what fills the rows."""
-        led = led_by(self, context, 1.0, NEAR / LEVER)
+        led = led_by(self, context, 1.0, MAX_ERROR_WHILE_SLOWED / LEVER_RATIO)
         return entry(orient_tip, state=state, rows=rows, led=led, turn=np.zeros((3, 9)))

@@ -19,7 +19,7 @@ from softrobot_dynamics.controllers.tasks.contract import (
     TaskContext,
     TickState,
 )
-from softrobot_dynamics.controllers.tasks.runaway import NEAR
+from softrobot_dynamics.controllers.tasks.runaway import MAX_ERROR_WHILE_SLOWED
 from softrobot_dynamics.controllers.tasks.tip_course import sample_course
 from softrobot_dynamics.controllers.tasks.tip_kinematics import led_by, measure_tip, share_beyond
 from softrobot_dynamics.kernels.sums import dot
@@ -87,5 +87,5 @@ class TipPosition(ControlTask):
     def bind(self, state: TickState, rows: Rows, context: TaskContext) -> Entry:
         """Return the Entry of what fills the rows."""
         length = context.model.scales.length
-        led = led_by(self, context, 1.0 / length, NEAR * length)
+        led = led_by(self, context, 1.0 / length, MAX_ERROR_WHILE_SLOWED * length)
         return entry(place_tip, state=state, rows=rows, led=led)

@@ -12,9 +12,10 @@ import math
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.sums import dot
 
-SINGULAR = 1e-6  # share of a row that is left by the rows before it, below which it is none
-NEAR = 0.02  # share of the largest row of its task, below which a pivot is near a singularity
-SHARE, WITHOUT = range(2)  # of ``near``, see :class:`.LevelsWorkspace`
+RANK_TOLERANCE = 1e-6  # of a row, left by the rows before it; with less it depends on them
+# of the largest row of its task; with less a pivot is near a singularity
+NEAR_SINGULAR_RATIO = 0.02
+PIVOT_RATIO, DAMPED = range(2)  # of ``near``, see :class:`.LevelsWorkspace`
 
 
 @kernel
@@ -40,7 +41,7 @@ def reduce_level(p, w, level, first):
         rows += 1
     rank, d = 0, c - first
     while rank < min(rows, d):
-        best, largest = -1, SINGULAR * SINGULAR
+        best, largest = -1, RANK_TOLERANCE * RANK_TOLERANCE
         for k in range(rows):
             left = 0.0
             for j in range(rank, d):
@@ -51,9 +52,9 @@ def reduce_level(p, w, level, first):
             break
         share = _share(p, p.place[best], largest * p.size[best])
         p.size[best] = 0.0
-        if share < NEAR:
-            p.near[SHARE] = min(p.near[SHARE], share)
-            if p.near[WITHOUT] > 0.0:
+        if share < NEAR_SINGULAR_RATIO:
+            p.near[PIVOT_RATIO] = min(p.near[PIVOT_RATIO], share)
+            if p.near[DAMPED] > 0.0:
                 continue
         _turn_columns(p, rows, best, rank, first)
         rank += 1

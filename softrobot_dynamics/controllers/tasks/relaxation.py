@@ -14,8 +14,8 @@ from softrobot_dynamics.controllers.tasks.active_set import excess, nearest, whi
 from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.kernels.sums import dot
 
-HARD = 1e-13  # by which bounds before yield to those of an order
-YIELDING = 1e-6  # by which these yield to the way to keep them
+FIRM_COMPLIANCE = 1e-13  # of bounds that are relaxed later than those of an order
+RELAXED_COMPLIANCE = 1e-6  # of bounds of this order, relative to the way to keep them
 
 
 @kernel
@@ -69,6 +69,6 @@ def _soften(p, place):
         elif p.yields[i] == place:
             most = max(most, p.length[i] / p.unit[i])
     for i in range(len(p.lower)):
-        p.softness[i] = HARD
+        p.softness[i] = FIRM_COMPLIANCE
         if 0 < p.yields[i] == place and p.length[i] > 0.0:
-            p.softness[i] = YIELDING * (most * p.unit[i] / p.length[i]) ** 2
+            p.softness[i] = RELAXED_COMPLIANCE * (most * p.unit[i] / p.length[i]) ** 2

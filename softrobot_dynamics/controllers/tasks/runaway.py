@@ -4,12 +4,13 @@ Slow a robot that gets fast because limits keep its tip from following.
 
 Where limits leave much of what a tip is asked for unmet, as out of its reach, commands near those
 without limits (:mod:`~.tasks.tempering`) push the robot for as long as the error lasts, and what
-would slow it belongs to later levels. It is running away when limits leave more than ``SHARE`` of
-the tip's request unmet while a coordinate is faster than ``FAST`` times the bandwidth of the tip's
-task, beyond what the tip's course explains. Then levels after those of the tip come to count
-beside its own (:func:`.temper`), and its errors count as ``NEAR`` of the robot's length at most,
-until the robot is slow and limits leave less than ``MET`` of the request unmet. Without
-later levels nothing slows it.
+would slow it belongs to later levels. It is running away when limits leave more than
+``BLOCKED_FRACTION`` of the tip's request unmet while a coordinate is faster than
+``FAST_COORDINATE_RATIO`` times the bandwidth of the tip's task, beyond what the tip's course
+explains. Then levels after those of the tip come to count beside its own (:func:`.temper`), and
+its errors count as ``MAX_ERROR_WHILE_SLOWED`` of the robot's length at most, until the robot is
+slow and limits leave less than ``RECOVERED_FRACTION`` of the request unmet. Without later levels
+nothing slows it.
 
 A light part may get fast within a single period: a turntable, turned by a motor that is made for
 more, when the other actuators of its arm meet their limits. So what the command of a tick would
@@ -35,12 +36,14 @@ from softrobot_dynamics.kernels.sums import dot
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-SHARE = 0.3  # of the tip's request: limits that leave more of it unmet keep it from following
-MET = 0.1  # of it: limits that leave less of it unmet let the tip follow
-FAST = 0.3  # of the tip's bandwidth: faster coordinates, in their units, are fast
-NEAR = 0.05  # of the robot's length: greatest error of the tip that counts while it is slowed
-ONSET = 0.5  # of the tip's own time, 1 / bandwidth: until later levels have their full weight
-RELEASE = 5.0  # of that time: until they have none
+# of the tip's request; limits that leave more of it unmet keep it from following
+BLOCKED_FRACTION = 0.3
+RECOVERED_FRACTION = 0.1  # of the same; limits that leave less of it unmet let the tip follow
+# of the tip's bandwidth; coordinates beyond it, in their units, are fast
+FAST_COORDINATE_RATIO = 0.3
+MAX_ERROR_WHILE_SLOWED = 0.05  # of the robot's length, of the tip
+ONSET_TIME = 0.5  # [1 / bandwidth of the tip] until later levels have their full weight
+RELEASE_TIME = 5.0  # [the same] until they have none
 
 
 class Runaway(NamedTuple):
@@ -76,14 +79,14 @@ def watch_tip(fixed, work, qd):
     weight, allowed, fastest = runaway.weight[0], _allowed_speed(runaway), 0.0
     for i in range(len(qd)):
         fastest = max(fastest, abs(qd[i]) / runaway.units[i])
-    if unmet > SHARE:
+    if unmet > BLOCKED_FRACTION:
         if fastest > allowed or weight > 0.0:
-            weight = min(1.0, weight + step / ONSET)
+            weight = min(1.0, weight + step / ONSET_TIME)
         beyond = _speed_to_come(fixed, work) - allowed
         if beyond > 0.0:
             weight = max(weight, beyond / allowed if beyond < allowed else 1.0)
-    elif unmet < MET and not fastest > allowed:
-        weight = max(0.0, weight - step / RELEASE)
+    elif unmet < RECOVERED_FRACTION and not fastest > allowed:
+        weight = max(0.0, weight - step / RELEASE_TIME)
     runaway.weight[0] = weight
 
 
@@ -122,4 +125,4 @@ def _allowed_speed(runaway):
         course += math.sqrt(dot(rate[:3], rate[:3])) / runaway.length
     if mode[1] != NONE:
         course += math.sqrt(dot(rate[3:], rate[3:]))
-    return FAST * runaway.bandwidth[0] + course
+    return FAST_COORDINATE_RATIO * runaway.bandwidth[0] + course

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Integers
-from softrobot_dynamics.compiling.addresses import Entry, NOTHING
+from softrobot_dynamics.compiling.addresses import EMPTY_ENTRY, Entry
 from softrobot_dynamics.controllers.tasks.contract import (
     Bound,
     BoundRows,
+    NO_LIMIT,
     order,
     register_bound,
     TaskContext,
@@ -20,8 +21,6 @@ from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import parameter
 
-FAST = 1e6  # a limit that is none
-
 
 @register_bound('speeds')
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class Speeds(Bound):
 
     order: int = order(2)
     most: Array = parameter(
-        number('rad/s or m/s', above=0.0, default=FAST),
+        number('rad/s or m/s', above=0.0, default=NO_LIMIT),
         'Greatest speed, where it is below that of the robot file',
         each='coordinate',
     )
@@ -44,4 +43,4 @@ class Speeds(Bound):
         most = np.minimum(context.model.qd_limit, self.most)
         rows.unit[:] = context.model.scales.units
         rows.J[:], rows.least[:], rows.most[:] = np.eye(context.model.n), -most, most
-        return NOTHING
+        return EMPTY_ENTRY

@@ -10,27 +10,34 @@ solution w_0 without limits, in ::
 
     sum over rows of tips |A (w - w_0)|^2 + s^2 (w - w_0)' W (w - w_0)
 
-W being the work of forces in a period. s is a share, ``WEAK``, of the leverage of all w on these
-rows, the root of the trace of A W^-1 A'. Where w_0 does not do what the rows ask for as well as
-possible, near a singularity, nothing jumps when limits are met. Directions with less leverage than
-the share are hardly used, as in damped least squares (Nakamura and Hanafusa, J. Dynamic Systems,
-Measurement, and Control 108, 1986); outputs whose actuators have room then move as without limits.
+W being the work of forces in a period. s is a share, ``MIN_LEVERAGE_FRACTION``, of the leverage of
+all w on these rows, the root of the trace of A W^-1 A'. Where w_0 does not do what the rows ask
+for as well as possible, near a singularity, nothing jumps when limits are met. Directions with
+less leverage than the share are hardly used, as in damped least squares (Nakamura and Hanafusa, J.
+Dynamic Systems, Measurement, and Control 108, 1986); outputs whose actuators have room then move
+as without limits.
 
-Rows of levels before those of tips count ``EARLIER`` times as much for each level between. Those
-of levels after them do not count, or by a weight that is at most 1: then A w is also near their
-own b. Squares of the first such level count ``LATER`` times as much as those of tips at most, and
-rows of each further one ``EARLIER`` times less.
+Rows of levels before those of tips count ``EARLIER_LEVEL_FACTOR`` times as much for each level
+between. Those of levels after them do not count, or by a weight that is at most 1: then A w is
+also near their own b. Squares of the first such level count ``LATER_LEVEL_FACTOR`` times as much
+as those of tips at most, and rows of each further one ``EARLIER_LEVEL_FACTOR`` times less.
 """
 
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.tasks.active_set import excess, nearest, SOFT, whiten
+from softrobot_dynamics.controllers.tasks.active_set import (
+    BOUND_COMPLIANCE,
+    excess,
+    nearest,
+    whiten,
+)
 from softrobot_dynamics.kernels.linalg import cholesky, copy, solve_lower, solve_lower_transposed
 from softrobot_dynamics.kernels.sums import dot
 
-WEAK = 0.02  # share of the leverage of all w, below which a direction is hardly used
-SLIGHT = 1e-9  # share of its work that is added for each of w, so that redundant ones differ
-EARLIER = 10.0
-LATER = 10.0  # of the square of the tips' rows: that of the first later level, at full weight
+MIN_LEVERAGE_FRACTION = 0.02  # of the leverage of all w; a direction with less is hardly used
+WORK_REGULARISATION = 1e-9  # of its work, added for each of w, so that redundant ones differ
+EARLIER_LEVEL_FACTOR = 10.0  # of rows, for each level between
+# of the square of the tips' rows: that of the first later level, at full weight
+LATER_LEVEL_FACTOR = 10.0
 
 
 @kernel
@@ -76,7 +83,7 @@ def temper(p, level, later, w):
             p.Z[i, j] = 1.0 if i == j else 0.0
     for i in range(len(p.lower)):
         p.sign[i] = p.force[i] = 0.0
-        p.softness[i] = SOFT
+        p.softness[i] = BOUND_COMPLIANCE
     whiten(p, 0, c, c, 1.0)
     iterations = nearest(p, c)
     for i in range(c - 1, -1, -1):
@@ -103,8 +110,8 @@ def _factorise(p, level, later, coupled):
         if 0 < p.level[k] <= level:
             copy(p.A[k], p.y)
             solve_lower(p.Z, p.y)
-            total += dot(p.y, p.y) * EARLIER ** (2 * (level - p.level[k]))
-    share = WEAK * WEAK * total if total > 0.0 else 1.0
+            total += dot(p.y, p.y) * EARLIER_LEVEL_FACTOR ** (2 * (level - p.level[k]))
+    share = MIN_LEVERAGE_FRACTION * MIN_LEVERAGE_FRACTION * total if total > 0.0 else 1.0
     _take_work(p, coupled)
     for i in range(c):
         for j in range(i + 1):
@@ -122,8 +129,12 @@ def _factorise(p, level, later, coupled):
 def _weight(own, level, later):
     """Return what rows of a level, ``own``, count, squared; 0: not at all."""
     if own > level:
-        return LATER * later * EARLIER ** (2 * (level + 1 - own)) if later > 0.0 else 0.0
-    return EARLIER ** (2 * (level - own)) if own > 0 else 0.0
+        return (
+            LATER_LEVEL_FACTOR * later * EARLIER_LEVEL_FACTOR ** (2 * (level + 1 - own))
+            if later > 0.0
+            else 0.0
+        )
+    return EARLIER_LEVEL_FACTOR ** (2 * (level - own)) if own > 0 else 0.0
 
 
 @kernel
@@ -148,4 +159,4 @@ def _take_work(p, coupled):
     for i in range(len(p.Z)):
         for j in range(i):
             p.Z[i, j] = p.work[i, j] if coupled else 0.0
-        p.Z[i, i] = (1.0 + SLIGHT) * p.work[i, i]
+        p.Z[i, i] = (1.0 + WORK_REGULARISATION) * p.work[i, i]

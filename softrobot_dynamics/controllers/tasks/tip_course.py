@@ -21,8 +21,8 @@ from softrobot_dynamics.references.rotations import between, turned
 from softrobot_dynamics.references.tip_commands import tip_course, TipTarget, TipTwist
 
 NONE, PATH, LIVE = 0.0, 1.0, 2.0
-LEVER = 1.0 / 6.0  # of the robot's length: what a radian counts as
-AHEAD = 0.2  # [rad] by which twists lead a tip ahead that cannot follow; of the lever, as a length
+LEVER_RATIO = 1.0 / 6.0  # of the robot's length: the arm by which an angle counts as a length
+MAX_LEAD = 0.2  # [rad] by which twists lead a tip that cannot follow; times the lever, as a length
 
 
 class CourseArrays(NamedTuple):
@@ -64,7 +64,7 @@ class TipCourse:
     """Course of one tip; ``arrays`` are those of kernels, new ones where a path is another."""
 
     def __init__(self, length: float) -> None:
-        self._lever = LEVER * length
+        self._lever = LEVER_RATIO * length
         live = hermite([0.0, 1.0, 2.0, 3.0], np.zeros((4, 6)), np.zeros((4, 6)))
         rest = constant(np.zeros(3))
         self._sample = cached(sample)
@@ -112,10 +112,10 @@ class TipCourse:
         state, rotation = self._state(t, now)
         if isinstance(order, TipTwist):  # else it would take as long to come back to the tip
             way, turn = state[0, :3] - now.point, between(now.rotation, rotation)
-            if (far := math.hypot(*way)) > AHEAD * self._lever:
-                state[0, :3] = now.point + AHEAD * self._lever / far * way
-            if (angle := math.hypot(*turn)) > AHEAD:
-                rotation = turned(now.rotation, AHEAD / angle * turn)
+            if (far := math.hypot(*way)) > MAX_LEAD * self._lever:
+                state[0, :3] = now.point + MAX_LEAD * self._lever / far * way
+            if (angle := math.hypot(*turn)) > MAX_LEAD:
+                rotation = turned(now.rotation, MAX_LEAD / angle * turn)
         course = tip_course(order, state, rotation, self._lever)
         arrays = self.arrays
         arrays.live.breaks[:] = course.breaks

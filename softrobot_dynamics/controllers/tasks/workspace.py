@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
-from softrobot_dynamics.compiling.addresses import Entry, NOTHING, run_three
+from softrobot_dynamics.compiling.addresses import EMPTY_ENTRY, Entry, run_three
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.held_motion import allocate_held_motion, HeldMotion, TIMES
+from softrobot_dynamics.controllers.held_motion import allocate_held_motion, GRID_SIZE, HeldMotion
 from softrobot_dynamics.controllers.sampled_data_law import LawWorkspace
 from softrobot_dynamics.controllers.tasks.contract import (
     Bound,
@@ -66,7 +66,7 @@ def bind_tasks(
     rows, of_tasks = _places([each for each in tasks if each.level > 0], own)
     limits, of_bounds = _places([each for each in bounds if each.order > 0], own)
     looks = any(bound.looks_ahead and place.stop > place.start for bound, place in of_bounds)
-    ahead = allocate_held_motion(context.linear, fixed.period, TIMES if looks else 0)
+    ahead = allocate_held_motion(context.linear, fixed.period, GRID_SIZE if looks else 0)
     work = _allocate(context.model.n, len(context.controlled), rows, limits, ahead, runaway)
     state = TickState(
         robot=fixed.robot,
@@ -80,7 +80,7 @@ def bind_tasks(
     )
     entries = [_bind_task(work, state, context, *each, i + 1) for i, each in enumerate(of_tasks)]
     entries += [_bind_bound(work, state, context, *each) for each in of_bounds]
-    fill = NOTHING
+    fill = EMPTY_ENTRY
     for each in entries:
         fill = _after(fill, each)
     spans = [(bound.type_name, place.start, place.stop) for bound, place in of_bounds]
@@ -104,7 +104,7 @@ def _allocate(
     levels = allocate_levels(c, rows, c + limits)
     levels.C[:c] = np.eye(c)
     return TaskWorkspace(
-        fill=NOTHING,
+        fill=EMPTY_ENTRY,
         J=np.zeros((rows, n)),
         aim=np.zeros(rows),
         weight=np.ones(rows),
@@ -145,7 +145,7 @@ def _bind_task(
 def _bind_bound(
     work: TaskWorkspace, state: TickState, context: TaskContext, bound: Bound, place: slice
 ) -> Entry:
-    """Return the Entry of what fills the rows of a bound, NOTHING without rows."""
+    """Return the Entry of what fills the rows of a bound, EMPTY_ENTRY without rows."""
     c = len(context.controlled)
     own = slice(c + place.start, c + place.stop)
     work.levels.yields[own] = bound.order
@@ -157,7 +157,7 @@ def _bind_bound(
         when=work.when[place],
         order=work.levels.yields[own],
     )
-    return bound.bind(state, rows, context) if place.stop > place.start else NOTHING
+    return bound.bind(state, rows, context) if place.stop > place.start else EMPTY_ENTRY
 
 
 def _after(first: Entry, second: Entry) -> Entry:

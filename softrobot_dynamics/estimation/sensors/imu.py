@@ -63,8 +63,8 @@ from softrobot_dynamics.schema.fields import nested, text
 from softrobot_dynamics.schema.poses import flat, Pose
 from softrobot_dynamics.schema.quaternions import read_orientation
 
-_PARTS = 3  # orientation, angular velocity, acceleration: three numbers each
-_VECTORS = {'angular_velocity': 3, 'linear_acceleration': 4}  # fields of a message: rows
+_MEASURED_VECTORS = 3  # orientation, angular velocity, acceleration: three numbers each
+_VECTOR_ROWS = {'angular_velocity': 3, 'linear_acceleration': 4}  # fields of a message: rows
 _UNMEASURED = -1.0  # the first number of the covariance of what an IMU does not measure
 
 
@@ -139,7 +139,7 @@ class Imu(Sensor):
         rows = np.full((5, 3), np.nan)
         if self.orientation_noise and message.orientation_covariance[0] != _UNMEASURED:
             rows[:3] = read_orientation(message.orientation)
-        for field, row in _VECTORS.items():
+        for field, row in _VECTOR_ROWS.items():
             if getattr(message, f'{field}_covariance')[0] != _UNMEASURED:
                 found = getattr(message, field)
                 rows[row] = finite_numbers((found.x, found.y, found.z))
@@ -151,10 +151,12 @@ class Imu(Sensor):
         """Return the fields of a sensor_msgs/Imu."""
         measured = {'orientation': quaternion(value[:3])} if np.isfinite(value[:3]).all() else {}
         measured |= {
-            f: point(value[row]) for f, row in _VECTORS.items() if np.isfinite(value[row]).all()
+            f: point(value[row])
+            for f, row in _VECTOR_ROWS.items()
+            if np.isfinite(value[row]).all()
         }
         unmeasured = [_UNMEASURED, *8 * [0.0]]
-        absent = {'orientation', *_VECTORS} - set(measured)
+        absent = {'orientation', *_VECTOR_ROWS} - set(measured)
         return {**measured, **{f'{field}_covariance': unmeasured for field in absent}}
 
     def add_noise(self, z: Vector, error: Vector) -> Vector:
@@ -168,7 +170,7 @@ class Imu(Sensor):
         if self.body not in model.body_names:
             raise UnknownNameError('body', self.body, model.body_names)
         body, differentiate = model.body_names.index(self.body), place.differentiate
-        robot, observed = differentiate.robot, allocate(3 * _PARTS, n, 15)
+        robot, observed = differentiate.robot, allocate(3 * _MEASURED_VECTORS, n, 15)
         columns = np.array(_before(robot.modules, body), dtype=np.int64)
         before, push = np.unique(robot.coordinates[columns]).astype(np.int64), np.zeros((3, n))
         mounted = _Mounted(body, before, columns, flat(self.mount.matrix()), np.zeros(12), push)
@@ -194,7 +196,7 @@ class Imu(Sensor):
             observed.H[unmeasured] = 0.0
 
         noise = np.concatenate([given or np.ones(3) for given in self._deviations()])
-        return Observation(observe, observed, noise, np.arange(0, 3 * _PARTS + 1, 3))
+        return Observation(observe, observed, noise, np.arange(0, 3 * _MEASURED_VECTORS + 1, 3))
 
     def _deviations(self) -> tuple[Any, ...]:
         """Return those of the three parts, in the order of residuals."""

@@ -20,7 +20,7 @@ from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.estimation.sensors.messages import Message, MessageFields, point
 from softrobot_dynamics.schema.fields import flag, text
 
-_TYPES = {7: 'f4', 8: 'f8'}  # of sensor_msgs/PointField: FLOAT32, FLOAT64
+_POINT_FIELD_TYPES = {7: 'f4', 8: 'f8'}  # of sensor_msgs/PointField: FLOAT32, FLOAT64
 _AXES = 'x', 'y', 'z'
 
 
@@ -29,7 +29,7 @@ def cloud_points(message: Message) -> Matrix:
     found = {each.name: each for each in message.fields}
     order, count = '>' if message.is_bigendian else '<', message.width * message.height
     try:
-        formats = [order + _TYPES[found[axis].datatype] for axis in _AXES]
+        formats = [order + _POINT_FIELD_TYPES[found[axis].datatype] for axis in _AXES]
         offsets = [found[axis].offset for axis in _AXES]
         row = np.dtype(
             {  # where x, y and z begin in the bytes of a point
@@ -73,7 +73,7 @@ def cloud_fields(points: Matrix) -> MessageFields:
 
 
 POINT_CLOUD = 'sensor_msgs/PointCloud2'  # the type whose items are read from bytes
-_MOST_ITEMS = 256  # bodies or markers of others in one message, beside ours
+_MAX_OTHER_ITEMS = 256  # bodies or markers of others in one message, besides ours
 
 
 class Item(NamedTuple):
@@ -190,7 +190,7 @@ SHARED_TOPICS = {'tf2_msgs/TFMessage': '/tf'}
 
 def most_items(layout: MessageLayout) -> int:
     """Return how many entries a message of a layout may have, 0 if it has one of fixed size."""
-    return _MOST_ITEMS if layout.items else 0
+    return _MAX_OTHER_ITEMS if layout.items else 0
 
 
 def _itself(item: Any) -> Any:

@@ -19,7 +19,7 @@ from softrobot_dynamics.schema.poses import Pose
 
 POSE, POINTS = 'pose', 'points'  # what the value of a kind of sensor is, if drivers publish such
 SHARED, OWN, ARRIVAL = CLOCKS = 'shared', 'own', 'arrival'
-_ANY_KIND = {'topic', 'type', 'clock'}  # fields that sensors have whatever their value is
+_COMMON_FIELDS = {'topic', 'type', 'clock'}  # of all sensors
 
 
 def _one_or_more(one: type, expected: str) -> Any:
@@ -110,7 +110,7 @@ class MessageSource:
 
     def _complain_of_other_kinds(self, own: str) -> Complaints:
         for field in fields(self):
-            if field.name not in _ANY_KIND and getattr(self, field.name) != field.default:
+            if field.name not in _COMMON_FIELDS and getattr(self, field.name) != field.default:
                 yield field.name, getattr(self, field.name), 'nothing: for pose and markers only'
         if self.type not in ('', own):
             yield 'type', self.type, f'{own or "nothing"}, which this kind reads'

@@ -7,7 +7,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.jit import inlined
 
-_ORTHOGONAL = 1e-6  # by how much rows may miss being unit vectors at right angles
+_ORTHOGONALITY_TOLERANCE = 1e-6  # by which rows may miss being orthogonal unit vectors
 
 
 @inlined
@@ -37,7 +37,7 @@ def is_rotation(rows: list[list[float]]) -> bool:
     lengths = max(abs(sum(v * v for v in row) - 1.0) for row in (a, b))
     angle = abs(sum(v * w for v, w in zip(a, b)))
     off = max(abs(v - w) for v, w in zip(across, c))
-    return max(lengths, angle, off) < _ORTHOGONAL
+    return max(lengths, angle, off) < _ORTHOGONALITY_TOLERANCE
 
 
 def rotation(vector: Vector) -> Matrix:

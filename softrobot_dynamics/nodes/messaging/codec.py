@@ -20,33 +20,33 @@ from softrobot_dynamics.nodes.messaging.template import (
     GeneratedMessage,
     MessageTemplate,
     serialised,
-    STAMP,
+    STAMP_STRUCT,
 )
 from softrobot_dynamics.nodes.messaging.trajectory_bytes import read_trajectory
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
 #: The arrays of doubles of the types that have a short way; of a trajectory of one point.
-_ARRAYS = {
+_ARRAY_FIELDS = {
     JointState: ('position', 'velocity', 'effort'),
     Float64MultiArray: ('data',),
     JointTrajectory: ('points.0.positions', 'points.0.velocities', 'points.0.effort'),
 }
 _Short: TypeAlias = 'JointState | Float64MultiArray | JointTrajectory'
-_STAMP = 'stamp'  # name of the field of that in a template
+_STAMP_FIELD = 'stamp'  # of a template
 
 
 class _Layout(MessageTemplate):
     """The template of a message, with its stamp and its arrays of doubles as fields."""
 
     def __init__(self, message: _Short, data: bytes) -> None:
-        names = _ARRAYS[type(message)]
+        names = _ARRAY_FIELDS[type(message)]
         fields = {name: name for name in names}
         if hasattr(message, 'header'):
-            fields[_STAMP] = 'header.stamp'
+            fields[_STAMP_FIELD] = 'header.stamp'
         super().__init__(message, data, fields)
         slots = self.slots
-        self.stamp = slots[_STAMP].offset if _STAMP in slots else None
+        self.stamp = slots[_STAMP_FIELD].offset if _STAMP_FIELD in slots else None
         self.arrays = [(name, *slots[name].bounds) for name in names if slots[name].shape != (0,)]
 
 
@@ -76,7 +76,7 @@ class Decoder:
         message = self._message
         if layout.stamp is not None:
             stamp = message.header.stamp
-            stamp.sec, stamp.nanosec = STAMP.unpack_from(data, layout.stamp)
+            stamp.sec, stamp.nanosec = STAMP_STRUCT.unpack_from(data, layout.stamp)
         for field, begin, end in layout.arrays:
             setattr(message, field, array('d', data[begin:end]))
         return message
@@ -90,7 +90,7 @@ class Decoder:
         layout = None
         try:
             message = deserialize_message(data, self._type)
-            if self._type in _ARRAYS:
+            if self._type in _ARRAY_FIELDS:
                 layout = _find_layout(message, data)
                 if layout is None:  # which leaves numbers that are not those of the bytes
                     message = deserialize_message(data, self._type)
@@ -104,7 +104,7 @@ class Encoder:
     """One message object, whose numbers alone change, as bytes for `Publisher.publish`."""
 
     def __init__(self, message: _Short) -> None:
-        self._message, paths = message, _ARRAYS[type(message)]
+        self._message, paths = message, _ARRAY_FIELDS[type(message)]
         self._fields = [find(message, path) for path in paths]  # (the part that has it, name)
         self._layout: _Layout | None = None
         self._arrays: list[tuple[GeneratedMessage, str, int, int]] = []
@@ -122,7 +122,7 @@ class Encoder:
         numbers = layout.data
         if layout.stamp is not None:
             stamp = message.header.stamp
-            STAMP.pack_into(numbers, layout.stamp, stamp.sec, stamp.nanosec)
+            STAMP_STRUCT.pack_into(numbers, layout.stamp, stamp.sec, stamp.nanosec)
         for part, name, begin, end in self._arrays:
             numbers[begin:end] = getattr(part, name).tobytes()
         return bytes(numbers)
@@ -133,5 +133,5 @@ class Encoder:
         copy = deserialize_message(data, type(self._message))
         self._layout, self._counts = _find_layout(copy, data), counts
         arrays = self._layout.arrays if self._layout is not None else ()
-        parts = dict(zip(_ARRAYS[type(self._message)], self._fields))
+        parts = dict(zip(_ARRAY_FIELDS[type(self._message)], self._fields))
         self._arrays = [(*parts[path], begin, end) for path, begin, end in arrays]

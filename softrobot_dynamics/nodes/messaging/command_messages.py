@@ -21,7 +21,7 @@ from softrobot_dynamics.loops.contracts import CommandSource
 from softrobot_dynamics.nodes.messaging import messages
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.parts_inbox import PartsInbox
-from softrobot_dynamics.nodes.messaging.qos import NEWEST
+from softrobot_dynamics.nodes.messaging.qos import NEWEST_QOS
 
 #: By the types of `configuration.command_parts`.
 _READERS: dict[str, Any] = {
@@ -130,7 +130,7 @@ def subscribe_to_commands(node: Node, parts: Sequence[CommandPart]) -> tuple[Any
         for kind, part in zip(kinds, parts, strict=True)
     ]
     if parts[0].name:
-        return PartsInbox(node, topics, NEWEST), PartsReader(parts)
+        return PartsInbox(node, topics, NEWEST_QOS), PartsReader(parts)
     (part,), ((kind, topic, count),) = parts, topics
-    inbox = Inbox(node, kind, topic, NEWEST, count)
+    inbox = Inbox(node, kind, topic, NEWEST_QOS, count)
     return inbox, _READERS[part.type](part.names, part.fields)

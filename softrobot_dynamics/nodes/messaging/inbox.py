@@ -30,7 +30,7 @@ try:
 except ImportError:  # an rclpy that keeps its insides elsewhere
     HAS_WAIT_SET = False
 _now = time.monotonic_ns
-_LONGEST_REST = 5_000_000  # [ns]: where work took longer, the machine was busy with others
+_MAX_REST = 5_000_000  # [ns]: where work took longer, the machine was busy with others
 
 
 class Entity(Protocol):
@@ -62,7 +62,7 @@ class Sent(NamedTuple):
 def end_of_rest(taken_at: int) -> int:
     """Return the end [ns] of the rest after work that began at a moment and ends now [ns]."""
     moment = _now()
-    return moment + min(moment - taken_at, _LONGEST_REST)
+    return moment + min(moment - taken_at, _MAX_REST)
 
 
 def make_wait_set(node: Node, count: int) -> _rclpy.WaitSet:

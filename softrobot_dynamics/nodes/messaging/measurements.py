@@ -20,7 +20,7 @@ from softrobot_dynamics.estimation.sensors.messages import MessageFields
 from softrobot_dynamics.loops.sensor_adapters import driver_fields
 from softrobot_dynamics.nodes.messaging.messages import stamped
 
-TOPIC = 'sensors/{}'  # of a sensor by its name
+SENSOR_TOPIC = 'sensors/{}'  # of a sensor by its name
 
 
 class RosMessage(Protocol):
@@ -60,7 +60,7 @@ def adapter_settings(source: Measurement) -> MessageSource | None:
 def topic_of(source: Measurement) -> str:
     """Return the topic of a sensor, or of measured efforts."""
     settings = adapter_settings(source)
-    return settings.topic_of(source.name) if settings else TOPIC.format(source.name)
+    return settings.topic_of(source.name) if settings else SENSOR_TOPIC.format(source.name)
 
 
 def layout_of(source: Measurement) -> MessageLayout | None:

@@ -14,13 +14,14 @@ from softrobot_dynamics.errors import MessageError
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
-POINTS, NAMES = 5_000, 1_000  # of a trajectory
-_STAMPED = 2_048  # a header and some numbers
-_EACH = 256  # of an entry of a type that is not listed, as a user's own sensor may have
-_ROOM: dict[type, tuple[int, int]] = {  # whatever there is, and for each of our own entries
+MAX_POINTS, MAX_NAMES = 5_000, 1_000  # of a trajectory
+_STAMPED_SIZE = 2_048  # [bytes] of a header and some numbers
+# [bytes] of an entry of a type that is not listed, as a user's own sensor may have
+_ENTRY_SIZE = 256
+_SIZES: dict[type, tuple[int, int]] = {  # whatever there is, and for each of our own entries
     JointState: (32 * 1024, 256),  # also joints of others, some hundred
-    Float64MultiArray: (_STAMPED, 16),
-    PoseArray: (_STAMPED, 56),
+    Float64MultiArray: (_STAMPED_SIZE, 16),
+    PoseArray: (_STAMPED_SIZE, 56),
     JointTrajectory: (2 * 1024 * 1024, 256),
     DiagnosticArray: (64 * 1024, 0),  # of any node
 }
@@ -28,7 +29,7 @@ _ROOM: dict[type, tuple[int, int]] = {  # whatever there is, and for each of our
 
 def most_bytes(message_type: type, entries: int = 0) -> int:
     """Return the size of the largest message that is read, of so many entries of ours."""
-    room, each = _ROOM.get(message_type, (_STAMPED, _EACH))
+    room, each = _SIZES.get(message_type, (_STAMPED_SIZE, _ENTRY_SIZE))
     return room + each * entries
 
 

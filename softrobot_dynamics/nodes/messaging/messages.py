@@ -16,9 +16,9 @@ from softrobot_dynamics.loops.message_fields import NameOrder, read_numbers, SEC
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-EFFORT = 'effort'  # the field of most commands
+EFFORT_FIELD = 'effort'  # of most commands
 #: The fields of the points of a JointTrajectory, by those of a JointState.
-_OF_POINTS = {'position': 'positions', 'velocity': 'velocities'}
+_POINT_FIELDS = {'position': 'positions', 'velocity': 'velocities'}
 
 
 def stamped(nanoseconds: int) -> Time:
@@ -27,7 +27,7 @@ def stamped(nanoseconds: int) -> Time:
 
 
 def _all_efforts(fields: Sequence[str]) -> bool:
-    return set(fields) <= {EFFORT}
+    return set(fields) <= {EFFORT_FIELD}
 
 
 class CommandFields:
@@ -39,7 +39,7 @@ class CommandFields:
     """
 
     def __init__(self, fields: Sequence[str], named: Mapping[str, str] | None = None) -> None:
-        kinds = dict.fromkeys(fields) or {EFFORT: None}
+        kinds = dict.fromkeys(fields) or {EFFORT_FIELD: None}
         names = {kind: (named or {}).get(kind, kind) for kind in kinds}
         self._single = next(iter(names.values())) if len(names) == 1 else ''
         every, blank = np.array(fields), np.full(len(fields), np.nan)
@@ -96,7 +96,7 @@ class CommandReader(WholeCommand):
         names = message.name
         order, size = self._names.of(names), len(names)
         if self._fields is None:
-            return read_numbers(EFFORT, message.effort, size, order), stamp_of(message)
+            return read_numbers(EFFORT_FIELD, message.effort, size, order), stamp_of(message)
         return self._fields.read(message, size, self.size, order), stamp_of(message)
 
 
@@ -178,7 +178,7 @@ class CommandTrajectoryReader(WholeCommand):
     def __init__(self, names: Sequence[str], fields: Sequence[str] = ()) -> None:
         self.size = len(names)
         self._names = NameOrder(names, others=True)
-        self._fields = CommandFields(fields, _OF_POINTS)
+        self._fields = CommandFields(fields, _POINT_FIELDS)
 
     def read(self, message: JointTrajectory) -> tuple[Vector, int]:
         """Return (u, 0): its stamp is when it begins; MessageError if unusable."""
@@ -206,7 +206,7 @@ class CommandTrajectoryWriter:
         self._point.time_from_start.sec = late.sec
         self._point.time_from_start.nanosec = late.nanosec
         self.message = JointTrajectory(joint_names=list(names), points=[self._point])
-        self._write = CommandFields(fields, _OF_POINTS).write
+        self._write = CommandFields(fields, _POINT_FIELDS).write
 
     def write(self, u: Vector, stamp: Time) -> JointTrajectory:
         """Return the message with u (k,), until the next call; the stamp is not in it."""

@@ -18,19 +18,19 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.subscription import Subscription
 from softrobot_dynamics.errors import DescriptionError, Problem
 
-PREFIX = 'qos_overrides.'
+OVERRIDES_PREFIX = 'qos_overrides.'
 
 #: How both loops read, from whatever publisher: an old message is not worth sending again, and
 #: acknowledging each of them wakes the publisher's threads twice per tick.
-NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+NEWEST_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 #: The same of a topic on which many nodes publish, each about something else.
-ALL = QoSProfile(depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)
+MANY_PUBLISHERS_QOS = QoSProfile(depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
 def quality_of(values: Mapping[str, Any]) -> QoSProfile:
     """Return the quality of service of a publisher by the parameters."""
     reliable = values['reliability'] == 'reliable'
-    return QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE) if reliable else NEWEST
+    return QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE) if reliable else NEWEST_QOS
 
 
 def publisher(node: Node, kind: type, topic: str, quality: QoSProfile) -> Publisher:
@@ -68,5 +68,5 @@ def _create(
     except (RuntimeError, ParameterException) as error:
         words = 'reliability: reliable or best_effort, history: keep_last or keep_all, depth: 1'
         raise DescriptionError(
-            (Problem(f'{PREFIX}{arguments[1]}', str(error), words),), 'parameters'
+            (Problem(f'{OVERRIDES_PREFIX}{arguments[1]}', str(error), words),), 'parameters'
         ) from error

@@ -20,7 +20,7 @@ from softrobot_dynamics.nodes.messaging.codec import Encoder
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.messages import stamped, StateWriter
 from softrobot_dynamics.nodes.messaging.parts_inbox import PartsInbox
-from softrobot_dynamics.nodes.messaging.qos import NEWEST, publisher
+from softrobot_dynamics.nodes.messaging.qos import NEWEST_QOS, publisher
 from softrobot_dynamics.simulation.periodic_instants import PeriodicInstants
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ def subscribe_to_states(node: Node, parts: Sequence[StatePart]) -> Any:
     """Return the inbox of the states; with several topics its messages are (part, message)."""
     if in_parts(parts):
         topics = [(JointState, part.topic, len(part.indices)) for part in parts]
-        return PartsInbox(node, topics, NEWEST)
-    return Inbox(node, JointState, parts[0].topic, NEWEST, len(parts[0].indices))
+        return PartsInbox(node, topics, NEWEST_QOS)
+    return Inbox(node, JointState, parts[0].topic, NEWEST_QOS, len(parts[0].indices))
 
 
 def in_parts(parts: Sequence[StatePart]) -> bool:

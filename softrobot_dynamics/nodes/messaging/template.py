@@ -25,22 +25,22 @@ from softrobot_dynamics.errors import MessageError
 if TYPE_CHECKING:
     from builtin_interfaces.msg import Time
 
-STAMP = Struct('=iI')  # a builtin_interfaces/Time: seconds, nanoseconds
-_HEAD = 4  # bytes that say how the rest is encoded
-_PLAIN = {b'\0\0', b'\0\1'}  # begin of the head of this encoding: big and little endian
+STAMP_STRUCT = Struct('=iI')  # of a builtin_interfaces/Time: seconds, nanoseconds
+_ENCAPSULATION_SIZE = 4  # [bytes] of the header that says how the rest is encoded
+_CDR_ENCODINGS = {b'\0\0', b'\0\1'}  # begin of the header: big and little endian
 _SIZES = {
     'boolean': 1, 'octet': 1, 'char': 1, 'int8': 1, 'uint8': 1, 'int16': 2, 'uint16': 2,
     'int32': 4, 'uint32': 4, 'float': 4, 'int64': 8, 'uint64': 8, 'double': 8,
 }  # fmt: skip
-_COUNT = 4  # bytes of the length of a text or a sequence
+_LENGTH_SIZE = 4  # [bytes] of the length of a text or a sequence
 _SEQUENCE = re.compile(r'sequence<(.+?)(?:, \d+)?>')
 _ARRAY = re.compile(r'(.+)\[\d+\]')
 #: Codes of the module `array` by the type of a field in the definition of a message.
-_CODES = {'double': 'd', 'float': 'f', 'int32': 'i', 'uint32': 'i'}
-_FORMS = {code: np.dtype(code).str for code in _CODES.values()}
+_ARRAY_CODES = {'double': 'd', 'float': 'f', 'int32': 'i', 'uint32': 'i'}
+_DTYPES = {code: np.dtype(code).str for code in _ARRAY_CODES.values()}
 #: Numbers that occur nowhere else, and fractions of them.
-_LARGEST = {'d': -3.141e59, 'f': -1.5e30}
-_FIRST = 0x1DEA5EED  # as a whole number, and the next ones
+_MARK_NUMBERS = {'d': -3.141e59, 'f': -1.5e30}
+_FIRST_MARK_INTEGER = 0x1DEA5EED  # and the next ones
 
 
 class GeneratedMessage(Protocol):
@@ -79,11 +79,11 @@ class MessageTemplate:
         numbers = count()
         marks = {name: _mark(*find(message, path), numbers) for name, path in fields.items()}
         marked = serialize_message(message)[: len(data)]  # more would be unused
-        if len(marked) < len(data) or marked[:_HEAD] != data[:_HEAD]:
+        if len(marked) < len(data) or marked[:_ENCAPSULATION_SIZE] != data[:_ENCAPSULATION_SIZE]:
             raise MessageError('contradiction: a message that other machines encode otherwise')
         self.data, self._length = bytearray(data), len(data)
         self.slots = {
-            name: Slot(_FORMS[values.typecode], _place(marked, name, values), shape)
+            name: Slot(_DTYPES[values.typecode], _place(marked, name, values), shape)
             for name, (values, shape) in marks.items()
         }
         gaps = padding(message, data)
@@ -113,7 +113,7 @@ class MessageTemplate:
 
     def write_stamp(self, name: str, stamp: Time) -> None:
         """Write a stamp message into a field that is one."""
-        STAMP.pack_into(self.data, self.slots[name].offset, stamp.sec, stamp.nanosec)
+        STAMP_STRUCT.pack_into(self.data, self.slots[name].offset, stamp.sec, stamp.nanosec)
 
 
 def serialised(message: GeneratedMessage) -> bytes:
@@ -134,7 +134,7 @@ def padding(message: GeneratedMessage, data: bytes) -> list[tuple[int, int]]:
     one message to the next. None are found in other encodings, in messages with wide strings, nor
     where the message does not end within the bytes.
     """
-    if data[:2] not in _PLAIN:
+    if data[:2] not in _CDR_ENCODINGS:
         return []
     place, found = 0, []
     try:
@@ -144,9 +144,9 @@ def padding(message: GeneratedMessage, data: bytes) -> list[tuple[int, int]]:
     for alignment, size in parts:
         begin = -(-place // alignment) * alignment
         if begin > place:
-            found.append((_HEAD + place, _HEAD + begin))
+            found.append((_ENCAPSULATION_SIZE + place, _ENCAPSULATION_SIZE + begin))
         place = begin + size
-    end = _HEAD + place
+    end = _ENCAPSULATION_SIZE + place
     if end > len(data):
         return []
     return [*found, (end, len(data))] if end < len(data) else found
@@ -167,7 +167,7 @@ def _parts_of(value: Any, kind: str) -> Iterator[tuple[int, int]]:
     sequence = _SEQUENCE.fullmatch(kind)
     several = sequence or _ARRAY.fullmatch(kind)
     if sequence:
-        yield _COUNT, _COUNT
+        yield _LENGTH_SIZE, _LENGTH_SIZE
     if several and several[1] in _SIZES:
         if len(value):
             size = _SIZES[several[1]]
@@ -178,7 +178,7 @@ def _parts_of(value: Any, kind: str) -> Iterator[tuple[int, int]]:
     elif kind in _SIZES:
         yield _SIZES[kind], _SIZES[kind]
     elif kind.startswith('string'):
-        yield _COUNT, _COUNT + len(value.encode()) + 1
+        yield _LENGTH_SIZE, _LENGTH_SIZE + len(value.encode()) + 1
     elif hasattr(value, 'get_fields_and_field_types'):
         yield from _parts(value)
     else:
@@ -218,7 +218,7 @@ def _mark(
     if hasattr(value, 'get_fields_and_field_types'):
         marks = _mark_all(value, numbers)
         return marks, (len(marks),)
-    marks = _marks(_CODES[part.get_fields_and_field_types()[field]], 1, numbers)
+    marks = _marks(_ARRAY_CODES[part.get_fields_and_field_types()[field]], 1, numbers)
     setattr(part, field, marks[0])
     return marks, ()
 
@@ -239,6 +239,6 @@ def _joined(rows: Sequence[array[Any]]) -> array[Any]:
 def _marks(code: str, size: int, numbers: Iterator[int]) -> array[Any]:
     """Return values (size,) that differ from those of all other numbers."""
     if code == 'i':
-        return array(code, [_FIRST + k for k in islice(numbers, size)])
-    largest = _LARGEST[code]
+        return array(code, [_FIRST_MARK_INTEGER + k for k in islice(numbers, size)])
+    largest = _MARK_NUMBERS[code]
     return array(code, [largest / (1 + k) for k in islice(numbers, size)])

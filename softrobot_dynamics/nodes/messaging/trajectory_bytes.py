@@ -16,10 +16,11 @@ from typing import NamedTuple
 import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.errors import MessageError
-from softrobot_dynamics.nodes.messaging.message_sizes import NAMES, POINTS
+from softrobot_dynamics.nodes.messaging.message_sizes import MAX_NAMES, MAX_POINTS
 from std_msgs.msg import Header
 
-_BEGIN = 4  # bytes that say how the rest is encoded; alignment counts from behind them
+# [bytes] of the header that says how the rest is encoded; alignment counts from behind it
+_ENCAPSULATION_SIZE = 4
 
 
 class Duration(NamedTuple):
@@ -53,8 +54,8 @@ def read_trajectory(data: bytes) -> TrajectoryMessage:
     header = Header()
     header.stamp.sec, header.stamp.nanosec = cursor.duration()
     header.frame_id = cursor.text()
-    names = [cursor.text() for _ in range(cursor.count('joint names', NAMES))]
-    points = [cursor.point() for _ in range(cursor.count('points', POINTS))]
+    names = [cursor.text() for _ in range(cursor.count('joint names', MAX_NAMES))]
+    points = [cursor.point() for _ in range(cursor.count('points', MAX_POINTS))]
     return TrajectoryMessage(header, names, points)
 
 
@@ -65,7 +66,7 @@ class _Cursor:
         if data[:2] not in (b'\0\0', b'\0\1'):
             raise MessageError(f'unreadable: encoded as {bytes(data[:2]).hex()}, expected CDR')
         order = '<' if data[1] else '>'
-        self._data, self._at = memoryview(data)[_BEGIN:], 0
+        self._data, self._at = memoryview(data)[_ENCAPSULATION_SIZE:], 0
         self._count, self._pair = Struct(f'{order}I'), Struct(f'{order}iI')
         self._double = np.dtype(f'{order}f8')
 

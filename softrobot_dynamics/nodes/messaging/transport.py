@@ -14,13 +14,13 @@ from pathlib import Path
 
 from rclpy.utilities import get_rmw_implementation_identifier
 
-_CHOICES = (
+_TRANSPORT_VARIABLES = (
     'FASTDDS_BUILTIN_TRANSPORTS',
     'FASTDDS_DEFAULT_PROFILES_FILE',
     'FASTRTPS_DEFAULT_PROFILES_FILE',
     'ROS_STATIC_PEERS',  # they need the range that the profile would replace
 )
-_LOCALHOST = Path(__file__).with_name('localhost.xml')
+_LOCALHOST_PROFILE = Path(__file__).with_name('localhost.xml')
 
 
 def choose_transport() -> None:
@@ -31,12 +31,12 @@ def choose_transport() -> None:
     """
     if not get_rmw_implementation_identifier().startswith('rmw_fastrtps'):
         return
-    if any(os.environ.get(name) for name in _CHOICES):
+    if any(os.environ.get(name) for name in _TRANSPORT_VARIABLES):
         return
     if os.environ.get('ROS_LOCALHOST_ONLY') == '1':  # Humble's way, which no profile could keep
         return
     if os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE') == 'LOCALHOST':
-        os.environ[_profiles_variable()] = str(_LOCALHOST)
+        os.environ[_profiles_variable()] = str(_LOCALHOST_PROFILE)
         os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'SYSTEM_DEFAULT'  # that of the profile
     else:
         os.environ['FASTDDS_BUILTIN_TRANSPORTS'] = 'UDPv4'

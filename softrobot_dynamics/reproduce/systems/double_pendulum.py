@@ -17,7 +17,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 import softrobot_dynamics as sd
 from softrobot_dynamics.model.model import CompiledModel
-from softrobot_dynamics.reproduce.axes import BLUE, GREEN, head, LINES
+from softrobot_dynamics.reproduce.axes import BLUE, GREEN, head, LINE_STYLES
 from softrobot_dynamics.reproduce.outcome import (
     Array,
     Check,
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 TITLE = 'the actuated double pendulum of the matrix formalism (R. N. Watanabe), 10 s'
 
 DURATION, G = 10.0, 9.81  # [s], [m/s^2]
-START = np.array([np.pi / 6, np.pi / 3, np.pi, -2.0 * np.pi])  # theta1, theta2, their rates
+START_STATE = np.array([np.pi / 6, np.pi / 3, np.pi, -2.0 * np.pi])  # theta1, theta2, their rates
 TARGET, GAINS = np.pi / 3, (30.0, 2.0, 3.0)  # P, D, I of the notebook's moment M12 on theta2
-TOLERANCE = 1e-12  # relative, of the integrator
-EULER = 1e-4  # [s] step of the notebook's own explicit Euler
+INTEGRATOR_TOLERANCE = 1e-12  # relative
+EULER_STEP = 1e-4  # [s] of the notebook's own explicit Euler
 TO_JOINTS = np.array([[1.0, 0.0], [-1.0, 1.0]])  # joint angles from theta
 CASES = {'free': 0.0, 'actuated': 1.0}  # factor of M12
 REMARKS = (
@@ -64,12 +64,13 @@ def run(tell: Tell = quietly, share: float = 1.0) -> SystemResult:
         checks += _checks(model, name, gain, ours, theirs)
         data[name] = {'theta': ours[:2].T, 'moment': [_moment(x, gain) for x in ours.T]}
         data[name]['unbalanced'] = _energy(ours) - ours[5] - _energy(ours)[0]
-    with tell(f'explicit Euler, {1e3 * EULER:g} ms'):
+    with tell(f'explicit Euler, {1e3 * EULER_STEP:g} ms'):
         data['euler'] = _by_euler(end)
     gained = data['euler'][-1] - data['euler'][0]
     remark = (
-        f"the notebook's explicit Euler in steps of {1e3 * EULER:g} ms changes the energy of the "
-        f'free pendulum by {gained:.2g} J in {end:g} s, of {_energy(START):.3g} J at its start'
+        f"the notebook's explicit Euler in steps of {1e3 * EULER_STEP:g} ms changes the energy of"
+        f' the free pendulum by {gained:.2g} J in {end:g} s,'
+        f' of {_energy(START_STATE):.3g} J at its start'
     )
     return SystemResult(tuple(checks), (*REMARKS, remark), data)
 
@@ -92,10 +93,10 @@ def _checks(
 
 def _integrated(derivative: Callable[[Array, float], Array], gain: float, times: Array) -> Array:
     """Return theta (2), rates (2), integral of theta2's error and work [J]: (6, T)."""
-    start = np.append(START, [0.0, 0.0])
+    start = np.append(START_STATE, [0.0, 0.0])
     found = solve_ivp(
         lambda t, x: derivative(x, gain), times[[0, -1]], start, 'DOP853', times,
-        rtol=TOLERANCE, atol=TOLERANCE,
+        rtol=INTEGRATOR_TOLERANCE, atol=INTEGRATOR_TOLERANCE,
     )  # fmt: skip
     return np.asarray(found.y)
 
@@ -134,10 +135,10 @@ def _energy(x: Array) -> Array:
 
 def _by_euler(end: float) -> Array:
     """Return the energy [J] of the free pendulum in the notebook's own steps."""
-    x, energies = np.append(START, [0.0, 0.0]), []
-    for _ in range(round(end / EULER)):
+    x, energies = np.append(START_STATE, [0.0, 0.0]), []
+    for _ in range(round(end / EULER_STEP)):
         energies.append(_energy(x))
-        x = x + EULER * _notebook(x, 0.0)
+        x = x + EULER_STEP * _notebook(x, 0.0)
     return np.array(energies)[::50]
 
 
@@ -155,7 +156,7 @@ def draw(figure: Figure, data: dict[str, Any]) -> None:
     axes = figure.subplots(2, 2, sharex=True)
     for axis, name in zip(axes[0], CASES):
         theta = np.array(data[name]['theta'])
-        for i, (colour, style) in enumerate(LINES[:2]):
+        for i, (colour, style) in enumerate(LINE_STYLES[:2]):
             axis.plot(data['t'], theta[:, i], style, color=colour, label=f'θ{i + 1}')
         axis.set_ylabel('from the vertical [rad]')
         head(axis, name)

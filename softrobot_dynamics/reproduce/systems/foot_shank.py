@@ -15,7 +15,7 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.model.model import CompiledModel
-from softrobot_dynamics.reproduce.axes import LINES
+from softrobot_dynamics.reproduce.axes import LINE_STYLES
 from softrobot_dynamics.reproduce.outcome import (
     Array,
     Check,
@@ -162,7 +162,7 @@ def draw(figure: Figure, data: dict[str, Any]) -> None:
     for column, joint in enumerate(JOINTS):
         for row, (what, unit) in enumerate((('force', 'N'), ('moment', 'N m'))):
             axis = axes[row, column]
-            for k, (name, (colour, style)) in enumerate(zip('xyz', LINES)):
+            for k, (name, (colour, style)) in enumerate(zip('xyz', LINE_STYLES)):
                 axis.plot(
                     data['t'], found[:, column, 3 * row + k], style, color=colour, label=name
                 )

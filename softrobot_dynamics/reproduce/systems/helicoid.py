@@ -23,7 +23,7 @@ from scipy.optimize import least_squares
 import softrobot_dynamics as sd
 from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.model.model import CompiledModel
-from softrobot_dynamics.reproduce.axes import BLUE, GREEN, head, LINES, ORANGE
+from softrobot_dynamics.reproduce.axes import BLUE, GREEN, head, LINE_STYLES, ORANGE
 from softrobot_dynamics.reproduce.circles import (
     circle,
     CircleMotion,
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 
 TITLE = 'three trimmed helicoids on circles under PFBL [P, Simulation 1], 10 s'
 
-DURATION, MS = 10.0, 1e-3  # [s] of the run, of a tick
+DURATION, TICK = 10.0, 1e-3  # [s] of the run, of a tick
 GAINS = 10.0, 1.0  # K_P [1/s^2], K_D [1/s] of [P]
-RTOL = 1e-3  # of the integrator; its error in y is 1e-7 m
+INTEGRATOR_TOLERANCE = 1e-3  # relative; the error in y is 1e-7 m
 SUCCESSOR = np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 1.0]])  # triplets over bodies
 REMARKS = (
     'open in [P], chosen in config/robots/trimmed_helicoid.yaml: a wall from 12 to 20 mm of which '
@@ -61,7 +61,7 @@ def run(tell: Tell = quietly, share: float = 1.0) -> SystemResult:
         motion = circle(model, 24 if share < 1.0 else 144)
     checks = _statics(model, motion)
     end = max(0.05, share * DURATION)
-    data: dict[str, Any] = {'t': np.linspace(0.0, end, 1 + round(end / 10 / MS)), 'runs': {}}
+    data: dict[str, Any] = {'t': np.linspace(0.0, end, 1 + round(end / 10 / TICK)), 'runs': {}}
     for start in ('matched', 'rest'):
         with tell(f'continuous law, {start}, {end:g} s'):
             data['runs'][f'continuous, {start}'] = _continuous(model, motion, start, data['t'])
@@ -127,7 +127,9 @@ def _continuous(
     model: CompiledModel, motion: CircleMotion, start: str, times: Array
 ) -> dict[str, Any]:
     q, qd, _ = _set_out(motion, start)
-    found = ContinuousLaw(model, motion.reference, *GAINS).follow(q, qd, times, RTOL)
+    found = ContinuousLaw(model, motion.reference, *GAINS).follow(
+        q, qd, times, INTEGRATOR_TOLERANCE
+    )
     return {'q': found.q, 'errors': found.errors, 'u': found.u}
 
 
@@ -227,20 +229,20 @@ def draw(figure: Figure, data: dict[str, Any]) -> None:
     (space, errors), (tensions, price) = figure.subplots(2, 2)
     angle = np.linspace(0.0, 2.0 * np.pi, 90)
     tips = 1e3 * np.array(data['tips'])
-    for i, (colour, style) in enumerate(LINES[:3]):
+    for i, (colour, style) in enumerate(LINE_STYLES[:3]):
         r = 1e3 * RADII[i]
         space.plot(r * np.cos(angle), r * np.sin(angle), color='#bbbbbb', lw=3.5)
         space.plot(*tips[:, i, :2].T, style, color=colour, label=f'tip {i + 1}')
     space.set(aspect='equal', xlabel='x [mm], circles in grey', ylabel='y [mm]')
     head(space, '')
-    for (name, each), (colour, style) in zip(data['runs'].items(), LINES):
+    for (name, each), (colour, style) in zip(data['runs'].items(), LINE_STYLES):
         worst = 1e3 * np.abs(each['errors']).max(axis=1)
         errors.semilogy(
             data['t'], np.maximum(worst, 1e-6), style, color=colour, lw=1.0, label=name
         )
     errors.set(xlabel='t [s]', ylabel='largest |y - y_d| [mm]')
     figure.legend(*errors.get_legend_handles_labels(), loc='outside upper right', ncols=4)
-    for i, (colour, style) in enumerate(LINES[:3]):
+    for i, (colour, style) in enumerate(LINE_STYLES[:3]):
         u = np.array(data['runs']['sampled, matched']['u'])
         for k in range(3):
             label = f'body {i + 1}' if k == 0 else None

@@ -27,7 +27,7 @@ from softrobot_dynamics.dynamics.static_residual import Statics
 from softrobot_dynamics.errors import NotConvergedError
 from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.references.piecewise import constant, spline
-from softrobot_dynamics.reproduce.axes import head, LINES
+from softrobot_dynamics.reproduce.axes import head, LINE_STYLES
 from softrobot_dynamics.reproduce.outcome import (
     Array,
     Check,
@@ -44,18 +44,19 @@ if TYPE_CHECKING:
 TITLE = 'a rigid and a soft arm with a soft gripper, three laws in three phases [P, Simulation 2]'
 
 ROBOT, DELAY = 'hybrid_arm', 5e-4  # [s] until a command acts, which the laws are told of
-PHASES = np.array([0.0, 3.0, 5.0, 6.0])  # [s]
-GOAL = np.pi * np.array([1 / 2, -1 / 4, -1 / 4, -1 / 5, 1 / 8, -1 / 2])  # [rad] of the UR10e
-SHAPE = np.array([-np.pi / 2, np.pi / 4, -0.02])  # of the soft arm: bends [rad], elongation [m]
+PHASE_TIMES = np.array([0.0, 3.0, 5.0, 6.0])  # [s]
+JOINT_GOAL = np.pi * np.array([1 / 2, -1 / 4, -1 / 4, -1 / 5, 1 / 8, -1 / 2])  # [rad] of the UR10e
+# of the soft arm: bends [rad], elongation [m]
+SOFT_SHAPE = np.array([-np.pi / 2, np.pi / 4, -0.02])
 TENDONS = [3.5619e-3, -41.9836e-3, -21.5784e-3]  # [m] of its tendons in this shape
 PRESSURE = 2e6  # [Pa]
 PARTS = slice(6), slice(6, 9), slice(9, 10)  # actuators of the UR10e, soft arm and gripper
 ARM_GAINS, SOFT_GAINS = {'p': 100.0, 'd': 10.0}, {'p': 4.0, 'd': 2.0}  # [1/s^2], [1/s]
-RAMPS = 0.0, 2.0, 0.0  # [s] to blend in what each part follows
-STEPS, SETTLED = 20, 1e-10  # of Newton's method
-REST = 2.0  # [s] more, until all is at rest
-STYLES = (*LINES, ('#fd9a4e', '--'), ('#85bcdb', '-'))  # of six
-FAR = 1e4  # [N] for a tension without limits
+RAMP_TIMES = 0.0, 2.0, 0.0  # [s] to blend in what each part follows
+MAX_NEWTON_ITERATIONS, NEWTON_TOLERANCE = 20, 1e-10  # and the step at which it has converged
+REST_TIME = 2.0  # [s] more, until all is at rest
+STYLES = (*LINE_STYLES, ('#fd9a4e', '--'), ('#85bcdb', '-'))  # of six
+NO_LIMIT = 1e4  # [N] for a tension without limits
 REMARKS = (
     'the paper has no gains of the PD law, and no size of the gripper: here 4 1/s^2 and 2 1/s, in '
     'the units of `pd_plus`, and a length of 80 mm and radii of 20 and 23 mm',
@@ -69,7 +70,7 @@ def run(tell: Tell = quietly, share: float = 1.0) -> SystemResult:
     with tell('compiling'):
         model = sd.compile_model(sd.load_robot(ROBOT))
         start = _rest(model)
-    with tell(f'{PHASES[-1]:g} s in three phases, and {REST:g} s of rest'):
+    with tell(f'{PHASE_TIMES[-1]:g} s in three phases, and {REST_TIME:g} s of rest'):
         law = _law(model)
         loop = _closed(law, start)
     data = {name: getattr(loop, name) for name in ('t', 'q', 'u', 'y')}
@@ -90,13 +91,15 @@ def _rest(model: CompiledModel) -> Array:
     """Return q (n,) with the UR10e at zero and all else at rest, by Newton's method."""
     statics, q, u = Statics(model), model.q0.copy(), np.zeros(model.m)
     q[:6] = 0.0
-    for _ in range(STEPS):
+    for _ in range(MAX_NEWTON_ITERATIONS):
         residual, _ = statics.residual(q, u)
         step = np.linalg.solve(statics.tangent(q, u)[6:, 6:], -residual[6:])
         q[6:] += step
-        if np.abs(step).max() < SETTLED:
+        if np.abs(step).max() < NEWTON_TOLERANCE:
             return q
-    raise NotConvergedError('rest of the soft bodies', STEPS, float(np.abs(step).max()))
+    raise NotConvergedError(
+        'rest of the soft bodies', MAX_NEWTON_ITERATIONS, float(np.abs(step).max())
+    )
 
 
 def _law(model: CompiledModel) -> Composition:
@@ -110,7 +113,7 @@ def _law(model: CompiledModel) -> Composition:
     settings = Composition.make_settings(model, delay=DELAY)
     settings = settings.replace(laws=tuple(law.settings for law in laws))
     at_work = ('reach', (0,)), ('bend', (1, 0)), ('grip', (1, 0, 2))
-    durations = np.diff(PHASES)
+    durations = np.diff(PHASE_TIMES)
     phases = [Phase(name, span, own) for (name, own), span in zip(at_work, durations)]
     return Composition(laws, settings, phases)
 
@@ -125,13 +128,13 @@ def _part(
 
 def _closed(law: Composition, start: Array, substep: float = 5e-4) -> sd.ClosedLoop:
     """Return the closed loop from `start` (n,) through all phases."""
-    cubic = spline(PHASES[:2], np.array([0.0 * GOAL, GOAL]))
-    program = Program((cubic, constant(TENDONS), None), ramps=RAMPS)
+    cubic = spline(PHASE_TIMES[:2], np.array([0.0 * JOINT_GOAL, JOINT_GOAL]))
+    program = Program((cubic, constant(TENDONS), None), ramps=RAMP_TIMES)
     return sd.closed_loop(
         law.model,
         law,
         program,
-        PHASES[-1] + REST,
+        PHASE_TIMES[-1] + REST_TIME,
         start=sd.Start(q=start),
         plant=sd.Plant(delay=DELAY, substep=substep),
         progress=lambda t, duration: None,
@@ -142,7 +145,7 @@ def _without_limits(description: RobotDescription, start: Array) -> Array:
     """Return the tensions (T, 3) [N] that the laws ask for if tendons could push, too."""
     tendons: list[Any] = [each.actuator for each in description.actuators[6:9]]
     free = [
-        replace(each, actuator=replace(tendon, limits=(-FAR, FAR)))
+        replace(each, actuator=replace(tendon, limits=(-NO_LIMIT, NO_LIMIT)))
         for each, tendon in zip(description.actuators[6:9], tendons)
     ]
     actuators = (*description.actuators[:6], *free, *description.actuators[9:])
@@ -152,8 +155,8 @@ def _without_limits(description: RobotDescription, start: Array) -> Array:
 
 def _checks(model: CompiledModel, data: dict[str, Any], finer: Array | None) -> list[Check]:
     t, q, u = data['t'], data['q'], data['u']
-    s = np.clip(t / PHASES[1], 0.0, 1.0)[:, None]
-    cubic = (3.0 * s**2 - 2.0 * s**3) * GOAL
+    s = np.clip(t / PHASE_TIMES[1], 0.0, 1.0)[:, None]
+    cubic = (3.0 * s**2 - 2.0 * s**3) * JOINT_GOAL
     held = sd.equilibrium(model, u=u[-1], q0=q[-1]).q
     steps = np.abs(np.diff(u, axis=0)) / model.rate_limit / 1e-3
     rest = "at rest by Newton's method"
@@ -161,8 +164,14 @@ def _checks(model: CompiledModel, data: dict[str, Any], finer: Array | None) -> 
         Check(
             'UR10e on its way, 8 s', _largest(q[:, :6] - cubic), 2e-3, 'rad', 'the cubic by hand'
         ),
-        Check('bends of the soft arm', _largest(q[-1, 6:8] - SHAPE[:2]), 1e-3, 'rad', 'the paper'),
-        Check('its elongation', _largest(q[-1, 8] - SHAPE[2]), 1e-5, 'm', 'the paper'),
+        Check(
+            'bends of the soft arm',
+            _largest(q[-1, 6:8] - SOFT_SHAPE[:2]),
+            1e-3,
+            'rad',
+            'the paper',
+        ),
+        Check('its elongation', _largest(q[-1, 8] - SOFT_SHAPE[2]), 1e-5, 'm', 'the paper'),
         Check('gripper', difference(q[-1, 9:], held[9:]), 1e-3, '', rest),
         Check('all else', _largest(q[-1, :9] - held[:9]), 1e-2, 'rad or m', rest),
         Check('steps of commands', float(steps.max()), 1.0 + 1e-9, 'limit', 'limits of rates'),
@@ -225,9 +234,9 @@ def draw(figure: Figure, data: dict[str, Any]) -> None:
         axis.set_ylabel(label)
         head(axis, '')
     for k, i in enumerate(range(3) if 'free' in data else ()):
-        axes[1, 1].plot(t, data['free'][:, i], color=LINES[k][0], lw=0.8, alpha=0.4)
+        axes[1, 1].plot(t, data['free'][:, i], color=LINE_STYLES[k][0], lw=0.8, alpha=0.4)
     for axis in axes.ravel():
-        for moment in PHASES[1:]:
+        for moment in PHASE_TIMES[1:]:
             axis.axvline(moment, color='#999999', lw=0.6)
     for axis in axes[-1]:
         axis.set_xlabel('t [s]')

@@ -24,7 +24,7 @@ from numpy.polynomial.legendre import leggauss
 from numpy.typing import NDArray
 import softrobot_dynamics as sd
 from softrobot_dynamics.model.model import CompiledModel
-from softrobot_dynamics.reproduce.axes import LINES
+from softrobot_dynamics.reproduce.axes import LINE_STYLES
 from softrobot_dynamics.reproduce.outcome import (
     Array,
     Check,
@@ -43,14 +43,15 @@ TITLE = 'chains of N planar bodies: equality and time by N [P, Simulation 3, Fig
 
 ROBOT = 'scalability'
 LENGTH, RADIUS, DENSITY = 0.3, 0.03, 1000.0  # that Lagrange's equations go by
-COMPARED, STATES = (1, 2, 4, 8), 100
-REACH = np.array([[np.pi], [10.0], [100.0]])  # of q, qd, qdd in random states [P]
+COMPARED_SIZES, STATES = (1, 2, 4, 8), 100
+STATE_RANGES = np.array([[np.pi], [10.0], [100.0]])  # of q, qd, qdd in random states [P]
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
-LONG = 32  # from here on exponents are taken
-STEP = 1e-40  # of complex steps
-SWING, FRAME, BEND = 5.0, 0.01, 0.25  # [s], [s], [rad] of a link: the chain that is filmed
-FIGURES = Path(__file__).parents[3] / 'docs' / 'performance.json'  # in a source tree
-WAYS = {
+MIN_FITTED_SIZE = 32  # of the fit of exponents
+COMPLEX_STEP = 1e-40
+# [s], [s], [rad] of a link: the chain that is filmed
+FILM_DURATION, FRAME_TIME, FILM_BEND = 5.0, 0.01, 0.25
+FIGURES_FILE = Path(__file__).parents[3] / 'docs' / 'performance.json'  # in a source tree
+METHODS = {
     'momentum': 'M q̈ = IID(q, 0, q̈)',
     'bias': 'c = IID(q, q̇, 0)',
     'one pass': 'forward dynamics, M in the same pass',
@@ -61,11 +62,11 @@ WAYS = {
 def run(tell: Tell = quietly, share: float = 1.0) -> SystemResult:
     """Compare in a `share` of 100 states, then time chains; short ones alone if share < 1."""
     rng, errors = np.random.default_rng(0), []
-    for n in COMPARED:
+    for n in COMPARED_SIZES:
         model = _chain(n)
         with tell(f'equality, N = {n}'):
             for _ in range(max(2, round(share * STATES))):
-                errors.append(_compared(model, *rng.uniform(-1.0, 1.0, (3, n)) * REACH))
+                errors.append(_compared(model, *rng.uniform(-1.0, 1.0, (3, n)) * STATE_RANGES))
     worst = np.max(errors, axis=0)
     against = 'Lagrange’s equations of points in the plane'
     checks = (
@@ -74,7 +75,7 @@ def run(tell: Tell = quietly, share: float = 1.0) -> SystemResult:
         Check('M by columns IID(q, 0, e_i)', worst[2], 1e-12, '', 'M of the same pass'),
         Check('inertia-based forward dynamics', worst[3], 1e-9, '', 'q̈ of Lagrange’s equations'),
     )
-    times: dict[str, list[float]] = {name: [] for name in WAYS}
+    times: dict[str, list[float]] = {name: [] for name in METHODS}
     sizes = SIZES if share >= 1.0 else SIZES[:2]
     for n in sizes:
         with tell(f'time, N = {n}'):
@@ -82,8 +83,8 @@ def run(tell: Tell = quietly, share: float = 1.0) -> SystemResult:
                 times[name].append(seconds)
     remarks = _remarks(sizes, times) if share >= 1.0 else ()
     data = {'N': np.array(sizes), 'times': times, 'published': _published()}
-    with tell(f'the shipped chain swings for {share * SWING:g} s'):
-        data['t'], data['q'] = _swing(share * SWING)
+    with tell(f'the shipped chain swings for {share * FILM_DURATION:g} s'):
+        data['t'], data['q'] = _swing(share * FILM_DURATION)
     return SystemResult(checks, remarks, data)
 
 
@@ -91,11 +92,11 @@ def _swing(span: float) -> tuple[Array, Array]:
     """Return times (T,) [s] and coordinates (T, n) of the shipped chain, let go when bent."""
     model = sd.compile_model(sd.load_robot(ROBOT))
     robot, rows = sd.Simulator(model), []
-    robot.reset(np.full(model.n, BEND))
-    times = np.arange(0.0, span + 0.5 * FRAME, FRAME)
+    robot.reset(np.full(model.n, FILM_BEND))
+    times = np.arange(0.0, span + 0.5 * FRAME_TIME, FRAME_TIME)
     for _ in times:
         rows.append(robot.q.copy())
-        robot.step(np.zeros(model.m), FRAME)
+        robot.step(np.zeros(model.m), FRAME_TIME)
     return times, np.array(rows)
 
 
@@ -122,7 +123,7 @@ def _compared(model: CompiledModel, q: Array, qd: Array, qdd: Array) -> list[flo
     bias, M = sd.mass_inertial_inverse_dynamics(model, q=q, qd=qd, qdd=zero)
     own, derivatives = _mass(q)[0], []
     for e in np.eye(len(q)):
-        derivatives.append(_mass(q + 1j * STEP * e)[1] / STEP)
+        derivatives.append(_mass(q + 1j * COMPLEX_STEP * e)[1] / COMPLEX_STEP)
     turning = np.tensordot(qd, derivatives, 1) @ qd - 0.5 * np.einsum(
         'kij,i,j->k', derivatives, qd, qd
     )
@@ -174,7 +175,7 @@ def _mass(q: Numbers) -> tuple[Array, Array]:
 
 
 def _times(model: CompiledModel, share: float) -> dict[str, float]:
-    """Return the median time [s] of each of WAYS at q = qd = qdd = 1, by public functions."""
+    """Return the median time [s] of each of METHODS at q = qd = qdd = 1, by public functions."""
     ones, zero = np.ones(model.n), np.zeros(model.n)
 
     def momentum() -> Array:
@@ -190,7 +191,7 @@ def _times(model: CompiledModel, share: float) -> dict[str, float]:
         return np.linalg.solve(_columns(model, ones), -bias())
 
     calls = momentum, bias, in_one_pass, by_columns
-    return {name: _median(call, 200 if share >= 1.0 else 3) for name, call in zip(WAYS, calls)}
+    return {name: _median(call, 200 if share >= 1.0 else 3) for name, call in zip(METHODS, calls)}
 
 
 def _median(call: Callable[[], object], count: int) -> float:
@@ -203,16 +204,17 @@ def _median(call: Callable[[], object], count: int) -> float:
 
 
 def _remarks(sizes: Sequence[int], times: dict[str, list[float]]) -> tuple[str, ...]:
-    long = [k for k, n in enumerate(sizes) if n >= LONG]
+    long = [k for k, n in enumerate(sizes) if n >= MIN_FITTED_SIZE]
     grown = {
         name: np.polyfit(np.log(np.take(sizes, long)), np.log(np.take(found, long)), 1)[0]
         for name, found in times.items()
     }
     last = times['columns'][-1] / times['one pass'][-1]
-    words = ', '.join(f'{WAYS[name]} {power:.2f}' for name, power in grown.items())
+    words = ', '.join(f'{METHODS[name]} {power:.2f}' for name, power in grown.items())
     return (
         'printed in [P, Sec. 5.2] as IID(q, q̇, e_i): a column of M is IID(q, 0, e_i)',
-        f'from N = {LONG} to {sizes[-1]} time grows, here and now, as N to the power: {words}',
+        f'from N = {MIN_FITTED_SIZE} to {sizes[-1]} time grows, here and now,'
+        f' as N to the power: {words}',
         f'at N = {sizes[-1]} forward dynamics with M in the same pass is {last:.0f} times as fast '
         'as the inertia-based one',
         'M has N² entries, so that "at no extra cost" [P] cannot hold for long chains: '
@@ -222,9 +224,9 @@ def _remarks(sizes: Sequence[int], times: dict[str, list[float]]) -> tuple[str, 
 
 def _published() -> dict[str, Any]:
     """Return {curve: (N, time [s])} of docs/performance.json, medians of its runs; or none."""
-    if not FIGURES.is_file():
+    if not FIGURES_FILE.is_file():
         return {}
-    runs = json.loads(FIGURES.read_text(encoding='utf-8'))['planar_chain']
+    runs = json.loads(FIGURES_FILE.read_text(encoding='utf-8'))['planar_chain']
     curves = {}
     for operation in ('momentum', 'bias'):
         for who in ('ours', 'peer'):
@@ -239,17 +241,18 @@ def draw(figure: Figure, data: dict[str, Any]) -> None:
     figure.set_size_inches(10.0, 3.8)
     axes = figure.subplots(1, 3, sharey=True)
     for axis, operation in zip(axes, ('momentum', 'bias')):
-        axis.loglog(data['N'], 1e6 * np.array(data['times'][operation]), 'o-', color=LINES[0][0],
+        axis.loglog(data['N'], 1e6 * np.array(data['times'][operation]), 'o-',
+                    color=LINE_STYLES[0][0],
                     ms=4, label='from Python')  # fmt: skip
         labels = ('ours', 'compiled loop'), ('peer', 'Lagrange in C')
-        for (who, label), (colour, style) in zip(labels, LINES[1:]):
+        for (who, label), (colour, style) in zip(labels, LINE_STYLES[1:]):
             curve = data['published'].get(f'{operation}, {who}')
             if curve is not None:
                 axis.loglog(curve[0], 1e6 * curve[1], style, color=colour, label=label)
-        axis.set(xlabel='N', title=WAYS[operation])
+        axis.set(xlabel='N', title=METHODS[operation])
         axis.legend(loc='upper left')
-    for name, (colour, style) in zip(('one pass', 'columns'), LINES):
-        label = WAYS[name].split(', ')[1]
+    for name, (colour, style) in zip(('one pass', 'columns'), LINE_STYLES):
+        label = METHODS[name].split(', ')[1]
         axes[2].loglog(data['N'], 1e6 * np.array(data['times'][name]), f'o{style}', color=colour,
                        ms=4, label=label)  # fmt: skip
     axes[2].set(xlabel='N', title='forward dynamics, from Python')

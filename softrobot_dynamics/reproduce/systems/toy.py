@@ -18,7 +18,7 @@ from numpy.polynomial.legendre import leggauss
 from numpy.typing import ArrayLike
 import softrobot_dynamics as sd
 from softrobot_dynamics.model.model import CompiledModel
-from softrobot_dynamics.reproduce.axes import LINES
+from softrobot_dynamics.reproduce.axes import LINE_STYLES
 from softrobot_dynamics.reproduce.outcome import (
     Array,
     Check,
@@ -36,7 +36,7 @@ TITLE = 'the planar body that [P] works out by hand, formula by formula'
 ROBOT = 'toy'
 G = 9.81  # [m/s^2] along z of the base, as [P] has it
 STATES = (0.7, 1.3, -0.8), (-1.1, 2.0, 0.5), (2.4, -0.9, 3.1), (1e-3, 1.0, 1.0)  # q, qd, qdd
-SERIES = 0.3  # below this |q| the closed formulas lose all their digits: they are 0/0 at q = 0
+SERIES_RANGE = 0.3  # of |q|; below it the closed formulas, 0/0 at q = 0, lose all their digits
 REMARKS = (
     'the printed F*, T* and pi* are not what their definitions give; the formulas here are, and '
     'docs/reproduce.md lists them; p_CoM and both projectors are printed right',
@@ -87,7 +87,7 @@ def run(tell: Tell = quietly, share: float = 1.0) -> SystemResult:
 
 
 def formulas(q: float, qd: float, qdd: float) -> ToyTerms:
-    """Return the closed forms, right where [P]'s print is wrong; for |q| of SERIES and more."""
+    """Return the closed forms, right where [P]'s print is wrong; for |q| >= SERIES_RANGE."""
     c, s, pi = np.cos(q), np.sin(q), np.pi
     x = pi * (q * (-q * c - q + 2 * s) * qdd + (2 * q * c + 4 * q - 6 * s) * qd**2) / q**4
     z = pi * (q * (q * s + 2 * c - 2) * qdd - (q**2 + 2 * q * s + 6 * c - 6) * qd**2) / q**4
@@ -172,7 +172,7 @@ def _model(direction: int) -> CompiledModel:
 def _three_ways(
     models: list[CompiledModel], state: State
 ) -> tuple[ToyTerms, ToyTerms | None, ToyTerms]:
-    closed = formulas(*state) if abs(state[0]) >= SERIES else None
+    closed = formulas(*state) if abs(state[0]) >= SERIES_RANGE else None
     return _ours(models, state), closed, definitions(*state)
 
 
@@ -226,7 +226,7 @@ def draw(figure: Figure, data: dict[str, Any]) -> None:
     names = 'F*, x [N]', 'F*, z [N]', 'T*, y [N m]', 'π* [N m]'
     near = np.where(data['q'][:-1] * data['q'][1:] < 0.0)[0] + 1  # no line through the gap
     q, curves = (np.insert(data[key], near, np.nan, axis=0) for key in ('q', 'formulas'))
-    for i, (name, (colour, style)) in enumerate(zip(names, LINES)):
+    for i, (name, (colour, style)) in enumerate(zip(names, LINE_STYLES)):
         axes.plot(q, curves[:, i], style, color=colour, label=name)
         axes.plot(data['recursion'][:, 0], data['recursion'][:, i + 1], 'o', color=colour, ms=4)
     words = 'at unit rate and acceleration; lines: formulas, dots: recursion'

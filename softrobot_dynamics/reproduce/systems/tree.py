@@ -15,7 +15,7 @@ from typing import Any, TYPE_CHECKING, TypeAlias
 import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.model.model import CompiledModel
-from softrobot_dynamics.reproduce.axes import head, LINES
+from softrobot_dynamics.reproduce.axes import head, LINE_STYLES
 from softrobot_dynamics.reproduce.outcome import (
     Array,
     Check,
@@ -41,9 +41,9 @@ LINKS = (
     ('head', 0, (0.0, 0.0, 0.47), (1,), 4.2, (0.02, 0.0, 0.10), (0.022, 0.024, 0.015)),
 )
 Turn: TypeAlias = tuple[int, Numbers, Numbers]  # of a coordinate: its index, axis, centre [m]
-BALL = slice(2, 5)  # coordinates of the ball joint
+BALL_COORDINATES = slice(2, 5)  # of the ball joint
 GRAVITY = np.array([0.0, 0.0, -9.81])
-STATES, STEP = 40, 1e-40  # and the complex step
+STATES, COMPLEX_STEP = 40, 1e-40  # and the complex step
 REMARKS = (
     'which link hangs on which, masses and lengths are ours: the figure has the joints alone',
     'angles Rx(a) Ry(b) Rz(c) are singular where cos b = 0, roll, pitch and yaw where cos pitch '
@@ -72,7 +72,7 @@ def run(tell: Tell = quietly, share: float = 1.0) -> SystemResult:
     )
     q = np.array([0.3, -0.2, 0.4, 0.0, -0.5, 0.7, 0.2])
     return SystemResult(
-        checks, REMARKS, {'b': _SWEEP, 'angles': _sweep(q), 'errors': np.array(rows)}
+        checks, REMARKS, {'b': _SWEPT_ANGLES, 'angles': _sweep(q), 'errors': np.array(rows)}
     )
 
 
@@ -81,13 +81,14 @@ def _compared(model: CompiledModel, q: Array, qd: Array, qdd: Array) -> list[flo
     own, own_rate, own_acceleration = _in_ours(q, qd, qdd)
     found = sd.inverse_dynamics(model, q=own, qd=own_rate, qdd=own_acceleration)
     lagrange = _lagrange(q, qd, qdd)
-    torque = np.linalg.solve(_axes_xyz(q[BALL]).T, lagrange[BALL])  # in the trunk's axes
+    # in the trunk's axes
+    torque = np.linalg.solve(_axes_xyz(q[BALL_COORDINATES]).T, lagrange[BALL_COORDINATES])
     expected = lagrange.copy()
-    expected[BALL] = _axes_rpy(own[BALL]).T @ torque
+    expected[BALL_COORDINATES] = _axes_rpy(own[BALL_COORDINATES]).T @ torque
     twists = {name: sd.jacobian(model, q=own, body=name) @ own_rate for name in model.body_names}
     rates = sd.generalized_velocities(model, q=own, twists=twists).qd
     drive = sd.joint_torques(model, q=own, forces=found)[1, :3]  # in the distal frame
-    turned = _rotation_xyz(q[BALL]) @ drive
+    turned = _rotation_xyz(q[BALL_COORDINATES]) @ drive
     power = lagrange @ qd
     return [
         difference(found, expected),
@@ -103,7 +104,9 @@ def _compared(model: CompiledModel, q: Array, qd: Array, qdd: Array) -> list[flo
 def _lagrange(q: Array, qd: Array, qdd: Array) -> Array:
     """Return M qdd + c + g (7,): derivatives of the energies, by complex steps."""
     M, g = _mass(q)
-    derivatives = np.array([_mass(q + 1j * STEP * e)[0].imag / STEP for e in np.eye(len(q))])
+    derivatives = np.array(
+        [_mass(q + 1j * COMPLEX_STEP * e)[0].imag / COMPLEX_STEP for e in np.eye(len(q))]
+    )
     rate = np.tensordot(qd, derivatives, 1)
     return M.real @ qdd + rate @ qd - 0.5 * np.einsum('kij,i,j->k', derivatives, qd, qd) + g.real
 
@@ -152,30 +155,30 @@ def _axes_rpy(a: Numbers) -> Numbers:
 
 def _in_ours(q: Array, qd: Array, qdd: Array) -> list[Array]:
     """Return the same motion in the package's coordinates."""
-    a, da, dda = q[BALL], qd[BALL], qdd[BALL]
+    a, da, dda = q[BALL_COORDINATES], qd[BALL_COORDINATES], qdd[BALL_COORDINATES]
     R = _rotation_xyz(a)
     b = np.array([np.arctan2(R[2, 1], R[2, 2]), -np.arcsin(R[2, 0]), np.arctan2(R[1, 0], R[0, 0])])
     here, there = _axes_xyz(a), _axes_rpy(b)
     db = np.linalg.solve(there, here @ da)
-    here_rate = _axes_xyz(a + 1j * STEP * da).imag / STEP
-    there_rate = _axes_rpy(b + 1j * STEP * db).imag / STEP
+    here_rate = _axes_xyz(a + 1j * COMPLEX_STEP * da).imag / COMPLEX_STEP
+    there_rate = _axes_rpy(b + 1j * COMPLEX_STEP * db).imag / COMPLEX_STEP
     ddb = np.linalg.solve(there, here @ dda + here_rate @ da - there_rate @ db)
     result = [q.copy(), qd.copy(), qdd.copy()]
     for whole, part in zip(result, (b, db, ddb)):
-        whole[BALL] = part
+        whole[BALL_COORDINATES] = part
     return result
 
 
-_SWEEP = np.linspace(-1.5, 1.5, 61)
+_SWEPT_ANGLES = np.linspace(-1.5, 1.5, 61)
 
 
 def _sweep(q: Array) -> Array:
     """Return roll, pitch and yaw (61, 3) while the second of the tutorial's angles goes along."""
     rows = []
-    for b in _SWEEP:
+    for b in _SWEPT_ANGLES:
         posture = q.copy()
-        posture[BALL.start + 1] = b
-        rows.append(_in_ours(posture, 0.0 * q, 0.0 * q)[0][BALL])
+        posture[BALL_COORDINATES.start + 1] = b
+        rows.append(_in_ours(posture, 0.0 * q, 0.0 * q)[0][BALL_COORDINATES])
     return np.array(rows)
 
 
@@ -183,7 +186,7 @@ def draw(figure: Figure, data: dict[str, Any]) -> None:
     """Draw the angles of one rotation in both ways, and the differences in all states."""
     figure.set_size_inches(9.0, 3.4)
     angles, errors = figure.subplots(1, 2)
-    for k, (name, (colour, style)) in enumerate(zip(('roll', 'pitch', 'yaw'), LINES)):
+    for k, (name, (colour, style)) in enumerate(zip(('roll', 'pitch', 'yaw'), LINE_STYLES)):
         angles.plot(data['b'], np.array(data['angles'])[:, k], style, color=colour, label=name)
     angles.set(xlabel='b of Rx(0.4) Ry(b) Rz(-0.5) [rad]', ylabel='of Rz Ry Rx [rad]')
     head(angles, 'one rotation')

@@ -26,16 +26,17 @@ from softrobot_dynamics.simulation.integrators.contact_law import (
 )
 from softrobot_dynamics.simulation.integrators.contact_newton import solve_together
 
-SWEEPS = 100  # over all contacts, at most
-_FIRST = 8  # sweeps, before which nothing is said of how many are to come
-_TRIES = 6  # to solve for all forces together, so many sweeps apart at least
-_SOON = 80  # sweeps in all: fewer take no longer than to solve for all forces together
-_NOTHING = 1e-10  # of the largest force: change in a sweep that is none
-_SETTLED = 1e-6  # of the largest force: all changes to come that are none
-_STILL = 1e-12, 1e-8  # the same of the largest velocity by the largest force alone
-_CHANGING = 1e-2  # of the largest force: forces that change by more are not over
-_SOLVED = 1e-4  # of the largest force: residual of forces that are kept at once
-UNSETTLED = 1e-2  # of the largest force: residual that is too much
+MAX_SWEEPS = 100  # over all contacts
+_MIN_SWEEPS = 8  # before which nothing is said of how many are to come
+_MAX_DIRECT_SOLVES = 6  # for all forces together, at least _MIN_SWEEPS apart
+_DIRECT_SOLVE_SWEEPS = 80  # fewer sweeps take no longer than a direct solve
+_CHANGE_TOLERANCE = 1e-10  # of the largest force, in a sweep
+_REMAINING_TOLERANCE = 1e-6  # of the largest force, of all changes to come
+# the same two, of the largest velocity by the largest force alone
+_VELOCITY_TOLERANCES = 1e-12, 1e-8
+_MAX_FORCE_CHANGE = 1e-2  # of the largest force; with more, velocities alone do not end the sweeps
+_SOLVED_RESIDUAL = 1e-4  # of the largest force; forces with less are kept at once
+MAX_RESIDUAL = 1e-2  # of the largest force
 
 
 @kernel
@@ -44,32 +45,34 @@ def sweep(contact, system):
     system.change[:] = 0.0
     force_before = motion_before = math.inf
     force_rate = motion_rate = 1.0
-    next_try, tries = _FIRST, 0
-    for turn in range(SWEEPS):
+    next_try, tries = _MIN_SWEEPS, 0
+    for turn in range(MAX_SWEEPS):
         changed, moved, largest = _sweep_once(contact, system)
         force_last, motion_last = force_rate, motion_rate
         force_rate = changed / force_before
         motion_rate = moved / motion_before if turn > 0 else 1.0
         by_force, by_motion = max(force_rate, force_last), max(motion_rate, motion_last)
         force_before, motion_before = changed, moved
-        over = _is_over(changed, by_force, largest, _NOTHING, _SETTLED) or (
+        over = _is_over(changed, by_force, largest, _CHANGE_TOLERANCE, _REMAINING_TOLERANCE) or (
             turn > 0
-            and changed <= _CHANGING * largest
-            and _is_over(moved, by_motion, largest, _STILL[0], _STILL[1])
+            and changed <= _MAX_FORCE_CHANGE * largest
+            and _is_over(
+                moved, by_motion, largest, _VELOCITY_TOLERANCES[0], _VELOCITY_TOLERANCES[1]
+            )
         )
-        if over and residual(contact, system) <= UNSETTLED:
+        if over and residual(contact, system) <= MAX_RESIDUAL:
             return 0
-        if tries == _TRIES or not (turn + 1 >= next_try or (over and tries == 0)):
+        if tries == _MAX_DIRECT_SOLVES or not (turn + 1 >= next_try or (over and tries == 0)):
             continue
-        left = max(0, _SOON - turn)
+        left = max(0, _DIRECT_SOLVE_SWEEPS - turn)
         if over or not (
-            _is_near(changed, by_force, left, largest, _SETTLED)
-            or _is_near(moved, by_motion, left, largest, _STILL[1])
+            _is_near(changed, by_force, left, largest, _REMAINING_TOLERANCE)
+            or _is_near(moved, by_motion, left, largest, _VELOCITY_TOLERANCES[1])
         ):
-            if _solve(contact, system) <= _SOLVED:
+            if _solve(contact, system) <= _SOLVED_RESIDUAL:
                 return 0
-            next_try, tries = turn + 1 + _FIRST, tries + 1
-    return 0 if _solve(contact, system) <= UNSETTLED else 1
+            next_try, tries = turn + 1 + _MIN_SWEEPS, tries + 1
+    return 0 if _solve(contact, system) <= MAX_RESIDUAL else 1
 
 
 @kernel
@@ -79,7 +82,7 @@ def _solve(contact, system):
     keep_forces(system)
     solve_together(contact, system)
     after = residual(contact, system)
-    if after <= UNSETTLED and after < before:
+    if after <= MAX_RESIDUAL and after < before:
         return after
     return_to_kept(contact, system)
     return before

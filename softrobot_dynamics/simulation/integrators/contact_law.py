@@ -15,10 +15,10 @@ import math
 from softrobot_dynamics.compiling.jit import inlined, kernel, summing
 from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.kernels.sums import dot
-from softrobot_dynamics.model.contact_blocks import NOWHERE
-from softrobot_dynamics.recursion.contact_pairs import DAMPING, FRICTION, REBOUND, STIFFNESS
+from softrobot_dynamics.model.contact_blocks import NO_BLOCK
+from softrobot_dynamics.recursion.contact_pairs import DAMPING, FRICTION, RESTITUTION, STIFFNESS
 
-_ROUNDING = 1e-12  # of the reach, and of speeds: gaps and speeds are not known better
+_GAP_ROUNDING = 1e-12  # of the reach, and of speeds
 
 
 @inlined
@@ -36,7 +36,7 @@ def motion_by(system, i, change):
     gap = v0 = v1 = v2 = 0.0
     for side in range(2):
         k = system.sides[i, side]
-        if k != NOWHERE:
+        if k != NO_BLOCK:
             first, last = system.blocks[k, 0], system.blocks[k, 1]
             J, c = system.J[i], change[2 * first : 2 * last]
             x, y = J[first:last], J[n + first : n + last]
@@ -64,7 +64,7 @@ def follow(system, i, d0, d1, d2, change):
     n = len(system.J[i]) // 3
     for side in range(2):
         k = system.sides[i, side]
-        if k != NOWHERE:
+        if k != NO_BLOCK:
             first, last = 2 * system.blocks[k, 0], 2 * system.blocks[k, 1]
             by, c = system.by[i], change[first:last]
             x, y = by[first:last], by[2 * n + first : 2 * n + last]
@@ -85,7 +85,7 @@ def is_impact(contact, i, speed):
 def damping(contact, i):
     """Return c [s/m] of a pair in a step."""
     number = contact.numbers[i]
-    if number[REBOUND] < 0.0:
+    if number[RESTITUTION] < 0.0:
         return max(number[DAMPING], contact.least[i])
     return contact.dissipation / max(contact.onset[i], -contact.speed[i], contact.slow)
 
@@ -170,7 +170,7 @@ def residual(contact, system):
             lost = damping(contact, i) * v0
             rest = max(0.0, 1.0 - lost)
             pushing = k * rest * depth
-            rounding = _ROUNDING * k * (rest * contact.reach + depth * abs(lost))
+            rounding = _GAP_ROUNDING * k * (rest * contact.reach + depth * abs(lost))
             off = max(0.0, abs(pushing - f[0]) - rounding)
             if not meets and contact.onset[i] == 0.0 and contact.restitution[i] > 0.0:
                 off = min(off, f[0])

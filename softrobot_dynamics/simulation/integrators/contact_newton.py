@@ -34,7 +34,7 @@ import math
 
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels.linalg import solve_general
-from softrobot_dynamics.model.contact_blocks import NOWHERE
+from softrobot_dynamics.model.contact_blocks import NO_BLOCK
 from softrobot_dynamics.recursion.contact_pairs import FRICTION, STIFFNESS
 from softrobot_dynamics.simulation.integrators.contact_law import (
     damping,
@@ -44,24 +44,28 @@ from softrobot_dynamics.simulation.integrators.contact_law import (
     motion_by,
 )
 
-ITERATIONS = 25  # at most
-_HELD_LIMITS = 6  # of them, the first, that hold the limits of friction, at most
-_NEAR = 1e-2  # of the largest force: a step after which these are held no longer
-_SOLVED = 1e-6  # of the largest force: a step that changes velocities by less is the last
-_CLOSE = 1e-4  # the same of steps that do not get smaller: friction that moves nothing may grow on
-_SHRINKS = 0.5
-_HOLD = 1e3  # r, times what a force of the pair changes its velocity by
-_ENOUGH = 0.1, 0.3  # of the first slope along a step: one at its end; one where it is shortened
-_HALVINGS = 30
-_SPRING, _DAMPING, _STOP, _PARTS, _HELD, _LIMIT = range(6)  # of a row of laws: k, c, r of an
+MAX_ITERATIONS = 25
+_MAX_HELD_ITERATIONS = 6  # the first, which hold the limits of friction
+_RELEASE_STEP = 1e-2  # of the largest force; after a smaller step these are held no longer
+_STEP_TOLERANCE = 1e-6  # of the largest force; a step that changes velocities by less is the last
+# the same of steps that do not shrink: friction that moves nothing may grow on
+_STALLED_STEP_TOLERANCE = 1e-4
+_MIN_SHRINKING = 0.5  # of the step before
+_AUGMENTATION = 1e3  # r, times what a force of the pair changes its velocity by
+# of the first slope along a step: accepted at its end; and where it is shortened
+_SLOPE_FRACTIONS = 0.1, 0.3
+_MAX_HALVINGS = 30
+# of a row of laws: k, c, r of an impact and the speed at which it parts, r of friction and its
+# limit [N], < 0 if none is given
+_SPRING, _DAMPING, _STOP, _PARTING_SPEED, _HELD, _LIMIT = range(6)
 #  impact and the speed at which it parts, r of friction and its limit [N], < 0 if none is given
 
 
 @kernel
 def solve_together(contact, system):
     """Change the forces of pairs that take part by Newton's method; they may be no solution."""
-    found, held = math.inf, _HELD_LIMITS
-    for turn in range(ITERATIONS):
+    found, held = math.inf, _MAX_HELD_ITERATIONS
+    for turn in range(MAX_ITERATIONS):
         largest = _linearise(contact, system, turn == 0, turn < held)
         if solve_general(system.matrix, system.unknown) != 0:
             return
@@ -72,8 +76,10 @@ def solve_together(contact, system):
         _take_step(system, share)
         before, found = found, size / largest
         if turn < held:
-            held = turn + 1 if share == 1.0 and found <= _NEAR else held
-        elif share == 1.0 and found <= (_SOLVED if found < _SHRINKS * before else _CLOSE):
+            held = turn + 1 if share == 1.0 and found <= _RELEASE_STEP else held
+        elif share == 1.0 and found <= (
+            _STEP_TOLERANCE if found < _MIN_SHRINKING * before else _STALLED_STEP_TOLERANCE
+        ):
             return
 
 
@@ -102,8 +108,8 @@ def _fill_law(contact, system, i, first, held):
     """Fill the numbers of a pair's law, see _SPRING and so on, for the motions as they are."""
     law, own, u, f = system.laws[i], system.own[i], system.motion[i], system.force[i, 0]
     law[_SPRING], law[_DAMPING] = contact.numbers[i, STIFFNESS], damping(contact, i)
-    law[_STOP] = law[_PARTS] = 0.0
-    law[_HELD] = _HOLD / own[4] if own[4] > 0.0 else 0.0
+    law[_STOP] = law[_PARTING_SPEED] = 0.0
+    law[_HELD] = _AUGMENTATION / own[4] if own[4] > 0.0 else 0.0
     if first:
         law[_LIMIT] = contact.numbers[i, FRICTION] * max(0.0, f)
     elif not held:
@@ -111,7 +117,7 @@ def _fill_law(contact, system, i, first, held):
     if is_impact(contact, i, u[1] - own[1] * f):
         law[_SPRING], met = 0.0, -contact.speed[i]
         if met > contact.slow and u[0] - own[0] * f < 0.0 and own[1] > 0.0:
-            law[_STOP], law[_PARTS] = _HOLD / own[1], contact.restitution[i] * met
+            law[_STOP], law[_PARTING_SPEED] = _AUGMENTATION / own[1], contact.restitution[i] * met
 
 
 @inlined
@@ -119,7 +125,7 @@ def _law(contact, system, i, gap, v0, v1, v2):
     """Return the forces [N] of a pair along its axes by the law, at a motion."""
     law, f = system.laws[i], system.force[i]
     if law[_STOP] > 0.0:
-        pushing = max(0.0, f[0] - law[_STOP] * (v0 - law[_PARTS]))
+        pushing = max(0.0, f[0] - law[_STOP] * (v0 - law[_PARTING_SPEED]))
     else:
         pushing = law[_SPRING] * max(0.0, -gap) * max(0.0, 1.0 - law[_DAMPING] * v0)
     f1, f2 = f[1] - law[_HELD] * v1, f[2] - law[_HELD] * v2
@@ -161,7 +167,7 @@ def _add_equations(system, i):
     n, r, S, J = len(system.matrix), system.step[i], system.slopes[i], system.J[i]
     for other in range(2):
         k = system.sides[i, other]
-        if k == NOWHERE:
+        if k == NO_BLOCK:
             continue
         first, last = system.blocks[k, 0], system.blocks[k, 1]
         size, by, by_unit = last - first, system.by[i], system.by_unit
@@ -174,7 +180,7 @@ def _add_equations(system, i):
                 )
         for side in range(2):
             m = system.sides[i, side]
-            if m != NOWHERE:
+            if m != NO_BLOCK:
                 for p in range(system.blocks[m, 0], system.blocks[m, 1]):
                     row = system.matrix[p, first:last]
                     _subtract(J[p], J[n + p], J[2 * n + p], by_unit, row)
@@ -199,7 +205,7 @@ def _find_step(system):
         gap = v0 = v1 = v2 = 0.0
         for side in range(2):
             k = system.sides[i, side]
-            if k == NOWHERE:
+            if k == NO_BLOCK:
                 continue
             first, last = system.blocks[k, 0], system.blocks[k, 1]
             size, by = last - first, system.by[i]
@@ -228,13 +234,13 @@ def _find_step(system):
 def _find_share(contact, system):
     """Return the share of the step that does not go too far; 0 if it leads nowhere."""
     start, end = _slope(contact, system, 0.0), _slope(contact, system, 1.0)
-    if start == 0.0 or abs(end) <= _ENOUGH[0] * abs(start) or start * end > 0.0:
+    if start == 0.0 or abs(end) <= _SLOPE_FRACTIONS[0] * abs(start) or start * end > 0.0:
         return 1.0
     low, high, share = 0.0, 1.0, 0.0
-    for _ in range(_HALVINGS):
+    for _ in range(_MAX_HALVINGS):
         share = 0.5 * (low + high)
         here = _slope(contact, system, share)
-        if abs(here) <= _ENOUGH[1] * abs(start):
+        if abs(here) <= _SLOPE_FRACTIONS[1] * abs(start):
             break
         if here * start > 0.0:
             low = share

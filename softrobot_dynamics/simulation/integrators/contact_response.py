@@ -18,19 +18,23 @@ import numpy as np
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels.sums import dot
-from softrobot_dynamics.model.contact_blocks import contact_blocks, NOWHERE
+from softrobot_dynamics.model.contact_blocks import contact_blocks, NO_BLOCK
 from softrobot_dynamics.model.contract import RobotModel
+from softrobot_dynamics.recursion.constants import L_STABLE_GAMMA
 from softrobot_dynamics.recursion.contact import ContactWorkspace
-from softrobot_dynamics.simulation.integrators.exponential_step import GAMMA, ONCE, TWICE
+from softrobot_dynamics.simulation.integrators.exponential_step import (
+    ONE_STEP_WEIGHT,
+    TWO_STEPS_WEIGHT,
+)
 
-(_X, _V, _X_ONCE, _V_ONCE, _PUSHED, _PULL, _FORCE) = range(7)  # of the columns
+(_X, _V, _X_ONE_STEP, _V_ONE_STEP, _VELOCITY_CHANGE, _PULL, _FORCE) = range(7)  # of the columns
 
 
 class ContactSystem(NamedTuple):
     """The contacts that take part in a step, of P, as a linear system of n coordinates."""
 
     blocks: Integers  # (B, 3) first coordinate, that behind the last, and contacts taking part
-    sides: Integers  # (P, 2) blocks that a pair is between, the second NOWHERE if there is none
+    sides: Integers  # (P, 2) blocks that a pair is between, the second NO_BLOCK if there is none
     active: Integers  # (P + 1,) how many pairs take part; and which
     axes: Matrix  # (P, 9) normal and two tangents
     J: Matrix  # (P, 3 n) of the relative velocity along these
@@ -61,7 +65,7 @@ def system_of(model: RobotModel) -> ContactSystem:
 
 def whole_system(contact: ContactWorkspace, n: int) -> ContactSystem:
     """Return the :class:`ContactSystem` of contacts in one block of n coordinates."""
-    sides = np.tile(np.array([[0, NOWHERE]]), (len(contact.gap), 1))
+    sides = np.tile(np.array([[0, NO_BLOCK]]), (len(contact.gap), 1))
     return _allocate(np.array([[0, n]]), sides)
 
 
@@ -154,9 +158,9 @@ def _respond_to_units(system, first, last, K, D, h, b):
 @kernel
 def _respond_to_columns(columns, first, last, count, K, D, h, b):
     """Fill x and v, of coordinates first to last, for so many columns of forces."""
-    g = GAMMA * h / b.parts
-    x, v, x_once, v_once = columns[_X], columns[_V], columns[_X_ONCE], columns[_V_ONCE]
-    pushed, F, A = columns[_PUSHED], columns[_FORCE], b.inverse
+    g = L_STABLE_GAMMA * h / b.parts
+    x, v, x_once, v_once = columns[_X], columns[_V], columns[_X_ONE_STEP], columns[_V_ONE_STEP]
+    pushed, F, A = columns[_VELOCITY_CHANGE], columns[_FORCE], b.inverse
     for i in range(first, last):
         row = pushed[i, :count]
         row[:] = 0.0
@@ -165,12 +169,12 @@ def _respond_to_columns(columns, first, last, count, K, D, h, b):
         for j in range(first, last):
             _add(g * A[i, j], F[j, :count], row)
     for part in range(b.parts):
-        _settle(columns, _X, _X_ONCE, first, last, count, K, D, g, part == 0, b)
-        _settle(columns, _X_ONCE, _X, first, last, count, K, D, g, False, b)
+        _settle(columns, _X, _X_ONE_STEP, first, last, count, K, D, g, part == 0, b)
+        _settle(columns, _X_ONE_STEP, _X, first, last, count, K, D, g, False, b)
         for i in range(first, last):
             for c in range(count):
-                x[i, c] = TWICE * x[i, c] + ONCE * x_once[i, c]
-                v[i, c] = TWICE * v[i, c] + ONCE * v_once[i, c]
+                x[i, c] = TWO_STEPS_WEIGHT * x[i, c] + ONE_STEP_WEIGHT * x_once[i, c]
+                v[i, c] = TWO_STEPS_WEIGHT * v[i, c] + ONE_STEP_WEIGHT * v_once[i, c]
 
 
 @kernel
@@ -178,7 +182,7 @@ def _settle(columns, before, after, first, last, count, K, D, g, at_rest, b):
     """Make a step of g [s] by backward Euler's method from columns to others, see above."""
     x, v, pulls = columns[before], columns[before + 1], False
     x_then, v_then = columns[after], columns[after + 1]
-    pull, pushed = columns[_PULL], columns[_PUSHED]
+    pull, pushed = columns[_PULL], columns[_VELOCITY_CHANGE]
     for i in range(first, last):
         if at_rest:
             break
@@ -250,7 +254,7 @@ def _find_own(system, i):
     own[:] = 0.0
     for side in range(2):
         k = system.sides[i, side]
-        if k == NOWHERE:
+        if k == NO_BLOCK:
             continue
         first, last = system.blocks[k, 0], system.blocks[k, 1]
         for axis in range(3):

@@ -22,12 +22,12 @@ import math
 
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels.sums import dot
-from softrobot_dynamics.model.contact_blocks import NOWHERE
+from softrobot_dynamics.model.contact_blocks import NO_BLOCK
 from softrobot_dynamics.recursion.contact import find_contacts
 from softrobot_dynamics.simulation.integrators.contact_gauss_seidel import sweep
 from softrobot_dynamics.simulation.integrators.contact_response import respond
 
-_UNSEEN = 0.5  # of the reach: what comes by more in a step may be past it before it is near
+_MAX_APPROACH = 0.5  # of the reach, in a step; faster, a body may be past it before it is near
 
 
 @kernel
@@ -112,14 +112,14 @@ def _take_part(contact, system, q, h, b):
             contact.onset[i] = 0.0  # they part: to come back, still overlapping, is another impact
         if contact.onset[i] == 0.0:
             came = -contact.speed[i]
-            unseen = contact.gap[i] < 0.0 and came * h > _UNSEEN * contact.reach
+            unseen = contact.gap[i] < 0.0 and came * h > _MAX_APPROACH * contact.reach
             contact.least[i] = 1.0 / came if unseen else 0.0
         active += 1
         system.active[active] = i
         _fill_rows(contact, system, i, b.qd)
         for side in range(2):
             k = system.sides[i, side]
-            if k != NOWHERE:
+            if k != NO_BLOCK:
                 system.blocks[k, 2] += 1
     system.active[0] = active
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.compiling.addresses import Entry, NOTHING, run
+from softrobot_dynamics.compiling.addresses import EMPTY_ENTRY, Entry, run
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.linalg import all_finite, copy
@@ -45,11 +45,11 @@ class ExponentialWork(NamedTuple):
 
     evaluate: Entry  # of the robot, into the terms
     terms: Terms
-    follow: Entry  # of the linearisation, or NOTHING where it is constant
+    follow: Entry  # of the linearisation, or EMPTY_ENTRY where it is constant
     K: Matrix  # (n, n) of the linearisation
     D: Matrix  # (n, n)
     motion: ExponentialWorkspace
-    begin_contact: Entry  # at the start of a step, or NOTHING
+    begin_contact: Entry  # at the start of a step, or EMPTY_ENTRY
     end_contact: Entry  # at the end of one
     span: Vector  # (1,) [s] of the step, for that
     clock: Clock
@@ -91,7 +91,7 @@ class ExponentialIntegrator(Integrator):
             self.loops = ClosedLoops(model, self.evaluate)
             follow, K, D = self.loops.reduced(follow, K, D)
             terms, n = self.loops.terms, len(K)
-        span, before, after, system = np.zeros(1), NOTHING, NOTHING, None
+        span, before, after, system = np.zeros(1), EMPTY_ENTRY, EMPTY_ENTRY, None
         if contact is not None and self.loops is not None:
             before, contact = self.loops.touching(contact)
             self.acts = self.acts._replace(contact=contact)

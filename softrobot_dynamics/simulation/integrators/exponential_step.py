@@ -36,11 +36,11 @@ from softrobot_dynamics.kernels.linalg import (
     solve_lower_transposed,
 )
 from softrobot_dynamics.kernels.sums import dot
+from softrobot_dynamics.recursion.constants import L_STABLE_GAMMA
 from softrobot_dynamics.recursion.contract import Model
 from softrobot_dynamics.simulation.integrators.forces import acceleration, generalized_force
 
-GAMMA = 1.0 - 0.5**0.5  # g, in parts of a step
-TWICE, ONCE = 1.0 + 2.0**0.5, -(2.0**0.5)  # weights of two steps of g, and of one
+TWO_STEPS_WEIGHT, ONE_STEP_WEIGHT = 1.0 + 2.0**0.5, -(2.0**0.5)  # of two steps of g, and of one
 
 
 class ExponentialWorkspace(NamedTuple):
@@ -92,7 +92,7 @@ def predict(K, D, q, qd, h, b):
 
     ``forces.start`` has gone before. Returns 0, or 1 if the step cannot be made.
     """
-    n, g, x, v = len(q), GAMMA * h / b.parts, b.state[0], b.state[1]
+    n, g, x, v = len(q), L_STABLE_GAMMA * h / b.parts, b.state[0], b.state[1]
     for k in range(len(b.blocks)):
         first, last = b.blocks[k, 0], b.blocks[k, 1]
         for i in range(first, last):
@@ -115,7 +115,7 @@ def correct(terms, K, D, force, q, h, b):
 
     Returns 0, or 1 if the robot cannot be there.
     """
-    n, g, x, v, a = len(q), GAMMA * h / b.parts, b.state[0], b.state[1], b.a
+    n, g, x, v, a = len(q), L_STABLE_GAMMA * h / b.parts, b.state[0], b.state[1], b.a
     if _accelerate(terms, force, b) != 0:
         return 1
     for k in range(len(b.blocks)):
@@ -180,11 +180,11 @@ def _take_block(A, first, block):
 def _move(K, g, part, of_F, of_N, state, b):
     """Move a linear state (2, n) by one part, the one of that number, under so much of F and N."""
     once, twice = b.once, b.twice
-    _settle(K, g, of_F, of_N * (part + GAMMA) / b.parts, state, once, b)
-    _settle(K, g, of_F, of_N * (part + 2.0 * GAMMA) / b.parts, once, twice, b)
+    _settle(K, g, of_F, of_N * (part + L_STABLE_GAMMA) / b.parts, state, once, b)
+    _settle(K, g, of_F, of_N * (part + 2.0 * L_STABLE_GAMMA) / b.parts, once, twice, b)
     for i in range(len(b.q)):
-        state[0, i] = TWICE * twice[0, i] + ONCE * once[0, i]
-        state[1, i] = TWICE * twice[1, i] + ONCE * once[1, i]
+        state[0, i] = TWO_STEPS_WEIGHT * twice[0, i] + ONE_STEP_WEIGHT * once[0, i]
+        state[1, i] = TWO_STEPS_WEIGHT * twice[1, i] + ONE_STEP_WEIGHT * once[1, i]
 
 
 @inlined

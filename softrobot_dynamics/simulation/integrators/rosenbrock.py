@@ -6,7 +6,7 @@ from typing import Any, cast, NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.compiling.addresses import Entry, NOTHING, run, run_three
+from softrobot_dynamics.compiling.addresses import EMPTY_ENTRY, Entry, run, run_three
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.linalg import cholesky, copy, solve_lower, solve_lower_transposed
@@ -33,8 +33,8 @@ from softrobot_dynamics.simulation.integrators.rosenbrock_stages import (
     StageWorkspace,
 )
 
-SHORTEST = 1e-9  # step [s] below which the state cannot be continued: no matter is as fast
-AGE = 4  # steps after which derivatives are taken anew
+MIN_STEP = 1e-9  # [s] below which the state cannot be continued: no matter is as fast
+MAX_JACOBIAN_AGE = 4  # steps after which derivatives are taken anew
 
 
 class Jacobian(NamedTuple):
@@ -68,7 +68,7 @@ class RosenbrockWork(NamedTuple):
     jacobian: Jacobian
     stages: StageWorkspace
     clock: Clock
-    adapt: Entry  # of the Jacobian to drives that move joints, or NOTHING
+    adapt: Entry  # of the Jacobian to drives that move joints, or EMPTY_ENTRY
     time: Vector  # (1,) [s] that obstacles move by
     longest: float  # step [s]
     tolerance: float
@@ -128,8 +128,8 @@ class RosenbrockIntegrator(Integrator):
         self.advance = self.bind(self.entry)
 
     def _adaptation(self, jacobian: Jacobian) -> Entry:
-        """Return the entry that adapts a Jacobian to contact and to drives, or NOTHING."""
-        found, (K, D) = NOTHING, (jacobian.K, jacobian.D)
+        """Return the entry that adapts a Jacobian to contact and to drives, or EMPTY_ENTRY."""
+        found, (K, D) = EMPTY_ENTRY, (jacobian.K, jacobian.D)
         if self.acts.contact is not None:
             found = entry(adapt_to_contact, contact=self.acts.contact, K=K, D=D)
         if self.acts.servos is not None:
@@ -144,7 +144,7 @@ class RosenbrockIntegrator(Integrator):
     def reset(self, q: Vector) -> None:
         """Restart."""
         clock = self.clock
-        clock.next[0], clock.age[0], clock.since[0] = self._work.longest, AGE, 0.0
+        clock.next[0], clock.age[0], clock.since[0] = self._work.longest, MAX_JACOBIAN_AGE, 0.0
 
 
 @kernel
@@ -163,7 +163,7 @@ def rosenbrock_steps(work, force, q, qd, duration, once):
             start(work.terms, force, b)
             ready = True
             _continue(clock, jacobian)
-        if clock.age[0] >= AGE:
+        if clock.age[0] >= MAX_JACOBIAN_AGE:
             _accelerate(b, jacobian.qdd)
             run_three(work.differentiate, q, qd, jacobian.qdd)
             run(work.stiffen, q, force)
@@ -176,7 +176,7 @@ def rosenbrock_steps(work, force, q, qd, duration, once):
         excess = np.inf if failed != 0 else _excess(b.error, q, work.units, work.tolerance)
         longer = 0.9 * max(excess, 1e-12) ** (-1.0 / b.method.order)
         clock.next[0] = min(work.longest, h * min(3.0, max(0.2, longer)))
-        if excess <= 1.0 or (failed == 0 and h <= SHORTEST):
+        if excess <= 1.0 or (failed == 0 and h <= MIN_STEP):
             copy(b.q, q)
             copy(b.qd, qd)
             clock.passed[0] += h
@@ -186,10 +186,10 @@ def rosenbrock_steps(work, force, q, qd, duration, once):
             ready = False
             if once:
                 return 0
-        elif h <= SHORTEST:
+        elif h <= MIN_STEP:
             return 1
         elif clock.age[0] > 0.0:
-            clock.age[0] = AGE
+            clock.age[0] = MAX_JACOBIAN_AGE
     return 0
 
 

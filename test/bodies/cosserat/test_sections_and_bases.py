@@ -6,7 +6,11 @@ import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.bodies.cosserat.bases.contract import BASES, read_basis
 from softrobot_dynamics.bodies.cosserat.sections.contract import RodMaterial, Section, SECTIONS
-from softrobot_dynamics.bodies.cosserat.strains import STRAIGHT, strain_bases, strain_reference
+from softrobot_dynamics.bodies.cosserat.strains import (
+    STRAIGHT_STRAINS,
+    strain_bases,
+    strain_reference,
+)
 from softrobot_dynamics.errors import MISSING
 from softrobot_dynamics.kernels.quadrature import gauss_legendre
 from softrobot_dynamics.schema.fields import member
@@ -337,5 +341,5 @@ def test_strains_are_read_in_their_order():
     assert read(reader(strain_reference()), [1, 0, 0, 0, 0, 1]) == (1.0, 0.0, 0.0, 0.0, 0.0, 1.0)
     given = {'kappa_y': 3, 'kappa_z': {**LINE, 'coefficients': [2.0, -0.5]}}
     reference = read(reader(strain_reference()), given)
-    assert reference[:2] + reference[3:] == (0.0, 3.0, *STRAIGHT[3:])
+    assert reference[:2] + reference[3:] == (0.0, 3.0, *STRAIGHT_STRAINS[3:])
     np.testing.assert_allclose(reference[2].at(SIGMA, NUMERIC), 2.0 - 0.5 * SIGMA)

@@ -3,7 +3,11 @@
 
 import numpy as np
 import pytest
-from softrobot_dynamics.bodies.fem.assembly import mass_matrix, MASS_ORDER, stiffness_matrix
+from softrobot_dynamics.bodies.fem.assembly import (
+    mass_matrix,
+    MASS_QUADRATURE_ORDER,
+    stiffness_matrix,
+)
 from softrobot_dynamics.bodies.fem.elements import Elements
 from softrobot_dynamics.bodies.meshes import Mesh
 from softrobot_dynamics.materials.contract import lame
@@ -29,7 +33,7 @@ def test_matrices_are_those_of_scikit_fem(elements):
     mesh = skfem.MeshTet(elements.mesh.points.T.copy(), elements.mesh.tetrahedra.T.copy())
     shapes = skfem.ElementVector(skfem.ElementTetP2())
     reference = Mesh(np.vstack([np.zeros(3), np.eye(3)]), np.arange(4)[None])
-    points, weights = reference.quadrature(MASS_ORDER)
+    points, weights = reference.quadrature(MASS_QUADRATURE_ORDER)
     elastic = skfem.Basis(mesh, shapes, intorder=2)
     inertial = skfem.Basis(mesh, shapes, quadrature=(points.T, weights))
     np.testing.assert_allclose(elastic.doflocs.T, elements.nodes.repeat(3, axis=0), atol=1e-16)

@@ -8,7 +8,7 @@ from scipy.integrate import solve_ivp
 import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.sampled_data import command, linearisation_schedule
 from softrobot_dynamics.controllers.sampled_data.command import HeldCommand
-from softrobot_dynamics.controllers.sampled_data.linearisation_schedule import CYCLE
+from softrobot_dynamics.controllers.sampled_data.linearisation_schedule import CYCLE_SHARES
 from support.robots import compiled, states
 
 PERIOD = 1e-3
@@ -91,14 +91,14 @@ def test_straight_lines_follow_the_motion():
     """On a robot in even motion, an extrapolated response is better than one a cycle old."""
     model = compiled('pcc_arm')
     (q, qd, _), u = states(model, 1, seed=2, size=0.5)[0], np.full(model.m, 2.0)
-    held, ticks = HeldCommand(model, PERIOD), 3 * CYCLE
+    held, ticks = HeldCommand(model, PERIOD), 3 * CYCLE_SHARES
     held.begin(q, qd, u)
     for k in range(1, ticks + 1):
         held.advance(q + k * PERIOD * qd, qd, u)
     wanted = exact(model, q + ticks * PERIOD * qd, qd, u)
     lines = held.lines
     errors = [np.abs(each[0] - wanted[0]).max() for each in (lines.last, lines.now)]
-    assert 0.5 < ahead(lines) < command.FARTHEST and errors[1] < 0.3 * errors[0]
+    assert 0.5 < ahead(lines) < command.MAX_EXTRAPOLATION and errors[1] < 0.3 * errors[0]
 
 
 def test_a_slow_tick_works_for_as_long_as_fast_ones_do():
@@ -109,8 +109,10 @@ def test_a_slow_tick_works_for_as_long_as_fast_ones_do():
     held.begin(q, qd, u)
     for k in range(1, 7):
         held.advance(q + k * slow * qd, qd, u)
-        assert (held.clock[command.TICK] - held.clock[command.TAKEN]) * slow <= 3 * CYCLE * PERIOD
-    assert held.clock[command.TAKEN] > 0
+        assert (
+            held.clock[command.TICK] - held.clock[command.LINEARISED]
+        ) * slow <= 3 * CYCLE_SHARES * PERIOD
+    assert held.clock[command.LINEARISED] > 0
 
 
 def ahead(lines):
@@ -125,10 +127,10 @@ def test_an_invalid_response_is_not_adopted():
     held, u = HeldCommand(model, PERIOD), np.zeros(model.m)
     held.begin(model.q0, np.ones(model.n), u)
     before = held.lines.last.copy()
-    for _ in range(4 * CYCLE):
+    for _ in range(4 * CYCLE_SHARES):
         held.advance(np.full(model.n, np.nan), np.ones(model.n), u)
     assert np.array_equal(held.lines.last, before)
-    np.testing.assert_allclose(ahead(held.lines), command.FARTHEST)
+    np.testing.assert_allclose(ahead(held.lines), command.MAX_EXTRAPOLATION)
 
 
 def test_it_restarts_after_a_non_finite_state():
@@ -136,7 +138,7 @@ def test_it_restarts_after_a_non_finite_state():
     model = compiled('pcc_arm')
     (q, qd, _), u = states(model, 1, seed=2, size=0.5)[0], np.full(model.m, 2.0)
     held = HeldCommand(model, PERIOD)
-    for k in range(10 * CYCLE):
+    for k in range(10 * CYCLE_SHARES):
         held.advance(q + k * PERIOD * qd, qd, u)
     held.begin(np.full(model.n, np.nan), qd, u)
     held.advance(q, qd, u)
@@ -146,8 +148,8 @@ def test_it_restarts_after_a_non_finite_state():
 def test_work_can_be_shared_out_more_finely(monkeypatch):
     """Matrices of many coordinates are worked on row by row, with the same result."""
     model, found = compiled('pcc_arm'), []
-    for bit in (linearisation_schedule.BIT, 1):
-        monkeypatch.setattr(linearisation_schedule, 'BIT', bit)
+    for bit in (linearisation_schedule.MAX_SHARE_MULTIPLICATIONS, 1):
+        monkeypatch.setattr(linearisation_schedule, 'MAX_SHARE_MULTIPLICATIONS', bit)
         held = HeldCommand(model, PERIOD)
         held.begin(model.q0, 0.0 * model.q0, np.zeros(model.m))
         found.append(held.lines.last.copy())

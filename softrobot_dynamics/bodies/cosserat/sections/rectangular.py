@@ -15,8 +15,8 @@ from softrobot_dynamics.bodies.cosserat.sections.contract import (
 )
 from softrobot_dynamics.schema.fields import profile
 
-_ODD = np.arange(1.0, 31.0, 2.0)  # the sum's terms fall like exp(-pi n)
-_ZETA = 31.0 / 32.0 * 1.0369277551433699  # sum of 1 / n^5 over odd n
+_ODD_NUMBERS = np.arange(1.0, 31.0, 2.0)  # summation index; terms fall like exp(-pi n)
+_ODD_ZETA_5 = 31.0 / 32.0 * 1.0369277551433699  # sum of 1 / n^5 over odd n
 
 
 @register('rectangular')
@@ -46,6 +46,6 @@ def _torsion(w: Value, h: Value) -> Value:
     (Timoshenko & Goodier, Theory of Elasticity, art. 109); the sum is taken of 1 - tanh.
     """
     a, b = np.maximum(w, h), np.minimum(w, h)
-    e = np.exp(-np.multiply.outer(pi * a / b, _ODD))  # 1 - tanh(x / 2) = 2 e / (1 + e)
-    total = _ZETA - np.sum(2.0 * e / (1.0 + e) / _ODD**5, axis=-1)
+    e = np.exp(-np.multiply.outer(pi * a / b, _ODD_NUMBERS))  # 1 - tanh(x / 2) = 2 e / (1 + e)
+    total = _ODD_ZETA_5 - np.sum(2.0 * e / (1.0 + e) / _ODD_NUMBERS**5, axis=-1)
     return a * b**3 * (1.0 / 3.0 - 64.0 * b / (pi**5 * a) * total)

@@ -84,13 +84,13 @@ class Rigidities(CrossSection):
             value = getattr(material, name)
             if value is not None:
                 yield name, value, 'none beside a section of rigidities, which has its own'
-        for field, (unit, resisted) in _RESISTED.items():
+        for field, (unit, resisted) in _RIGIDITIES.items():
             needing = [name for name in strains if name in resisted]
             if needing and getattr(self, field) is None:
                 yield f'section.{field}', MISSING, f'a number > 0 [{unit}], for {needing[0]}'
 
 
-_RESISTED = {
+_RIGIDITIES = {
     'EI': ('N m^2', ('kappa_x', 'kappa_y')),
     'GJ': ('N m^2', ('kappa_z',)),
     'GA': ('N', ('gamma_x', 'gamma_y')),
