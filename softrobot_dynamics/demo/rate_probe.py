@@ -22,12 +22,11 @@ import time
 from types import ModuleType
 from typing import Any, TypeAlias
 
-from softrobot_dynamics.loops.realtime import SECOND
-
 Send: TypeAlias = Callable[[int], None]
 
 DATAGRAM_BYTES = 8  # the number of a tick
 DEADLINE_FRACTION = 0.8  # of a period, in which all of a tick shall be done: the rest is margin
+SECOND = 1_000_000_000  # [ns]; nothing of the package can be imported here
 RELAY_TIMEOUT = 20.0  # [s] after which a process that passes numbers on ends by itself
 _MAX_READ = 1000  # numbers that are read at once; the newest counts
 _START_PERIOD = 0.02  # [s] from one number to the next while the other processes start
