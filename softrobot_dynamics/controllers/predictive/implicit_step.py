@@ -143,7 +143,7 @@ def _settle(w, A, g, inverse, linearise, fresh, tolerance):
 @kernel
 def _shorten(w, A, g, inverse, size):
     """Halve the correction that A (n,) has got until the next is smaller, if it helps."""
-    whole, share = w.missing, 1.0  # workspace, until the step has ended
+    whole, share = w.missing, 1.0  # written over until the step has ended
     copy(w.correction, whole)
     while share > 1e-2:
         _evaluate(w, A, g)
