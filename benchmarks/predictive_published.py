@@ -17,6 +17,8 @@ PERIOD, SECONDS, STEPS = 1e-3, 3.5, 400
 PAPERS = (
     ('Licher et al., arXiv:2508.12681', 'paths, setpoints', 70, 'below 3 mm, 2.3 % (simulation)'),
     ('Habich et al., arXiv:2502.01916', 'angles of five joints', 47, '-'),
+    ('Schäfke et al., arXiv:2411.05616', 'angles of five joints', '-', '1.2 degrees on average'),
+    ('Hachen et al., arXiv:2409.09970', 'inputs of a person', 30, '-'),
 )
 """What papers state: source, motion, rate [Hz], error of the tip."""
 
@@ -28,6 +30,9 @@ def places(name, t):
         return np.stack([0.1 * np.cos(a), 0.1 * np.sin(a), 0.57 + zero], axis=1)
     if name == 'figure eight':
         return np.stack([0.1 * np.sin(a / 2.0), 0.05 * np.sin(a), 0.57 + zero], axis=1)
+    if name == 'planar circle':
+        a = a / 2.0
+        return np.stack([0.1 + 0.01 * np.cos(a), zero, 0.58 + 0.01 * np.sin(a)], axis=1)
     a = a / 5.0
     return np.stack([0.03 * np.cos(a), 0.03 * np.sin(a), 0.24 + zero], axis=1)
 
@@ -36,6 +41,7 @@ MOTIONS = (
     ('pcc_arm', 'circle', 'circle of 100 mm in 1 s', 1.0),
     ('pcc_arm', 'figure eight', 'figure eight, 200 mm x 100 mm, in 2 s', 2.0),
     ('pcc_arm', 'step', 'step of 100 mm', 0.0),
+    ('planar_cc_chain', 'planar circle', 'circle of 10 mm by three tendons in 2 s', 2.0),
     ('trimmed_helicoid', 'slow circle', 'circle of 30 mm in 5 s', 5.0),
 )
 
