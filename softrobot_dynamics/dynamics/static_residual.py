@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -195,8 +196,8 @@ class Statics:
             ):
                 start = slab + JACOBIAN + 3 * count * kind
                 columns = robot.W[start : start + 3 * count].reshape(count, 3)
-                change = np.linalg.norm(step[first : first + count] @ columns)
-                largest = max(largest, float(change))
+                change = step[first : first + count] @ columns
+                largest = max(largest, math.hypot(*change))  # a step may be too large to square
         return largest
 
     def actuation_matrix(self) -> Matrix:

@@ -434,3 +434,10 @@ def test_a_falling_robot_has_no_equilibrium():
     ) as caught:
         equilibrium(sd.compile_model(sd.load_robot(robot)), u=[])
     assert caught.value.share == 0.0 and caught.value.residual == pytest.approx(9.81)
+
+
+def test_a_newton_step_too_large_to_square_is_no_numpy_warning():
+    """A leg that falls over is refused as one without equilibrium; warnings are errors here."""
+    model = compiled('foot_shank')
+    with pytest.raises(NotConvergedError, match='does not come to rest'):
+        equilibrium(model, command=np.zeros(model.m))
