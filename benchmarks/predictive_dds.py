@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from predictive_wall import LAP, LIMIT, TIP, wall_description
 import softrobot_dynamics as sd
+from softrobot_dynamics.controllers.predictive.settings import whole_count
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.loops.orders import TakenOrders
 from softrobot_dynamics.references.path import Path as TipPath
@@ -100,7 +101,7 @@ def run(folder, robot, law, parameters, options):
     t = t[used]
     missed = max(0.0, 1.0 - (len(t) - 1) / (rate * (t[-1] - t[0])))
     due = {note['solution.due'] for _, note in data.parameters if 'solution.due' in note}
-    ticks = max(1, round(settings_of(law)['predictive']['interval'] * rate))
+    ticks = whole_count(settings_of(law)['predictive']['interval'], 1.0 / rate)
     solutions = (data['t'][-1] - data['t'][0]) * rate / ticks
     return Run(t, data['q'][began:][used], missed, len(due) / solutions)
 

@@ -149,12 +149,13 @@ def plan_of(model: CompiledModel, values: Mapping[str, Any], q: Vector) -> Plann
 
     The environment takes no part in it: laws keep away from it, or press on it, as they go.
     """
+    parts, settings = parts_of(values), settings_for(model, values)
     if model.description.environment:
         model = compile_model(replace(model.description, environment=()))
     if values.get('phases'):
-        return phases.plan(model, values, q)
-    (part,) = parts_of(values)
-    own, settings = indices_of(model, part), settings_for(model, values)
+        return phases.plan(model, values, settings.laws, q)
+    (part,) = parts
+    own = indices_of(model, part)
     body = part.law.controlled_tip_of(settings, model)
     if body and part.law.follows_tip:
         return Planned(tip_path_reference(model, body, part.wanted))

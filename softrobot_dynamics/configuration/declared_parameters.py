@@ -194,6 +194,7 @@ def _declared(parameter: Parameter, owners: Sequence[str] = ()) -> Iterator[Para
         choices=known.get('choices', ()),
         size=known.get('size', 0),
         words=known['expected'],
+        read_only=not parameter.live,
     )
     yield row
     for owner in owners:

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 import math
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.configuration.law_settings import settings_of
 from softrobot_dynamics.configuration.parts import (
     indices_of,
     LawPart,
@@ -33,14 +32,18 @@ PHASE_SAMPLES = 65  # postures along a phase in which anything moves
 _STANDING_DURATION = 1.0  # [s] of a last phase without motion
 
 
-def plan(model: CompiledModel, values: Mapping[str, Any], q: Vector) -> Planned:
+def plan(
+    model: CompiledModel, values: Mapping[str, Any], settings: Sequence[Any], q: Vector
+) -> Planned:
     """
     Return the :class:`Planned` of phases, a Program, from q (n,) on.
+
+    ``settings`` are those of the laws of all parts, in their order.
 
     Each part's reference is planned where its first phase finds the robot, and all parts of a
     phase are held against the limits together. Raises what `feasibility.plan` raises.
     """
-    planner = _Planner(model, parts_of(values), q)
+    planner = _Planner(model, parts_of(values), settings, q)
     for place, phase in enumerate(phases_of(values)):
         planner.go_through(place, phase)
     references = tuple(planner.references[i] for i in range(len(planner.parts)))
@@ -51,8 +54,11 @@ def plan(model: CompiledModel, values: Mapping[str, Any], q: Vector) -> Planned:
 class _Planner:
     """Goes from phase to phase."""
 
-    def __init__(self, model: CompiledModel, parts: tuple[LawPart, ...], q: Vector) -> None:
+    def __init__(
+        self, model: CompiledModel, parts: tuple[LawPart, ...], settings: Sequence[Any], q: Vector
+    ) -> None:
         self.parts, self._model, self._q, self._t = parts, model, q, 0.0
+        self._settings = settings
         self._own = [indices_of(model, part) for part in parts]
         self.references: dict[int, Reference | TipPathReference | None] = {}
         self._led: dict[int, Reference] = {}  # holding included
@@ -88,14 +94,14 @@ class _Planner:
                 return
             motion = wanted.plan(self._model, own, self._q)
         y = actuation_coordinates(self._model, self._q)[own]
-        body = part.law.controlled_tip_of(self._settings(i), self._model)
+        body = part.law.controlled_tip_of(self._settings[i], self._model)
         self.references[i] = motion and with_tip_path(self._model, motion.reference, wanted, body)
         self._led[i] = motion.reference if motion else constant(y)
 
     def _plan_commands(self, i: int, wanted: Trajectory) -> None:
         """Plan the commands of a part whose outputs follow no reference."""
         part, own = self.parts[i], self._own[i]
-        self._commanded[i] = command = part.law.pushes(self._settings(i))
+        self._commanded[i] = command = part.law.pushes(self._settings[i])
         planned = feasibility.plan_commands(self._model, own, wanted, command, self._q)
         self.references[i] = planned.reference
         self.remarks += [f'{part.name}: {words}' for words in planned.remarks]
@@ -103,11 +109,6 @@ class _Planner:
             last = planned.reference.breaks[-1:]
             self._commanded[i] = command.copy()
             self._commanded[i][own] += values_at(planned.reference, last)[0]
-
-    def _settings(self, i: int) -> Any:
-        part = self.parts[i]
-        names = part.actuators(self._model)
-        return settings_of(part.law, self._model, names, part.values)
 
     def _longest(self, phase: Phase) -> float:
         """Return how long it takes until all that a last phase follows has been seen [s]."""

@@ -226,12 +226,24 @@ class Composition(Controller[Composed]):
         """Reasons that laws at work give, see :attr:`Controller.warning`."""
         return '; '.join(filter(None, (self.laws[i].warning for i in self._now.laws)))
 
+    def require_order(self, order: TipOrder) -> None:
+        """Raise ArgumentError for what no law at work can do, see :meth:`Controller.lead`."""
+        leader = self._leader()
+        if leader is None:
+            super().require_order(order)
+        else:
+            leader.require_order(order)
+
     def lead(self, order: TipOrder, t: float) -> None:
         """Turn the led tip to a live target or twist, see :meth:`Controller.lead`."""
-        leaders = [i for i in self._now.laws if self.laws[i].controlled_tip]
-        if not leaders:
-            super().lead(order, t)
-        self.laws[leaders[0]].lead(order, t)
+        self.require_order(order)
+        if (leader := self._leader()) is not None:
+            leader.lead(order, t)
+
+    def _leader(self) -> Controller | None:
+        """Return the first law at work that leads a tip."""
+        at_work = (self.laws[i] for i in self._now.laws)
+        return next((law for law in at_work if law.controlled_tip), None)
 
     def desired(self, t: float) -> Matrix:
         """y_d, its rate and acceleration, (3, controlled), at time t [s]; nan without a law."""

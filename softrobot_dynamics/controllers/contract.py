@@ -185,9 +185,13 @@ class Controller(Pickleable, Generic[S]):
         """Return the body whose tip a law with such settings leads itself; '': it leads none."""
         return ''
 
+    def require_order(self, order: TipOrder) -> None:
+        """Raise ArgumentError for what :meth:`lead` cannot do; for any thread."""
+        raise ArgumentError('order', order, f'nothing: {self.type_name} leads no tip')
+
     def lead(self, order: TipOrder, t: float) -> None:
         """Turn the led tip to a live target or twist, now, t [s]. ArgumentError."""
-        raise ArgumentError('order', order, f'nothing: {self.type_name} leads no tip')
+        self.require_order(order)
 
     def desired(self, t: float) -> Matrix:
         """y_d, its rate and acceleration, (3, controlled), at time t [s]."""

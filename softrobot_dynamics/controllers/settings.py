@@ -39,6 +39,10 @@ class Settings:
         """Yield contradictory fields, as (name of the field, value, expected)."""
         return ()
 
+    def examine(self, model: CompiledModel) -> Iterable[tuple[str, object, str]]:
+        """Yield what does not fit to a model, likewise."""
+        return ()
+
     def replace(self, **changes: Any) -> Any:
         """Return settings of which some fields are others; they are not checked again."""
         return replace(self, **changes)
@@ -127,12 +131,13 @@ def make_settings(
     if problems:
         raise DescriptionError(tuple(problems), 'parameters')
     made, paths = settings(**limits, **own), {p.name: p.path for p in parameters}
-    problems += [
-        Problem(paths.get(name, name), value, expected)
-        for name, value, expected in made.validate()
-    ]
-    if problems:
-        raise DescriptionError(tuple(problems), 'parameters')
+    for questions in (made.validate, lambda: made.examine(model)):
+        problems += [
+            Problem(paths.get(name, name), value, expected)
+            for name, value, expected in questions()
+        ]
+        if problems:
+            raise DescriptionError(tuple(problems), 'parameters')
     return made
 
 

@@ -86,14 +86,15 @@ class _Player:
         self._recording, self._model = recording, model
         moment, values = recording.parameters[0]
         self._values = {name: _number(value) for name, value in values.items()}
-        due, came = LATE_SOLUTION
+        which, due, came = LATE_SOLUTION
         notes = recording.parameters[1:]
         self._changes = [note for note in notes if due not in note[1]]
         law = build.law_of(model, self._values)
         law.warm()
-        late = {note[due]: _number(note[came]) for _, note in notes if due in note}
-        for each in predictive_laws(law):
-            each.replay_late(late)
+        late = [note for _, note in notes if due in note]
+        for place, each in enumerate(predictive_laws(law)):
+            own = [x for x in late if x.get(which, 0) == place]  # 0: once there was but one
+            each.replay_late({x[due]: _number(x[came]) for x in own})
         self._orders = Orders(law.settings, HoldOrder())
         self._driver = Driver(model, law, SafeCommand.of_model(model), self._orders)
         self._period = max(1, round(1e9 * recording.facts['period'])) * 1e-9

@@ -251,9 +251,9 @@ class ControlLoop(GuardedLoop):
         """Append a tick to the record, with the law's outputs if its command was sent."""
         if (record := self.record) is None:
             return
-        for law in self._predictive:
+        for place, law in enumerate(self._predictive):
             if (late := law.schedule.late) is not None:
-                record.note(dict(zip(LATE_SOLUTION, late)))
+                record.note(dict(zip(LATE_SOLUTION, (place, *late))))
                 law.schedule.late = None
         said: tuple[Vector | float, ...] = (nan,) * 5
         if self.mode == RUNNING and (command := self.command) is not None:

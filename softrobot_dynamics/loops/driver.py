@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 S = TypeVar('S', bound=Settings)
 
 STATE_DELAY = 'state_delay'  # [s], by which records note it when it changes
-LATE_SOLUTION = 'solution.due', 'solution.taken_up'  # [s], of a solution that came late, likewise
+# of a solution that came late, likewise: the place of its law among the predictive ones, times [s]
+LATE_SOLUTION = 'solution.law', 'solution.due', 'solution.taken_up'
 
 
 class Driver:

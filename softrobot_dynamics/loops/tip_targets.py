@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.description.robot import RobotDescription
-from softrobot_dynamics.errors import MessageError, SoftRobotError
+from softrobot_dynamics.errors import ArgumentError, MessageError, SoftRobotError
 from softrobot_dynamics.loops.contracts import ControlledPlant
 from softrobot_dynamics.loops.control_loop import ControlLoop
 from softrobot_dynamics.loops.message_contracts import Stamped, VectorMessage
@@ -27,7 +27,12 @@ from softrobot_dynamics.loops.planning import own_output, PlanningProcess, start
 from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.references.feasibility import LIMITED
-from softrobot_dynamics.references.tip_commands import QUINTIC_PEAK_RATE, TipTarget, TipTwist
+from softrobot_dynamics.references.tip_commands import (
+    QUINTIC_PEAK_RATE,
+    TipOrder,
+    TipTarget,
+    TipTwist,
+)
 from softrobot_dynamics.references.tip_following import ReachableTip, TipFollower
 from softrobot_dynamics.schema.quaternions import read_orientation
 
@@ -99,10 +104,18 @@ class TargetOrders:
         if hasattr(message, 'twist'):
             twist = message.twist
             linear, angular = _point(twist.linear), _point(twist.angular)
-            return OneTimeReference(TipTwist(body, linear, angular, values['target.patience']))
+            return self._acceptable(TipTwist(body, linear, angular, values['target.patience']))
         _, (point, rotation) = self._read(message)
         time, speed = values['target.time'], values['target.speed']
-        return OneTimeReference(TipTarget(body, point, rotation, time, speed))
+        return self._acceptable(TipTarget(body, point, rotation, time, speed))
+
+    def _acceptable(self, order: TipOrder) -> OneTimeReference:
+        """Return an order that the law can follow; MessageError."""
+        try:
+            self._law.require_order(order)
+        except ArgumentError as error:
+            raise MessageError(f'not now: the law takes {error.expected}') from error
+        return OneTimeReference(order)
 
     def close(self) -> None:
         """End the process."""

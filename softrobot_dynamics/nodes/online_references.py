@@ -73,6 +73,10 @@ class OnlineReferences:
 
     def _follow(self, message: TrajectoryMessage) -> None:
         """Follow a trajectory from a message; SoftRobotError if not."""
+        law = self._plant.controller
+        if law.follows_tip and law.controlled_tip:
+            words = f'not now: the law leads the tip of {law.controlled_tip}, by ~/target'
+            raise MessageError(f'{words} and ~/target_twist')
         loop = self._require_led()
         course, (q, _) = self._courses.read(message), loop.place()
         place, end = self._plant.model.q0 if q is None else q, float(course.times[-1])
@@ -117,8 +121,8 @@ class OnlineReferences:
         refusal, loop = self._orders.refusal(), self._orders.loop
         if refusal or loop is None:
             raise MessageError(refusal)
-        command = loop.command
-        if command is None or not self._plant.controller.follows:
+        command, law = loop.command, self._plant.controller
+        if command is None or not law.follows or (law.follows_tip and law.controlled_tip):
             return loop
         left = [x for x, y in zip(self._controlled, command.desired[0]) if np.isnan(y)]
         if left:

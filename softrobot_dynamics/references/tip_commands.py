@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 PATH_SAMPLES = 512  # or of one turn
 QUINTIC_PEAK_RATE = 1.875  # of a quintic from rest to rest, as a multiple of its mean rate
 BLEND_TIME = 0.1  # [s] from one twist to the next, and to rest
+LEVER_RATIO = 1.0 / 6.0  # of the robot's length: the arm by which an angle counts as a length
+MAX_LEAD = 0.2  # [rad] by which twists lead a tip that cannot follow; times the lever, as a length
 
 
 class TipTarget(NamedTuple):
@@ -52,6 +54,13 @@ class TipPathReference(NamedTuple):
 
 TipOrder: TypeAlias = TipTarget | TipTwist
 """Orders that come by messages."""
+
+
+def within_lead(place: Vector, tip: Vector, lever: float) -> Vector:
+    """Return a place (3,) [m], or that towards it which leads a ``tip`` (3,) as far as it may."""
+    way, most = place - tip, MAX_LEAD * lever
+    far = math.hypot(*way)
+    return tip + most / far * way if far > most else place
 
 
 def tip_course(order: TipOrder, now: Matrix, rotation: Matrix, lever: float) -> Reference:

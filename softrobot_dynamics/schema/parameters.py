@@ -45,6 +45,7 @@ class Parameter(NamedTuple):
     default: object
     each: str  # one for each actuator, output or coordinate, kept as an array; '': one
     siblings: tuple[str, ...] = ()  # names in its group, its own among them
+    live: bool = True  # whether it may be set while something runs
 
     def path_of(self, owner: str) -> str:
         """Return the name from outside of the value for one actuator, output or coordinate."""
@@ -79,7 +80,12 @@ class Parameter(NamedTuple):
 
 
 def parameter(
-    field: dataclasses.Field[Any], words: str, *, each: str = '', group: str | None = None
+    field: dataclasses.Field[Any],
+    words: str,
+    *,
+    each: str = '',
+    group: str | None = None,
+    live: bool = True,
 ) -> Any:
     """
     Return `field`, one of those that `fields` make with a default, as a parameter.
@@ -87,14 +93,15 @@ def parameter(
     `words` say what it is, without its unit. `each`, of a number: there is one for each
     'actuator', 'output' (that is controlled) or 'coordinate', kept as an array in their order;
     from outside one can be set for all, and single ones by name. `group` begins its name from
-    outside ('' for none); by default that is the name of the type that it belongs to.
+    outside ('' for none); by default that is the name of the type that it belongs to. One
+    that is not ``live`` cannot be set any more once something runs.
     """
     known = field.metadata
     if known.get('kind') is None or known['default'] is MISSING:
         raise ArgumentError('field', known.get('expected'), f'{_EXPECTED_KINDS}, with a default')
     if each and (each not in EACH_OF or known['kind'] != 'double'):
         raise ArgumentError('each', each, f'one of {", ".join(EACH_OF)}, of a number')
-    more = {'words': words, 'each': each, 'group': group}
+    more = {'words': words, 'each': each, 'group': group, 'live': live}
     return dataclasses.field(default=known['default'], metadata={**known, **more})
 
 
@@ -135,6 +142,7 @@ def parameters_of(cls: type, group: str, every: bool = False) -> tuple[Parameter
                 for other, its in known.items()
                 if 'words' in its and _group(its, group) == _group(own, group)
             ),
+            live=own.get('live', True),
         )
         for name, own in known.items()
         if 'words' in own

@@ -174,3 +174,30 @@ def test_a_path_through_an_obstacle_is_planned_as_if_there_were_none():
         for model in map(sd.compile_model, (robot, around))
     )
     assert np.array_equal(first.coefficients, other.coefficients)
+
+
+@pytest.mark.parametrize('phased', [False, True])
+def test_what_a_law_keeps_clear_of_is_known_where_references_are_planned(tmp_path, phased):
+    """A clearance is no fault of a reference that is planned without the environment."""
+    post = {'name': 'post', 'type': 'capsule', 'start': [0.1, 0, 0.3], 'end': [0.1, 0, 0.7]}
+    around = {'environment': [{**post, 'radius': 0.02}]}
+    robot, path = sd.surround(load_robot('pcc_arm'), around), tmp_path / 'controller.yaml'
+    own = {'controller': 'predictive', 'predictive': {'clearance': 0.01},
+           'reference': {'type': 'setpoint', 'setpoint': [0.0] * 9}}  # fmt: skip
+    own = {'phases': ['all'], 'all': {'parts': ['arm']}, 'arm': own} if phased else own
+    path.write_text(json.dumps({'/**': {'controller': {'ros__parameters': own}}}))
+    values = controller_values(robot, [path])[0]
+    model = sd.compile_model(robot)
+    assert build.plan_of(model, values, model.q0).reference is not None
+    alone = sd.compile_model(load_robot('pcc_arm'))
+    with pytest.raises(DescriptionError, match=r'predictive\.clearance.*may touch'):
+        build.settings_for(alone, values)
+
+
+def test_what_a_running_law_cannot_change_is_read_only():
+    """The led tip, and whether contact acts, are refused live; all else of the law may change."""
+    robot = load_robot('pcc_arm')
+    values = controller_values(robot, [])[0] | {'controller': 'predictive'}
+    rows = {row.name: row for row in declared_parameters.all_rows(robot, values)}
+    fixed = {x for x, row in rows.items() if x.startswith('predictive.') and row.read_only}
+    assert fixed == {'predictive.tip', 'predictive.contact'}

@@ -119,6 +119,21 @@ def test_messages_lead_the_tip():
         made.lead(TipTarget('elsewhere', goal, None, 0.5, 1.0), 2.0)
 
 
+def test_twists_lead_the_tip_ahead_by_a_little_only():
+    """A joystick that was held beyond the reach acts at once when it turns back."""
+    model = compiled('double_pendulum')
+    tip, q = model.body_names[-1], model.q0.copy()
+    made = law(model, tip=tip)
+    made.follow(made.stay(q, 0.0 * q), 0.0, 0.0)
+    made.start(q, 0.0 * q, 0.0)
+    here = made.desired(0.0)[0]
+    for k in range(20):  # the robot cannot follow: it stays
+        made.lead(TipTwist(tip, np.array([1.0, 0.0, 0.0]), np.zeros(3), 0.2), 0.1 * k)
+        made.compute(0.1 * k, q, 0.0 * q)
+    ahead = np.linalg.norm(made.desired(2.0)[0] - here)
+    assert 0.05 < ahead < model.scales.length / 30.0 + 0.1 + 1e-9
+
+
 def test_references_of_outputs_and_of_other_tips_are_refused_for_a_tip():
     """A reference that does not lead the tip of the law is refused by name."""
     model = compiled('double_pendulum')
@@ -133,6 +148,8 @@ def test_references_of_outputs_and_of_other_tips_are_refused_for_a_tip():
     [
         ({'horizon': 1.0, 'knot': 0.01}, 'predictive.horizon'),
         ({'horizon': 0.1, 'interval': 0.06}, 'predictive.interval'),
+        ({'horizon': 0.05, 'knot': 0.1}, 'predictive.knot'),
+        ({'clearance': 0.01}, 'predictive.clearance.*nothing of this robot may touch'),
         ({'knot': 0.0}, 'predictive.knot'),
         ({'tip_weight': -1.0}, 'predictive.tip_weight'),
     ],
@@ -145,14 +162,38 @@ def test_parameters_that_do_not_fit_are_refused(given, path):
 
 def test_an_unknown_tip_is_refused():
     """A tip of no body of the robot is refused."""
-    with pytest.raises(Exception, match='tip'):
+    with pytest.raises(DescriptionError, match='predictive.tip.*upper_bar, lower_bar'):
         law(compiled('double_pendulum'), tip='nobody')
 
 
-def test_a_clearance_of_a_robot_that_cannot_touch_anything_is_refused():
-    """A clearance is refused where no shapes may touch, rather than not kept."""
-    with pytest.raises(ArgumentError, match='clearance'):
-        law(compiled('double_pendulum'), clearance=0.01)
+def test_margins_that_leave_no_range_are_refused():
+    """Soft limits that lie beyond each other are refused by the joint that has the least range."""
+    robot = yaml.safe_load(shipped('robots')['double_pendulum'].read_text())
+    robot['bodies'][1]['joint']['limits'] = {'position': [-0.1, 0.7]}
+    make = CONTROLLERS.get('predictive').make_settings
+    model = sd.compile_model(sd.load_robot(robot))
+    with pytest.raises(DescriptionError, match='predictive.margin.*half of the range of elbow'):
+        make(model, margin=0.41)
+    assert make(model, margin=0.39).margin == 0.39
+
+
+@pytest.mark.parametrize(
+    'interval, period, ticks',
+    [(0.005, 2e-3, 2), (0.005, 1e-3, 5), (0.0035, 1e-3, 3), (0.0015, 1e-3, 1), (0.004, 0.01, 1)],
+)
+def test_the_interval_is_rounded_to_periods_halves_down(interval, period, ticks):
+    """Solutions are rather made too often than too seldom, and diagnostics say how often."""
+    made = law(compiled('double_pendulum'), period=period, interval=interval)
+    made.start(made.model.q0, np.zeros(2), 0.0)
+    made.compute(0.0, made.model.q0, np.zeros(2))
+    assert made.schedule.due == pytest.approx(ticks * period)
+    assert made.figures()['interval of solutions [ms]'] == pytest.approx(1e3 * ticks * period)
+
+
+def test_the_horizon_is_rounded_to_knots_halves_down():
+    """Two and a half knots are two, and three and a half are three."""
+    model = compiled('double_pendulum')
+    assert [law(model, horizon=x, knot=0.01).settings.steps for x in (0.025, 0.035)] == [2, 3]
 
 
 def test_an_arm_stops_short_of_a_wall_and_closer_by_a_smaller_clearance():
@@ -245,6 +286,17 @@ def test_in_phases_it_goes_beside_other_laws():
     both = Composition([law(model, [first]), law(model, [second], 'pfbl', observer=0.01)])
     found = settled(both)
     assert found.ok.all() and found.y[-1] == pytest.approx(GOAL, abs=5e-3)
+
+
+def test_commands_of_other_laws_are_predicted_as_they_are():
+    """A plan holds the joint of another law at its command, which was another in the beginning."""
+    model = compiled('double_pendulum')
+    first, second = model.actuator_names
+    own = law(model, [first])
+    found = settled(Composition([own, law(model, [second], 'pfbl', observer=0.01)]))
+    plan = own.schedule.now
+    assert abs(found.u[-1, 1] - found.u[0, 1]) > 1.0
+    assert plan.u[:, 1] == pytest.approx(np.full(len(plan.u), found.u[-1, 1]), rel=1e-2)
 
 
 def test_a_tip_in_phases_is_refused():
@@ -517,6 +569,21 @@ def test_ticks_that_are_not_exactly_in_time_have_a_command(states):
     for k, x in enumerate(states):
         t = (k + rng.uniform(-0.4, 0.4)) * PERIOD
         assert made.compute(t, x[:2].copy(), x[2:].copy()).ok
+
+
+def test_ticks_that_come_a_little_early_get_the_same_commands(states):
+    """A tick that is a tenth of a microsecond early changes commands by as little as that."""
+    found = []
+    for early in (0.0, 1e-7):
+        made = law(compiled('double_pendulum'), **GENTLE)
+        made.start(*np.split(states[0], 2), 0.0)
+        made.follow(constant(GOAL), 0.0, 0.2)
+        times = PERIOD * np.arange(len(states)) - early * (np.arange(len(states)) % 2)
+        pairs = zip(times, states)
+        found.append([made.compute(t, x[:2].copy(), x[2:].copy()).u.copy() for t, x in pairs])
+    commands = np.array(found)
+    moved = np.abs(np.diff(commands[0], axis=0)).max()
+    assert np.abs(commands[0] - commands[1]).max() < 1e-4 * moved
 
 
 def test_a_request_that_begins_anew_takes_the_place_of_those_not_begun():

@@ -24,7 +24,7 @@ from softrobot_dynamics.controllers.predictive.iteration import (
 from softrobot_dynamics.controllers.predictive.roll_out import roll_out_and_differentiate
 from softrobot_dynamics.controllers.predictive.step_workspace import allocate_steps
 from softrobot_dynamics.description.shipped import shipped
-from softrobot_dynamics.errors import ArgumentError, DescriptionError
+from softrobot_dynamics.errors import DescriptionError
 from softrobot_dynamics.references.piecewise import spline, values_at
 from support.robots import compiled
 import yaml
@@ -229,8 +229,7 @@ def test_a_limit_that_is_set_as_the_law_runs_counts_from_then_on():
 def test_contact_is_refused_where_nothing_may_touch_and_its_limit_without_it():
     """Both parameters are refused by name where they would do nothing."""
     cls, model = CONTROLLERS.get('predictive'), compiled('double_pendulum')
-    settings = cls.make_settings(model, None, contact=True)
-    with pytest.raises(ArgumentError, match=r'predictive\.contact\b'):
-        cls(model, period=PERIOD, settings=settings)
+    with pytest.raises(DescriptionError, match=r'predictive\.contact\b'):
+        cls.make_settings(model, None, contact=True)
     with pytest.raises(DescriptionError, match=r'predictive\.contact_force'):
         cls.make_settings(model, None, contact_force=5.0)

@@ -351,3 +351,93 @@ def test_the_same_states_and_orders_give_the_same_commands():
         made.lead(TipTarget('', tip(model, np.array([0.5, 0.4]))[0], None, 0.2, 5.0), 0.0)
         found.append(closed(made, plant, 0.3)[1])
     assert np.array_equal(*found)
+
+
+def test_an_obstacle_that_moves_is_kept_clear_of():
+    """An arm that hangs at rest gives way to a ball that comes at 60 mm/s, by its clearance."""
+    ball = {'name': 'ball', 'type': 'sphere', 'radius': 0.025, 'centre': [0.1, 0.0, 0.55],
+            'motion': {'velocity': [-0.06, 0.0, 0.0]}}  # fmt: skip
+    model, larger = (beside(ball | {'radius': 0.025 + x}) for x in (0.0, 0.02))  # seen from afar
+    late = 0.5  # [s] the motion begins by so much later than the law
+    made = law(model, **{'distances.clearance': 2e-3, 'distances.motion_start': late})
+    plant, gaps = Simulator(compiled('pcc_arm')), []
+    begin(made, model.q0)
+    for k in range(2500):
+        q, qd = plant.q.copy(), plant.qd.copy()
+        if k % 5 == 0:
+            gap = sd.contacts(larger, q=q, t=k * PERIOD - late).gap
+            gaps.append(gap[0] + 0.02 if len(gap) else 1.0)
+        command = made.compute(k * PERIOD, q, qd)
+        assert command.ok
+        plant.step(command.u.copy(), PERIOD)
+    assert 2e-3 - 1e-4 < min(gaps) < 0.02
+
+
+def test_a_tip_that_is_chosen_live_is_not_led_as_the_one_before():
+    """Another body for the position goes nowhere at once; its target is approached in the ramp."""
+    model = compiled('pcc_arm')
+    made, plant = law(model), Simulator(model)
+    begin(made, model.q0)
+    made.lead(TipTarget('', tip(model, model.q0)[0] + [0.05, 0.0, -0.01], None, 0.3, 1.0), 0.0)
+    _, before = closed(made, plant, 1.0)
+    given = {'position.body': 'segment2'}
+    made.use(CONTROLLERS.get('task').make_settings(model, None, **given))
+    _, after = closed(made, plant, 0.5, t0=1.0)
+    assert made.controlled_tip == 'segment2' and not made._course.leads
+    assert np.abs(np.diff(np.concatenate([before[-1:], after]), axis=0)).max() < 0.05
+    made.lead(TipTarget('segment2', tip(model, plant.q)[0], None, 0.3, 1.0), 1.5)
+
+
+def test_a_pose_is_of_the_tip_whose_position_is_led():
+    """A twist of zero leaves a bent arm at rest, also where it leads the tip of a middle body."""
+    model = compiled('pcc_arm')
+    u = np.zeros(model.m)
+    u[[0, 3, 6]] = 8.0
+    q = sd.equilibrium(model, u=u).q
+    made, plant = law(model, **{'position.body': 'segment2'}), Simulator(model, q=q)
+    begin(made, q, u)
+    made.lead(TipTwist('', np.zeros(3), np.zeros(3), 0.2), 0.0)
+    speeds = closed(made, plant, 0.5, look=lambda q, qd: np.abs(qd / model.scales.units).max())[0]
+    assert speeds.max() < 0.02
+    make = CONTROLLERS.get('task').make_settings
+    with pytest.raises(DescriptionError, match='task.orientation.body.*as that of position'):
+        make(model, **{'position.body': 'segment2', 'orientation.body': 'segment3'})
+
+
+def test_a_range_is_kept_however_fast_it_may_be_approached():
+    """No tick oversteps a range, though a rate of approach would have it reached sooner."""
+    model = compiled('double_pendulum')
+    q, upper, worst = np.array([0.3, 0.5]), 0.7, []
+    limits = np.array([1e6, upper])
+    for fastest in (1e3, 1e4):
+        given = {'coordinates.upper': limits, 'coordinates.approach': fastest}
+        made, plant = law(model, **given, **wide_open(model)), Simulator(model, q=q)
+        begin(made, q)
+        made.lead(TipTarget('', tip(model, np.array([0.3, 1.3]))[0], None, 0.1, 100.0), 0.0)
+        worst.append(closed(made, plant, 0.5, look=lambda q, qd: q[1])[0].max())
+    assert worst[1] == worst[0] < upper + 5e-3
+
+
+def test_ranges_beyond_those_of_the_robot_are_refused():
+    """A least value above the joint's greatest leaves no range, and is refused by its name."""
+    make, model = CONTROLLERS.get('task').make_settings, compiled('ur10e')
+    words = 'task.coordinates.lower: 7.*range of shoulder_pan_joint in the robot file'
+    with pytest.raises(DescriptionError, match=words):
+        make(model, **{'coordinates.lower': 7.0})
+    with pytest.raises(DescriptionError, match='task.coordinates.upper: -3.5.*elbow_joint'):
+        make(model, **{'coordinates.upper': -3.5})
+
+
+def test_a_target_that_is_set_with_a_state_that_is_no_number_is_followed_after_it():
+    """No error, no command for that state, and the target counts from the next one on."""
+    model = compiled('double_pendulum')
+    q, zero = np.array([0.3, 0.5]), np.zeros(2)
+    made, plant = law(model), Simulator(model, q=q)
+    begin(made, q)
+    made.follow(made.stay(q, zero), 0.0, 0.5)
+    assert made.compute(0.0, q, zero).ok
+    goal = tip(model, q + 0.1)[0]
+    made.use(CONTROLLERS.get('task').make_settings(model, **{'position.target': goal.tolist()}))
+    assert not made.compute(PERIOD, np.array([np.nan, 0.5]), zero).ok
+    made.start(q, zero, 2 * PERIOD, np.zeros(2))
+    assert np.linalg.norm(closed(made, plant, 1.5, 2 * PERIOD)[0][-1] - goal) < 1e-3

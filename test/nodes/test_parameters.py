@@ -23,6 +23,7 @@ from softrobot_dynamics.schema.fields import choice, flag, integer, items, numbe
 from softrobot_dynamics.schema.parameters import parameter  # noqa: E402
 from support.linear_plant import Controller as TwoMasses  # noqa: E402
 from support.linear_plant import Model
+from support.robots import compiled
 
 pytestmark = pytest.mark.quick
 
@@ -292,14 +293,14 @@ GUIDE = Path(__file__).parents[2] / 'docs' / 'parameters.md'
 @pytest.mark.parametrize('name', CONTROLLERS.names())
 def test_every_law_declares_sound_parameters(name):
     """Words, an allowed default, and a name of its own; docs/parameters.md lists our laws'."""
-    law = CONTROLLERS.get(name)
-    rows = declared_parameters.configured_rows(law, Model())
+    law, model = CONTROLLERS.get(name), compiled('double_pendulum')
+    rows = declared_parameters.configured_rows(law, model)
     for each in law.parameters():
         assert len(each.words) > 5 and not each.words.endswith('.')
         if law.__module__.startswith('softrobot_dynamics.'):
             assert f'`{each.path}`' in GUIDE.read_text(encoding='utf-8')
-    settings = law.make_settings(Model())
-    assert settings.tuned_alike(settings_of(law, Model(), None, {r.name: r.default for r in rows}))
+    settings = law.make_settings(model)
+    assert settings.tuned_alike(settings_of(law, model, None, {r.name: r.default for r in rows}))
 
 
 @dataclass(frozen=True)

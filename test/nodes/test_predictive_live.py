@@ -1,15 +1,22 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The law `predictive` over real DDS, its solutions in a thread of their own."""
 
+import time
+
+import numpy as np
 import pytest
 
 pytest.importorskip('rclpy')
 
+from geometry_msgs.msg import Point, PointStamped, PoseStamped  # noqa: E402
 from lifecycle_msgs.msg import Transition  # noqa: E402
+from rclpy.qos import QoSProfile  # noqa: E402
+import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.evaluation.replay import replay  # noqa: E402
 from softrobot_dynamics.recordings.reading import read_recording  # noqa: E402
 from support.node_processes import compile_for_nodes, NODES, RATE, starting  # noqa: E402
 from support.observer import CONTROLLER  # noqa: E402
+from trajectory_msgs.msg import JointTrajectory  # noqa: E402
 
 pytestmark = pytest.mark.realtime
 
@@ -55,3 +62,48 @@ def test_it_follows_counts_its_solutions_and_is_replayed(observer, tmp_path):
         assert observer.change(Transition.TRANSITION_DEACTIVATE)
     found = replay(read_recording(record))
     assert found.difference is None and found.compared > 100
+
+
+def test_its_tip_is_led_by_points_and_orders_to_turn_it_are_refused(observer, tmp_path):
+    """A point by message is reached; a pose and a trajectory change nothing, and say why."""
+    model, log = compile_for_nodes(ROBOT, controller='predictive'), tmp_path / 'controller.log'
+    tip = model.body_names[-1]
+    publishers = {
+        topic: observer.node.create_publisher(kind, f'controller/{topic}', QoSProfile(depth=1))
+        for topic, kind in (
+            ('target', PointStamped), ('target_pose', PoseStamped), ('trajectory', JointTrajectory)
+        )
+    }  # fmt: skip
+
+    def place():
+        state = observer.states[-1]
+        order = [state.name.index(name) for name in model.coordinate_names]
+        q = np.array(state.position)[order]
+        return sd.forward_kinematics(model, q=q)[-1][:3, 3]
+
+    def say(topic, message, condition, what):
+        publisher, due = publishers[topic], 0.0
+        observer.until(publisher.get_subscription_count, 'a subscriber')
+
+        def heard():
+            nonlocal due
+            if time.monotonic() > due:
+                publisher.publish(message)
+                due = time.monotonic() + 1.0
+            return condition()
+
+        observer.until(heard, what)
+
+    with starting(tmp_path, NODES, (), robot=ROBOT, rate=RATE) as start:
+        start('simulation')
+        given = {**LAW, 'predictive__tip': tip, 'reference__ramp_time': 0.3}
+        start('controller', autostart='true', **given)
+        observer.until_running()
+        point = place() + [0.1, 0.0, 0.05]
+        message = PointStamped(point=Point(**dict(zip('xyz', map(float, point)))))
+        said = lambda words: lambda: words in log.read_text()  # noqa: E731
+        say('target', message, lambda: np.linalg.norm(place() - point) < 1e-2, 'the point')
+        say('target_pose', PoseStamped(), said('a linear velocity alone'), 'the refusal')
+        say('trajectory', JointTrajectory(), said(f'leads the tip of {tip}'), 'another')
+        assert np.linalg.norm(place() - point) < 1e-2
+        assert observer.value(CONTROLLER, 'failures') == 0

@@ -17,19 +17,22 @@ from softrobot_dynamics.controllers.contract import Command, Controller, registe
 from softrobot_dynamics.controllers.predictive.feedback import follow_plan, holding_command
 from softrobot_dynamics.controllers.predictive.growth import RestAnalysis
 from softrobot_dynamics.controllers.predictive.horizon import HorizonProblem
+from softrobot_dynamics.controllers.predictive.other_commands import with_other_commands
 from softrobot_dynamics.controllers.predictive.planner import Plan, Planner, Request
 from softrobot_dynamics.controllers.predictive.schedule import PlanSchedule, Solutions
-from softrobot_dynamics.controllers.predictive.settings import (
-    PredictiveSettings,
-    problem_of,
-    require_what_may_touch,
-)
+from softrobot_dynamics.controllers.predictive.settings import PredictiveSettings, problem_of
 from softrobot_dynamics.controllers.predictive.solution_cycle import Timing
 from softrobot_dynamics.dynamics import calls
 from softrobot_dynamics.dynamics.arguments import body_index
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.piecewise import braking, constant, Reference, select
-from softrobot_dynamics.references.tip_commands import tip_course, TipOrder, TipTwist
+from softrobot_dynamics.references.tip_commands import (
+    LEVER_RATIO,
+    tip_course,
+    TipOrder,
+    TipTwist,
+    within_lead,
+)
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -59,7 +62,6 @@ class Predictive(Controller[PredictiveSettings]):
 
     def __init__(self, model: CompiledModel, **options: Any) -> None:
         super().__init__(model, **options)
-        require_what_may_touch(model, self.settings)
         self._tip = self.settings.tip
         self._body = body_index(model, self._tip, 'tip') if self._tip else -1
         own = np.zeros(0, dtype=np.int64) if self._tip else self.controlled
@@ -71,7 +73,8 @@ class Predictive(Controller[PredictiveSettings]):
         zero = constant(np.zeros(self.reference_width))
         self.plan = BlendedReference(zero, zero, 0.0, 0.0)
         self._follow = cached(follow_plan)
-        self._u = np.zeros(model.m)
+        self._u, self._others = np.zeros((2, model.m))  # the latter: commands of other laws
+        self._seen = np.array([model.q0, np.zeros(model.n)])
         self._solve: Callable[[Request], Callable[[], Plan | None]] | None = None
         self._poll: Callable[[], Plan | None] | None = None  # of a solution made elsewhere
         self._applied: Any = None
@@ -91,6 +94,7 @@ class Predictive(Controller[PredictiveSettings]):
     def start(self, q: Vector, qd: Vector, t: float, u: Vector | None = None) -> None:
         """Begin at the present state, see :meth:`Controller.start`."""
         self.require_state(q, qd)
+        self._seen[0][:], self._seen[1][:] = q, qd
         place, rate = self._led(q, qd)
         state = np.array([place, rate, 0.0 * place])
         previous = braking(state, 0.0, self.plan.ramp)
@@ -113,20 +117,24 @@ class Predictive(Controller[PredictiveSettings]):
     @classmethod
     def controlled_tip_of(cls, settings: PredictiveSettings, model: CompiledModel) -> str:
         """Return the body whose tip is led, see :meth:`Controller.controlled_tip_of`."""
-        return settings.tip
+        return model.body_names[body_index(model, settings.tip)] if settings.tip else ''
 
-    def lead(self, order: TipOrder, t: float) -> None:
-        """
-        Turn the led tip to a point, or by a linear velocity, see :meth:`Controller.lead`.
-
-        ArgumentError for orders to turn it.
-        """
-        if order.body not in (self._tip, '') or not self._tip:
-            raise ArgumentError('body', order.body, f'{self._tip or "none"}, whose tip is led')
+    def require_order(self, order: TipOrder) -> None:
+        """Raise ArgumentError for another tip, and for orders to turn it."""
+        led = self.controlled_tip
+        if order.body not in (led, '') or not led:
+            raise ArgumentError('body', order.body, f'{led or "none"}, whose tip is led')
         turns = order.angular.any() if isinstance(order, TipTwist) else order.rotation is not None
         if turns:
             raise ArgumentError('order', order, 'a point, or a linear velocity alone')
+
+    def lead(self, order: TipOrder, t: float) -> None:
+        """Turn the led tip to a point, or by a linear velocity, see :meth:`Controller.lead`."""
+        self.require_order(order)
         now = np.hstack([self.desired(t), np.zeros((3, 3))])
+        if isinstance(order, TipTwist):  # else it would take as long to come back to the tip
+            tip, lever = self._led(*self._seen)[0], LEVER_RATIO * self.model.scales.length
+            now[0, :3] = within_lead(now[0, :3], tip, lever)
         place = select(tip_course(order, now, np.eye(3), 0.0), [0, 1, 2])
         self.plan = BlendedReference(place, place, float(t), 0.0)
 
@@ -153,7 +161,8 @@ class Predictive(Controller[PredictiveSettings]):
 
     def figures(self) -> dict[str, object]:
         """Return counts of solutions and figures of the last one, for diagnostics."""
-        return self.solutions.figures()
+        interval = self.settings.ticks(self.period) * self.period
+        return {'interval of solutions [ms]': interval * 1e3, **self.solutions.figures()}
 
     def compute(self, t: float, q: Vector, qd: Vector) -> Command:
         """Return the :class:`Command`, see :meth:`Controller.compute`."""
@@ -164,6 +173,7 @@ class Predictive(Controller[PredictiveSettings]):
         low, high, cut = *self.reach(), -1
         y, velocity = np.full((2, self.model.m), np.nan)
         if math.isfinite(q @ q + qd @ qd):
+            self._seen[0][:], self._seen[1][:] = q, qd
             self._go_on(t, q, qd)
             cut = self._command(t, q, qd, low, high, self._u)
             terms = self.evaluate(q, qd)
@@ -182,8 +192,8 @@ class Predictive(Controller[PredictiveSettings]):
         self, q: Vector, u: Vector, settings: PredictiveSettings, off: float = 0.0
     ) -> float:
         """Return the rate [1/s] at which errors would grow, see :meth:`Controller.growth`."""
-        ticks = max(1, round(settings.interval / self.period))
-        timing = Timing(self.period, ticks, math.ceil(settings.delay / self.period - 1e-9))
+        delayed = math.ceil(settings.delay / self.period - 1e-9)
+        timing = Timing(self.period, settings.ticks(self.period), delayed)
         problem = problem_of(self.model, self.controlled, self._body, settings)
         return self._at_rest.growth(q, u, problem, self.controlled, timing, off)
 
@@ -245,20 +255,20 @@ class Predictive(Controller[PredictiveSettings]):
     def _request(self, t: float, q: Vector, qd: Vector) -> Request:
         """Return the :class:`Request` at a state."""
         s, plans = self.settings, self.schedule
-        ticks = max(1, round(s.interval / self.period))
+        ticks = s.ticks(self.period)
         lead, delay = ticks * self.period, s.delay
         acting = t - delay  # what is sent then acts now
         leading = [plans.command_at(acting + (k + 0.5) * self.period) for k in range(ticks)]
         delayed = [plans.command_at(t + lead - (k + 0.5) * delay / 4.0) for k in range(4)]
         by_gain = np.zeros(self.model.m)  # what the gain adds to the plan at present
         if plans.now is not None and self._command(t, q, qd, s.lower, s.upper, self._u) >= 0:
-            by_gain = self._u - plans.command_at(t)
+            by_gain = self._u - plans.planned(t)
         return Request(
             anew=plans.anew,
             t=t,
             x=np.concatenate([q, qd]),
             reference=self.plan,
-            problem=self._problem(),
+            problem=self._problem(t - plans.asked),
             since=t - plans.asked,
             acted=plans.mean(plans.asked - delay, acting),
             lead=lead,
@@ -268,15 +278,14 @@ class Predictive(Controller[PredictiveSettings]):
             last=plans.command_at(t + lead - 0.5 * self.period),
         )
 
-    def _problem(self) -> HorizonProblem:
-        """Return the :class:`.HorizonProblem` of the present settings, made once."""
-        if self._applied is None or self._applied[0] is not self.settings:
-            self._applied = (
-                self.settings,
-                problem_of(self.model, self.controlled, self._body, self.settings),
-            )
-        problem: HorizonProblem = self._applied[1]
-        return problem
+    def _problem(self, since: float) -> HorizonProblem:
+        """Return the :class:`.HorizonProblem` at present, ``since`` [s] the last solution."""
+        s = self.settings
+        if self._applied is None or self._applied[0] is not s:
+            self._applied = s, problem_of(self.model, self.controlled, self._body, s)
+        u = np.clip(s.feed_forward, s.lower, s.upper)  # beside other laws it changes in place
+        own = self._applied[1], self.controlled, self._others
+        return with_other_commands(*own, u, since, s.horizon)
 
     def _command(
         self, t: float, q: Vector, qd: Vector, low: Vector, high: Vector, out: Vector

@@ -125,9 +125,13 @@ class PlanSchedule:
                 if moment <= t + 1e-9:
                     return u
             return self.sent[0][1]
+        return self.planned(t)
+
+    def planned(self, t: float) -> Vector:
+        """Return the command (m,) of the plan for t, gain aside, as `follow_plan` has it."""
         if self.now is None:
             return self.standing
-        k = int((t - self.now.t) / self.now.knot)
+        k = int((t - self.now.t) / self.now.knot + 1e-6)
         planned: Vector = self.now.u[min(max(k, 0), len(self.now.u) - 1)]
         return planned
 

@@ -13,7 +13,6 @@ from softrobot_dynamics.annotations import Integers
 from softrobot_dynamics.controllers.predictive.horizon import HorizonProblem
 from softrobot_dynamics.controllers.predictive.planner import MAX_HORIZON_STEPS
 from softrobot_dynamics.controllers.sampled_data_law import SampledDataSettings
-from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.schema.fields import flag, integer, number, text, vector
 from softrobot_dynamics.schema.parameters import parameter
 from softrobot_dynamics.schema.poses import Pose
@@ -21,13 +20,17 @@ from softrobot_dynamics.schema.poses import Pose
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
+ROUNDING_TOLERANCE = 1e-9  # of a unit that is counted: 0.0015 s are one and a half of 0.001 s
+
 
 @dataclass(frozen=True)
 class PredictiveSettings(SampledDataSettings):
     """Settings: the horizon, and weights of the cost per second."""
 
     tip: str = parameter(
-        text(default=''), 'Body whose tip follows the reference; empty: outputs follow it'
+        text(default=''),
+        'Body whose tip follows the reference; empty: outputs follow it',
+        live=False,
     )
     horizon: float = parameter(
         number('s', at_least=0.01, at_most=10.0, default=0.2), 'Time that is looked ahead'
@@ -38,7 +41,7 @@ class PredictiveSettings(SampledDataSettings):
     )
     interval: float = parameter(
         number('s', at_least=0.001, at_most=0.5, default=0.005),
-        'Time from one solution to the next, rounded to periods of the loop',
+        'Time from one solution to the next, rounded to periods of the loop, halves down',
     )
     iterations: int = parameter(
         integer(at_least=1, at_most=20, default=1), 'Iterations of a solution'
@@ -102,7 +105,9 @@ class PredictiveSettings(SampledDataSettings):
         'Weight of how far distances are below the clearance',
     )
     contact: bool = parameter(
-        flag(default=False), 'Whether forces of contact act on the robot that is predicted'
+        flag(default=False),
+        'Whether forces of contact act on the robot that is predicted',
+        live=False,
     )
     contact_force: float = parameter(
         number('N', above=0.0, default=math.nan),
@@ -114,7 +119,7 @@ class PredictiveSettings(SampledDataSettings):
     )
     motion_start: float = parameter(
         number('s', default=0.0),
-        'When the given motions of obstacles begin, by the time since the law began',
+        'When the given motions of obstacles begin, by the time since the loop began',
     )
     observer: float = parameter(
         number('s', at_least=0.0, at_most=10.0, default=0.005),
@@ -124,8 +129,12 @@ class PredictiveSettings(SampledDataSettings):
 
     @property
     def steps(self) -> int:
-        """The number of commands that are planned."""
-        return max(1, round(self.horizon / self.knot))
+        """The number of commands that are planned: the horizon in knots, halves down."""
+        return whole_count(self.horizon, self.knot)
+
+    def ticks(self, period: float) -> int:
+        """Return the number of periods [s] from one solution to the next: halves down."""
+        return whole_count(self.interval, period)
 
     def validate(self) -> Iterable[tuple[str, object, str]]:
         """Yield what does not fit together."""
@@ -134,22 +143,35 @@ class PredictiveSettings(SampledDataSettings):
                 f'at most {MAX_HORIZON_STEPS} times knot, {MAX_HORIZON_STEPS * self.knot:g} s'
             )
             yield 'horizon', self.horizon, expected
+        if self.knot > self.horizon:
+            yield 'knot', self.knot, f'at most the horizon, {self.horizon:g} s'
         if not self.contact and not math.isnan(self.contact_force):
             yield 'contact_force', self.contact_force, 'nan, or contact: true'
         if self.interval + self.delay > 0.5 * self.horizon:
             expected = f'with the delay, at most half the horizon, {0.5 * self.horizon:g} s'
             yield 'interval', self.interval, expected
 
+    def examine(self, model: CompiledModel) -> Iterable[tuple[str, object, str]]:
+        """Yield what does not fit to a model, as (name of the field, value, expected)."""
+        if self.tip not in ('', 'tip', *model.body_names):
+            known = ', '.join(model.body_names)
+            yield 'tip', self.tip, f'tip, for the last body, or one of {known}'
+        if model.contact_plan is None:
+            words = 'nothing of this robot may touch, as it has no shapes or no environment'
+            if not math.isnan(self.clearance):
+                yield 'clearance', self.clearance, f'nan: {words}'
+            if self.contact:
+                yield 'contact', True, f'false: {words}'
+        room = 0.5 * (model.q_upper - model.q_lower) / model.scales.units
+        if (self.margin > room).any():
+            name = model.coordinate_names[int(room.argmin())]
+            expected = f'at most {room.min():.4g}, half of the range of {name}'
+            yield 'margin', self.margin, expected
 
-def require_what_may_touch(model: CompiledModel, s: PredictiveSettings) -> None:
-    """Raise ArgumentError if settings are about contact of a robot that cannot touch anything."""
-    if model.contact_plan is not None:
-        return
-    words = 'nothing of this robot may touch, as it has no shapes or no environment'
-    if not math.isnan(s.clearance):
-        raise ArgumentError('predictive.clearance', s.clearance, f'nan: {words}')
-    if s.contact:
-        raise ArgumentError('predictive.contact', True, f'false: {words}')
+
+def whole_count(time: float, unit: float) -> int:
+    """Return how often a unit of time fits into a time [s], rounded, halves down; 1 at least."""
+    return max(1, math.ceil(time / unit - 0.5 - ROUNDING_TOLERANCE))
 
 
 def problem_of(

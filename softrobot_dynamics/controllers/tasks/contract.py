@@ -59,6 +59,7 @@ class TaskContext(NamedTuple):
     home: Vector  # (n,) the posture in which the law began; changes in place
     course: CourseArrays  # of the tip that the law leads
     linear: HeldLinearisation  # of the law's robot
+    tip: str  # the body whose tip the law leads
 
 
 class Configured:
@@ -166,6 +167,16 @@ def approach(default: float) -> Any:
     """Return the parameter of the rate at which a bound may be approached."""
     words = 'Greatest speed towards it, per distance from it; slow actuators need less'
     return parameter(number('1/s', above=0.0, at_most=1e4, default=default), words)
+
+
+def barrier_gain(approach: float, period: float) -> float:
+    """
+    Return the rate [1/s] at which a bound may be approached, such that no tick oversteps it.
+
+    Of distances h and speeds v <= a h of the ticks before, h falls by T (v + v(T)) / 2 in a period
+    T: it stays positive for a T <= 6 - 32^(1/2), about a third.
+    """
+    return min(float(approach), 1.0 / (3.0 * period))
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.tasks.contract import (
     approach,
+    barrier_gain,
     Bound,
     BoundRows,
     NO_LIMIT,
@@ -57,6 +58,16 @@ class Coordinates(Bound):
         if (np.asarray(self.lower) > np.asarray(self.upper)).any():
             yield 'lower', list(self.lower), 'numbers not above those of upper'
 
+    def examine(self, model: CompiledModel) -> Iterable[tuple[str, object, str]]:
+        """Yield what does not fit to a model, as (name of the field, value, expected)."""
+        for i, name in enumerate(model.coordinate_names):
+            low, high = model.q_lower[i], model.q_upper[i]
+            words = f'the range of {name} in the robot file, {low:g} to {high:g}'
+            if self.lower[i] > high:
+                yield 'lower', self.lower[i], f'a number within or below {words}'
+            if self.upper[i] < low:
+                yield 'upper', self.upper[i], f'a number within or above {words}'
+
     def count(self, model: CompiledModel, controlled: Integers) -> int:
         """Return the number of rows."""
         return model.n
@@ -70,5 +81,5 @@ class Coordinates(Bound):
             rows=rows,
             lower=np.maximum(model.q_lower, self.lower),
             upper=np.minimum(model.q_upper, self.upper),
-            approach=float(self.approach),
+            approach=barrier_gain(self.approach, state.period),
         )

@@ -14,6 +14,7 @@ from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.gap_gradients import fill_gap_gradient
 from softrobot_dynamics.controllers.tasks.contract import (
     approach,
+    barrier_gain,
     Bound,
     BoundRows,
     order,
@@ -35,15 +36,17 @@ LINEARISATION_ERROR = 0.03  # of a way, by which the linearised gap may be off
 
 
 @kernel
-def keep_gaps(state, rows, contact, clearance, give, approach, q, qd, t):
+def keep_gaps(state, rows, contact, clearance, give, approach, motion_start, step, q, qd, t):
     """
     Fill the rows of the nearest pairs, as many as half of them.
 
     d(gap)/dt >= -approach (gap - least), as long as nothing else contradicts it; and gap >= least
-    at the time ahead when it will be least, if the command stays as it is. That is a ``clearance``
-    [m] less what a force ``give`` [N] presses the surfaces into each other.
+    at the time ahead, ``step`` [s] apart, when it will be least, if the command stays as it is.
+    That is a ``clearance`` [m] less what a force ``give`` [N] presses surfaces into each other.
+    Obstacles go on at the velocity that their motion, begun at ``motion_start`` [s], has now.
     """
     k = rows.J.shape[0] // 2
+    contact.moving.time[0] = t[0] - motion_start
     find_contacts(contact, q, qd)
     rows.J[:, :], rows.least[:] = 0.0, -math.inf
     taken = contact.force  # 1: has a row; it is 0 again afterwards
@@ -57,16 +60,18 @@ def keep_gaps(state, rows, contact, clearance, give, approach, q, qd, t):
             break
         taken[best] = 1.0
         missing = clearance - give / contact.numbers[best, STIFFNESS] - nearest
-        rows.least[r] = approach * missing
+        opening = dot(contact.normal[best], contact.drift[best])  # by given motions [m/s]
+        rows.least[r] = approach * missing - opening
         row = rows.J[r]
         fill_gap_gradient(contact, best, row)
-        change, ways = math.inf, state.ahead.way
+        change, given, ways = math.inf, 0.0, state.ahead.way
         for i in range(len(ways)):
-            if dot(row, ways[i]) < change:
-                change, rows.when[k + r] = dot(row, ways[i]), i + 1
+            own, others = dot(row, ways[i]), (i + 1) * step * opening
+            if own + others < change:
+                change, given, rows.when[k + r] = own + others, others, i + 1
         if nearest + change < contact.reach:
             copy(row, rows.J[k + r])
-            rows.least[k + r] = missing + LINEARISATION_ERROR * abs(change)
+            rows.least[k + r] = missing - given + LINEARISATION_ERROR * abs(change - given)
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,10 @@ class GapBound(Bound):
     )
     pairs: int = parameter(
         integer(at_least=1, at_most=200, default=12), 'Pairs that are looked at, the nearest'
+    )
+    motion_start: float = parameter(
+        number('s', default=0.0),
+        'When the given motions of obstacles begin, by the time since the loop began',
     )
 
     @property
@@ -103,5 +112,11 @@ class GapBound(Bound):
         rows.order[: len(rows.order) // 2] = SILENT_ORDER
         contact = contact_of(context.model, state.robot, plan._replace(reach=float(self.reach)))
         clearance, give = map(float, self.kept)
-        numbers = {'clearance': clearance, 'give': give, 'approach': float(self.approach)}
+        numbers = {
+            'clearance': clearance,
+            'give': give,
+            'approach': barrier_gain(self.approach, state.period),
+            'motion_start': float(self.motion_start),
+            'step': state.period * 2**state.ahead.doublings,
+        }
         return entry(keep_gaps, state=state, rows=rows, contact=contact, **numbers)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 import functools
+import math
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
@@ -31,7 +32,7 @@ from softrobot_dynamics.controllers.tasks.tick import TaskKernelSettings, tick
 from softrobot_dynamics.controllers.tasks.tip_course import CourseArrays, TipCourse, TipState
 from softrobot_dynamics.controllers.tasks.workspace import bind_tasks, TaskWorkspace
 from softrobot_dynamics.dynamics.calls import forward_kinematics, jacobian
-from softrobot_dynamics.errors import ArgumentError, DescriptionError, Problem
+from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.piecewise import braking, constant, Reference
 from softrobot_dynamics.references.tip_commands import TipOrder, TipPathReference
 from softrobot_dynamics.schema.parameters import Parameter
@@ -76,7 +77,7 @@ class TaskLaw(AccelerationLaw[TaskSettings]):
         self._work: TaskWorkspace
         self._spans: list[tuple[str, int, int]] = []
         super().__init__(model, **options)
-        self._target = position_of(self.settings).target
+        self._followed = self._asked_for()
 
     @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:
@@ -95,14 +96,7 @@ class TaskLaw(AccelerationLaw[TaskSettings]):
         """
         make: Any = functools.partial(assemble, cls.Settings)
         known, name = cls.parameters(), cls.type_name
-        settings = of_settings.make_settings(make, known, name, model, controlled, given)
-        problems = [
-            Problem(f'{name}.{where}', value, words)
-            for where, value, words in settings.examine(model)
-        ]
-        if problems:
-            raise DescriptionError(tuple(problems), 'parameters')
-        return settings
+        return of_settings.make_settings(make, known, name, model, controlled, given)
 
     @classmethod
     def controlled_tip_of(cls, settings: TaskSettings, model: CompiledModel) -> str:
@@ -146,31 +140,35 @@ class TaskLaw(AccelerationLaw[TaskSettings]):
 
     def follow(self, reference: Reference | TipPathReference, t: float, ramp: float) -> None:
         """Turn to another reference; a led one leads the tip, too, if it is the law's."""
-        if self._course.live:  # outputs did not follow the plan
-            y, velocity = self.outputs(*self._seen)
-            state = np.array([y, velocity, 0.0 * y])[:, self.controlled]
-            stay = braking(state, 0.0, ramp)
-            self.plan = BlendedReference(stay, stay, float(t), 0.0)
+        self._rest_outputs(t, ramp)
         if isinstance(reference, TipPathReference):
             super().follow(reference.outputs, t, ramp)
             if reference.body in (self.controlled_tip, ''):
+                self._take_over()
                 self._course.follow(reference.path, t, ramp, self._tip())
                 return
         else:
             super().follow(reference, t, ramp)
         self._follow_target(t, ramp)
 
-    def lead(self, order: TipOrder, t: float) -> None:
-        """Turn to a live target or twist, see :meth:`Controller.lead`."""
+    def require_order(self, order: TipOrder) -> None:
+        """Raise ArgumentError for another tip."""
         if order.body not in (self.controlled_tip, ''):
             raise ArgumentError('body', order.body, f'{self.controlled_tip}, whose tip is led')
+
+    def lead(self, order: TipOrder, t: float) -> None:
+        """Turn to a live target or twist, see :meth:`Controller.lead`."""
+        self.require_order(order)
+        self._take_over()
         self._course.lead(order, t, self._tip())
 
     def compute(self, t: float, q: Vector, qd: Vector) -> Command:
         """Return the :class:`Command` for the state (q, qd) at time t [s]."""
-        if position_of(self.settings).target != self._target:
+        if self._asked_for() != self._followed and math.isfinite(q @ q + qd @ qd):
             self._see(q, qd)
+            self._rest_outputs(t, self.plan.ramp)
             self._follow_target(t, self.plan.ramp)
+            self._apply(self.plan, self.settings)  # the course is in arrays of its own
         command = super().compute(t, q, qd)
         if command.ok:  # orders count from it: a state that is no number would fail them
             self._see(q, qd)
@@ -188,7 +186,7 @@ class TaskLaw(AccelerationLaw[TaskSettings]):
         arrays = self._course.arrays
         key = fixed, settings, arrays.path
         if not (self._key and all(a is b for a, b in zip(key, self._key))):
-            context = self._context(self._home, arrays)
+            context = self._context(self._home, arrays, settings)
             self._work, self._spans = bind_tasks(
                 fixed, context, settings.tasks, settings.bounds, self._runaway
             )
@@ -199,29 +197,51 @@ class TaskLaw(AccelerationLaw[TaskSettings]):
     def _at_posture(self, fixed: LawWorkspace, told: Any) -> TaskWorkspace:
         """Return a workspace in which all tasks stay at a posture, without bounds."""
         settings, q = told.work
-        course = self._course.resting(self._tip(q, np.zeros(self.model.n)))
-        context = self._context(np.array(q), course)
+        body = self.controlled_tip_of(settings, self.model)
+        course = self._course.resting(self._tip(q, np.zeros(self.model.n), body))
+        context = self._context(np.array(q), course, settings)
         tasks = [replace(x, target=()) if hasattr(x, 'target') else x for x in settings.tasks]
         return bind_tasks(fixed, context, tasks, (), allocate_runaway(self.model, course))[0]
 
-    def _context(self, home: Vector, course: CourseArrays) -> TaskContext:
+    def _context(self, home: Vector, course: CourseArrays, settings: TaskSettings) -> TaskContext:
         """Return what tasks and bounds may use."""
-        return TaskContext(self.model, self.controlled, home, course, self._linear)
+        tip = self.controlled_tip_of(settings, self.model)
+        return TaskContext(self.model, self.controlled, home, course, self._linear, tip)
 
-    def _tip(self, q: Vector | None = None, qd: Vector | None = None) -> TipState:
-        """Return the led tip in a state, by default that of the last tick."""
+    def _tip(self, q: Vector | None = None, qd: Vector | None = None, body: str = '') -> TipState:
+        """Return a tip, by default the led one, in a state, by default that of the last tick."""
         q, qd = self._seen if q is None or qd is None else (q, qd)
-        index = self.model.body_names.index(self.controlled_tip)
+        body = body or self.controlled_tip
+        index = self.model.body_names.index(body)
         T = forward_kinematics(self.model, q=q)[index]
-        J = jacobian(self.model, q=q, body=self.controlled_tip, frame='base')
+        J = jacobian(self.model, q=q, body=body, frame='base')
         return TipState(T[:3, 3].copy(), T[:3, :3].copy(), J @ qd)
+
+    def _asked_for(self) -> tuple[str, tuple[float, ...]]:
+        """Return the tip that the settings lead, and its target."""
+        return self.controlled_tip, position_of(self.settings).target
+
+    def _take_over(self) -> tuple[str, tuple[float, ...]]:
+        """Take over tip and target of the settings; what led another tip is over."""
+        before, self._followed = self._followed, self._asked_for()
+        if before[0] != self._followed[0]:
+            self._course.stop()
+        return self._followed
 
     def _see(self, q: Vector, qd: Vector) -> None:
         self._seen[0][:], self._seen[1][:] = q, qd
 
+    def _rest_outputs(self, t: float, ramp: float) -> None:
+        """Have outputs come to rest if messages lead the tip, as they do not follow the plan."""
+        if self._course.live:
+            y, velocity = self.outputs(*self._seen)
+            state = np.array([y, velocity, 0.0 * y])[:, self.controlled]
+            stay = braking(state, 0.0, ramp)
+            self.plan = BlendedReference(stay, stay, float(t), 0.0)
+
     def _follow_target(self, t: float, ramp: float) -> None:
         """Lead the tip to the target of the settings, or nowhere without one."""
-        self._target = target = position_of(self.settings).target
+        _, target = self._take_over()
         if target:
             self._course.follow(constant(target), t, ramp, self._tip())
         else:

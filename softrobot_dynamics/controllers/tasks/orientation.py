@@ -21,11 +21,12 @@ from softrobot_dynamics.controllers.tasks.contract import (
     TickState,
 )
 from softrobot_dynamics.controllers.tasks.runaway import MAX_ERROR_WHILE_SLOWED
-from softrobot_dynamics.controllers.tasks.tip_course import LEVER_RATIO, sample_course
+from softrobot_dynamics.controllers.tasks.tip_course import sample_course
 from softrobot_dynamics.controllers.tasks.tip_kinematics import led_by, measure_tip, share_beyond
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.recursion.passes import STATE, TIP_POSE
+from softrobot_dynamics.references.tip_commands import LEVER_RATIO
 from softrobot_dynamics.schema.fields import text
 from softrobot_dynamics.schema.parameters import parameter
 
@@ -72,7 +73,7 @@ class TipOrientation(ControlTask):
 
     fades = True
     level: int = level(1)
-    body: str = parameter(text(default=''), 'Body whose tip it is; empty: the last one')
+    body: str = parameter(text(default=''), 'Body whose tip it is; empty: that of `position`')
     p: float = gain('Gain on the error of the orientation')
     d: float = rate_gain('Gain on the error of the angular velocity')
 

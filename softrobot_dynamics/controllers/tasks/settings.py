@@ -33,6 +33,11 @@ class TaskSettings(AccelerationSettings):
         for each in (*self.tasks, *self.bounds):
             for name, value, expected in each.examine(model):
                 yield f'{each.type_name}.{name}', value, expected
+        led = position_of(self).body or model.body_names[-1]
+        for each in self.tasks:
+            body = getattr(each, 'body', '')
+            if each.type_name == 'orientation' and body not in ('', led):
+                yield 'orientation.body', body, f'empty, or {led}, as that of position'
 
     def tuned_alike(self, other: of_settings.Settings) -> bool:
         """Tell whether all of the law's own parameters are the same, limits aside."""

@@ -18,11 +18,16 @@ from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.contract import BlendedReference, sample_plan
 from softrobot_dynamics.references.piecewise import braking, constant, hermite, Reference, sample
 from softrobot_dynamics.references.rotations import between, turned
-from softrobot_dynamics.references.tip_commands import tip_course, TipTarget, TipTwist
+from softrobot_dynamics.references.tip_commands import (
+    LEVER_RATIO,
+    MAX_LEAD,
+    tip_course,
+    TipTarget,
+    TipTwist,
+    within_lead,
+)
 
 NONE, PATH, LIVE = 0.0, 1.0, 2.0
-LEVER_RATIO = 1.0 / 6.0  # of the robot's length: the arm by which an angle counts as a length
-MAX_LEAD = 0.2  # [rad] by which twists lead a tip that cannot follow; times the lever, as a length
 
 
 class CourseArrays(NamedTuple):
@@ -111,9 +116,8 @@ class TipCourse:
         """Turn to a live target or twist at t [s], when the tip is as in ``now``."""
         state, rotation = self._state(t, now)
         if isinstance(order, TipTwist):  # else it would take as long to come back to the tip
-            way, turn = state[0, :3] - now.point, between(now.rotation, rotation)
-            if (far := math.hypot(*way)) > MAX_LEAD * self._lever:
-                state[0, :3] = now.point + MAX_LEAD * self._lever / far * way
+            turn = between(now.rotation, rotation)
+            state[0, :3] = within_lead(state[0, :3], now.point, self._lever)
             if (angle := math.hypot(*turn)) > MAX_LEAD:
                 rotation = turned(now.rotation, MAX_LEAD / angle * turn)
         course = tip_course(order, state, rotation, self._lever)

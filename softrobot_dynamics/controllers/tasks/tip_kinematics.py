@@ -51,8 +51,8 @@ class LedTip(NamedTuple):
 
 
 def led_by(task: Any, context: TaskContext, scale: float, near: float) -> LedTip:
-    """Return the :class:`LedTip` of a task with ``body``, ``level``, ``p``, ``d``."""
-    tip, numbers = allocate_tip(context.model, task.body), (scale, float(task.p), float(task.d))
+    """Return the :class:`LedTip` of a task with ``level``, ``p``, ``d`` for the law's tip."""
+    tip, numbers = allocate_tip(context.model, context.tip), (scale, float(task.p), float(task.d))
     return LedTip(tip, context.course, int(task.level), *numbers, near, np.zeros(3))
 
 
