@@ -18,7 +18,7 @@ PAPERS = (
     ('Licher et al., arXiv:2508.12681', 'paths, setpoints', 70, 'below 3 mm, 2.3 % (simulation)'),
     ('Habich et al., arXiv:2502.01916', 'angles of five joints', 47, '-'),
 )
-"""What papers state: source, motion, rate [Hz], error of the tip."""
+"""Published results: source, motion, rate [Hz], error of the tip."""
 
 
 def places(name, t):
