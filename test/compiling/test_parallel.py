@@ -87,7 +87,7 @@ def test_helpers_compile_what_this_process_then_takes(tmp_path, several):
 
 @pytest.mark.parametrize('way', ['alone', 'killed'])
 def test_without_helpers_this_process_does_the_work(tmp_path, monkeypatch, way):
-    """One process alone, and one whose helpers are killed, has compiled everything itself."""
+    """A process without helpers, or whose helpers are killed, compiles everything itself."""
     monkeypatch.setenv('SOFTROBOT_COMPILERS', '1' if way == 'alone' else '3')
     changed = 'parallel._start = None\n' if way == 'alone' else FAILING
     out, err = finish(start(BUILD + changed + TOGETHER, tmp_path))
@@ -195,7 +195,7 @@ def new_kernel():
 
 @pytest.mark.quick
 def test_addresses_are_real_afterwards():
-    """No stand-in stays where a kernel is."""
+    """After a parallel compilation every address is that of a kernel, not of a stand-in."""
     build = new_kernel()
     with cache.collecting():
         stand_in = build()
