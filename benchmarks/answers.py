@@ -24,11 +24,11 @@ from sensor_msgs.msg import JointState
 from softrobot_dynamics.configuration import build, declared_parameters
 from softrobot_dynamics.configuration.law_settings import settings_of
 from softrobot_dynamics.loops.control_loop import ControlLoop
-from softrobot_dynamics.loops.message_fields import StateReader
 from softrobot_dynamics.loops.orders import HoldOrder, Orders
 from softrobot_dynamics.loops.realtime import now
-from softrobot_dynamics.nodes.messaging import messages
+from softrobot_dynamics.loops.state_reader import StateReader
 from softrobot_dynamics.nodes.messaging.inbox import Sent
+from softrobot_dynamics.nodes.messaging.message_values import stamped
 
 HERE = Path(__file__).resolve().parents[1]
 PERIOD, WARM = 1_000_000, 1000
@@ -42,7 +42,7 @@ class Messages:
 
     def wait(self, _):
         """Return the next state."""
-        self._message.header.stamp = messages.stamped(now())
+        self._message.header.stamp = stamped(now())
         return self._message
 
     def sent(self):

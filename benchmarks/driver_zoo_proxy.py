@@ -24,7 +24,7 @@ from sensor_msgs.msg import JointState
 from softrobot_dynamics.loops.message_fields import SECOND, stamp_of
 from softrobot_dynamics.loops.realtime import ask_for_priority
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
-from softrobot_dynamics.nodes.messaging.messages import stamped
+from softrobot_dynamics.nodes.messaging.message_values import stamped
 from softrobot_dynamics.nodes.messaging.qos import NEWEST_QOS
 from softrobot_dynamics.nodes.messaging.transport import choose_transport
 from std_msgs.msg import Float64MultiArray

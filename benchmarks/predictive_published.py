@@ -20,7 +20,7 @@ PAPERS = (
     ('Schäfke et al., arXiv:2411.05616', 'angles of five joints', '-', '1.2 degrees on average'),
     ('Hachen et al., arXiv:2409.09970', 'inputs of a person', 30, '-'),
 )
-"""What papers state: source, motion, rate [Hz], error of the tip."""
+"""Published results: source, motion, rate [Hz], error of the tip."""
 
 
 def places(name, t):

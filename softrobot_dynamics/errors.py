@@ -185,8 +185,8 @@ class UnstableLoopError(SoftRobotError):
         return (
             f'gains: the largest discrete-time eigenvalue at {1e3 * self.period:g} ms would be'
             f' {exp(self.growth * self.period):.5f}, errors would grow e-fold in'
-            f' {1.0 / self.growth:.3g} s; expected gains for which it is not above 1: smaller'
-            f' ones, or a higher rate'
+            f' {1.0 / self.growth:.3g} s; expected an eigenvalue of at most 1: lower the gains or'
+            f' raise the rate'
         )
 
 
@@ -200,9 +200,9 @@ class UnstableZeroDynamicsError(SoftRobotError):
         each = [f'{x.real:.3g}{f"{x.imag:+.3g}i" if x.imag else ""}' for x in self.rates]
         rates = shortened(', '.join(each))
         return (
-            f'zero dynamics: with the controlled outputs held where they are the robot would leave'
-            f' its posture, with rates of {rates} 1/s; expected none above 0: another posture or'
-            f' other outputs, or allow_unstable'
+            f'unstable zero dynamics: with the controlled outputs held constant the robot leaves'
+            f' its posture, with growth rates of {rates} 1/s; expected none above 0: choose'
+            ' another posture or other outputs, or set allow_unstable'
         )
 
 
@@ -219,8 +219,8 @@ class SingularMassError(SoftRobotError):
         return (
             f'singular mass matrix: nothing has inertia along'
             f' {shortened(", ".join(self.coordinates))};'
-            f' expected a mass that they move (of a thin rod: section_inertia: true), or a robot'
-            f' without them'
+            ' expected a mass that these coordinates move (of a thin rod: section_inertia: true),'
+            ' or a robot without them'
         )
 
 

@@ -86,7 +86,7 @@ def commands(path):
 
 
 def test_every_command_writes_what_an_ascii_terminal_can_show(tmp_path):
-    """With LC_ALL=C and no UTF-8 anywhere, commands and their help end as they do elsewhere."""
+    """With LC_ALL=C and no UTF-8, every command and its help end as they do elsewhere."""
     lines = commands(tmp_path)
     wanted = [*lines.values(), (['check', 'wrong.yaml'], 1)]
     modules = [command.__name__.rpartition('.')[2] for command in COMMANDS]

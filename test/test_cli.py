@@ -87,7 +87,7 @@ def test_check_accepts_good_files(capsys):
 
 
 def test_check_says_mobility_and_redundant_directions(tmp_path, capsys):
-    """Of a robot with closures; one that cannot be assembled is wrong."""
+    """`check` prints mobility and redundant directions, and refuses a robot that cannot close."""
     robot = four_bar()
     good, bad = tmp_path / 'good.yaml', tmp_path / 'bad.yaml'
     good.write_text(json.dumps(robot))

@@ -412,7 +412,7 @@ def test_the_estimator_node_hears_the_sensor(observer, start):
     """The estimator node converges on wires that the simulation node publishes over DDS."""
     from sensor_msgs.msg import JointState, Range
     from softrobot_dynamics.loops.message_fields import stamp_of
-    from softrobot_dynamics.nodes.messaging.messages import stamped
+    from softrobot_dynamics.nodes.messaging.message_values import stamped
 
     robot = '-p', 'robot:=cam_arm.yaml', '-p', 'rate:=100.0', '-p', 'estimator:=sensors.yaml'
     start('simulation', *robot, '-p', 'wait_for_commands:=false')

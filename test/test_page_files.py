@@ -55,7 +55,11 @@ def robot_of(page):
     'block', [block for block in of_kind('yaml') if block.page not in ELSEWHERE], ids=str
 )
 def test_every_yaml_block_is_accepted(block, tmp_path):
-    """Every YAML block of the pages is accepted as a robot, parameters, sensors or columns."""
+    """
+    Every YAML block of the pages is accepted as a robot, parameters, sensors or columns.
+
+    A reference in parameters is one that the robot of the page can hold.
+    """
     file = tmp_path / 'block.yaml'
     file.write_text(block.text, encoding='utf-8')
     content = yaml.safe_load(block.text)
@@ -100,6 +104,8 @@ def _require_parameters(nodes, robot, file):
     assert set(nodes) <= {'controller', 'simulation'}
     if 'controller' in nodes:
         assert controller_values(robot, [file])[1] == ()
+        if 'reference' in nodes['controller']['ros__parameters']:
+            sd.load_controller(file, sd.compile_model(robot)).plan()
     if 'simulation' in nodes:
         given = dict(_flat(nodes['simulation']['ros__parameters']))
         rows = ParameterTable([*SIMULATION, *sensor_rows(robot)])

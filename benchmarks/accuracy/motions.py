@@ -26,7 +26,7 @@ RATE = 6.0  # [rad/s] at the end of the spin-up
 TIMES = np.arange(2.5, 20.1, 2.5)  # [s]
 
 LOADED = 5.0  # [s] that loads act on the flying rod
-SPAN = 0.5  # [s] after which its rotation vector is re-centred; the loads have kinks there
+SPAN = 0.5  # [s] after which its rotation vector is wrapped; the loads have kinks there
 
 
 # -- spin-up ------------------------------------------------------------------------------------

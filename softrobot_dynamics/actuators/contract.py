@@ -178,7 +178,7 @@ class Actuator(Imperfections):
     sign = 1  # of the column of A: nu = sign (dy/dq)^T u
     safe = 'zero'
     """
-    What is commanded when nothing better is known: zero; hold, the last command; gravity, what
+    The command when there is no other: zero; hold, the last command; gravity, the force that
     carries the weight, led to zero; pretension, a small pull; or a number, in the unit of u.
     """
 

@@ -21,7 +21,7 @@ PROBE_COUNT = 6  # places along a curve where its stretch is evaluated
 @dataclass(frozen=True, eq=False)
 class Curve:
     """
-    A material curve through ``body``, which goes on along s/L as its offset in the sections says.
+    A material curve through ``body``, given by its offset in the section at each s/L.
 
     ``offset`` has ``at(sigma)`` and ``derivative(sigma)``, (x, y) [m] and its derivative by sigma
     = s / L; ``span`` is (s0/L, s1/L). A rule has twice as many points at each doubling; without
@@ -48,7 +48,7 @@ class Curve:
         return self.body.fibre_kernel(*self._rule(doublings))
 
     def hessians(self, doublings: int) -> Kernel | None:
-        """Return that of its second derivatives, see ``Body.length_hessians``."""
+        """Return the kernel of the length's second derivatives, see ``Body.length_hessians``."""
         return self.body.length_hessians(*self._rule(doublings))
 
     def probes(self) -> list[Kernel]:

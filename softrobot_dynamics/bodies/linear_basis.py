@@ -56,7 +56,7 @@ class LinearBasis(Body):
         return points, self.fields_at(points)
 
     def validate(self) -> Complaints:
-        """Yield a material that is not at rest where nothing is deformed."""
+        """Yield a material that has a stress where nothing is deformed."""
         material = getattr(self, 'material', None)
         if material is not None and not _rests(material):
             yield 'material', material.type_name, 'a material without stress at rest'

@@ -5,7 +5,7 @@ Derivatives of bodies whose position is linear in q by their own coordinates, in
 See :mod:`softrobot_dynamics.kernels.layout` for what the derivatives are, and
 :mod:`softrobot_dynamics.bodies.linear_basis_kernels` for the numbers P. The acceleration of matter
 is a = a_S + B p + C J qd + J qdd with B . = dw/dt x . + w x (w x .) and C . = 2 w x ., all linear
-in (1, q), (0, qd) and (0, qdd). So all is made of the same moments as the terms; and of
+in (1, q), (0, qd) and (0, qdd). So the derivatives follow from the moments of the terms, and from
 
     N_k = int p Phi_k^T dm,  V_k = int (J qd) Phi_k^T dm,  A_k = int a Phi_k^T dm.
 """
@@ -67,7 +67,7 @@ def _fields(motion, B, C):
 
 @kernel
 def _add_forces(m, moments, motion, fields, N, V, A):
-    """Add to A_k, which begins with the share of J qdd, the others."""
+    """Add the shares of a_S, B p and C J qd to A_k, which holds that of J qdd."""
     B, C = fields
     for a in range(3):
         for b in range(3):
@@ -148,7 +148,7 @@ def _times_transposed(a, B):
 
 @inlined
 def _times(B, a):
-    """Rows of B a, likewise."""
+    """Rows of B a, for B (9,) and a (3, 3) in rows."""
     x = _applied(B, (a[0][0], a[1][0], a[2][0]))
     y = _applied(B, (a[0][1], a[1][1], a[2][1]))
     z = _applied(B, (a[0][2], a[1][2], a[2][2]))

@@ -72,7 +72,7 @@ class PiecewiseConstantCurvature(SectionBody):
         return np.diag([bending, bending, axial])
 
     def explain(self, q: Vector) -> str | None:
-        """Return in words why it cannot be bent or shortened that far, q (n,), or None."""
+        """Return in words why q (n,) bends or shortens the rod too far; None if it does not."""
         if not q[2] > -self.length:
             return f'an elongation above {-self.length:.4g} m, not {q[2]:.4g}'
         largest = (
@@ -82,11 +82,11 @@ class PiecewiseConstantCurvature(SectionBody):
         return None if bend <= largest else f'a bend of at most {largest:.3g} rad, not {bend:.3g}'
 
     def stretch(self, q: Vector) -> float:
-        """Return the axis' factor of length."""
+        """Return the stretch of the axis [-]."""
         return 1.0 + float(q[2]) / self.length
 
     def finer(self) -> dict[str, Any]:
-        """Return a rod whose curvatures and stretch are parabolas along it."""
+        """Return a rod whose curvatures and stretch vary quadratically along it."""
         finer: dict[str, Any] = self.with_strains(dict.fromkeys(_COORDINATE_STRAINS, 2)).body
         return finer
 

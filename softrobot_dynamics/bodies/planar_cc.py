@@ -105,10 +105,10 @@ class PlanarConstantCurvature(SectionBody):
 
     def derivatives_kernel(self) -> Kernel | None:
         """
-        Return the traced one, of so many points that it is exact to rounding up to 8 rad.
+        Return the traced kernel, with enough points that it is exact to rounding up to 8 rad.
 
-        At two turns 1e-10 are left, beyond 16 rad nothing. Two points stand for a section: what it
-        has across the plane moves with the joint frame only.
+        The relative error is 1e-10 at two turns; beyond 16 rad the result is of no use. Two points
+        represent a section: inertia across the plane moves with the joint frame only.
         """
         s, weights = gauss_legendre(_GAUSS_NODES, 0.0, self.length)
         mass, x = 0.5 * self.density * np.pi * self.radius**2 * weights, 0.5 * self.radius

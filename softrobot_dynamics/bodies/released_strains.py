@@ -66,7 +66,7 @@ def as_cosserat(
 
 
 def by_names(body: _NamedBody, own: Sequence[str]) -> Released:
-    """Return a body whose coordinates hold those called ``own`` (n,) as they were."""
+    """Return a ``body`` with more strains, and the embedding of the coordinates ``own`` (n,)."""
     names = body.coordinates()
     embedding = np.array([[float(name == each) for each in own] for name in names])
     return Released(body, embedding.reshape(len(names), len(own)))

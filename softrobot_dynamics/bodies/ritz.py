@@ -240,7 +240,7 @@ class RitzBackbone(SectionBody):
 def _wrong(
     name: str, polynomials: Sequence[tuple[str, Sequence[Polynomial]]], quadrature: int
 ) -> Complaints:
-    """Yield faults of all polynomials together."""
+    """Yield polynomials that depend on each other, and too few points for their degree."""
     coefficients = [
         {(i, powers): c for i, terms in enumerate(components) for c, powers in terms}
         for _, components in polynomials

@@ -48,8 +48,8 @@ def require_traceable(symbolic: BodyFormulas, body: type[BodyFormulas]) -> None:
     """
     Trace all formulas of a body that has symbols for its numbers.
 
-    Raises ArgumentError, which names the formula of the class ``body`` that cannot be traced: an
-    error that comes later is no fault of theirs.
+    Raises ArgumentError, which names the formula of the class ``body`` that cannot be traced. An
+    error in a later step is then not one of the formulas.
     """
     for name, formula in _FORMULAS.items():
         try:

@@ -50,7 +50,7 @@ def run(options: Namespace) -> int:
             for words in notes:
                 say(f'  {words}')
             if robot.closures and (options.report or options.json):
-                say('  no report: there is none yet for robots with closures')
+                say('  no report: reports do not support robots with closures')
             elif options.report or options.json:
                 reports[str(file)] = _report(file, robot, options)
     if options.json:

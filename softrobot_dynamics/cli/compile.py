@@ -23,7 +23,7 @@ def add_to(commands: SubCommands) -> None:
 
 def run(options: Namespace) -> int:
     """Compile all that robots need."""
-    from softrobot_dynamics.compiling.folder import cache_folder
+    from softrobot_dynamics.compiling.cache_folder import cache_folder
     from softrobot_dynamics.demo.precompilation import warm
     from softrobot_dynamics.description.shipped import shipped
     from softrobot_dynamics.evaluation.terminal import display

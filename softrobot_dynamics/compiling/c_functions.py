@@ -14,7 +14,7 @@ import struct
 from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
-from softrobot_dynamics.compiling import folder, prebuilt
+from softrobot_dynamics.compiling import cache_integrity, prebuilt
 from softrobot_dynamics.compiling.targets import level_keys, own_keys
 
 _ELF_MAGIC = b'\x7fELF\x02\x01'  # 64 bit, little endian
@@ -33,9 +33,10 @@ class CFunction(NamedTuple):
 
 def save(name: str, symbol: str, code: bytes) -> None:
     """Keep the object of the C function of an emitted module in the kernel cache."""
-    own = folder.own_folder()
+    own = cache_integrity.own_folder()
     if own:
-        folder.write(own / file_name(name, own_keys().code), symbol.encode() + b'\n' + code)
+        path = own / file_name(name, own_keys().code)
+        cache_integrity.write(path, symbol.encode() + b'\n' + code)
 
 
 def load(name: str, register_helpers: Callable[[], None]) -> int | None:
@@ -44,8 +45,8 @@ def load(name: str, register_helpers: Callable[[], None]) -> int | None:
 
     ``register_helpers`` tells LLVM of numba's functions: it is asked if the code may call one.
     """
-    own, keys = folder.own_folder(), level_keys()
-    content = folder.read(own / file_name(name, own_keys().code)) if own else None
+    own, keys = cache_integrity.own_folder(), level_keys()
+    content = cache_integrity.read(own / file_name(name, own_keys().code)) if own else None
     if content is None and keys:
         content = prebuilt.read(file_name(name, keys.code))
     if content is None:

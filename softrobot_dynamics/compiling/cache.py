@@ -10,7 +10,7 @@ deleted at any time. What an installed package brings is used where the folder h
 (:mod:`~softrobot_dynamics.compiling.prebuilt`).
 ``SOFTROBOT_CACHE_DIR`` (or ``XDG_CACHE_HOME``) chooses another place. Where no folder can be
 written the module is compiled in memory, and a warning says so; see
-:mod:`~softrobot_dynamics.compiling.folder` for what else may be wrong with it.
+:mod:`~softrobot_dynamics.compiling.cache_integrity` for what else may be wrong with it.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -27,9 +27,9 @@ import types
 from types import CodeType, ModuleType
 from typing import Any
 
-from softrobot_dynamics.compiling import c_functions, folder, prebuilt
+from softrobot_dynamics.compiling import c_functions, cache_integrity, prebuilt
+from softrobot_dynamics.compiling.cache_integrity import own_folder
 from softrobot_dynamics.compiling.deferred import Deferred
-from softrobot_dynamics.compiling.folder import own_folder
 from softrobot_dynamics.compiling.garbage_collection import rarely_collected
 from softrobot_dynamics.compiling.numba_versions import keeps_machine_code
 from softrobot_dynamics.compiling.sources import digest_of
@@ -267,11 +267,11 @@ def _bytecode(name: str, source: str, file: str) -> CodeType:
     """Return the bytecode of a source, from the cache folder if it is there."""
     own = own_folder()
     path = own and own / f'{name}.{sys.implementation.cache_tag}.code'
-    kept = path and folder.read(path)
+    kept = path and cache_integrity.read(path)
     if kept:
         return marshal.loads(kept)
     code = compile(source, file, 'exec')
     if own and path:
-        folder.replace(own / f'{name}.py', source.encode())  # to be looked at by people
-        folder.write(path, marshal.dumps(code))
+        cache_integrity.replace(own / f'{name}.py', source.encode())  # to be looked at by people
+        cache_integrity.write(path, marshal.dumps(code))
     return code

@@ -10,8 +10,8 @@ and numba with it, when something is compiled.
 from typing import Any
 
 import numba
-from softrobot_dynamics.compiling.folder import warn_once
 from softrobot_dynamics.compiling.numba_versions import is_tested, TESTED_RANGE
+from softrobot_dynamics.compiling.warnings_once import warn_once
 from softrobot_dynamics.errors import ArgumentError
 
 if numba.config.DISABLE_JIT:

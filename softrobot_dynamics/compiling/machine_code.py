@@ -13,7 +13,7 @@ import pickle
 from typing import Any
 
 import llvmlite.binding
-from softrobot_dynamics.compiling import c_functions, folder, prebuilt
+from softrobot_dynamics.compiling import c_functions, cache_integrity, prebuilt
 from softrobot_dynamics.compiling.lowering.internals import CompileResult, dumps, NullCache
 from softrobot_dynamics.compiling.targets import Keys, level_keys, own_keys
 
@@ -39,7 +39,8 @@ class MachineCode(NullCache):
         The context is not refreshed, which would import scipy: what is loaded needs no types.
         """
         path = self._path(sig)
-        content = path and folder.read(path) or prebuilt.read(self._file(sig, level_keys()))
+        content = path and cache_integrity.read(path)
+        content = content or prebuilt.read(self._file(sig, level_keys()))
         if content is None:
             return None
         try:
@@ -57,11 +58,11 @@ class MachineCode(NullCache):
             others[_ANNOTATION_INDEX] = ''  # for people, and longer than the code
             others[-1] = tuple(each for each in others[-1] if each.consts)  # else of no use
             state = name, kind, (code, _names_alone(data.fndesc))
-            folder.write(path, dumps((repr(sig), (state, *others))))
+            cache_integrity.write(path, dumps((repr(sig), (state, *others))))
 
     def _path(self, sig: Any) -> Path | None:
         """Return the file of a signature; None without a folder."""
-        own, file = folder.own_folder(), self._file(sig, own_keys())
+        own, file = cache_integrity.own_folder(), self._file(sig, own_keys())
         return own / file if own and file else None
 
     def _file(self, sig: Any, keys: Keys | None) -> str | None:

@@ -19,12 +19,13 @@ import time
 from typing import Any, TYPE_CHECKING
 
 from softrobot_dynamics.compiling import cache
+from softrobot_dynamics.compiling.cache_integrity import own_folder
 from softrobot_dynamics.compiling.effort import effort_of
-from softrobot_dynamics.compiling.folder import own_folder, warn_once
 from softrobot_dynamics.compiling.garbage_collection import rarely_collected
 from softrobot_dynamics.compiling.numba_versions import keeps_machine_code
 from softrobot_dynamics.compiling.processes import python_command, python_environment
 from softrobot_dynamics.compiling.progress import CompilationProgress
+from softrobot_dynamics.compiling.warnings_once import warn_once
 from softrobot_dynamics.errors import shown
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import functools
 import os
 from pathlib import Path
 
-from softrobot_dynamics.compiling import folder
+from softrobot_dynamics.compiling import cache_integrity
 from softrobot_dynamics.compiling.targets import keys_of, Level, level_keys
 
 FOLDER = Path(__file__).parents[1] / 'prebuilt'
@@ -19,7 +19,7 @@ FOLDER = Path(__file__).parents[1] / 'prebuilt'
 
 def read(name: str | None) -> bytes | None:
     """Return the content of a file, whole; None if it is not there."""
-    return folder.read_installed(FOLDER / name) if name and name in _files() else None
+    return cache_integrity.read_installed(FOLDER / name) if name and name in _files() else None
 
 
 def has(module: str) -> bool:
@@ -58,9 +58,9 @@ def collect(cache: Path, target: Path, level: Level) -> int:
     target.mkdir(parents=True, exist_ok=True)
     for path in sorted(cache.glob(f'*.{keys.program}.*')):
         module, _, *rest = path.name.split('.')
-        content = folder.read(path)
+        content = cache_integrity.read(path)
         if content is not None:
             name = f'{module}.{keys.code}.o' if rest == ['o'] else path.name
-            folder.write(target / name, content)
+            cache_integrity.write(target / name, content)
             count += 1
     return count

@@ -17,8 +17,8 @@ import sys
 _LOADER_MODULES = {
     f'softrobot_dynamics.compiling.{name}'
     for name in (
-        'c_functions', 'cache', 'effort', 'folder', 'parallel', 'prebuilt', 'progress', 'sources',
-        'targets',
+        'c_functions', 'cache', 'cache_folder', 'cache_integrity', 'effort', 'parallel',
+        'prebuilt', 'progress', 'sources', 'targets', 'warnings_once',
     )
 }  # fmt: skip
 """Modules that order, find, keep and load machine code, and have no part in what it is."""

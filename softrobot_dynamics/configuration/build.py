@@ -69,15 +69,15 @@ class Simulated(NamedTuple):
     model: CompiledModel
     simulator: ActuatedSimulator
     safe: SafeCommand
-    heard: RobotDescription  # the robot whose coordinates are published
+    published: RobotDescription  # the robot whose coordinates are published
     trial: ActuatedSimulator  # another, in which states are tried before the robot is put there
     seen: Reconstruction | None = None  # of these coordinates, None: they are the model's
     touches: bool = False  # whether there are objects, or something that may touch something
 
     def sensing(self, values: Mapping[str, Any]) -> Sensing:
         """Return the Sensing that parameter `values` describe; or SoftRobotError."""
-        sensors = sensors_of(self.heard.coordinate_names, values)
-        return Sensing(sensors, self.heard.n, 1.0 / values['rate'], self.seen)
+        sensors = sensors_of(self.published.coordinate_names, values)
+        return Sensing(sensors, self.published.n, 1.0 / values['rate'], self.seen)
 
 
 def controlled(values: Mapping[str, Any], declare: Declare | None = None) -> Controlled:

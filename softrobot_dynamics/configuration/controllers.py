@@ -72,7 +72,8 @@ def load_controller(source: str | PathLike[str], model: CompiledModel) -> Loaded
     path = _path(source)
     values, unknown = controller_values(model.description, [path])
     if unknown:
-        raise ArgumentError('source', str(path), f'no unknown parameter: {", ".join(unknown)}')
+        words = f'a file without unknown parameters: {", ".join(unknown)}'
+        raise ArgumentError('source', str(path), words)
     values |= given_by(values)
     return LoadedController(law_of(model, values), values)
 

@@ -92,7 +92,7 @@ def require_compatible(laws: Sequence[Controller]) -> CompiledModel:
         raise ArgumentError('laws', list(laws), 'at least one law')
     for i, law in enumerate(laws):
         if law.model is not laws[0].model:
-            raise ArgumentError(f'laws[{i}].model', law.model, 'the very model of the first law')
+            raise ArgumentError(f'laws[{i}].model', law.model, 'the model object of the first law')
         if law.period != laws[0].period:
             words = f'{laws[0].period} s, the period of the first law'
             raise ArgumentError(f'laws[{i}].period', law.period, words)

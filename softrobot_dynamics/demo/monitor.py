@@ -31,7 +31,7 @@ from softrobot_dynamics.loops.message_fields import SECOND, stamp_of
 from softrobot_dynamics.nodes.messaging.codec import Encoder
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.qos import NEWEST_QOS
-from softrobot_dynamics.nodes.messaging.state_messages import position_reader, subscribe_to_states
+from softrobot_dynamics.nodes.messaging.state_topics import position_reader, subscribe_to_states
 from trajectory_msgs.msg import JointTrajectory
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class Monitor:
         future = self._client.call_async(request)
         self._wait(future.done, end, f'{name}: no answer in {patience:g} s', meanwhile)
         if not future.result().success:
-            raise TransitionError(f'{name}: the controller could not')
+            raise TransitionError(f'{name}: the controller refused; its log gives the reason')
 
     def _wait(
         self, ready: Callable[[], Any], end: float, failure: str, meanwhile: Callable[[], object]

@@ -57,8 +57,8 @@ def periodic_coordinates(description: RobotDescription) -> PeriodicCoordinates:
                 period[own.start + k] = FULL_TURN
         if joint.rotation_vector:
             start = own.start + names.index(joint.rotation_vector[0])
-            free = driven.isdisjoint(f'{module.joint_name}/{c}' for c in joint.recentres)
-            longest = _MAX_ROTATION_VECTOR if joint.recentres and free else np.inf
+            free = driven.isdisjoint(f'{module.joint_name}/{c}' for c in joint.wrapped_coordinates)
+            longest = _MAX_ROTATION_VECTOR if joint.wrapped_coordinates and free else np.inf
             vectors.append(RotationVectors(slice(start, start + 3), longest))
     return PeriodicCoordinates(period, tuple(vectors))
 

@@ -63,7 +63,7 @@ def join(simulation: Recording, controller: Recording, duration: float | None = 
     """
     Return the Run of both nodes' Recordings, at most `duration` [s] of it.
 
-    The stamps say which state a row of the controller's is about: exactly, or if it hears
+    The stamps say which state a row of the controller's is about: exactly, or if it receives
     estimates, to half a period. There may be no row at all.
     """
     period = simulation.facts['period']

@@ -2,9 +2,9 @@
 """
 Replay a record of the controller: compute every command again; no ROS.
 
-The law is made of the recorded parameters, begins where the recording says that it began, hears
-the recorded states at their times, and is told what the loop was told then. The same machine code
-on the same numbers gives the same bits, so commands are compared as they are.
+The law is made from the recorded parameters, begins with the recorded state and command, and gets
+the recorded states and orders at their times. The same machine code on the same numbers gives the
+same bits, so commands are compared exactly.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class Report(NamedTuple):
     figures: tracking.Figures
     unseen: tuple[str, ...] = ()  # outputs about which nothing can be told
     plant: str = ''  # in words, what the simulated robot differs in from the model
-    estimated: bool = False  # whether the controller heard an estimator
+    estimated: bool = False  # whether the controller received the states of an estimator
 
     @property
     def span(self) -> float:

@@ -39,7 +39,7 @@ from softrobot_dynamics.simulation.integrators.exponential_step import (
     ONE_STEP_WEIGHT,
     TWO_STEPS_WEIGHT,
 )
-from softrobot_dynamics.simulation.rotation_vector_wrapping import recentring
+from softrobot_dynamics.simulation.rotation_vector_wrapping import wrapped_joints
 
 MAX_SIMULATION_STEP = 1e-3  # [s]
 MAX_SENSITIVITY_STEP = 4e-3  # [s] of the derivatives by the parameters
@@ -89,7 +89,7 @@ class MotionPredictor:
         self._p = len(parameters.each)
         model = compile_model(parameters.description)
         require_tree(model, 'fits are')
-        if recentring(model):
+        if wrapped_joints(model):
             expected = (
                 'a robot without spherical and free joints, whose rotation vectors are wrapped'
             )

@@ -70,8 +70,8 @@ class Joint:
     stiffness = damping = rest = cast(Any, 0.0)
     armature = coulomb_friction = cast(Any, 0.0)
     limits = cast(Any, None)  # or an object with position (low, high), velocity and effort
-    screw: ClassVar[bool] = False  # True: it moves along one twist that is fixed in its base
-    recentres: ClassVar[Any] = ()  # names of the coordinates that `recentre` may change
+    screw: ClassVar[bool] = False  # True: the joint's twist is constant in its base
+    wrapped_coordinates: ClassVar[Any] = ()  # names of the coordinates that `wrap` may change
     turning: ClassVar[Any] = ()  # names of the angles that have the same pose after a whole turn
     rotation_vector: ClassVar[Any] = ()  # names of the three coordinates that are one, if any
 
@@ -129,14 +129,14 @@ class Joint:
         return [getattr(self.limits, 'restitution', 0.0)] * len(self.coordinates())
 
     def margin(self, q: Values, math: Math) -> Value | None:
-        """Return a formula, positive where the coordinates hold, or None: they do everywhere."""
+        """Return a formula, positive where the coordinates are regular; None: everywhere."""
         return None
 
     def explain(self, q: Vector) -> str | None:
-        """Return in words why the coordinates do not hold at q (n,), or None."""
+        """Return in words why the coordinates are singular at q (n,); None if they are not."""
         return None
 
-    def recentre(self, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
+    def wrap(self, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
         """Return (q, qd), (n,) each, of the same pose and velocities, away from where q fails."""
         return q, qd
 
@@ -145,7 +145,7 @@ class Joint:
         return motion_kernel(*self._traced())
 
     def derivatives_kernel(self) -> Kernel | None:
-        """Return kernel and numbers of this joint's derivatives, as `kernel`; a screw has none."""
+        """Return the kernel of derivatives, as `kernel`; None for a screw or no coordinate."""
         none = self.screw or not self.coordinates()
         return None if none else derivatives_kernel(*self._traced())
 

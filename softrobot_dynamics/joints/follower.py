@@ -17,8 +17,8 @@ class Follower(Joint):
     """
     The `joint` at multiplier q + offset, as a function of its leader's coordinate q.
 
-    It has no coordinate of its own. Its spring, damper, armature and dry friction act on q by what
-    they do at the joint: a force at the joint is multiplier times as much along q. ``leader`` is
+    It has no coordinate of its own. Its spring, damper, armature and dry friction act at the
+    joint: a force there is a generalized force of multiplier times as much along q. ``leader`` is
     the name of the joint that has q, at the end of a chain of joints that follow each other.
     """
 
@@ -58,7 +58,7 @@ class Follower(Joint):
         return self.joint.after
 
     def coordinates(self) -> tuple[str, ...]:
-        """Return none: it has none of its own."""
+        """Return no names: the leader has the coordinate."""
         return ()
 
     def freedoms(self) -> tuple[str, ...]:
@@ -66,7 +66,7 @@ class Follower(Joint):
         return self.joint.coordinates()
 
     def unit(self, coordinate: str) -> str:
-        """Return that of the joint."""
+        """Return the unit of the coordinate of the joint."""
         return self.joint.unit(coordinate)
 
     def springs(self) -> Matrix:
@@ -84,11 +84,11 @@ class Follower(Joint):
         return []
 
     def effort_limits(self) -> list[float]:
-        """Return that of the joint, of an actuator at it."""
+        """Return the effort limits of the joint, for an actuator at it."""
         return self.joint.effort_limits()
 
     def restitutions(self) -> list[float]:
-        """Return none: that of the leader counts."""
+        """Return none: the restitution of the leader counts."""
         return []
 
     def leader_range(self) -> tuple[float, float]:

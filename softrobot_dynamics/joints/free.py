@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""No joint at all: a floating base."""
+"""A joint with six coordinates: a floating base."""
 
 from dataclasses import dataclass
 

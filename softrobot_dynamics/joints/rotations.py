@@ -59,7 +59,7 @@ class RotationVector:
         return (2.0 * pi - SINGULARITY_MARGIN) ** 2 - (r[0] * r[0] + r[1] * r[1] + r[2] * r[2])
 
     @staticmethod
-    def recentre(r: Vector, rate: Vector) -> tuple[Vector, Vector]:
+    def wrap(r: Vector, rate: Vector) -> tuple[Vector, Vector]:
         """Return the rotation vector of length <= pi of the same rotation as r, and its rate."""
         angle = hypot(*r)
         axis, share = r / angle, 1.0 - 2.0 * pi * round(angle / (2.0 * pi)) / angle
@@ -110,7 +110,7 @@ class TurningJoint(CompoundJoint):
         return PARAMETERS[self.parameters]
 
     @property
-    def recentres(self) -> tuple[str, ...]:
+    def wrapped_coordinates(self) -> tuple[str, ...]:
         """See :class:`Joint`: a rotation vector, unless there are springs along it."""
         vector = self.parameters == 'rotation_vector' and not self.springs()[0, -3:].any()
         return self.rotation.names if vector else ()
@@ -135,9 +135,9 @@ class TurningJoint(CompoundJoint):
             return None
         return f'{self.type_name} joint out of range: {self.rotation.domain}'
 
-    def recentre(self, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
+    def wrap(self, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
         """Return the state with a rotation vector of length <= pi; a spring's is left alone."""
-        if hypot(*q[-3:]) <= pi or not self.recentres:
+        if hypot(*q[-3:]) <= pi or not self.wrapped_coordinates:
             return q, qd
-        r, rate = self.rotation.recentre(q[-3:], qd[-3:])
+        r, rate = self.rotation.wrap(q[-3:], qd[-3:])
         return np.concatenate([q[:-3], r]), np.concatenate([qd[:-3], rate])

@@ -15,7 +15,7 @@ class Spherical(TurningJoint):
     Three coordinates [rad] of a rotation about a fixed point.
 
     By default a rotation vector (rx, ry, rz) in the origin frame, good for |q| < 2 pi, where it is
-    singular: see :meth:`recentre`. Otherwise (roll, pitch, yaw), singular where cos(pitch) = 0.
+    singular: see :meth:`wrap`. Otherwise (roll, pitch, yaw), singular where cos(pitch) = 0.
     """
 
     def coordinates(self) -> tuple[str, ...]:

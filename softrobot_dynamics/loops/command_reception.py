@@ -15,14 +15,14 @@ class StateStamps:
     """
     Stamps [ns] of the states of a simulated robot: the `epoch`, and simulated time since.
 
-    `newest` is that of the present state, `heard` that of the state published last (None: none
-    now), which happened at the steady time `published` [ns]. `period` [ns] lies between two.
+    `newest` is that of the present state, `published_stamp` that of the last one published (None:
+    none now), which happened at the steady time `published` [ns]. `period` [ns] lies between two.
     """
 
     def __init__(self, epoch: int, rate: float) -> None:
         self.epoch = self.newest = epoch
         self.period = round(SECOND / rate)
-        self.heard: int | None = None
+        self.published_stamp: int | None = None
         self.published = now()
 
     def advance(self) -> None:
@@ -108,7 +108,7 @@ class CommandReception:
         if self.waits and stamp and not ours:
             return False  # a safe command: nobody has seen the robot yet
         self.clipped = self.drives.take(u, stamps.newest, part)
-        if stamp in (0, stamps.heard):
+        if stamp in (0, stamps.published_stamp):
             self._answers.left.discard(part)
         if self.waits:  # it sets out under its first command
             if not self.drives.commanded:

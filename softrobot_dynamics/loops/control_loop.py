@@ -21,11 +21,12 @@ from softrobot_dynamics.loops.contracts import (
 )
 from softrobot_dynamics.loops.driver import LATE_SOLUTION, STATE_DELAY
 from softrobot_dynamics.loops.message_contracts import Stamp
-from softrobot_dynamics.loops.message_fields import SECOND, StateReader
+from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.orders import NO_ORDERS, Orders
 from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.loops.solution_thread import predictive_laws
 from softrobot_dynamics.loops.state_parts import StateParts
+from softrobot_dynamics.loops.state_reader import StateReader
 from softrobot_dynamics.loops.state_stream import StateStream
 from softrobot_dynamics.loops.statistics import Window
 from softrobot_dynamics.loops.watchdog import FAILED, GuardedLoop, RUNNING, STOPPED
@@ -150,7 +151,7 @@ class ControlLoop(GuardedLoop):
         (q, qd), stamp = states.state(), states.stamp
         if self._q is None:
             with self._sending:
-                self.driver.forget_safe()  # one without a posture is begun anew with one
+                self.driver.forget_safe()  # it began without a posture, and restarts with one
         self.last_valid, self.last_stamp, self._q = arrival, stamp, q
         self.soonest = min(inf if moved else self.soonest, arrival - stamp)
         before = self._time.seconds

@@ -9,15 +9,15 @@ with one of `CAUSES`.
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from math import hypot, nan
+from math import hypot
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
-from softrobot_dynamics.annotations import Array, Integers, Vector
+from softrobot_dynamics.annotations import Integers, Vector
 from softrobot_dynamics.errors import ArgumentError, closest, MessageError, shortened
 from softrobot_dynamics.estimation.sensors.messages import Message
-from softrobot_dynamics.loops.message_contracts import Numbers, Stamped, StateMessage
+from softrobot_dynamics.loops.message_contracts import Numbers, Stamped
 from softrobot_dynamics.loops.realtime import SECOND
 
 CAUSES = (
@@ -92,42 +92,6 @@ class NameOrder:
         order = np.array([given.index(name) for name in self._names])
         as_is = len(given) == len(order) and (order == np.arange(len(order))).all()
         return None if as_is else order
-
-
-class StateReader:
-    """
-    A JointState as (q, qd), each (n,), in the order of the coordinate `names`.
-
-    It may have others beside them, which are ignored. ``velocities``: `measured`, every coordinate
-    has one; `auto`, those that are missing are nan; `differentiated`, all are nan.
-    """
-
-    def __init__(self, names: Sequence[str], velocities: str = 'measured') -> None:
-        self._names, self._velocities = NameOrder(names, others=True), velocities
-        self._unknown = np.full(len(names), nan)
-        self.missing: Array | None = None  # (n,) velocities of the last message, None: none is
-
-    @property
-    def ignored(self) -> tuple[str, ...]:
-        """The names in the last message that are none of the coordinates."""
-        return self._names.ignored
-
-    def read(self, message: StateMessage) -> tuple[Vector, Vector]:
-        """Return (q, qd), which may share memory with the message; MessageError if unusable."""
-        order, size = self._names.of(message.name), len(message.name)
-        q = read_numbers('position', message.position, size, order)
-        self.missing = None
-        if self._velocities != 'differentiated':
-            try:
-                return q, read_numbers('velocity', message.velocity, size, order)
-            except MessageError:
-                if self._velocities == 'measured':
-                    raise
-        qd = self._unknown
-        if self._velocities == 'auto' and len(message.velocity):
-            qd = read_numbers('velocity', message.velocity, size, order, missing=True)
-        self.missing = np.isnan(qd)
-        return q, qd
 
 
 def _first(names: Sequence[str], said: Callable[[str], str] = str, most: int = 3) -> list[str]:

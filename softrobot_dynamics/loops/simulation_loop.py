@@ -208,7 +208,7 @@ class SimulationLoop(Loop):
             trip = np.nan if round_trip is None else round_trip * 1e-9
             state = simulator.q.copy(), simulator.qd.copy()
             self._row = moment, self._stamps.newest, *state, stretches[-1].u, simulator.time, trip
-            self._asked = int(self._stamps.heard is not None)
+            self._asked = int(self._stamps.published_stamp is not None)
         try:
             for stretch in stretches:
                 simulator.step(*stretch, self.wrenches)
@@ -234,7 +234,7 @@ class SimulationLoop(Loop):
         if round_trip is not None:
             self.statistics.count('answered')
             self.round_trips.add(round_trip)
-        elif self.mode == DRIVEN and self._stamps.heard is not None:
+        elif self.mode == DRIVEN and self._stamps.published_stamp is not None:
             self.statistics.count('missed')
         if self.mode != DRIVEN:
             self.statistics.count('safe')
@@ -281,14 +281,14 @@ class SimulationLoop(Loop):
         rates = 0.0 * simulator.qd if self.commands.waits else simulator.qd  # it stands so long
         self._publisher.time(stamps.newest)
         state = self._sensing.sense(stamps.newest, simulator.q, rates)
-        stamps.heard = state and state.stamp
+        stamps.published_stamp = state and state.stamp
         self.commands.expect_answers()
         if state is not None:
             if self._publisher.state(state.q, state.qd, state.stamp) is False:
-                stamps.heard = None  # of a part that no command answers
+                stamps.published_stamp = None  # of a part that no command answers
         if self.snapshot is not None and self.snapshot.wanted:
             self.snapshot.take(stamps.newest)
-        if stamps.heard is None and self.pace == 0.0:  # nothing to wait for
+        if stamps.published_stamp is None and self.pace == 0.0:  # nothing to wait for
             self.deadlines.next = stamps.published
 
     def _stop(self, error: Exception) -> None:

@@ -10,10 +10,10 @@ from softrobot_dynamics.controllers.settings import Settings
 from softrobot_dynamics.errors import MessageError, UnstableLoopError, UnstableZeroDynamicsError
 from softrobot_dynamics.loops.contracts import ControlledPlant, MessageInbox
 from softrobot_dynamics.loops.control_loop import ControlLoop
-from softrobot_dynamics.loops.message_fields import StateReader
 from softrobot_dynamics.loops.orders import Orders
 from softrobot_dynamics.loops.realtime import now, SECOND
 from softrobot_dynamics.loops.state_parts import PartReader
+from softrobot_dynamics.loops.state_reader import StateReader
 from softrobot_dynamics.loops.watchdog import RUNNING
 
 MODEL_UNCERTAINTY = 0.2  # relative, of a robot's stiffness and damping
@@ -53,7 +53,7 @@ class StabilityCheck:
     ``plant`` is the :class:`.build.Controlled`, ``period`` [s] that of the loop; ``warn`` is told
     in words of a running loop that grows. ``clock`` returns the time in ns.
 
-    Settings are judged with the delay of the states of the loop in theirs: that of estimated
+    Settings are checked with the delay of the loop's states added to their own: that of estimated
     velocities, and of parts of the states.
 
     In a running loop a growth counts if it is still there when errors would have grown e-fold: a

@@ -138,7 +138,7 @@ class StateMonitor:
         return found if 0.0 <= found <= MAX_DELAY * loop.period * 1e-9 else math.nan
 
     def _wrong_delay(self, loop: ControlLoop) -> str:
-        """Tell if the law at work knows of another delay than most of the last looks saw."""
+        """Tell if the law is set to another delay than most of the last samples show."""
         delay = self.delay(loop)
         if loop.mode != RUNNING:
             return ''

@@ -17,9 +17,9 @@ from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.loops.contracts import MessageInbox
 from softrobot_dynamics.loops.message_contracts import StateMessage
-from softrobot_dynamics.loops.message_fields import StateReader
 from softrobot_dynamics.loops.part_synchronisation import PartSynchronisation, StateHistory
 from softrobot_dynamics.loops.sensor_clock import SensorClock
+from softrobot_dynamics.loops.state_reader import StateReader
 from softrobot_dynamics.loops.state_stream import StateStream
 from softrobot_dynamics.loops.statistics import Window
 

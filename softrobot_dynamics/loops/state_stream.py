@@ -10,8 +10,9 @@ from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.loops.contracts import MessageInbox
 from softrobot_dynamics.loops.message_contracts import StateMessage
-from softrobot_dynamics.loops.message_fields import stamp_of, StateReader
+from softrobot_dynamics.loops.message_fields import stamp_of
 from softrobot_dynamics.loops.sensor_clock import SensorClock
+from softrobot_dynamics.loops.state_reader import StateReader
 from softrobot_dynamics.loops.state_validation import MOVED, StateValidator, UNCONFIRMED
 from softrobot_dynamics.loops.velocity_estimation import delay_of, VelocityEstimator
 

@@ -2,8 +2,8 @@
 """
 Unwrap angles, or rotation vectors, that a sender reports within a turn.
 
-States are judged as they come: what a judge knows of those before is brought to the turn that a
-new one is in. Only accepted states are unwrapped, for all that follows.
+States are validated as reported: what the validator predicts from earlier states is shifted to the
+turn of the new one. Only accepted states are unwrapped, for everything behind the validation.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class Unwrapped:
     """
     The accepted states of one sender, without jumps by whole turns.
 
-    In a new sequence of states turns are only added to angles of which the sender left some out
-    before: another sender, or a robot that was put elsewhere, may count them itself.
+    In a new sequence of states turns are only added to angles from which the sender left some out
+    before: another sender may count turns itself, as may that of a robot that was moved.
     """
 
     def __init__(self, turns: PeriodicCoordinates) -> None:

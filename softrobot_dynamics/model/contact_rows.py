@@ -19,7 +19,6 @@ from softrobot_dynamics.collision.contract import (
     TUBE,
 )
 from softrobot_dynamics.model.contact_solids import SolidCollector
-from softrobot_dynamics.recursion.contact import rebound
 from softrobot_dynamics.recursion.contact_pairs import (
     GROUP,
     HIGH_END,
@@ -34,6 +33,7 @@ from softrobot_dynamics.recursion.contact_pairs import (
     SEGMENT_SEGMENT,
     SOLID_SOLID,
 )
+from softrobot_dynamics.recursion.restitution import dissipation
 from softrobot_dynamics.recursion.solid_pairs import MAX_CROSSINGS
 from softrobot_dynamics.schema.poses import transform
 
@@ -228,7 +228,7 @@ def _row(
         *half,
         surface.stiffness,
         surface.damping if by_damping else 0.0,
-        -1.0 if by_damping else rebound(surface.restitution),
+        -1.0 if by_damping else dissipation(surface.restitution),
         surface.friction,
         _extent(other),
     ]

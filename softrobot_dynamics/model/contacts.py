@@ -33,11 +33,11 @@ from softrobot_dynamics.recursion.contact import (
     measure_contacts,
     NodeCloud,
     place_nodes,
-    rebound,
 )
 from softrobot_dynamics.recursion.contact_pairs import A, B, EXTENT, PHASE, RADIUS_A, STIFFNESS
 from softrobot_dynamics.recursion.obstacle_motion import MovingNodes, no_motion
 from softrobot_dynamics.recursion.passes import Robot
+from softrobot_dynamics.recursion.restitution import dissipation
 
 if TYPE_CHECKING:
     from softrobot_dynamics.description.obstacle_motion import ObstacleMotion
@@ -167,7 +167,7 @@ def contact_of(model: RobotModel, robot: Robot, plan: ContactPlan) -> ContactWor
         faces=plan.faces,
         solids=solid_pairs(plan.solids, plan.pairs, plan.numbers),
         reach=plan.reach,
-        dissipation=rebound(0.0),
+        dissipation=dissipation(0.0),
         margin=plan.margin,
         extent=_extents(plan, total),
         placed=np.full((total, 16), np.inf),

@@ -54,8 +54,8 @@ class CompiledModel:
     Attributes: ``description``; ``n`` coordinates and ``m`` actuators with ``coordinate_names``
     and ``actuator_names`` as on the wire, ``body_names``; ``stiffness`` and ``damping`` (n, n),
     linearised at q = 0; ``nonlinear`` (., 2), first coordinate and coordinates of each body of
-    which that is not the whole truth, ``linear``: there is none; ``rest`` (n,), where the springs
-    are at ease; ``joint_friction`` (n,), dry friction of simulated joints, see
+    which the passive forces are nonlinear, ``linear``: there is none; ``rest`` (n,), where springs
+    have no force; ``joint_friction`` (n,), dry friction of simulated joints, see
     :mod:`.joint_friction`; ``lower``, ``upper`` (m,) limits and ``rate_limit`` (m,) [unit/s] of
     the commands, ``effort_lower``, ``effort_upper`` (m,) of u, which are the same but for
     actuators that are ``positioned`` (m,): told a position, see :mod:`.drives`; ``servos``, the

@@ -15,8 +15,9 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.dynamics.calls import forward_kinematics
 from softrobot_dynamics.loops.realtime import SLOW, take_priority
-from softrobot_dynamics.nodes.messaging import messages
+from softrobot_dynamics.nodes.messaging.message_values import stamped
 from softrobot_dynamics.nodes.messaging.qos import publisher
+from softrobot_dynamics.nodes.messaging.state_messages import StateWriter
 from softrobot_dynamics.simulation.contact_snapshot import ContactReading, ContactSnapshot
 from softrobot_dynamics.simulation.contact_wrenches import ContactWrenches, object_columns
 from std_msgs.msg import Float64, Float64MultiArray, MultiArrayDimension, MultiArrayLayout
@@ -56,7 +57,7 @@ class ContactPublisher:
     ) -> None:
         self._node, self._model, self._snapshot = node, model, snapshot
         self._bodies, self._columns = ContactWrenches(model), object_columns(model)
-        self._state = messages.StateWriter([model.coordinate_names[i] for i in self._columns])
+        self._state = StateWriter([model.coordinate_names[i] for i in self._columns])
         self._points = Float64MultiArray()
         prefix = f'{node.get_namespace()}/'.lstrip('/')
         self._frames = [prefix + name for name in self._bodies.names]
@@ -86,7 +87,7 @@ class ContactPublisher:
 
     def _publish(self, reading: ContactReading) -> None:
         """Publish a reading on the topics that somebody listens to."""
-        stamp = messages.stamped(reading.stamp)
+        stamp = stamped(reading.stamp)
         if self._objects.get_subscription_count():
             q, qd = reading.q[self._columns], reading.qd[self._columns]
             self._objects.publish(self._state.write(q, qd, stamp))

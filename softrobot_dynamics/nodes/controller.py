@@ -29,7 +29,7 @@ from softrobot_dynamics.nodes.diagnostics import PeerStatus
 from softrobot_dynamics.nodes.executors import CallbackThread
 from softrobot_dynamics.nodes.lifecycle import LifecycleNode
 from softrobot_dynamics.nodes.messaging.qos import quality_of
-from softrobot_dynamics.nodes.messaging.state_messages import (
+from softrobot_dynamics.nodes.messaging.state_topics import (
     position_reader,
     state_source,
     subscribe_to_states,

@@ -32,7 +32,7 @@ from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.nodes import diagnostics, process
 from softrobot_dynamics.nodes.estimation_report import report_on
 from softrobot_dynamics.nodes.lifecycle import LifecycleNode
-from softrobot_dynamics.nodes.messaging.command_messages import subscribe_to_commands
+from softrobot_dynamics.nodes.messaging.command_topics import subscribe_to_commands
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.measurements import entries_of, message_type_of, topic_of
 from softrobot_dynamics.nodes.messaging.qos import MANY_PUBLISHERS_QOS, NEWEST_QOS, quality_of

@@ -26,16 +26,18 @@ from softrobot_dynamics.estimation.sensors.contract import Sensor
 from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.nodes.loop_log import LoopLog, REPEAT_PERIOD
-from softrobot_dynamics.nodes.messaging import messages
 from softrobot_dynamics.nodes.messaging.codec import Encoder
-from softrobot_dynamics.nodes.messaging.command_messages import (
+from softrobot_dynamics.nodes.messaging.command_topics import (
     carries_stamp,
     publishing_topic,
     writer_of,
 )
 from softrobot_dynamics.nodes.messaging.measurements import MeasurementWriter, topic_of
+from softrobot_dynamics.nodes.messaging.message_values import stamped
 from softrobot_dynamics.nodes.messaging.qos import publisher
-from softrobot_dynamics.nodes.messaging.state_messages import PartPublishers
+from softrobot_dynamics.nodes.messaging.reference_messages import ReferenceWriter
+from softrobot_dynamics.nodes.messaging.state_messages import StateWriter
+from softrobot_dynamics.nodes.messaging.state_topics import PartPublishers
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension, MultiArrayLayout
 from std_srvs.srv import SetBool
 from trajectory_msgs.msg import JointTrajectory
@@ -76,8 +78,8 @@ class ControlPublisher(LoopLog):
             (writer.write, Encoder(writer.message).encode, each.publish)
             for writer, each in zip(writers, self._commands)
         ]
-        self._state = messages.StateWriter(names)
-        self._reference = messages.ReferenceWriter(controlled)
+        self._state = StateWriter(names)
+        self._reference = ReferenceWriter(controlled)
         reports = [
             publisher(node, JointState, '~/controller_state', _REPORT_QOS),
             publisher(node, JointTrajectory, '~/reference', _REPORT_QOS),
@@ -151,7 +153,7 @@ class EstimationPublisher(LoopLog):
     ) -> None:
         super().__init__(node, changed)
         self._body = body
-        self._state = messages.StateWriter(names)
+        self._state = StateWriter(names)
         self._encode = Encoder(self._state.message).encode
         self._push = WrenchStamped()
         self._push.header.frame_id = f'{body} base'
@@ -170,7 +172,7 @@ class EstimationPublisher(LoopLog):
 
     def state(self, q: Vector, qd: Vector, stamp: int) -> None:
         """Publish the state (q, qd) at a stamp [ns]."""
-        self._state.write(q, qd, messages.stamped(stamp))
+        self._state.write(q, qd, stamped(stamp))
         self._publish(self._encode())
 
     def report(self, estimator: Estimator, stamp: int, epoch: int) -> None:
@@ -184,7 +186,7 @@ class EstimationPublisher(LoopLog):
         self._publish_covariance(self._covariance)
         if self._body:
             x, y, z = estimator.push(self._body).value.tolist()
-            self._push.header.stamp = messages.stamped(stamp)
+            self._push.header.stamp = stamped(stamp)
             self._push.wrench.force = Vector3(x=x, y=y, z=z)
             self._publish_push(self._push)
 
@@ -271,7 +273,7 @@ class SimulationPublisher(LoopLog):
     def time(self, stamp: int) -> None:
         """Publish the time [ns], if there is a clock topic."""
         for publish in self._publish_clock:
-            self._clock.clock = messages.stamped(stamp)
+            self._clock.clock = stamped(stamp)
             publish(self._clock)
 
     def slipped(self, late: int) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def published_parts(plant: Simulated, values: dict[str, Any]) -> tuple[StatePart, ...]:
     """Return the parts in which states are published; with an estimator for nobody else."""
-    parts = state_parts(values, plant.heard.coordinate_names)
+    parts = state_parts(values, plant.published.coordinate_names)
     if not values['estimator']:
         return parts
     return tuple(part._replace(topic=f'~/{part.topic}') for part in parts)

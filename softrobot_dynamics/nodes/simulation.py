@@ -26,7 +26,7 @@ from softrobot_dynamics.loops.simulation_loop import SimulationLoop
 from softrobot_dynamics.nodes import diagnostics, process, record_contents
 from softrobot_dynamics.nodes.contact_publisher import ContactPublisher
 from softrobot_dynamics.nodes.loop_log import ThrottledLog
-from softrobot_dynamics.nodes.messaging.command_messages import subscribe_to_commands
+from softrobot_dynamics.nodes.messaging.command_topics import subscribe_to_commands
 from softrobot_dynamics.nodes.messaging.qos import quality_of
 from softrobot_dynamics.nodes.parameters import NodeParameters
 from softrobot_dynamics.nodes.publishers import SimulationPublisher
@@ -97,7 +97,7 @@ class SimulationNode(Node):
         bus = bus_of(values)
         with process.loading(self, values['robot'], self._stop):
             plant = self._build(values)
-        self.options.declare(declared_parameters.sensor_rows(plant.heard))
+        self.options.declare(declared_parameters.sensor_rows(plant.published))
         self.options.declare(state_rows(values))
         self.options.declare(command_rows(values))
         self.options.require_known(wire_names.NAMES_GROUP)

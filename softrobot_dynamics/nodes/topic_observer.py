@@ -16,11 +16,11 @@ from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.configuration.command_parts import command_parts
 from softrobot_dynamics.configuration.state_topics import state_parts
 from softrobot_dynamics.errors import MessageError
-from softrobot_dynamics.loops.message_fields import StateReader
-from softrobot_dynamics.nodes.messaging.command_messages import subscribe_to_commands
+from softrobot_dynamics.loops.state_reader import StateReader
+from softrobot_dynamics.nodes.messaging.command_topics import subscribe_to_commands
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.qos import NEWEST_QOS
-from softrobot_dynamics.nodes.messaging.state_messages import position_reader, subscribe_to_states
+from softrobot_dynamics.nodes.messaging.state_topics import position_reader, subscribe_to_states
 from softrobot_dynamics.viewing.scenery import Scenery
 from std_msgs.msg import Float64
 

@@ -36,7 +36,7 @@ from softrobot_dynamics.nodes.messaging.qos import NEWEST_QOS
 from softrobot_dynamics.nodes.parameters import NodeParameters
 from softrobot_dynamics.nodes.process import Stop
 from softrobot_dynamics.nodes.topic_observer import TopicWatch
-from softrobot_dynamics.viewing import colours
+from softrobot_dynamics.schema.quaternions import quaternions_of
 from softrobot_dynamics.viewing.discs import Discs
 from softrobot_dynamics.viewing.urdf import robot_description
 from std_msgs.msg import Float64MultiArray, Header, String
@@ -162,10 +162,10 @@ class VisualizerNode(Node):
 
 def poses_of(frames: Array) -> list[Pose]:
     """Return a Pose for each of frames (N, 4, 4)."""
-    places, turns = frames[:, :3, 3].tolist(), colours.quaternions(frames).tolist()
+    places, turns = frames[:, :3, 3].tolist(), quaternions_of(frames[:, :3, :3]).tolist()
     return [
-        Pose(position=Point(x=x, y=y, z=z), orientation=Quaternion(w=w, x=a, y=b, z=c))
-        for (x, y, z), (w, a, b, c) in zip(places, turns)
+        Pose(position=Point(x=x, y=y, z=z), orientation=Quaternion(x=a, y=b, z=c, w=w))
+        for (x, y, z), (a, b, c, w) in zip(places, turns)
     ]
 
 

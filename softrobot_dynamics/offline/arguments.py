@@ -85,16 +85,16 @@ class Plant:
 
     model: CompiledModel | None = None
     """
-    Its model; None: the law's. It has the bodies of that, maybe more, and the same actuators,
-    whose lag, delay, dead band, slack and friction it has. If its coordinates are others, by name,
-    the law hears its own that fit them best, see
+    Its model; None: the law's. It has the bodies of the law's model, possibly more, and the same
+    actuators, with their lag, delay, dead band, slack and friction. If its coordinates have other
+    names, the law receives those coordinates of its own model that fit best, see
     :class:`~softrobot_dynamics.simulation.reconstruction.Reconstruction`.
     """
 
     _: KW_ONLY
 
     delay: float = 0.0
-    """Time from when a state is heard until the command that answers it arrives [s]."""
+    """Time from when a state is received until the command that answers it arrives [s]."""
 
     bus: Mapping[str, Any] = field(default_factory=dict)
     """
@@ -132,22 +132,21 @@ class Feedback:
     sensors: Mapping[str, Any] = field(default_factory=dict)
     """
     Fields of :class:`~softrobot_dynamics.simulation.sensing.Sensors` by name, as
-    ``{'noise': 1e-3, 'delay': 2e-3, 'seed': 1}``. While no state is heard, the last command stays.
+    ``{'noise': 1e-3, 'delay': 2e-3, 'seed': 1}``. Without a new state the last command stays.
     """
 
     estimator: Estimator | None = None
     """
-    An estimator for the law's model, whose estimates are heard instead: its sensors measure on the
-    plant, at their rates, with their noise and delay; ``sensors`` may then have a ``seed`` and a
-    ``dropout``. It begins at the start or, where the plant's coordinates are others, at the
-    model's initial state.
+    An estimator for the law's model, whose estimates the law receives instead: its sensors measure
+    the plant at their rates, with their noise and delay; ``sensors`` may then have a ``seed`` and
+    a ``dropout``. It begins at the start or, if the plant has other coordinates, at the model's
+    initial state.
     """
 
     def __post_init__(self) -> None:
         require_mapping('sensors', self.sensors)
         if self.estimator is not None and not isinstance(self.estimator, Estimator):
-            expected = 'an Estimator for this very model'
-            raise ArgumentError('estimator', type(self.estimator), expected)
+            raise ArgumentError('estimator', type(self.estimator), 'an Estimator')
 
 
 def require_time(name: str, value: object) -> None:

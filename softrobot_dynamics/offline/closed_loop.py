@@ -2,10 +2,9 @@
 """
 A law and a simulated robot in closed loop, tick by tick as the nodes do it, and much faster.
 
-In every tick the state that is heard is answered by the law; where it finds no command, by the
-safe one, after which it begins anew. What goes out keeps the limits of the rates, and is held for
-a period from when it arrives, ``delay`` after the state it answers was heard; or, with a ``bus``,
-from a cycle of it to the next.
+In every tick the law answers the state that it receives. If it finds no command, the safe command
+is sent and the law restarts. Commands keep their rate limits. Each is held for a period from its
+arrival, ``delay`` after its state was received; with a ``bus``, from one bus cycle to the next.
 """
 
 from __future__ import annotations
@@ -88,7 +87,7 @@ def closed_loop(
     ``start`` says where the robot sets out and how long the law takes to turn to the reference:
     ``sd.Start(q=q0, u=u0, ramp=0.5)``. ``plant`` is the robot that is simulated, a model or a
     :class:`Plant` with what is between the law and it: ``sd.Plant(delay=1e-3, wrenches=push)``
-    (default: the model, without delay). ``feedback`` is what the law hears of its states:
+    (default: the model, without delay). ``feedback`` is what the law receives of its states:
     ``sd.Feedback(sensors={'noise': 1e-3})`` (default: each at once, exact). ``progress`` is called
     now and then with the time that has come and the duration [s] (default: a line on stderr, if
     that is a terminal).
@@ -168,7 +167,8 @@ def _law(model: CompiledModel, choice: Law) -> Controller:
     """Return the law that is chosen, made if it has only a name; ArgumentError."""
     if isinstance(choice.kind, Controller):
         if choice.kind.model is not model:
-            raise ArgumentError('controller', type(choice.kind), 'a law for this very model')
+            expected = 'a law made for this model object'
+            raise ArgumentError('controller', type(choice.kind), expected)
         return choice.kind
     law: type[Controller] = CONTROLLERS.get(choice.kind)
     period = DEFAULT_PERIOD if choice.period is None else float(choice.period)
@@ -236,7 +236,8 @@ def _estimated(
 ) -> EstimatedSensing:
     """Return the source of an estimator's states; ArgumentError for unsupported arguments."""
     if estimator.model is not model:
-        raise ArgumentError('estimator', type(estimator), 'an Estimator for this very model')
+        expected = 'an Estimator made for this model object'
+        raise ArgumentError('estimator', type(estimator), expected)
     given = make_sensors(model.coordinate_names, feedback.sensors)
     others = sorted(set(feedback.sensors) - {'seed', 'dropout'})
     if others:

@@ -7,9 +7,8 @@ and Crossley (1975), ::
 
     f = k d (1 + c d'),   f >= 0
 
-with a stiffness k [N/m] and a damping c [s/m]. By a restitution e instead, c = a / v with the
-speed v of approach when they met, and a such that they part at e v (:func:`rebound`). Friction is
-that of Coulomb, against the velocity v_t along the surfaces,
+with a stiffness k [N/m] and a damping c [s/m], which is given or follows from a restitution
+(:mod:`.restitution`). Friction is that of Coulomb, against the velocity v_t along the surfaces,
 
     f_t = -m f v_t / sqrt(|v_t|^2 + v_0^2)
 
@@ -53,6 +52,7 @@ from softrobot_dynamics.recursion.obstacle_motion import (
     surface_velocity,
 )
 from softrobot_dynamics.recursion.passes import JOINT_POSE, STATE
+from softrobot_dynamics.recursion.restitution import impact_damping
 from softrobot_dynamics.recursion.solid_pairs import measure_solids, SolidPairs
 
 
@@ -354,11 +354,7 @@ def _push(contact, i):
     if depth <= 0.0:
         contact.damping[i] = number[DAMPING] if number[RESTITUTION] < 0.0 else 0.0
         return
-    if contact.onset[i] == 0.0:
-        contact.onset[i] = max(-contact.speed[i], contact.slow)
-    contact.damping[i] = number[DAMPING]
-    if number[RESTITUTION] >= 0.0:
-        contact.damping[i] = number[RESTITUTION] / contact.onset[i]
+    contact.damping[i] = impact_damping(contact, i)
     f = number[STIFFNESS] * depth * max(0.0, 1.0 - contact.damping[i] * contact.speed[i])
     contact.force[i] = f
     held = number[FRICTION] * f / math.sqrt(dot(t, t) + contact.slip * contact.slip)
@@ -373,24 +369,3 @@ def _take(contact, i, h):
     x, y, z = f * N[0] + t[0], f * N[1] + t[1], f * N[2] + t[2]
     for j in range(n):
         h[j] -= J[j] * x + J[n + j] * y + J[2 * n + j] * z
-
-
-def rebound(restitution: float) -> float:
-    """
-    Return a = c v such that bodies that meet at v part at ``restitution`` v.
-
-    By Hunt and Crossley's law, whatever mass and stiffness: a - ln(1 + a) = -e a - ln(1 - e a).
-    Below a restitution of 0.01 it is that of 0.01.
-    """
-    e = max(0.01, restitution)
-    if e >= 1.0:
-        return 0.0
-    low, high = 0.0, (1.0 - 1e-14) / e
-    for _ in range(200):
-        a = 0.5 * (low + high)
-        lost = a - math.log1p(a) + e * a + math.log1p(-e * a)
-        if lost > 0.0:
-            low = a
-        else:
-            high = a
-    return 0.5 * (low + high)

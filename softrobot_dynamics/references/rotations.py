@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.schema.quaternions import rotation_of
+from softrobot_dynamics.schema.quaternions import quaternions_of, rotation_of
 
 
 def between(start: Matrix, end: Matrix) -> Vector:
     """Return the least turn (3,) [rad], base frame, that leads a rotation (3, 3) to another."""
-    x, y, z, w = _quaternion(end @ start.T)
+    x, y, z, w = quaternions_of(end @ start.T)
     axis = np.array([x, y, z])
     length = float(np.linalg.norm(axis))
     if length < 1e-12:
@@ -23,13 +23,3 @@ def turned(start: Matrix, turn: Vector) -> Matrix:
     angle = float(np.linalg.norm(turn))
     axis = turn / max(angle, 1e-300)
     return rotation_of(np.append(np.sin(0.5 * angle) * axis, np.cos(0.5 * angle))) @ start
-
-
-def _quaternion(R: Matrix) -> Vector:
-    """Return (x, y, z, w >= 0) of a rotation: the column of 4 q q^T that has the largest pivot."""
-    products = np.empty((4, 4))
-    products[:3, :3] = R + R.T + (1.0 - np.trace(R)) * np.eye(3)
-    products[:3, 3] = products[3, :3] = [R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]
-    products[3, 3] = 1.0 + np.trace(R)
-    q = products[:, int(np.argmax(np.diag(products)))]
-    return q / np.linalg.norm(q) * (1.0 if q[3] >= 0.0 else -1.0)

@@ -23,21 +23,21 @@ def recentred(model: CompiledModel, *, q: ArrayLike, qd: ArrayLike) -> tuple[Vec
     or an actuator acts along stays as it is, as for those another vector is another force.
     """
     q, qd = checked('q', q, (model.n,)).copy(), checked('qd', qd, (model.n,)).copy()
-    recentre(recentring(model), q, qd)
+    wrap_in_place(wrapped_joints(model), q, qd)
     return q, qd
 
 
-def recentring(model: CompiledModel) -> list[tuple[slice, Joint]]:
-    """Return pairs (coordinates, joint) of the joints to be re-centred."""
+def wrapped_joints(model: CompiledModel) -> list[tuple[slice, Joint]]:
+    """Return pairs (coordinates, joint) of the joints whose rotation vectors are wrapped."""
     pairs = []
     for module, own, _ in model.description.coordinate_slices():
-        names = {f'{module.joint_name}/{c}' for c in module.joint.recentres}
+        names = {f'{module.joint_name}/{c}' for c in module.joint.wrapped_coordinates}
         if names and names.isdisjoint(model.actuator_names):
             pairs.append((own, module.joint))
     return pairs
 
 
-def recentre(pairs: Sequence[tuple[slice, Joint]], q: Vector, qd: Vector) -> None:
-    """Re-centre (q, qd), in place, at the pairs of :func:`recentring`."""
+def wrap_in_place(pairs: Sequence[tuple[slice, Joint]], q: Vector, qd: Vector) -> None:
+    """Wrap the rotation vectors of (q, qd), in place, at the pairs of :func:`wrapped_joints`."""
     for part, joint in pairs:
-        q[part], qd[part] = joint.recentre(q[part], qd[part])
+        q[part], qd[part] = joint.wrap(q[part], qd[part])

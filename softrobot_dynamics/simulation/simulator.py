@@ -24,7 +24,7 @@ from softrobot_dynamics.schema.bounds import is_number
 from softrobot_dynamics.simulation.integrators.contract import Inputs, Integrator, INTEGRATORS
 from softrobot_dynamics.simulation.joint_stops import JointStops, require_within
 from softrobot_dynamics.simulation.loads import LoadedStepper, LoadedSteps
-from softrobot_dynamics.simulation.rotation_vector_wrapping import recentre, recentring
+from softrobot_dynamics.simulation.rotation_vector_wrapping import wrap_in_place, wrapped_joints
 from softrobot_dynamics.simulation.simulated_contact import SimulatedContact
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Simulator(Pickleable):
         self._inputs = Inputs(
             model, self.commanded, stopped=True, servos=self.has_servos, touching=True
         )
-        self._recentring = recentring(model)
+        self._wrapped_joints = wrapped_joints(model)
         self._stepper = _integrator(integrator, self.tolerance)(
             model, self.substep, self._inputs, self.has_friction, self.tolerance
         )
@@ -149,7 +149,7 @@ class Simulator(Pickleable):
             steps = self._loaded(loads)
         self._inputs.take(u)
         if self._stops is None:
-            self._move(steps, dt, bool(self._recentring))
+            self._move(steps, dt, bool(self._wrapped_joints))
         else:
             self._move_within(self._stops, steps, dt)
         self._contact.check(self.time)
@@ -164,7 +164,7 @@ class Simulator(Pickleable):
         return self._contact.unsettled
 
     def _move(self, steps: LoadedSteps, dt: float, once: bool) -> None:
-        """Make steps for dt [s], if ``once`` with the state recentred after each."""
+        """Make steps for dt [s], if ``once`` with rotation vectors wrapped after each."""
         force, q, qd = self._inputs.force, self.q, self.qd
         self._repeat(lambda left: steps.advance(force, q, qd, left, once), dt)
 
@@ -180,7 +180,7 @@ class Simulator(Pickleable):
             self.substeps += int(clock.steps[0])
             if failed:
                 raise self._diverged()
-            recentre(self._recentring, self.q, self.qd)
+            wrap_in_place(self._wrapped_joints, self.q, self.qd)
 
     def _move_within(self, stops: JointStops, steps: LoadedSteps, dt: float) -> None:
         """Make steps as :meth:`_move`; one by one, within the stops, if one is met on the way."""
@@ -188,7 +188,7 @@ class Simulator(Pickleable):
             time, substeps = self.time, self.substeps
             stops.keep(self.q, self.qd)
             try:
-                self._move(steps, dt, bool(self._recentring))
+                self._move(steps, dt, bool(self._wrapped_joints))
             except SimulationDivergedError:
                 if not stops.met(self.q):
                     raise

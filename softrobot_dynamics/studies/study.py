@@ -107,7 +107,8 @@ def plan_study(
     files = controller_files(str(robot), description, controller)
     parameters, unknown = controller_values(description, files)
     if unknown:
-        raise ArgumentError('controller', str(files[-1]), f'no unknown parameter: {unknown[0]}')
+        words = f'a file without unknown parameters: {unknown[0]}'
+        raise ArgumentError('controller', str(files[-1]), words)
     parameters |= given_by(parameters)  # paths of files, as they are from here
     rows = all_rows(description, parameters)
     given = simulated_by(description, files)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.errors import SoftRobotError
+from softrobot_dynamics.schema.quaternions import quaternions_of
 from softrobot_dynamics.viewing.arrows import ForceArrows, lines_of
 from softrobot_dynamics.viewing.colours import (
     FORCE,
@@ -21,7 +22,6 @@ from softrobot_dynamics.viewing.colours import (
     Palette,
     PATH,
     PATH_SHARE,
-    quaternions,
     TENDON_BODY_OPACITY,
     UNKNOWN,
 )
@@ -95,7 +95,7 @@ class Browser:
             for handle, points in zip(self._curves, look.curves):
                 handle.points = _segments(points)
             self._frames.batched_positions = look.frames[:, :3, 3].astype(np.float32)
-            self._frames.batched_wxyzs = quaternions(look.frames)
+            self._frames.batched_wxyzs = _wxyz(look.frames)
             for handle, path in zip(self._ways, self._paths):
                 handle.points = _segments(np.array(path))
             obstacles = self.shape.obstacles(time) if self.shape.moving else []
@@ -158,7 +158,7 @@ class Browser:
             for k, points in zip(self.shape.routed, look.curves)
         ]
         self._frames = scene.add_batched_axes(
-            '/frames', quaternions(look.frames), look.frames[:, :3, 3],
+            '/frames', _wxyz(look.frames), look.frames[:, :3, 3],
             axes_length=FRAME_SHARE * size, axes_radius=0.05 * FRAME_SHARE * size,
         )  # fmt: skip
         self._ways = [
@@ -222,6 +222,11 @@ class Browser:
             handle.colors = colour.astype(np.uint8)
         for handle, colour in zip(self._bodies, self._palette.bodies(u)):
             handle.color = tuple(int(c) for c in colour)
+
+
+def _wxyz(frames: Array) -> Array:
+    """Return the quaternions (N, 4) of frames (N, 4, 4), w first, as viser takes them."""
+    return np.roll(quaternions_of(frames[:, :3, :3]), 1, axis=1)
 
 
 def _segments(points: Matrix) -> Any:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
-from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.viewing.shapes import Appearance, RobotShape
 
 SOFT, RIGID = np.array([41, 112, 148]), np.array([152, 158, 164])
@@ -71,14 +71,6 @@ class Palette:
 def size_of(look: Appearance) -> float:
     """Return the longest side [m] of the box around a robot."""
     return float(np.ptp(np.vstack(look.surfaces), axis=0).max())
-
-
-def quaternions(frames: Array) -> Array:
-    """Return the quaternions (N, 4), w first, of frames (N, 4, 4)."""
-    from scipy.spatial.transform import Rotation  # late: scipy is slow to import
-
-    found: Array = np.roll(Rotation.from_matrix(frames[:, :3, :3]).as_quat(), 1, axis=1)
-    return found
 
 
 def _mixed(quiet: Vector, loud: Vector, share: float) -> Vector:

@@ -119,7 +119,7 @@ def test_a_line_past_a_body_counts():
 
 
 def test_two_bodies_meeting_at_a_point_have_no_direction():
-    """A line of length zero between two bodies adds nothing, instead of a number that is none."""
+    """A line of length zero between two bodies adds zero to the Jacobian, not NaN."""
     link = {
         'type': 'rigid', 'mass': 1.0, 'inertia': {'ixx': 0.01, 'iyy': 0.01, 'izz': 0.01},
         'tip': {'xyz': [0.0, 0.0, 0.3]},

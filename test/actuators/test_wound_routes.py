@@ -235,7 +235,7 @@ def test_a_route_that_no_rule_can_measure_is_refused(monkeypatch):
 
 @pytest.mark.parametrize('turns', [8192.0, -1e6])
 def test_windings_that_every_rule_would_sample_at_the_same_phase_are_refused(turns):
-    """Rules of 2^k points agree with each other on 8192 turns, and are wrong."""
+    """A curve of 8192 turns is refused: all rules of 2^k points give the same wrong length."""
     offsets = {'four': ({'radius': 0.015, 'turns': turns}, (0.0, 1.0))}
     with pytest.raises(DescriptionError, match=r'offset.turns: .* <= 500'):
         model_of(BODIES['pcc'][0], offsets)

@@ -203,7 +203,7 @@ def test_nothing_is_stretched_at_rest(body):
 
 
 def test_the_smallest_stretch_is_that_of_the_formula():
-    """Rods: det dp/dx on their axis; solids: at the material points; negative inside out."""
+    """The smallest stretch is the least det dp/dx on a rod's axis or at a solid's points."""
     half = {'length': 0.2, 'radius': [0.02, 0.02], 'density': 1e3, 'young_modulus': 1e5}
     functions = {'along': {'z': {'s': 1.0}}, 'more': {'z': {'s^2': 1.0}}}
     backbone = instance(BODIES, {'type': 'ritz_backbone', **half, 'functions': functions})

@@ -68,7 +68,7 @@ def test_large_stretch_obeys_the_material(volume):
 
 
 def test_backbone_frequencies_converge_to_those_of_a_beam():
-    """A thin rod's first bending frequency, with more powers of s ever closer."""
+    """With more powers of s the first bending frequency of a thin rod converges to a beam's."""
     r, errors = 2e-3 * L, []
     for count in (2, 4):
         model = compiled({**ROD, 'radius': r, 'functions': powers('x', 2, count)})
@@ -186,7 +186,7 @@ def test_wrong_fields_are_refused(fields, path, words):
     ({'a': {'x': {'s^2': 1.0}}, 'b': {'x': {'s^2': 1.0}}}, 'functions', 'independent'),
 ], ids=str)  # fmt: skip
 def test_wrong_functions_are_refused(functions, path, words):
-    """A backbone stays clamped: lateral functions begin with s^2."""
+    """Lateral functions that begin below s^2, so that a backbone is not clamped, are refused."""
     with pytest.raises(DescriptionError) as caught:
         described({**ROD, 'functions': functions})
     (problem,) = caught.value.problems

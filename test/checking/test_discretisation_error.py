@@ -41,7 +41,7 @@ def test_the_weight_of_a_stiff_arm_bends_one_arc_too_little(kind):
 
 
 def test_gravity_is_that_of_the_posture():
-    """An arm that is turned so that it hangs is not bent by its weight; one on the wall is."""
+    """A hanging arm is not bent by its weight, and one that stands out from a wall is."""
     ((_, hangs, _, _),) = tip_deviations(robot(ARC, turned=np.pi / 2))
     ((_, stands, _, _),) = tip_deviations(robot(ARC))
     assert hangs < 1e-3 * stands

@@ -156,7 +156,7 @@ def test_surroundings_that_nothing_can_touch_draw_a_warning():
 
 
 def test_surroundings_come_from_a_file_as_from_the_robot_file(tmp_path):
-    """A robot that is surrounded later is the one whose file says the same."""
+    """Surroundings from a file of their own give the robot whose file contains them."""
     around = {
         'environment': [{'name': 'floor', 'type': 'plane'}],
         'objects': [{'name': 'o', 'mass': 1.0, 'shape': SPHERE, 'pose': {'xyz': [1.0, 0.0, 2.0]}}],

@@ -38,7 +38,7 @@ def refused(collision, body):
     ],
 )
 def test_numbers_that_no_body_can_mean_are_refused(shape, field, words):
-    """Skins thicker than a body, chains of too many capsules, two laws for one loss of energy."""
+    """Skins thicker than a body, too many capsules, and damping beside restitution are refused."""
     problem = refused(shape, SOFT)
     assert problem.path == f'bodies[0].collision.{field}'
     assert problem.value == shape.get(field)

@@ -13,17 +13,17 @@ import numpy as np
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling import cache, sources
-from softrobot_dynamics.compiling.folder import cache_folder
+from softrobot_dynamics.compiling.cache_folder import cache_folder
 from softrobot_dynamics.simulation.simulator import Simulator
 from support.programs import BY_ADDRESS, finish, SMALL, start
 from support.robots import compiled, rod
 
 PACKAGE = Path(sd.__file__).parent
 NOTING = """
-    from softrobot_dynamics.compiling import folder
-    read, write, asked, made = folder.read, folder.write, set(), set()
-    folder.read = lambda path: asked.add(path.name) or read(path)
-    folder.write = lambda path, content: made.add(path.name) or write(path, content)
+    from softrobot_dynamics.compiling import cache_integrity
+    read, write, asked, made = cache_integrity.read, cache_integrity.write, set(), set()
+    cache_integrity.read = lambda path: asked.add(path.name) or read(path)
+    cache_integrity.write = lambda path, content: made.add(path.name) or write(path, content)
     machine_code = lambda names: {name for name in names if name.endswith(('.nbc', '.o'))}
 """
 """The beginning of a program that notes which files of the cache it looks for, and makes."""

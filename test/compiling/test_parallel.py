@@ -8,14 +8,14 @@ import textwrap
 import time
 
 import pytest
-from softrobot_dynamics.compiling import cache, folder, parallel
+from softrobot_dynamics.compiling import cache, cache_integrity, parallel, warnings_once
 from softrobot_dynamics.compiling.binding import address
 from support.programs import finish, start
 
 BUILD = textwrap.dedent("""
     import ctypes
     import numpy as np
-    from softrobot_dynamics.compiling import cache, folder, parallel
+    from softrobot_dynamics.compiling import cache, cache_integrity, parallel
     from softrobot_dynamics.compiling.binding import address
 
     SOURCE = '''
@@ -35,8 +35,8 @@ BUILD = textwrap.dedent("""
         call(x.ctypes.data, y.ctypes.data)
         return y[0]
 
-    made, write = [], folder.write
-    folder.write = lambda path, content: made.append(path.suffix) or write(path, content)
+    made, write = [], cache_integrity.write
+    cache_integrity.write = lambda path, content: made.append(path.suffix) or write(path, content)
 """)
 """The beginning of a program whose ``build`` compiles a kernel for each number."""
 
@@ -87,7 +87,7 @@ def test_helpers_compile_what_this_process_then_takes(tmp_path, several):
 
 @pytest.mark.parametrize('way', ['alone', 'killed'])
 def test_without_helpers_this_process_does_the_work(tmp_path, monkeypatch, way):
-    """One process alone, and one whose helpers are killed, has compiled everything itself."""
+    """A process without helpers, or whose helpers are killed, compiles everything itself."""
     monkeypatch.setenv('SOFTROBOT_COMPILERS', '1' if way == 'alone' else '3')
     changed = 'parallel._start = None\n' if way == 'alone' else FAILING
     out, err = finish(start(BUILD + changed + TOGETHER, tmp_path))
@@ -156,7 +156,7 @@ def test_kernels_of_other_processes_are_compiled_last():
 
 def open_lock(name):
     """Open and take the lock of a module, as another process would."""
-    file = open(folder.own_folder() / f'{name}.lock', 'w')
+    file = open(cache_integrity.own_folder() / f'{name}.lock', 'w')
     fcntl.flock(file, fcntl.LOCK_EX)
     return file
 
@@ -174,7 +174,7 @@ def test_stand_ins_are_not_called():
 @pytest.mark.parametrize('given', ['many', '-5'])
 def test_a_wrong_number_of_compilers_is_warned_of(monkeypatch, given):
     """A wrong number of compilers draws one warning that names it, and the default is used."""
-    monkeypatch.setattr(folder, '_said', set())
+    monkeypatch.setattr(warnings_once, '_shown', set())
     monkeypatch.setenv('SOFTROBOT_COMPILERS', given)
     with pytest.warns(RuntimeWarning, match=f"SOFTROBOT_COMPILERS is '{given}', expect") as caught:
         assert parallel._most() >= 1
@@ -195,7 +195,7 @@ def new_kernel():
 
 @pytest.mark.quick
 def test_addresses_are_real_afterwards():
-    """No stand-in stays where a kernel is."""
+    """After a parallel compilation every address is that of a kernel, not of a stand-in."""
     build = new_kernel()
     with cache.collecting():
         stand_in = build()

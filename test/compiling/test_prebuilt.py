@@ -11,7 +11,7 @@ import textwrap
 import llvmlite.binding as llvm
 import numpy as np
 import pytest
-from softrobot_dynamics.compiling import c_functions, cache, folder, prebuilt
+from softrobot_dynamics.compiling import c_functions, cache, cache_integrity, prebuilt
 from softrobot_dynamics.compiling.compiler import register_helpers
 from softrobot_dynamics.compiling.targets import level_keys, LEVELS
 from support.programs import BY_ADDRESS, finish, PACKAGE, SMALL, start
@@ -21,10 +21,10 @@ pytestmark = pytest.mark.skipif(level_keys() is None, reason='no level has this 
 NOTING = """
     from pathlib import Path
     import softrobot_dynamics.compiling
-    from softrobot_dynamics.compiling import folder, prebuilt
+    from softrobot_dynamics.compiling import cache_integrity, prebuilt
     prebuilt.FOLDER = Path({place!r})
-    made, write = [], folder.write
-    folder.write = lambda path, content: made.append(path.suffix) or write(path, content)
+    made, write = [], cache_integrity.write
+    cache_integrity.write = lambda path, content: made.append(path.suffix) or write(path, content)
 """
 ENDING = """
     print(sorted(set(made) - {'.code'}))
@@ -96,7 +96,7 @@ def test_damaged_files_of_a_package_are_ignored(tmp_path, installed, way):
         elif way == 'changed':
             data = data[:-1] + bytes([data[-1] ^ 1])
         else:  # the seal holds the name, so that code of another source is never taken for it
-            data = folder._sealed(Path('other'), data[32:])
+            data = cache_integrity.with_checksum(Path('other'), data[32:])
         (damaged / name).write_bytes(data)
     program = NOTING.format(place=str(damaged)) + SMALL + BY_ADDRESS + ENDING
     out, err = finish(start(program, tmp_path / 'cache'))
@@ -122,7 +122,7 @@ def shipped(tmp_path, monkeypatch):
 
     def bring(name, symbol, code):
         path = tmp_path / c_functions.file_name(name, level_keys().code)
-        folder.write(path, symbol.encode() + b'\n' + code)
+        cache_integrity.write(path, symbol.encode() + b'\n' + code)
         prebuilt._files.cache_clear()
 
     yield bring

@@ -8,7 +8,7 @@ import threading
 import llvmlite.binding
 import numpy as np
 import pytest
-from softrobot_dynamics.compiling import c_functions, folder
+from softrobot_dynamics.compiling import c_functions, cache_integrity
 from softrobot_dynamics.compiling.binding import cached, given_to
 from softrobot_dynamics.compiling.jit import kernel
 from support.programs import finish, start
@@ -119,8 +119,8 @@ def test_other_threads_run_meanwhile():
 def test_kept_functions_need_nothing_of_numba():
     """The object of a kernel with declared types takes no function from numba."""
     assert weigh()(np.ones(3), 1.0, False) == 6.0
-    for path in folder.own_folder().glob('softrobot_dynamics_emitted_weighted_*.o'):
-        _, _, code = folder.read(path).partition(b'\n')
+    for path in cache_integrity.own_folder().glob('softrobot_dynamics_emitted_weighted_*.o'):
+        _, _, code = cache_integrity.read(path).partition(b'\n')
         assert not [x for x in c_functions.undefined_symbols(code) if x.startswith('numba_')]
 
 

@@ -40,7 +40,7 @@ def test_code_of_another_machine_is_not_taken(monkeypatch, fact):
     ('CPU_NAME', 'other'), ('CPU_FEATURES', '+sse2'), ('OPT', 0), ('BOUNDSCHECK', 1),
 ])  # fmt: skip
 def test_code_of_other_options_is_not_taken(monkeypatch, name, value):
-    """Own code has another key once numba is told of another processor or other options."""
+    """The key of machine code changes with the processor and the options that numba is told."""
     here = targets.own_keys()
     _forget()
     monkeypatch.setattr(numba.config, name, value)

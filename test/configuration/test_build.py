@@ -59,11 +59,11 @@ def test_the_simulated_robot_may_be_of_another_body_model(tmp_path):
         file.write_text(json.dumps(soft_arm(order)))
     given = {**VALUES, 'robot': str(files[0]), 'plant': [str(files[1]), 'damping=×1.5']}
     plant = build.simulated(given)
-    assert (plant.model.n, plant.heard.n) == (13, 7)
+    assert (plant.model.n, plant.published.n) == (13, 7)
     assert plant.model.description.modules[1].body.damping == pytest.approx(0.075)
-    names = {row.name for row in declared_parameters.sensor_rows(plant.heard)}
+    names = {row.name for row in declared_parameters.sensor_rows(plant.published)}
     assert 'sensors.a/bend_x.noise' in names
-    plain = {row.name: row.default for row in declared_parameters.sensor_rows(plant.heard)}
+    plain = {row.name: row.default for row in declared_parameters.sensor_rows(plant.published)}
     sensing = plant.sensing({**given, **plain})
     q = np.zeros(13)
     q[0], q[3] = 0.3, 2.0  # turned, and kappa_y of the first rod

@@ -81,7 +81,7 @@ def test_a_wrong_controller_file_is_refused_by_name(tmp_path):
     model = compiled('double_pendulum')
     for old, new, error, words in (
         ('rate: 500.0', 'rate: -1', DescriptionError, 'rate: -1'),
-        ('p: 30.0', 'q: 30.0', ArgumentError, 'no unknown parameter: pd_plus.q'),
+        ('p: 30.0', 'q: 30.0', ArgumentError, 'without unknown parameters: pd_plus.q'),
         ('controller: pd_plus', 'controller: pd_pluss', UnknownNameError, 'pd_plus'),
     ):
         with pytest.raises(error, match=words):

@@ -49,7 +49,7 @@ def alike(one, other):
 
 @pytest.mark.parametrize('robot', sorted(shipped('controllers')))
 def test_a_file_is_read_as_a_node_reads_it(robot):
-    """All parameters of a file are read as a node gets them."""
+    """A parameter file gives the values that a node would get from it."""
     rclpy = pytest.importorskip('rclpy')
     from softrobot_dynamics.nodes.parameters import NodeParameters
 

@@ -62,7 +62,7 @@ def test_the_start_of_the_search_does_not_matter(seed):
 
 @pytest.mark.parametrize('seed', range(5))
 def test_redundant_commands_change_least(seed):
-    """Of all w that meet r, the solution is the one nearest to the favoured one, scaled by S."""
+    """The solution is the w nearest to the favoured one, scaled by S, of all that meet r."""
     J, S = random_response(6, 3, seed)
     r = S @ np.linspace(1.0, 2.0, 6)
     favoured = 3.0
@@ -75,7 +75,7 @@ def test_redundant_commands_change_least(seed):
 
 
 def test_the_feasible_part_of_a_demand_is_met():
-    """Of a demand that two antagonists both lengthen, the feasible part is met."""
+    """The feasible part of a demand that lengthens both antagonists is met."""
     J = np.array([[1.0], [-1.0]])
     ok, w = allocate(J @ J.T, np.array([1.0, 1.0]))
     assert ok and np.abs(w).max() < 1e-6

@@ -52,7 +52,7 @@ def held_by(model, u):
 
 @pytest.mark.parametrize('name', ['pcc_arm', 'planar_cc_chain', 'double_pendulum'])
 def test_pd_plus_settles_at_its_set_point(name):
-    """From rest elsewhere `pd_plus` settles at its set-point to 1e-6 for any gains."""
+    """Started at rest elsewhere, `pd_plus` settles at its set-point to 1e-6 for any gains."""
     model = compiled(name)
     y = np.array([0.7, -0.4])
     if name != 'double_pendulum':

@@ -88,7 +88,7 @@ def test_what_is_free_stays_at_what_is_favoured():
 
 @pytest.mark.parametrize('softer', [1, 2])
 def test_the_softer_of_two_contradicting_bounds_is_relaxed(softer):
-    """Of w >= 1 and w <= -1 that which yields first is exceeded, by 2, and says so."""
+    """If w >= 1 and w <= -1 are asked for, the softer bound is exceeded by 2 and reported."""
     p = allocate_levels(1, 1, 3)
     p.A[:], p.b[:], p.level[:], p.C[:] = 1.0, 0.0, 1, 1.0
     p.lower[:], p.upper[:] = [-5.0, 1.0, -np.inf], [5.0, np.inf, -1.0]

@@ -241,7 +241,7 @@ def test_tendons_that_take_positions_are_planned_within_their_limits():
 
 
 def test_outputs_that_cannot_be_held_do_not_move_the_others():
-    """One tendon of hybrid_arm would have to push to hold it straight: it is off, nothing else."""
+    """A tendon of hybrid_arm that would have to push misses its output; all others hold theirs."""
     model = compiled('hybrid_arm')
     made = law(model)
     stay = made.stay(model.q0, np.zeros(model.n))

@@ -95,7 +95,7 @@ def test_predicted_states_are_those_that_are_simulated_with_contact(friction):
 
 @pytest.mark.parametrize('friction', [0.0, 0.3])
 def test_derivatives_of_a_step_know_contact(friction):
-    """They equal differences to what curved paths of the surfaces make of them, 0.4 %."""
+    """Derivatives of a step in contact equal differences to 0.4 %, by the curvature left out."""
     model, h = beside_wall(friction, 0.2), 5e-3
     q, u = resting(model, 20.0)
     (step, _), z = stepping(model, h), np.r_[q, 0.0 * q, u + [2.0, 5.0]]
@@ -227,7 +227,7 @@ def test_a_limit_that_is_set_as_the_law_runs_counts_from_then_on():
 
 
 def test_contact_is_refused_where_nothing_may_touch_and_its_limit_without_it():
-    """Both parameters are refused by name where they would do nothing."""
+    """`contact`, and its force limit without it, are refused by name where they have no effect."""
     cls, model = CONTROLLERS.get('predictive'), compiled('double_pendulum')
     with pytest.raises(DescriptionError, match=r'predictive\.contact\b'):
         cls.make_settings(model, None, contact=True)

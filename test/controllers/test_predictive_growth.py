@@ -62,7 +62,7 @@ def test_a_robot_that_is_off_the_model_is_no_more_stable():
 
 
 def test_a_robot_is_looked_at_as_at_rest_where_its_command_does_not_hold_it():
-    """Of joints without springs growth is that under the torques that hold, whatever is told."""
+    """For joints without springs growth is that under holding torques, whatever is commanded."""
     law, q = loop_of('double_pendulum')
     model, place = law.model, q + [0.9, -0.4]
     hold = sd.inverse_dynamics(model, q=place, qd=0.0 * q, qdd=0.0 * q)

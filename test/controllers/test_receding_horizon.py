@@ -254,7 +254,7 @@ def by_parts(p, count):
 
 
 def test_a_quadratic_cost_falls_as_it_promises():
-    """Of a linear robot whole moves gain what the quadratic cost promises; no half is tried."""
+    """On a linear robot full steps gain what the quadratic cost predicts, without line search."""
     p, _ = problem(cart(), 15, LINEAR, np.array([0.3, -0.2]))
     begun, cost, promise = by_parts(p, 15)
     assert begun - cost(1.0) == pytest.approx(promise, rel=1e-6) and promise > 0.1 * begun
@@ -263,7 +263,7 @@ def test_a_quadratic_cost_falls_as_it_promises():
 
 
 def test_a_roll_out_ends_where_its_cost_or_its_work_is_above_a_bound():
-    """It returns the cost up to there, or inf; either takes less work than all of it."""
+    """A roll-out above a bound of cost or work returns the cost so far or inf, with less work."""
     p, _ = problem(cart(), 15, LINEAR, np.array([0.3, -0.2]))
     begun, cost, _ = by_parts(p, 15)
     before = p.step.work[0]

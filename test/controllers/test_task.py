@@ -254,7 +254,7 @@ def test_contacts_press_with_less_than_a_force():
 
 
 def test_ways_ahead_are_those_of_a_command_that_stays():
-    """The predicted ways are those that the robot takes under its command, to 3 per cent."""
+    """Predicted displacements equal those of the robot under a held command to 3 per cent."""
     model = beside({'name': 'ball', 'type': 'sphere', 'radius': 0.02, 'centre': [0.2, 0.2, 0.5]})
     made, plant = law(model), Simulator(compiled('pcc_arm'))
     begin(made, model.q0)

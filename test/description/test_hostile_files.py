@@ -88,7 +88,7 @@ def test_a_huge_expansion_is_refused_quickly(tmp_path, kind):
 
 @pytest.mark.parametrize('kind', ['aliases', 'brackets', 'long', 'itself'])
 def test_every_reader_of_yaml_has_these_bounds(tmp_path, kind):
-    """Files of controllers, estimators, views, mappings and variations have the bounds as well."""
+    """Bounds of YAML hold for controllers, estimators, views, mappings and variations."""
     file, (text, words) = tmp_path / 'file.yaml', HOSTILE[kind]
     file.write_text(text, encoding='utf-8')
     robot = sd.load_robot('double_pendulum')

@@ -60,7 +60,7 @@ def problems_of(path):
     ],
 )
 def test_a_file_that_is_no_description_is_one_problem(file, content, words):
-    """Empty, not a mapping, not YAML, several documents, foreign tags, broken text."""
+    """A file that is empty, no mapping, no YAML or several documents is one problem."""
     (problem,) = problems_of(file(content))
     assert words in problem and problem.startswith('file: ')
 

@@ -259,7 +259,7 @@ def test_limits_are_left_out_only_by_name(tmp_path, capsys):
 
 @pytest.mark.quick
 def test_the_limits_of_a_continuous_joint_are_of_effort_and_velocity(tmp_path):
-    """URDF's lower and upper do not count for it; nor are they needed elsewhere."""
+    """A continuous joint ignores lower and upper of its <limit>, and needs neither."""
     file = tmp_path / 'one.urdf'
     file.write_text(ONE.replace('revolute', 'continuous'), encoding='utf-8')
     assert read_urdf(file)['bodies'][0]['joint']['limits'] == {'effort': 10.0, 'velocity': 2.0}

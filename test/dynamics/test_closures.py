@@ -98,7 +98,7 @@ def test_accelerations_and_forces_of_a_four_bar_equal_those_of_free_links_with_p
 
 
 def test_a_five_bar_equals_free_links_with_pins():
-    """Both arms end at one place; accelerations, and the force between them, agree to 1e-9."""
+    """Accelerations and pin force of a five-bar equal those of free links with pins to 1e-9."""
     robot = model(five_bar)
     q, qd = sd.assemble(robot, q=robot.q0, qd=[1.0, 0.5, -0.7, 0.2])
     lengths = np.array([0.5, 0.6, 0.45, 0.65])

@@ -76,7 +76,7 @@ def test_accelerations_have_contact_and_its_derivatives():
 
 
 def test_a_robot_without_surroundings_has_no_contacts():
-    """Nothing is returned, in arrays of the right shapes."""
+    """A robot without surroundings has no contacts: the arrays are empty, of the right widths."""
     found = sd.contacts(sd.compile_model(sd.load_robot('pcc_arm')), q=np.zeros(9))
     assert found.bodies == ()
     assert found.jacobians.shape == (0, 3, 9)

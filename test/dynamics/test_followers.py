@@ -73,7 +73,7 @@ def test_forces_and_energies_are_those_of_joints_that_are_constrained():
 
 
 def test_actuators_act_at_leaders_and_followers():
-    """Tendons across followers, and motors at a leader and at followers: y, J and dy/dt twice."""
+    """Tendons and motors have the y, J and bias of the robot without followers, reduced by G."""
     own = pair()
     ((q, qd, _),) = own.states(1)
     x, xd = own.lead(q, qd)
@@ -238,7 +238,7 @@ def with_cam(follow=True):
 
 
 def test_a_follower_of_any_motion_has_its_derivatives():
-    """A joint of one coordinate that is no screw follows another: ID, M and derivatives."""
+    """A follower that is no screw has the ID, M and derivatives of a constrained joint."""
     own = Pair(with_cam)
     ((q, qd, qdd),) = own.states(1)
     x, xd, xdd = own.lead(q, qd, qdd)

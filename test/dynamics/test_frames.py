@@ -343,7 +343,7 @@ def test_in_gimbal_lock_no_moment_has_all_forces():
 
 
 def test_postures_without_a_model_say_why(jointed):
-    """A joint that explains why it has no such posture is heard, with its name."""
+    """An error names the joint that has no such posture, and gives its explanation."""
     q = np.zeros(jointed.n)
     q[1] = 7.0
     with pytest.raises(ArgumentError, match='represent; b0: .*2 pi') as caught:

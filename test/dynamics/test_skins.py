@@ -103,7 +103,7 @@ def obstacles(centres, radius):
 
 
 def test_forces_on_a_skin_are_derivatives_of_the_energy_of_its_springs():
-    """Plane, sphere, box and tube push its spheres by distances that are found otherwise."""
+    """Forces of a plane, sphere, box and tube on a skin are derivatives of its springs' energy."""
     bare = around([{'name': 'far', 'type': 'plane', 'point': [0.0, 0.0, -9.0]}])
     module = bare.description.modules[0]
     elements = module.shapes[0].elements(module.body)

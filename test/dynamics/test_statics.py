@@ -230,7 +230,7 @@ def test_wrenches_at_inner_points_balance():
 
 
 def test_the_ramp_reaches_what_newton_does_not():
-    """A hundred times the load of the linear range: plain Newton fails, the ramp arrives."""
+    """At a hundred times the linear range's load Newton's method fails and the ramp succeeds."""
     model, k = beam(16), 100.0
     bare = statics.Statics(model, statics.read_wrenches(model, lateral(k)))
     assert not newton(bare, np.zeros(16), np.zeros(0), load_stepping.MAX_ITERATIONS).balanced
@@ -259,7 +259,7 @@ def test_the_ramp_follows_slow_loading():
 
 
 def test_the_ramp_takes_gravity_and_actuation_along():
-    """All that loads a robot is ramped: the end is an equilibrium of all of it."""
+    """Gravity and actuation are ramped together, and the result is an equilibrium under both."""
     model = compiled('pcc_arm')
     u = 0.4 * model.upper * np.random.default_rng(3).uniform(size=model.m)
     plain, ramped = equilibrium(model, u=u), equilibrium(model, u=u, ramp=True)
@@ -342,7 +342,7 @@ def hanging_energy(q, modulus):
 @pytest.mark.parametrize('ramp', [False, True])
 @pytest.mark.parametrize('modulus', [1e5, 3e4, 1e4, 3e3, 1e3, 300.0, 30.0])
 def test_a_soft_arm_hangs(modulus, ramp):
-    """Of many equilibria the hanging one, of least energy, is found."""
+    """The statics of a soft arm find the hanging equilibrium, of least energy, among many."""
     found = equilibrium(sagging(modulus), u=[], ramp=ramp)
     least = minimize(
         hanging_energy, [1.0, 0.01, 0.1, 0.01], (modulus,), 'BFGS', options={'gtol': 1e-9}

@@ -29,7 +29,7 @@ def arc(*names, mu=MU, **body):
 
 @pytest.mark.parametrize('way', WAYS)
 def test_two_arcs_bend_as_those_integrated_by_hand(way):
-    """E I theta / L = r mean T in each, dT/ds = -mu (theta / L) T from the base on, by an ODE."""
+    """Two arcs under tendon friction bend as an ODE of dT/ds = -mu (theta / L) T says."""
     T0 = 20.0
 
     def tensions(hessians):

@@ -55,7 +55,7 @@ def postures(model, ways, ball=(1.0, 0.0, -0.95)):
     ids=['through', 'too short', 'still in it', 'beside it', 'from within'],
 )
 def test_a_tip_has_passed_a_tube_that_it_entered_and_left_by_its_end(world, ways, words):
-    """A tip that went beside a tube, began in it, or did not come far enough is told so."""
+    """A tip that went beside a tube, began in it or did not come far enough has not passed it."""
     goal = PassageGoal(body='probe', tube='pipe', beyond=0.05)
     t = np.arange(len(ways), dtype=float)
     found = missed(world, [goal], postures(world, ways), t)

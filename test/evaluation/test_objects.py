@@ -31,7 +31,7 @@ CUP = {
 
 
 def test_rise_shift_holders_and_slip_of_an_object_are_those_of_its_postures():
-    """A ball that leaves the floor for a cup, and moves 1 mm past it, is told so."""
+    """A ball that leaves the floor for a cup has its rise, shift, holder and slip of 1 mm."""
     model = sd.compile_model(sd.load_robot(CUP))
     rows = np.zeros((3, model.n))
     for row, (lift, x, z) in zip(

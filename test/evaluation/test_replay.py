@@ -77,7 +77,7 @@ def test_a_replay_takes_up_what_the_loop_took_up(recording):
 
 
 def test_a_replay_applies_the_delay_of_states(recording):
-    """Where states became 6 ms older on the way, the law is told so in the replay, too."""
+    """The replay gives the law the delay of 6 ms that states had in the recording."""
     model = compiled('double_pendulum')
     values = recording.parameters[0][1]
     law, robot, states = build.law_of(model, values), Simulator(model), []

@@ -71,7 +71,7 @@ def test_only_the_duration_asked_for_counts():
 
 
 def test_states_that_the_controller_never_saw_have_no_output():
-    """A row of the controller's that is missing leaves nan, and moves nothing else."""
+    """A missing row of the controller's record is nan, and all other rows stay in place."""
     simulation, controller = recordings()
     kept = np.delete(np.arange(300), [7, 8])
     columns = {name: values[kept] for name, values in controller.columns.items()}
@@ -148,7 +148,7 @@ def test_a_tip_must_follow_its_path(share, held):
 @pytest.mark.parametrize('of, share, held', [
     (0, 0.039, True), (0, 0.041, False), (1, 0.039, True), (1, 0.041, False)])  # fmt: skip
 def test_every_output_must_follow_in_its_own_unit(of, share, held):
-    """Outputs of different units are judged by their own travel."""
+    """Errors of outputs of different units are each relative to their own travel."""
     simulation, controller = recordings()
     scales = np.array([1.0, 1e-6])
     y_d = scales * np.sin(7.0 * controller['t'][:, None])
@@ -178,7 +178,7 @@ def test_the_travel_of_an_output(y_d, size):
 
 
 def test_an_output_that_hardly_moves_is_compared_with_its_kind():
-    """An output that hardly moves is judged by a tenth of the longest travel of its unit."""
+    """The error of an output that hardly moves is relative to a tenth of its unit's travel."""
     simulation, controller = recordings()
     y_d = np.sin(7.0 * controller['t'][:, None]) * [1.0, 0.0]
     controller.columns.update(y_d=y_d, y=y_d + [0.0, 0.001])

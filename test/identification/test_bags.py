@@ -179,7 +179,7 @@ def long_bag(folder):
 
 @pytest.mark.parametrize('place', [0.1, 0.5])
 def test_a_bag_with_overwritten_bytes_is_refused(tmp_path, place):
-    """Zeros in place of messages are no fault of ours: the error names the bag."""
+    """A bag with zeros in place of messages is refused by an error that names it."""
     bag = long_bag(tmp_path)
     file = next(bag.glob('*.mcap'))
     data = bytearray(file.read_bytes())
@@ -192,7 +192,7 @@ def test_a_bag_with_overwritten_bytes_is_refused(tmp_path, place):
 
 @pytest.mark.parametrize('metadata', [True, False])
 def test_a_cut_bag_is_read_up_to_where_it_was_cut(tmp_path, metadata):
-    """All messages before the cut, and a warning that says when the last of them is."""
+    """A cut bag gives all messages before the cut, and a warning with the time of the last."""
     bag = long_bag(tmp_path)
     file = next(bag.glob('*.mcap'))
     whole = read(bag, tmp_path, LONG)

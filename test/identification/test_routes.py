@@ -42,7 +42,7 @@ actuators:
 
 
 def test_radius_and_angles_are_found():
-    """One radius of three tendons, two angles, with the modulus; the first one's is 0."""
+    """Fits find the common radius of three tendons, two of their angles, and the modulus."""
     robot = sd.load_robot(servo(DRIVE))
     truth = {**TRUTH, 'young_modulus': 5e5}
     data = postures(robot, U, [TIP], tips_under(sd.vary(robot, truth), U))

@@ -87,7 +87,7 @@ def test_numbers_of_a_joint_are_no_code():
 
 
 def test_a_state_that_is_no_number_gives_none(joint):
-    """A NaN in a coordinate or its rate is not swallowed."""
+    """A NaN in a coordinate or its rate gives a frame that is not finite."""
     n = len(joint.coordinates())
     for j in range(n):
         state = np.full((2, n), 0.3)

@@ -11,8 +11,8 @@ from softrobot_dynamics.configuration.command_parts import CommandPart  # noqa: 
 from softrobot_dynamics.loops.deadlines import Schedule  # noqa: E402
 from softrobot_dynamics.loops.message_fields import SECOND  # noqa: E402
 from softrobot_dynamics.loops.simulation_loop import DRIVEN, IDLE, SimulationLoop, TIMED_OUT  # noqa: E402
-from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
-from softrobot_dynamics.nodes.messaging.command_messages import PartsReader  # noqa: E402
+from softrobot_dynamics.nodes.messaging.command_topics import PartsReader  # noqa: E402
+from softrobot_dynamics.nodes.messaging.message_values import stamped  # noqa: E402
 from softrobot_dynamics.simulation.bus import make_bus  # noqa: E402
 from softrobot_dynamics.simulation.sensing import perfect  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
@@ -53,7 +53,7 @@ class Simulation:
     def bring(self, part, value, after, stamp=None):
         """Let a command for a part arrive after ns."""
         message = JointState(name=[('left', 'right')[part]], effort=[value])
-        message.header.stamp = messages.stamped(self.stamp if stamp is None else stamp)
+        message.header.stamp = stamped(self.stamp if stamp is None else stamp)
         self.clock.bring((part, message), after)
 
     def go(self, *commands):
@@ -140,7 +140,7 @@ def test_a_waiting_robot_waits_for_every_part(monkeypatch):
 
 
 def test_the_newest_numbers_without_a_stamp_count(monkeypatch):
-    """Of numbers without a stamp that came twice, those beside the last stamped part act."""
+    """If an unstamped part came twice, the numbers beside the last stamped part act."""
     simulation = Simulation(monkeypatch, (LEFT, ARRAY), timing='lockstep')
     simulation.clock.bring((1, Float64MultiArray(data=[2e3])), 1)
     simulation.bring(0, 1.0, PERIOD // 4)

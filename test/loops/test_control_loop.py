@@ -11,8 +11,9 @@ from softrobot_dynamics.loops.control_loop import (
     ControlLoop,  # noqa: E402
     ReferenceTime,  # noqa: E402
 )
-from softrobot_dynamics.loops.message_fields import stamp_of, StateReader  # noqa: E402
+from softrobot_dynamics.loops.message_fields import stamp_of  # noqa: E402
 from softrobot_dynamics.loops.orders import HoldOrder, OneTimeReference, TakenOrders  # noqa: E402
+from softrobot_dynamics.loops.state_reader import StateReader  # noqa: E402
 from softrobot_dynamics.loops.watchdog import FAILED, RUNNING, STOPPED, TIMED_OUT, WAITING  # noqa: E402
 from support.control_loops import Control, state, WATCHDOG  # noqa: E402
 from support.linear_plant import COORDINATES  # noqa: E402

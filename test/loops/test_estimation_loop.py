@@ -20,9 +20,10 @@ from softrobot_dynamics.loops.message_fields import SECOND, stamp_of  # noqa: E4
 from softrobot_dynamics.loops.sensor_adapters import adapter_of  # noqa: E402
 from softrobot_dynamics.loops.sensor_clock import SensorClock  # noqa: E402
 from softrobot_dynamics.loops.sensor_streams import CommandStream, ObservabilityCheck, Stream  # noqa: E402
-from softrobot_dynamics.nodes.messaging.command_messages import PartsReader  # noqa: E402
+from softrobot_dynamics.nodes.messaging.command_messages import CommandReader  # noqa: E402
+from softrobot_dynamics.nodes.messaging.command_topics import PartsReader  # noqa: E402
 from softrobot_dynamics.nodes.messaging.measurements import MeasurementWriter  # noqa: E402
-from softrobot_dynamics.nodes.messaging.messages import CommandReader, stamped  # noqa: E402
+from softrobot_dynamics.nodes.messaging.message_values import stamped  # noqa: E402
 from softrobot_dynamics.nodes.visualizer import poses_of, transforms_of  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
 from support.robots import compiled  # noqa: E402

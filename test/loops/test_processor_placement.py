@@ -34,7 +34,7 @@ def driven(work, answered=300, missed=0, pace=1.0, mode=DRIVEN):
 
 
 def test_a_simulation_stays_where_the_work_of_both_fits_into_a_period(moves):
-    """With 0.8 ms of 1 ms both stay on one processor, which is said once."""
+    """If both take 0.8 of 1 ms, they stay on one processor, which is logged once."""
     shared = SharedProcessor(3)
     words = shared.decide(driven(800_000))
     assert 'share processor 3: 0.80 of 1 ms' in words
@@ -51,7 +51,7 @@ def test_a_simulation_stays_where_the_work_of_both_fits_into_a_period(moves):
     ids=['work', 'missed', 'no answer'],
 )
 def test_a_simulation_leaves_a_processor_that_the_work_of_both_fills(moves, loop):
-    """With 86 % of a period, or more ticks missed than answered, it leaves, which is said once."""
+    """At 86 % of a period, or more missed ticks than answers, it leaves, which is logged once."""
     shared = SharedProcessor(3)
     assert 'a processor each' in shared.decide(loop)
     assert shared.decide(loop) is None and moves == [7]
@@ -85,7 +85,7 @@ def test_a_slow_simulation_has_more_time(moves):
 
 
 def test_without_another_processor_a_simulation_stays(monkeypatch, moves):
-    """Where there is no other processor nothing moves and nothing is said."""
+    """Without another processor nothing moves and nothing is logged."""
     monkeypatch.setattr(realtime, 'own_processor', lambda: None)
     assert SharedProcessor(3).decide(driven(900_000)) is None and moves == []
 

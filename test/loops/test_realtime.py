@@ -107,7 +107,7 @@ def test_patience_and_children_may_use_all_processors(monkeypatch):
 
 @needs_two
 def test_a_process_moves_the_threads_that_keep_to_a_processor(monkeypatch):
-    """Threads on the former processor move, also one that looked elsewhere; free ones do not."""
+    """Threads bound to the former processor move, and threads that are not bound do not."""
     monkeypatch.setattr(realtime, '_priority', 0)
     monkeypatch.setattr(realtime, '_home', realtime.processors())
     everywhere, (first, second) = realtime.processors(), realtime.two_processors()

@@ -14,7 +14,8 @@ from softrobot_dynamics.loops import simulation_loop  # noqa: E402
 from softrobot_dynamics.loops.deadlines import Schedule  # noqa: E402
 from softrobot_dynamics.loops.message_fields import SECOND  # noqa: E402
 from softrobot_dynamics.loops.simulation_loop import DIVERGED, DRIVEN, IDLE, SimulationLoop  # noqa: E402
-from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
+from softrobot_dynamics.nodes.messaging.command_messages import CommandReader  # noqa: E402
+from softrobot_dynamics.nodes.messaging.message_values import stamped  # noqa: E402
 from softrobot_dynamics.simulation.bus import make_bus  # noqa: E402
 from softrobot_dynamics.simulation.sensing import make_sensors, perfect, Sensing  # noqa: E402
 from support.linear_plant import ACTUATORS, simulated  # noqa: E402
@@ -37,7 +38,7 @@ class Simulation:
             self.plant,
             sensing or perfect(2, 1e-3),
             self.clock,
-            messages.CommandReader(ACTUATORS),
+            CommandReader(ACTUATORS),
             self.publisher,
             Schedule(
                 rate=1000.0, timeout=50, timing=timing, waits=waits, pace=pace, bus=make_bus(bus)
@@ -51,9 +52,7 @@ class Simulation:
     def command(self, u, stamp=None):
         """Return a command that answers the last state, unless another stamp is given."""
         message = JointState(name=list(ACTUATORS), effort=list(u))
-        message.header.stamp = messages.stamped(
-            self.publisher.states[-1][2] if stamp is None else stamp
-        )
+        message.header.stamp = stamped(self.publisher.states[-1][2] if stamp is None else stamp)
         return message
 
     def go(self, u=None, after=PERIOD // 4, stamp=None):
@@ -174,7 +173,7 @@ def test_states_that_are_measured_seldom_are_all_answered(monkeypatch):
     """With one state in five, ticks without a state are not missed, and late answers count."""
     simulation = Simulation(monkeypatch, timing='arrival', sensing=sensing(rate=200.0))
     for _ in range(20):
-        simulation.go(ONE if simulation.loop._stamps.heard is not None else None)
+        simulation.go(ONE if simulation.loop._stamps.published_stamp is not None else None)
     stamps = [stamp for *_, stamp in simulation.publisher.states]
     assert stamps == [simulation.epoch + 5 * k * PERIOD for k in range(5)]
     counts = simulation.loop.statistics.counts
@@ -493,7 +492,7 @@ def test_lost_states_are_no_missed_ticks_and_do_not_stop_a_robot_without_pace(mo
     simulation = Simulation(monkeypatch, pace=0.0, sensing=sensing(dropout=0.5, seed=2))
     begin, answered = simulation.clock.time, 0
     for _ in range(200):
-        there = simulation.loop._stamps.heard is not None
+        there = simulation.loop._stamps.published_stamp is not None
         answered += there
         simulation.go((2.0, 0.0) if there else None, after=1000)
     assert 70 < answered < 130 and simulation.clock.time - begin == 1000 * answered

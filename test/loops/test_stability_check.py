@@ -137,7 +137,7 @@ def test_an_unstable_order_is_refused_at_the_present_state():
 
 
 def test_a_loop_is_judged_with_the_delay_of_its_states():
-    """Settings are judged with the delay that states have, again once that is another one."""
+    """Settings are checked with the delay of the states, and again once the delay changes."""
     said = []
     (growth, time), running = watched(said), loop(-10.0, delay=1.0)
     growth.monitor(running)

@@ -214,7 +214,7 @@ def test_the_mode_of_the_loop_comes_first(mode, odd, timeouts, level, words):
 
 
 def test_a_law_that_is_kept_from_its_task_warns():
-    """The warning of a law makes the report of its loop one."""
+    """A law's warning raises the diagnostic level of its loop to a warning."""
     loop = reported_loop(RUNNING)
     loop.driver.law.warning = 'tip cannot follow'
     assert report_on(loop, *monitors([]))[:2] == (WARN, 'tip cannot follow')

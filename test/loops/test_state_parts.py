@@ -10,9 +10,9 @@ pytest.importorskip('sensor_msgs')
 
 from softrobot_dynamics.dynamics.periodic_coordinates import PeriodicCoordinates, RotationVectors  # noqa: E402
 from softrobot_dynamics.errors import ArgumentError  # noqa: E402
-from softrobot_dynamics.loops.message_fields import StateReader  # noqa: E402
 from softrobot_dynamics.loops.part_synchronisation import StateHistory  # noqa: E402
 from softrobot_dynamics.loops.state_parts import PartReader, SourcePart, StateParts  # noqa: E402
+from softrobot_dynamics.loops.state_reader import StateReader  # noqa: E402
 from softrobot_dynamics.loops.state_stream import StateStream  # noqa: E402
 from softrobot_dynamics.loops.state_validation import part_of, StateBounds, StateValidator  # noqa: E402
 from softrobot_dynamics.loops.statistics import Window  # noqa: E402
@@ -296,7 +296,7 @@ def test_whole_states_are_of_the_moment_at_which_the_oldest_part_is_known(predic
 
 
 def test_jitter_and_lost_states_do_not_change_the_moment(monkeypatch):
-    """While a late part jitters by a period and a tenth of it is lost, the law is told once."""
+    """While a late part jitters and loses a tenth of its states, the law's delay is set once."""
     drivers = Drivers(monkeypatch, late=(0, 6 * PERIOD), tick='arm', shared_clock=True)
     drivers.jitter, drivers.lost = np.random.default_rng(3), 0.1
     drivers.run_late(10 * SETTLED)

@@ -194,7 +194,7 @@ def test_a_robot_that_was_moved_is_accepted_after_a_while(sender):
 
 
 def test_of_two_senders_that_contradict_each_other_one_is_followed(sender):
-    """Of two contradicting senders the first one is followed, and neither from the start."""
+    """The first of two contradicting senders is followed; if both are new, neither is."""
     for _ in range(200):
         q, qd = sender.state()
         assert sender.send(q=-q - 0.3, qd=-qd) == 'contradiction'

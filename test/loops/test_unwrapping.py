@@ -19,8 +19,8 @@ from softrobot_dynamics.dynamics.periodic_coordinates import (  # noqa: E402
 )
 from softrobot_dynamics.errors import MessageError  # noqa: E402
 from softrobot_dynamics.loops.control_loop import ControlLoop  # noqa: E402
-from softrobot_dynamics.loops.message_fields import StateReader  # noqa: E402
 from softrobot_dynamics.loops.orders import Orders  # noqa: E402
+from softrobot_dynamics.loops.state_reader import StateReader  # noqa: E402
 from softrobot_dynamics.loops.state_validation import (  # noqa: E402
     bounds_of,
     FOLLOWS,
@@ -29,7 +29,7 @@ from softrobot_dynamics.loops.state_validation import (  # noqa: E402
     StateValidator,
     UNCONFIRMED,
 )
-from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
+from softrobot_dynamics.nodes.messaging.message_values import stamped  # noqa: E402
 from softrobot_dynamics.references.piecewise import spline  # noqa: E402
 from softrobot_dynamics.simulation.simulator import Simulator  # noqa: E402
 from support.loops import Clock, Outlet  # noqa: E402
@@ -226,7 +226,7 @@ def reached(monkeypatch, plant, values, report):
         qd += (u - 0.1 * qd) / 0.05 * PERIOD * 1e-9
         q += qd * PERIOD * 1e-9
         message = JointState(name=['j'], position=[report(q)], velocity=[qd])
-        message.header.stamp = messages.stamped(clock.time + PERIOD)
+        message.header.stamp = stamped(clock.time + PERIOD)
         clock.bring(message, PERIOD)
         loop._cycle()
         u = publisher.commands[-1][0][0] if publisher.commands else 0.0

@@ -6,7 +6,7 @@ from math import inf, nan
 import numpy as np
 import pytest
 from softrobot_dynamics.errors import MessageError
-from softrobot_dynamics.loops.message_fields import StateReader
+from softrobot_dynamics.loops.state_reader import StateReader
 from softrobot_dynamics.loops.velocity_estimation import delay_of, VelocityEstimator
 
 pytestmark = pytest.mark.quick
@@ -71,7 +71,7 @@ def test_an_outlier_that_is_refused_spoils_nothing():
 
 
 def test_a_robot_that_was_moved_has_a_window_of_its_own():
-    """Positions elsewhere give the velocity there, without the jump."""
+    """After a robot was moved, velocity is estimated from the new positions, without the jump."""
     estimator = VelocityEstimator(np.ones(2), np.zeros(2))
     for k in range(6):
         estimator.propose(np.zeros(2), UNKNOWN, k * MS)
@@ -105,7 +105,7 @@ class Message:
     ([], [nan, nan]), ([nan, 1.0, nan], [1.0, nan]), ([nan, 1.0, 2.0], [1.0, 2.0]),
 ])  # fmt: skip
 def test_missing_velocities_are_nan(velocity, expected):
-    """Of velocities that are not there, or nan, the reader says so; other joints do not count."""
+    """Absent or nan velocities are marked as missing; those of other joints do not count."""
     message = Message(['other', 'a', 'b'], [nan, 0.1, 0.2], velocity)
     q, qd = StateReader(['a', 'b'], 'auto').read(message)
     np.testing.assert_array_equal(q, [0.1, 0.2])

@@ -11,7 +11,7 @@ from softrobot_dynamics.configuration import build  # noqa: E402
 from softrobot_dynamics.controllers.safe_command import SafeCommand  # noqa: E402
 from softrobot_dynamics.loops.deadlines import Schedule  # noqa: E402
 from softrobot_dynamics.loops.simulation_loop import DIVERGED, IDLE, SimulationLoop  # noqa: E402
-from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
+from softrobot_dynamics.nodes.messaging.command_messages import CommandReader  # noqa: E402
 from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator  # noqa: E402
 from softrobot_dynamics.simulation.bus import make_bus  # noqa: E402
 from softrobot_dynamics.simulation.sensing import perfect  # noqa: E402
@@ -101,7 +101,7 @@ def running(model, monkeypatch, rate):
         model, ActuatedSimulator(model), SafeCommand.of_model(model), model.description, None
     )
     loop = SimulationLoop(
-        plant, perfect(model.n, 1.0 / rate), clock, messages.CommandReader(model.actuator_names),
+        plant, perfect(model.n, 1.0 / rate), clock, CommandReader(model.actuator_names),
         publisher, Schedule(rate=rate, timeout=50, timing='arrival', waits=False, pace=1.0,
                          bus=make_bus({})), epoch=0,
     )  # fmt: skip

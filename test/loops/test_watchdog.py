@@ -9,8 +9,9 @@ import pytest
 pytest.importorskip('rclpy')
 
 from softrobot_dynamics.loops.control_loop import ControlLoop  # noqa: E402
-from softrobot_dynamics.loops.message_fields import SECOND, StateReader  # noqa: E402
+from softrobot_dynamics.loops.message_fields import SECOND  # noqa: E402
 from softrobot_dynamics.loops.orders import HoldOrder, Orders  # noqa: E402
+from softrobot_dynamics.loops.state_reader import StateReader  # noqa: E402
 from softrobot_dynamics.loops.watchdog import RUNNING, STOPPED, TIMED_OUT  # noqa: E402
 from softrobot_dynamics.nodes.messaging.inbox import Sent  # noqa: E402
 from support.control_loops import Accepting, Control, state, VALUES, WATCHDOG  # noqa: E402

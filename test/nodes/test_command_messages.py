@@ -10,8 +10,8 @@ from rclpy.serialization import deserialize_message, serialize_message  # noqa: 
 from softrobot_dynamics.configuration.command_parts import CommandPart  # noqa: E402
 from softrobot_dynamics.errors import MessageError  # noqa: E402
 from softrobot_dynamics.nodes.messaging.codec import Decoder, Encoder  # noqa: E402
-from softrobot_dynamics.nodes.messaging.command_messages import PartsReader, writer_of  # noqa: E402
-from softrobot_dynamics.nodes.messaging.messages import stamped  # noqa: E402
+from softrobot_dynamics.nodes.messaging.command_topics import PartsReader, writer_of  # noqa: E402
+from softrobot_dynamics.nodes.messaging.message_values import stamped  # noqa: E402
 
 pytestmark = pytest.mark.quick
 

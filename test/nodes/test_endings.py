@@ -13,7 +13,7 @@ pytest.importorskip('rclpy')
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.errors import SingularMassError  # noqa: E402
 from softrobot_dynamics.loops.thread import Loop, Requests  # noqa: E402
-from softrobot_dynamics.nodes.messaging.messages import stamped  # noqa: E402
+from softrobot_dynamics.nodes.messaging.message_values import stamped  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 from support.linear_plant import COORDINATES  # noqa: E402
 from support.node_processes import closed_loop, SAFE  # noqa: E402

@@ -19,7 +19,7 @@ import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.description.shipped import shipped  # noqa: E402
 from softrobot_dynamics.estimation.settings import load_estimator  # noqa: E402
 from softrobot_dynamics.loops.message_fields import stamp_of  # noqa: E402
-from softrobot_dynamics.nodes.messaging.messages import stamped  # noqa: E402
+from softrobot_dynamics.nodes.messaging.message_values import stamped  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
 from support.held_rates import held_rate  # noqa: E402
 from support.observer import CONTROLLER  # noqa: E402

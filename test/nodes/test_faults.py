@@ -15,7 +15,7 @@ from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.loops.message_fields import SECOND, stamp_of  # noqa: E402
 from softrobot_dynamics.loops.realtime import now, sleep_until  # noqa: E402
 from softrobot_dynamics.loops.state_validation import MIN_CONSISTENT_TIME  # noqa: E402
-from softrobot_dynamics.nodes.messaging.messages import stamped  # noqa: E402
+from softrobot_dynamics.nodes.messaging.message_values import stamped  # noqa: E402
 from support.linear_plant import COORDINATES  # noqa: E402
 from support.node_processes import RATE, SAFE, starting  # noqa: E402
 from support.observer import CONTROLLER, Observer  # noqa: E402

@@ -58,7 +58,7 @@ def publish(node, *numbers, topic='news'):
 
 
 def test_the_newest_message_arrives(node, inbox):
-    """Of messages that came before the wait, at most the last ones are read, in order."""
+    """The newest messages that came before the wait are read, in order."""
     publish(node, 1.0, 2.0, 3.0)
     seen = []
     while not seen or seen[-1] < 3.0:

@@ -8,8 +8,17 @@ pytest.importorskip('sensor_msgs.msg')
 
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.errors import MessageError  # noqa: E402
-from softrobot_dynamics.loops.message_fields import cause_of, CAUSES, stamp_of, StateReader  # noqa: E402
-from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
+from softrobot_dynamics.loops.message_fields import cause_of, CAUSES, stamp_of  # noqa: E402
+from softrobot_dynamics.loops.state_reader import StateReader  # noqa: E402
+from softrobot_dynamics.nodes.messaging.command_messages import (  # noqa: E402
+    CommandArrayReader,
+    CommandArrayWriter,
+    CommandReader,
+    CommandWriter,
+)
+from softrobot_dynamics.nodes.messaging.message_values import stamped  # noqa: E402
+from softrobot_dynamics.nodes.messaging.reference_messages import ReferenceWriter  # noqa: E402
+from softrobot_dynamics.nodes.messaging.state_messages import StateWriter  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
 
 pytestmark = pytest.mark.quick
@@ -25,7 +34,7 @@ def state(names=NAMES, position=(1.0, 2.0, 3.0), velocity=(4.0, 5.0, 6.0)):
 def command(names=NAMES, effort=(1.0, 2.0, 3.0), stamp=0):
     """Return a JointState with efforts."""
     message = JointState(name=list(names), effort=list(effort))
-    message.header.stamp = messages.stamped(stamp)
+    message.header.stamp = stamped(stamp)
     return message
 
 
@@ -40,7 +49,7 @@ def test_values_go_by_name(names):
 
 @pytest.mark.parametrize('names', [('grip', 'a', 'b', 'c'), ('c', 'b', 'grip', 'a', 'lift')])
 def test_names_of_others_beside_ours_are_ignored(names):
-    """A gripper beside the arm changes nothing, whatever its numbers; its names are known."""
+    """Names of others beside the robot's are ignored, whatever their numbers, and reported."""
     value = {name: (1.0 + k if name in NAMES else np.nan) for k, name in enumerate(names)}
     numbers = tuple(value[name] for name in names)
     reader = StateReader(NAMES)
@@ -54,7 +63,7 @@ def test_names_of_others_beside_ours_are_ignored(names):
 
 def test_the_order_may_change_from_message_to_message():
     """A permutation kept from the last message is never used for another order."""
-    reader = messages.CommandReader(NAMES)
+    reader = CommandReader(NAMES)
     for names in (('c', 'b', 'a'), ('b', 'c', 'a'), NAMES, ('c', 'b', 'a')):
         effort = [float(NAMES.index(name)) for name in names]
         assert reader.read(command(names, effort))[0].tolist() == [0.0, 1.0, 2.0]
@@ -95,18 +104,18 @@ def test_a_state_that_cannot_be_used_is_refused(message, cause, word):
 def test_a_command_that_cannot_be_used_is_refused(message):
     """An unusable command is refused as an unusable state is."""
     with pytest.raises(MessageError):
-        messages.CommandReader(NAMES).read(message)
+        CommandReader(NAMES).read(message)
 
 
 def test_a_command_carries_the_stamp_of_the_state_it_answers():
     """A command carries the stamp of the state that it answers, to the nanosecond."""
     stamp = 1_700_000_000_123_456_789
-    assert messages.CommandReader(NAMES).read(command(stamp=stamp))[1] == stamp
+    assert CommandReader(NAMES).read(command(stamp=stamp))[1] == stamp
 
 
 def test_an_array_of_commands_goes_by_position():
     """A Float64MultiArray is read by position, as it has neither names nor a stamp."""
-    reader = messages.CommandArrayReader(NAMES)
+    reader = CommandArrayReader(NAMES)
     u, stamp = reader.read(Float64MultiArray(data=[3.0, 2.0, 1.0]))
     assert u.tolist() == [3.0, 2.0, 1.0] and stamp == 0
     with pytest.raises(MessageError, match='data has 2 values'):
@@ -116,22 +125,20 @@ def test_an_array_of_commands_goes_by_position():
 def test_written_messages_are_read_back():
     """A state and a command survive the way out and in."""
     q, qd, stamp = np.array([1.0, -2.0, 3.0]), np.array([0.1, 0.2, 0.3]), 12_345_678_901
-    message = messages.StateWriter(NAMES).write(q, qd, messages.stamped(stamp))
+    message = StateWriter(NAMES).write(q, qd, stamped(stamp))
     assert stamp_of(message) == stamp
     assert [x.tolist() for x in StateReader(NAMES).read(message)] == [q.tolist(), qd.tolist()]
-    answer = messages.CommandWriter(NAMES).write(q, message.header.stamp)
-    u, answered = messages.CommandReader(NAMES).read(answer)
+    answer = CommandWriter(NAMES).write(q, message.header.stamp)
+    u, answered = CommandReader(NAMES).read(answer)
     assert u.tolist() == q.tolist() and answered == stamp
-    array = messages.CommandArrayWriter(NAMES).write(q, message.header.stamp)
-    assert messages.CommandArrayReader(NAMES).read(array)[0].tolist() == q.tolist()
+    array = CommandArrayWriter(NAMES).write(q, message.header.stamp)
+    assert CommandArrayReader(NAMES).read(array)[0].tolist() == q.tolist()
 
 
 def test_a_reference_is_one_point():
     """A reference is one point with positions, velocities and accelerations by name."""
     y = np.array([1.0, 2.0, 3.0])
-    message = messages.ReferenceWriter(NAMES).write(
-        np.array([y, 2.0 * y, 3.0 * y]), messages.stamped(7)
-    )
+    message = ReferenceWriter(NAMES).write(np.array([y, 2.0 * y, 3.0 * y]), stamped(7))
     (point,) = message.points
     assert message.joint_names == list(NAMES)
     assert (point.positions.tolist(), point.velocities.tolist(), point.accelerations.tolist()) == (

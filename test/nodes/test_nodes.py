@@ -19,7 +19,7 @@ from sensor_msgs.msg import JointState  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.loops import realtime  # noqa: E402
 from softrobot_dynamics.loops.message_fields import SECOND, stamp_of  # noqa: E402
-from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
+from softrobot_dynamics.nodes.messaging.message_values import stamped  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
 from support.linear_plant import ACTUATORS, COORDINATES  # noqa: E402
 from support.node_processes import closed_loop, RATE, SAFE  # noqa: E402
@@ -29,7 +29,7 @@ from support.observer import CONTROLLER, PATIENCE, SIMULATION  # noqa: E402
 def message(position=(0.0, 0.0), names=COORDINATES, velocity=(0.0, 0.0)):
     """Return a state that somebody else might publish."""
     state = JointState(name=list(names), position=list(position), velocity=list(velocity))
-    state.header.stamp = messages.stamped(time.time_ns())
+    state.header.stamp = stamped(time.time_ns())
     return state
 
 
@@ -148,7 +148,7 @@ def test_a_signal_leaves_the_safe_command_and_the_record(observer, start, tmp_pa
 
 @pytest.mark.realtime
 def test_every_activation_has_its_record_and_kill_9_leaves_it(observer, start, tmp_path):
-    """Each activation has its own record, which kill -9 leaves but for the last second."""
+    """Each activation has its own record, of which kill -9 loses at most the last second."""
     start('simulation')
     controller = start('controller', record=tmp_path / 'run.mcap', autostart='true')
     observer.until_running()

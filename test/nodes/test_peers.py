@@ -12,7 +12,7 @@ pytest.importorskip('rclpy')
 
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.loops.message_fields import SECOND, stamp_of  # noqa: E402
-from softrobot_dynamics.nodes.messaging.messages import stamped  # noqa: E402
+from softrobot_dynamics.nodes.messaging.message_values import stamped  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
 from support.linear_plant import ACTUATORS  # noqa: E402
 from support.node_processes import RATE, SAFE, starting  # noqa: E402

@@ -166,11 +166,11 @@ def test_random_states_and_commands():
     """A state or command that is read from a random message is finite and complete."""
     pytest.importorskip('rclpy')
     from sensor_msgs.msg import JointState
-    from softrobot_dynamics.loops.message_fields import StateReader
-    from softrobot_dynamics.nodes.messaging import messages
+    from softrobot_dynamics.loops.state_reader import StateReader
+    from softrobot_dynamics.nodes.messaging.command_messages import CommandReader
 
     rng = random.Random(5)
-    state, command = StateReader(NAMES), messages.CommandReader(NAMES)
+    state, command = StateReader(NAMES), CommandReader(NAMES)
 
     def trial():
         fields = {field: numbers(rng, 3) for field in ('position', 'velocity', 'effort')}
@@ -190,7 +190,7 @@ def test_random_bytes_of_messages():
     pytest.importorskip('rclpy')
     from rclpy.serialization import serialize_message
     from sensor_msgs.msg import JointState
-    from softrobot_dynamics.loops.message_fields import StateReader
+    from softrobot_dynamics.loops.state_reader import StateReader
     from softrobot_dynamics.nodes.messaging import codec
 
     rng, decoder = random.Random(6), codec.Decoder(JointState)
@@ -243,7 +243,7 @@ def test_absurd_numbers_are_refused_without_a_warning():
     """Warnings are errors here: in a state that overflows when squared, and in a trajectory."""
     pytest.importorskip('rclpy')
     from sensor_msgs.msg import JointState
-    from softrobot_dynamics.loops.message_fields import StateReader
+    from softrobot_dynamics.loops.state_reader import StateReader
     from softrobot_dynamics.loops.trajectories import TrajectoryReader
     from support.trajectory_messages import trajectory
 
@@ -259,7 +259,8 @@ def test_a_refusal_of_a_message_has_a_known_cause():
     """Every refusal of a message has a cause that the controller counts."""
     pytest.importorskip('rclpy')
     from sensor_msgs.msg import JointState
-    from softrobot_dynamics.loops.message_fields import cause_of, CAUSES, StateReader
+    from softrobot_dynamics.loops.message_fields import cause_of, CAUSES
+    from softrobot_dynamics.loops.state_reader import StateReader
 
     rng, reader, causes = random.Random(8), StateReader(NAMES), set()
     for _ in range(500):

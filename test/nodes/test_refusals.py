@@ -12,7 +12,7 @@ pytest.importorskip('rclpy')
 from rclpy.qos import ReliabilityPolicy  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.loops.message_fields import SECOND  # noqa: E402
-from softrobot_dynamics.nodes.messaging import messages  # noqa: E402
+from softrobot_dynamics.nodes.messaging.message_values import stamped  # noqa: E402
 from support.linear_plant import COORDINATES  # noqa: E402
 from support.node_processes import RATE, SAFE  # noqa: E402
 from support.observer import CONTROLLER, PATIENCE  # noqa: E402
@@ -29,7 +29,7 @@ class Robot:
 
         def say():
             state = JointState(name=list(names), position=[0.1, 0.1], velocity=list(velocity))
-            state.header.stamp = messages.stamped(time.time_ns() - 3600 * SECOND)
+            state.header.stamp = stamped(time.time_ns() - 3600 * SECOND)
             self._observer.say('joint_states', state)
             return condition()
 

@@ -15,6 +15,7 @@ from rclpy.serialization import deserialize_message, serialize_message  # noqa: 
 from sensor_msgs.msg import Imu, JointState  # noqa: E402
 from softrobot_dynamics.errors import MessageError  # noqa: E402
 from softrobot_dynamics.loops import message_fields  # noqa: E402
+from softrobot_dynamics.loops.state_reader import StateReader  # noqa: E402
 from softrobot_dynamics.loops.trajectories import TrajectoryReader  # noqa: E402
 from softrobot_dynamics.nodes.messaging import codec, message_sizes  # noqa: E402
 from softrobot_dynamics.nodes.messaging.trajectory_bytes import read_trajectory  # noqa: E402
@@ -145,7 +146,7 @@ def test_few_names_are_compared_however_many_are_unknown(monkeypatch):
     """Only a few short unknown names are compared with known ones, to bound the time."""
     asked = []
     monkeypatch.setattr(message_fields, 'closest', lambda name, known: asked.append(name) or '')
-    readers = message_fields.StateReader(['x', 'y']), TrajectoryReader(['x', 'y'])
+    readers = StateReader(['x', 'y']), TrajectoryReader(['x', 'y'])
     for given in (NAMES, ['x' * 30_000, 'y' * 30_000, 'z']):
         asked.clear()
         for reader in readers:

@@ -14,7 +14,7 @@ rclpy = pytest.importorskip('rclpy')
 from diagnostic_msgs.msg import DiagnosticStatus  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
-from softrobot_dynamics.nodes.messaging.messages import stamped  # noqa: E402
+from softrobot_dynamics.nodes.messaging.message_values import stamped  # noqa: E402
 from support.linear_plant import COORDINATES  # noqa: E402
 from support.node_processes import RATE  # noqa: E402
 from support.observer import CONTROLLER, SIMULATION  # noqa: E402

@@ -96,7 +96,7 @@ def test_numbers_that_are_written_are_those_of_the_message(case):
 
 
 def test_a_change_of_anything_else_is_noticed():
-    """Of a name as of the number of values; a stamp is written beyond the range of int32, too."""
+    """Changed names and numbers of values are noticed; stamps beyond int32 are written."""
     message, fields = CASES['joint state']
     template = MessageTemplate.of(message, fields)
     template.write_stamp('stamp', Time(sec=-(2**31), nanosec=2**32 - 1))

@@ -10,7 +10,7 @@ pytest.importorskip('rclpy')
 
 from sensor_msgs.msg import JointState  # noqa: E402
 from softrobot_dynamics.dynamics.periodic_coordinates import FULL_TURN  # noqa: E402
-from softrobot_dynamics.nodes.messaging.messages import stamped  # noqa: E402
+from softrobot_dynamics.nodes.messaging.message_values import stamped  # noqa: E402
 from support.linear_plant import COORDINATES  # noqa: E402
 from support.observer import CONTROLLER  # noqa: E402
 

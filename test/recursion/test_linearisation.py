@@ -34,7 +34,7 @@ def assert_close(near, wanted):
 
 @pytest.mark.parametrize('name', ['pcc_arm', *NONLINEAR])
 def test_it_starts_with_derivatives_of_passive_forces(name):
-    """It starts with the constant matrices of linear robots, or those of the posture."""
+    """A linearisation starts with the constant matrices of linear robots, or the posture's."""
     model = compiled(name)
     ((q, _, _),) = states(model, 1, seed=4, size=0.5)
     near = Linearisation(model)

@@ -66,7 +66,7 @@ def test_capsules_are_as_far_from_each_other_as_coal_says(trial):
 
 
 def test_parallel_capsules_meet_in_the_middle_of_what_is_side_by_side():
-    """Of parallel segments the nearest points are in the middle of the common part."""
+    """The nearest points of parallel segments are in the middle of their common part."""
     a, b, c, d = np.array([[0, 0, 0], [1, 0, 0], [0.5, 1, 0], [2, 1, 0]], dtype=float)
     gap, *normal, s, t = segment_segment(a, b, 0.1, c, d, 0.2)
     assert gap == pytest.approx(0.7)

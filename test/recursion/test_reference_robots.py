@@ -208,7 +208,7 @@ def test_actuation_equals_the_reference(case):
 
 @pytest.mark.parametrize('state', VOLUME['states'])
 def test_a_volume_equals_the_reference(state):
-    """All terms to 1e-7, of the largest entry or, where an array vanishes, of ID's."""
+    """All terms of a volume equal the reference to 1e-7 of the largest entry."""
     bodies, actuators = volume()
     parts = {'gravity': VOLUME['gravity'], 'bodies': bodies, 'actuators': actuators}
     model = sd.compile_model(sd.load_robot({'name': 'volume', **parts}))

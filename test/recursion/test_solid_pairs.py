@@ -30,7 +30,7 @@ def placed(place, turn=(0.0, 0.0, 0.0)):
 @pytest.mark.parametrize('kind', SHAPES)
 @pytest.mark.parametrize('trial', range(20))
 def test_solids_that_are_apart_are_as_far_from_each_other_as_coal_says(couple, kind, trial):
-    """The least gap of two solids at random angles, 5 to 20 mm apart, and its normal."""
+    """Least gap and normal of two solids at random angles, 5 to 20 mm apart, are those of coal."""
     coal = pytest.importorskip('coal')
     random = np.random.default_rng(zlib.crc32(f'{kind} {trial}'.encode()))
     turn, way = random.normal(size=3), random.normal(size=3)
@@ -58,7 +58,7 @@ def test_solids_that_are_apart_are_as_far_from_each_other_as_coal_says(couple, k
 
 @pytest.mark.parametrize('kind', SHAPES)
 def test_edges_that_cross_touch_where_they_cross(couple, kind):
-    """Of two solids, edge on edge, the only contact is where the edges cross, on both normals."""
+    """The only contact of two solids, edge on edge, is where their edges cross."""
     below = Rotation.from_euler('x', np.arctan2(0.15, 0.2))  # its highest edge is along x
     above = Rotation.from_euler('z', 0.4 * np.pi) * below  # its lowest one is not
     depth = 1e-4
@@ -83,7 +83,7 @@ def test_two_planks_that_cross_touch_at_four_points():
 
 
 def test_a_plank_across_two_others_stays_where_it_is():
-    """It rests by edges alone on fixed planks, none of whose corners is under it."""
+    """A plank rests by its edges alone on two fixed planks whose corners are beyond it."""
     rails = [
         {'name': f'r{side + 1}', 'type': 'box', 'edges': [0.05, 0.5, 0.05],
          'pose': {'xyz': [0.15 * side, 0.0, 0.0]}}

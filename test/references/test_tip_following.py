@@ -67,7 +67,7 @@ def test_a_far_point_is_reached_in_one_call(follower):
 
 
 def test_an_arm_of_joints_stays_near_its_posture():
-    """Of many postures of six joints the one nearest to the start is found."""
+    """The posture nearest to the start is found among the many of six joints."""
     model = compiled('ur10e')
     q = np.array([0.0, -1.0, 1.5, -0.5, 1.5, 0.0])
     follower = TipFollower(model, model.body_names[-1], q)

@@ -54,8 +54,8 @@ EXAMPLES = [
     ),
     (
         errors.SingularMassError(['rod/kappa_z_0']),
-        'singular mass matrix: nothing has inertia along rod/kappa_z_0; expected a mass that they'
-        ' move (of a thin rod: section_inertia: true), or a robot without them',
+        'singular mass matrix: nothing has inertia along rod/kappa_z_0; expected a mass that these'
+        ' coordinates move (of a thin rod: section_inertia: true), or a robot without them',
     ),
     (
         errors.OpenLoopError('loop', 0.02, 0.0, 'a posture near by that closes it'),
@@ -64,14 +64,14 @@ EXAMPLES = [
     (
         errors.UnstableLoopError(50.0, 1e-3),
         'gains: the largest discrete-time eigenvalue at 1 ms would be 1.05127, errors would grow'
-        ' e-fold in 0.02 s; expected gains for which it is not above 1: smaller ones, or a higher'
+        ' e-fold in 0.02 s; expected an eigenvalue of at most 1: lower the gains or raise the'
         ' rate',
     ),
     (
         errors.UnstableZeroDynamicsError((2.5 + 1.5j, 1.0 + 0.0j)),
-        'zero dynamics: with the controlled outputs held where they are the robot would leave its'
-        ' posture, with rates of 2.5+1.5i, 1 1/s; expected none above 0: another posture or other'
-        ' outputs, or allow_unstable',
+        'unstable zero dynamics: with the controlled outputs held constant the robot leaves its'
+        ' posture, with growth rates of 2.5+1.5i, 1 1/s; expected none above 0: choose another'
+        ' posture or other outputs, or set allow_unstable',
     ),
     (
         errors.ReferenceJumpError(4.0, 'turn', 1.5, 'motor', 1.5),

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Orientations in messages become rotations, or a MessageError says what is wrong with them."""
+"""Quaternions of rotations, and rotations of the orientations in messages."""
 
 from types import SimpleNamespace
 
@@ -8,7 +8,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 from softrobot_dynamics.errors import MessageError
 from softrobot_dynamics.loops.message_fields import cause_of
-from softrobot_dynamics.schema.quaternions import read_orientation
+from softrobot_dynamics.schema.quaternions import quaternions_of, read_orientation
 
 pytestmark = pytest.mark.quick
 
@@ -25,6 +25,18 @@ def test_an_orientation_is_read_as_the_rotation_of_its_quaternion(length):
         message = quaternion(length * rotation.as_quat())
         found = read_orientation(message, tolerance=0.01)
         np.testing.assert_allclose(found, rotation.as_matrix(), atol=1e-14)
+
+
+def test_quaternions_of_rotations_are_those_of_scipy():
+    """Random, nearly half and zero turns have scipy's quaternions, with w >= 0; one or many."""
+    turns = np.vstack([Rotation.random(50, random_state=5).as_rotvec(), np.zeros(3)])
+    turns = np.vstack([turns, (np.pi - 1e-9) * np.eye(3), (1e-9 - np.pi) * np.eye(3)])
+    rotations = Rotation.from_rotvec(turns)
+    found = quaternions_of(rotations.as_matrix())
+    wanted = rotations.as_quat()
+    wanted *= np.where(wanted[:, 3:] < 0.0, -1.0, 1.0)
+    np.testing.assert_allclose(found, wanted, atol=1e-14)
+    assert np.array_equal(quaternions_of(rotations.as_matrix()[3]), found[3])
 
 
 @pytest.mark.parametrize('values', [

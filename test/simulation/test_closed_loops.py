@@ -126,7 +126,7 @@ def test_simulated_actuators_drive_closed_loops():
 
 
 def test_robots_without_closures_make_the_steps_that_they_did():
-    """The kernel of steps of a tree is that of no loops."""
+    """A robot without closures is stepped by the kernel for trees."""
     tree = sd.compile_model(sd.load_robot({**four_bar(), 'closures': []}))
     assert tree.closure_plan is None
     names = [sd.Simulator(each)._steps.advance.__name__ for each in (tree, model(four_bar))]

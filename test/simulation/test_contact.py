@@ -102,7 +102,7 @@ def test_a_sphere_rolls_down_an_incline(options):
 
 
 def test_newtons_cradle_of_three_passes_the_motion_on():
-    """Of three equal spheres in a row the last one leaves at the speed of the first."""
+    """The last of three equal spheres in a row leaves at the speed of the first."""
     sphere = {'type': 'sphere', 'radius': 0.05, 'restitution': 1.0, 'friction': 0.0}
     spheres = [thing(f'o{i}', sphere, (x, 0, 0)) for i, x in enumerate((-0.3, 0.0, 0.1002))]
     model = world(spheres, gravity=(0.0, 0.0, 0.0), initial={'o0/x': [-0.3, 1.0]})
@@ -297,7 +297,7 @@ def test_a_hard_stack_comes_to_rest(dt):
 
 
 def test_a_stack_of_ten_boxes_rests_for_two_seconds():
-    """It sinks by no more than its stiffness explains, does not tilt, and all steps settle."""
+    """A stack of ten boxes sinks by its compliance only, does not tilt, and all steps settle."""
     count, mass = 10, 0.1
     model = stacked(count)
     simulator = sd.Simulator(model)

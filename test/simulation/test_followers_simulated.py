@@ -69,7 +69,7 @@ def test_a_gripper_of_four_fingers_conserves_its_energy(tolerance):
 
 @pytest.mark.parametrize(('tolerance', 'error'), [(None, 2e-3), (1e-8, 1e-6)])
 def test_motions_are_those_of_joints_that_are_constrained(tolerance, error):
-    """A motion under tendons and motors against G' (M_x G qdd + h_x) = J' u by scipy."""
+    """A motion under tendons and motors equals scipy's of G' (M_x G qdd + h_x) = J' u."""
     own = pair()
     model, free = own.model, own.free
     u = np.array([2.0, 1.0, 0.5, 0.2, 0.5, -0.2, 3.0])

@@ -62,7 +62,7 @@ def energy(model, robot):
 
 @every_kind
 def test_a_pendulum_falls_onto_its_stop_when_a_free_one_would_be_there_and_stays(kind):
-    """It reaches the stop with the energy of its fall, keeps none of it, and rests there."""
+    """A pendulum reaches its stop at the time of a free one, keeps no energy, and rests there."""
     model, start = pendulum(), 1.2
     robot = simulator(model, kind, q=[start])
     weight = MASS * 9.81 * CENTRE
@@ -110,7 +110,7 @@ def test_a_pendulum_bounces_as_high_as_its_restitution_says(kind, restitution):
 
 
 def test_bounces_within_one_long_step_are_those_of_many_short_ones():
-    """With a tolerance steps as long as a bounce are made shorter: the motion is the same."""
+    """Steps as long as a bounce are shortened under a tolerance, with the motion of short ones."""
     model = compiled(link('j', [0.3, 3.0], restitution=0.7))
     robots = [simulator(model, 'rosenbrock', q=[1.2]) for _ in range(2)]
     robots[0].step([], 2.0)

@@ -69,7 +69,7 @@ def differenced(model, at, dt, substep, h=1e-6, wrenches=None):
 
 @pytest.mark.parametrize('share', [1.0, 0.4, 0.2])
 def test_linearisation_is_the_derivative_of_steps(share):
-    """Of a linear robot the result is the derivative of a step, stiff springs included."""
+    """The linearisation of a linear robot is the derivative of a step, stiff springs included."""
     bodies = [
         {
             'name': f'cart{k}',

@@ -46,12 +46,12 @@ def twist(q, qd):
 
 @pytest.mark.quick
 @pytest.mark.parametrize('size', [3.15, 4.0, 6.0, 7.0, 12.0])
-def test_recentring_keeps_pose_and_velocity(size):
-    """The re-centred state has the same rotation and angular velocity, and a shorter vector."""
+def test_wrapping_keeps_pose_and_velocity(size):
+    """The wrapped state has the same rotation and angular velocity, and a shorter vector."""
     joint, rng = made('free', origin=POSE), np.random.default_rng(5)
     q, qd = rng.normal(size=(2, 6))
     q[3:] *= size / np.linalg.norm(q[3:])
-    other, rate = joint.recentre(q, qd)
+    other, rate = joint.wrap(q, qd)
     assert np.linalg.norm(other[3:]) <= math.pi + 1e-15
     assert np.array_equal(other[:3], q[:3]) and np.array_equal(rate[:3], qd[:3])
     for found, wanted in zip(twist(other[3:], rate[3:]), twist(q[3:], qd[3:])):
@@ -59,14 +59,14 @@ def test_recentring_keeps_pose_and_velocity(size):
 
 
 def test_short_vectors_stay():
-    """A vector up to pi is left as it is, to the last bit, so also one re-centred before."""
+    """A vector up to pi is left as it is, to the last bit, so also one wrapped before."""
     joint, rng = made('spherical'), np.random.default_rng(6)
     for q, qd in rng.normal(size=(20, 2, 3)):
         q *= rng.uniform(0.0, math.pi) / np.linalg.norm(q)
-        same = joint.recentre(q, qd)
+        same = joint.wrap(q, qd)
         assert np.array_equal(same[0], q) and np.array_equal(same[1], qd)
-        once = joint.recentre(5.0 * q, qd)
-        assert all(np.array_equal(a, b) for a, b in zip(once, joint.recentre(*once)))
+        once = joint.wrap(5.0 * q, qd)
+        assert all(np.array_equal(a, b) for a, b in zip(once, joint.wrap(*once)))
 
 
 @pytest.mark.parametrize(
@@ -79,12 +79,12 @@ def test_short_vectors_stay():
         ('revolute', {}),
     ],
 )
-def test_a_spring_s_coordinates_and_angles_are_not_recentred(kind, fields):
-    """A rotation vector with stiffness along it is not re-centred, nor are angles."""
+def test_a_spring_s_coordinates_and_angles_are_not_wrapped(kind, fields):
+    """A rotation vector with stiffness along it is not wrapped, nor are angles."""
     joint = made(kind, **fields)
     q = np.full(len(joint.coordinates()), 2.1)
-    assert not joint.recentres and np.array_equal(joint.recentre(q, q)[0], q)
-    assert made('free', stiffness={'x': 0.1}, damping={'rx': 0.1}).recentres
+    assert not joint.wrapped_coordinates and np.array_equal(joint.wrap(q, q)[0], q)
+    assert made('free', stiffness={'x': 0.1}, damping={'rx': 0.1}).wrapped_coordinates
 
 
 @pytest.fixture(scope='module')
@@ -93,7 +93,7 @@ def floating():
     return compiled({'type': 'free'}, {'type': 'revolute'}, {'type': 'spherical', 'origin': POSE})
 
 
-def test_recentred_states_have_equal_energies_and_momenta(floating):
+def test_wrapped_states_have_equal_energies_and_momenta(floating):
     """Tip frames agree to 1e-14, kinetic energy, linear and angular momentum to 1e-12."""
     rng = np.random.default_rng(7)
     for _ in range(5):
@@ -119,7 +119,7 @@ def momenta(model, q, qd):
 
 
 def test_a_floating_robot_keeps_its_momenta_through_many_turns(floating):
-    """Energy and momenta of tumbling links stay to 1e-9 through more than twenty re-centrings."""
+    """Energy and momenta of tumbling links stay to 1e-9 through more than twenty wrappings."""
     evaluate, n = floating.evaluator(), floating.n
 
     def rate(t, state):
@@ -160,7 +160,7 @@ def test_the_simulated_top_precesses_as_in_closed_form():
 
 
 def test_a_spin_about_a_fixed_axis_goes_on_for_ever():
-    """A body that turns steadily does so for 60 turns, re-centred at every one of them."""
+    """A body that turns steadily does so for 60 turns, wrapped at every one of them."""
     model = compiled({'type': 'free'}, body=TOP)
     spin = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 40.0])
     simulator, jumps, last = Simulator(model, qd=spin, substep=1e-3), 0, 0.0
@@ -224,8 +224,8 @@ def test_postures_up_to_the_bound_are_good(fields, ball):
     np.testing.assert_allclose(np.linalg.solve(M, nu - h), np.ones(4), rtol=1e-6)
 
 
-def test_a_vector_beyond_a_full_turn_can_be_recentred():
-    """A state that the calls refuse has one that they take, of the same rotation."""
+def test_a_vector_beyond_a_full_turn_is_wrapped():
+    """A rotation vector beyond a full turn is wrapped to a shorter one of the same rotation."""
     model = compiled({'type': 'revolute'}, {'type': 'spherical'})
     q, qd = recentred(model, q=[0.3, 0.0, 0.0, 7.0], qd=[1.0, 2.0, 3.0, 4.0])
     np.testing.assert_allclose(q, [0.3, 0.0, 0.0, 7.0 - TURN], atol=1e-15)
@@ -240,7 +240,7 @@ PUSHED = {'name': 'm', 'type': 'joint', 'joint': 'j0', 'coordinate': 'z'}
 
 
 @pytest.mark.parametrize('joint, actuators', [(STIFF, []), ({'type': 'spherical'}, [DRIVEN])])
-def test_the_simulator_stops_where_it_must_not_recentre(joint, actuators):
+def test_the_simulator_stops_where_it_must_not_wrap(joint, actuators):
     """A ball joint with a spring or motor stops at 2 pi with the last valid state."""
     model = compiled(joint, body=TOP, actuators=actuators)
     simulator = Simulator(model, qd=[0.0, 0.0, 10.0], substep=1e-4)
@@ -254,7 +254,7 @@ def test_the_simulator_stops_where_it_must_not_recentre(joint, actuators):
 
 
 def test_a_motor_along_another_coordinate_does_no_harm():
-    """A thrust along the displacement of a floating base lets its rotation be re-centred."""
+    """A thrust along the displacement of a floating base lets its rotation be wrapped."""
     model = compiled({'type': 'free', 'stiffness': {'x': 1.0}}, body=TOP, actuators=[PUSHED])
     simulator = Simulator(model, qd=[0.0, 0.0, 0.0, 0.0, 0.0, 10.0], substep=1e-3)
     simulator.step([1.0], 1.0)

@@ -24,7 +24,7 @@ def ends(model, duration, dt=1e-3):
 
 @pytest.mark.parametrize('angle', [0.2, 1.2])
 def test_a_cylinder_rolls_down_a_gentle_incline_and_slides_down_a_steep_one(angle):
-    """It accelerates at 2/3 g sin(angle) while tan(angle) < 3 mu, else at that with friction."""
+    """A cylinder rolls at 2/3 g sin(angle) while tan(angle) < 3 mu, and slides beyond."""
     mu = 0.5
     gravity = (GRAVITY * np.sin(angle), 0.0, -GRAVITY * np.cos(angle))
     model = world([thing('o', LYING, (0, 0, 0.05))], [FLOOR], gravity)
@@ -82,7 +82,7 @@ TABLES = {'plane': FLOOR, 'box': BENCH, 'mesh': {'type': 'mesh', 'vertices': BLO
 
 @pytest.mark.parametrize('table', TABLES)
 def test_a_capsule_that_lies_flat_touches_at_both_ends(table):
-    """On a plane, a box or a mesh it has half of its weight at each end, and does not tilt."""
+    """A capsule flat on a plane, box or mesh has half its weight at each end and does not tilt."""
     rod = {'type': 'capsule', 'start': [-0.1, 0, 0], 'end': [0.1, 0, 0], 'radius': 0.02}
     model = world([thing('r', rod, (0, 0, 0.02))], [{'name': 'table', **TABLES[table]}])
     q, _ = ends(model, 0.5)

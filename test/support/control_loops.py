@@ -6,10 +6,10 @@ from sensor_msgs.msg import JointState
 from softrobot_dynamics.configuration import declared_parameters
 from softrobot_dynamics.configuration.law_settings import settings_of
 from softrobot_dynamics.loops.control_loop import ControlLoop
-from softrobot_dynamics.loops.message_fields import StateReader
 from softrobot_dynamics.loops.orders import HoldOrder, Orders
+from softrobot_dynamics.loops.state_reader import StateReader
 from softrobot_dynamics.loops.state_validation import FOLLOWS, StateValidator
-from softrobot_dynamics.nodes.messaging import messages
+from softrobot_dynamics.nodes.messaging.message_values import stamped
 from support.linear_plant import BOUNDS, controlled, Controller, COORDINATES, Model
 from support.loops import Clock, Outlet, PERIOD, Record
 
@@ -24,7 +24,7 @@ VALUES = {row.name: row.default for row in ROWS}
 def state(q=(0.0, 0.0), stamp=0, names=COORDINATES):
     """Return a state message."""
     message = JointState(name=list(names), position=list(q), velocity=[0.0] * len(q))
-    message.header.stamp = messages.stamped(stamp)
+    message.header.stamp = stamped(stamp)
     return message
 
 

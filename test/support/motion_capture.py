@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import PointCloud2, PointField
 import softrobot_dynamics as sd
 from softrobot_dynamics.loops.message_fields import SECOND, stamp_of
-from softrobot_dynamics.nodes.messaging.messages import stamped
+from softrobot_dynamics.nodes.messaging.message_values import stamped
 from visualization_msgs.msg import Marker, MarkerArray
 
 try:

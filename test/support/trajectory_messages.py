@@ -2,7 +2,7 @@
 """Build JointTrajectory messages."""
 
 from builtin_interfaces.msg import Duration
-from softrobot_dynamics.nodes.messaging.messages import stamped
+from softrobot_dynamics.nodes.messaging.message_values import stamped
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 

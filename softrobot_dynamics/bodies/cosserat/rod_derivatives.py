@@ -2,9 +2,10 @@
 """
 Derivatives of a Cosserat rod (:mod:`softrobot_dynamics.kernels.layout`); compiled once for all.
 
-There: columns and how they move, as in :mod:`softrobot_dynamics.bodies.cosserat.rod`, and what the
-sections make of them (:mod:`softrobot_dynamics.bodies.cosserat.section_derivatives`). Back: what
-all sections beyond a step demand does work along dY_j/dq_k
+Forward, from base to tip: columns and their derivatives by time, as in
+:mod:`softrobot_dynamics.bodies.cosserat.rod`, and the wrenches of the sections
+(:mod:`softrobot_dynamics.bodies.cosserat.section_derivatives`). Backward: the work of the wrench
+of all sections beyond a step along dY_j/dq_k
 (:mod:`softrobot_dynamics.bodies.cosserat.rod_second_derivatives`).
 
 The parameters are those of ``rod_terms``.

@@ -33,8 +33,8 @@ from softrobot_dynamics.kernels.spatial import cross_motion, cross_wrench
 
 B = LANES
 # rows of K behind those of steps: wrench of sections; then six rows of each coordinate each: Y_j,
-# V_j half-way, dOmega / dq_j, its coefficient of the bending force; and of the last two the inner
-# product (2)
+# V_j half-way, dOmega / dq_j, its factors of the Hessian; and the inner product of Omega and
+# dOmega / dq_j (2)
 FORCE, COORDINATE_ROWS = STEP_K_ROWS, STEP_K_ROWS + 6 * B
 
 
@@ -45,7 +45,7 @@ def lasting_rows(n: int) -> int:
 
 @kernel
 def prepare(n, K, columns):
-    """Fill what a block's pairs need, given Y_j, dOmega / dq_j, and the ``columns`` V_j."""
+    """Fill the rows read by pairs of coordinates, from Y_j, dOmega / dq_j and ``columns`` V_j."""
     size = 6 * n * B
     growth, half = (
         K[COORDINATE_ROWS : COORDINATE_ROWS + size],
@@ -64,13 +64,13 @@ def prepare(n, K, columns):
 
 
 @inlined
-def _prepare(K, log, bend, along):
-    """Fill what bends one coordinate: (d1 + c3 / 2) x + d2 p x x, and p . x."""
+def _prepare(K, log, hessian, along):
+    """Fill one coordinate's factors of the Hessian: (d1 + c3 / 2) x + d2 p x x, and p . x."""
     for k in range(B):
         p, x = get6(K, OMEGA, k), get6(log, 0, k)
         a0, a1, b0, b1, _, _ = get6(K, HESSIANS, k)
         along[k], along[B + k] = inner_product(p, x)
-        put6(bend, 0, k, add6(scaled((a0, a1), x), scaled((b0, b1), bracket(p, x))))
+        put6(hessian, 0, k, add6(scaled((a0, a1), x), scaled((b0, b1), bracket(p, x))))
 
 
 @kernel
@@ -78,8 +78,8 @@ def add_second_derivatives(rod, C, load, K, T, D):
     """
     Add dV_j/dq_k within a block to the derivatives D; from the last block to the first.
 
-    ``load`` (6,): the wrench of all sections beyond, to which these are added; T: room, six rows.
-    C: moments A and D of each coordinate, a row each.
+    ``load`` (6,): the wrench of all sections beyond, to which those of the block are added; T:
+    scratch, six rows; C: moments A and D of each coordinate, a row each.
     """
     n, strain, varies, varying = rod
     size, own = 6 * n * B, layout.own_derivatives_offset(n)
@@ -87,19 +87,19 @@ def add_second_derivatives(rod, C, load, K, T, D):
         K[COORDINATE_ROWS : COORDINATE_ROWS + size],
         K[COORDINATE_ROWS + size : COORDINATE_ROWS + 2 * size],
     )
-    demand = K[FORCE : FORCE + 6 * B]
-    _demand(demand, load)
+    force = K[FORCE : FORCE + 6 * B]
+    _sum_towards_base(force, load)
     for k in range(n):
-        _cross(half[6 * k * B :], demand, T)
+        _cross(half[6 * k * B :], force, T)
         for j in range(n):
             D[own + n * k + j] -= work(growth[6 * j * B : 6 * (j + 1) * B], T)
         for j in range(k + 1):
-            _bend(K, n, j, k, T)
+            _fill_hessian(K, n, j, k, T)
             if varying:
                 a, b = int(strain[j]), int(strain[k])
                 if (varies[a] > 0.0 or varies[b] > 0.0) and a % 3 != b % 3 and (a < 3 or b < 3):
                     _add_second(C, n, j, k, _image(a, b), K, T)
-            value = work(T, demand)
+            value = work(T, force)
             D[own + n * k + j] += value
             if j < k:
                 D[own + n * j + k] += value
@@ -108,8 +108,8 @@ def add_second_derivatives(rod, C, load, K, T, D):
 
 
 @kernel
-def _demand(force, load):
-    """Replace wrenches by their sums from each lane to the last, and on."""
+def _sum_towards_base(force, load):
+    """Replace each lane's wrench by the sum of its own and of all beyond; ``load`` likewise."""
     x = load6(load)
     for k in range(B - 1, -1, -1):
         x = add6(x, get6(force, 0, k))
@@ -118,14 +118,14 @@ def _demand(force, load):
 
 
 @inlined
-def _cross(half, demand, out):
-    """Half-way columns x* demand."""
+def _cross(half, force, out):
+    """Fill six rows with V x* force, of the column V half-way along each step."""
     for k in range(B):
-        put6(out, 0, k, cross_wrench(get6(half, 0, k), get6(demand, 0, k)))
+        put6(out, 0, k, cross_wrench(get6(half, 0, k), get6(force, 0, k)))
 
 
 @kernel
-def _bend(K, n, i, j, out):
+def _fill_hessian(K, n, i, j, out):
     """Set six rows to the symmetric part of the second derivative of exp along two coordinates."""
     size = 6 * n * B
     x, y = K[COORDINATE_ROWS + 2 * size + 6 * i * B :], K[COORDINATE_ROWS + 2 * size + 6 * j * B :]

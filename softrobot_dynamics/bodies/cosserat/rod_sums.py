@@ -3,8 +3,8 @@
 Sums over the sections of a rod: from frames and twists to the slab of a body.
 
 A section is a rigid disc with a spatial inertia I about the origin of S_J, in S_J. Its momentum
-rate at zero qdd is the wrench I dU/dt + U x* I U of the twist U = (w, 0) + V relative to S_J, and
-all else are products: H_j = I V_j, M_ij = V_i . I V_j, bias_j = V_j . wrench.
+rate at zero qdd is the wrench I dU/dt + U x* I U of the twist U = (w, 0) + V relative to S_J. The
+other terms are products: H_j = I V_j, M_ij = V_i . I V_j, bias_j = V_j . wrench.
 """
 
 from softrobot_dynamics.bodies.cosserat.rod_steps import FRAME, RATE, STEP_ROWS, TWIST
@@ -109,7 +109,7 @@ def _wrench(w, S, out):
 
 @inlined
 def moving(S, k, twist):
-    """U x* I U: what moves the momentum of lane k along with its twist U."""
+    """Return the gyroscopic wrench U x* I U of lane k, of its twist U."""
     momentum = inertia_times(S, k, twist)
     u, v, p = twist[:3], twist[3:], momentum[3:]
     return add_cross(cross(u, momentum[:3]), v, p) + cross(u, p)

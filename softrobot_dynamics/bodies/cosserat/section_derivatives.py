@@ -1,11 +1,11 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Sums over the sections of a rod: from columns and how they move to the derivatives of a body.
+Sums over the sections of a rod: from columns and their rates to the derivatives of a body.
 
 Each section is a body of its own in the formulas of
 :mod:`softrobot_dynamics.recursion.derivative_passes`, with its inertia I, the matrix B of its
-velocities and the wrench f that accelerates it. Twists and accelerations contain those of S_J, in
-which all is.
+velocities and the wrench f that accelerates it. Twists and accelerations contain those of S_J, and
+are expressed in it.
 """
 
 from softrobot_dynamics.bodies.cosserat.rod_steps import RATE, TWIST
@@ -137,7 +137,7 @@ def work(a, b):
 
 @kernel
 def subtract_turning(total, w, spin):
-    """Take what S_J turns with w (3,) from the sum of B; ``total``: all of the inertia (10,)."""
+    """Subtract the share of S_J's rotation w (3,) from the sum of B; ``total``: inertia (10,)."""
     ten = (
         total[0], total[1], total[2], total[3], total[4],
         total[5], total[6], total[7], total[8], total[9],

@@ -119,14 +119,14 @@ def inner_product(x, y):
 def _moved(d, e, first, second):
     """First and second derivative by time of a function of z with derivatives d, e by z."""
     change = times(d, first)
-    bend, push = times(e, times(first, first)), times(d, second)
-    return change, (bend[0] + push[0], bend[1] + push[1])
+    by_rate, by_acceleration = times(e, times(first, first)), times(d, second)
+    return change, (by_rate[0] + by_acceleration[0], by_rate[1] + by_acceleration[1])
 
 
 @kernel
 def _move_exponentials(S, K):
     """
-    First and second derivative of each step's dexp(Omega) by time, and what bends it.
+    First and second derivative of each step's dexp(Omega) by time, and its Hessian's factors.
 
     Of p = Omega, a column is c1 e + c2 p x e + c3 (p . e) p; d, e, h are derivatives by z.
     """
@@ -173,7 +173,7 @@ def _move_exponentials(S, K):
 
 @inlined
 def _put_column(S, at, k, c, path, factors, x, y):
-    """Add the derivatives of c3 (p . e_c) p to x and y; put them where they belong."""
+    """Add the derivatives of c3 (p . e_c) p to x and y, and store both in the maps' columns."""
     p, v, a = path
     s, f, g = factors
     pc, vc, ac = (p[c], p[c + 3]), (v[c], v[c + 3]), (a[c], a[c + 3])
@@ -188,7 +188,7 @@ def _put_column(S, at, k, c, path, factors, x, y):
 
 @kernel
 def _pass_motion(count, carry, S):
-    """Sum TWIST and RATE along the lanes, as ``rod`` does, and keep what is before each step."""
+    """Sum TWIST and RATE along the lanes, as ``rod`` does, and keep those before each step."""
     S[START_MOTION:MAPS] = 0.0
     v, a = load6(carry), load6(carry[6:])
     for k in range(count):
@@ -264,7 +264,7 @@ def _second_turns(S, k, at, push):
 
 @inlined
 def _first_turns(S, k, at):
-    """First derivatives of the same."""
+    """First derivatives of the images of [a, e_c] by dexp, a in the rows ``at``."""
     x, y, z = turns(S, MAP_RATES, k, get6(S, at, k))
     x1, y1, z1 = turns(S, MAP_A, k, get6(S, at + 12 * B, k))
     return add6(x, x1), add6(y, y1), add6(z, z1)

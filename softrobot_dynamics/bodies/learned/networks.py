@@ -123,7 +123,7 @@ def read_arrays(file: str | PathLike[str], path: str, problems: Problems) -> Any
     try:
         with open(file, 'rb') as stream:
             if not zipfile.is_zipfile(stream):
-                raise ValueError('this file is none')
+                raise ValueError('it is no zip archive')
         with np.load(file, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.errors import ArgumentError, MessageError
+from softrobot_dynamics.schema.quaternions import quaternions_of
 
 MessageFields: TypeAlias = Mapping[str, object]
 """Field names of a message with their values; those that are left out keep their defaults."""
@@ -55,9 +56,7 @@ def point(values: Vector) -> MessageFields:
 
 def quaternion(R: Matrix) -> MessageFields:
     """Return the fields of the geometry_msgs/Quaternion of a rotation (3, 3)."""
-    from scipy.spatial.transform import Rotation  # late: scipy is slow to import
-
-    x, y, z, w = Rotation.from_matrix(R).as_quat().tolist()
+    x, y, z, w = quaternions_of(R).tolist()
     return {'w': w, 'x': x, 'y': y, 'z': z}
 
 

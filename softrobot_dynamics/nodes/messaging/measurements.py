@@ -18,7 +18,7 @@ from softrobot_dynamics.estimation.sensors.message_layouts import MessageLayout,
 from softrobot_dynamics.estimation.sensors.message_sources import MessageSource
 from softrobot_dynamics.estimation.sensors.messages import MessageFields
 from softrobot_dynamics.loops.sensor_adapters import driver_fields
-from softrobot_dynamics.nodes.messaging.messages import stamped
+from softrobot_dynamics.nodes.messaging.message_values import stamped
 
 SENSOR_TOPIC = 'sensors/{}'  # of a sensor by its name
 

@@ -80,7 +80,7 @@ class MessageTemplate:
         marks = {name: _mark(*find(message, path), numbers) for name, path in fields.items()}
         marked = serialize_message(message)[: len(data)]  # more would be unused
         if len(marked) < len(data) or marked[:_ENCAPSULATION_SIZE] != data[:_ENCAPSULATION_SIZE]:
-            raise MessageError('contradiction: a message that other machines encode otherwise')
+            raise MessageError('contradiction: bytes that differ from those that ROS encodes here')
         self.data, self._length = bytearray(data), len(data)
         self.slots = {
             name: Slot(_DTYPES[values.typecode], _place(marked, name, values), shape)

@@ -115,7 +115,7 @@ def test_a_curved_rod_is_at_rest_at_zero():
 
 @pytest.mark.parametrize('thick', [True, False], ids=['disc', 'thin'])
 def test_inertia_of_a_straight_rod(thick):
-    """About its base: int rho (A s^2 + Ix), int rho (A s^2 + Iy), int rho (Ix + Iy) ds."""
+    """A straight rod's inertia about its base is int rho (A s^2 + I) ds, int rho (Ix + Iy) ds."""
     body = rod(section_inertia=thick)
     s, weights = gauss_legendre(20, 0.0, L)
     area, Ix, Iy, _ = body.section.at(s / L)

@@ -223,7 +223,7 @@ def test_bases_can_be_traced(name):
 
 @pytest.mark.parametrize('name', [name for name in BASES.names() if name != 'table'])
 def test_order_zero_is_the_constant_strain(name):
-    """Of order 0 every basis is one function, equal to 1 everywhere."""
+    """Every basis of order 0 is one function, equal to 1 everywhere."""
     (values,) = basis(name, order=0).at(SIGMA, NUMERIC)
     assert np.array_equal(values + 0.0 * SIGMA, np.ones(4))
 

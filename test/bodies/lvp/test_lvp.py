@@ -50,7 +50,7 @@ def body(request):
 
 @pytest.mark.parametrize('size', [0.1, 1.0, 3.0])
 def test_volume_is_preserved_everywhere(body, size):
-    """Det dp/dx = 1 to 1e-12, on both sides of strong bends as well."""
+    """The determinant of dp/dx is 1 to 1e-12, on both sides of strong bends as well."""
     points = random_points(body, 100, seed=1)
     for q in postures(body, 5, seed=2, size=size):
         F = deformation(body, list(q), points)
@@ -313,7 +313,7 @@ def test_wrong_fields_are_named(fields, words):
 
 
 def test_numbers_change_without_compiling():
-    """Sizes, densities and moduli are data; so are the modes' coefficients."""
+    """Sizes, densities, moduli and coefficients of modes change without compiling."""
     first = body_of().kernel()
     other = {**RUBBER, 'modulus': 3e4}
     modes = {name: [[0.3, 0.1]] for name in ('stretch', 'kappa_z', 'gamma_x', 'gamma_y')}

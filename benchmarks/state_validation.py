@@ -2,7 +2,7 @@
 """
 Time per tick of validating a state and limiting a command, for the shipped robots.
 
-    python benchmarks/judging.py [robot ...]
+    python benchmarks/state_validation.py [robot ...]
 """
 
 import sys

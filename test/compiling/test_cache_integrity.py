@@ -11,7 +11,7 @@ import warnings
 
 import numpy as np
 import pytest
-from softrobot_dynamics.compiling import cache, folder
+from softrobot_dynamics.compiling import cache, cache_folder, cache_integrity, warnings_once
 from softrobot_dynamics.errors import CacheError, SoftRobotError
 from support.programs import BY_ADDRESS, finish, start
 
@@ -22,8 +22,8 @@ CONTENT = bytes(range(256)) * 8
 def own(tmp_path, monkeypatch):
     """Return a cache folder of a test's own, in a process that has not warned yet."""
     monkeypatch.setenv('SOFTROBOT_CACHE_DIR', str(tmp_path / 'kernels'))
-    monkeypatch.setattr(folder, '_said', set())
-    return folder.own_folder()
+    monkeypatch.setattr(warnings_once, '_shown', set())
+    return cache_integrity.own_folder()
 
 
 def damage(files, seed=0):
@@ -65,19 +65,19 @@ def test_kernels_compile_on_a_full_disk(tmp_path):
 def test_a_damaged_file_is_not_read(own):
     """A file that was cut or changed in any byte is ignored and removed."""
     rng, path = np.random.default_rng(1), own / 'file'
-    folder.write(path, CONTENT)
+    cache_integrity.write(path, CONTENT)
     whole = path.read_bytes()
-    assert folder.read(path) == CONTENT
+    assert cache_integrity.read(path) == CONTENT
     changed = [whole[:cut] for cut in (0, 1, 31, 32, 33, *rng.integers(len(whole), size=200))]
     for i in rng.integers(len(whole), size=200):
         changed.append(whole[:i] + bytes([whole[i] ^ 1]) + whole[i + 1 :])
     with pytest.warns(RuntimeWarning, match='damaged') as caught:
         for data in (*changed, whole + b'more'):
             path.write_bytes(data)
-            assert folder.read(path) is None and not path.exists()
+            assert cache_integrity.read(path) is None and not path.exists()
     assert len(caught) == 1
     (own / 'other').write_bytes(whole)
-    assert folder.read(own / 'other') is None  # another file's
+    assert cache_integrity.read(own / 'other') is None  # another file's
 
 
 @pytest.mark.quick
@@ -86,18 +86,18 @@ def test_a_damaged_file_is_not_read(own):
 )
 def test_a_file_is_written_whole_or_not_at_all(own, monkeypatch, error):
     """A write that fails half-way leaves what was there, and nothing else."""
-    folder.write(own / 'file', CONTENT)
+    cache_integrity.write(own / 'file', CONTENT)
 
     def fail(*_):
         raise error
 
-    monkeypatch.setattr(folder.os, 'replace', fail)
+    monkeypatch.setattr(cache_integrity.os, 'replace', fail)
     with pytest.warns(RuntimeWarning, match='cannot be written') as caught:
-        folder.write(own / 'file', b'new')
-        folder.write(own / 'another', b'new')
+        cache_integrity.write(own / 'file', b'new')
+        cache_integrity.write(own / 'another', b'new')
     assert len(caught) == 1 and str(own) in str(caught[0].message)
     assert [path.name for path in own.iterdir()] == ['file']
-    assert folder.read(own / 'file') == CONTENT
+    assert cache_integrity.read(own / 'file') == CONTENT
 
 
 @pytest.mark.quick
@@ -107,8 +107,8 @@ def test_a_new_folder_is_for_its_owner_alone(tmp_path, monkeypatch, umask):
     monkeypatch.setenv('SOFTROBOT_CACHE_DIR', str(tmp_path / 'new'))
     before = os.umask(umask)
     try:
-        made = folder.own_folder()
-        folder.write(made / 'file', CONTENT)
+        made = cache_integrity.own_folder()
+        cache_integrity.write(made / 'file', CONTENT)
     finally:
         os.umask(before)
     assert stat.S_IMODE(made.stat().st_mode) == 0o700
@@ -156,7 +156,7 @@ def test_a_folder_of_root_is_used(own, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(Path, 'stat', lambda self, **_: state)
         patch.setattr(os, 'geteuid', lambda: 12345)
-        assert folder.own_folder() == own
+        assert cache_integrity.own_folder() == own
 
 
 class Bomb:
@@ -170,10 +170,10 @@ class Bomb:
 def test_a_file_that_others_may_write_to_is_not_run(own):
     """A cache file that others may write to is not loaded, even if it is intact."""
     path = own / 'file.nbc'
-    folder.write(path, pickle.dumps(Bomb()))
+    cache_integrity.write(path, pickle.dumps(Bomb()))
     path.chmod(0o666)
     with pytest.warns(RuntimeWarning, match='damaged'):
-        assert folder.read(path) is None
+        assert cache_integrity.read(path) is None
 
 
 @pytest.mark.quick
@@ -198,9 +198,9 @@ def test_without_a_home_kernels_are_kept_in_a_folder_for_temporary_files(tmp_pat
 
     for name in ('SOFTROBOT_CACHE_DIR', 'XDG_CACHE_HOME'):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(folder.Path, 'home', staticmethod(fail))
+    monkeypatch.setattr(cache_folder.Path, 'home', staticmethod(fail))
     monkeypatch.setattr(tempfile, 'gettempdir', lambda: str(tmp_path))
-    found = folder.own_folder()
+    found = cache_integrity.own_folder()
     assert found == tmp_path / f'softrobot_dynamics-{os.geteuid()}'
     assert found.stat().st_mode & 0o777 == 0o700
 
@@ -211,10 +211,10 @@ def test_a_file_in_the_place_of_the_folder_is_named_as_such(tmp_path, monkeypatc
     """A file where the folder should be is one warning with that reason, without a source line."""
     place = tmp_path / 'file'
     place.write_text('text')
-    monkeypatch.setattr(folder, '_said', set())
+    monkeypatch.setattr(warnings_once, '_shown', set())
     monkeypatch.setenv('SOFTROBOT_CACHE_DIR', str(place / below))
     with pytest.warns(RuntimeWarning, match=f'file.* cannot be written .{reason}') as caught:
-        assert folder.own_folder() is None
+        assert cache_integrity.own_folder() is None
     assert len(caught) == 1
     shown = warnings.formatwarning(
         caught[0].message, RuntimeWarning, caught[0].filename, caught[0].lineno
