@@ -237,8 +237,8 @@ def test_a_warm_start_needs_fewer_iterations():
 
 def by_parts(p, count):
     """Return the cost of the commands in p, a function of shares to that of moves, the promise."""
-    told, found = np.array([-1.0, STEP, count, 0.0, 0.0, 0.0]), np.zeros(1)
-    cached(roll_out_and_differentiate, p=p)(told, found)
+    arguments, found = np.array([-1.0, STEP, count, 0.0, 0.0, 0.0]), np.zeros(1)
+    cached(roll_out_and_differentiate, p=p)(arguments, found)
     begun, parts = found[0], ('costs', 'weights', 'aims', 'limits', 'last', 'policy')
     given = {name: getattr(p, name) for name in parts}
     go_back = cached(backward_pass, b=p.backward, F=p.steps.F, U=p.now.u, **given)
@@ -246,8 +246,8 @@ def by_parts(p, count):
     attempt = cached(roll_out, p=p)
 
     def cost(share, bound=np.inf, work=np.inf):
-        told[SHARE], told[BOUND], told[WORK] = share, bound, work
-        attempt(told, found)
+        arguments[SHARE], arguments[BOUND], arguments[WORK] = share, bound, work
+        attempt(arguments, found)
         return found[0]
 
     return begun, cost, p.backward.promise[0]

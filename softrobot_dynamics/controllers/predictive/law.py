@@ -147,8 +147,8 @@ class Predictive(Controller[PredictiveSettings]):
         figures = self.solutions
         return (
             f'no plan covers the present time, and none is there to replace it'
-            f' ({figures.made} solutions, of which {figures.failed} failed;'
-            f' {figures.late} ticks waited for one)'
+            f' ({figures.solved_count} solutions, of which {figures.failed} failed;'
+            f' {figures.late_ticks} ticks waited for one)'
         )
 
     def figures(self) -> dict[str, object]:
@@ -194,7 +194,7 @@ class Predictive(Controller[PredictiveSettings]):
 
     def forget_last_step(self) -> None:
         """Learn nothing from the last period, see :meth:`Controller.forget_last_step`."""
-        self.schedule.asked = math.nan
+        self.schedule.requested_at = math.nan
 
     def solve_beside(self, solve: Callable[[Request], Callable[[], Plan | None]] | None) -> None:
         """
@@ -259,8 +259,8 @@ class Predictive(Controller[PredictiveSettings]):
             x=np.concatenate([q, qd]),
             reference=self.plan,
             problem=self._problem(),
-            since=t - plans.asked,
-            acted=plans.mean(plans.asked - delay, acting),
+            time_since_last=t - plans.requested_at,
+            acted=plans.mean(plans.requested_at - delay, acting),
             lead=lead,
             leading=np.clip(np.mean(leading, axis=0) + by_gain, s.lower, s.upper),
             delay=delay,

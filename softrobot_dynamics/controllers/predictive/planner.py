@@ -53,7 +53,7 @@ class Request(NamedTuple):
     x: Vector  # (2 n,)
     reference: BlendedReference  # of the tip (3 columns), or of the controlled outputs
     problem: HorizonProblem
-    since: float  # [s] since the last request; nan: nothing is learnt
+    time_since_last: float  # [s] since the last request; nan: nothing is learnt
     acted: Vector  # (m,) mean command that acted since then
     lead: float  # [s] until the plan is taken up
     leading: Vector  # (m,) mean command that acts meanwhile
@@ -203,7 +203,7 @@ class Planner:
     def forget_warm_start(self) -> None:
         """Have the next solution begin with the command before it, held all the time."""
         self._begin = math.nan
-        self._horizon.known[0] = 0.0
+        self._horizon.derivative_age[0] = 0.0
 
     def _take(self, problem: HorizonProblem) -> None:
         """Take over weights, aims and limits."""
@@ -220,7 +220,7 @@ class Planner:
         """Know nothing of solutions before."""
         self._begin, self._before[:], self.disturbance[:] = math.nan, math.nan, 0.0
         self._single.duration[:] = math.nan
-        self._horizon.known[0] = 0.0
+        self._horizon.derivative_age[0] = 0.0
         self._horizon.report[REGULARISATION], self._horizon.report[FIRST] = 0.0, 1.0
 
     def _learn(self, request: Request) -> None:
@@ -233,8 +233,8 @@ class Planner:
         time_constant = request.problem.observer
         if time_constant == 0.0:
             self.disturbance[:] = 0.0
-        elif request.since > 0.0 and np.isfinite(self._before).all():
-            n, T = self._n, request.since
+        elif request.time_since_last > 0.0 and np.isfinite(self._before).all():
+            n, T = self._n, request.time_since_last
             self._workspace.time[0] = request.t - T - request.problem.motion_start
             acted = self._horizon.costs.forces.acted
             acted[0] = 0.0
@@ -279,7 +279,7 @@ class Planner:
         if not (0.0 <= ahead < self._count) or h != self._knot:
             now.u[:], now.A[:] = last, 0.0
             self._horizon.steps.by_all[:] = 0.0  # may be of no number
-            self._horizon.known[0] = 0.0
+            self._horizon.derivative_age[0] = 0.0
             self._knot, self._count = h, count
             return True
         shift(self._horizon, ahead, self._count, count)

@@ -18,20 +18,22 @@ from softrobot_dynamics.controllers.predictive.implicit_step import (
 from softrobot_dynamics.controllers.predictive.stage_cost import command_cost, state_cost
 from softrobot_dynamics.kernels.linalg import copy
 
-BODY, STEP, COUNT, SHARE, BOUND, WORK = range(6)  # of the arguments of a roll-out
+# of the ``arguments`` (6,) of a roll-out: index of the tip's body, length [s] and number of steps,
+# share of the move, and the cost and the work at which it ends
+BODY, STEP, COUNT, SHARE, BOUND, WORK = range(6)
 
 
 @kernel
-def roll_out_and_differentiate(p, told, cost):
+def roll_out_and_differentiate(p, arguments, cost):
     """Fill the states of the present commands and all derivatives, and their cost (1,), or inf."""
-    body, h, count = int(told[BODY]), told[STEP], int(told[COUNT])
+    body, h, count = int(arguments[BODY]), arguments[STEP], int(arguments[COUNT])
     cost[0] = np.inf
     now, steps, acted, total = p.now, p.steps, p.costs.forces.acted, 0.0
-    n, renewal, phase = len(p.step.q), int(p.renewal[0]), int(p.known[0])
+    n, renewal, phase = len(p.step.q), int(p.renewal[0]), int(p.derivative_age[0])
     fresh = phase == 0
     p.step.time[0] = p.aims.time[0]
     for k in range(count):
-        before, nominal = (now.u[k - 1], p.trial.u[k - 1]) if k > 0 else (p.last, p.before)
+        before, nominal = (now.u[k - 1], p.trial.u[k - 1]) if k > 0 else (p.last, p.trial_last)
         p.z[:] = 0.0
         if fresh:
             copy(now.u[k], p.trial.u[k])
@@ -61,20 +63,21 @@ def roll_out_and_differentiate(p, told, cost):
             copy(steps.A[k, s], now.A[k, s * n : (s + 1) * n])
         total += command_cost(p.weights, p.aims, now.u[k], before, h)
         total += state_cost(p.step, p.weights, p.aims, p.costs, body, k, now.x[k + 1], h, 1)
-    copy(p.last, p.before)
-    p.known[0] += 1.0
+    copy(p.last, p.trial_last)
+    p.derivative_age[0] += 1.0
     cost[0] = total
 
 
 @kernel
-def roll_out(p, told, cost):
+def roll_out(p, arguments, cost):
     """
     Fill p.trial with a share of what the policy changes, and its cost (1,), or inf.
 
-    It ends early, with inf, where more work is done than told[WORK], and with the cost up to there
-    where that is above told[BOUND].
+    It ends early, with inf, where more work is done than arguments[WORK], and with the cost up to
+    there where that is above arguments[BOUND].
     """
-    body, h, count, share = int(told[BODY]), told[STEP], int(told[COUNT]), told[SHARE]
+    body, h, count = int(arguments[BODY]), arguments[STEP], int(arguments[COUNT])
+    share = arguments[SHARE]
     cost[0] = np.inf
     now, trial, z, n, total = p.now, p.trial, p.z, len(p.step.q), 0.0
     copy(now.x[0], trial.x[0])
@@ -100,9 +103,9 @@ def roll_out(p, told, cost):
             copy(p.steps.A[k, s], trial.A[k, s * n : (s + 1) * n])
         total += command_cost(p.weights, p.aims, trial.u[k], before, h)
         total += state_cost(p.step, p.weights, p.aims, p.costs, body, k, trial.x[k + 1], h, 0)
-        if total > told[BOUND]:
+        if total > arguments[BOUND]:
             break
-        if p.step.work[0] > told[WORK]:
+        if p.step.work[0] > arguments[WORK]:
             return
     cost[0] = total if total < np.inf else np.inf
 

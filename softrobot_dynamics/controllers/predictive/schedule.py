@@ -31,8 +31,8 @@ MAX_SENT_COMMANDS = 4096  # that are remembered
 class Solutions:
     """Counts of solutions, and figures of the last one, for diagnostics."""
 
-    made: int = 0
-    late: int = 0  # ticks that waited for one and were answered by the gain
+    solved_count: int = 0
+    late_ticks: int = 0  # ticks that waited for one and were answered by the gain
     failed: int = 0
     iterations: int = 0
     cost: float = math.nan
@@ -41,7 +41,7 @@ class Solutions:
 
     def count(self, plan: Plan) -> None:
         """Count a solution."""
-        self.made += 1
+        self.solved_count += 1
         self.failed += not plan.ok
         self.cost, self.residual = plan.cost, plan.residual
         self.iterations, self.seconds = plan.iterations, plan.seconds
@@ -49,8 +49,8 @@ class Solutions:
     def figures(self) -> dict[str, object]:
         """Return all by the names that diagnostics give them."""
         return {
-            'solutions': self.made,
-            'late solutions [ticks]': self.late,
+            'solutions': self.solved_count,
+            'late solutions [ticks]': self.late_ticks,
             'failed solutions': self.failed,
             'cost of the last solution': self.cost,
             'residual of the last solution': self.residual,
@@ -73,15 +73,16 @@ class PlanSchedule:
     now: Plan | None = None
     ready: Plan | None = None  # solved within a tick, not due yet
     waiting: bool = False  # for a solution
-    asked: float = math.nan  # when the last one was asked for
-    due: float = math.nan
+    requested_at: float = math.nan  # time of the last request
+    due_at: float = math.nan  # when its solution is to be taken up
     anew: bool = True  # whether the next solution knows nothing of before
     lost: bool = False
     began: float = 0.0
     sent: deque[tuple[float, Vector]] = field(
         default_factory=lambda: deque(maxlen=MAX_SENT_COMMANDS)
     )
-    late: tuple[float, float] | None = None  # when a late one was due and came; nan: not yet
+    # times at which a late one was due and came; nan: not yet
+    late_solution: tuple[float, float] | None = None
     noted: float = math.nan  # when the one was due that was noted last as late
     replayed: Mapping[float, float] = field(default_factory=dict)  # when each late one came
     solutions: Solutions = field(default_factory=Solutions)
@@ -90,7 +91,7 @@ class PlanSchedule:
         """Begin at t under the command u (m,) in force; one that is lost remains it."""
         self.standing = u
         self.sent.clear()
-        if not (self.lost and t >= self.asked):
+        if not (self.lost and t >= self.requested_at):
             self._begin(t)
 
     def take_up(self, t: float, answer: Callable[[], Plan | None]) -> bool:
@@ -100,9 +101,9 @@ class PlanSchedule:
         ``answer`` returns the one that was asked for last, None as long as there is none. What it
         raises is raised, once.
         """
-        if self.waiting and t >= self.due - 0.5 * self.period:
+        if self.waiting and t >= self.due_at - 0.5 * self.period:
             try:
-                found = None if t < self.replayed.get(self.due, -math.inf) else answer()
+                found = None if t < self.replayed.get(self.due_at, -math.inf) else answer()
             except Exception:
                 self.waiting = False
                 self._lose(t)
@@ -116,7 +117,7 @@ class PlanSchedule:
     def ask(self, t: float, lead: float) -> None:
         """Note that a solution is asked for, to be taken up ``lead`` from now."""
         self.anew, self.waiting = False, True
-        self.asked, self.due = t, t + lead
+        self.requested_at, self.due_at = t, t + lead
 
     def command_at(self, t: float) -> Vector:
         """Return the command (m,) that was sent for t, or that the plan says, gain aside."""
@@ -150,7 +151,7 @@ class PlanSchedule:
     def _begin(self, t: float) -> None:
         self.now = self.ready = None
         self.waiting, self.lost, self.anew = False, False, True
-        self.asked = self.due = math.nan
+        self.requested_at = self.due_at = math.nan
         self.began = t
 
     def _lose(self, t: float) -> None:
@@ -159,18 +160,18 @@ class PlanSchedule:
             self.sent.clear()
         self.anew = True
         if not self.lost:
-            self.now, self.lost, self.asked = None, True, t
+            self.now, self.lost, self.requested_at = None, True, t
 
     def _receive(self, found: Plan | None, t: float) -> None:
         """Take up a solution that is due, or note that it is late."""
-        noted = self.noted == self.due
+        noted = self.noted == self.due_at
         if found is None:
-            self.solutions.late += 1
+            self.solutions.late_ticks += 1
             if not noted:
-                self.late, self.noted = (self.due, math.nan), self.due
+                self.late_solution, self.noted = (self.due_at, math.nan), self.due_at
             return
         if noted:
-            self.late = self.due, t
+            self.late_solution = self.due_at, t
         self.waiting = False
         self.solutions.count(found)
         if not (found.ok and covers(found, t)):

@@ -20,7 +20,7 @@ def shift(p: Horizon, ahead: float, known: int, count: int) -> None:
     roll-out from a state that is off, as after a late solution, would end far from the solution.
     """
     now, trial = p.now, p.trial
-    p.before[:] = now.u[int(max(0.0, ahead - 1e-6))]
+    p.trial_last[:] = now.u[int(max(0.0, ahead - 1e-6))]
     trial.x[: count + 1] = _between(now.x, np.minimum(np.arange(count + 1) + ahead, known))
     places = np.minimum(np.arange(count) + ahead, known - 1.0)
     for each in (now.u, now.A):
@@ -31,7 +31,7 @@ def shift(p: Horizon, ahead: float, known: int, count: int) -> None:
         for array in (p.policy.gain, p.steps.inverse, p.steps.by_all, p.steps.F, p.touched):
             array[:count] = array[nearest]
     if count > known:
-        p.known[0] = 0.0
+        p.derivative_age[0] = 0.0
 
 
 def _between(rows: Matrix, places: Vector) -> Matrix:

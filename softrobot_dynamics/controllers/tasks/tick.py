@@ -71,7 +71,7 @@ def tick(fixed, plan, settings, q, qd, t):
         for i in range(c):  # nothing is asked for of single outputs, so nothing is unmet
             b.r[i] = dot(b.H[i], b.w)
         saturated = take_forces(fixed, settings)
-    b.asked[0] = t if saturated >= 0 else math.nan
+    b.last_answer_time[0] = t if saturated >= 0 else math.nan
     for i in range(n):  # what the model says that the command brings
         aim[i] = work.v[i] - period * missed[i]
     for i in range(c):
@@ -88,7 +88,7 @@ def observe_rates(fixed, time, missed, aim, qd, t):
     As a filter of first order by a ``time`` [s]; 0: there are none.
     """
     period = fixed.period
-    one_period = abs(t - fixed.b.asked[0] - period) < 0.5 * period  # nan: no
+    one_period = abs(t - fixed.b.last_answer_time[0] - period) < 0.5 * period  # nan: no
     for i in range(len(aim)):
         if time == 0.0:
             missed[i] = 0.0
