@@ -68,7 +68,8 @@ class Controller(Pickleable, Generic[S]):
     subclass that takes other arguments has :meth:`arguments` of its own.
     """
 
-    kept: ClassVar[tuple[str, ...]] = ('settings', 'plan')
+    pickled_attributes: ClassVar[tuple[str, ...]] = ('settings', 'plan')
+    kept: ClassVar[tuple[str, ...]] = pickled_attributes  # its former name, for one release
     Settings: Any = Settings
     type_name: ClassVar[str]  # by which it is registered
     settings: S

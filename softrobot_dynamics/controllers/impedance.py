@@ -82,7 +82,7 @@ class TipWorkspace(NamedTuple):
     H: Matrix  # (3, 3)
     r: Vector  # (3,)
     free: Matrix  # (3, 3) lower and upper bounds, and zeros
-    pull: Vector  # (3,)
+    tip_force: Vector  # (3,) [N] that acts on the tip like the force of the posture
     allocation: AllocationWorkspace
 
 
@@ -126,7 +126,7 @@ def _leave_tip_alone(fixed, tip):
         tip.r[i] = dot(X, posture)
         for j in range(i + 1):
             tip.H[i, j] = tip.H[j, i] = dot(X, J[(3 + j) * n : (4 + j) * n])
-    low, high, zero, w = tip.free[0], tip.free[1], tip.free[2], tip.pull
+    low, high, zero, w = tip.free[0], tip.free[1], tip.free[2], tip.tip_force
     if not allocate_commands(tip.H, tip.r, low, high, zero, w, tip.allocation):
         return False
     for i in range(3):
@@ -196,7 +196,7 @@ class TipImpedance(SampledDataLaw[Impedance]):
             H=np.zeros((3, 3)),
             r=np.zeros(3),
             free=np.array([[-np.inf] * 3, [np.inf] * 3, [0.0] * 3]),
-            pull=np.zeros(3),
+            tip_force=np.zeros(3),
             allocation=allocate_workspace(3),
         )
         gains = self._gains.matrices(settings.p, settings.d)

@@ -60,7 +60,7 @@ class LawWorkspace(NamedTuple):
     evaluate: Entry  # of the terms; of M only where a law ``needs_poses``
     terms: Terms
     robot: Robot  # whose workspace has the frames of the state evaluated last
-    held: Entry  # of what brings the response on by a tick
+    advance_response: Entry  # brings the response on by a tick
     response: Array  # (2, n, n) G and R K of this tick
     drives: CableDrives  # whose lengths are those of the state evaluated last
     signs: Vector  # (m,)
@@ -241,7 +241,11 @@ class SampledDataLaw(Controller[D]):
         return answer
 
     def _make_fixed(
-        self, lines: Lines, held: Entry, with_friction: bool = False, limited: bool = True
+        self,
+        lines: Lines,
+        advance_response: Entry,
+        with_friction: bool = False,
+        limited: bool = True,
     ) -> LawWorkspace:
         """
         Return a :class:`LawWorkspace` with arrays of its own, by entry and lines of a response.
@@ -258,7 +262,7 @@ class SampledDataLaw(Controller[D]):
             evaluate=evaluation,
             terms=evaluate.terms,
             robot=evaluate.robot,
-            held=held,
+            advance_response=advance_response,
             drives=drives,
             response=lines.now,
             signs=model.signs,

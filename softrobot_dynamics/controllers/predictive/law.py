@@ -54,7 +54,7 @@ class Predictive(Controller[PredictiveSettings]):
     """
 
     Settings, follows_tip = PredictiveSettings, True
-    kept: ClassVar[tuple[str, ...]] = 'settings', 'plan', 'schedule'
+    pickled_attributes: ClassVar[tuple[str, ...]] = 'settings', 'plan', 'schedule'
     settings: PredictiveSettings
 
     def __init__(self, model: CompiledModel, **options: Any) -> None:

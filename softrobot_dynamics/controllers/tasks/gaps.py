@@ -45,7 +45,7 @@ def keep_gaps(state, rows, contact, clearance, give, approach, q, qd, t):
     """
     k = rows.J.shape[0] // 2
     find_contacts(contact, q, qd)
-    rows.J[:, :], rows.least[:] = 0.0, -math.inf
+    rows.J[:, :], rows.lower[:] = 0.0, -math.inf
     taken = contact.force  # 1: has a row; it is 0 again afterwards
     for r in range(k):
         best, nearest = -1, contact.reach
@@ -57,16 +57,16 @@ def keep_gaps(state, rows, contact, clearance, give, approach, q, qd, t):
             break
         taken[best] = 1.0
         missing = clearance - give / contact.numbers[best, STIFFNESS] - nearest
-        rows.least[r] = approach * missing
+        rows.lower[r] = approach * missing
         row = rows.J[r]
         fill_gap_gradient(contact, best, row)
-        change, ways = math.inf, state.ahead.way
+        change, ways = math.inf, state.prediction.displacement
         for i in range(len(ways)):
             if dot(row, ways[i]) < change:
                 change, rows.when[k + r] = dot(row, ways[i]), i + 1
         if nearest + change < contact.reach:
             copy(row, rows.J[k + r])
-            rows.least[k + r] = missing + LINEARISATION_ERROR * abs(change)
+            rows.lower[k + r] = missing + LINEARISATION_ERROR * abs(change)
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class GapBound(Bound):
         plan = context.model.contact_plan
         if plan is None:
             return EMPTY_ENTRY
-        rows.most[:], rows.unit[:] = np.inf, context.model.scales.length
+        rows.upper[:], rows.unit[:] = np.inf, context.model.scales.length
         rows.order[: len(rows.order) // 2] = SILENT_ORDER
         contact = contact_of(context.model, state.robot, plan._replace(reach=float(self.reach)))
         clearance, give = map(float, self.kept)

@@ -140,7 +140,7 @@ class TaskLaw(AccelerationLaw[TaskSettings]):
         self._home[:] = q
         self._see(q, qd)
         self._course.begin(t, self._tip())
-        self._work.ahead.progress[LINEARISATION] = -1
+        self._work.prediction.progress[LINEARISATION] = -1
         self._runaway.weight[:] = self._runaway.unmet[:] = 0.0
         super().start(q, qd, t, u)
 

@@ -35,7 +35,7 @@ def orient_tip(state, rows, led, turn, q, qd, t):
     """
     Fill the rows of w' = w_d' + d (w_d - w) + p e (3,), where R_d is known.
 
-    And what the part of e beyond ``led.near`` adds to them. e is the turn from R to R_d [rad],
+    And what the part of e beyond ``led.far_threshold`` adds to them. e is the turn from R to R_d [rad],
     base frame. ``turn`` (3, 9) is scratch.
     """
     n, tip = rows.J.shape[1], led.tip
@@ -44,13 +44,13 @@ def orient_tip(state, rows, led, turn, q, qd, t):
     if not known & 2:
         return
     measure_tip(state.robot, tip)
-    wanted, error, rates = led.course.out, turn[1], turn[2]
+    wanted, error, rates = led.course.sample, turn[1], turn[2]
     pose = tip.body * STATE + TIP_POSE
-    turn_matrix(wanted[0, 3:], led.course.turned, turn[0])
+    turn_matrix(wanted[0, 3:], led.course.rotation, turn[0])
     rotation_error(turn[0], state.robot.W[pose : pose + 9], error)
     turn_rate(wanted[0, 3:], wanted[1, 3:], rates[:3])
     turn_rate(wanted[0, 3:], wanted[2, 3:], rates[3:6])
-    far = share_beyond(error[:3], led.near)
+    far = share_beyond(error[:3], led.far_threshold)
     for i in range(3):
         J, row = tip.J[i * n : (i + 1) * n], rows.J[i]
         v = dot(J, qd[:n])

@@ -33,7 +33,7 @@ def place_tip(state, rows, led, q, qd, t):
     """
     Fill the rows of x'' = x_d'' + d (x_d' - x') + p (x_d - x) (3,), where x_d is known.
 
-    And what the part of the error beyond ``led.near`` adds to them.
+    And what the part of the error beyond ``led.far_threshold`` adds to them.
     """
     n, tip = rows.J.shape[1], led.tip
     known = sample_course(led.course, t[0])
@@ -41,10 +41,10 @@ def place_tip(state, rows, led, q, qd, t):
     if not known & 1:
         return
     measure_tip(state.robot, tip)
-    wanted = led.course.out
+    wanted = led.course.sample
     for i in range(3):
         led.error[i] = wanted[0, i] - tip.point[i]
-    far = share_beyond(led.error, led.near)
+    far = share_beyond(led.error, led.far_threshold)
     for i in range(3):
         J, row = tip.J[(3 + i) * n : (4 + i) * n], rows.J[i]
         v = dot(J, qd[:n])

@@ -41,7 +41,7 @@ def relax_bounds(p, w):
     for place in range(last + 1):
         violated = False
         for i in range(len(p.lower)):
-            p.at[i] = dot(p.C[i], w)
+            p.inequality_values[i] = dot(p.C[i], w)
             p.sign[i] = p.force[i] = 0.0
             violated |= p.yields[i] == place and excess(p, i, 0.0) > 0.0
         if not violated:
@@ -62,13 +62,13 @@ def relax_bounds(p, w):
 @kernel
 def _soften(p, place):
     """Let inequalities of a place yield to those before, and leave out those after."""
-    most = 0.0
+    stiffest = 0.0
     for i in range(len(p.lower)):
         if p.yields[i] > place:
             p.length[i] = 0.0
         elif p.yields[i] == place:
-            most = max(most, p.length[i] / p.unit[i])
+            stiffest = max(most, p.length[i] / p.unit[i])
     for i in range(len(p.lower)):
         p.softness[i] = FIRM_COMPLIANCE
         if 0 < p.yields[i] == place and p.length[i] > 0.0:
-            p.softness[i] = RELAXED_COMPLIANCE * (most * p.unit[i] / p.length[i]) ** 2
+            p.softness[i] = RELAXED_COMPLIANCE * (stiffest * p.unit[i] / p.length[i]) ** 2

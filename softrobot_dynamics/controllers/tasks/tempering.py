@@ -52,10 +52,10 @@ def last_tip_level(p):
 
 @kernel
 def violates(p, w):
-    """Fill ``at``, C w, and tell whether w (c,) violates an inequality."""
+    """Fill ``inequality_values``, C w, and tell whether w (c,) violates an inequality."""
     violated = False
     for i in range(len(p.lower)):
-        p.at[i] = dot(p.C[i], w)
+        p.inequality_values[i] = dot(p.C[i], w)
         violated |= excess(p, i, 0.0) > 0.0
     return violated
 
