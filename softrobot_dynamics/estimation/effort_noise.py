@@ -88,7 +88,7 @@ class NoisyEfforts:
             **{name: np.zeros((N, 2 * p)) for name in ('start', 'once', 'twice')},
             array=np.zeros((N, N + 2 * p)),
         )
-        room = prediction._replace(push=np.zeros(2 * p))
+        room = prediction._replace(velocity_row=np.zeros(2 * p))
         self._add_noise = cached(add_effort_noise, w=room, b=self._work)
 
     def add_noise(

@@ -56,7 +56,12 @@ class ObservedContact(NamedTuple):
     position: Vector  # (3,) [m] where that is, base frame
     force: Vector  # (3,) [N]
     share: float  # of the force on the robot that this explains, squared and weighed: 0 to 1
-    other: str | None = None  # the shape of the surroundings that it touches there, if known
+    touched_shape: str | None = None  # of the surroundings that it touches there, if known
+
+    @property
+    def other(self) -> str | None:
+        """The field ``touched_shape`` by its former name, for one release."""
+        return self.touched_shape
 
 
 class _Instant(NamedTuple):
@@ -163,17 +168,17 @@ class MomentumObserver:
             places, near = self._places, places_near(self.model, q, self._last.t, within)
         if not places:
             raise ArgumentError('places', places, 'at least one')
-        body, point, other = *max(places, key=lambda each: self._share(each, covariance)), None
+        body, point, shape = *max(places, key=lambda each: self._share(each, covariance)), None
         share = self._share((body, point), covariance)
         if near:
             shares = [self._share((each.body, each.point), covariance) for each in near]
             k = nearest_alike(shares, near, EQUAL_SCORE_RATIO * max(shares))
             if shares[k] >= share - _MIN_SHARE_GAIN:
-                body, point, other, share = near[k].body, near[k].point, near[k].other, shares[k]
+                body, point, shape, share = near[k].body, near[k].point, near[k].other, shares[k]
         force = self.push(body, point=point, covariance=covariance)
         there = None if point is None else checked('point', point, (3,))
         position = frame_at(self.model, q=q, body=body, point=there)[:3, 3]
-        return ObservedContact(body, there, position, force, share, other)
+        return ObservedContact(body, there, position, force, share, shape)
 
     def _share(self, place: MaterialPoint, covariance: ArrayLike | None) -> float:
         """Return the share of the newest force that a force at a place explains."""

@@ -34,7 +34,7 @@ class NoisePredictionArrays(NamedTuple):
 
     once: Matrix
     twice: Matrix
-    moved: Matrix
+    propagated: Matrix
 
 
 class NoiseUpdateArrays(NamedTuple):
@@ -75,12 +75,12 @@ def predict_noise(w, b, N, h, keep):
         for i in range(len(N)):
             share = keep if 2 * n <= i < 3 * n else 1.0
             once, twice = b.once[i], b.twice[i]
-            row = b.moved[i]
+            row = b.propagated[i]
             for c in range(len(N)):
                 row[c] = share * (TWO_STEPS_WEIGHT * twice[c] + ONE_STEP_WEIGHT * once[c])
         for i in range(len(N)):
             for c in range(len(N)):
-                N[i, c] = b.moved[c, i]
+                N[i, c] = b.propagated[c, i]
 
 
 @kernel

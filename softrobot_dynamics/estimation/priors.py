@@ -25,7 +25,7 @@ class TipMotion(NamedTuple):
     reach: float  # [m] from the base to the farthest tip; of its matter, where no tip is away
     jacobians: Matrix  # (6 N, n)
     scales: Vector  # (n,) how far a unit of each coordinate moves the tips [m]
-    own: Vector  # (n,) how far about it moves the body that it bends or the joint's body [m]
+    own_scales: Vector  # (n,) the same of the body that it bends, or of the joint's body, about [m]
 
 
 def extent(model: CompiledModel, q: Vector) -> TipMotion:
@@ -50,7 +50,7 @@ def force_factor(extent: TipMotion, given: Disturbance) -> Matrix:
     n = len(extent.scales)
     weights = np.repeat([given.moment, given.force], 3)[:, None]
     rows = (extent.jacobians.reshape(-1, 6, n) * weights).reshape(-1, n)
-    moved = np.maximum(extent.scales, extent.own)
+    moved = np.maximum(extent.scales, extent.own_scales)
     least = np.maximum(_MIN_FORCE_RATIO * given.force * moved, np.finfo(float).tiny ** 0.25)
     return np.linalg.cholesky(rows.T @ rows + np.diag(least**2))
 
@@ -63,7 +63,7 @@ def initial_factor(extent: TipMotion, given: Initial, force: Matrix, shares: Vec
     moves of its own body: it would have a deviation beyond all shapes.
     """
     n, k = len(extent.scales), len(shares)
-    moved = np.maximum(extent.scales, _MIN_MOTION_RATIO * extent.own)
+    moved = np.maximum(extent.scales, _MIN_MOTION_RATIO * extent.own_scales)
     S = np.zeros((3 * n + k, 3 * n + k))
     S[:n, :n] = np.diag(given.position / moved)
     S[n : 2 * n, n : 2 * n] = np.diag(given.velocity / moved)

@@ -56,7 +56,7 @@ class ShapeFit:
         self.model, self.settings = model, load_estimator(given)
         require_estimable(model, self.settings)
         differentiate = Differentiator(model)
-        place = BoundRobot(model, differentiate, np.zeros(model.m), still=True)
+        place = BoundRobot(model, differentiate, np.zeros(model.m), at_rest=True)
         self._sensors = {s.name: (s, s.bind(place)) for s in self.settings.sensors}
         efforts = self.settings.efforts
         self._efforts = {e.name: (e, e.numbers(model.actuator_names)) for e in efforts}

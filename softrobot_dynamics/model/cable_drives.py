@@ -94,8 +94,8 @@ def _drives(model: RobotModel, tables: CableTables, robot: Robot, limited: bool)
         stiffness=tables.stiffness,
         free=tables.free,
         rest=tables.rest,
-        least=np.where(limited, model.effort_lower, -np.inf),
-        most=np.where(limited, model.effort_upper, np.inf),
+        lower=np.where(limited, model.effort_lower, -np.inf),
+        upper=np.where(limited, model.effort_upper, np.inf),
         **{name: np.zeros(s) for name in ('l', 'bias', 'loose', 'tension')},
         J=np.zeros((s, model.n)),
     )

@@ -32,8 +32,8 @@ class CableDrives(NamedTuple):
     stiffness: Vector  # (s,) k [N/m]
     free: Vector  # (s,) T_0 [N]
     rest: Vector  # (s,) l(0) [m]
-    least: Vector  # (m,) effort that laws may ask for
-    most: Vector  # (m,)
+    lower: Vector  # (m,) limits of the efforts that laws may ask for
+    upper: Vector  # (m,)
     l: Vector  # noqa: E741  (s,) lengths [m]
     J: Matrix  # (s, n) their gradients
     bias: Vector  # (s,)
@@ -113,13 +113,13 @@ def effort_bounds(drives, k, low, high):
     first, count = drives.cables[k, FIRST], drives.cables[k, COUNT]
     if count == 0:
         return low, high
-    least, most = drives.least[k], drives.most[k]
+    lower, upper = drives.lower[k], drives.upper[k]
     if count == 1:
         derivative = drives.stiffness[first] * drives.pull[first]
         a, b = drives.loose[first] + derivative * low, drives.loose[first] + derivative * high
     else:
         a, b = effort_of(drives, k, low), effort_of(drives, k, high)
-    return min(max(min(a, b), least), most), min(max(max(a, b), least), most)
+    return min(max(min(a, b), lower), upper), min(max(max(a, b), lower), upper)
 
 
 @kernel

@@ -127,10 +127,10 @@ def test_the_place_of_a_push_is_found(body, at):
     found = own.contact()
     true = sd.frame(model, q=robot.q, body=body, point=point)[:3, 3]
     assert np.linalg.norm(found.position - true) < 0.06  # places are 5 cm apart
-    assert found.push.chance < 1e-6
-    assert np.linalg.norm(found.push.value - value[3:]) < 0.5
+    assert found.wrench.chance < 1e-6
+    assert np.linalg.norm(found.wrench.value - value[3:]) < 0.5
     only = own.contact([(body, point)])
-    assert (only.body, only.push.square) == (body, own.push(body, point=point).square)
+    assert (only.body, only.wrench.square) == (body, own.push(body, point=point).square)
     with pytest.raises(ArgumentError, match='at least one'):
         own.contact([])
 

@@ -145,8 +145,8 @@ class BoundRows(NamedTuple):
     """
     Rows lower <= J v(T) <= upper of a bound: k of them, filled by its kernel in every tick.
 
-    Rows with a ``when`` above 0 are of the displacement until that time, J (q(t) - q), if the command
-    stays as it is.
+    Rows with a ``when`` above 0 are of the displacement until that time, J (q(t) - q), under the
+    command as it is.
     """
 
     J: Matrix  # (k, n)

@@ -35,8 +35,8 @@ def orient_tip(state, rows, led, turn, q, qd, t):
     """
     Fill the rows of w' = w_d' + d (w_d - w) + p e (3,), where R_d is known.
 
-    And what the part of e beyond ``led.far_threshold`` adds to them. e is the turn from R to R_d [rad],
-    base frame. ``turn`` (3, 9) is scratch.
+    And what the part of e beyond ``led.far_threshold`` adds to them. e is the rotation from R to
+    R_d [rad], base frame. ``turn`` (3, 9) is scratch.
     """
     n, tip = rows.J.shape[1], led.tip
     known = sample_course(led.course, t[0])

@@ -84,7 +84,7 @@ class JointSensor(Sensor):
             terms=evaluate.terms,
             y0=model.y0,
             which=which,
-            period=np.zeros(K) if place.still else period[which],
+            period=np.zeros(K) if place.at_rest else period[which],
             o=observed,
         )
         return Observation(observe, observed, np.full(K, self.noise), np.arange(K + 1))
