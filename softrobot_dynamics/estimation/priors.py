@@ -25,7 +25,7 @@ class TipMotion(NamedTuple):
     reach: float  # [m] from the base to the farthest tip; of its matter, where no tip is away
     jacobians: Matrix  # (6 N, n)
     scales: Vector  # (n,) how far a unit of each coordinate moves the tips [m]
-    own_scales: Vector  # (n,) the same of the body that it bends, or of the joint's body, about [m]
+    own_scales: Vector  # (n,) about the same of the body that it bends, or of the joint's [m]
 
 
 def extent(model: CompiledModel, q: Vector) -> TipMotion:

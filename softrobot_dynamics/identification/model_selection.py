@@ -165,7 +165,7 @@ def _worse(one: Validation | None, other: Validation | None) -> bool:
     """Tell whether squared errors are larger by more than a standard error of the difference."""
     if one is None or other is None:
         return other is not None
-    share = one.counts / one.counts.sum()
+    share = one.sample_counts / one.sample_counts.sum()
     off = one.squares - other.squares
     mean = share @ off
     spread = np.sqrt(share**2 @ (off - mean) ** 2 * len(off) / (len(off) - 1))

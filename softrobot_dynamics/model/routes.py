@@ -94,7 +94,7 @@ def capstan_of(model: RobotModel, robot: Robot, force: Vector) -> Capstan | None
         routes=_routes(model, robot, plan),
         tendons=np.array(tendons, dtype=np.int64),
         mu=np.array([float(entry.actuator.friction) for entry in model.description.actuators]),
-        slow=CREEP_RATIO * model.scales.rate * plan.lengths,
+        creep_speed=CREEP_RATIO * model.scales.rate * plan.lengths,
         force=force,
         sliding=sliding,
         sign=sign,
@@ -177,7 +177,7 @@ def _parts(model: RobotModel, plan: RoutePlan) -> dict[str, Any]:
         if part.nodes not in starts:
             starts[part.nodes] = sum(map(len, rules))
             rule = collocation(part.nodes)
-            rule = rule._replace(before=rule.before / rule.weights)
+            rule = rule._replace(integration_matrix=rule.integration_matrix / rule.weights)
             rules += [matrix.ravel() for matrix in rule]
         cloud, start = names.index(part.body), starts[part.nodes]
         rows.append([tendon, station, part.nodes, filled[part.body], cloud, start])

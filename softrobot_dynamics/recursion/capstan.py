@@ -36,7 +36,7 @@ class Capstan(NamedTuple):
     routes: Routes
     tendons: Integers  # (I,) whose station it is
     mu: Vector  # (m,)
-    slow: Vector  # (m,) [m/s] v0
+    creep_speed: Vector  # (m,) [m/s] v0 of the regularisation; about viscous below
     force: Vector  # (m,) along y that the tendons have at the base: minus their tensions
     sliding: Vector  # (I,) [m/s] towards the base
     sign: Vector  # (I,) of that, smooth
@@ -101,13 +101,13 @@ def _add_friction(capstan, h, q, qd):
     """Take the force of friction at (q, qd) from h (n,)."""
     follow_routes(capstan.routes, q, qd)
     for i in range(len(capstan.sign)):
-        v, slow = -dot(capstan.routes.G[i], qd), capstan.slow[capstan.tendons[i]]
-        capstan.sliding[i], capstan.sign[i] = v, v / math.sqrt(v * v + slow * slow)
+        v, creep = -dot(capstan.routes.G[i], qd), capstan.creep_speed[capstan.tendons[i]]
+        capstan.sliding[i], capstan.sign[i] = v, v / math.sqrt(v * v + creep * creep)
     _lower_tensions(capstan)
     for i in range(len(capstan.sign)):
-        v, slow = capstan.sliding[i], capstan.slow[capstan.tendons[i]]
+        v, creep = capstan.sliding[i], capstan.creep_speed[capstan.tendons[i]]
         # drop / v, of which the drop has the factor sign = v / speed
-        capstan.resistance[i] = capstan.drop[i] / math.sqrt(v * v + slow * slow)
+        capstan.resistance[i] = capstan.drop[i] / math.sqrt(v * v + creep * creep)
         capstan.drop[i] = capstan.resistance[i] * v
     _take_drops(capstan, h)
 

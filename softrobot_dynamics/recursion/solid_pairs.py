@@ -82,8 +82,8 @@ def measure_solids(contact, g):
     T, S = contact.frames[node_a], contact.frames[node_b]
     for i in range(first, first + ka + kb + MAX_CROSSINGS):
         contact.gap[i] = NO_CONTACT
-        contact.places[i, :] = 0.0
-    far = contact.reach + 2.0 * contact.margin
+        contact.segment_parameters[i, :] = 0.0
+    far = contact.detection_distance + 2.0 * contact.margin
     x, y, z = T[3] - S[3], T[7] - S[7], T[11] - S[11]
     bound = math.sqrt(x * x + y * y + z * z) - contact.extent[node_a] - contact.extent[node_b]
     if bound < far:
@@ -206,8 +206,8 @@ def _touch(contact, first, s, t):
         found += _fill(contact, first + ka + k, own[half + k], gap, -1.0)
     if s[EDGE] == s[EDGE_END] or t[EDGE] == t[EDGE_END]:
         return found
-    low = _extremes(own, 0, ka, n[0], n[1], n[2])[0] + contact.reach
-    high = _extremes(own, half, half + kb, n[0], n[1], n[2])[1] - contact.reach
+    low = _extremes(own, 0, ka, n[0], n[1], n[2])[0] + contact.detection_distance
+    high = _extremes(own, half, half + kb, n[0], n[1], n[2])[1] - contact.detection_distance
     row, last = first + ka + kb, first + ka + kb + MAX_CROSSINGS
     rims, middle, p = solids.rims, len(solids.rims) // 2, solids.way
     for i in range(s[EDGE_END] - s[EDGE]):
@@ -218,7 +218,7 @@ def _touch(contact, first, s, t):
             f = rims[j]
             if max(_height(n, f[:3]), _height(n, f[3:])) < high or _is_along(f, n):
                 continue
-            if row < last and _cross(e, f, n, slack, p) and p[3] < contact.reach:
+            if row < last and _cross(e, f, n, slack, p) and p[3] < contact.detection_distance:
                 found += _fill(contact, row, p[:3], p[3], 1.0)
                 row += 1
     return found
@@ -256,7 +256,7 @@ def _over(x, n, sign, walls, first, last, slack):
 def _fill(contact, i, x, gap, sign):
     """Fill a row with a point x (3,) of its first solid; 1 if it is near, else 0."""
     contact.gap[i] = gap
-    if gap >= contact.reach:
+    if gap >= contact.detection_distance:
         return 0
     n, p, axis = contact.normal[i], contact.point[i], contact.solids.axis
     for k in range(3):

@@ -28,7 +28,8 @@ def error_of_forces(contact, system):
         f, number = system.force[i], contact.numbers[i]
         k, mu, c = number[STIFFNESS], number[FRICTION], number[DAMPING]
         if number[RESTITUTION] >= 0.0:
-            c = contact.dissipation / max(contact.onset[i], -contact.speed[i], contact.slow)
+            least = contact.min_restitution_speed
+            c = contact.dissipation / max(contact.onset[i], -contact.speed[i], least)
         law = k * max(0.0, -gap) * max(0.0, 1.0 - c * v)
         A[3 * row], b[3 * row] = own[0], law - f[0]
         if law > 0.0:

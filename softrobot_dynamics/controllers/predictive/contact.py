@@ -136,7 +136,7 @@ def measure_forces(contact, above, excess, rows, change, max_force):
     count = 0
     for c in range(contact.candidates[0]):
         i = contact.candidates[1 + c]
-        if contact.gap[i] >= contact.reach:
+        if contact.gap[i] >= contact.detection_distance:
             continue
         row = rows[count]
         fill_gap_gradient(contact, i, row)

@@ -37,7 +37,7 @@ def allocate_distances(model: CompiledModel, robot: Robot, clearance: float) -> 
     gaps, rows = np.zeros(count), np.zeros((count, model.n))
     measure, time = EMPTY_ENTRY, np.zeros(1)
     if plan is not None:
-        contact = contact_of(model, robot, plan._replace(reach=float(clearance)))
+        contact = contact_of(model, robot, plan._replace(detection_distance=float(clearance)))
         given = {'gap_count': gap_count, 'gaps': gaps, 'rows': rows}
         measure, time = entry(measure_distances, contact=contact, **given), contact.moving.time
     return HorizonDistances(measure, time, gap_count, gaps, rows)
@@ -45,12 +45,12 @@ def allocate_distances(model: CompiledModel, robot: Robot, clearance: float) -> 
 
 @kernel
 def measure_distances(contact, gap_count, gaps, rows, q, qd):
-    """Fill the gaps below the reach of ``contact`` at (q, qd), after an evaluation with poses."""
+    """Fill the gaps below the detection distance at (q, qd), after an evaluation with poses."""
     find_contacts(contact, q, qd)
     count = 0
     for c in range(contact.candidates[0]):
         i = contact.candidates[1 + c]
-        if contact.gap[i] < contact.reach:
+        if contact.gap[i] < contact.detection_distance:
             gaps[count] = contact.gap[i]
             fill_gap_gradient(contact, i, rows[count])
             count += 1

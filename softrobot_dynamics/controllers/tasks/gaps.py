@@ -48,7 +48,7 @@ def keep_gaps(state, rows, contact, clearance, give, approach, q, qd, t):
     rows.J[:, :], rows.lower[:] = 0.0, -math.inf
     taken = contact.force  # 1: has a row; it is 0 again afterwards
     for r in range(k):
-        best, nearest = -1, contact.reach
+        best, nearest = -1, contact.detection_distance
         for c in range(contact.candidates[0]):
             i = contact.candidates[1 + c]
             if contact.gap[i] < nearest and taken[i] == 0.0:
@@ -64,7 +64,7 @@ def keep_gaps(state, rows, contact, clearance, give, approach, q, qd, t):
         for i in range(len(ways)):
             if dot(row, ways[i]) < change:
                 change, rows.when[k + r] = dot(row, ways[i]), i + 1
-        if nearest + change < contact.reach:
+        if nearest + change < contact.detection_distance:
             copy(row, rows.J[k + r])
             rows.lower[k + r] = missing + LINEARISATION_ERROR * abs(change)
 
@@ -101,7 +101,8 @@ class GapBound(Bound):
             return EMPTY_ENTRY
         rows.upper[:], rows.unit[:] = np.inf, context.model.scales.length
         rows.order[: len(rows.order) // 2] = SILENT_ORDER
-        contact = contact_of(context.model, state.robot, plan._replace(reach=float(self.reach)))
+        plan = plan._replace(detection_distance=float(self.reach))
+        contact = contact_of(context.model, state.robot, plan)
         clearance, give = map(float, self.kept)
         numbers = {'clearance': clearance, 'give': give, 'approach': float(self.approach)}
         return entry(keep_gaps, state=state, rows=rows, contact=contact, **numbers)

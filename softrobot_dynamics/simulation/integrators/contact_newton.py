@@ -116,7 +116,7 @@ def _fill_law(contact, system, i, first, held):
         law[_LIMIT] = -1.0
     if is_impact(contact, i, u[1] - own[1] * f):
         law[_SPRING], met = 0.0, -contact.speed[i]
-        if met > contact.slow and u[0] - own[0] * f < 0.0 and own[1] > 0.0:
+        if met > contact.min_restitution_speed and u[0] - own[0] * f < 0.0 and own[1] > 0.0:
             law[_STOP], law[_PARTING_SPEED] = _AUGMENTATION / own[1], contact.restitution[i] * met
 
 
