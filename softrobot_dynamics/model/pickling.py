@@ -25,7 +25,8 @@ from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.recursion.passes import Robot
 
 Path = tuple[Any, ...]
-COUNTERS = 'clock', 'turn', 'candidates'  # integer arrays with a state; others are tables
+# integer arrays with a state; others are tables
+COUNTERS = 'clock', 'module_range', 'next_part', 'candidates'
 _PLAIN_TYPES = (int, float, str, type(None), np.generic, deque)
 
 

@@ -244,7 +244,7 @@ def _choose(contact):
         _measure(contact, i)
         contact.speed[i] = contact.force[i] = 0.0
         g = contact.solids.group_of[i]
-        apart = contact.gap[i] if g < 0 else contact.solids.bound[g]
+        apart = contact.gap[i] if g < 0 else contact.solids.min_distance[g]
         if apart < limit or contact.pairs[i, KIND] == POINT_TUBE:  # it ends abruptly
             count += 1
             contact.candidates[count] = i

@@ -232,7 +232,7 @@ def _face_centre(contact, i, gap):
 
 @kernel
 def _distance(contact, i, r):
-    """Gap, normal and segment parameters of a pair whose ends are in ``v``; r [m] is that of the first."""
+    """Gap, normal and segment parameters of a pair whose ends are in ``v``; r [m] of the first."""
     pair, number, x = contact.pairs[i], contact.numbers[i], contact.v
     kind, T = pair[KIND], contact.frames[pair[B]]
     half = number[HALF : HALF + 3]

@@ -25,7 +25,7 @@ class LinearisationArrays(NamedTuple):
     K: Matrix  # (n, n)
     D: Matrix  # (n, n)
     parts: Integers  # (., 3) module, first coordinate and coordinates of each body that varies
-    turn: Integers  # (2,) whose it is, and after how many it is the first one's again
+    next_part: Integers  # (2,) index of the part to differentiate next, and length of the cycle
     derivatives: Entry
     tangents: DerivativeArrays
     zero: Vector  # (n,) zeros
@@ -55,7 +55,7 @@ class Linearisation:
             K=self.stiffness,
             D=self.damping,
             parts=parts,
-            turn=np.array([0, max(len(parts), parts[:, 2].max())]),
+            next_part=np.array([0, max(len(parts), parts[:, 2].max())]),
             derivatives=derivatives_entry(robot, t, rough=True),
             tangents=t,
             zero=np.zeros(model.n),
@@ -64,21 +64,21 @@ class Linearisation:
         self._follow = cached(run, 'VECTOR, VECTOR', entry=self.follow)
 
     def begin(self, q: Vector) -> None:
-        """Differentiate all bodies at q (n,); the next turn is the first one's."""
+        """Differentiate all bodies at q (n,); the first one is the next again."""
         if self._near is not None:
-            self._near.turn[0] = 0
-            for _ in range(self._near.turn[1]):
+            self._near.next_part[0] = 0
+            for _ in range(self._near.next_part[1]):
                 self._follow(q, self._near.zero)
 
 
 @kernel
 def follow(near, q, qd):
-    """Differentiate the body whose turn it is, if any, at q (n,)."""
-    i, t = near.turn[0], near.tangents
-    near.turn[0] = (i + 1) % near.turn[1]
+    """Differentiate the next body, if any, at q (n,)."""
+    i, t = near.next_part[0], near.tangents
+    near.next_part[0] = (i + 1) % near.next_part[1]
     if i < len(near.parts):
         module, first, count = near.parts[i]
-        t.turn[0], t.turn[1] = module, module + 1
+        t.module_range[0], t.module_range[1] = module, module + 1
         run_three(near.derivatives, q, near.zero, near.zero)
         store_own(t.derivatives[t.places[module, 1] :], first, count, near.K, near.D)
 

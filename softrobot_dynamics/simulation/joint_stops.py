@@ -92,7 +92,7 @@ class JointStops:
 
     def begin(self, q: Vector) -> None:
         """Restart at q (n,)."""
-        self._stops.held[:] = self.forces[:] = 0.0
+        self._stops.stop_inertia[:] = self.forces[:] = 0.0
         self.engaged = bool(self._reached(q))
 
     def restore(self, q: Vector, qd: Vector) -> None:
@@ -121,7 +121,7 @@ class JointStops:
             failed = steps.advance(force, q, qd, longest, True)
             if failed:
                 break
-            fixed = self._stops.held > 0.0
+            fixed = self._stops.stop_inertia > 0.0
             q[fixed], qd[fixed] = start[0][fixed], 0.0
             if self._stepper.loops is not None and fixed.any():
                 steps.evaluate(q, qd)
@@ -140,7 +140,7 @@ class JointStops:
                 start = q.copy(), qd.copy()
             else:
                 longest = float(clock.passed[0]) * share
-        self._stops.held[:] = 0.0
+        self._stops.stop_inertia[:] = 0.0
         if not failed:
             self._meet(steps, q, qd)
         return int(failed)
@@ -182,7 +182,7 @@ class JointStops:
 
     def _hold(self, steps: LoadedSteps, force: Vector, q: Vector, qd: Vector) -> None:
         """Hold coordinates that rest at a stop and are pressed against it."""
-        self._stops.held[:] = self.forces[:] = 0.0
+        self._stops.stop_inertia[:] = self.forces[:] = 0.0
         self._meet(steps, q, qd)
         at = (self._depth(q) >= 0.0) & (qd == 0.0)
         if not at.any():
@@ -219,8 +219,8 @@ class JointStops:
 
     def _fix(self, steps: LoadedSteps, pressed: Mask, q: Vector, qd: Vector) -> None:
         """Stop the coordinates ``pressed`` (n,) at once, by impulses, and hold them as well."""
-        both = pressed | (self._stops.held > 0.0)
-        self._stops.held[:] = 0.0
+        both = pressed | (self._stops.stop_inertia > 0.0)
+        self._stops.stop_inertia[:] = 0.0
         steps.evaluate(q, qd)
         inverse, _ = self._inverse(q, qd)
         qd -= inverse[:, both] @ np.linalg.solve(inverse[np.ix_(both, both)], qd[both])
@@ -229,7 +229,7 @@ class JointStops:
 
     def _weigh_down(self, which: Mask) -> None:
         """Hold coordinates (n,), and no others, by the mass matrix that was evaluated."""
-        held, model, h = self._stops.held, self._model, self._stepper.substep
+        held, model, h = self._stops.stop_inertia, self._model, self._stepper.substep
         heavy = self._stepper.terms.M + h * (model.damping + h * model.stiffness)
         new = which & (held == 0.0)  # of what is held, M has the inertia already
         held[:] = np.where(

@@ -159,7 +159,7 @@ def _servos(model: RobotModel, inputs: Inputs) -> ServoDrives | None:
         limit=own.effort,
         setpoint=inputs.setpoint,
         **{name: np.zeros(k) for name in ('effort', 'at_limit', 'inertia')},
-        held=np.zeros(n) if inputs.stops is None else inputs.stops.held,
+        stop_inertia=np.zeros(n) if inputs.stops is None else inputs.stops.stop_inertia,
         free=np.zeros(n),
         a=np.zeros(n),
         L=np.zeros((n, n)),
