@@ -139,7 +139,7 @@ class JointStops:
                 self._fix(steps, pressed, q, qd)
                 start = q.copy(), qd.copy()
             else:
-                longest = float(clock.passed[0]) * share
+                longest = float(clock.elapsed[0]) * share
         self._stops.stop_inertia[:] = 0.0
         if not failed:
             self._meet(steps, q, qd)

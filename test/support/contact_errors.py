@@ -45,7 +45,7 @@ def error_of_forces(contact, system):
     scale = np.maximum(np.abs(A).max(axis=1), 1e-300)
     step = np.linalg.lstsq(A / scale[:, None], b / scale, rcond=1e-12)[0]
     wrong = (U @ step).reshape(-1, 4)[:, 1:]
-    made = system.own[ids][:, [1, 4, 4]] * np.abs(system.force[ids]).max()
+    made = system.self_response[ids][:, [1, 4, 4]] * np.abs(system.force[ids]).max()
     return float((np.abs(wrong) / made).max())
 
 
@@ -60,7 +60,7 @@ def _dense(system, ids):
                 own = system.J[i].reshape(3, n)[:, first:last]
                 J[row, 0, first:last] = own[0]
                 J[row, 1:, n + first : n + last] = own
-                found = system.by[i].reshape(3, 2 * n)[:, 2 * first : 2 * last]
+                found = system.pair_response[i].reshape(3, 2 * n)[:, 2 * first : 2 * last]
                 by[row, :, first:last] = found[:, : last - first]
                 by[row, :, n + first : n + last] = found[:, last - first :]
     return J, by

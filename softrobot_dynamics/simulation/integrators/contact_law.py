@@ -66,7 +66,7 @@ def follow(system, i, d0, d1, d2, change):
         k = system.sides[i, side]
         if k != NO_BLOCK:
             first, last = 2 * system.blocks[k, 0], 2 * system.blocks[k, 1]
-            by, c = system.by[i], change[first:last]
+            by, c = system.pair_response[i], change[first:last]
             x, y = by[first:last], by[2 * n + first : 2 * n + last]
             z = by[4 * n + first : 4 * n + last]
             for j in range(len(c)):
@@ -126,19 +126,19 @@ def move_by_forces(contact, system):
 
 
 @kernel
-def keep_forces(system):
-    """Keep all forces of pairs that take part, for :func:`return_to_kept`."""
+def save_forces(system):
+    """Save all forces of pairs that take part, for :func:`restore_forces`."""
     for c in range(system.active[0]):
         i = system.active[1 + c]
-        copy(system.force[i], system.kept[i])
+        copy(system.force[i], system.saved_force[i])
 
 
 @kernel
-def return_to_kept(contact, system):
-    """Take the forces that were kept, and the change of the state that follows from them."""
+def restore_forces(contact, system):
+    """Take the forces that were saved, and the change of the state that follows from them."""
     for c in range(system.active[0]):
         i = system.active[1 + c]
-        copy(system.kept[i], system.force[i])
+        copy(system.saved_force[i], system.force[i])
     move_by_forces(contact, system)
 
 
@@ -158,7 +158,7 @@ def residual(contact, system):
     missed = largest = 0.0
     for c in range(system.active[0]):
         i = system.active[1 + c]
-        f, own = system.force[i], system.own[i]
+        f, own = system.force[i], system.self_response[i]
         gap, v0, v1, v2 = motion(system, i)
         meets, rounding = -contact.speed[i] > contact.min_restitution_speed, 0.0
         if meets and is_impact(contact, i, v0 - own[1] * f[0]):

@@ -106,7 +106,7 @@ def _linearise(contact, system, first, held):
 @inlined
 def _fill_law(contact, system, i, first, held):
     """Fill the numbers of a pair's law, see _SPRING and so on, for the motions as they are."""
-    law, own, u, f = system.laws[i], system.own[i], system.motion[i], system.force[i, 0]
+    law, own, u, f = system.laws[i], system.self_response[i], system.motion[i], system.force[i, 0]
     law[_SPRING], law[_DAMPING] = contact.numbers[i, STIFFNESS], damping(contact, i)
     law[_STOP] = law[_PARTING_SPEED] = 0.0
     law[_HELD] = _AUGMENTATION / own[4] if own[4] > 0.0 else 0.0
@@ -170,7 +170,7 @@ def _add_equations(system, i):
         if k == NO_BLOCK:
             continue
         first, last = system.blocks[k, 0], system.blocks[k, 1]
-        size, by, by_unit = last - first, system.by[i], system.by_unit
+        size, by, by_unit = last - first, system.pair_response[i], system.by_unit
         for j in range(size):
             gap, v0 = by[2 * first + j], by[2 * first + size + j]
             v1, v2 = by[2 * (n + first) + size + j], by[2 * (2 * n + first) + size + j]
@@ -208,7 +208,7 @@ def _find_step(system):
             if k == NO_BLOCK:
                 continue
             first, last = system.blocks[k, 0], system.blocks[k, 1]
-            size, by = last - first, system.by[i]
+            size, by = last - first, system.pair_response[i]
             for j in range(size):
                 gap += by[2 * first + j] * s[first + j, 0]
                 v0 += by[2 * first + size + j] * s[first + j, 0]
@@ -221,7 +221,7 @@ def _find_step(system):
         found = max(found, abs(d[0]))
     for c in range(system.active[0]):
         i = system.active[1 + c]
-        pace, own = system.pace[i], system.own[i]
+        pace, own = system.pace[i], system.self_response[i]
         pace[0], pace[1], pace[2], pace[3] = motion_by(system, i, system.lead)
         if own[1] > 0.0:
             found = max(found, abs(pace[1]) / own[1])
