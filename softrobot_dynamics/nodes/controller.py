@@ -178,7 +178,7 @@ class ControllerNode(LifecycleNode):
         try:
             return self._prepare(values, job)
         except CancelledError as error:
-            if error.by not in (EMERGENCY, HOLD):
+            if error.requested_by not in (EMERGENCY, HOLD):
                 raise
             return HoldOrder()
 
