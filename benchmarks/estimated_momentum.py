@@ -26,7 +26,7 @@ class Rates(Sensor):
         """Return z."""
         return np.asarray(value, dtype=float)
 
-    def bind(self, place):
+    def bind(self, bound_robot):
         """Return what it is on a robot."""
         n = place.model.n
         observed = allocate(n, n)

@@ -29,7 +29,7 @@ from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.estimation.square_root_filter import (
     PredictionArrays,
-    settle,
+    backward_euler_step,
     triangularise,
 )
 from softrobot_dynamics.recursion.constants import L_STABLE_GAMMA
@@ -127,11 +127,11 @@ def add_effort_noise(w, b, S, N, h):
         for a in range(p):
             row[a] = b.steady[a] * b.forces[a, i]
             row[p + a] = -TWO_STEPS_WEIGHT * b.swinging[a] * b.forces[a, i]
-    settle(w, g, b.start, b.once)
+    backward_euler_step(w, g, b.start, b.once)
     for i in range(n):
         for a in range(p):
             b.once[2 * n + i, p + a] = b.swinging[a] * b.forces[a, i]
-    settle(w, g, b.once, b.twice)
+    backward_euler_step(w, g, b.once, b.twice)
     A = b.array
     for i in range(size):
         row, own, once, twice = A[i], S[i], b.once[i], b.twice[i]

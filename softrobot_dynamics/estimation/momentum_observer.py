@@ -118,8 +118,8 @@ class MomentumObserver:
         h = now.t - before.t
         if not h > 0.0:
             raise ArgumentError('t', t, f'a time after {before.t:g} s, that of the call before')
-        impulse = 0.5 * h * (before.change + now.change + self._pull(before, u))
-        impulse += 0.5 * h * self._pull(now, u) - self.model.damping @ (now.q - before.q)
+        impulse = 0.5 * h * (before.change + now.change + self._actuator_force(before, u))
+        impulse += 0.5 * h * self._actuator_force(now, u) - self.model.damping @ (now.q - before.q)
         mean = (now.p - before.p - impulse) / h
         require_finite(self.model, now.q, mean)
         keep = math.exp(-h / self.time)
@@ -218,10 +218,10 @@ class MomentumObserver:
         require_finite(self.model, q, change)
         return _Instant(t, q, p, change, A)
 
-    def _pull(self, there: _Instant, u: Vector) -> Vector:
+    def _actuator_force(self, instant: _Instant, u: Vector) -> Vector:
         """Return the generalized force (n,) of actuators under u (m,)."""
-        force: Vector = u @ there.A
+        force: Vector = u @ instant.A
         if self._cables is not None:
-            self._evaluate(there.q, self._rest)
-            force = force - self._cables.pulls(there.q, u).sum(axis=0)
+            self._evaluate(instant.q, self._rest)
+            force = force - self._cables.pulls(instant.q, u).sum(axis=0)
         return force

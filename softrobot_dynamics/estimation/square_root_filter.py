@@ -143,8 +143,8 @@ def predict(w, S, h, keep):
     for i in range(n):
         for c in range(n):
             w.start[2 * n + i, N + c] = early * w.noise[i, c]
-    settle(w, g, w.start, w.once)
-    settle(w, g, w.once, w.twice)
+    backward_euler_step(w, g, w.start, w.once)
+    backward_euler_step(w, g, w.once, w.twice)
     A = w.array
     for i in range(N):
         share = 1.0 if i < 2 * n else keep if i < 3 * n else lasting
@@ -165,7 +165,7 @@ def predict(w, S, h, keep):
 
 
 @inlined
-def settle(w, g, X, Y):
+def backward_euler_step(w, g, X, Y):
     """Make a step of g [s] by backward Euler's method, of all columns of X (N, .) to Y."""
     n, N, velocity = len(w.M), X.shape[1], w.velocity_row
     for i in range(n):  # into Y[2 n:] what M v is to become, at first

@@ -161,20 +161,20 @@ def add_stiffness(drives, ahead, qd, K):
 
 
 @kernel
-def hold(evaluate, drives, command, h, force, along, q, qd):
+def hold(evaluate, drives, command, h, force, output_forces, q, qd):
     """
     Evaluate at (q, qd), and let cables pull at h = ID(q, qd, 0) under the ``command`` (m,).
 
-    ``along`` (m,) becomes the ``force`` (m,) along y, of those with a cable that of the cable.
+    ``output_forces`` (m,) become the ``force`` (m,) along y; of those with a cable, that of it.
     """
     run(evaluate, q, qd)
     measure(drives, q, qd)
     tighten(drives, command)
     add_tensions(drives, h)
-    copy(force, along)
-    for k in range(len(along)):
+    copy(force, output_forces)
+    for k in range(len(output_forces)):
         if drives.cables[k, COUNT] == 1:
-            along[k] = -max(drives.tension[drives.cables[k, FIRST]], 0.0)
+            output_forces[k] = -max(drives.tension[drives.cables[k, FIRST]], 0.0)
 
 
 @kernel

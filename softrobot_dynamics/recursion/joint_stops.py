@@ -40,19 +40,19 @@ def watch_stops(evaluate, stops, M, q, qd):
 
 
 @kernel
-def keep_state(stops, clock, kept, q, qd):
-    """Fill kept (2 n + .,) with q, qd (n,) and the arrays of one number of a ``clock``."""
+def save_state(stops, clock, saved, q, qd):
+    """Fill ``saved`` (2 n + .,) with q, qd (n,) and the arrays of one number of a ``clock``."""
     n = len(stops.lower)
     for i in range(n):
-        kept[i], kept[n + i] = q[i], qd[i]
+        saved[i], saved[n + i] = q[i], qd[i]
     for k in range(len(clock)):
-        kept[2 * n + k] = clock[k][0]
+        saved[2 * n + k] = clock[k][0]
     stops.stop_met[0] = 0.0
 
 
 @kernel
 def met(stops, q):
-    """Tell whether a stop was met since :func:`keep_state`, or is now at q (n,)."""
+    """Tell whether a stop was met since :func:`save_state`, or is now at q (n,)."""
     return stops.stop_met[0] != 0.0 or reached(stops, q)
 
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.recursion.joint_stops import keep_state, met, reached, Stops
+from softrobot_dynamics.recursion.joint_stops import save_state, met, reached, Stops
 from softrobot_dynamics.simulation.integrators.contract import Integrator
 from softrobot_dynamics.simulation.loads import LoadedSteps
 
@@ -85,8 +85,8 @@ class JointStops:
         self._reached = cached(reached, stops=stops)
         finite = [np.where(np.isfinite(x), np.abs(x), 0.0) for x in (model.q_lower, model.q_upper)]
         self._slack = _STOP_TOLERANCE * (model.scales.units + np.maximum(*finite))
-        self._kept = np.zeros(2 * model.n + len(stepper.clock))
-        self.keep = cached(keep_state, stops=stops, clock=stepper.clock, kept=self._kept)
+        self._saved = np.zeros(2 * model.n + len(stepper.clock))
+        self.keep = cached(save_state, stops=stops, clock=stepper.clock, saved=self._saved)
         self.met = cached(met, stops=stops)
         self.forces, self.engaged = np.zeros(model.n), False
 
@@ -98,8 +98,8 @@ class JointStops:
     def restore(self, q: Vector, qd: Vector) -> None:
         """Go back to the state that was kept."""
         n = len(q)
-        q[:], qd[:] = self._kept[:n], self._kept[n : 2 * n]
-        for array, value in zip(self._stepper.clock, self._kept[2 * n :]):
+        q[:], qd[:] = self._saved[:n], self._saved[n : 2 * n]
+        for array, value in zip(self._stepper.clock, self._saved[2 * n :]):
             array[0] = value
 
     def advance(

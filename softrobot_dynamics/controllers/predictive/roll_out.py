@@ -111,12 +111,12 @@ def roll_out(p, arguments, cost):
 
 
 @kernel
-def _guess(known, by_all, z, A):
-    """Fill A (2, n) with the ``known`` accelerations (2 n,) and what z (k,) changes in them."""
+def _guess(previous, by_all, z, A):
+    """Fill A (2, n) with the ``previous`` accelerations (2 n,) and what z (k,) changes in them."""
     n = A.shape[1]
     for s in range(2):
         for i in range(n):
-            guess, row = known[s * n + i], by_all[s, i]
+            guess, row = previous[s * n + i], by_all[s, i]
             for c in range(len(z)):
                 guess += row[c] * z[c]
             A[s, i] = guess

@@ -114,7 +114,7 @@ class TaskLaw(AccelerationLaw[TaskSettings]):
     def relaxed(self) -> dict[str, float]:
         """By how much bounds had to be exceeded in the last tick [unit of the rate], by kind."""
         levels = self._work.levels
-        relaxed = np.where(levels.yields <= MAX_RELAXATION_ORDERS, levels.relaxed, 0.0)
+        relaxed = np.where(levels.relaxation_order <= MAX_RELAXATION_ORDERS, levels.relaxed, 0.0)
         beyond = relaxed[len(self.controlled) :]
         found = {name: float(beyond[a:e].max(initial=0.0)) for name, a, e in self._spans}
         return {name: value for name, value in found.items() if value > MIN_REPORTED_EXCESS}

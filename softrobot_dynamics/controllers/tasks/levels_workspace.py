@@ -19,7 +19,7 @@ class LevelsWorkspace(NamedTuple):
     C: Matrix  # (L, c)
     lower: Vector  # (L,) of C w; changed: relaxed bounds
     upper: Vector  # (L,)
-    yields: Integers  # (L,) in which order they are relaxed: 0 the last, and 4 before 3
+    relaxation_order: Integers  # (L,) of bounds: 0 the last, and 4 before 3
     unit: Vector  # (L,) by which what one is exceeded by counts beside others of its order
     favoured: Vector  # (c,)
     relaxed: Vector  # (L,) filled: by how much a bound is exceeded
@@ -59,7 +59,7 @@ def allocate_levels(c: int, K: int, L: int) -> LevelsWorkspace:
         beyond=np.zeros(K),
         level=np.zeros(K, dtype=np.int64),
         C=np.zeros((L, c)),
-        yields=np.zeros(L, dtype=np.int64),
+        relaxation_order=np.zeros(L, dtype=np.int64),
         unit=np.ones(L),
         original_bounds=np.zeros((2, L)),
         favoured=np.zeros(c),

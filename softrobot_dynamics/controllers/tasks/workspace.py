@@ -148,14 +148,14 @@ def _bind_bound(
     """Return the Entry of what fills the rows of a bound, EMPTY_ENTRY without rows."""
     c = len(context.controlled)
     own = slice(c + place.start, c + place.stop)
-    work.levels.yields[own] = bound.order
+    work.levels.relaxation_order[own] = bound.order
     rows = BoundRows(
         J=work.bounded[place],
         lower=work.lower[place],
         upper=work.upper[place],
         unit=work.levels.unit[own],
         when=work.when[place],
-        order=work.levels.yields[own],
+        order=work.levels.relaxation_order[own],
     )
     return bound.bind(state, rows, context) if place.stop > place.start else EMPTY_ENTRY
 

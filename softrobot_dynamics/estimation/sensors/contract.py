@@ -183,7 +183,7 @@ class Sensor:
         return z + error
 
     @required
-    def bind(self, place: BoundRobot) -> Observation:
+    def bind(self, bound_robot: BoundRobot) -> Observation:
         """Return the :class:`Observation` on a robot; UnknownNameError, ArgumentError."""
         raise NotImplementedError
 

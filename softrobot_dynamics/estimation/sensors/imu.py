@@ -164,12 +164,12 @@ class Imu(Sensor):
         turned = rotation(error[:3]) @ z[:9].reshape(3, 3)
         return np.concatenate([turned.ravel(), z[9:] + error[3:]])
 
-    def bind(self, place: BoundRobot) -> Observation:
+    def bind(self, bound_robot: BoundRobot) -> Observation:
         """Return the :class:`Observation` on a robot."""
-        model, n = place.model, place.model.n
+        model, n = bound_robot.model, bound_robot.model.n
         if self.body not in model.body_names:
             raise UnknownNameError('body', self.body, model.body_names)
-        body, differentiate = model.body_names.index(self.body), place.differentiate
+        body, differentiate = model.body_names.index(self.body), bound_robot.differentiate
         robot, observed = differentiate.robot, allocate(3 * _MEASURED_VECTORS, n, 15)
         columns = np.array(_before(robot.modules, body), dtype=np.int64)
         moving = np.unique(robot.coordinates[columns]).astype(np.int64)
@@ -189,11 +189,11 @@ class Imu(Sensor):
 
         def observe(q: Vector, qd: Vector, z: Vector) -> None:
             """Fill the predicted measurement, and the residual of the values z."""
-            if place.at_rest:
+            if bound_robot.at_rest:
                 differentiate.inverse(q, rest, rest)
             else:
-                differentiate.forward(q, qd, place.u)
-            watch(z, not place.at_rest)
+                differentiate.forward(q, qd, bound_robot.u)
+            watch(z, not bound_robot.at_rest)
             observed.residual[unmeasured] = np.nan
             observed.H[unmeasured] = 0.0
 

@@ -145,7 +145,7 @@ def acting(
     if inputs.command is not None:
         drives, along = cable_drives_of(model, evaluate.robot), inputs.force.copy()
         given = {'drives': drives, 'command': inputs.command, 'h': h}
-        found = entry(hold, evaluate=found, **given, force=inputs.force, along=along)
+        found = entry(hold, evaluate=found, **given, force=inputs.force, output_forces=along)
     contact = None
     if inputs.touching and model.contact_plan is not None:
         contact = contact_of(model, evaluate.robot, model.contact_plan)
