@@ -113,9 +113,10 @@ class NoisyEfforts:
         drives = own.drives  # those of positions that motors hold: what a cable makes of them
         if not len(drives.tension):
             return
-        tension_by_length = np.where(drives.tension > 0.0, drives.stiffness * drives.pull, 0.0)
+        by_command = drives.stiffness * drives.transmission
+        tension_by_command = np.where(drives.tension > 0.0, by_command, 0.0)
         for force, (first, count) in zip(forces, drives.cables[self._which]):
-            force -= tension_by_length[first : first + count] @ drives.J[first : first + count]
+            force -= tension_by_command[first : first + count] @ drives.J[first : first + count]
 
 
 @kernel

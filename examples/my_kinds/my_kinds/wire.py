@@ -60,5 +60,6 @@ class Wire(Sensor):
         spots = bind_frames(model, model.evaluator(), [SensorFrame(self.body)])
         o = allocate(1, model.n)
         given = {'frame': spots.frames[0], 'J': spots.jacobians[0], 'o': o}
-        observe = cached(observe_wire, place=spots.place, outlet=np.array(self.outlet), **given)
+        given |= {'place': spots.place_frames, 'outlet': np.array(self.outlet)}
+        observe = cached(observe_wire, **given)
         return Observation(observe, o, np.array([self.noise]), np.array([0, 1]))

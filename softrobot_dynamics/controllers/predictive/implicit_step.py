@@ -84,7 +84,7 @@ def make_step(w, steps, k, x, u, h, end, linearise, fresh, tolerance):
             copy(w.by_v[i], F[n + i])
     for i in range(n):
         end[i], end[n + i] = w.q[i], w.v[i]
-        w.missing[i] = g * g * w.correction[i]
+        w.position_correction[i] = g * g * w.correction[i]
     return 0
 
 
@@ -143,7 +143,7 @@ def _settle(w, A, g, inverse, linearise, fresh, tolerance):
 @kernel
 def _shorten(w, A, g, inverse, size):
     """Halve the correction that A (n,) has got until the next is smaller, if it helps."""
-    whole, share = w.missing, 1.0  # written over until the step has ended
+    whole, share = w.position_correction, 1.0  # written over until the step has ended
     copy(w.correction, whole)
     while share > 1e-2:
         _evaluate(w, A, g)

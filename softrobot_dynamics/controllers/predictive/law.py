@@ -254,17 +254,17 @@ class Predictive(Controller[PredictiveSettings]):
         if plans.now is not None and self._command(t, q, qd, s.lower, s.upper, self._u) >= 0:
             by_gain = self._u - plans.command_at(t)
         return Request(
-            anew=plans.anew,
+            restarts=plans.restarts,
             t=t,
             x=np.concatenate([q, qd]),
             reference=self.plan,
             problem=self._problem(),
             time_since_last=t - plans.requested_at,
-            acted=plans.mean(plans.requested_at - delay, acting),
+            applied_command=plans.mean(plans.requested_at - delay, acting),
             lead=lead,
-            leading=np.clip(np.mean(leading, axis=0) + by_gain, s.lower, s.upper),
+            lead_command=np.clip(np.mean(leading, axis=0) + by_gain, s.lower, s.upper),
             delay=delay,
-            delayed=np.mean(delayed, axis=0),
+            delay_command=np.mean(delayed, axis=0),
             last=plans.command_at(t + lead - 0.5 * self.period),
         )
 
@@ -284,7 +284,7 @@ class Predictive(Controller[PredictiveSettings]):
         """Fill ``out`` (m,); return how many commands are cut, or -1 without any."""
         plan = self.schedule.now
         if plan is None:
-            np.clip(self.schedule.standing, low, high, out=out)
+            np.clip(self.schedule.standing_command, low, high, out=out)
             return -1 if self.schedule.lost else 0
         gains: Array = plan.gain
         cut: int = self._follow(

@@ -69,27 +69,27 @@ class PlanSchedule:
     """The plans of one law, see above; times in s, of the law."""
 
     period: float
-    standing: Vector  # (m,) command in force before there is a plan
+    standing_command: Vector  # (m,) command in force before there is a plan
     now: Plan | None = None
     ready: Plan | None = None  # solved within a tick, not due yet
     waiting: bool = False  # for a solution
     requested_at: float = math.nan  # time of the last request
     due_at: float = math.nan  # when its solution is to be taken up
-    anew: bool = True  # whether the next solution knows nothing of before
+    restarts: bool = True  # whether the next solution knows nothing of before
     lost: bool = False
-    began: float = 0.0
+    started_at: float = 0.0
     sent: deque[tuple[float, Vector]] = field(
         default_factory=lambda: deque(maxlen=MAX_SENT_COMMANDS)
     )
     # times at which a late one was due and came; nan: not yet
     late_solution: tuple[float, float] | None = None
-    noted: float = math.nan  # when the one was due that was noted last as late
+    late_noted_for: float = math.nan  # due time of the solution noted last as late
     replayed: Mapping[float, float] = field(default_factory=dict)  # when each late one came
     solutions: Solutions = field(default_factory=Solutions)
 
     def begin(self, t: float, u: Vector) -> None:
         """Begin at t under the command u (m,) in force; one that is lost remains it."""
-        self.standing = u
+        self.standing_command = u
         self.sent.clear()
         if not (self.lost and t >= self.requested_at):
             self._begin(t)
@@ -110,13 +110,13 @@ class PlanSchedule:
                 raise
             self._receive(found, t)
         over = self.now is not None and not covers(self.now, t)
-        if over or (self.now is None and not self.lost and t > self.began + FIRST_PLAN_TIME):
+        if over or (self.now is None and not self.lost and t > self.started_at + FIRST_PLAN_TIME):
             self._lose(t)
         return not self.waiting
 
     def ask(self, t: float, lead: float) -> None:
         """Note that a solution is asked for, to be taken up ``lead`` from now."""
-        self.anew, self.waiting = False, True
+        self.restarts, self.waiting = False, True
         self.requested_at, self.due_at = t, t + lead
 
     def command_at(self, t: float) -> Vector:
@@ -127,7 +127,7 @@ class PlanSchedule:
                     return u
             return self.sent[0][1]
         if self.now is None:
-            return self.standing
+            return self.standing_command
         k = int((t - self.now.t) / self.now.knot)
         planned: Vector = self.now.u[min(max(k, 0), len(self.now.u) - 1)]
         return planned
@@ -135,8 +135,8 @@ class PlanSchedule:
     def mean(self, begin: float, end: float) -> Vector:
         """Return the mean (m,) over time of the commands from ``begin`` to ``end`` [s]."""
         if not end > begin:
-            return self.standing
-        total, until = np.zeros_like(self.standing), end
+            return self.standing_command
+        total, until = np.zeros_like(self.standing_command), end
         for t, u in reversed(self.sent):
             if t < until:
                 since = max(t, begin)
@@ -144,31 +144,31 @@ class PlanSchedule:
                 until = since
             if until <= begin:
                 break
-        total += max(0.0, until - begin) * self.standing
+        total += max(0.0, until - begin) * self.standing_command
         mean: Vector = total / (end - begin)
         return mean
 
     def _begin(self, t: float) -> None:
         self.now = self.ready = None
-        self.waiting, self.lost, self.anew = False, False, True
+        self.waiting, self.lost, self.restarts = False, False, True
         self.requested_at = self.due_at = math.nan
-        self.began = t
+        self.started_at = t
 
     def _lose(self, t: float) -> None:
         if self.sent:
-            self.standing = self.sent[-1][1]
+            self.standing_command = self.sent[-1][1]
             self.sent.clear()
-        self.anew = True
+        self.restarts = True
         if not self.lost:
             self.now, self.lost, self.requested_at = None, True, t
 
     def _receive(self, found: Plan | None, t: float) -> None:
         """Take up a solution that is due, or note that it is late."""
-        noted = self.noted == self.due_at
+        noted = self.late_noted_for == self.due_at
         if found is None:
             self.solutions.late_ticks += 1
             if not noted:
-                self.late_solution, self.noted = (self.due_at, math.nan), self.due_at
+                self.late_solution, self.late_noted_for = (self.due_at, math.nan), self.due_at
             return
         if noted:
             self.late_solution = self.due_at, t

@@ -139,7 +139,7 @@ def state_cost(w, weights, aims, c, body, k, x, h, differentiate):
     for i in range(len(weights.output)):
         weight = h * weights.output[i]
         if weight > 0.0:
-            off = w.terms.y[i] + dot(w.terms.J[i], w.missing) - c.y0[i] - aims.y[k, i]
+            off = w.terms.y[i] + dot(w.terms.J[i], w.position_correction) - c.y0[i] - aims.y[k, i]
             threshold = weights.huber_threshold[i]
             if abs(off) > threshold:  # linear from there on, below the parabola that is left
                 total += 0.5 * weight * threshold * (abs(off) - threshold)
@@ -157,7 +157,7 @@ def state_cost(w, weights, aims, c, body, k, x, h, differentiate):
             if differentiate:
                 _add_square(found.rows[r], weight, off, gradient, by_qq)
     if weights.force[0] > 0.0 and c.forces.measure.address != 0:
-        run(c.forces.measure, w.missing, c.forces.max_force)
+        run(c.forces.measure, w.position_correction, c.forces.max_force)
         total += _force_cost(c.forces, h * weights.force[0], gradient, by_qq, differentiate)
     return total + _coordinate_cost(weights, aims, c, k, x, h, differentiate)
 
@@ -174,13 +174,13 @@ def _tip_cost(w, weights, aims, c, body, k, h, differentiate):
         rotation_error(aims.rotation, robot.W[pose : pose + 9], c.rotation_error)
     for i in range(3):
         row = c.J[(3 + i) * n : (4 + i) * n]
-        off = c.point[i] + dot(row, w.missing) - aims.tip[k, i]
+        off = c.point[i] + dot(row, w.position_correction) - aims.tip[k, i]
         total += 0.5 * weight * off * off
         if differentiate:
             _add_square(row, weight, off, c.gradient[k], c.by_qq[k])
         if turning > 0.0:
             row = c.J[i * n : (i + 1) * n]
-            off = dot(row, w.missing) - c.rotation_error[i]
+            off = dot(row, w.position_correction) - c.rotation_error[i]
             total += 0.5 * turning * off * off
             if differentiate:
                 _add_square(row, turning, off, c.gradient[k], c.by_qq[k])

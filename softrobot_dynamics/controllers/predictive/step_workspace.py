@@ -25,7 +25,7 @@ class StepWorkspace(NamedTuple):
 
     robot: Robot
     parts: ResponseEntries
-    terms: Terms  # of the last evaluation: after a step, of its end but for ``missing``
+    terms: Terms  # of the last evaluation: after a step, before its ``position_correction``
     by_state: Matrix  # (n, 2 n)
     stiffness: Matrix  # (n, n) of the actuation
     disturbance: Vector  # (n,) f, a generalized force that the model does not know
@@ -43,8 +43,8 @@ class StepWorkspace(NamedTuple):
     base_q: Vector  # (n,)
     base_v: Vector  # (n,)
     r: Vector  # (n,) R, then its correction
-    correction: Vector  # (n,) of A; the last one is not in the terms, see ``missing``
-    missing: Vector  # (n,) what it makes of q at the end of a step
+    correction: Vector  # (n,) of A; the last one is not in the terms, see ``position_correction``
+    position_correction: Vector  # (n,) what that makes of q at the end of a step
     K: Matrix  # (n, n)
     D: Matrix  # (n, n)
     S: Matrix  # (n, n)
@@ -74,9 +74,8 @@ def allocate_steps(
     force = np.zeros(n)
     own = DerivativeWorkspace(model, force, commanded=True)
     made = step_parts(model, own, touching)
-    vectors = {
-        x: np.zeros(n) for x in (*('q', 'v', 'base_q', 'base_v', 'r'), 'correction', 'missing')
-    }
+    names = 'q', 'v', 'base_q', 'base_v', 'r', 'correction', 'position_correction'
+    vectors = {x: np.zeros(n) for x in names}
     squares = {x: np.zeros((n, n)) for x in ('K', 'D', 'S')}
     wide = {x: np.zeros((n, k)) for x in ('by_q', 'by_v', 'right_hand_side')}
     by_command = EMPTY_ENTRY

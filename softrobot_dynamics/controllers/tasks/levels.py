@@ -141,11 +141,11 @@ def _solve_free(p, w):
     total = _descend(p, w)
     if total >= 0 and p.pivot_state[PIVOT_RATIO] < NEAR_SINGULAR_RATIO:
         part = (p.pivot_state[PIVOT_RATIO] / NEAR_SINGULAR_RATIO) ** 2
-        copy(w, p.other)
+        copy(w, p.undamped)
         p.pivot_state[DAMPED] = 1.0
         total = _descend(p, w)
         for i in range(len(w)):
-            w[i] += part * (p.other[i] - w[i])
+            w[i] += part * (p.undamped[i] - w[i])
     return total
 
 

@@ -32,7 +32,7 @@ class LevelsWorkspace(NamedTuple):
     row_of: Integers  # (K,) index in A of each row of B
     task: Integers  # (K,) of rows that belong together, counted from 1; 0: no singularities
     pivot_state: Vector  # (2,) least ratio of a pivot; 1: pivots near a singularity are left out
-    other: Vector  # (c,) the solution with all pivots, near a singularity
+    undamped: Vector  # (c,) the solution with all pivots, near a singularity
     work: Matrix  # (c, c) lower triangle of W, the work of w, any unit; for rows of tips
     free: Vector  # (c,) filled: w without limits
     limited: Vector  # (c,) filled: w within them, where later levels do not count
@@ -70,7 +70,7 @@ def allocate_levels(c: int, K: int, L: int) -> LevelsWorkspace:
         row_of=np.zeros(K, dtype=np.int64),
         task=np.zeros(K, dtype=np.int64),
         pivot_state=np.zeros(2),
-        other=np.zeros(c),
+        undamped=np.zeros(c),
         work=np.eye(c),
         free=np.zeros(c),
         limited=np.zeros(c),

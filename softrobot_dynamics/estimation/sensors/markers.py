@@ -87,7 +87,7 @@ class Markers(Sensor):
         observed = allocate(3 * K, model.n)
         observe = cached(
             observe_points,
-            place=bound.place,
+            place=bound.place_frames,
             frames=bound.frames,
             jacobians=bound.jacobians,
             o=observed,

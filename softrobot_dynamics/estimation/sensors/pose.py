@@ -95,7 +95,7 @@ class PoseSensor(Sensor):
         bound, observed = (bind_frames(model, model.evaluator(), given), allocate(6, model.n, 12))
         observe = cached(
             observe_pose,
-            place=bound.place,
+            place=bound.place_frames,
             frame=bound.frames[0],
             J=bound.jacobians[0],
             o=observed,

@@ -52,8 +52,8 @@ class ContactSystem(NamedTuple):
     motion: Matrix  # (P, 4) gap [m] and velocities [m/s]
     slopes: Matrix  # (P, 12) of forces by the motion
     step: Matrix  # (P, 3) [N] of forces; and before, by how much they are not those of the law
-    pace: Matrix  # (P, 4) of motions by the step
-    lead: Vector  # (2 n,) of the change by the step
+    motion_step: Matrix  # (P, 4) of motions, by the step of forces
+    change_step: Vector  # (2 n,) of the change, likewise
     matrix: Matrix  # (n, n) of the equations
     unknown: Matrix  # (n, 1) right side, and solution
     by_unit: Matrix  # (3, n) scratch: forces by a force along each coordinate of a block
@@ -92,8 +92,8 @@ def _allocate(blocks: Integers, sides: Integers) -> ContactSystem:
         motion=np.zeros((P, 4)),
         slopes=np.zeros((P, 12)),
         step=np.zeros((P, 3)),
-        pace=np.zeros((P, 4)),
-        lead=np.zeros(2 * n),
+        motion_step=np.zeros((P, 4)),
+        change_step=np.zeros(2 * n),
         matrix=np.zeros((n, n)),
         unknown=np.zeros((n, 1)),
         by_unit=np.zeros((3, n)),
