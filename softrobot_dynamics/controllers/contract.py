@@ -81,6 +81,12 @@ class Controller(Pickleable, Generic[S]):
     follows_tip = False
     """True: a reference of a law that leads a tip is that tip's place only, without outputs."""
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let ``kept`` of a subclass, the former name, stand for its ``pickled_attributes``."""
+        super().__init_subclass__(**options)
+        if 'kept' in vars(cls):
+            cls.pickled_attributes = cls.kept
+
     def __init__(
         self,
         model: CompiledModel,
