@@ -89,8 +89,8 @@ def roll_out_euler(s, arguments, cost):
             z[i] = x[i] - now.x[k, i]
         for i in range(len(u)):
             z[2 * n + i] = before[i] - nominal[i]
-        gain, move = p.policy.gain[k], p.policy.move[k]
-        bounded(p.limits, gain, move, share, z, now.u[k], before, h, u)
+        gain, feedforward = p.policy.gain[k], p.policy.feedforward[k]
+        bounded(p.limits, gain, feedforward, share, z, now.u[k], before, h, u)
         if accelerate(w.parts, w.terms, r, x[:n], x[n:], u) != 0:
             return
         if k > 0:

@@ -97,7 +97,7 @@ class _ModelSearch:
     ) -> None:
         self._found, self._strains, self._loss, self._folds = found, strains, loss, folds
         self._say = progress or (lambda words: None)
-        self._before = rms_of(found.data, found.off_before)
+        self._before = rms_of(found.data, found.all_initial_residuals)
         self._description = found.parameters.description
 
     def needed(self) -> dict[Strain, int]:

@@ -236,7 +236,7 @@ def test_a_warm_start_needs_fewer_iterations():
 
 
 def by_parts(p, count):
-    """Return the cost of the commands in p, a function of shares to that of moves, the promise."""
+    """Return the cost of the commands in p, a function of shares to costs, the predicted one."""
     arguments, found = np.array([-1.0, STEP, count, 0.0, 0.0, 0.0]), np.zeros(1)
     cached(roll_out_and_differentiate, p=p)(arguments, found)
     begun, parts = found[0], ('costs', 'weights', 'aims', 'limits', 'last', 'policy')
@@ -250,14 +250,14 @@ def by_parts(p, count):
         attempt(arguments, found)
         return found[0]
 
-    return begun, cost, p.backward.promise[0]
+    return begun, cost, p.backward.predicted_decrease[0]
 
 
 def test_a_quadratic_cost_falls_as_it_promises():
     """Of a linear robot whole moves gain what the quadratic cost promises; no half is tried."""
     p, _ = problem(cart(), 15, LINEAR, np.array([0.3, -0.2]))
-    begun, cost, promise = by_parts(p, 15)
-    assert begun - cost(1.0) == pytest.approx(promise, rel=1e-6) and promise > 0.1 * begun
+    begun, cost, predicted = by_parts(p, 15)
+    assert begun - cost(1.0) == pytest.approx(predicted, rel=1e-6) and predicted > 0.1 * begun
     p, solve = problem(cart(), 15, LINEAR, np.array([0.3, -0.2]))
     assert solve() == 0 and p.report[ROLL_OUTS] == 1.0
 
@@ -300,9 +300,9 @@ def test_half_a_move_is_taken_where_it_gains_more_than_one_that_overshoots():
         return p, solve
 
     p, _ = begin()
-    begun, cost, promise = by_parts(p, count)
+    begun, cost, predicted = by_parts(p, count)
     whole, half = cost(1.0), cost(0.5)
-    assert half < whole < begun and begun - whole < SUFFICIENT_DECREASE * promise
+    assert half < whole < begun and begun - whole < SUFFICIENT_DECREASE * predicted
     p, solve = begin()
     assert solve() == 0 and p.report[ROLL_OUTS] == 2.0
     assert p.report[COST] == pytest.approx(half, rel=1e-9)

@@ -8,7 +8,7 @@ then shares until the cost falls. The next share is the best one by a parabola t
 none and of the last, with the slope of the quadratic cost (Nocedal, Wright, Numerical
 Optimization, 2006, Sec. 3.5). It is small where soft limits are met, of which the quadratic cost
 knows nothing before; the regularisation grows then, as where nothing is found. Where the whole
-gains less than ``SUFFICIENT_DECREASE`` of what the quadratic cost promises, half of it is rolled
+gains less than ``SUFFICIENT_DECREASE`` of what the quadratic cost predicts, half of it is rolled
 out, too, and the better is taken: far from the solution whole moves overshoot, and gain less than
 shorter ones.
 
@@ -56,8 +56,8 @@ MIN_ACCEPTED_FRACTION = 0.25  # of a move; where less is found, the quadratic co
 # of the fraction before, for the next; MIN_ACCEPTED_FRACTION after the whole move
 MIN_BACKTRACKING, MAX_BACKTRACKING = 0.01, 0.5
 MAX_REGULARISATION = 1.0  # relative to the diagonal of the Hessian
-SUFFICIENT_DECREASE = 0.5  # of the gain in cost that the quadratic cost promises
-MIN_PROMISED_DECREASE = 1e-3  # of the cost; where less is promised only one fraction is tried
+SUFFICIENT_DECREASE = 0.5  # of the gain that the quadratic cost predicts
+MIN_PREDICTED_DECREASE = 1e-3  # of the cost; where less is predicted only one fraction is tried
 MAX_TRIAL_WORK = 15.0  # evaluations a step of the horizon that one fraction may take
 MAX_ITERATION_WORK = 20.0  # the same of an iteration; with more no other fraction is tried
 ROLLED_OUT, FAILED, NO_DESCENT = 0, 1, 2
@@ -126,21 +126,22 @@ def _search(p, attempt, arguments, trial_cost, cost):
 
     0: there is none, or there was no time for it.
     """
-    count, promise, share = int(arguments[COUNT]), p.backward.promise[0], p.report[FIRST]
-    far, arguments[BOUND] = promise > MIN_PROMISED_DECREASE * cost, cost * (1.0 + 1e-12)
+    count, share = int(arguments[COUNT]), p.report[FIRST]
+    predicted = p.backward.predicted_decrease[0]
+    far, arguments[BOUND] = predicted > MIN_PREDICTED_DECREASE * cost, cost * (1.0 + 1e-12)
     per_step = float(count) if p.step.abrupt else np.inf
     for _ in range(MAX_LINE_SEARCH_STEPS if far else 1):
         arguments[WORK] = p.step.work[0] + MAX_TRIAL_WORK * per_step
         _attempt(p, attempt, arguments, trial_cost, share)
         one = trial_cost[0]
         if not (one < cost or (one <= arguments[BOUND] and share == 1.0)):
-            share *= _next_share(share, one - cost, 2.0 * promise)
+            share *= _next_share(share, one - cost, 2.0 * predicted)
             p.report[FIRST] = MIN_ACCEPTED_FRACTION
             if p.step.work[0] > MAX_ITERATION_WORK * per_step:
                 return 0.0
             continue
         p.report[FIRST] = 1.0 if share >= MIN_ACCEPTED_FRACTION else MIN_ACCEPTED_FRACTION
-        if share == 1.0 and far and cost - one < SUFFICIENT_DECREASE * promise:
+        if share == 1.0 and far and cost - one < SUFFICIENT_DECREASE * predicted:
             _copy_motion(p.trial, p.spare, count)
             _attempt(p, attempt, arguments, trial_cost, 0.5)
             if not trial_cost[0] < one:

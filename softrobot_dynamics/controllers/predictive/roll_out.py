@@ -19,7 +19,7 @@ from softrobot_dynamics.controllers.predictive.stage_cost import command_cost, s
 from softrobot_dynamics.kernels.linalg import copy
 
 # of the ``arguments`` (6,) of a roll-out: index of the tip's body, length [s] and number of steps,
-# share of the move, and the cost and the work at which it ends
+# share of the feedforward, and the cost and the work at which it ends
 BODY, STEP, COUNT, SHARE, BOUND, WORK = range(6)
 
 
@@ -38,14 +38,15 @@ def roll_out_and_differentiate(p, arguments, cost):
         if fresh:
             copy(now.u[k], p.trial.u[k])
             for i in range(len(before)):
-                p.policy.gain[k, i, :] = p.policy.move[k, i] = 0.0
+                p.policy.gain[k, i, :] = p.policy.feedforward[k, i] = 0.0
         else:
             for c in range(2 * n):
                 p.z[c] = now.x[k, c] - p.trial.x[k, c]
             for i in range(len(before)):
                 p.z[2 * n + i] = before[i] - nominal[i]
         u = p.trial.u[k]
-        bounded(p.limits, p.policy.gain[k], p.policy.move[k], 0.0, p.z, u, before, h, now.u[k])
+        gain, feedforward = p.policy.gain[k], p.policy.feedforward[k]
+        bounded(p.limits, gain, feedforward, 0.0, p.z, u, before, h, now.u[k])
         for i in range(len(before)):
             p.z[2 * n + i] = 0.0 if fresh else now.u[k, i] - u[i]
         _guess(now.A[k], steps.by_all[k], p.z, steps.A[k])
@@ -88,9 +89,8 @@ def roll_out(p, arguments, cost):
             z[i] = trial.x[k, i] - now.x[k, i]
         for i in range(len(before)):
             z[2 * n + i] = before[i] - nominal[i]
-        bounded(
-            p.limits, p.policy.gain[k], p.policy.move[k], share, z, now.u[k], before, h, trial.u[k]
-        )
+        gain, feedforward = p.policy.gain[k], p.policy.feedforward[k]
+        bounded(p.limits, gain, feedforward, share, z, now.u[k], before, h, trial.u[k])
         for i in range(len(before)):  # from now on the command, for the guess of A
             z[2 * n + i] = trial.u[k, i] - now.u[k, i]
         _guess(now.A[k], p.steps.by_all[k], z, p.steps.A[k])
@@ -123,10 +123,10 @@ def _guess(previous, by_all, z, A):
 
 
 @kernel
-def bounded(limits, gain, move, share, z, nominal, before, h, u):
-    """Fill u (m,): the nominal command, a share of its move and the gain, within the limits."""
+def bounded(limits, gain, feedforward, share, z, nominal, before, h, u):
+    """Fill u (m,): nominal command, a share of the feedforward and the gain, within the limits."""
     for i in range(len(u)):
-        value, row, reach = nominal[i] + share * move[i], gain[i], limits.rate[i] * h
+        value, row, reach = nominal[i] + share * feedforward[i], gain[i], limits.rate[i] * h
         for c in range(len(z)):
             value += row[c] * z[c]
         low = max(limits.lower[i], min(before[i] - reach, limits.upper[i]))
