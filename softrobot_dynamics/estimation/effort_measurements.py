@@ -52,9 +52,9 @@ class EffortMeasurements:
     """
 
     def __init__(
-        self, kept: float, count: int, *, noise: float, change: float | None, gate: float
+        self, span: float, count: int, *, noise: float, change: float | None, gate: float
     ) -> None:
-        self.in_use, self._kept, self._count = CommandHistory(kept), kept, count
+        self.in_use, self._span, self._count = CommandHistory(span), span, count
         self._noise, self._change, self._most = noise, change, gate_threshold(gate, 1)
 
     def begin(self) -> None:
@@ -97,7 +97,7 @@ class EffortMeasurements:
 
     def _forget(self) -> None:
         """Keep the values with which later ones may still have to be compared."""
-        old = bisect_right(self._all, self._all[-1].time - self._kept, key=_time_of) - 1
+        old = bisect_right(self._all, self._all[-1].time - self._span, key=_time_of) - 1
         if old > 64:  # now and then
             del self._all[:old]
 
@@ -160,10 +160,10 @@ class Effort:
                 raise UnknownNameError('actuator', each, tuple(actuators))
         return np.array([actuators.index(each) for each in self.names])
 
-    def measurements(self, kept: float) -> EffortMeasurements:
-        """Return the :class:`~.EffortMeasurements` of them, which are kept for so long [s]."""
+    def measurements(self, span: float) -> EffortMeasurements:
+        """Return the :class:`~.EffortMeasurements` of them, which last for a ``span`` [s]."""
         given = {'noise': self.noise, 'gate': self.gate}
-        return EffortMeasurements(kept, len(self.names), change=self.change, **given)
+        return EffortMeasurements(span, len(self.names), change=self.change, **given)
 
 
 class EffortHistory:
@@ -174,10 +174,10 @@ class EffortHistory:
     """
 
     def __init__(
-        self, kept: float, efforts: Sequence[Effort] = (), actuators: Sequence[str] = ()
+        self, span: float, efforts: Sequence[Effort] = (), actuators: Sequence[str] = ()
     ) -> None:
-        self._commanded = CommandHistory(kept)
-        self._measured = {e.name: (e.numbers(actuators), e.measurements(kept)) for e in efforts}
+        self._commanded = CommandHistory(span)
+        self._measured = {e.name: (e.numbers(actuators), e.measurements(span)) for e in efforts}
 
     def begin(self, u: Vector) -> None:
         """Forget all; u (m,) is in force, and nothing was measured."""

@@ -60,7 +60,7 @@ class Estimator(Pickleable):
     ArgumentError for wrong ones.
     """
 
-    kept = '_moments', '_ahead', '_commands', '_places'
+    pickled_attributes = '_moments', '_ahead', '_commands', '_places'
 
     def __init__(self, model: CompiledModel, given: EstimatorSource) -> None:
         self.model, self.settings = model, load_estimator(given)

@@ -298,7 +298,7 @@ def test_a_camera_that_sees_another_arm_for_long_is_not_followed(alone):
 
 def test_the_command_of_a_step_is_the_mean_of_those_in_force():
     """The command of a step is the mean of those in force: no impulse is lost or invented."""
-    commands = CommandHistory(kept=1.0)
+    commands = CommandHistory(span=1.0)
     commands.begin(np.array([1.0]))
     for time, u in ((0.1, 2.0), (0.25, 3.0), (0.25, 5.0), (0.15, 4.0)):
         commands.add(time, np.array([u]))

@@ -82,8 +82,8 @@ def backward_pass(b, F, costs, weights, aims, limits, U, last, h, count, policy,
 
     ``extra`` is added to the Hessian by u, relative to its diagonal. Returns the largest gradient
     by a command that may still move, times the range it can move by, or -1 where a Hessian is not
-    positive definite. ``b.predicted_decrease`` is the gain of the whole feedforward where the cost is
-    quadratic.
+    positive definite. ``b.predicted_decrease`` is the gain of the whole feedforward where the cost
+    is quadratic.
     """
     b.V[:] = 0.0
     for i in range(len(b.W)):
