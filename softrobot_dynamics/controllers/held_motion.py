@@ -59,7 +59,7 @@ class HeldMotion(NamedTuple):
     G: Array  # (N, n, n)
     R: Array  # (N, n, n) displacement by held forces
     P: Array  # (N, n, n) displacement by velocities
-    displacement: Matrix  # (N, n) displacement under the command in force
+    displacement: Matrix  # (N, n) under the command in force
     spare: Array  # (4, n, n) scratch
 
 

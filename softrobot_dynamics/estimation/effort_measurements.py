@@ -37,8 +37,8 @@ class _EffortSample(NamedTuple):
 
     time: float
     values: Vector
-    in_use: Vector  # in place of commands; NaN: the command is
-    accepted: Vector  # last, whether in use or not; NaN: none was yet
+    in_use: Vector  # in place of commands; NaN: the command acts
+    accepted: Vector  # the last accepted, in use or not; NaN: none was yet
     accepted_at: Vector  # [s] times of these
 
 

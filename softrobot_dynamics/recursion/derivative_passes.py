@@ -127,7 +127,7 @@ class DerivativeEntries(NamedTuple):
     """
 
     begin: Entry  # ID, and the poses
-    derivatives: Entry  # those of the modules from ``t.module_range``
+    derivatives: Entry  # those of the modules in ``t.module_range``
     accumulate: Entry  # ``t.by_state``, when all derivatives are there
     after: Entry
     whole: Entry  # and the forward pass before

@@ -26,7 +26,7 @@ LIMIT_TOLERANCE = 1e-12  # of a limit's size; a nearer move is at the limit
 class Policy(NamedTuple):
     """Changes of N commands: a share of the ``feedforward``, and a ``gain`` on deviations of z."""
 
-    feedforward: Matrix  # (N, m)
+    feedforward: Matrix  # (N, m) actuator units
     gain: Array  # (N, m, z), z = 2 n + m
 
 

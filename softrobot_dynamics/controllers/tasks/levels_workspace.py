@@ -19,7 +19,7 @@ class LevelsWorkspace(NamedTuple):
     C: Matrix  # (L, c)
     lower: Vector  # (L,) of C w; changed: relaxed bounds
     upper: Vector  # (L,)
-    relaxation_order: Integers  # (L,) of bounds: 0 the last, and 4 before 3
+    relaxation_order: Integers  # (L,) 0: relaxed last; 4 before 3
     unit: Vector  # (L,) by which what one is exceeded by counts beside others of its order
     favoured: Vector  # (c,)
     relaxed: Vector  # (L,) filled: by how much a bound is exceeded

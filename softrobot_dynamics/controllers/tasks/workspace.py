@@ -34,8 +34,8 @@ class TaskWorkspace(NamedTuple):
     beyond: Vector  # (K,) part of ``aim``
     weight: Vector  # (K,)
     bounded: Matrix  # (L - c, n) J of bounds
-    lower: Vector  # (L - c,)
-    upper: Vector  # (L - c,)
+    lower: Vector  # (L - c,) of bounds, -inf: none
+    upper: Vector  # (L - c,) inf: none
     levels: LevelsWorkspace  # its first c inequalities are those of the actuators
     scale: Vector  # (c,) of w
     scaled_solution: Vector  # (c,) w / scale
@@ -44,7 +44,7 @@ class TaskWorkspace(NamedTuple):
     when: Integers  # (L - c,) of bounds: 0: v(T), else a time ahead
     prediction: HeldMotion
     runaway: Runaway
-    bias_force: Vector  # (n,) of the robot, without the controlled outputs, with what it misses
+    bias_force: Vector  # (n,) h less the other actuators' forces and the observed disturbance
 
 
 @kernel
