@@ -28,7 +28,7 @@ class Rates(Sensor):
 
     def bind(self, bound_robot):
         """Return what it is on a robot."""
-        n = place.model.n
+        n = bound_robot.model.n
         observed = allocate(n, n)
         observed.H[:, n : 2 * n] = np.eye(n)
 

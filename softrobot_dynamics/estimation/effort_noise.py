@@ -28,8 +28,8 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.estimation.square_root_filter import (
-    PredictionArrays,
     backward_euler_step,
+    PredictionArrays,
     triangularise,
 )
 from softrobot_dynamics.recursion.constants import L_STABLE_GAMMA

@@ -135,9 +135,7 @@ def plan_closures(model: RobotModel) -> ClosurePlan:
     if best_rank == model.n:
         words = f'closures that let the robot move: rank {best_rank} leaves no freedom'
         raise OpenLoopError(', '.join(each.name for each in closures), 0.0, 0.0, words)
-    plan = plan._replace(
-        independent_rows=independent, q0=q0, assembly_displacement=q0 - model.q0
-    )
+    plan = plan._replace(independent_rows=independent, q0=q0, assembly_displacement=q0 - model.q0)
     rates = model.qd0 / units
     qd0 = units * (rates - np.linalg.pinv(here, rcond=_RANK_TOLERANCE) @ (here @ rates))
     return plan._replace(qd0=qd0)

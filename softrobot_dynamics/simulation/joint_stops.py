@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.recursion.joint_stops import save_state, met, reached, Stops
+from softrobot_dynamics.recursion.joint_stops import met, reached, save_state, Stops
 from softrobot_dynamics.simulation.integrators.contract import Integrator
 from softrobot_dynamics.simulation.loads import LoadedSteps
 

@@ -137,8 +137,9 @@ def _resume(file: TextIO, experiment: Experiment) -> dict[int, Outcome]:
 
 
 def _outcome(row: dict[str, str]) -> Outcome:
-    numbers = [float(row[name]) for name in _OUTCOME_COLUMNS[1:-1]]
-    return Outcome(STATES.index(row['state']), *numbers, row['reason'])
+    ratio, tip, saturated, unanswered = (float(row[name]) for name in _OUTCOME_COLUMNS[1:-1])
+    state = STATES.index(row['state'])
+    return Outcome(state, ratio, tip, saturated, unanswered, row['reason'])
 
 
 def _values_of(outcome: Outcome) -> list[Any]:

@@ -67,7 +67,7 @@ def _soften(p, order):
         if p.relaxation_order[i] > order:
             p.length[i] = 0.0
         elif p.relaxation_order[i] == order:
-            stiffest = max(most, p.length[i] / p.unit[i])
+            stiffest = max(stiffest, p.length[i] / p.unit[i])
     for i in range(len(p.lower)):
         p.softness[i] = FIRM_COMPLIANCE
         if 0 < p.relaxation_order[i] == order and p.length[i] > 0.0:

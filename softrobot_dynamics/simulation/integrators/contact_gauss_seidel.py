@@ -18,11 +18,11 @@ from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.recursion.contact_pairs import FRICTION
 from softrobot_dynamics.simulation.integrators.contact_law import (
     follow,
-    save_forces,
     motion,
     normal_force,
     residual,
     restore_forces,
+    save_forces,
 )
 from softrobot_dynamics.simulation.integrators.contact_newton import solve_together
 
