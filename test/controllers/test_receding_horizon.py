@@ -309,9 +309,9 @@ def test_half_a_move_is_taken_where_it_gains_more_than_one_that_overshoots():
 
 
 def test_the_cost_of_an_output_goes_on_in_a_straight_line_with_its_exact_gradient():
-    """Beyond its pull the cost of an error rises by it, without a step; so does its gradient."""
-    model, weight, pull, x = cart(), 2.0, 0.1, np.zeros(2)
-    p, _ = problem(model, 1, {'output': weight, 'pull': pull}, x)
+    """Beyond its threshold the cost of an error is linear, without a step; so is its gradient."""
+    model, weight, threshold, x = cart(), 2.0, 0.1, np.zeros(2)
+    p, _ = problem(model, 1, {'output': weight, 'huber_threshold': threshold}, x)
     step, end = cached(make_step, w=p.step, steps=p.steps), np.zeros(2)
     cost = cached(state_cost, w=p.step, weights=p.weights, aims=p.aims, c=p.costs)
     assert step(0, x, np.zeros(1), STEP, end, 1, 1, NEWTON_TOLERANCE) == 0
@@ -320,7 +320,7 @@ def test_the_cost_of_an_output_goes_on_in_a_straight_line_with_its_exact_gradien
         p.aims.y[0] = -place
         found.append(cost(-1, 0, end, STEP, 1))
         slopes.append(p.costs.gradient[0, 0])
-    expected = STEP * weight * np.clip(places, -pull, pull)
+    expected = STEP * weight * np.clip(places, -threshold, threshold)
     assert np.array(slopes) == pytest.approx(expected, abs=1e-12)
     middle = 0.5 * (expected[1:] + expected[:-1])
     assert np.diff(found) == pytest.approx(0.01 * middle, abs=1e-12)
