@@ -26,9 +26,9 @@ class Rates(Sensor):
         """Return z."""
         return np.asarray(value, dtype=float)
 
-    def bind(self, place):
+    def bind(self, bound_robot):
         """Return what it is on a robot."""
-        n = place.model.n
+        n = bound_robot.model.n
         observed = allocate(n, n)
         observed.H[:, n : 2 * n] = np.eye(n)
 

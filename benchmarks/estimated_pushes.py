@@ -74,7 +74,7 @@ def contact(options):
         spans.append(time.perf_counter() - begin)
         true = sd.frame(model, q=run.robot.q, body=body, point=point)[:3, 3]
         ways[body].append(np.linalg.norm(found.position - true))
-        errors.append(np.linalg.norm(found.push.value - force[3:]))
+        errors.append(np.linalg.norm(found.wrench.value - force[3:]))
     for body, own_ways in ways.items():
         print(
             f'1 N across {body}, {len(own_ways)} times: found {1e3 * np.median(own_ways):.0f} mm'

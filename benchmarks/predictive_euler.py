@@ -41,16 +41,16 @@ def euler_iteration(model, p):
         p=p,
         differentiate=entry(differentiate_euler, s=steps),
         attempt=entry(roll_out_euler, s=steps),
-        told=np.zeros(4),
-        found=np.zeros(1),
+        arguments=np.zeros(6),
+        trial_cost=np.zeros(1),
     )
 
 
 @kernel
-def differentiate_euler(s, told, cost):
+def differentiate_euler(s, arguments, cost):
     """Fill the states of the present commands and all derivatives, and their cost (1,), or inf."""
     p, r = s.p, s.r
-    body, h, count = int(told[BODY]), told[STEP], int(told[COUNT])
+    body, h, count = int(arguments[BODY]), arguments[STEP], int(arguments[COUNT])
     w, now, n, total = p.step, p.now, len(p.step.q), 0.0
     cost[0] = np.inf
     for k in range(count):
@@ -74,10 +74,11 @@ def differentiate_euler(s, told, cost):
 
 
 @kernel
-def roll_out_euler(s, told, cost):
+def roll_out_euler(s, arguments, cost):
     """Fill p.trial with a share of what the policy changes, and its cost (1,), or inf."""
     p, r = s.p, s.r
-    body, h, count, share = int(told[BODY]), told[STEP], int(told[COUNT]), told[SHARE]
+    body, h, count = int(arguments[BODY]), arguments[STEP], int(arguments[COUNT])
+    share = arguments[SHARE]
     w, now, trial, z, n, total = p.step, p.now, p.trial, p.z, len(p.step.q), 0.0
     cost[0] = np.inf
     copy(now.x[0], trial.x[0])
@@ -88,8 +89,8 @@ def roll_out_euler(s, told, cost):
             z[i] = x[i] - now.x[k, i]
         for i in range(len(u)):
             z[2 * n + i] = before[i] - nominal[i]
-        gain, move = p.policy.gain[k], p.policy.move[k]
-        bounded(p.limits, gain, move, share, z, now.u[k], before, h, u)
+        gain, feedforward = p.policy.gain[k], p.policy.feedforward[k]
+        bounded(p.limits, gain, feedforward, share, z, now.u[k], before, h, u)
         if accelerate(w.parts, w.terms, r, x[:n], x[n:], u) != 0:
             return
         if k > 0:

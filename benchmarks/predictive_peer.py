@@ -57,7 +57,7 @@ class Problem:
         """Return (processor time [s], iterations, cost) from the start."""
         p = self.horizon
         p.now.x[0], p.now.u[:] = np.r_[self.q, np.zeros(self.n)], self.hold
-        p.now.A[:], p.known[:], p.report[:] = 0.0, 0.0, 0.0
+        p.now.A[:], p.derivative_age[:], p.report[:] = 0.0, 0.0, 0.0
         began = time.thread_time()
         self._solve(self.body, STEP, COUNT, MOST, ENOUGH)
         return time.thread_time() - began, int(p.report[DONE]), float(p.report[COST])

@@ -80,7 +80,7 @@ def print_robots(names, seconds):
         words = f'{STATES[found.state]}{": " if found.reason else ""}{found.reason}'
         tip = f'{1e3 * found.tip_rms_m:.3g} mm' if np.isfinite(found.tip_rms_m) else '–'
         print(
-            f'| `{name}` | {words} | {100.0 * found.share:.3g} % | {tip}'
+            f'| `{name}` | {words} | {100.0 * found.error_ratio:.3g} % | {tip}'
             f' | {100.0 * found.saturated:.0f} % | {p50:.2f}, {p99:.2f} ms | {growth:.1f} 1/s |',
             flush=True,
         )

@@ -76,7 +76,7 @@ class Gaps:
 
     def __init__(self, model):
         self._evaluate = model.evaluator()
-        plan = model.contact_plan._replace(reach=10.0)
+        plan = model.contact_plan._replace(detection_distance=10.0)
         self._contact = contact_of(model, self._evaluate.robot, plan)
         self._find = cached(find_contacts, contact=self._contact)
 

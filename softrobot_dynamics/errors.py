@@ -243,7 +243,7 @@ class OpenLoopError(SoftRobotError):
 class NotConvergedError(SoftRobotError):
     """An iteration stopped before its residual was small enough."""
 
-    what: str
+    operation: str  # that did not converge, or the solution that was not found
     iterations: int
     residual: float
     share: float | None = None  # of the load that was balanced, if it was ramped
@@ -252,13 +252,18 @@ class NotConvergedError(SoftRobotError):
     def __str__(self) -> str:
         after = f'{self.iterations} iterations'
         if self.share is None:
-            text = f'{self.what} did not converge in {after}: residual {self.residual:.3g}'
+            text = f'{self.operation} did not converge in {after}: residual {self.residual:.3g}'
             return f'{text}; {shortened(self.reason)}' if self.reason else text
         text = (
-            f'no {self.what} found: {self.share:.4g} of the load was balanced after {after},'
+            f'no {self.operation} found: {self.share:.4g} of the load was balanced after {after},'
             f' the residual under the full load is {self.residual:.3g}'
         )
         return f'{text}; beyond that share: {shortened(self.reason)}' if self.reason else text
+
+    @property
+    def what(self) -> str:
+        """The field ``operation`` by its former name, for one release."""
+        return self.operation
 
 
 @dataclass(eq=False)
@@ -361,11 +366,21 @@ class MessageError(SoftRobotError):
 class CancelledError(SoftRobotError):
     """Work that takes long was ended before it was done."""
 
-    what: str
-    by: str  # who wanted it to end
+    operation: str
+    requested_by: str  # who wanted it to end
 
     def __str__(self) -> str:
-        return f'{self.what} was cancelled by {self.by}'
+        return f'{self.operation} was cancelled by {self.requested_by}'
+
+    @property
+    def what(self) -> str:
+        """The field ``operation`` by its former name, for one release."""
+        return self.operation
+
+    @property
+    def by(self) -> str:
+        """The field ``requested_by`` by its former name, for one release."""
+        return self.requested_by
 
 
 @dataclass(eq=False)

@@ -104,11 +104,11 @@ def _closures(robot: RobotDescription) -> list[str]:
 
     model = compile_model(robot)
     plan: Any = model.closure_plan
-    rank = len(plan.kept)
+    rank = len(plan.independent_rows)
     found = [f'closures: mobility {model.n - rank} = {model.n} coordinates - rank {rank}']
     if plan.redundant:
         found.append(f'redundant, as they follow from the others: {", ".join(plan.redundant)}')
-    moved = abs(plan.moved / model.scales.units)
+    moved = abs(plan.assembly_displacement / model.scales.units)
     if moved.max() > 1e-9:
         worst = int(moved.argmax())
         name, there = model.coordinate_names[worst], plan.q0[worst]

@@ -119,8 +119,10 @@ def summary_of(
         'estimates': [_number(each) for each in found.estimates],
         'unidentifiable': list(found.unseen),
         'rms': found.rms,
-        'rms_before': rms_of(found.data, found.off_before),
-        'rms_of_all_markers': [_known(rms(each)) for each in (found.residuals, found.before)],
+        'rms_before': rms_of(found.data, found.all_initial_residuals),
+        'rms_of_all_markers': [
+            _known(rms(each)) for each in (found.residuals, found.initial_residuals)
+        ],
         'rms_of_markers': {
             marker.name: _known(rms(found.residuals[:, k]))
             for k, marker in enumerate(found.data.markers)
@@ -155,7 +157,7 @@ def summary_of(
             'rms_of_all_markers': _known(rms(validation.residuals)),
             'intervals': {n: list(map(float, v)) for n, v in zip(names, validation.intervals)},
             'rms_by_name': {
-                name: _known(rms_of(found.data, validation.off[found.data.named(name)]))
+                name: _known(rms_of(found.data, validation.all_residuals[found.data.named(name)]))
                 for name in dict.fromkeys(found.data.names)
             },
         }
@@ -165,7 +167,7 @@ def summary_of(
 def _of_coordinates(found: Identification) -> list[Matrix]:
     """Return residuals (P, J) of coordinates: of the fit, and of the robot file."""
     first = 3 * len(found.data.markers)
-    return [off[:, first:] for off in (found.off, found.off_before)]
+    return [off[:, first:] for off in (found.all_residuals, found.all_initial_residuals)]
 
 
 def _size(off: Vector) -> float:

@@ -19,10 +19,11 @@ def draw(found: Identification, validation: Validation | None, path: Path) -> No
     data = found.data
     t = data.times if isinstance(data, Motion) else np.arange(len(data))
     style, cross = ('-', '-') if isinstance(data, Motion) else ('o', 'x')
-    unseen: list[Any] = [None] * len(_sizes(data, found.off))
+    unseen: list[Any] = [None] * len(_sizes(data, found.all_residuals))
     if validation:
-        unseen = [size for _, size in _sizes(data, validation.off)]
-    panels = list(zip(_sizes(data, found.off_before), _sizes(data, found.off), unseen))
+        unseen = [size for _, size in _sizes(data, validation.all_residuals)]
+    each = found.all_initial_residuals, found.all_residuals
+    panels = list(zip(*(_sizes(data, residuals) for residuals in each), unseen))
     figure = Figure(figsize=(8.0, 1.0 + 1.8 * len(panels)), layout='constrained')
     rows: Any = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     for axes, ((name, before), (_, fit), missed) in zip(rows, panels):
@@ -40,8 +41,9 @@ def draw(found: Identification, validation: Validation | None, path: Path) -> No
     figure.savefig(path, dpi=120)
 
 
-def _sizes(data: Data, off: Matrix) -> list[tuple[str, Vector]]:
+def _sizes(data: Data, residuals: Matrix) -> list[tuple[str, Vector]]:
     """Return name and sizes (P,) of the residuals of each marker and coordinate."""
-    far, others = np.linalg.norm(of_markers(data, off), axis=-1), off[:, 3 * len(data.markers) :]
+    far = np.linalg.norm(of_markers(data, residuals), axis=-1)
+    others = residuals[:, 3 * len(data.markers) :]
     found = [(f'{each.name} [mm]', 1e3 * far[:, k]) for k, each in enumerate(data.markers)]
     return found + [(c.name, np.abs(others[:, j])) for j, c in enumerate(data.coordinates)]

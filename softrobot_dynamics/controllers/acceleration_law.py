@@ -116,7 +116,7 @@ def _observe(fixed, time, t):
     """
     b, period = fixed.b, fixed.period
     disturbance, aim = b.memory[DISTURBANCE], b.memory[TARGET_VELOCITY]
-    one_period = abs(t - b.asked[0] - period) < 0.5 * period  # nan: no
+    one_period = abs(t - b.last_answer_time[0] - period) < 0.5 * period  # nan: no
     for i in range(len(aim)):
         if time == 0.0:
             disturbance[i] = 0.0
@@ -134,6 +134,6 @@ def _observe(fixed, time, t):
 def _remember(fixed, answered, t):
     """Note which y' the command is to bring within its period, and when it was asked for."""
     b = fixed.b
-    b.asked[0] = t if answered else math.nan
+    b.last_answer_time[0] = t if answered else math.nan
     for i in range(len(fixed.controlled)):
         b.memory[TARGET_VELOCITY, i] -= fixed.period * b.unmet[fixed.controlled[i]]

@@ -28,7 +28,7 @@ REGULARISATION = 1e-8  # weight of the favoured command where the scaled H is si
 
 
 class AllocationWorkspace(NamedTuple):
-    """Room for an allocation of c commands."""
+    """Workspace of an allocation of c commands."""
 
     scale: Vector  # (c,)
     H: Matrix  # (c, c) scaled
@@ -37,7 +37,7 @@ class AllocationWorkspace(NamedTuple):
     r: Vector  # (c,)
     w: Vector  # (c,)
     bounds: Matrix  # (2, c)
-    left: Vector  # (c,) of the diagonal of H while it is factorised by pivots
+    remaining_diagonal: Vector  # (c,) of H, as far as it is not factorised by pivots
     b: Vector  # (c,)
     box: Scratch  # of a solution within the bounds
 
@@ -53,7 +53,7 @@ def allocate_workspace(c: int) -> AllocationWorkspace:
         r=np.zeros(c),
         w=np.zeros(c),
         bounds=np.zeros((2, c)),
-        left=np.zeros(c),
+        remaining_diagonal=np.zeros(c),
         b=np.zeros(c),
         box=allocate_scratch(c),
     )
@@ -121,28 +121,28 @@ def _factorise(work, floor):
 @kernel
 def _factorise_by_pivots(work):
     """Fill L (c, rank) with H = L L', by the largest pivots; returns the rank."""
-    H, L, left, c = work.H, work.L, work.left, len(work.r)
+    H, L, remaining, c = work.H, work.L, work.remaining_diagonal, len(work.r)
     for i in range(c):
-        left[i] = H[i, i]
+        remaining[i] = H[i, i]
         for j in range(c):
             L[i, j] = 0.0
     for k in range(c):
         p = 0
         for i in range(c):
-            if left[i] > left[p]:
+            if remaining[i] > remaining[p]:
                 p = i
-        if not left[p] > PIVOT_TOLERANCE:
+        if not remaining[p] > PIVOT_TOLERANCE:
             return k
-        pivot = math.sqrt(left[p])
+        pivot = math.sqrt(remaining[p])
         for i in range(c):
             total = H[i, p]
             for j in range(k):
                 total -= L[i, j] * L[p, j]
-            L[i, k] = total / pivot if left[i] != -np.inf else 0.0
+            L[i, k] = total / pivot if remaining[i] != -np.inf else 0.0
         L[p, k] = pivot
         for i in range(c):
-            left[i] -= L[i, k] * L[i, k]
-        left[p] = -np.inf
+            remaining[i] -= L[i, k] * L[i, k]
+        remaining[p] = -np.inf
     return c
 
 

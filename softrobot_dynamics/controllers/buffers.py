@@ -27,7 +27,7 @@ class Buffers(NamedTuple):
     favoured: Vector  # (c,) of w
     bounds: Matrix  # (2, c)
     memory: Matrix  # (., c) what a law keeps from one tick to the next
-    asked: Vector  # (1,) time of the last answer [s], NaN: there is none
+    last_answer_time: Vector  # (1,) time of the last answer [s], NaN: there is none
     allocation: AllocationWorkspace
 
 
@@ -54,6 +54,6 @@ def allocate_buffers(n: int, m: int, c: int, remembered: int = 0) -> Buffers:
         favoured=np.zeros(c),
         bounds=np.zeros((2, c)),
         memory=np.zeros((remembered, c)),
-        asked=np.full(1, np.nan),
+        last_answer_time=np.full(1, np.nan),
         allocation=allocate_workspace(c),
     )

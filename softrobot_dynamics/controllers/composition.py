@@ -60,7 +60,7 @@ class Composition(Controller[Composed]):
     actuator may have another law in another phase. What a :class:`Program` says is followed: a law
     that was not at work before begins, where the robot is and with the command in force, with its
     phase; one that was goes on. A plain Reference is followed by those at work, and stops the
-    phases where they are; so does a new start, until there is a program with another beginning.
+    phases where they are; so does a new start, until there is a program with another ``run_id``.
 
     ``controlled``, and with them the coordinates of a Reference, are those of the first law that
     follows anything, then those of the second that are not among them, and so on; y_d of those
@@ -78,7 +78,7 @@ class Composition(Controller[Composed]):
 
     Settings = Composed
     type_name = 'composition'
-    kept = (*Controller.kept, '_program', '_course', '_taken')
+    pickled_attributes = (*Controller.pickled_attributes, '_program', '_course', '_taken')
 
     def __init__(
         self,
@@ -304,7 +304,7 @@ class Composition(Controller[Composed]):
             self._lead(self._now.laws, given, course.t)
             return
         self._program, y = given, constant(self.outputs(q, qd)[0][self.controlled])
-        if before is None or given.beginning is None or given.beginning != before.beginning:
+        if before is None or given.run_id is None or given.run_id != before.run_id:
             were = self._now.laws
             self._now.enter(0, course.t)
             self._change()

@@ -68,7 +68,8 @@ class Controller(Pickleable, Generic[S]):
     subclass that takes other arguments has :meth:`arguments` of its own.
     """
 
-    kept: ClassVar[tuple[str, ...]] = ('settings', 'plan')
+    pickled_attributes: ClassVar[tuple[str, ...]] = ('settings', 'plan')
+    kept: ClassVar[tuple[str, ...]] = pickled_attributes  # its former name, for one release
     Settings: Any = Settings
     type_name: ClassVar[str]  # by which it is registered
     settings: S
@@ -79,6 +80,12 @@ class Controller(Pickleable, Generic[S]):
     """True: a law that makes no sense where drives of joints take positions or velocities."""
     follows_tip = False
     """True: a reference of a law that leads a tip is that tip's place only, without outputs."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let ``kept`` of a subclass, the former name, stand for its ``pickled_attributes``."""
+        super().__init_subclass__(**options)
+        if 'kept' in vars(cls):
+            cls.pickled_attributes = cls.kept
 
     def __init__(
         self,

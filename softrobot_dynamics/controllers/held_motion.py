@@ -53,13 +53,13 @@ class HeldMotion(NamedTuple):
     """Displacement of a robot of n coordinates at N times from now, and how forces change it."""
 
     linear: HeldLinearisation  # M, D and K as they are now
-    own: HeldForceResponse  # as they were taken over; G and R of the step
+    response: HeldForceResponse  # as they were taken over; G and R of the step
     doublings: int  # of the period that make a step
     progress: Integers  # (2,) clock when they were taken over, -1: never; what is next
     G: Array  # (N, n, n)
     R: Array  # (N, n, n) displacement by held forces
     P: Array  # (N, n, n) displacement by velocities
-    way: Matrix  # (N, n) displacement under the command in force
+    displacement: Matrix  # (N, n) under the command in force
     spare: Array  # (4, n, n) scratch
 
 
@@ -69,13 +69,13 @@ def allocate_held_motion(linear: HeldLinearisation, period: float, count: int) -
     G, R, P = np.zeros((3, count, n, n))
     return HeldMotion(
         linear=linear,
-        own=allocate_response(n),
+        response=allocate_response(n),
         doublings=max(0, round(np.log2(GRID_STEP / period))),
         progress=np.array([-1, 0]),
         G=G,
         R=R,
         P=P,
-        way=np.zeros((count, n)),
+        displacement=np.zeros((count, n)),
         spare=np.zeros((4, n, n)),
     )
 
@@ -88,7 +88,7 @@ def predict_held_motion(motion, fixed, w, force, v):
     Advance what they are made from by one stage; by all at once in the beginning.
     """
     first, seen = motion.progress[LINEARISATION] < 0, motion.linear.clock[LINEARISED]
-    stages = motion.doublings + len(motion.way)
+    stages = motion.doublings + len(motion.displacement)
     if first or (motion.progress[STAGE] >= stages and seen != motion.progress[LINEARISATION]):
         _adopt_linearisation(motion)
     while motion.progress[STAGE] < stages:
@@ -104,15 +104,15 @@ def predict_held_motion(motion, fixed, w, force, v):
         J = fixed.terms.J[fixed.controlled[i]]
         for j in range(n):
             net[j] += w[i] * J[j]
-    for k in range(len(motion.way)):
+    for k in range(len(motion.displacement)):
         for i in range(n):
-            motion.way[k, i] = dot(motion.R[k, i], net) + dot(motion.P[k, i], v)
+            motion.displacement[k, i] = dot(motion.R[k, i], net) + dot(motion.P[k, i], v)
 
 
 @kernel
 def displacement_row(motion, k, fixed, J, row):
     """Fill the row (c,) of the k-th displacement, along J (n,), by forces w; return it without."""
-    bent, at = motion.spare[0, 0], dot(J, motion.way[k])
+    bent, at = motion.spare[0, 0], dot(J, motion.displacement[k])
     for j in range(len(J)):
         bent[j] = dot(J, motion.R[k, j])  # R is symmetric
     for i in range(len(row)):
@@ -124,58 +124,58 @@ def displacement_row(motion, k, fixed, J, row):
 @kernel
 def _adopt_linearisation(motion):
     """Take over M, D and K, and G and R of a period."""
-    x, own = motion.linear.response, motion.own
+    x, response = motion.linear.response, motion.response
     for i in range(len(x.M)):
-        copy(x.M[i], own.M[i])
-        copy(x.G[i], own.G[i])
-        copy(x.R[i], own.R[i])
+        copy(x.M[i], response.M[i])
+        copy(x.G[i], response.G[i])
+        copy(x.R[i], response.R[i])
         for j in range(len(x.M)):
-            own.D[i, j] = 0.5 * (x.D[i, j] + x.D[j, i])
-            own.K[i, j] = 0.5 * (x.K[i, j] + x.K[j, i])
+            response.D[i, j] = 0.5 * (x.D[i, j] + x.D[j, i])
+            response.K[i, j] = 0.5 * (x.K[i, j] + x.K[j, i])
     motion.progress[LINEARISATION], motion.progress[STAGE] = motion.linear.clock[LINEARISED], 0
 
 
 @kernel
 def _advance_stage(motion, stage):
     """Double the period, or go on by a step from the last time."""
-    own, n = motion.own, len(motion.own.M)
+    response, n = motion.response, len(motion.response.M)
     if stage < motion.doublings:
-        multiply(own, 0, n)
-        double(own, motion.spare[0], motion.spare[1], 0, n)
-        symmetrise(own, motion.spare[0], motion.spare[1])
+        multiply(response, 0, n)
+        double(response, motion.spare[0], motion.spare[1], 0, n)
+        symmetrise(response, motion.spare[0], motion.spare[1])
         return
     k = stage - motion.doublings
     G, R, P = motion.G[k], motion.R[k], motion.P[k]
     for i in range(n):
-        copy(own.G[i], G[i])
-        copy(own.R[i], R[i])
+        copy(response.G[i], G[i])
+        copy(response.R[i], R[i])
         P[i, :] = 0.0
     if k > 0:
-        _append_step(own, motion.G[k - 1], motion.R[k - 1], motion.spare, G, R)
-    _add_product(G, own.M, 1.0, P)
-    _add_product(R, own.D, 1.0, P)
+        _append_step(response, motion.G[k - 1], motion.R[k - 1], motion.spare, G, R)
+    _add_product(G, response.M, 1.0, P)
+    _add_product(R, response.D, 1.0, P)
 
 
 @kernel
-def _append_step(own, G, R, spare, new_G, new_R):
+def _append_step(response, G, R, spare, new_G, new_R):
     """Add to G and R of a step what makes them those of a step after others."""
     stiff, both, mass, pull = spare[0], spare[1], spare[2], spare[3]
     for k in range(4):
         for i in range(len(G)):
             spare[k, i, :] = 0.0
-    _add_product(own.K, R, 1.0, stiff)
-    _add_product(own.M, G, 1.0, mass)
-    _add_product(own.K, G, 1.0, pull)
-    _add_product(own.D, G, 1.0, both)
+    _add_product(response.K, R, 1.0, stiff)
+    _add_product(response.M, G, 1.0, mass)
+    _add_product(response.K, G, 1.0, pull)
+    _add_product(response.D, G, 1.0, both)
     for i in range(len(G)):
         for j in range(len(G)):
             both[i, j] += stiff[i, j]
             new_G[i, j] += G[i, j]
             new_R[i, j] += R[i, j]
-    _add_product(own.G, both, -1.0, new_G)
-    _add_product(own.R, pull, -1.0, new_G)
-    _add_product(own.R, stiff, -1.0, new_R)
-    _add_product(own.G, mass, 1.0, new_R)
+    _add_product(response.G, both, -1.0, new_G)
+    _add_product(response.R, pull, -1.0, new_G)
+    _add_product(response.R, stiff, -1.0, new_R)
+    _add_product(response.G, mass, 1.0, new_R)
 
 
 @reduction

@@ -81,8 +81,8 @@ class TipWorkspace(NamedTuple):
     X: Matrix  # (3, n)
     H: Matrix  # (3, 3)
     r: Vector  # (3,)
-    free: Matrix  # (3, 3) lower and upper bounds, and zeros
-    pull: Vector  # (3,)
+    bounds: Matrix  # (3, 3) lower and upper bounds, and zeros
+    tip_force: Vector  # (3,) [N] that acts on the tip like the force of the posture
     allocation: AllocationWorkspace
 
 
@@ -98,7 +98,7 @@ def tick(fixed, plan, settings, q, qd, t):
     run(fixed.evaluate, q, fixed.rest)
     read_outputs(fixed, qd)
     sample_plan(plan, t, b.desired, b.blend)
-    point_position(fixed.robot, tip.body, True, tip.free[2], tip.point)
+    point_position(fixed.robot, tip.body, True, tip.bounds[2], tip.point)
     point_jacobian(fixed.robot, tip.body, True, tip.point, tip.jacobian)
     tip.posture[:] = 0.0
     add_output_forces(fixed, settings.gains, tip.posture)
@@ -126,7 +126,7 @@ def _leave_tip_alone(fixed, tip):
         tip.r[i] = dot(X, posture)
         for j in range(i + 1):
             tip.H[i, j] = tip.H[j, i] = dot(X, J[(3 + j) * n : (4 + j) * n])
-    low, high, zero, w = tip.free[0], tip.free[1], tip.free[2], tip.pull
+    low, high, zero, w = tip.bounds[0], tip.bounds[1], tip.bounds[2], tip.tip_force
     if not allocate_commands(tip.H, tip.r, low, high, zero, w, tip.allocation):
         return False
     for i in range(3):
@@ -195,8 +195,8 @@ class TipImpedance(SampledDataLaw[Impedance]):
             X=np.zeros((3, n)),
             H=np.zeros((3, 3)),
             r=np.zeros(3),
-            free=np.array([[-np.inf] * 3, [np.inf] * 3, [0.0] * 3]),
-            pull=np.zeros(3),
+            bounds=np.array([[-np.inf] * 3, [np.inf] * 3, [0.0] * 3]),
+            tip_force=np.zeros(3),
             allocation=allocate_workspace(3),
         )
         gains = self._gains.matrices(settings.p, settings.d)

@@ -86,7 +86,7 @@ def conclude(fixed, settings, q, qd, saturated):
     last = fixed.last
     if not (all_finite(q) and all_finite(qd)):
         saturated = -1
-    run_three(fixed.held, q, qd, last if last[0] == last[0] else settings.feed_forward)
+    run_three(fixed.advance_response, q, qd, last if last[0] == last[0] else settings.feed_forward)
     if saturated >= 0:
         copy(fixed.b.u, last)
     return saturated

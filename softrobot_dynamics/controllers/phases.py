@@ -29,13 +29,18 @@ class Program(NamedTuple):
     """
     The references of a composition's laws, from when each is first active, phase after phase.
 
-    None stands for the outputs as they are then. A ``beginning`` equal to that of the program
+    None stands for the outputs as they are then. A ``run_id`` equal to that of the program
     before goes on with the phases: only laws whose reference is another turn to it.
     """
 
     references: tuple[Reference | TipPathReference | None, ...]
-    beginning: object = None  # None: the phases begin anew
+    run_id: object = None  # of a run through the phases; None: they begin anew
     ramps: tuple[float, ...] = ()  # time for each to be blended in [s]; none: as all are told
+
+    @property
+    def beginning(self) -> object:
+        """The field ``run_id`` by its former name, for one release."""
+        return self.run_id
 
 
 class Timetable:

@@ -60,7 +60,7 @@ class LawWorkspace(NamedTuple):
     evaluate: Entry  # of the terms; of M only where a law ``needs_poses``
     terms: Terms
     robot: Robot  # whose workspace has the frames of the state evaluated last
-    held: Entry  # of what brings the response on by a tick
+    advance_response: Entry  # brings the response on by a tick
     response: Array  # (2, n, n) G and R K of this tick
     drives: CableDrives  # whose lengths are those of the state evaluated last
     signs: Vector  # (m,)
@@ -81,8 +81,8 @@ class SampledDataLaw(Controller[D]):
     What to write, beside what every :class:`Controller` has: ``KernelSettings``, the record of
     what the kernel reads, which :func:`.kernel_settings` makes of ``Settings``; :meth:`prepared`
     where the law makes more of them than their values; and ``tick``, a static kernel of (fixed,
-    plan, told, q, qd, t) that fills ``fixed.b`` (:class:`Buffers`) and returns how many commands
-    are saturated, or -1 for no answer, by way of
+    plan, settings, q, qd, t) that fills ``fixed.b`` (:class:`Buffers`) and returns how many
+    commands are saturated, or -1 for no answer, by way of
     :mod:`~softrobot_dynamics.controllers.output_commands`.
     A known ``settings.delay`` [s] is made up for: the law then acts on the state in which its
     command will find the robot. Friction of the model, along the routes of tendons and of joints,
@@ -102,16 +102,14 @@ class SampledDataLaw(Controller[D]):
     def __init__(self, model: CompiledModel, **options: Any) -> None:
         super().__init__(model, **options)
         self._linear = unknown_linearisation(model.n)
-        self._friction, told = (
-            FrictionCompensation(model),
-            self.make_kernel_settings(self.settings),
-        )
+        self._friction = FrictionCompensation(model)
+        kernel_settings = self.make_kernel_settings(self.settings)
 
         def build() -> HeldCommand:
             """Return the response to held commands, and compile the tick."""
             held = HeldCommand(model, self.period)
             fixed = self._make_fixed(held.lines, held.entry, with_friction=self._friction.any)
-            self._bind(fixed, self.plan, told)
+            self._bind(fixed, self.plan, kernel_settings)
             return held
 
         (held,) = compile_in_parallel(build)
@@ -146,7 +144,7 @@ class SampledDataLaw(Controller[D]):
 
     def forget_last_step(self) -> None:
         """Learn nothing from the last period, see :meth:`Controller.forget_last_step`."""
-        self._buffers.asked[:] = np.nan
+        self._buffers.last_answer_time[:] = np.nan
         self._prediction.skip()
 
     @property
@@ -179,13 +177,13 @@ class SampledDataLaw(Controller[D]):
             self._prediction.begin(q)
         self._friction.begin(q, self._in_force())
         self._apply(self.plan, self.settings)
-        self._buffers.memory[:], self._buffers.asked[:] = 0.0, np.nan
+        self._buffers.memory[:], self._buffers.last_answer_time[:] = 0.0, np.nan
         if self._held is None:
             return
         self._held.begin(q, qd, self._in_force())
         if u is None and self._tick(q, qd, float(t)) >= 0:  # it is known what tension stiffens
             self._held.begin(q, qd, self._buffers.u)
-            self.last[:], self._buffers.asked[:] = np.nan, np.nan
+            self.last[:], self._buffers.last_answer_time[:] = np.nan, np.nan
 
     def compute(self, t: float, q: Vector, qd: Vector) -> Command:
         """Return the :class:`Command`, see :meth:`Controller.compute`."""
@@ -225,16 +223,16 @@ class SampledDataLaw(Controller[D]):
         """Return the law without limits that stays at q (n,) under u (m,), in arrays of its."""
         free = np.full(self.model.m, np.inf)
         stay = constant(self.outputs(place, fixed.rest)[0][self.controlled])
-        told = self.make_kernel_settings(
+        kernel_settings = self.make_kernel_settings(
             settings.replace(lower=-free, upper=free, rate=free), place
         )
-        tick = self._bind(fixed, BlendedReference(stay, stay, 0.0, 0.0), told)
+        tick = self._bind(fixed, BlendedReference(stay, stay, 0.0, 0.0), kernel_settings)
 
         def answer(
             q: Vector, qd: Vector, memory: Vector, reached: Vector | None = None
         ) -> tuple[Any, Vector]:
             """Return (forces, memory a period later) of the law at a state."""
-            fixed.last[:], fixed.b.asked[:] = u, -self.period
+            fixed.last[:], fixed.b.last_answer_time[:] = u, -self.period
             fixed.reached[:] = np.nan if reached is None else reached
             fixed.b.memory.ravel()[:] = memory
             found = fixed.b.w.copy() if tick(q, qd, 0.0) >= 0 else np.nan
@@ -243,7 +241,11 @@ class SampledDataLaw(Controller[D]):
         return answer
 
     def _make_fixed(
-        self, lines: Lines, held: Entry, with_friction: bool = False, limited: bool = True
+        self,
+        lines: Lines,
+        advance_response: Entry,
+        with_friction: bool = False,
+        limited: bool = True,
     ) -> LawWorkspace:
         """
         Return a :class:`LawWorkspace` with arrays of its own, by entry and lines of a response.
@@ -260,7 +262,7 @@ class SampledDataLaw(Controller[D]):
             evaluate=evaluation,
             terms=evaluate.terms,
             robot=evaluate.robot,
-            held=held,
+            advance_response=advance_response,
             drives=drives,
             response=lines.now,
             signs=model.signs,
@@ -281,15 +283,15 @@ class SampledDataLaw(Controller[D]):
     def _apply(self, plan: BlendedReference, settings: D) -> None:
         """Prepare the law for a plan and settings: given once, they cost a tick no time."""
         self._applied = plan, settings
-        told = self.make_kernel_settings(settings)
-        self.observes = getattr(told, 'observer', 0.0)
-        self._tick = self._bind(self._fixed, plan, told)
+        kernel_settings = self.make_kernel_settings(settings)
+        self.observes = getattr(kernel_settings, 'observer', 0.0)
+        self._tick = self._bind(self._fixed, plan, kernel_settings)
 
     def _bind(
-        self, fixed: LawWorkspace, plan: BlendedReference, told: tuple[Any, ...]
+        self, fixed: LawWorkspace, plan: BlendedReference, kernel_settings: tuple[Any, ...]
     ) -> Callable[[Vector, Vector, float], int]:
         """Return the kernel of a tick as a function of q, qd (n,) and the time [s]."""
-        return cached(self.tick, _STATE_TYPES, fixed=fixed, plan=plan, settings=told)
+        return cached(self.tick, _STATE_TYPES, fixed=fixed, plan=plan, settings=kernel_settings)
 
 
 @kernel

@@ -43,7 +43,7 @@ class ForceResponse(NamedTuple):
     drives: CableDrives
     signs: Vector  # (m,)
     response: Array  # (2, n, n) G and R K of the law, zero where it knows none
-    known: int  # 1: it does
+    has_response: int  # 1: the law knows its response, 0: M is used
     u: Vector  # (m,) force
     F: Vector  # (n,) scratch
     q: Vector  # (n,) where it is evaluated
@@ -122,12 +122,12 @@ def _accelerate(motion, found):
         if push != 0.0:
             for i in range(len(F)):
                 F[i] += terms.J[k, i] * push
-    if not found.known and cholesky(terms.M) == 0:
+    if not found.has_response and cholesky(terms.M) == 0:
         solve_lower(terms.M, F)
         solve_lower_transposed(terms.M, F)
     for i in range(len(motion.a)):
         j = motion.coordinates[i]
-        if found.known:
+        if found.has_response:
             gained = dot(response[0, j], F) - dot(response[1, j], qd)
             motion.a[i] = gained / motion.period
         else:

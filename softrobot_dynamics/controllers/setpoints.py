@@ -153,7 +153,7 @@ def _force_response(model: CompiledModel, law: Controller, q: Vector, qd: Vector
         drives=drives,
         signs=model.signs,
         response=np.zeros((2, n, n)) if response is None else response,
-        known=int(response is not None),
+        has_response=int(response is not None),
         u=u,
         F=np.zeros(n),
         q=q,

@@ -61,10 +61,10 @@ class ClosedStatics:
 
     def __init__(self, model: CompiledModel, statics: StaticProblem, q: Vector) -> None:
         plan: Any = model.closure_plan
-        self._statics, kept = statics, plan.kept
-        self._weights, self._units = plan.weights[kept], plan.units
-        self._found = found = ClosureEvaluator(model, plan, plan.rows[kept])
-        self.freedoms, t = model.n - len(kept), found.evaluate.terms
+        self._statics, independent = statics, plan.independent_rows
+        self._weights, self._units = plan.weights[independent], plan.units
+        self._found = found = ClosureEvaluator(model, plan, plan.rows[independent])
+        self.freedoms, t = model.n - len(independent), found.evaluate.terms
         given = found.closures, self._weights, self._units, (t.h, t.M, t.J)
         self._motion = allocate_closed_motion(found.evaluate.entry, *given)
         self._move = cached(move_to, closed=self._motion)

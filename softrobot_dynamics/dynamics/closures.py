@@ -142,9 +142,9 @@ def closed_inverse_dynamics(
     qdd, units = checked('qdd', qdd, (model.n,)), plan.units
     require_closed(model, q, qd)
     found = _evaluated(model, q, qd)
-    terms, J = found.evaluate.terms, found.closures.J[plan.kept]
+    terms, J = found.evaluate.terms, found.closures.J[plan.independent_rows]
     scaled = J * units
-    lack = J @ qdd + found.closures.bias[plan.kept]
+    lack = J @ qdd + found.closures.bias[plan.independent_rows]
     qdd = qdd - units * (np.linalg.pinv(scaled) @ lack)
     needed = terms.M @ qdd - tree_force(
         model, found.evaluate, q, qd, np.zeros(model.m), read_wrenches(model, wrenches)
@@ -153,8 +153,8 @@ def closed_inverse_dynamics(
     u = np.linalg.pinv(basis.T @ A) @ (basis.T @ needed)
     left = units * (needed - A @ u)  # energies by units of coordinates
     forces = np.zeros(len(plan.rows))
-    forces[plan.kept] = np.linalg.lstsq(scaled.T, left, rcond=None)[0]
-    unmet = left - scaled.T @ forces[plan.kept]
+    forces[plan.independent_rows] = np.linalg.lstsq(scaled.T, left, rcond=None)[0]
+    unmet = left - scaled.T @ forces[plan.independent_rows]
     unmet[np.abs(unmet) <= _FORCE_TOLERANCE * np.abs(units * needed).max(initial=0.0)] = 0.0
     return ClosedInverseDynamics(u, forces, unmet / units, qdd)
 
@@ -227,20 +227,20 @@ def _multipliers(
 ) -> tuple[Vector, Vector]:
     """Return the forces (r,) of closures and qdd (n,), after an evaluation."""
     rows, M = found.closures, found.evaluate.terms.M
-    w, J = plan.weights[plan.kept], rows.J[plan.kept]
+    w, J = plan.weights[plan.independent_rows], rows.J[plan.independent_rows]
     answers = accelerations(model, M, np.vstack([w[:, None] * J, force]))
     by_forces, free = answers[:-1], answers[-1]
     scaled = w[:, None] * J
-    needed = -w * rows.bias[plan.kept] - scaled @ free
+    needed = -w * rows.bias[plan.independent_rows] - scaled @ free
     forces, scaled_forces = np.zeros(len(plan.rows)), np.linalg.solve(scaled @ by_forces.T, needed)
-    forces[plan.kept] = w * scaled_forces
+    forces[plan.independent_rows] = w * scaled_forces
     return forces, free + scaled_forces @ by_forces
 
 
 def _basis(plan: ClosurePlan, J: Matrix) -> Matrix:
     """Return a basis (n, f) of the motions that rows (r, n) of closures allow."""
-    units, kept = plan.units, plan.kept
-    rows = plan.weights[kept, None] * J[kept] * units
+    units, independent = plan.units, plan.independent_rows
+    rows = plan.weights[independent, None] * J[independent] * units
     full = np.linalg.qr(rows.T, mode='complete')[0]
-    found: Matrix = units[:, None] * full[:, len(kept) :]
+    found: Matrix = units[:, None] * full[:, len(independent) :]
     return found

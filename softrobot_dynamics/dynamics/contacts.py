@@ -144,7 +144,7 @@ def contacts(
         return Contacts((), none, three, three, none, three, np.zeros((0, 3, n)), np.zeros(n))
     total, contact = found.force(q, qd, t), found.contact
     near = contact.candidates[1 : 1 + contact.candidates[0]]
-    near = near[contact.gap[near] < contact.reach]
+    near = near[contact.gap[near] < contact.detection_distance]
     near = near[np.argsort(contact.gap[near], kind='stable')]
     jacobians = contact.J[near].reshape(-1, 3, n)
     return Contacts(
@@ -173,12 +173,13 @@ def near_points(model: CompiledModel, q: Vector, within: float, t: float = 0.0) 
     nodes = [(b, *node) for b, points, axes in plan.bodies for node in zip(points, axes)]
     points = []
     for i in np.flatnonzero(found.contact.gap <= within):
-        for start, end, share in zip((A, B), (A_END, B_END), found.contact.places[i]):
+        for start, end, share in zip((A, B), (A_END, B_END), found.contact.segment_parameters[i]):
             if plan.pairs[i, start] >= len(nodes):
                 continue  # a shape that stands still
             body, point, axes = nodes[plan.pairs[i, start]]
             there = point + share * (nodes[plan.pairs[i, end]][1] - point)
-            if plan.pairs[i, KIND] == SOLID_SOLID and found.contact.gap[i] < found.contact.reach:
+            near = found.contact.gap[i] < found.contact.detection_distance
+            if plan.pairs[i, KIND] == SOLID_SOLID and near:
                 T = found.contact.frames[plan.pairs[i, start]].reshape(4, 4)
                 off = T[:3, :3].T @ (found.contact.point[i] - T[:3, 3])
                 there = point + axes.reshape(3, 3) @ off

@@ -56,9 +56,9 @@ class DerivativeWorkspace:
         held = commanded and bool(model.positioned.any())
         if held:
             self.response.signs[:] = np.where(model.positioned, 0.0, model.signs)
-            free = {'force': np.zeros(model.m), 'along': np.zeros(model.m)}  # all goes into h
-            own = {'drives': self.drives, 'command': self.command, 'h': h, **free}
-            acts = entry(hold, evaluate=acts, **own)
+            own = {'drives': self.drives, 'command': self.command, 'h': h}
+            forces = {name: np.zeros(model.m) for name in ('force', 'output_forces')}  # all in h
+            acts = entry(hold, evaluate=acts, **own, **forces)
         if force is not None:
             acts = entry(push, evaluate=acts, h=h, force=force)
         self.stages = tangent_entries(self.robot, self.tangents, rough)

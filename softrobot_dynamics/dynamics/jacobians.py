@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 class _ChainElement(NamedTuple):
     """A joint or a body between the ground and the frame."""
 
-    own: slice  # its columns, see softrobot_dynamics.recursion.passes
+    columns: slice  # its columns, see softrobot_dynamics.recursion.passes
     first: int  # its first coordinate
     # (k, k, 6) of its twists, by the first index; None: they are constant
     derivatives: Array | None
@@ -168,7 +168,7 @@ def _tip(robot: Robot, t: DerivativeArrays, index: int) -> _Frame:
     parts, twists = _parts(robot, t, index), np.zeros((3, 6, t.columns.shape[1]))
     for row, found in zip((TWIST, RATE, SECOND), twists):
         for part in parts:
-            found[:, part.own] = t.columns[row : row + 6, part.own]
+            found[:, part.columns] = t.columns[row : row + 6, part.columns]
     return _Frame(_pose(robot, index * STATE + TIP_POSE), _motion(t, 2 * index + 1), twists, parts)
 
 

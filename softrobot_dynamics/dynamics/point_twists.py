@@ -9,7 +9,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.model.points import cloud_of
-from softrobot_dynamics.recursion.finite_differences import along, FRAME_STEP
+from softrobot_dynamics.recursion.finite_differences import directional_derivatives, FRAME_STEP
 from softrobot_dynamics.recursion.material_points import place_points
 from softrobot_dynamics.recursion.passes import Robot
 from softrobot_dynamics.schema.poses import IDENTITY_POSE
@@ -54,9 +54,9 @@ def point_twists(
     reach = float(np.linalg.norm(frame.reshape(4, 4)[:3, 3])) or 1.0
     moved = np.maximum(angular, linear / reach)  # by a unit of each coordinate
     unit = FRAME_STEP / np.where(moved > 0.0, moved, 1.0)
-    derivatives = [along(twists, q, way)[0] for way in np.diag(unit)]
+    derivatives = [directional_derivatives(twists, q, way)[0] for way in np.diag(unit)]
     speed = np.abs(qd / unit).sum() or 1.0
-    second = along(twists, q, qd / speed)[1] * speed**2
+    second = directional_derivatives(twists, q, qd / speed)[1] * speed**2
     twists(q)  # back: the frame is that at q
     return PointTwists(
         frame=frame.reshape(4, 4),

@@ -22,11 +22,11 @@ class AccelerationResponse(NamedTuple):
     stiffness: Matrix  # (n, n) of the actuation by q
     force: Vector  # (m,) along y
     signs: Vector  # (m,)
-    least: Vector  # (n,) diagonal entries of M that are none
-    floor: float  # of a pivot
+    min_diagonal: Vector  # (n,) of M, below which there is no inertia, see ``least_mass``
+    floor: float  # of a pivot, smaller ones are none
     L: Matrix  # (n, n) factor of M
     scale: Vector  # (n,)
-    x: Vector  # (2 n,) room
+    x: Vector  # (2 n,) scratch
 
 
 def allocate_response(model: Model) -> AccelerationResponse:
@@ -38,7 +38,7 @@ def allocate_response(model: Model) -> AccelerationResponse:
         stiffness=np.zeros((n, n)),
         force=np.zeros(m),
         signs=model.signs.copy(),
-        least=model.least_mass,
+        min_diagonal=model.least_mass,
         floor=float(PIVOT_TOLERANCE * n),
         L=np.zeros((n, n)),
         scale=np.zeros(n),
@@ -92,7 +92,7 @@ def accelerate(parts, terms, r, q, qd, u):
         r.qdd[i] = -terms.h[i]
         for k in range(m):
             r.qdd[i] += terms.J[k, i] * r.force[k]
-    failed = factorise_mass(terms.M, r.least, r.floor, r.L, r.scale)
+    failed = factorise_mass(terms.M, r.min_diagonal, r.floor, r.L, r.scale)
     if failed == 0:
         solve_row(r.L, r.scale, r.qdd)
     return failed

@@ -66,7 +66,7 @@ class Statics:
         self._zero, self._share = np.zeros(model.n), 1.0
         scales = model.scales
         self._energy = scales.weight + load_energy(scales, loads)
-        self._lines = scales.pulls * scales.reach
+        self._lines = scales.moves_line * scales.reach
         self._jacobian = cached(point_jacobian)
         held = model.positioned & commanded
         self._acts = np.where(held, 0.0, 1.0)  # of u, as it is

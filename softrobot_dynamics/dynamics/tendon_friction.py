@@ -80,7 +80,7 @@ class Sliding:
         if held.any():
             along, drives = np.zeros(model.m), cable_drives_of(model, evaluate.robot)
             given: Any = {'drives': drives, 'command': self._command, 'h': np.zeros(n)}
-            acts = entry(hold, evaluate=acts, **given, force=self._force, along=along)
+            acts = entry(hold, evaluate=acts, **given, force=self._force, output_forces=along)
         capstan: Any = capstan_of(model, evaluate.robot, along)
         add_friction = entry(
             friction_towards,

@@ -14,12 +14,12 @@ class CommandHistory:
     """
     The commands u (m,) over time: each acts from its time [s] on, until the next one.
 
-    The first one counts for the time before it, too. Those that ended more than ``kept`` [s]
+    The first one counts for the time before it, too. Those that ended more than a ``span`` [s]
     before the last one are forgotten.
     """
 
-    def __init__(self, kept: float) -> None:
-        self._kept = kept
+    def __init__(self, span: float) -> None:
+        self._span = span
         self._times: list[float] = []
         self._values: list[Vector] = []
 
@@ -37,7 +37,7 @@ class CommandHistory:
             return
         self._times.insert(k, time)
         self._values.insert(k, u.copy())
-        old = bisect_right(self._times, self._times[-1] - self._kept) - 1
+        old = bisect_right(self._times, self._times[-1] - self._span) - 1
         if old > 64:  # now and then
             del self._times[:old], self._values[:old]
 

@@ -37,14 +37,14 @@ class _EffortSample(NamedTuple):
 
     time: float
     values: Vector
-    counting: Vector  # in place of commands; NaN: the command counts
-    accepted: Vector  # last, whether it counts or not; NaN: none was yet
-    since: Vector  # when that was [s]
+    in_use: Vector  # in place of commands; NaN: the command acts
+    accepted: Vector  # the last accepted, in use or not; NaN: none was yet
+    accepted_at: Vector  # [s] times of these
 
 
 class EffortMeasurements:
     """
-    Values (K,) of an effort as they arrive, in any order; ``counting`` holds those in use.
+    Values (K,) of an effort as they arrive, in any order; ``in_use`` holds those in use.
 
     ``noise``, ``change`` and ``gate`` are those of an :class:`~.effort_measurements.Effort`. An
     outlier counts as the value before it. Those after a late measurement are compared with it, so
@@ -52,22 +52,22 @@ class EffortMeasurements:
     """
 
     def __init__(
-        self, kept: float, count: int, *, noise: float, change: float | None, gate: float
+        self, span: float, count: int, *, noise: float, change: float | None, gate: float
     ) -> None:
-        self.counting, self._kept, self._count = CommandHistory(kept), kept, count
+        self.in_use, self._span, self._count = CommandHistory(span), span, count
         self._noise, self._change, self._most = noise, change, gate_threshold(gate, 1)
 
     def begin(self) -> None:
         """Forget all: nothing was measured."""
         nothing = np.full(self._count, np.nan)
-        self.counting.begin(nothing)
+        self.in_use.begin(nothing)
         long_ago = np.full(self._count, -np.inf)
         self._all = [_EffortSample(-np.inf, nothing, nothing, nothing, long_ago)]
 
     def add(self, time: float, values: Vector) -> GatedEffort:
         """Let values count from a time [s] on; one at the same time is replaced."""
         if self._change is None:
-            self.counting.add(time, values)
+            self.in_use.add(time, values)
             return GatedEffort(0.0, int(np.isfinite(values).sum()), 0)
         k = bisect_right(self._all, time, key=_time_of)
         if k == 0:
@@ -82,21 +82,22 @@ class EffortMeasurements:
 
     def _gate(self, change: float, time: float, values: Vector) -> GatedEffort:
         """Accept values that are near those before them, and reject others."""
-        _, _, counting, accepted, since = self._all[-1]
-        variance = 2.0 * self._noise**2 + (change * (time - since)) ** 2
+        _, _, in_use, accepted, accepted_at = self._all[-1]
+        variance = 2.0 * self._noise**2 + (change * (time - accepted_at)) ** 2
         squares = (values - accepted) ** 2 / variance  # NaN where there is nothing to compare
         out = squares > self._most
         taken = np.isfinite(values) & ~out
-        counting = np.where(out, counting, values)
-        accepted, since = np.where(taken, values, accepted), np.where(taken, time, since)
-        self._all.append(_EffortSample(time, values, counting, accepted, since))
-        self.counting.add(time, counting)
+        in_use = np.where(out, in_use, values)
+        accepted = np.where(taken, values, accepted)
+        accepted_at = np.where(taken, time, accepted_at)
+        self._all.append(_EffortSample(time, values, in_use, accepted, accepted_at))
+        self.in_use.add(time, in_use)
         square = float(np.nansum(squares[taken]))
         return GatedEffort(square, int(taken.sum()), int(out.sum()))
 
     def _forget(self) -> None:
         """Keep the values with which later ones may still have to be compared."""
-        old = bisect_right(self._all, self._all[-1].time - self._kept, key=_time_of) - 1
+        old = bisect_right(self._all, self._all[-1].time - self._span, key=_time_of) - 1
         if old > 64:  # now and then
             del self._all[:old]
 
@@ -159,10 +160,10 @@ class Effort:
                 raise UnknownNameError('actuator', each, tuple(actuators))
         return np.array([actuators.index(each) for each in self.names])
 
-    def measurements(self, kept: float) -> EffortMeasurements:
-        """Return the :class:`~.EffortMeasurements` of them, which are kept for so long [s]."""
+    def measurements(self, span: float) -> EffortMeasurements:
+        """Return the :class:`~.EffortMeasurements` of them, which last for a ``span`` [s]."""
         given = {'noise': self.noise, 'gate': self.gate}
-        return EffortMeasurements(kept, len(self.names), change=self.change, **given)
+        return EffortMeasurements(span, len(self.names), change=self.change, **given)
 
 
 class EffortHistory:
@@ -173,10 +174,10 @@ class EffortHistory:
     """
 
     def __init__(
-        self, kept: float, efforts: Sequence[Effort] = (), actuators: Sequence[str] = ()
+        self, span: float, efforts: Sequence[Effort] = (), actuators: Sequence[str] = ()
     ) -> None:
-        self._commanded = CommandHistory(kept)
-        self._measured = {e.name: (e.numbers(actuators), e.measurements(kept)) for e in efforts}
+        self._commanded = CommandHistory(span)
+        self._measured = {e.name: (e.numbers(actuators), e.measurements(span)) for e in efforts}
 
     def begin(self, u: Vector) -> None:
         """Forget all; u (m,) is in force, and nothing was measured."""
@@ -194,17 +195,17 @@ class EffortHistory:
 
     def measured(self, effort: str, start: float, end: float) -> Vector:
         """Return the share (K,) of a time [s] in which values of an effort replaced commands."""
-        return self._measured[effort][1].counting.coverage(start, end)
+        return self._measured[effort][1].in_use.coverage(start, end)
 
     def at(self, time: float) -> Vector:
         """Return the efforts at a time [s]."""
         series = self._measured.values()
-        measured = ((which, each.counting.at(time)) for which, each in series)
+        measured = ((which, each.in_use.at(time)) for which, each in series)
         return _with(self._commanded.at(time), measured)
 
     def between(self, start: float, end: float, longest: float) -> Iterator[tuple[float, Vector]]:
         """Yield (until [s], u (m,)) as Commands do; the commands where values are missing."""
-        series = [each.counting for _, each in self._measured.values()]
+        series = [each.in_use for _, each in self._measured.values()]
         parts = [each.between(start, end, longest) for each in series]
         which = [numbers for numbers, _ in self._measured.values()]
         for (until, u), *measured in zip(self._commanded.between(start, end, longest), *parts):

@@ -28,8 +28,8 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.estimation.square_root_filter import (
+    backward_euler_step,
     PredictionArrays,
-    settle,
     triangularise,
 )
 from softrobot_dynamics.recursion.constants import L_STABLE_GAMMA
@@ -88,7 +88,7 @@ class NoisyEfforts:
             **{name: np.zeros((N, 2 * p)) for name in ('start', 'once', 'twice')},
             array=np.zeros((N, N + 2 * p)),
         )
-        room = prediction._replace(push=np.zeros(2 * p))
+        room = prediction._replace(velocity_row=np.zeros(2 * p))
         self._add_noise = cached(add_effort_noise, w=room, b=self._work)
 
     def add_noise(
@@ -113,9 +113,10 @@ class NoisyEfforts:
         drives = own.drives  # those of positions that motors hold: what a cable makes of them
         if not len(drives.tension):
             return
-        tension_by_length = np.where(drives.tension > 0.0, drives.stiffness * drives.pull, 0.0)
+        by_command = drives.stiffness * drives.transmission
+        tension_by_command = np.where(drives.tension > 0.0, by_command, 0.0)
         for force, (first, count) in zip(forces, drives.cables[self._which]):
-            force -= tension_by_length[first : first + count] @ drives.J[first : first + count]
+            force -= tension_by_command[first : first + count] @ drives.J[first : first + count]
 
 
 @kernel
@@ -127,11 +128,11 @@ def add_effort_noise(w, b, S, N, h):
         for a in range(p):
             row[a] = b.steady[a] * b.forces[a, i]
             row[p + a] = -TWO_STEPS_WEIGHT * b.swinging[a] * b.forces[a, i]
-    settle(w, g, b.start, b.once)
+    backward_euler_step(w, g, b.start, b.once)
     for i in range(n):
         for a in range(p):
             b.once[2 * n + i, p + a] = b.swinging[a] * b.forces[a, i]
-    settle(w, g, b.once, b.twice)
+    backward_euler_step(w, g, b.once, b.twice)
     A = b.array
     for i in range(size):
         row, own, once, twice = A[i], S[i], b.once[i], b.twice[i]

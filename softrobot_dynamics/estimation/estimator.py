@@ -19,9 +19,9 @@ from softrobot_dynamics.estimation.estimates import Estimate, estimate_of, Innov
 from softrobot_dynamics.estimation.external_wrench import Contact, find_contact, fit_push, Push
 from softrobot_dynamics.estimation.filter_state import FilterState, StatePredictor
 from softrobot_dynamics.estimation.kalman_update import KalmanUpdate
-from softrobot_dynamics.estimation.noise_covariance import beginning
+from softrobot_dynamics.estimation.noise_covariance import initial_noise_covariance
 from softrobot_dynamics.estimation.observability import Observability, observability
-from softrobot_dynamics.estimation.priors import extent, force_factor, initial_factor
+from softrobot_dynamics.estimation.priors import force_factor, initial_factor, tip_motion
 from softrobot_dynamics.estimation.sensors.contract import BoundRobot
 from softrobot_dynamics.estimation.servo_drives import require_estimable
 from softrobot_dynamics.estimation.settings import EstimatorSource, load_estimator
@@ -60,18 +60,19 @@ class Estimator(Pickleable):
     ArgumentError for wrong ones.
     """
 
-    kept = '_moments', '_ahead', '_commands', '_places'
+    pickled_attributes = '_moments', '_ahead', '_commands', '_places'
 
     def __init__(self, model: CompiledModel, given: EstimatorSource) -> None:
         self.model, self.settings = model, load_estimator(given)
         require_estimable(model, self.settings)
-        own, there = self.settings, extent(model, model.q0)
+        own, there = self.settings, tip_motion(model, model.q0)
         force = force_factor(there, own.disturbance)
         shares = own.model_error.deviations
         self._prior = initial_factor(there, own.initial, force, shares)
         self._predictor = StatePredictor(model, force, shares, own)
-        place = BoundRobot(model, self._predictor.differentiate, self._predictor.u)
-        self._updates = [KalmanUpdate(sensor, place, self._predictor.E) for sensor in own.sensors]
+        predictor = self._predictor
+        robot = BoundRobot(model, predictor.differentiate, predictor.u)
+        self._updates = [KalmanUpdate(sensor, robot, predictor.E) for sensor in own.sensors]
         self._patience = 2.5 / min(sensor.rate for sensor in own.sensors)  # [s]: all have spoken
         self._numbers = {sensor.name: i for i, sensor in enumerate(own.sensors)}
         self._efforts = {effort.name: effort for effort in own.efforts}
@@ -109,7 +110,7 @@ class Estimator(Pickleable):
         size = len(self._prior)
         S = self._prior.copy() if covariance is None else _factor(covariance, size)
         x = np.concatenate([q, qd, np.zeros(size - 2 * n)])
-        N = beginning(covariance_of(S), n)
+        N = initial_noise_covariance(covariance_of(S), n)
         state = FilterState(checked_time('time', time), x, S, N)
         self._commands.begin(u)
         self._predictor.begin(q)

@@ -47,8 +47,18 @@ class Contact(NamedTuple):
     body: str
     point: Vector | None  # (3,) [m] the material point, None: the body's tip
     position: Vector  # (3,) [m] where that is, base frame
-    push: Push
-    other: str | None = None  # the shape of the surroundings that it touches there, if known
+    wrench: Push
+    touched_shape: str | None = None  # of the surroundings that it touches there, if known
+
+    @property
+    def push(self) -> Push:
+        """The field ``wrench`` by its former name, for one release."""
+        return self.wrench
+
+    @property
+    def other(self) -> str | None:
+        """The field ``touched_shape`` by its former name, for one release."""
+        return self.touched_shape
 
 
 def fit_push(
@@ -101,33 +111,33 @@ def _square(weights: Matrix, force: Vector, still: Matrix) -> tuple[float, int]:
 def find_contact(
     model: CompiledModel,
     x: Vector,
-    push: Callable[..., Push],
+    wrench_at: Callable[..., Push],
     places: Sequence[MaterialPoint],
-    near: Sequence[NearPoint] = (),
+    near_points: Sequence[NearPoint] = (),
 ) -> Contact:
     """
-    Return the :class:`Contact` of a state x (q first), by the push at each of some places.
+    Return the :class:`Contact` of a state x (q first), by ``wrench_at`` each of some places.
 
-    Points that are ``near`` a shape of the surroundings come first: another place is told only if
-    it explains the force better by 3 sigma. Among near points that explain it as well as the best
+    ``near_points`` to shapes of the surroundings come first: another place is told only if it
+    explains the force better by 3 sigma. Among near points that explain it as well as the best
     one, to 1 % and 3 sigma, that with the smallest gap is told: along a body of few coordinates a
     force does the same at many places.
     """
-    if not len(places) and not len(near):
+    if not len(places) and not len(near_points):
         raise ArgumentError('places', places, 'at least one')
-    found = [(body, point, None, push(body, point=point)) for body, point in places]
-    known = [(p.body, p.point, p.other, push(p.body, point=p.point)) for p in near]
+    found = [(body, point, None, wrench_at(body, point=point)) for body, point in places]
+    known = [(p.body, p.point, p.other, wrench_at(p.body, point=p.point)) for p in near_points]
     if known:
         most = max(_score(each[3]) for each in known)
         margin = min(_MIN_SCORE_GAIN, EQUAL_SCORE_RATIO * max(most, 0.0))
-        known = [known[nearest_alike([_score(each[3]) for each in known], near, margin)]]
-    body, point, other, best = max(
+        known = [known[nearest_alike([_score(each[3]) for each in known], near_points, margin)]]
+    body, point, shape, wrench = max(
         [*known, *found],
         key=lambda each: _score(each[3]) + _MIN_SCORE_GAIN * (each[2] is not None),
     )
     there: Any = None if point is None else checked('point', point, (3,))
     position = frame(model, q=x[: model.n], body=body, point=there)[:3, 3]
-    return Contact(body, there, position, best, other)
+    return Contact(body, there, position, wrench, shape)
 
 
 def _score(push: Push) -> float:

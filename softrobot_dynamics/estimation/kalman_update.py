@@ -31,14 +31,14 @@ class GatedUpdate(NamedTuple):
 
 class KalmanUpdate:
     """
-    Updates filter states by the measurements of a ``sensor`` on the robot that ``place`` says.
+    Updates filter states by the measurements of a ``sensor`` on a ``bound_robot``.
 
     ``E`` (n, k) are the columns along which shares of x act as forces. ``observe`` takes one,
     ``apply`` and ``apply_inflated`` are then to update the same filter state.
     """
 
-    def __init__(self, sensor: Sensor, place: BoundRobot, E: Matrix) -> None:
-        self.sensor, self.observation = sensor, sensor.bind(place)
+    def __init__(self, sensor: Sensor, bound_robot: BoundRobot, E: Matrix) -> None:
+        self.sensor, self.observation = sensor, sensor.bind(bound_robot)
         observed, starts = self.observation.observed, self.observation.starts
         gates = np.array([gate_threshold(sensor.gate, size) for size in np.diff(starts)])
         self._noise = (
@@ -48,7 +48,8 @@ class KalmanUpdate:
         if E.shape[1]:
             self._H = np.zeros((len(observed.H), 3 * len(E) + E.shape[1]))
         self._work = allocate_update(observed.residual, self._H, self._noise, starts, gates)
-        self._update, self._names = cached(update, w=self._work), place.model.coordinate_names
+        self._update = cached(update, w=self._work)
+        self._names = bound_robot.model.coordinate_names
         self._update_noise = cached(
             update_noise, w=self._work, b=allocate_noise_update(*self._H.shape)
         )

@@ -56,7 +56,12 @@ class ObservedContact(NamedTuple):
     position: Vector  # (3,) [m] where that is, base frame
     force: Vector  # (3,) [N]
     share: float  # of the force on the robot that this explains, squared and weighed: 0 to 1
-    other: str | None = None  # the shape of the surroundings that it touches there, if known
+    touched_shape: str | None = None  # of the surroundings that it touches there, if known
+
+    @property
+    def other(self) -> str | None:
+        """The field ``touched_shape`` by its former name, for one release."""
+        return self.touched_shape
 
 
 class _Instant(NamedTuple):
@@ -113,8 +118,8 @@ class MomentumObserver:
         h = now.t - before.t
         if not h > 0.0:
             raise ArgumentError('t', t, f'a time after {before.t:g} s, that of the call before')
-        impulse = 0.5 * h * (before.change + now.change + self._pull(before, u))
-        impulse += 0.5 * h * self._pull(now, u) - self.model.damping @ (now.q - before.q)
+        impulse = 0.5 * h * (before.change + now.change + self._actuator_force(before, u))
+        impulse += 0.5 * h * self._actuator_force(now, u) - self.model.damping @ (now.q - before.q)
         mean = (now.p - before.p - impulse) / h
         require_finite(self.model, now.q, mean)
         keep = math.exp(-h / self.time)
@@ -163,17 +168,17 @@ class MomentumObserver:
             places, near = self._places, places_near(self.model, q, self._last.t, within)
         if not places:
             raise ArgumentError('places', places, 'at least one')
-        body, point, other = *max(places, key=lambda each: self._share(each, covariance)), None
+        body, point, shape = *max(places, key=lambda each: self._share(each, covariance)), None
         share = self._share((body, point), covariance)
         if near:
             shares = [self._share((each.body, each.point), covariance) for each in near]
             k = nearest_alike(shares, near, EQUAL_SCORE_RATIO * max(shares))
             if shares[k] >= share - _MIN_SHARE_GAIN:
-                body, point, other, share = near[k].body, near[k].point, near[k].other, shares[k]
+                body, point, shape, share = near[k].body, near[k].point, near[k].other, shares[k]
         force = self.push(body, point=point, covariance=covariance)
         there = None if point is None else checked('point', point, (3,))
         position = frame_at(self.model, q=q, body=body, point=there)[:3, 3]
-        return ObservedContact(body, there, position, force, share, other)
+        return ObservedContact(body, there, position, force, share, shape)
 
     def _share(self, place: MaterialPoint, covariance: ArrayLike | None) -> float:
         """Return the share of the newest force that a force at a place explains."""
@@ -213,10 +218,10 @@ class MomentumObserver:
         require_finite(self.model, q, change)
         return _Instant(t, q, p, change, A)
 
-    def _pull(self, there: _Instant, u: Vector) -> Vector:
+    def _actuator_force(self, instant: _Instant, u: Vector) -> Vector:
         """Return the generalized force (n,) of actuators under u (m,)."""
-        force: Vector = u @ there.A
+        force: Vector = u @ instant.A
         if self._cables is not None:
-            self._evaluate(there.q, self._rest)
-            force = force - self._cables.pulls(there.q, u).sum(axis=0)
+            self._evaluate(instant.q, self._rest)
+            force = force - self._cables.pulls(instant.q, u).sum(axis=0)
         return force

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from softrobot_dynamics.annotations import Matrix
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.estimation.square_root_filter import settle
+from softrobot_dynamics.estimation.square_root_filter import backward_euler_step
 from softrobot_dynamics.kernels.linalg import solve_lower_transposed
 from softrobot_dynamics.kernels.sums import dot, row_times
 from softrobot_dynamics.recursion.constants import L_STABLE_GAMMA
@@ -34,7 +34,7 @@ class NoisePredictionArrays(NamedTuple):
 
     once: Matrix
     twice: Matrix
-    moved: Matrix
+    propagated: Matrix
 
 
 class NoiseUpdateArrays(NamedTuple):
@@ -58,7 +58,7 @@ def allocate_noise_update(k: int, N: int) -> NoiseUpdateArrays:
     return NoiseUpdateArrays(gain, np.zeros((k, N)), np.zeros((k, N)), Z, np.zeros((N, k)))
 
 
-def beginning(P: Matrix, n: int) -> Matrix:
+def initial_noise_covariance(P: Matrix, n: int) -> Matrix:
     """Return N (N, N) of the first covariance: as much, but that there is no force (n,)."""
     N, force = P.copy(), slice(2 * n, 3 * n)
     N[force], N[:, force] = 0.0, 0.0
@@ -70,17 +70,17 @@ def predict_noise(w, b, N, h, keep):
     """Move N (N, N) by h [s], right after :func:`~.square_root_filter.predict` with its ``w``."""
     n, g = len(w.M), L_STABLE_GAMMA * h
     for _ in range(2):  # Phi (Phi N)' is Phi N Phi', as N is symmetric
-        settle(w, g, N, b.once)
-        settle(w, g, b.once, b.twice)
+        backward_euler_step(w, g, N, b.once)
+        backward_euler_step(w, g, b.once, b.twice)
         for i in range(len(N)):
             share = keep if 2 * n <= i < 3 * n else 1.0
             once, twice = b.once[i], b.twice[i]
-            row = b.moved[i]
+            row = b.propagated[i]
             for c in range(len(N)):
                 row[c] = share * (TWO_STEPS_WEIGHT * twice[c] + ONE_STEP_WEIGHT * once[c])
         for i in range(len(N)):
             for c in range(len(N)):
-                N[i, c] = b.moved[c, i]
+                N[i, c] = b.propagated[c, i]
 
 
 @kernel

@@ -9,7 +9,7 @@ from typing import NamedTuple, TYPE_CHECKING
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.dynamics.derivatives import Differentiator
-from softrobot_dynamics.estimation.priors import extent
+from softrobot_dynamics.estimation.priors import tip_motion
 from softrobot_dynamics.estimation.sensors.contract import Observation
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def observability(
     """
     from scipy.linalg import expm  # late: scipy is slow to import
 
-    n, there = model.n, extent(model, q)
+    n, there = model.n, tip_motion(model, q)
     rest, dt = np.zeros(n), horizon / _HORIZON_STEPS
     change = differentiate.forward(q, rest, u)
     rates = np.zeros((3 * n, 3 * n))

@@ -25,10 +25,10 @@ class TipMotion(NamedTuple):
     reach: float  # [m] from the base to the farthest tip; of its matter, where no tip is away
     jacobians: Matrix  # (6 N, n)
     scales: Vector  # (n,) how far a unit of each coordinate moves the tips [m]
-    own: Vector  # (n,) how far about it moves the body that it bends or the joint's body [m]
+    own_scales: Vector  # (n,) about the same of the body that it bends, or of the joint's [m]
 
 
-def extent(model: CompiledModel, q: Vector) -> TipMotion:
+def tip_motion(model: CompiledModel, q: Vector) -> TipMotion:
     """Return the :class:`TipMotion` of a robot at q (n,)."""
     placed, bodies = placement(model, q), range(len(model.body_names))
     far = max(float(np.linalg.norm(placed.pose(body)[:3, 3])) for body in bodies)
@@ -40,33 +40,33 @@ def extent(model: CompiledModel, q: Vector) -> TipMotion:
     return TipMotion(reach, jacobians, scales, reach / model.scales.units)
 
 
-def force_factor(extent: TipMotion, given: Disturbance) -> Matrix:
+def force_factor(motion: TipMotion, settings: Disturbance) -> Matrix:
     """
     Return the lower factor (n, n) of the covariance of the force from outside.
 
     Forces and moments at the tips, and the least along each coordinate: of one that moves no tip
     at this posture, as the higher modes of a straight rod, by what it moves of its own body.
     """
-    n = len(extent.scales)
-    weights = np.repeat([given.moment, given.force], 3)[:, None]
-    rows = (extent.jacobians.reshape(-1, 6, n) * weights).reshape(-1, n)
-    moved = np.maximum(extent.scales, extent.own)
-    least = np.maximum(_MIN_FORCE_RATIO * given.force * moved, np.finfo(float).tiny ** 0.25)
+    n = len(motion.scales)
+    weights = np.repeat([settings.moment, settings.force], 3)[:, None]
+    rows = (motion.jacobians.reshape(-1, 6, n) * weights).reshape(-1, n)
+    moved = np.maximum(motion.scales, motion.own_scales)
+    least = np.maximum(_MIN_FORCE_RATIO * settings.force * moved, np.finfo(float).tiny ** 0.25)
     return np.linalg.cholesky(rows.T @ rows + np.diag(least**2))
 
 
-def initial_factor(extent: TipMotion, given: Initial, force: Matrix, shares: Vector) -> Matrix:
+def initial_factor(motion: TipMotion, settings: Initial, force: Matrix, shares: Vector) -> Matrix:
     """
     Return S (N, N) at the beginning, P = S S^T of (q, qd, force, shares).
 
     A coordinate that hardly moves a tip, as the swelling of a hollow body, is limited by what it
     moves of its own body: it would have a deviation beyond all shapes.
     """
-    n, k = len(extent.scales), len(shares)
-    moved = np.maximum(extent.scales, _MIN_MOTION_RATIO * extent.own)
+    n, k = len(motion.scales), len(shares)
+    moved = np.maximum(motion.scales, _MIN_MOTION_RATIO * motion.own_scales)
     S = np.zeros((3 * n + k, 3 * n + k))
-    S[:n, :n] = np.diag(given.position / moved)
-    S[n : 2 * n, n : 2 * n] = np.diag(given.velocity / moved)
+    S[:n, :n] = np.diag(settings.position / moved)
+    S[n : 2 * n, n : 2 * n] = np.diag(settings.velocity / moved)
     S[2 * n : 3 * n, 2 * n : 3 * n] = force
     S[3 * n :, 3 * n :] = np.diag(shares)
     return S

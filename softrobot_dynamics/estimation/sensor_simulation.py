@@ -56,9 +56,9 @@ class _SimulatedSensor:
 class _SimulatedEffort(_SimulatedSensor):
     """A simulated measurement of the robot's efforts."""
 
-    def __init__(self, effort: Effort, place: BoundRobot) -> None:
+    def __init__(self, effort: Effort, bound_robot: BoundRobot) -> None:
         self.sensor: Any = effort
-        self._which, self._u = effort.numbers(place.model.actuator_names), place.u
+        self._which, self._u = effort.numbers(bound_robot.model.actuator_names), bound_robot.u
 
     def look(self, q: Vector, qd: Vector, random: np.random.Generator) -> Array:
         """Return values with noise, of a new array."""

@@ -94,7 +94,7 @@ class ServoDifferentiator(Differentiator):
         separate, r = self.M.copy(), self.response
         separate[:, j] = 0.0
         separate[j, j] = self.M[j, j]
-        factorise_mass(separate, r.least, r.floor, r.L, r.scale)
+        factorise_mass(separate, r.min_diagonal, r.floor, r.L, r.scale)
 
 
 def ahead(drives: ServoDrives, force: Vector) -> Vector:

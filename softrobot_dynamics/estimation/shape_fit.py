@@ -13,7 +13,7 @@ from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.dynamics.static_residual import Statics
 from softrobot_dynamics.errors import ArgumentError, NotConvergedError, UnknownNameError
-from softrobot_dynamics.estimation.priors import extent, force_factor
+from softrobot_dynamics.estimation.priors import force_factor, tip_motion
 from softrobot_dynamics.estimation.sensors.contract import BoundRobot, Observation
 from softrobot_dynamics.estimation.servo_drives import require_estimable
 from softrobot_dynamics.estimation.settings import EstimatorSource, load_estimator
@@ -56,8 +56,8 @@ class ShapeFit:
         self.model, self.settings = model, load_estimator(given)
         require_estimable(model, self.settings)
         differentiate = Differentiator(model)
-        place = BoundRobot(model, differentiate, np.zeros(model.m), still=True)
-        self._sensors = {s.name: (s, s.bind(place)) for s in self.settings.sensors}
+        bound_robot = BoundRobot(model, differentiate, np.zeros(model.m), at_rest=True)
+        self._sensors = {s.name: (s, s.bind(bound_robot)) for s in self.settings.sensors}
         efforts = self.settings.efforts
         self._efforts = {e.name: (e, e.numbers(model.actuator_names)) for e in efforts}
         self._statics = Statics(model, (), differentiate, commanded=True)
@@ -68,7 +68,7 @@ class ShapeFit:
         to_position = servos.positions == 1
         self._spring = np.where(to_position, inertia * servos.rate**2, 0.0)  # of drives, about
         self._moved, self._start = servos.coordinates[~to_position], model.q0  # by velocities
-        self._force = force_factor(extent(model, model.q0), self.settings.disturbance)
+        self._force = force_factor(tip_motion(model, model.q0), self.settings.disturbance)
         self._known = self._weights = np.linalg.inv(self._force)
 
     def __call__(

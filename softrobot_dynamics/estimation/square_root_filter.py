@@ -48,7 +48,7 @@ class PredictionArrays(NamedTuple):
     start: Matrix  # (N, N + n)
     once: Matrix  # (N, N + n)
     twice: Matrix  # (N, N + n)
-    push: Vector  # (N + n,)
+    velocity_row: Vector  # (N + n,) scratch: a row of the factor that belongs to a velocity
     array: Matrix  # (N, N + 2 n + k)
     noise: Matrix  # (n, n) factor of the force's covariance in the long run
     shares: Vector  # (k,)
@@ -86,7 +86,7 @@ def allocate_prediction(
         start=np.zeros((N, N + n)),
         once=np.zeros((N, N + n)),
         twice=np.zeros((N, N + n)),
-        push=np.zeros(N + n),
+        velocity_row=np.zeros(N + n),
         array=np.zeros((N, N + 2 * n + k)),
         noise=noise,
         shares=shares,
@@ -143,8 +143,8 @@ def predict(w, S, h, keep):
     for i in range(n):
         for c in range(n):
             w.start[2 * n + i, N + c] = early * w.noise[i, c]
-    settle(w, g, w.start, w.once)
-    settle(w, g, w.once, w.twice)
+    backward_euler_step(w, g, w.start, w.once)
+    backward_euler_step(w, g, w.once, w.twice)
     A = w.array
     for i in range(N):
         share = 1.0 if i < 2 * n else keep if i < 3 * n else lasting
@@ -165,9 +165,9 @@ def predict(w, S, h, keep):
 
 
 @inlined
-def settle(w, g, X, Y):
+def backward_euler_step(w, g, X, Y):
     """Make a step of g [s] by backward Euler's method, of all columns of X (N, .) to Y."""
-    n, N, push = len(w.M), X.shape[1], w.push
+    n, N, velocity = len(w.M), X.shape[1], w.velocity_row
     for i in range(n):  # into Y[2 n:] what M v is to become, at first
         row, own = Y[2 * n + i], X[2 * n + i]
         for c in range(N):
@@ -184,14 +184,14 @@ def settle(w, g, X, Y):
     for i in range(n):
         row, x, before = Y[n + i], Y[i], X[i]
         for c in range(N):
-            push[c] = 0.0
+            velocity[c] = 0.0
         for j in range(n):
             factor, source = w.inverse[i, j], Y[2 * n + j]
             for c in range(N):
-                push[c] += factor * source[c]
+                velocity[c] += factor * source[c]
         for c in range(N):
-            row[c] = push[c]
-            x[c] = before[c] + g * push[c]
+            row[c] = velocity[c]
+            x[c] = before[c] + g * velocity[c]
     for i in range(2 * n, len(X)):
         row, own = Y[i], X[i]
         for c in range(N):

@@ -20,6 +20,7 @@ def film_of(report: Report) -> Film:
     rows = run.t >= run.t[-1] - span
     wanted: tuple[Any, ...] = ()
     if report.tips is not None:
-        wanted = tuple(report.tips.wanted[rows][:, k] for k in range(report.tips.wanted.shape[1]))
+        desired = report.tips.desired[rows]
+        wanted = tuple(desired[:, k] for k in range(desired.shape[1]))
     simulated = run.simulated[rows]
     return Film(report.model, run.t[rows], np.asarray(run.q)[rows], wanted, simulated=simulated)

@@ -104,7 +104,7 @@ def _draw_paths(axes: Axes3D, report: Report, tips: Tips, to_world: Matrix) -> l
     step, late = step_of(run.t), run.t >= report.ramp
     R, origin = to_world[:3, :3], to_world[:3, 3]
     for k in range(tips.points.shape[1]):
-        wanted, points = (p[:, k] @ R.T + origin for p in (tips.wanted, tips.points))
+        wanted, points = (p[:, k] @ R.T + origin for p in (tips.desired, tips.points))
         axes.plot(*wanted[::step].T, color=INK, lw=3.4, alpha=0.3, zorder=4, label='reference')
         axes.plot(*points[~late][::step].T, color=TIP, lw=1.0, ls=(0, (2, 1.5)), zorder=5,
                   label=f'tip, first {report.ramp:g} s')  # fmt: skip

@@ -25,7 +25,7 @@ class _Panel(NamedTuple):
     label: str
     names: Sequence[str]
     values: Matrix  # (T, k)
-    wanted: Matrix | None = None  # (T, k)
+    desired: Matrix | None = None  # (T, k)
     peaks: bool = False  # of what is between two points drawn, the largest is
 
 
@@ -66,10 +66,10 @@ def _panels(recording: Recording) -> list[_Panel]:
     found = []
     if 'y' in columns:
         followed = [actuators.index(name) for name in facts.get('controlled', actuators)]
-        wanted = np.full(columns['y'].shape, np.nan)
-        wanted[:, followed] = columns['y_d']
+        desired = np.full(columns['y'].shape, np.nan)
+        desired[:, followed] = columns['y_d']
         units = facts.get('output_units', [''] * len(actuators))
-        found += _by_unit('y', actuators, units, columns['y'], wanted)
+        found += _by_unit('y', actuators, units, columns['y'], desired)
     units = facts.get('command_units', [''] * len(actuators))
     found += _by_unit('u', actuators, units, columns['u'])
     found.append(_Panel('q', facts['coordinate_names'], columns['q']))
@@ -86,14 +86,14 @@ def _by_unit(
     names: Sequence[str],
     units: Sequence[str],
     values: Matrix,
-    wanted: Matrix | None = None,
+    desired: Matrix | None = None,
 ) -> list[_Panel]:
     """Return a panel for each unit."""
     found = []
     for unit in dict.fromkeys(units):
         own = [i for i, each in enumerate(units) if each == unit]
         factor, word = shown(unit)
-        led = None if wanted is None else factor * wanted[:, own]
+        led = None if desired is None else factor * desired[:, own]
         rows = factor * values[:, own]
         found.append(_Panel(f'{label} [{word}]', [names[i] for i in own], rows, led))
     return found
@@ -107,8 +107,8 @@ def _draw(ax: Axes, t: Vector, panel: _Panel, rows: Integers) -> None:
         style = _LINE_STYLES[i // 4 % len(_LINE_STYLES)]
         label = name if i < _MAX_LEGEND_NAMES else None
         ax.plot(t, values[:, i], color=colour, ls=style, lw=1.1, label=label)
-        if panel.wanted is not None:
-            ax.plot(t, panel.wanted[rows, i], color=INK, lw=0.6, ls=(0, (3, 3)))
+        if panel.desired is not None:
+            ax.plot(t, panel.desired[rows, i], color=INK, lw=0.6, ls=(0, (3, 3)))
     ax.set_ylabel(panel.label, **STYLE)
     ax.tick_params(labelsize=8, colors=INK)
     ax.spines[['top', 'right']].set_visible(False)

@@ -98,7 +98,7 @@ class _Player:
         self._orders = Orders(law.settings, HoldOrder())
         self._driver = Driver(model, law, SafeCommand.of_model(model), self._orders)
         self._period = max(1, round(1e9 * recording.facts['period'])) * 1e-9
-        self._beginning, self._plan = 0, cast(Any, None)
+        self._run, self._plan = 0, cast(Any, None)
         self._led = self._anew = False
 
     def play(self, progress: Callable[[float], object] | None) -> Replay:
@@ -169,8 +169,8 @@ class _Player:
             self._plan = build.plan_of(self._model, self._values, self._model.q0).reference
         if not isinstance(self._plan, Program):
             return self._plan._replace()
-        self._beginning += restarted or not self._beginning
-        return self._plan._replace(beginning=self._beginning)
+        self._run += restarted or not self._run
+        return self._plan._replace(run_id=self._run)
 
     def _read_changes(self, k: int) -> None:
         """Apply the parameters noted before the tick after k."""

@@ -135,13 +135,13 @@ def task_of(
     blended = blended_in(model, values)
     actuators = [entry.actuator for entry in model.description.actuators]
     units = [quantity.unit for quantity in model.outputs]
-    still = {'m': reach_of(model), 'rad': 1.0}
+    sizes = {'m': reach_of(model), 'rad': 1.0}
     return tracking.Task(
         names=tuple(model.actuator_names[i] for i in controlled),
         controlled=controlled,
         kinds=tuple((actuators[i].type_name, units[i]) for i in controlled),
         units=tuple(units[i] for i in controlled),
-        still=np.array([still.get(units[i], np.inf) for i in controlled]),
+        default_scales=np.array([sizes.get(units[i], np.inf) for i in controlled]),
         limits=(limits['lower'][controlled], limits['upper'][controlled]),
         ramps=np.array([blended[i] for i in controlled]),
         tolerance=tracking.MAX_RMS_RATIO if tolerance is None else tolerance,

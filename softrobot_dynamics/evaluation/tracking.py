@@ -38,7 +38,7 @@ class Task(NamedTuple):
     controlled: list[int]  # their indices (c,)
     kinds: tuple[Any, ...]  # (c,) what they are: the ways of those of one kind are compared
     units: tuple[Any, ...]  # of their y (c,)
-    still: Vector  # (c,) what counts as a way where nothing moves at all
+    default_scales: Vector  # (c,) sizes that errors are relative to where nothing moves at all
     limits: tuple[Vector, Vector]  # of u: lower (c,), upper (c,)
     ramps: Vector  # (c,) [s] until references are blended in; until then errors do not count
     tolerance: float = MAX_RMS_RATIO
@@ -48,13 +48,13 @@ class Tips(NamedTuple):
     """Measured and desired positions of P tips, base frame."""
 
     points: Array  # (T, P, 3) [m]
-    wanted: Array  # (T, P, 3) [m]
+    desired: Array  # (T, P, 3) [m]
     sizes: Vector  # (P,) [m] of the paths: a circle's is its diameter
 
     @property
     def distances(self) -> Matrix:
         """Distance (T, P) [m] of each tip from where it should be."""
-        return np.linalg.norm(self.points - self.wanted, axis=2)
+        return np.linalg.norm(self.points - self.desired, axis=2)
 
     @property
     def errors(self) -> Vector:
@@ -80,7 +80,7 @@ class Figures(NamedTuple):
     missed_ticks: int  # states that had no command when the next one left
     ticks: int
     saturated_share: float | None  # of ticks with a command to a controlled actuator at a limit
-    held: bool
+    held: bool  # real time was held, and tips and outputs followed; a key of the file of figures
     lapses: tuple[str, ...]  # why not, in words
     command_timing: str | None = None  # from when on commands acted on the simulated robot
     bus_rate_hz: float = 0.0  # at which its drives took them, 0: at any time
@@ -165,12 +165,12 @@ def ways_of(run: Run, task: Task) -> Any:
 
     That is how far its reference goes once it is blended in, or where none of its kind moves then
     to speak of, on the way there; at least a tenth of what the farthest of its kind does, or
-    `still` if none moves at all.
+    `default_scales` if none moves at all.
     """
-    ways = np.array(task.still, dtype=float)
+    ways = np.array(task.default_scales, dtype=float)
     for kind in set(task.kinds):
         own = [i for i, other in enumerate(task.kinds) if other == kind]
-        least = 1e-9 * np.nan_to_num(task.still[own], posinf=0.0).max()
+        least = 1e-9 * np.nan_to_num(task.default_scales[own], posinf=0.0).max()
         for rows in (run.y_d, np.where(_after(run, task), run.y_d, np.nan)):
             rows = rows[:, own]
             spans = _spans(rows)

@@ -56,9 +56,9 @@ class Identification:
     Attributes: ``robot``, the RobotDescription with the fitted numbers; ``estimates`` (p,);
     ``unseen``, in words, combinations of the parameters that the data do not show; ``x`` (p,);
     ``states``, those that a motion starts in, as its predictor has them, or how far markers are
-    beside their points, see :attr:`placed`; ``off`` (P, C), what was
-    measured less predicted, and ``off_before``, that of the robot file; ``derivatives`` (N, p),
-    weighted.
+    beside their points, see :attr:`placed`; ``all_residuals``
+    (P, C), measured less predicted, and ``all_initial_residuals``, those of the robot file;
+    ``derivatives`` (N, p), weighted.
     """
 
     parameters: FitParameters
@@ -68,14 +68,14 @@ class Identification:
     robot: RobotDescription
     estimates: tuple[FittedParameter, ...]
     unseen: tuple[str, ...]
-    off: Matrix
-    off_before: Matrix
+    all_residuals: Matrix
+    all_initial_residuals: Matrix
     derivatives: Matrix
 
     @property
     def residuals(self) -> Array:
         """Markers (P, K, 3) [m], base frame, measured less predicted."""
-        return of_markers(self.data, self.off)
+        return of_markers(self.data, self.all_residuals)
 
     @property
     def placed(self) -> dict[str, Vector]:
@@ -84,14 +84,29 @@ class Identification:
         return dict(zip(loose, self.states.reshape(-1, 3))) if loose else {}
 
     @property
-    def before(self) -> Array:
+    def initial_residuals(self) -> Array:
         """The same of the robot file."""
-        return of_markers(self.data, self.off_before)
+        return of_markers(self.data, self.all_initial_residuals)
 
     @property
     def rms(self) -> float:
         """Root of the mean squared distance of markers from where they were measured [m]."""
-        return rms_of(self.data, self.off)
+        return rms_of(self.data, self.all_residuals)
+
+    @property
+    def off(self) -> Matrix:
+        """The field ``all_residuals`` by its former name, for one release."""
+        return self.all_residuals
+
+    @property
+    def off_before(self) -> Matrix:
+        """The field ``all_initial_residuals`` by its former name, for one release."""
+        return self.all_initial_residuals
+
+    @property
+    def before(self) -> Array:
+        """The property ``initial_residuals`` by its former name, for one release."""
+        return self.initial_residuals
 
     def suggest(self, candidates: int = 64, count: int = 3, seed: int = 0) -> Matrix:
         """
@@ -139,21 +154,21 @@ def rms(residuals: Array) -> float:
     return float(np.sqrt((seen**2).sum(axis=-1).mean())) if len(seen) else np.nan
 
 
-def of_markers(data: Data, off: Matrix) -> Array:
+def of_markers(data: Data, residuals: Matrix) -> Array:
     """Return the residuals of markers, (P, K, 3) [m], among residuals (P, C)."""
     K = len(data.markers)
-    return off[:, : 3 * K].reshape(len(off), K, 3)
+    return residuals[:, : 3 * K].reshape(len(residuals), K, 3)
 
 
-def rms_of(data: Data, off: Matrix) -> float:
+def rms_of(data: Data, residuals: Matrix) -> float:
     """
     Return the root mean square of residuals (P, C): of markers' distances [m], and coordinates.
 
     Coordinates, in their units, count as their noise is to markers'.
     """
     K = 3 * len(data.markers)
-    far = np.linalg.norm(of_markers(data, off), axis=-1)
-    every = np.hstack([far, off[:, K:] * data.weights[K:]])
+    far = np.linalg.norm(of_markers(data, residuals), axis=-1)
+    every = np.hstack([far, residuals[:, K:] * data.weights[K:]])
     seen = every[np.isfinite(every)]
     return float(np.sqrt((seen**2).mean())) if len(seen) else np.nan
 
@@ -214,8 +229,8 @@ def fitted(
         robot=parameters.robot(x),
         estimates=_estimates(parameters, x, known),
         unseen=tuple(direction_in_words(row, parameters.each) for row in known.unseen),
-        off=data.measured - problem.predicted(z),
-        off_before=data.measured - problem.first,
+        all_residuals=data.measured - problem.predicted(z),
+        all_initial_residuals=data.measured - problem.first,
         derivatives=derivatives,
     )
 

@@ -97,7 +97,7 @@ class _ModelSearch:
     ) -> None:
         self._found, self._strains, self._loss, self._folds = found, strains, loss, folds
         self._say = progress or (lambda words: None)
-        self._before = rms_of(found.data, found.off_before)
+        self._before = rms_of(found.data, found.all_initial_residuals)
         self._description = found.parameters.description
 
     def needed(self) -> dict[Strain, int]:
@@ -165,7 +165,7 @@ def _worse(one: Validation | None, other: Validation | None) -> bool:
     """Tell whether squared errors are larger by more than a standard error of the difference."""
     if one is None or other is None:
         return other is not None
-    share = one.counts / one.counts.sum()
+    share = one.sample_counts / one.sample_counts.sum()
     off = one.squares - other.squares
     mean = share @ off
     spread = np.sqrt(share**2 @ (off - mean) ** 2 * len(off) / (len(off) - 1))

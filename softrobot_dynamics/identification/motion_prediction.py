@@ -20,7 +20,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
 from softrobot_dynamics.dynamics.statics import equilibrium
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError
-from softrobot_dynamics.estimation.priors import extent
+from softrobot_dynamics.estimation.priors import tip_motion
 from softrobot_dynamics.identification.equation_of_motion import (
     EquationOfMotion,
     EquationOfMotionDerivatives,
@@ -94,7 +94,7 @@ class MotionPredictor:
                 'a robot without spherical and free joints, whose rotation vectors are wrapped'
             )
             raise ArgumentError('robot', parameters.description.name, expected)
-        scales = extent(model, model.q0).scales
+        scales = tip_motion(model, model.q0).scales
         moved = np.maximum(scales, MIN_COORDINATE_SCALE * scales.max())
         self._moved = np.array([moved, moved / model.scales.pace])  # by q and qd
 

@@ -23,19 +23,29 @@ class Validation(NamedTuple):
 
     ``residuals`` (P, K, 3) [m], measured less predicted, and their ``rms`` [m]; ``x`` (F, p) of
     the fits; ``intervals`` (p, 2), 95 % of the parameters by the jackknife: they hold where errors
-    of what is left out together depend on each other, as those of a model do. ``off`` (P, C) are
-    residuals of all that was measured; ``squares`` (F,) [m^2] are means of each group that was
-    left out, ``counts`` (F,) how much was seen there. Of a motion, blocks of time are left out: it
-    is simulated across them from where it starts.
+    of what is left out together depend on each other, as those of a model do. ``all_residuals``
+    (P, C) are those of all that was measured; ``squares`` (F,) [m^2] are means of each group that
+    was left out, ``sample_counts`` (F,) numbers of measured values in it. Of a motion, blocks of
+    time are left out: it is simulated across them from where it starts.
     """
 
     residuals: Array
     rms: float
     x: Matrix
     intervals: Matrix
-    off: Matrix
+    all_residuals: Matrix
     squares: Vector
-    counts: Vector
+    sample_counts: Vector
+
+    @property
+    def off(self) -> Matrix:
+        """The field ``all_residuals`` by its former name, for one release."""
+        return self.all_residuals
+
+    @property
+    def counts(self) -> Vector:
+        """The field ``sample_counts`` by its former name, for one release."""
+        return self.sample_counts
 
 
 def cross_validate(
@@ -56,7 +66,7 @@ def cross_validate(
 
     data, parameters = found.data, found.parameters
     groups = _groups(data.names, folds)
-    off, x = np.empty_like(data.measured), np.empty((len(groups), len(found.x)))
+    residuals, x = np.empty_like(data.measured), np.empty((len(groups), len(found.x)))
     for i, group in enumerate(groups):
         if progress:
             progress(f'without {_names_of(data.names, group)}, {i + 1} of {len(groups)}')
@@ -65,16 +75,17 @@ def cross_validate(
         x[i], alone = trial.x, data.only(group)
         points = predictor_of(parameters, alone).points(np.r_[trial.x, trial.states])
         missed = alone.measured - points.reshape(alone.measured.shape)
-        off[group] = missed[group] if isinstance(data, Motion) else missed  # it goes on
+        residuals[group] = missed[group] if isinstance(data, Motion) else missed  # it goes on
     count = len(groups)
     spread = np.sqrt((count - 1) / count * ((x - x.mean(axis=0)) ** 2).sum(axis=0))
     half = float(t.ppf(0.5 + 0.5 * CONFIDENCE_LEVEL, count - 1)) * spread
     ends = np.stack([found.x - half, found.x + half], axis=1)
     values = [sorted(map(p.value, pair)) for p, pair in zip(parameters.each, ends)]
-    squares = np.array([rms_of(data, off[group]) ** 2 for group in groups])
-    counts = np.array([np.isfinite(off[group]).sum() for group in groups], dtype=float)
-    rms = rms_of(data, off)
-    return Validation(of_markers(data, off), rms, x, np.array(values), off, squares, counts)
+    squares = np.array([rms_of(data, residuals[group]) ** 2 for group in groups])
+    counts = np.array([np.isfinite(residuals[group]).sum() for group in groups], dtype=float)
+    rms = rms_of(data, residuals)
+    markers = of_markers(data, residuals)
+    return Validation(markers, rms, x, np.array(values), residuals, squares, counts)
 
 
 def _groups(names: Sequence[str], folds: int | None) -> list[list[int]]:

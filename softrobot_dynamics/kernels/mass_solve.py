@@ -8,16 +8,16 @@ from softrobot_dynamics.kernels.linalg import cholesky, solve_lower, solve_lower
 
 
 @kernel
-def factorise_mass(M, least, floor, L, scale):
+def factorise_mass(M, min_diagonal, floor, L, scale):
     """
     Fill the lower triangle of L (n, n) with the factor of M (n, n) scaled to a unit diagonal.
 
-    Returns 0, or 1 + i where the diagonal entry is not above ``least`` (n,), or a pivot of the
-    scaled matrix not above ``floor`` (or not a number). ``scale`` (n,) is filled, too.
+    Returns 0, or 1 + i where the diagonal entry is not above ``min_diagonal`` (n,), or a pivot of
+    the scaled matrix not above ``floor`` (or not a number). ``scale`` (n,) is filled, too.
     """
-    n = len(least)
+    n = len(min_diagonal)
     for i in range(n):
-        if not M[i, i] > least[i]:
+        if not M[i, i] > min_diagonal[i]:
             return 1 + i
         scale[i] = 1.0 / math.sqrt(M[i, i])
         for j in range(i + 1):
@@ -26,13 +26,13 @@ def factorise_mass(M, least, floor, L, scale):
 
 
 @kernel
-def solve_mass(M, least, floor, L, scale, rows):
+def solve_mass(M, min_diagonal, floor, L, scale, rows):
     """
     Replace each row of ``rows`` (k, n) by M^-1 row; returns what :func:`factorise_mass` does.
 
-    ``L`` (n, n) and ``scale`` (n,) are room.
+    ``L`` (n, n) and ``scale`` (n,) are scratch.
     """
-    failed = factorise_mass(M, least, floor, L, scale)
+    failed = factorise_mass(M, min_diagonal, floor, L, scale)
     if failed != 0:
         return failed
     for k in range(len(rows)):

@@ -29,13 +29,13 @@ class Collocation(NamedTuple):
     """
     Matrices for a function given at ``count`` Gauss points of [0, 1], exact for polynomials.
 
-    ``weights`` (count,) integrate it over [0, 1]; the rows of ``before`` (count, count) from 0 up
-    to each point; ``derivatives`` (count + 2, count) differentiate it at each point, at 0 and at
-    1, and ``hessians`` (count, count) twice at each point.
+    ``weights`` (count,) integrate it over [0, 1]; the rows of ``integration_matrix``
+    (count, count) from 0 up to each point; ``derivatives`` (count + 2, count) differentiate it at
+    each point, at 0 and at 1, and ``hessians`` (count, count) twice at each point.
     """
 
     weights: Vector
-    before: Matrix
+    integration_matrix: Matrix
     derivatives: Matrix
     hessians: Matrix
 

@@ -57,11 +57,11 @@ class LoopOutput(Protocol):
     def refused(self, error: MessageError) -> object:
         """Report why a message was refused."""
 
-    def failed(self, what: str, error: BaseException) -> object:
-        """Report a failure, which may happen in every tick."""
+    def failed(self, event: str, error: BaseException) -> object:
+        """Report a failure, an ``event`` in words; it may happen in every tick."""
 
-    def ended(self, what: str, error: BaseException) -> object:
-        """Report that a loop has ended."""
+    def ended(self, event: str, error: BaseException) -> object:
+        """Report the ``event``, in words, with which a loop has ended."""
 
 
 class ControlOutput(LoopOutput, Protocol):

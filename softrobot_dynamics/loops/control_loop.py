@@ -253,9 +253,9 @@ class ControlLoop(GuardedLoop):
         if (record := self.record) is None:
             return
         for place, law in enumerate(self._predictive):
-            if (late := law.schedule.late) is not None:
+            if (late := law.schedule.late_solution) is not None:
                 record.note(dict(zip(LATE_SOLUTION, (place, *late))))
-                law.schedule.late = None
+                law.schedule.late_solution = None
         said: tuple[Vector | float, ...] = (nan,) * 5
         if self.mode == RUNNING and (command := self.command) is not None:
             said = command.y, command.velocity, *command.desired

@@ -49,7 +49,7 @@ class SolutionThread:
             plan: Plan = answer[0]
             return plan
 
-        if request.anew:
+        if request.restarts:
             self._drop()
         self._requests.put((request, answer))
         return poll

@@ -36,10 +36,10 @@ class CableTables(NamedTuple):
     arrays: dict[str, Any]  # segments and P of a Robot
     scratch: int
     cables: Integers  # (m, 2)
-    pull: Vector  # (s,)
+    transmission: Vector  # (s,)
     stiffness: Vector  # (s,)
-    free: Vector  # (s,)
-    rest: Vector  # (s,)
+    pretension: Vector  # (s,)
+    rest_length: Vector  # (s,)
     parts: Sequence[Segment] = ()  # of all cables, row by row of the segments
 
 
@@ -60,17 +60,17 @@ def cable_tables(model: RobotModel) -> CableTables:
         arrays={name: arrays[name] for name in ('segments', 'P')},
         scratch=max(tables.scratch),
         cables=np.column_stack([np.cumsum([0, *counts[:-1]]), counts]).astype(np.int64),
-        pull=np.array([cable.pull for cable in each]),
+        transmission=np.array([cable.pull for cable in each]),
         stiffness=np.array([cable.stiffness for cable in each]),
-        free=np.array([cable.tension for cable in each]),
-        rest=np.zeros(len(each)),
+        pretension=np.array([cable.tension for cable in each]),
+        rest_length=np.zeros(len(each)),
         parts=tables.segments,
     )
     evaluate, q = model.evaluator(), np.zeros(model.n)
     drives = _drives(model, found, evaluate.robot, True)
     evaluate(q, q)
     cached(measure, drives=drives)(q, q)  # now, also where kernels are being collected
-    return found._replace(rest=drives.l)
+    return found._replace(rest_length=drives.l)
 
 
 def cable_drives_of(model: RobotModel, robot: Robot, limited: bool = True) -> CableDrives:
@@ -84,19 +84,19 @@ def cable_drives_of(model: RobotModel, robot: Robot, limited: bool = True) -> Ca
 
 
 def _drives(model: RobotModel, tables: CableTables, robot: Robot, limited: bool) -> CableDrives:
-    s, limited = len(tables.pull), model.positioned & limited
+    s, limited = len(tables.transmission), model.positioned & limited
     own = robot._replace(**tables.arrays, S=np.zeros(tables.scratch)) if s else robot
     return CableDrives(
         robot=own,
         lines=int(bool(s) and has_lines(own)),
         cables=tables.cables,
-        pull=tables.pull,
+        transmission=tables.transmission,
         stiffness=tables.stiffness,
-        free=tables.free,
-        rest=tables.rest,
-        least=np.where(limited, model.effort_lower, -np.inf),
-        most=np.where(limited, model.effort_upper, np.inf),
-        **{name: np.zeros(s) for name in ('l', 'bias', 'loose', 'tension')},
+        pretension=tables.pretension,
+        rest_length=tables.rest_length,
+        lower=np.where(limited, model.effort_lower, -np.inf),
+        upper=np.where(limited, model.effort_upper, np.inf),
+        **{name: np.zeros(s) for name in ('l', 'bias', 'passive_tension', 'tension')},
         J=np.zeros((s, model.n)),
     )
 

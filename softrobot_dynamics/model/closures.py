@@ -59,15 +59,15 @@ class ClosurePlan(NamedTuple):
     names: tuple[str, ...]  # (r,) such as loop/rx
     weights: Vector  # (r,) of residuals: 1, or 1 / length
     units: Vector  # (n,) of coordinates, less where they are stiff
-    kept: Integers  # (k,) which rows are independent
+    independent_rows: Integers  # (k,) indices of rows that no others determine
     q0: Vector  # (n,) initial posture, its loops closed
     qd0: Vector  # (n,)
-    moved: Vector  # (n,) how far q0 is from the description's
+    assembly_displacement: Vector  # (n,) from the description's q0 to that with closed loops
 
     @property
     def redundant(self) -> tuple[str, ...]:
         """The names of rows that follow from the others."""
-        return tuple(name for i, name in enumerate(self.names) if i not in self.kept)
+        return tuple(name for i, name in enumerate(self.names) if i not in self.independent_rows)
 
 
 class ClosureEvaluator:
@@ -108,10 +108,10 @@ def plan_closures(model: RobotModel) -> ClosurePlan:
         names=tuple(f'{closures[c].name}/{DIRECTIONS[k]}' for c, k in rows),
         weights=np.array([1.0 if k < ROTATION_COUNT else lengths for _, k in rows]),
         units=_soft_units(model),
-        kept=np.zeros(0, dtype=np.int64),
+        independent_rows=np.zeros(0, dtype=np.int64),
         q0=model.q0,
         qd0=model.qd0,
-        moved=np.zeros(model.n),
+        assembly_displacement=np.zeros(model.n),
     )
     found = ClosureEvaluator(model, plan, plan.rows)
     q0 = assembled(model, plan, found, model.q0)
@@ -127,15 +127,15 @@ def plan_closures(model: RobotModel) -> ClosurePlan:
         there = _scaled(found(q), plan)
         if (rank := _rank(there)) > best_rank:
             best, best_rank = there, rank
-    kept = _independent(best, best_rank)
+    independent = _independent(best, best_rank)
     if best_rank > (rank := _rank(here, _SINGULAR_POSTURE_TOLERANCE)):
-        name = plan.names[_independent(here, rank, kept)]
+        name = plan.names[_independent(here, rank, independent)]
         words = f'another initial posture: this one is singular, {name} constrains nothing'
         raise OpenLoopError(name.split('/')[0], 0.0, 0.0, words)
     if best_rank == model.n:
         words = f'closures that let the robot move: rank {best_rank} leaves no freedom'
         raise OpenLoopError(', '.join(each.name for each in closures), 0.0, 0.0, words)
-    plan = plan._replace(kept=kept, q0=q0, moved=q0 - model.q0)
+    plan = plan._replace(independent_rows=independent, q0=q0, assembly_displacement=q0 - model.q0)
     rates = model.qd0 / units
     qd0 = units * (rates - np.linalg.pinv(here, rcond=_RANK_TOLERANCE) @ (here @ rates))
     return plan._replace(qd0=qd0)
@@ -226,19 +226,19 @@ def _placed(
         return entry(place_rigid, **common, at=RigidFrame(body, 0, flat(moved), frame, J))
     point = np.array([given.point], dtype=float)
     first = int(robot.modules[body, BODY_FIRST])
-    own = cloud_of(model, robot, body, point)
-    own = own._replace(pose=IDENTITY_POSE.copy(), jacobian=np.zeros(6 * count), first=0)
+    local = cloud_of(model, robot, body, point)
+    local = local._replace(pose=IDENTITY_POSE.copy(), jacobian=np.zeros(6 * count), first=0)
     at = MaterialFrame(
         body=body,
         cloud=cloud_of(model, robot, body, point),
-        own=own,
+        local_cloud=local,
         units=model.scales.units[first : first + count].copy(),
         offset=flat(offset),
         frame=frame,
         J=J,
-        there=np.zeros((1, 16)),
-        here=np.zeros((1, 16)),
-        own_J=np.zeros(6 * count),
+        point_frame=np.zeros((1, 16)),
+        local_frame=np.zeros((1, 16)),
+        local_J=np.zeros(6 * count),
         moving=np.zeros(12),
     )
     return entry(place_material, **common, at=at)

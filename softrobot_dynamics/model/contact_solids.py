@@ -25,7 +25,7 @@ class SolidTables(NamedTuple):
     corners: Matrix  # (., 3)
     planes: Matrix  # (., 4)
     edges: Matrix  # (., 6)
-    ways: Matrix  # (., 3)
+    directions: Matrix  # (., 3)
     couples: Integers  # (., 2) both solids of each pair
 
 
@@ -52,10 +52,10 @@ class SolidCollector:
         span: list[int] = []
         planes = _planes(element)
         edges = _edges(element, planes)
-        ways = _distinct(edges[:, 3:] - edges[:, :3], signed=False)
-        if len(ways) > _MAX_EDGE_DIRECTIONS:
-            edges, ways = edges[:0], ways[:0]
-        for part, rows in zip(self._parts, (element.corners, planes, edges, ways)):
+        directions = _distinct(edges[:, 3:] - edges[:, :3], signed=False)
+        if len(directions) > _MAX_EDGE_DIRECTIONS:
+            edges, directions = edges[:0], directions[:0]
+        for part, rows in zip(self._parts, (element.corners, planes, edges, directions)):
             first = sum(len(each) for each in part)
             part.append(rows)
             span += [first, first + len(rows)]
@@ -66,7 +66,7 @@ class SolidCollector:
 
     def tables(self) -> SolidTables:
         """Return the tables of all."""
-        corners, planes, edges, ways = (
+        corners, planes, edges, directions = (
             np.ascontiguousarray(np.concatenate([np.zeros((0, size)), *part]))
             for part, size in zip(self._parts, (3, 4, 6, 3))
         )
@@ -76,7 +76,7 @@ class SolidCollector:
             corners=corners,
             planes=planes,
             edges=edges,
-            ways=ways,
+            directions=directions,
             couples=np.array(self._couples, dtype=np.int64).reshape(-1, 2),
         )
 
@@ -98,13 +98,13 @@ def solid_pairs(tables: SolidTables, pairs: Integers, numbers: Matrix) -> SolidP
         corners=tables.corners,
         planes=tables.planes,
         edges=tables.edges,
-        ways=tables.ways,
-        bound=np.zeros(len(firsts)),
-        own=np.zeros((2 * most[0], 3)),
-        walls=np.zeros((2 * most[1], 4)),
-        rims=np.zeros((2 * most[2], 6)),
+        directions=tables.directions,
+        min_distance=np.zeros(len(firsts)),
+        placed_corners=np.zeros((2 * most[0], 3)),
+        placed_planes=np.zeros((2 * most[1], 4)),
+        placed_edges=np.zeros((2 * most[2], 6)),
         axis=np.zeros(3),
-        way=np.zeros(6),
+        scratch=np.zeros(6),
     )
 
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from softrobot_dynamics.description.robot import RobotDescription
 
 _DEFAULT_DEPTH = 0.01  # of the smallest radius: penetration by the robot's weight and forces
-_REACH_RATIO = 0.25  # of the smallest radius: gap at which forces are evaluated
+_DETECTION_RATIO = 0.25  # of the smallest radius: gap at which forces are evaluated
 _MAX_START_DEPTH = 0.1  # of the smallest radius: how deep surfaces may overlap at the start
 # of the smallest radius: how far nodes move before all pairs are measured again
 _MARGIN_RATIO = 0.5
@@ -66,7 +66,7 @@ class ContactPlan(NamedTuple):
     solids: SolidTables
     restitution: Vector  # (P,) 0 where a damping is given
     names: tuple[tuple[str, str], ...]  # (P,) of the bodies or obstacles
-    reach: float  # [m]
+    detection_distance: float  # [m] gap below which forces are evaluated
     margin: float  # [m]
     slip: float  # [m/s]
     depth: float  # [m] of penetration that a posture may have at the start
@@ -123,7 +123,7 @@ def plan_contacts(model: RobotModel) -> ContactPlan | None:
         solids=solids.tables(),
         restitution=np.array(restitution),
         names=tuple(names),
-        reach=_REACH_RATIO * smallest,
+        detection_distance=_DETECTION_RATIO * smallest,
         margin=_MARGIN_RATIO * smallest,
         slip=contact.slip or _SLIP_RATIO * scales.length * scales.rate,
         depth=max(_MAX_START_DEPTH * smallest, 3.0 * pressing / stiffness),
@@ -152,12 +152,12 @@ def contact_of(model: RobotModel, robot: Robot, plan: ContactPlan) -> ContactWor
         place = entry(place_nodes, before=place, nodes=nodes)
         differentiate = entry(differentiate_nodes, before=differentiate, robot=robot, nodes=nodes)
         first += len(points)
-    names = 'gap', 'speed', 'force', 'damping', 'onset', 'least'
+    names = 'gap', 'speed', 'force', 'damping', 'onset', 'min_damping'
     vectors = {name: np.zeros(P) for name in names}
     triples = {name: np.zeros((P, 3)) for name in ('normal', 'point', 'sliding', 'friction')}
     contact = ContactWorkspace(
         find=EMPTY_ENTRY,
-        place=place,
+        place_frames=place,
         differentiate=differentiate,
         frames=frames,
         jacobians=jacobians,
@@ -166,15 +166,15 @@ def contact_of(model: RobotModel, robot: Robot, plan: ContactPlan) -> ContactWor
         numbers=plan.numbers,
         faces=plan.faces,
         solids=solid_pairs(plan.solids, plan.pairs, plan.numbers),
-        reach=plan.reach,
+        detection_distance=plan.detection_distance,
         dissipation=dissipation(0.0),
         margin=plan.margin,
         extent=_extents(plan, total),
         placed=np.full((total, 16), np.inf),
         candidates=np.zeros(P + 1, dtype=np.int64),
         slip=plan.slip,
-        slow=_RESTITUTION_SPEED_RATIO * plan.slip,
-        places=np.zeros((P, 2)),
+        min_restitution_speed=_RESTITUTION_SPEED_RATIO * plan.slip,
+        segment_parameters=np.zeros((P, 2)),
         drift=np.zeros((P, 3)),
         moving=_moving(plan, sum(counts)),
         J=np.zeros((P, 3 * n)),

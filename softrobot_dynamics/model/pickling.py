@@ -25,7 +25,8 @@ from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.recursion.passes import Robot
 
 Path = tuple[Any, ...]
-COUNTERS = 'clock', 'turn', 'candidates'  # integer arrays with a state; others are tables
+# integer arrays with a state; others are tables
+COUNTERS = 'clock', 'module_range', 'next_part', 'candidates'
 _PLAIN_TYPES = (int, float, str, type(None), np.generic, deque)
 
 
@@ -33,11 +34,11 @@ class Pickleable:
     """
     Base of objects that are pickled and copied as their arguments and their present state.
 
-    A subclass says in :meth:`arguments` what it is made of. Attributes named in ``kept`` are
-    pickled as they are; :meth:`resume` prepares what depends on them.
+    A subclass says in :meth:`arguments` what it is made of. Attributes named in
+    ``pickled_attributes`` are pickled as they are; :meth:`resume` prepares what depends on them.
     """
 
-    kept: ClassVar[tuple[str, ...]] = ()
+    pickled_attributes: ClassVar[tuple[str, ...]] = ()
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return the positional and the named arguments that make another one."""
@@ -47,9 +48,10 @@ class Pickleable:
         """Recompute values that depend on attributes set from outside."""
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
-        """Pickle and copy by the arguments, attributes that are kept, and numbers."""
-        kept = {name: getattr(self, name) for name in self.kept}
-        return _make, (type(self), *self.arguments()), {'kept': kept, 'numbers': numbers_of(self)}
+        """Pickle and copy by the arguments, attributes that are named, and numbers."""
+        attributes = {name: getattr(self, name) for name in self.pickled_attributes}
+        state = {'attributes': attributes, 'numbers': numbers_of(self)}
+        return _make, (type(self), *self.arguments()), state
 
     def __copy__(self) -> Any:
         """Return another one with arrays of its own, for the same model."""
@@ -58,10 +60,11 @@ class Pickleable:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take the state of another one that has the same arguments."""
-        for name, value in state['kept'].items():
+        for name, value in state['attributes'].items():
             setattr(self, name, value)
-        # not into the arrays of what was kept, which is newer where it was yet to be taken up
-        own = {id(array) for name in self.kept for array in _arrays_of(state['kept'][name])}
+        # not into the arrays of these, which are newer where it was yet to be taken up
+        attributes = state['attributes'].values()
+        own = {id(array) for value in attributes for array in _arrays_of(value)}
         restore(self, state['numbers'], own)
         self.resume()
         restore(self, state['numbers'], own)  # also to arrays that are there only now

@@ -89,16 +89,16 @@ def capstan_of(model: RobotModel, robot: Robot, force: Vector) -> Capstan | None
         return None
     plan: RoutePlan = model.route_plan
     tendons = [t for t, part in plan.parts for _ in range(1 + _nodes(part))]
-    sliding, sign, turned, tension, drop, resistance = np.zeros((6, len(tendons)))
+    sliding, sign, signed, tension, drop, resistance = np.zeros((6, len(tendons)))
     return Capstan(
         routes=_routes(model, robot, plan),
         tendons=np.array(tendons, dtype=np.int64),
         mu=np.array([float(entry.actuator.friction) for entry in model.description.actuators]),
-        slow=CREEP_RATIO * model.scales.rate * plan.lengths,
+        creep_speed=CREEP_RATIO * model.scales.rate * plan.lengths,
         force=force,
         sliding=sliding,
         sign=sign,
-        turned=turned,
+        signed_angle=signed,
         tension=tension,
         drop=drop,
         resistance=resistance,
@@ -125,8 +125,8 @@ def _routes(model: RobotModel, robot: Robot, plan: RoutePlan) -> Routes:
         stretch=np.zeros((max(most, 1), n)),
         beyond=np.zeros(n),
         ends=np.zeros((len(panels), 6)),
-        least=least,
-        turn=np.zeros(stations),
+        min_length=least,
+        wrap_angle=np.zeros(stations),
         G=np.zeros((stations, n)),
     )
 
@@ -177,7 +177,7 @@ def _parts(model: RobotModel, plan: RoutePlan) -> dict[str, Any]:
         if part.nodes not in starts:
             starts[part.nodes] = sum(map(len, rules))
             rule = collocation(part.nodes)
-            rule = rule._replace(before=rule.before / rule.weights)
+            rule = rule._replace(integration_matrix=rule.integration_matrix / rule.weights)
             rules += [matrix.ravel() for matrix in rule]
         cloud, start = names.index(part.body), starts[part.nodes]
         rows.append([tendon, station, part.nodes, filled[part.body], cloud, start])

@@ -47,7 +47,7 @@ class Scales(NamedTuple):
     weight: Vector  # (n,) [J] that gravity may have along coordinates
     stiff: Vector  # (n,) [J] of elasticity: the diagonal of the stiffness, in these units
     moves: Matrix  # (N, n) 1 where a coordinate moves a body, otherwise 0
-    pulls: Matrix  # (m, n) 1 where it moves a straight part of an actuator's line, otherwise 0
+    moves_line: Matrix  # (m, n) 1 where it moves a straight part of a line of an actuator, else 0
 
     def solve(self, K: Matrix, forces: Matrix) -> Matrix:
         """Return K^-1 forces (n, p), where K (n, n) is singular the least there is, in units."""
@@ -102,8 +102,8 @@ class _ScaledElement(NamedTuple):
     slab: int
 
     @property
-    def own(self) -> slice:
-        """Its coordinates."""
+    def indices(self) -> slice:
+        """Indices of its coordinates."""
         return slice(self.first, self.first + self.coordinates)
 
     def columns(self, robot: Robot) -> Array:
@@ -126,9 +126,9 @@ def scales_of(robot: Robot, terms: Terms) -> Scales:
     parts = [part for i, m in enumerate(modules) for part in _parts(i, m, steps[i], length)]
     reach, mass, far = np.zeros((3, len(M)))
     for part in parts:
-        reach[part.own] = np.maximum(reach[part.own], reaches[part.module])
-        mass[part.own] = np.maximum(mass[part.own], carried[part.module])
-        far[part.own] = np.maximum(far[part.own], part.length)
+        reach[part.indices] = np.maximum(reach[part.indices], reaches[part.module])
+        mass[part.indices] = np.maximum(mass[part.indices], carried[part.module])
+        far[part.indices] = np.maximum(far[part.indices], part.length)
     root = np.sqrt(np.diag(M))
     spread = np.divide(root, np.sqrt(mass) * far, out=np.zeros(len(M)), where=mass > 0.0)
     units = 1.0 / _shape_units(robot, parts, spread, root)
@@ -143,7 +143,7 @@ def scales_of(robot: Robot, terms: Terms) -> Scales:
         weight=np.linalg.norm(robot.gravity) * mass * reach,
         stiff=np.zeros(len(M)),
         moves=moves,
-        pulls=_pulls(robot, moves, len(terms.J)),
+        moves_line=_line_motion(robot, moves, len(terms.J)),
     )
 
 
@@ -201,11 +201,13 @@ def _shape_units(
     units = np.zeros(len(root))
     for part in parts:
         turn, way = np.linalg.norm(part.columns(robot), axis=2)
-        units[part.own] = np.maximum(units[part.own], np.maximum(turn, way / part.length))
+        units[part.indices] = np.maximum(units[part.indices], np.maximum(turn, way / part.length))
     moves = units > _MIN_TIP_MOTION * spread
     least = _share(units, root, moves)
     for module in {part.module for part in parts}:
-        own = np.concatenate([np.arange(len(root))[p.own] for p in parts if p.module == module])
+        own = np.concatenate(
+            [np.arange(len(root))[p.indices] for p in parts if p.module == module]
+        )
         share = _share(units[own], root[own], moves[own], least)
         units[own] = np.maximum(units[own], root[own] * share)
     return np.where(units > 0.0, units, 1.0)  # moves nothing
@@ -217,8 +219,8 @@ def _share(units: Vector, root: Vector, moves: NDArray[np.bool_], otherwise: flo
     return float((units[bears] / root[bears]).min()) if bears.any() else otherwise
 
 
-def _pulls(robot: Robot, moves: Matrix, m: int) -> Matrix:
-    """Return ``Scales.pulls``."""
+def _line_motion(robot: Robot, moves: Matrix, m: int) -> Matrix:
+    """Return ``Scales.moves_line``."""
     found = np.zeros((m, moves.shape[1]))
     for actuator, kind, _, A, B, _ in robot.segments.astype(int):
         for module in {LINE: (A, B), POINT: (A,)}.get(kind, ()):

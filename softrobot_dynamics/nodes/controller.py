@@ -88,7 +88,7 @@ class ControllerNode(LifecycleNode):
         self._diagnostics: Any = None
         self._peers: Any = None
         self._online_references: OnlineReferences | None = None
-        self._beginning = 0  # of the phases, counted
+        self._run = 0  # of the phases, counted
         self._solving: list[SolutionThread] = []
         self._before: Vector | None = None  # the last command of the last activation
         self._orders = LatchedOrders()
@@ -164,7 +164,7 @@ class ControllerNode(LifecycleNode):
             allowed = values['allow_unstable']
             for words in zero_dynamics_warnings(self._plant, self._inbox, reader, allowed):
                 self.get_logger().warning(words)
-            self._beginning += 1
+            self._run += 1
             reference = self._first_reference(values, job)
             choose_safe(self._plant.safe, values)
             loop = self._make_loop(values, reference)
@@ -178,7 +178,7 @@ class ControllerNode(LifecycleNode):
         try:
             return self._prepare(values, job)
         except CancelledError as error:
-            if error.by not in (EMERGENCY, HOLD):
+            if error.requested_by not in (EMERGENCY, HOLD):
                 raise
             return HoldOrder()
 
@@ -264,7 +264,7 @@ class ControllerNode(LifecycleNode):
             self.get_logger().warning(words)
         reference = planned.reference
         if isinstance(reference, Program):
-            reference = reference._replace(beginning=self._beginning)
+            reference = reference._replace(run_id=self._run)
         return reference
 
     def _on_hold(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
@@ -280,7 +280,7 @@ class ControllerNode(LifecycleNode):
             with self.options.lock, self._orders.planning() as job:
                 if refusal := self._orders.refusal():
                     raise MessageError(refusal)
-                self._beginning += 1
+                self._run += 1
                 self._orders.change(reference=self._prepare(self.options.values, job))
             response.success, response.message = True, 'restarted'
         except SoftRobotError as error:

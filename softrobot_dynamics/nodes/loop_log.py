@@ -72,13 +72,13 @@ class LoopLog(ThrottledLog):
         """Log that the machine, or a clock, is slower than expected, now and then."""
         self.say('slow', words, REPEAT_PERIOD)
 
-    def failed(self, what: str, error: BaseException) -> None:
+    def failed(self, event: str, error: BaseException) -> None:
         """Log that something failed, which may happen in every tick."""
-        self.say(('failed', what), f'{what}: {_words_of(error)}', severity='error')
+        self.say(('failed', event), f'{event}: {_words_of(error)}', severity='error')
 
-    def ended(self, what: str, error: BaseException) -> None:
+    def ended(self, event: str, error: BaseException) -> None:
         """Log that a loop has ended, and its node with it; this is never throttled."""
-        words = f'{what}, and with it this node: {_words_of(error)}'
+        words = f'{event}, and with it this node: {_words_of(error)}'
         if not isinstance(error, SoftRobotError):  # a fault of the program: say where
             words += '\n' + ''.join(traceback.format_exception(error))
         self._logger.fatal(words)

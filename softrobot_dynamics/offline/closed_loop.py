@@ -52,7 +52,7 @@ class ClosedLoop(NamedTuple):
     t: Vector  # (K,) [s]
     q: Matrix  # (K, n) the robot's state, of the plant's n
     qd: Matrix  # (K, n)
-    u: Matrix  # (K, m) the command that was sent, actuator units; see ``told``
+    u: Matrix  # (K, m) the command that was sent, actuator units; see ``commands_sent``
     y: Matrix  # (K, m) actuation coordinates as the law saw them, nan where it failed
     velocity: Matrix  # (K, m) their rates
     y_d: Matrix  # (K, c) what they should be, of the controlled ones
@@ -62,7 +62,12 @@ class ClosedLoop(NamedTuple):
     ok: Array  # (K,) False: no command of the law's, the safe one; without a state the last one
     q_heard: Matrix  # (K, n) the state that was answered, of the model's n; nan: none was heard
     qd_heard: Matrix  # (K, n)
-    told: Matrix  # (K, m) u, but of joints whose drives take positions or velocities such
+    commands_sent: Matrix  # (K, m) u; of drives that take positions or velocities those
+
+    @property
+    def told(self) -> Matrix:
+        """The field ``commands_sent`` by its former name, for one release."""
+        return self.commands_sent
 
 
 def closed_loop(
@@ -262,7 +267,7 @@ def _allocate(law: Controller, of_plant: int, count: int) -> ClosedLoop:
         'q_heard': n,
         'qd_heard': n,
         'u': m,
-        'told': m,
+        'commands_sent': m,
         'y': m,
         'velocity': m,
         'y_d': c,
@@ -287,7 +292,7 @@ def _note(
 ) -> None:
     """Fill a row; ``command`` is the law's, None where it had none."""
     found.t[k], found.q[k], found.qd[k] = t, robot.q, robot.qd
-    found.u[k], found.told[k] = driver.limiter.last, driver.sent
+    found.u[k], found.commands_sent[k] = driver.limiter.last, driver.sent
     if command is not None:
         found.y[k], found.velocity[k] = command.y, command.velocity
         found.y_d[k], found.velocity_d[k] = command.desired[0], command.desired[1]

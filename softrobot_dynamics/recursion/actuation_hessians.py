@@ -122,12 +122,12 @@ def _add_all(robot, t, stiffness, force):
             _add_line(robot, t, row, force[row[0]], stiffness)
         if row[1] == POINT:
             n, S, numbers = len(stiffness), robot.S, robot.P[row[2] : row[2] + 6]
-            p, J, pull = S[0:3], S[6 : 6 + 6 * n], S[3:6]
+            p, J, point_force = S[0:3], S[6 : 6 + 6 * n], S[3:6]
             point_position(robot, row[3], True, numbers[0:3], p)
             column_jacobian(robot, row[3], True, p, J)
             for c in range(3):
-                pull[c] = force[row[0]] * numbers[3 + c]
-            _add_point(robot, t, (row[3], True), p, J, pull, stiffness)
+                point_force[c] = force[row[0]] * numbers[3 + c]
+            _add_point(robot, t, (row[3], True), p, J, point_force, stiffness)
 
 
 @kernel
@@ -136,7 +136,7 @@ def _add_line(robot, t, row, force, stiffness):
     n, S, A, B = len(stiffness), robot.S, row[3], row[4]
     A_tip, B_tip = row[5] >= 2, row[5] % 2 == 1
     r = robot.P[row[2] : row[2] + 7]
-    pA, pB, pull = S[0:3], S[3:6], S[6:9]
+    pA, pB, point_force = S[0:3], S[3:6], S[6:9]
     JA, JB = S[12 : 12 + 6 * n], S[12 + 6 * n : 12 + 12 * n]
     point_position(robot, A, A_tip, r[0:3], pA)
     point_position(robot, B, B_tip, r[3:6], pB)
@@ -155,10 +155,10 @@ def _add_line(robot, t, row, force, stiffness):
         for k in range(n):
             y0, y1, y2 = _apart(JA, JB, n, k)
             stiffness[j, k] += force * (x0 * y0 + x1 * y1 + x2 * y2) / length
-    pull[0], pull[1], pull[2] = force * d0, force * d1, force * d2
-    _add_point(robot, t, (B, B_tip), pB, JB, pull, stiffness)
-    pull[0], pull[1], pull[2] = -force * d0, -force * d1, -force * d2
-    _add_point(robot, t, (A, A_tip), pA, JA, pull, stiffness)
+    point_force[0], point_force[1], point_force[2] = force * d0, force * d1, force * d2
+    _add_point(robot, t, (B, B_tip), pB, JB, point_force, stiffness)
+    point_force[0], point_force[1], point_force[2] = -force * d0, -force * d1, -force * d2
+    _add_point(robot, t, (A, A_tip), pA, JA, point_force, stiffness)
 
 
 @inlined
@@ -169,15 +169,15 @@ def _apart(JA, JB, n, j):
 
 
 @kernel
-def _add_point(robot, t, frame, p, J, pull, stiffness):
+def _add_point(robot, t, frame, p, J, force, stiffness):
     """
-    Add the second derivatives of pull . p, of a point p (3,) with the Jacobian J (6 n_x,).
+    Add the second derivatives of force . p, of a point p (3,) with the Jacobian J (6 n_x,).
 
     ``frame``: the module it moves with, and whether with its tip.
     """
     modules, W, centre = robot.modules, robot.W, last_tip(robot)
     i, tip = frame
-    g0, g1, g2 = pull[0], pull[1], pull[2]
+    g0, g1, g2 = force[0], force[1], force[2]
     x, y, z = p[0] - W[centre], p[1] - W[centre + 1], p[2] - W[centre + 2]
     F = y * g2 - z * g1, z * g0 - x * g2, x * g1 - y * g0, g0, g1, g2
     while i < len(modules):

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Cables that motors hold: springs of the tension T = max(0, T_0 + k (pull u + l(q) - l(0))).
+Cables that motors hold: springs of the tension T = max(0, T_0 + k (p u + l(q) - l(0))).
 
 u is the position that a motor is told, in its unit. What acts is -sum T dl/dq. An actuator has one
 cable, and its effort is the tension; or two, one drawn in as the other is paid out, and its effort
@@ -28,16 +28,16 @@ class CableDrives(NamedTuple):
     robot: Robot  # whose segments are the lengths of cables; the poses are those of another
     lines: int  # 1: some of them are straight lines between bodies
     cables: Integers  # (m, 2) first cable and number of them, 0 to 2, of each actuator
-    pull: Vector  # (s,) [m] drawn in per unit of u
+    transmission: Vector  # (s,) [m] that is drawn in per unit of u
     stiffness: Vector  # (s,) k [N/m]
-    free: Vector  # (s,) T_0 [N]
-    rest: Vector  # (s,) l(0) [m]
-    least: Vector  # (m,) effort that laws may ask for
-    most: Vector  # (m,)
+    pretension: Vector  # (s,) T_0 [N]
+    rest_length: Vector  # (s,) l(0) [m]
+    lower: Vector  # (m,) limits of the efforts that laws may ask for
+    upper: Vector  # (m,)
     l: Vector  # noqa: E741  (s,) lengths [m]
     J: Matrix  # (s, n) their gradients
     bias: Vector  # (s,)
-    loose: Vector  # (s,) tension at u = 0 [N], negative where it is slack then
+    passive_tension: Vector  # (s,) [N] at u = 0, negative where a cable is slack then
     tension: Vector  # (s,) [N], likewise; nan where u is not known
 
 
@@ -48,7 +48,8 @@ def measure(drives, q, qd):
     if drives.lines:
         add_lines(drives.robot, drives.l, drives.J, drives.bias, q, qd)
     for i in range(len(drives.l)):
-        drives.loose[i] = drives.free[i] + drives.stiffness[i] * (drives.l[i] - drives.rest[i])
+        stretch = drives.l[i] - drives.rest_length[i]
+        drives.passive_tension[i] = drives.pretension[i] + drives.stiffness[i] * stretch
 
 
 @kernel
@@ -57,7 +58,8 @@ def tighten(drives, u):
     for k in range(len(drives.cables)):
         first = drives.cables[k, FIRST]
         for i in range(first, first + drives.cables[k, COUNT]):
-            drives.tension[i] = drives.loose[i] + drives.stiffness[i] * drives.pull[i] * u[k]
+            by_command = drives.stiffness[i] * drives.transmission[i]
+            drives.tension[i] = drives.passive_tension[i] + by_command * u[k]
 
 
 @kernel
@@ -68,7 +70,8 @@ def effort_of(drives, k, u):
         return u
     effort, sign = 0.0, 1.0
     for i in range(first, first + count):
-        effort += sign * max(drives.loose[i] + drives.stiffness[i] * drives.pull[i] * u, 0.0)
+        by_command = drives.stiffness[i] * drives.transmission[i]
+        effort += sign * max(drives.passive_tension[i] + by_command * u, 0.0)
         sign = -sign
     return effort
 
@@ -84,16 +87,18 @@ def command_of(drives, k, effort):
     first, count = drives.cables[k, FIRST], drives.cables[k, COUNT]
     if count == 0:
         return effort
-    derivative = drives.stiffness[first] * drives.pull[first]
+    derivative = drives.stiffness[first] * drives.transmission[first]
+    tension = drives.passive_tension[first]
     if count == 1:
-        return (effort - drives.loose[first]) / derivative
+        return (effort - tension) / derivative
     other = first + 1
-    back = drives.stiffness[other] * drives.pull[other]
-    u = (effort - drives.loose[first] + drives.loose[other]) / (derivative - back)
-    if effort > 0.0 and drives.loose[other] + back * u < 0.0:
-        return (effort - drives.loose[first]) / derivative
-    if effort < 0.0 and drives.loose[first] + derivative * u < 0.0:
-        return (-effort - drives.loose[other]) / back
+    back = drives.stiffness[other] * drives.transmission[other]
+    opposite = drives.passive_tension[other]
+    u = (effort - tension + opposite) / (derivative - back)
+    if effort > 0.0 and opposite + back * u < 0.0:
+        return (effort - tension) / derivative
+    if effort < 0.0 and tension + derivative * u < 0.0:
+        return (-effort - opposite) / back
     return u
 
 
@@ -113,13 +118,14 @@ def effort_bounds(drives, k, low, high):
     first, count = drives.cables[k, FIRST], drives.cables[k, COUNT]
     if count == 0:
         return low, high
-    least, most = drives.least[k], drives.most[k]
+    lower, upper = drives.lower[k], drives.upper[k]
     if count == 1:
-        derivative = drives.stiffness[first] * drives.pull[first]
-        a, b = drives.loose[first] + derivative * low, drives.loose[first] + derivative * high
+        derivative = drives.stiffness[first] * drives.transmission[first]
+        tension = drives.passive_tension[first]
+        a, b = tension + derivative * low, tension + derivative * high
     else:
         a, b = effort_of(drives, k, low), effort_of(drives, k, high)
-    return min(max(min(a, b), least), most), min(max(max(a, b), least), most)
+    return min(max(min(a, b), lower), upper), min(max(max(a, b), lower), upper)
 
 
 @kernel
@@ -161,20 +167,20 @@ def add_stiffness(drives, ahead, qd, K):
 
 
 @kernel
-def hold(evaluate, drives, command, h, force, along, q, qd):
+def hold(evaluate, drives, command, h, force, output_forces, q, qd):
     """
     Evaluate at (q, qd), and let cables pull at h = ID(q, qd, 0) under the ``command`` (m,).
 
-    ``along`` (m,) becomes the ``force`` (m,) along y, of those with a cable that of the cable.
+    ``output_forces`` (m,) become the ``force`` (m,) along y; of those with a cable, that of it.
     """
     run(evaluate, q, qd)
     measure(drives, q, qd)
     tighten(drives, command)
     add_tensions(drives, h)
-    copy(force, along)
-    for k in range(len(along)):
+    copy(force, output_forces)
+    for k in range(len(output_forces)):
         if drives.cables[k, COUNT] == 1:
-            along[k] = -max(drives.tension[drives.cables[k, FIRST]], 0.0)
+            output_forces[k] = -max(drives.tension[drives.cables[k, FIRST]], 0.0)
 
 
 @kernel
@@ -233,6 +239,6 @@ def subtract_by_command(drives, first, force, q, qd):
         begin = drives.cables[k, FIRST]
         for i in range(begin, begin + drives.cables[k, COUNT]):
             if drives.tension[i] > 0.0:
-                pull = drives.stiffness[i] * drives.pull[i]
+                pull = drives.stiffness[i] * drives.transmission[i]
                 for j in range(len(force)):
                     force[j, first + k] -= pull * drives.J[i, j]

@@ -36,11 +36,11 @@ class Capstan(NamedTuple):
     routes: Routes
     tendons: Integers  # (I,) whose station it is
     mu: Vector  # (m,)
-    slow: Vector  # (m,) [m/s] v0
+    creep_speed: Vector  # (m,) [m/s] v0 of the regularisation; about viscous below
     force: Vector  # (m,) along y that the tendons have at the base: minus their tensions
     sliding: Vector  # (I,) [m/s] towards the base
     sign: Vector  # (I,) of that, smooth
-    turned: Vector  # (I,) [rad] turns along panels, times that
+    signed_angle: Vector  # (I,) [rad] wrap angles along panels, times that
     tension: Vector  # (I,) [N], beyond corners and at the points of panels
     drop: Vector  # (I,) [N] of tension there
     resistance: Vector  # (I,) [N s/m] drop over v
@@ -101,13 +101,13 @@ def _add_friction(capstan, h, q, qd):
     """Take the force of friction at (q, qd) from h (n,)."""
     follow_routes(capstan.routes, q, qd)
     for i in range(len(capstan.sign)):
-        v, slow = -dot(capstan.routes.G[i], qd), capstan.slow[capstan.tendons[i]]
-        capstan.sliding[i], capstan.sign[i] = v, v / math.sqrt(v * v + slow * slow)
+        v, creep = -dot(capstan.routes.G[i], qd), capstan.creep_speed[capstan.tendons[i]]
+        capstan.sliding[i], capstan.sign[i] = v, v / math.sqrt(v * v + creep * creep)
     _lower_tensions(capstan)
     for i in range(len(capstan.sign)):
-        v, slow = capstan.sliding[i], capstan.slow[capstan.tendons[i]]
+        v, creep = capstan.sliding[i], capstan.creep_speed[capstan.tendons[i]]
         # drop / v, of which the drop has the factor sign = v / speed
-        capstan.resistance[i] = capstan.drop[i] / math.sqrt(v * v + slow * slow)
+        capstan.resistance[i] = capstan.drop[i] / math.sqrt(v * v + creep * creep)
         capstan.drop[i] = capstan.resistance[i] * v
     _take_drops(capstan, h)
 
@@ -133,7 +133,7 @@ def _lower_tensions(capstan):
         mu, i = capstan.mu[tendon], part[STATION]
         if T < 0.0:
             mu = -mu
-        x = mu * routes.turn[i]
+        x = mu * routes.wrap_angle[i]
         exponent = x * capstan.sign[i]
         capstan.drop[i] = T * x * _share(exponent)
         T *= math.exp(-exponent)
@@ -146,16 +146,17 @@ def _lower_tensions(capstan):
 def _lower_along(capstan, part, mu, T):
     """Fill tensions and drops along a panel where T [N] comes in; returns what goes on."""
     N, first, rule = part[NODES], part[STATION] + 1, part[RULE]
-    turn, turned = capstan.routes.turn[first : first + N], capstan.turned[first : first + N]
-    before = capstan.routes.rules[rule + N : rule + N + N * N]
+    angle = capstan.routes.wrap_angle[first : first + N]
+    signed = capstan.signed_angle[first : first + N]
+    integrate = capstan.routes.rules[rule + N : rule + N + N * N]
     total = 0.0
     for i in range(N):
-        turned[i] = turn[i] * capstan.sign[first + i]
-        total += turned[i]
+        signed[i] = angle[i] * capstan.sign[first + i]
+        total += signed[i]
     for i in range(N):
-        exponent = mu * dot(before[i * N : (i + 1) * N], turned)
+        exponent = mu * dot(integrate[i * N : (i + 1) * N], signed)
         capstan.tension[first + i] = T * math.exp(-exponent)
-        capstan.drop[first + i] = capstan.tension[first + i] * mu * turn[i]
+        capstan.drop[first + i] = capstan.tension[first + i] * mu * angle[i]
     return T * math.exp(-mu * total)
 
 

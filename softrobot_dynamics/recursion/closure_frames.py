@@ -40,14 +40,14 @@ class MaterialFrame(NamedTuple):
 
     body: int  # index
     cloud: Cloud  # the point
-    own: Cloud  # the same in S_J, with the body's coordinates alone
+    local_cloud: Cloud  # the same in S_J, with the body's coordinates alone
     units: Vector  # (m,) of these
     offset: Vector  # (12,) pose in the frame at the point
     frame: Vector  # (FRAME,) filled
     J: Vector  # (6 n,) filled
-    there: Matrix  # (1, 16) scratch: frame at the point
-    here: Matrix  # (1, 16) scratch: the same in S_J
-    own_J: Vector  # (6 m,) scratch
+    point_frame: Matrix  # (1, 16) scratch: frame at the point, base frame
+    local_frame: Matrix  # (1, 16) scratch: the same in S_J
+    local_J: Vector  # (6 m,) scratch: its Jacobian in S_J
     moving: Vector  # (12,) scratch: twist in S_J, and its rate
 
 
@@ -77,12 +77,12 @@ def place_material(before, robot, at, q, qd):
         run(before, q, qd)
     W, s, frame, cloud = robot.W, at.body * STATE, at.frame, at.cloud
     pose, state = s + JOINT_POSE, s + AT_JOINT
-    t, x, T = pose + ORIGIN, at.moving, at.there[0]
+    t, x, T = pose + ORIGIN, at.moving, at.point_frame[0]
     _vary(at, q[cloud.first :], qd[cloud.first :])
     point_jacobian(robot, at.body, False, W[t:], cloud.jacobian)
     for j in range(len(at.units)):
         cloud.q[j] = q[cloud.first + j]
-    place_frames(cloud, at.there)
+    place_frames(cloud, at.point_frame)
     point_columns(cloud, 0, T, at.J)
     for i in range(3):
         for j in range(3):
@@ -133,23 +133,23 @@ def _vary(at, q, qd):
         h = FRAME_STEP / pace
         for k in range(1, 5):
             weight = DIFFERENCE_WEIGHTS[k - 1] / h
-            _own_twist(at, q, qd, k * h)
+            _local_twist(at, q, qd, k * h)
             for c in range(6):
                 x[6 + c] += weight * x[c]
-            _own_twist(at, q, qd, -k * h)
+            _local_twist(at, q, qd, -k * h)
             for c in range(6):
                 x[6 + c] -= weight * x[c]
-    _own_twist(at, q, qd, 0.0)
+    _local_twist(at, q, qd, 0.0)
 
 
 @inlined
-def _own_twist(at, q, qd, ahead):
+def _local_twist(at, q, qd, ahead):
     """Fill moving[:6] with the twist of the point in S_J, its body being ``ahead`` [s] of q."""
-    own, J, m = at.own, at.own_J, len(at.units)
+    local, J, m = at.local_cloud, at.local_J, len(at.units)
     for j in range(m):
-        own.q[j] = q[j] + ahead * qd[j]
-    place_frames(own, at.here)
-    point_columns(own, 0, at.here[0], J)
+        local.q[j] = q[j] + ahead * qd[j]
+    place_frames(local, at.local_frame)
+    point_columns(local, 0, at.local_frame[0], J)
     for c in range(6):
         total = 0.0
         for j in range(m):

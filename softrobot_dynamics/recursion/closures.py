@@ -39,7 +39,7 @@ _MIN_SINE = 1e-9  # of an angle; below, it is that angle
 class ClosureRows(NamedTuple):
     """The r rows of C closures, and the entries that fill their frames, two of each."""
 
-    place: Entry  # fills the frames after an evaluation of the robot with poses
+    place_frames: Entry  # fills the frames after an evaluation of the robot with poses
     frames: Matrix  # (2 C, 24) see softrobot_dynamics.recursion.closure_frames
     jacobians: Matrix  # (2 C, 6 n) base axes, angular rows first
     turns: Integers  # (C, 2) which rotations are closed, and the axis k
@@ -57,7 +57,7 @@ ANGLES, PLACE, SPEED, BIAS, TURN, ACROSS, RATE = 0, 3, 6, 12, 18, 27, 30
 @kernel
 def close_rows(closures, q, qd):
     """Fill residual, J and bias at (q, qd), after an evaluation of the robot there."""
-    run(closures.place, q, qd)
+    run(closures.place_frames, q, qd)
     for c in range(len(closures.turns)):
         _relate(closures, c)
     n = closures.J.shape[1]
@@ -204,12 +204,12 @@ def _stretch(sine, cosine):
 
 
 def allocate_rows(
-    place: Entry, frames: Matrix, jacobians: Matrix, turns: Integers, rows: Integers
+    place_frames: Entry, frames: Matrix, jacobians: Matrix, turns: Integers, rows: Integers
 ) -> ClosureRows:
-    """Return :class:`ClosureRows` for frames and Jacobians that ``place`` fills."""
+    """Return :class:`ClosureRows` for frames and Jacobians that ``place_frames`` fills."""
     C, n, r = len(turns), jacobians.shape[1] // 6, len(rows)
     return ClosureRows(
-        place=place,
+        place_frames=place_frames,
         frames=frames,
         jacobians=jacobians,
         turns=turns,

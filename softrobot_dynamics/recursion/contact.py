@@ -72,7 +72,7 @@ class ContactWorkspace(NamedTuple):
     """All P pairs of elements of a robot that may touch, and what is known of them at a state."""
 
     find: Entry  # of :func:`measure_contacts` for this workspace, by q and qd
-    place: Entry  # of all frames, by q
+    place_frames: Entry  # of all nodes, by q
     differentiate: Entry  # of all Jacobians that are needed
     frames: Matrix  # (N, 16) of nodes, to the base frame
     jacobians: Matrix  # (N, 6 n)
@@ -81,17 +81,17 @@ class ContactWorkspace(NamedTuple):
     numbers: Matrix  # (P, 10)
     faces: Matrix  # (F, 13) of all hulls, see softrobot_dynamics.recursion.solid_distances
     solids: SolidPairs
-    reach: float  # [m] gap below which a pair is near
+    detection_distance: float  # [m] gap below which a pair is near
     slip: float  # [m/s] v_0
     dissipation: float  # a of a restitution of 0
     margin: float  # [m] by which nodes may move before all pairs are measured again
     extent: Vector  # (N,) [m] how far what turns with a node reaches from it
     placed: Matrix  # (N, 16) frames when all pairs were measured
     candidates: Integers  # (P + 1,) how many pairs may come near meanwhile; and which
-    slow: float  # [m/s] speed of approach below which restitution goes by this one
+    min_restitution_speed: float  # [m/s] of approach; slower impacts dissipate as this one does
     gap: Vector  # (P,) [m]
     normal: Matrix  # (P, 3) from the second element to the first
-    places: Matrix  # (P, 2) on the segments of both, 0 to 1
+    segment_parameters: Matrix  # (P, 2) of the nearest points on the segments of both, 0 to 1
     point: Matrix  # (P, 3) [m] in the middle between the surfaces
     speed: Vector  # (P,) [m/s] d(gap)/dt; 0 where a pair is not near
     sliding: Matrix  # (P, 3) [m/s] velocity of the first along the second
@@ -99,7 +99,7 @@ class ContactWorkspace(NamedTuple):
     friction: Matrix  # (P, 3) [N] on the first
     damping: Vector  # (P,) [s/m] c in force
     onset: Vector  # (P,) [m/s] speed of approach when they met; 0 where they are apart
-    least: Vector  # (P,) [s/m] c at least, of pairs that no step of equal length saw meet
+    min_damping: Vector  # (P,) [s/m] of c, of pairs that no step of equal length saw meet
     drift: Matrix  # (P, 3) [m/s] of sliding and speed: what motions that are given make of them
     moving: MovingNodes
     J: Matrix  # (P, 3 n) of the relative velocity, row by row; of pairs that are near
@@ -159,7 +159,7 @@ def touch(evaluate, contact, h, q, qd):
     find_contacts(contact, q, qd)
     for c in range(contact.candidates[0]):
         i = contact.candidates[1 + c]
-        if contact.gap[i] < contact.reach:
+        if contact.gap[i] < contact.detection_distance:
             _push(contact, i)
             if contact.force[i] > 0.0:
                 _take(contact, i, h)
@@ -178,8 +178,8 @@ def find_contacts(contact, q, qd):
 @kernel
 def measure_contacts(contact, n, q, qd):
     """Do as :func:`find_contacts`, for n coordinates."""
-    if contact.place.address != 0:
-        run(contact.place, q, qd)
+    if contact.place_frames.address != 0:
+        run(contact.place_frames, q, qd)
     move_obstacles(contact.moving, contact.frames)
     if _has_moved(contact):
         _choose(contact)
@@ -189,7 +189,7 @@ def measure_contacts(contact, n, q, qd):
         i = contact.candidates[1 + c]
         _measure(contact, i)
         contact.speed[i] = contact.force[i] = 0.0
-        if contact.gap[i] < contact.reach:
+        if contact.gap[i] < contact.detection_distance:
             pair, near = contact.pairs[i], True
             for k in range(A, B_END + 1):
                 contact.needed[pair[k]] = 1.0
@@ -201,7 +201,7 @@ def measure_contacts(contact, n, q, qd):
         run(contact.differentiate, q, qd)
     for c in range(contact.candidates[0]):
         i = contact.candidates[1 + c]
-        if contact.gap[i] < contact.reach:
+        if contact.gap[i] < contact.detection_distance:
             _move(contact, i, qd, n)
             if contact.gap[i] >= 0.0:
                 contact.onset[i] = 0.0
@@ -239,12 +239,12 @@ def _has_moved(contact):
 @kernel
 def _choose(contact):
     """Measure all pairs; note those that may be near before a node moves by the margin."""
-    count, limit = 0, contact.reach + 2.0 * contact.margin
+    count, limit = 0, contact.detection_distance + 2.0 * contact.margin
     for i in range(len(contact.pairs)):
         _measure(contact, i)
         contact.speed[i] = contact.force[i] = 0.0
         g = contact.solids.group_of[i]
-        apart = contact.gap[i] if g < 0 else contact.solids.bound[g]
+        apart = contact.gap[i] if g < 0 else contact.solids.min_distance[g]
         if apart < limit or contact.pairs[i, KIND] == POINT_TUBE:  # it ends abruptly
             count += 1
             contact.candidates[count] = i
@@ -288,10 +288,10 @@ def add_contact_stiffness(contact, K, D):
 @kernel
 def _move(contact, i, qd, n):
     """Fill the Jacobian of the relative velocity of a pair, and this velocity."""
-    pair, J, places = contact.pairs[i], contact.J[i], contact.places[i]
+    pair, J, s = contact.pairs[i], contact.J[i], contact.segment_parameters[i]
     J[:] = 0.0
-    _add_side(contact, pair[A], pair[A_END], places[0], 1.0, contact.point[i], J, n)
-    _add_side(contact, pair[B], pair[B_END], places[1], -1.0, contact.point[i], J, n)
+    _add_side(contact, pair[A], pair[A_END], s[0], 1.0, contact.point[i], J, n)
+    _add_side(contact, pair[B], pair[B_END], s[1], -1.0, contact.point[i], J, n)
     v, N = contact.sliding[i], contact.normal[i]
     drift = contact.drift[i]
     if len(contact.moving.formulas) > 0:

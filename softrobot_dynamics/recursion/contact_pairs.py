@@ -65,33 +65,34 @@ _CYLINDER_END_TOLERANCE = 1e-9  # of its radius: an end that is no farther away 
 _RIM_SINE = 0.05  # of a cylinder's angle to what it is on, from which it touches with a rim
 _FLAT_SINE = 0.1  # of the angle between a segment and a face, below which it lies flat
 _NORMAL_TOLERANCE = 1e-6  # 1 - cos of the angle between two normals that are one
-_MAX_FACE_DEPTH = 0.5  # of the reach: depth below the face towards the centre
+_MAX_FACE_DEPTH = 0.5  # of the detection distance: depth below the face towards the centre
 
 
 @kernel
 def measure(contact, i):
-    """Fill gap, normal, places and point of a pair of a ContactWorkspace."""
+    """Fill gap, normal, segment parameters and point of a pair of a ContactWorkspace."""
     pair, x = contact.pairs[i], contact.v
     for k in range(4):
         T = contact.frames[pair[A + k]]
         x[3 * k], x[3 * k + 1], x[3 * k + 2] = T[3], T[7], T[11]
     phase, r = pair[PHASE], contact.numbers[i, RADIUS_A]
     gap, n0, n1, n2, s, t = _distance(contact, i, 0.0 if phase > 0 else r)
-    n, places = contact.normal[i], contact.places[i]
-    n[0], n[1], n[2], places[0], places[1] = n0, n1, n2, s, t
+    n, parameters = contact.normal[i], contact.segment_parameters[i]
+    n[0], n[1], n[2], parameters[0], parameters[1] = n0, n1, n2, s, t
     if phase > 0:
-        if gap - r > contact.reach + 2.0 * contact.margin:  # all of its rim is as far, or farther
+        # all of its rim is as far, or farther
+        if gap - r > contact.detection_distance + 2.0 * contact.margin:
             contact.gap[i] = gap - r
             return
         gap = _measure_rim(contact, i, gap, s, phase)
         r = s = 0.0
     elif phase < 0:
         gap, s = _lie(contact, i, gap, s, phase)
-        places[0] = s
+        parameters[0] = s
     if gap < 0.0 and pair[CENTRE] != pair[A]:
         gap = _face_centre(contact, i, gap)
     contact.gap[i] = gap
-    if gap < contact.reach:
+    if gap < contact.detection_distance:
         p, back = contact.point[i], r + 0.5 * gap
         for k in range(3):
             p[k] = (1.0 - s) * x[k] + s * x[3 + k] - back * n[k]
@@ -117,11 +118,11 @@ def _measure_rim(contact, i, gap, s, phase):
     rim_point(T, axis, n, r, phase, x[:3], x[3:6])
     for k in range(3):
         x[k] = x[3 + k]
-    contact.places[i, 0] = s
+    contact.segment_parameters[i, 0] = s
     rise = axis[0] * n[0] + axis[1] * n[1] + axis[2] * n[2]
     if is_side and gap > 0.0 and (s < 1.0 or abs(rise) < _RIM_SINE):
         return gap - r * math.sqrt(1.0 - min(1.0, rise * rise))
-    gap, n[0], n[1], n[2], _, contact.places[i, 1] = _distance(contact, i, 0.0)
+    gap, n[0], n[1], n[2], _, contact.segment_parameters[i, 1] = _distance(contact, i, 0.0)
     return gap
 
 
@@ -223,7 +224,7 @@ def _face_centre(contact, i, gap):
     elif kind == SEGMENT_HULL:
         first, last = int(half[0]), int(half[1])
         found, n0, n1, n2 = facing_hull(x[:3], centre, T, contact.faces, first, last)
-    if found < -_MAX_FACE_DEPTH * contact.reach:
+    if found < -_MAX_FACE_DEPTH * contact.detection_distance:
         return gap
     n[0], n[1], n[2] = n0, n1, n2
     return found
@@ -231,7 +232,7 @@ def _face_centre(contact, i, gap):
 
 @kernel
 def _distance(contact, i, r):
-    """Gap, normal and places of a pair whose ends are in ``v``; r [m] is that of the first."""
+    """Gap, normal and segment parameters of a pair whose ends are in ``v``; r [m] of the first."""
     pair, number, x = contact.pairs[i], contact.numbers[i], contact.v
     kind, T = pair[KIND], contact.frames[pair[B]]
     half = number[HALF : HALF + 3]

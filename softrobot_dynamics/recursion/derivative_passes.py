@@ -80,7 +80,7 @@ class DerivativeArrays(NamedTuple):
     composite: Vector  # (.,) I and B of what is beyond each frame
     derivatives: Vector  # (.,) of all parts
     places: Integers  # (N, 2) where those of joint and body are in it; 0: they need none
-    turn: Integers  # (2,) modules whose derivatives are filled next, first and last
+    module_range: Integers  # (2,) modules whose derivatives are filled next: first, end
     kernels: DerivativeKernels
     work: Work
 
@@ -113,7 +113,7 @@ def allocate_tangents(robot: Robot, kernels: DerivativeKernels) -> DerivativeArr
         composite=np.zeros((N + 1) * COMPOSITE),
         derivatives=np.zeros(starts[-1]),
         places=np.where(needed, starts[:-1].reshape(N, 2), 0).astype(np.uint32),
-        turn=np.array([0, N]),
+        module_range=np.array([0, N]),
         kernels=kernels,
         work=work,
     )
@@ -127,7 +127,7 @@ class DerivativeEntries(NamedTuple):
     """
 
     begin: Entry  # ID, and the poses
-    derivatives: Entry  # those of the modules from ``t.turn[0]`` to before ``t.turn[1]``
+    derivatives: Entry  # those of the modules in ``t.module_range``
     accumulate: Entry  # ``t.by_state``, when all derivatives are there
     after: Entry
     whole: Entry  # and the forward pass before
@@ -168,7 +168,7 @@ def tangents(robot, after, q, qd, qdd):
 @kernel
 def differentiate(begin, derivatives, accumulate, t, q, qd, qdd):
     """Run all :class:`DerivativeEntries` after a forward pass, whose terms are kept."""
-    t.turn[0], t.turn[1] = 0, len(t.places)
+    t.module_range[0], t.module_range[1] = 0, len(t.places)
     run_three(begin, q, qd, qdd)
     run_three(derivatives, q, qd, qdd)
     run_three(accumulate, q, qd, qdd)
@@ -183,7 +183,7 @@ def begin(robot, t, q, qd, qdd):
 
 @kernel
 def fill_derivatives(robot, differenced, t, q, qd, qdd):
-    """Fill the derivatives of the modules whose turn it is."""
+    """Fill the derivatives of the modules in ``t.module_range``."""
     evaluate_derivatives(robot, t, q, qd, qdd)
     if differenced.address != 0:
         run_three(differenced, q, qd, qdd)

@@ -68,16 +68,18 @@ def by_fourth_order(
     return np.array(derivatives).T
 
 
-def along(function: Callable[[Vector], Vector], x: Vector, way: Vector) -> tuple[Vector, Vector]:
+def directional_derivatives(
+    function: Callable[[Vector], Vector], x: Vector, direction: Vector
+) -> tuple[Vector, Vector]:
     """
-    Return the first two derivatives (.,) of a function along x + t way, (n,) each, at t = 0.
+    Return the first two derivatives (.,) of a function along x + t direction, (n,) each, at t = 0.
 
-    By differences of eighth order, whose steps are the way: choose it as FRAME_STEP says.
+    By differences of eighth order, whose steps are the direction: choose it as FRAME_STEP says.
     """
     here = function(x)
     first, second = np.zeros_like(here), -205.0 / 72.0 * here
     for k, once, twice in _EIGHTH_ORDER_WEIGHTS:
-        near, back = function(x + k * way), function(x - k * way)
+        near, back = function(x + k * direction), function(x - k * direction)
         first += once * (near - back)
         second += twice * (near + back)
     return first, second

@@ -24,7 +24,7 @@ class DryFriction(NamedTuple):
     """Dry friction of the joints of a robot."""
 
     force: Vector  # (n,) [N m or N] along coordinates
-    slow: Vector  # (n,) [rad/s or m/s] v0
+    creep_speed: Vector  # (n,) [rad/s or m/s] v0 of the regularisation; about viscous below
 
 
 @kernel
@@ -60,5 +60,5 @@ def _drag(friction, h, qd):
 @inlined
 def _damping(friction, i, v):
     """Return the friction of a coordinate over its speed v."""
-    slow = friction.slow[i]
-    return friction.force[i] / math.sqrt(v * v + slow * slow)
+    creep = friction.creep_speed[i]
+    return friction.force[i] / math.sqrt(v * v + creep * creep)

@@ -19,8 +19,8 @@ class Stops(NamedTuple):
 
     lower: Vector  # (n,) -inf where there is none
     upper: Vector  # (n,) inf where there is none
-    held: Vector  # (n,) inertia added to what rests at a stop, 0 elsewhere
-    met: Vector  # (1,) set to 1 by an evaluation at a stop or beyond
+    stop_inertia: Vector  # (n,) inertia added to what rests at a stop, 0 elsewhere
+    stop_met: Vector  # (1,) set to 1 by an evaluation at a stop or beyond
 
 
 def allocate_stops(lower: Vector, upper: Vector) -> Stops:
@@ -34,26 +34,26 @@ def watch_stops(evaluate, stops, M, q, qd):
     run(evaluate, q, qd)
     for i in range(len(stops.lower)):
         if q[i] <= stops.lower[i] or q[i] >= stops.upper[i]:
-            stops.met[0] = 1.0
-        if stops.held[i] != 0.0:
-            M[i, i] += stops.held[i]
+            stops.stop_met[0] = 1.0
+        if stops.stop_inertia[i] != 0.0:
+            M[i, i] += stops.stop_inertia[i]
 
 
 @kernel
-def keep_state(stops, clock, kept, q, qd):
-    """Fill kept (2 n + .,) with q, qd (n,) and the arrays of one number of a ``clock``."""
+def save_state(stops, clock, saved, q, qd):
+    """Fill ``saved`` (2 n + .,) with q, qd (n,) and the arrays of one number of a ``clock``."""
     n = len(stops.lower)
     for i in range(n):
-        kept[i], kept[n + i] = q[i], qd[i]
+        saved[i], saved[n + i] = q[i], qd[i]
     for k in range(len(clock)):
-        kept[2 * n + k] = clock[k][0]
-    stops.met[0] = 0.0
+        saved[2 * n + k] = clock[k][0]
+    stops.stop_met[0] = 0.0
 
 
 @kernel
 def met(stops, q):
-    """Tell whether a stop was met since :func:`keep_state`, or is now at q (n,)."""
-    return stops.met[0] != 0.0 or reached(stops, q)
+    """Tell whether a stop was met since :func:`save_state`, or is now at q (n,)."""
+    return stops.stop_met[0] != 0.0 or reached(stops, q)
 
 
 @kernel

@@ -25,7 +25,7 @@ class LinearisationArrays(NamedTuple):
     K: Matrix  # (n, n)
     D: Matrix  # (n, n)
     parts: Integers  # (., 3) module, first coordinate and coordinates of each body that varies
-    turn: Integers  # (2,) whose it is, and after how many it is the first one's again
+    next_part: Integers  # (2,) index of the part to differentiate next, and length of the cycle
     derivatives: Entry
     tangents: DerivativeArrays
     zero: Vector  # (n,) zeros
@@ -38,12 +38,12 @@ class Linearisation:
     Attributes: ``stiffness`` and ``damping`` (n, n). They are the model's, constant, for a linear
     robot. Otherwise :attr:`follow`, an Entry by q and qd, differentiates a body with a strain
     energy at q, the next time the next, so that all are as old as one has coordinates at most, or
-    as there are such bodies; ``near`` is the :class:`LinearisationArrays` of that.
+    as there are such bodies; ``arrays`` is the :class:`LinearisationArrays` of that.
     """
 
     def __init__(self, model: Model) -> None:
         self.stiffness, self.damping = model.stiffness.copy(), model.damping.copy()
-        self.follow, self._near = EMPTY_ENTRY, None
+        self.follow, self._arrays = EMPTY_ENTRY, None
         if model.linear:
             return
         robot = model.robot()  # never evaluated: nothing moves, and nothing has weight
@@ -51,36 +51,36 @@ class Linearisation:
         varies = np.flatnonzero(np.isin(modules[:, BODY_FIRST], model.nonlinear[:, 0]))
         parts = np.column_stack([varies, modules[varies][:, [BODY_FIRST, BODY_COUNT]]])
         parts = parts[parts[:, 2] > 0].astype(np.int64)
-        self._near = LinearisationArrays(
+        self._arrays = LinearisationArrays(
             K=self.stiffness,
             D=self.damping,
             parts=parts,
-            turn=np.array([0, max(len(parts), parts[:, 2].max())]),
+            next_part=np.array([0, max(len(parts), parts[:, 2].max())]),
             derivatives=derivatives_entry(robot, t, rough=True),
             tangents=t,
             zero=np.zeros(model.n),
         )
-        self.follow = entry(follow, near=self._near)
+        self.follow = entry(follow, arrays=self._arrays)
         self._follow = cached(run, 'VECTOR, VECTOR', entry=self.follow)
 
     def begin(self, q: Vector) -> None:
-        """Differentiate all bodies at q (n,); the next turn is the first one's."""
-        if self._near is not None:
-            self._near.turn[0] = 0
-            for _ in range(self._near.turn[1]):
-                self._follow(q, self._near.zero)
+        """Differentiate all bodies at q (n,); the first one is the next again."""
+        if self._arrays is not None:
+            self._arrays.next_part[0] = 0
+            for _ in range(self._arrays.next_part[1]):
+                self._follow(q, self._arrays.zero)
 
 
 @kernel
-def follow(near, q, qd):
-    """Differentiate the body whose turn it is, if any, at q (n,)."""
-    i, t = near.turn[0], near.tangents
-    near.turn[0] = (i + 1) % near.turn[1]
-    if i < len(near.parts):
-        module, first, count = near.parts[i]
-        t.turn[0], t.turn[1] = module, module + 1
-        run_three(near.derivatives, q, near.zero, near.zero)
-        store_own(t.derivatives[t.places[module, 1] :], first, count, near.K, near.D)
+def follow(arrays, q, qd):
+    """Differentiate the next body, if any, at q (n,)."""
+    i, t = arrays.next_part[0], arrays.tangents
+    arrays.next_part[0] = (i + 1) % arrays.next_part[1]
+    if i < len(arrays.parts):
+        module, first, count = arrays.parts[i]
+        t.module_range[0], t.module_range[1] = module, module + 1
+        run_three(arrays.derivatives, q, arrays.zero, arrays.zero)
+        store_own(t.derivatives[t.places[module, 1] :], first, count, arrays.K, arrays.D)
 
 
 @kernel

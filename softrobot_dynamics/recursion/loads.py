@@ -23,7 +23,7 @@ class TipLoad(NamedTuple):
     """A wrench at the tip of a body."""
 
     body: int  # its index
-    turns: int  # 1: with the tip's frame; 0: it has the axes of the base
+    is_follower: int  # 1: with the tip's frame; 0: it has the axes of the base
     wrench: Vector  # (6,) [N m, N]
     scratch: Vector  # (9,)
     J: Vector  # (6 n,) filled with the Jacobian of the tip
@@ -33,7 +33,7 @@ class PointLoad(NamedTuple):
     """A wrench at a material point of a body."""
 
     body: int  # its index
-    turns: int  # 1: with the frame at the point; 0: it has the axes of the base
+    is_follower: int  # 1: with the frame at the point; 0: it has the axes of the base
     wrench: Vector  # (6,) [N m, N]
     cloud: Cloud  # of the point
     frame: Matrix  # (1, 16) filled
@@ -69,7 +69,7 @@ def load_tip(evaluate, robot, h, load, q, qd):
         p[k] = W[pose + ORIGIN + k]
     for k in range(6):
         w[k] = wrench[k]
-    if load.turns:
+    if load.is_follower:
         w[0], w[1], w[2] = rotate(W, pose, wrench[0], wrench[1], wrench[2])
         w[3], w[4], w[5] = rotate(W, pose, wrench[3], wrench[4], wrench[5])
     point_jacobian(robot, load.body, True, p, load.J)
@@ -85,7 +85,7 @@ def load_point(evaluate, robot, h, load, q, qd):
     point_jacobian(robot, body, False, origin, cloud.jacobian)
     for j in range(len(cloud.q)):
         cloud.q[j] = q[cloud.first + j]
-    place_points(cloud, load.zero, load.turns, load.frame, load.J, load.velocity)
+    place_points(cloud, load.zero, load.is_follower, load.frame, load.J, load.velocity)
     _relieve(load.J[0], load.wrench, h)
 
 

@@ -68,7 +68,7 @@ class Work(NamedTuple):
 def evaluate_derivatives(robot, t, q, qd, qdd):
     """Fill ``t.derivatives`` of parts with own kernels, of the modules whose turn it is."""
     own = t.kernels
-    for i in range(t.turn[0], t.turn[1]):
+    for i in range(t.module_range[0], t.module_range[1]):
         m = robot.modules[i]
         if own.addresses[i, 0] > DIFFERENCES:
             j, P, D = m[JOINT_FIRST], own.P[own.numbers[i, 0] :], t.derivatives[t.places[i, 0] :]
@@ -83,7 +83,7 @@ def evaluate_derivatives(robot, t, q, qd, qdd):
 def difference_derivatives(robot, rough, t, q, qd, qdd):
     """Fill those of the others, after a forward pass; ``rough``: one-sided for bodies."""
     own = t.kernels
-    for i in range(t.turn[0], t.turn[1]):
+    for i in range(t.module_range[0], t.module_range[1]):
         if own.addresses[i, 0] == DIFFERENCES:
             D = t.derivatives[t.places[i, 0] :]
             joint_derivatives(robot, i, own.units, q, qd, qdd, t.work, D)

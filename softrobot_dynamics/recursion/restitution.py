@@ -20,7 +20,7 @@ def impact_damping(contact, i):
     """Return c [s/m] of a pair i that overlaps; fill its speed of approach when it begins to."""
     number = contact.numbers[i]
     if contact.onset[i] == 0.0:
-        contact.onset[i] = max(-contact.speed[i], contact.slow)
+        contact.onset[i] = max(-contact.speed[i], contact.min_restitution_speed)
     if number[RESTITUTION] < 0.0:
         return number[DAMPING]
     return number[RESTITUTION] / contact.onset[i]

@@ -59,8 +59,8 @@ class Routes(NamedTuple):
     stretch: Matrix  # (N, n) gradient of |r'| along a panel
     beyond: Vector  # (n,) gradient of the lengths beyond a station
     ends: Matrix  # (E, 6) [m] direction at the start of each part, and at its end, base frame
-    least: Vector  # (E,) [m] below which a part is a point, and points nowhere
-    turn: Vector  # (I,) [rad]
+    min_length: Vector  # (E,) [m] below which a part is a point, and points nowhere
+    wrap_angle: Vector  # (I,) [rad] of each station
     G: Matrix  # (I, n) gradient of the lengths beyond each station
 
 
@@ -125,7 +125,7 @@ def _lay_panel(routes, part, ends):
         v0, v1, v2 = _combined(places, hessians[i * N : (i + 1) * N], 0)
         square = max(u0 * u0 + u1 * u1 + u2 * u2, _MIN_LENGTH_SQUARED)
         a, b, c = u1 * v2 - u2 * v1, u2 * v0 - u0 * v2, u0 * v1 - u1 * v0
-        routes.turn[first + i] = weights[i] * math.sqrt(a * a + b * b + c * c) / square
+        routes.wrap_angle[first + i] = weights[i] * math.sqrt(a * a + b * b + c * c) / square
         speed = math.sqrt(square)
         for j in range(cloud[COUNT]):
             a, b, c = _combined(places, row, 3 * (1 + j))
@@ -186,11 +186,11 @@ def _turn_corners(routes):
     """Fill the angles at the beginnings of parts; at a tendon's own there is none."""
     parts, ends, last = routes.parts, routes.ends, -1
     for e in range(len(parts)):
-        routes.turn[parts[e, STATION]] = 0.0
-        if dot(ends[e, :3], ends[e, :3]) <= routes.least[e] ** 2:
+        routes.wrap_angle[parts[e, STATION]] = 0.0
+        if dot(ends[e, :3], ends[e, :3]) <= routes.min_length[e] ** 2:
             continue
         if last >= 0 and parts[last, TENDON] == parts[e, TENDON]:
-            routes.turn[parts[e, STATION]] = _angle(ends[last, 3:], ends[e, :3])
+            routes.wrap_angle[parts[e, STATION]] = _angle(ends[last, 3:], ends[e, :3])
         last = e
 
 

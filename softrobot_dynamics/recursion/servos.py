@@ -31,7 +31,7 @@ class ServoDrives(NamedTuple):
     effort: Vector  # (k,) force of each
     at_limit: Vector  # (k,) its sign where that is the limit, else 0
     inertia: Vector  # (k,) M_jj
-    held: Vector  # (n,) inertia that holds coordinates at stops, in M; 0 where none does
+    stop_inertia: Vector  # (n,) that holds coordinates at stops, in M; 0 where none does
     free: Vector  # (n,) 0 where a drive gives the acceleration, else 1
     a: Vector  # (n,) accelerations
     L: Matrix  # (n, n) scratch
@@ -45,7 +45,7 @@ def move_by_servos(evaluate, drives, h, M, J, force, q, qd):
     for i in range(len(drives.coordinates)):
         j = drives.coordinates[i]
         drives.free[j], drives.at_limit[i] = 0.0, 0.0
-        drives.inertia[i] = M[j, j] - drives.held[j]
+        drives.inertia[i] = M[j, j] - drives.stop_inertia[j]
     for _ in range(len(drives.coordinates) + 1):
         _accelerate(drives, h, M, J, force, q, qd)
         if not _exceed(drives, h, M, J, force, q, qd):
@@ -67,7 +67,7 @@ def _accelerate(drives, h, M, J, force, q, qd):
         if drives.at_limit[i] != 0.0:
             a[j] += drives.at_limit[i] * drives.limit[i]
         else:
-            a[j] = 0.0 if drives.held[j] != 0.0 else _asked(drives, i, q, qd)
+            a[j] = 0.0 if drives.stop_inertia[j] != 0.0 else _asked(drives, i, q, qd)
     for i in range(n):
         for j in range(n):
             both = free[i] * free[j]
@@ -102,7 +102,7 @@ def _exceed(drives, h, M, J, force, q, qd):
         effort = h[j] + dot(M[j], drives.a)
         for k in range(len(force)):
             effort -= J[k, j] * force[k]
-        if drives.held[j] != 0.0:
+        if drives.stop_inertia[j] != 0.0:
             effort += drives.inertia[i] * _asked(drives, i, q, qd)
             drives.effort[i] = min(max(effort, -drives.limit[i]), drives.limit[i])
             continue

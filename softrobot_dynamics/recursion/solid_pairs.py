@@ -61,13 +61,13 @@ class SolidPairs(NamedTuple):
     corners: Matrix  # (., 3) [m] of all solids, each in its frame
     planes: Matrix  # (., 4) normals outwards, and heights n . x = d [m]
     edges: Matrix  # (., 6) [m] both ends
-    ways: Matrix  # (., 3) directions of edges, those of opposite ones once
-    bound: Vector  # (G,) [m] that two solids are at least apart
-    own: Matrix  # (2 K, 3) scratch: corners of both solids, base frame
-    walls: Matrix  # (2 F, 4) scratch: planes
-    rims: Matrix  # (2 E, 6) scratch: edges
+    directions: Matrix  # (., 3) directions of edges, those of opposite ones once
+    min_distance: Vector  # (G,) [m] that two solids are at least apart
+    placed_corners: Matrix  # (2 K, 3) scratch: corners of both solids, base frame
+    placed_planes: Matrix  # (2 F, 4) scratch: planes, likewise
+    placed_edges: Matrix  # (2 E, 6) scratch: edges, likewise
     axis: Vector  # (3,) scratch: the normal, from the second solid to the first
-    way: Vector  # (6,) scratch
+    scratch: Vector  # (6,) two directions, or a point and a gap
 
 
 @kernel
@@ -82,15 +82,15 @@ def measure_solids(contact, g):
     T, S = contact.frames[node_a], contact.frames[node_b]
     for i in range(first, first + ka + kb + MAX_CROSSINGS):
         contact.gap[i] = NO_CONTACT
-        contact.places[i, :] = 0.0
-    far = contact.reach + 2.0 * contact.margin
+        contact.segment_parameters[i, :] = 0.0
+    far = contact.detection_distance + 2.0 * contact.margin
     x, y, z = T[3] - S[3], T[7] - S[7], T[11] - S[11]
     bound = math.sqrt(x * x + y * y + z * z) - contact.extent[node_a] - contact.extent[node_b]
     if bound < far:
         _place(solids, s, T, 0)
         _place(solids, t, S, 1)
         bound = max(bound, _separate(contact, s, t, T, S))
-    solids.bound[g] = contact.gap[first] = bound
+    solids.min_distance[g] = contact.gap[first] = bound
     if bound >= far:
         return
     contact.gap[first] = NO_CONTACT
@@ -101,19 +101,19 @@ def measure_solids(contact, g):
 @inlined
 def _place(solids, span, T, side):
     """Place corners, planes and edges of a solid in the frame T (16,), as the one on a side."""
-    at = side * (len(solids.own) // 2)
+    at = side * (len(solids.placed_corners) // 2)
     for k in range(span[CORNER_END] - span[CORNER]):
-        _point(T, solids.corners[span[CORNER] + k], solids.own[at + k])
-    at = side * (len(solids.walls) // 2)
+        _point(T, solids.corners[span[CORNER] + k], solids.placed_corners[at + k])
+    at = side * (len(solids.placed_planes) // 2)
     for k in range(span[PLANE_END] - span[PLANE]):
-        plane, wall = solids.planes[span[PLANE] + k], solids.walls[at + k]
-        _turn(T, plane, wall)
-        wall[3] = plane[3] + wall[0] * T[3] + wall[1] * T[7] + wall[2] * T[11]
-    at = side * (len(solids.rims) // 2)
+        plane, placed = solids.planes[span[PLANE] + k], solids.placed_planes[at + k]
+        _turn(T, plane, placed)
+        placed[3] = plane[3] + placed[0] * T[3] + placed[1] * T[7] + placed[2] * T[11]
+    at = side * (len(solids.placed_edges) // 2)
     for k in range(span[EDGE_END] - span[EDGE]):
-        edge, rim = solids.edges[span[EDGE] + k], solids.rims[at + k]
-        _point(T, edge[:3], rim[:3])
-        _point(T, edge[3:], rim[3:])
+        edge, placed = solids.edges[span[EDGE] + k], solids.placed_edges[at + k]
+        _point(T, edge[:3], placed[:3])
+        _point(T, edge[3:], placed[3:])
 
 
 @inlined
@@ -139,35 +139,36 @@ def _height(n, x):
 def _separate(contact, s, t, T, S):
     """Fill the axis on which two placed solids overlap least; return their gap along it [m]."""
     solids, better = contact.solids, _AXIS_PREFERENCE * contact.margin
-    own, half, ka = solids.own, len(solids.own) // 2, s[CORNER_END] - s[CORNER]
-    kb, axis, count = t[CORNER_END] - t[CORNER], solids.axis, len(solids.walls) // 2
+    points, ka = solids.placed_corners, s[CORNER_END] - s[CORNER]
+    half = len(points) // 2
+    kb, axis, count = t[CORNER_END] - t[CORNER], solids.axis, len(solids.placed_planes) // 2
     best = -NO_CONTACT
     for side in range(2):  # a face of the first; of the second only if it is better
         span, at, corners = (t, 0, ka) if side else (s, half, kb)
         found, which = -NO_CONTACT, count * side
         for f in range(count * side, count * side + span[PLANE_END] - span[PLANE]):
-            wall, least = solids.walls[f], NO_CONTACT
+            plane, least = solids.placed_planes[f], NO_CONTACT
             for k in range(at, at + corners):
-                least = min(least, _height(wall, own[k]))
-            if least - wall[3] > found:
-                found, which = least - wall[3], f
+                least = min(least, _height(plane, points[k]))
+            if least - plane[3] > found:
+                found, which = least - plane[3], f
         if found > best + side * better:
-            wall, sign, best = solids.walls[which], 2.0 * side - 1.0, found
-            axis[0], axis[1], axis[2] = sign * wall[0], sign * wall[1], sign * wall[2]
+            plane, sign, best = solids.placed_planes[which], 2.0 * side - 1.0, found
+            axis[0], axis[1], axis[2] = sign * plane[0], sign * plane[1], sign * plane[2]
     limit = best + better  # of crossed edges only if they are better
-    u, v = solids.way[:3], solids.way[3:]
+    u, v = solids.scratch[:3], solids.scratch[3:]
     for i in range(s[DIRECTION], s[DIRECTION_END]):
-        _turn(T, solids.ways[i], u)
+        _turn(T, solids.directions[i], u)
         for j in range(t[DIRECTION], t[DIRECTION_END]):
-            _turn(S, solids.ways[j], v)
+            _turn(S, solids.directions[j], v)
             n0, n1 = u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2]
             n2 = u[0] * v[1] - u[1] * v[0]
             size = math.sqrt(n0 * n0 + n1 * n1 + n2 * n2)
             if size < _PARALLEL_SINE:
                 continue
             n0, n1, n2 = n0 / size, n1 / size, n2 / size
-            low_a, high_a = _extremes(own, 0, ka, n0, n1, n2)
-            low_b, high_b = _extremes(own, half, half + kb, n0, n1, n2)
+            low_a, high_a = _extremes(points, 0, ka, n0, n1, n2)
+            low_b, high_b = _extremes(points, half, half + kb, n0, n1, n2)
             above, below = low_a - high_b, low_b - high_a
             if max(above, below) > limit:
                 limit = best = max(above, below)
@@ -177,11 +178,11 @@ def _separate(contact, s, t, T, S):
 
 
 @inlined
-def _extremes(own, first, last, n0, n1, n2):
+def _extremes(points, first, last, n0, n1, n2):
     """Least and greatest height of corners along a normal."""
     low, high = NO_CONTACT, -NO_CONTACT
     for k in range(first, last):
-        x = own[k]
+        x = points[k]
         height = n0 * x[0] + n1 * x[1] + n2 * x[2]
         low, high = min(low, height), max(high, height)
     return low, high
@@ -191,7 +192,8 @@ def _extremes(own, first, last, n0, n1, n2):
 def _touch(contact, first, s, t):
     """Fill the rows of a pair of solids with points of contact along the axis; how many."""
     solids = contact.solids
-    own, half, count, n = solids.own, len(solids.own) // 2, len(solids.walls) // 2, solids.axis
+    points, planes, n = solids.placed_corners, solids.placed_planes, solids.axis
+    half, count = len(points) // 2, len(planes) // 2
     ka, kb, slack = (
         s[CORNER_END] - s[CORNER],
         t[CORNER_END] - t[CORNER],
@@ -199,26 +201,26 @@ def _touch(contact, first, s, t):
     )
     found = 0
     for k in range(ka):
-        gap = _over(own[k], n, 1.0, solids.walls, count, count + t[PLANE_END] - t[PLANE], slack)
-        found += _fill(contact, first + k, own[k], gap, 1.0)
+        gap = _over(points[k], n, 1.0, planes, count, count + t[PLANE_END] - t[PLANE], slack)
+        found += _fill(contact, first + k, points[k], gap, 1.0)
     for k in range(kb):
-        gap = _over(own[half + k], n, -1.0, solids.walls, 0, s[PLANE_END] - s[PLANE], slack)
-        found += _fill(contact, first + ka + k, own[half + k], gap, -1.0)
+        gap = _over(points[half + k], n, -1.0, planes, 0, s[PLANE_END] - s[PLANE], slack)
+        found += _fill(contact, first + ka + k, points[half + k], gap, -1.0)
     if s[EDGE] == s[EDGE_END] or t[EDGE] == t[EDGE_END]:
         return found
-    low = _extremes(own, 0, ka, n[0], n[1], n[2])[0] + contact.reach
-    high = _extremes(own, half, half + kb, n[0], n[1], n[2])[1] - contact.reach
+    low = _extremes(points, 0, ka, n[0], n[1], n[2])[0] + contact.detection_distance
+    high = _extremes(points, half, half + kb, n[0], n[1], n[2])[1] - contact.detection_distance
     row, last = first + ka + kb, first + ka + kb + MAX_CROSSINGS
-    rims, middle, p = solids.rims, len(solids.rims) // 2, solids.way
+    edges, middle, p = solids.placed_edges, len(solids.placed_edges) // 2, solids.scratch
     for i in range(s[EDGE_END] - s[EDGE]):
-        e = rims[i]
+        e = edges[i]
         if min(_height(n, e[:3]), _height(n, e[3:])) > low or _is_along(e, n):
             continue
         for j in range(middle, middle + t[EDGE_END] - t[EDGE]):
-            f = rims[j]
+            f = edges[j]
             if max(_height(n, f[:3]), _height(n, f[3:])) < high or _is_along(f, n):
                 continue
-            if row < last and _cross(e, f, n, slack, p) and p[3] < contact.reach:
+            if row < last and _cross(e, f, n, slack, p) and p[3] < contact.detection_distance:
                 found += _fill(contact, row, p[:3], p[3], 1.0)
                 row += 1
     return found
@@ -233,16 +235,16 @@ def _is_along(e, n):
 
 
 @inlined
-def _over(x, n, sign, walls, first, last, slack):
+def _over(x, n, sign, planes, first, last, slack):
     """
     Gap [m] of a corner x (3,) along sign n (3,) to a solid; NO_CONTACT if not over it.
 
-    The walls cut the line through x along n down to what is within the solid.
+    The planes cut the line through x along n down to what is within the solid.
     """
     low, high = -NO_CONTACT, NO_CONTACT
     for f in range(first, last):
-        wall = walls[f]
-        up, height = sign * _height(wall, n), _height(wall, x) - wall[3]
+        plane = planes[f]
+        up, height = sign * _height(plane, n), _height(plane, x) - plane[3]
         if up > _SIDE_FACE_SINE:
             high = min(high, -height / up)
         elif up < -_SIDE_FACE_SINE:
@@ -256,7 +258,7 @@ def _over(x, n, sign, walls, first, last, slack):
 def _fill(contact, i, x, gap, sign):
     """Fill a row with a point x (3,) of its first solid; 1 if it is near, else 0."""
     contact.gap[i] = gap
-    if gap >= contact.reach:
+    if gap >= contact.detection_distance:
         return 0
     n, p, axis = contact.normal[i], contact.point[i], contact.solids.axis
     for k in range(3):
@@ -294,16 +296,16 @@ def _cross(e, f, n, slack, out):
 def _measure_apart(contact, first, a, b, T, S):
     """Fill the rows of a pair of solids with distances of corners, and of the nearest edges."""
     solids = contact.solids
-    s, t, half = solids.spans[a], solids.spans[b], len(solids.own) // 2
+    s, t, half = solids.spans[a], solids.spans[b], len(solids.placed_corners) // 2
     ka, kb = s[CORNER_END] - s[CORNER], t[CORNER_END] - t[CORNER]
     for k in range(ka):
-        _measure_corner(contact, first + k, solids.own[k], b, S)
+        _measure_corner(contact, first + k, solids.placed_corners[k], b, S)
     for k in range(kb):
-        _measure_corner(contact, first + ka + k, solids.own[half + k], a, T)
-    rims, middle, i = solids.rims, len(solids.rims) // 2, first + ka + kb
+        _measure_corner(contact, first + ka + k, solids.placed_corners[half + k], a, T)
+    edges, middle, i = solids.placed_edges, len(solids.placed_edges) // 2, first + ka + kb
     for e in range(s[EDGE_END] - s[EDGE]):
         for f in range(middle, middle + t[EDGE_END] - t[EDGE]):
-            u, v = rims[e], rims[f]
+            u, v = edges[e], edges[f]
             gap, n0, n1, n2, x, y = segment_segment(u[:3], u[3:], 0.0, v[:3], v[3:], 0.0)
             if gap < contact.gap[i] and 0.0 < x < 1.0 and 0.0 < y < 1.0:
                 n, p = contact.normal[i], contact.point[i]

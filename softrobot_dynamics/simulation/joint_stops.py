@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.errors import ArgumentError
-from softrobot_dynamics.recursion.joint_stops import keep_state, met, reached, Stops
+from softrobot_dynamics.recursion.joint_stops import met, reached, save_state, Stops
 from softrobot_dynamics.simulation.integrators.contract import Integrator
 from softrobot_dynamics.simulation.loads import LoadedSteps
 
@@ -85,21 +85,21 @@ class JointStops:
         self._reached = cached(reached, stops=stops)
         finite = [np.where(np.isfinite(x), np.abs(x), 0.0) for x in (model.q_lower, model.q_upper)]
         self._slack = _STOP_TOLERANCE * (model.scales.units + np.maximum(*finite))
-        self._kept = np.zeros(2 * model.n + len(stepper.clock))
-        self.keep = cached(keep_state, stops=stops, clock=stepper.clock, kept=self._kept)
+        self._saved = np.zeros(2 * model.n + len(stepper.clock))
+        self.keep = cached(save_state, stops=stops, clock=stepper.clock, saved=self._saved)
         self.met = cached(met, stops=stops)
         self.forces, self.engaged = np.zeros(model.n), False
 
     def begin(self, q: Vector) -> None:
         """Restart at q (n,)."""
-        self._stops.held[:] = self.forces[:] = 0.0
+        self._stops.stop_inertia[:] = self.forces[:] = 0.0
         self.engaged = bool(self._reached(q))
 
     def restore(self, q: Vector, qd: Vector) -> None:
         """Go back to the state that was kept."""
         n = len(q)
-        q[:], qd[:] = self._kept[:n], self._kept[n : 2 * n]
-        for array, value in zip(self._stepper.clock, self._kept[2 * n :]):
+        q[:], qd[:] = self._saved[:n], self._saved[n : 2 * n]
+        for array, value in zip(self._stepper.clock, self._saved[2 * n :]):
             array[0] = value
 
     def advance(
@@ -121,7 +121,7 @@ class JointStops:
             failed = steps.advance(force, q, qd, longest, True)
             if failed:
                 break
-            fixed = self._stops.held > 0.0
+            fixed = self._stops.stop_inertia > 0.0
             q[fixed], qd[fixed] = start[0][fixed], 0.0
             if self._stepper.loops is not None and fixed.any():
                 steps.evaluate(q, qd)
@@ -139,8 +139,8 @@ class JointStops:
                 self._fix(steps, pressed, q, qd)
                 start = q.copy(), qd.copy()
             else:
-                longest = float(clock.passed[0]) * share
-        self._stops.held[:] = 0.0
+                longest = float(clock.elapsed[0]) * share
+        self._stops.stop_inertia[:] = 0.0
         if not failed:
             self._meet(steps, q, qd)
         return int(failed)
@@ -182,7 +182,7 @@ class JointStops:
 
     def _hold(self, steps: LoadedSteps, force: Vector, q: Vector, qd: Vector) -> None:
         """Hold coordinates that rest at a stop and are pressed against it."""
-        self._stops.held[:] = self.forces[:] = 0.0
+        self._stops.stop_inertia[:] = self.forces[:] = 0.0
         self._meet(steps, q, qd)
         at = (self._depth(q) >= 0.0) & (qd == 0.0)
         if not at.any():
@@ -219,8 +219,8 @@ class JointStops:
 
     def _fix(self, steps: LoadedSteps, pressed: Mask, q: Vector, qd: Vector) -> None:
         """Stop the coordinates ``pressed`` (n,) at once, by impulses, and hold them as well."""
-        both = pressed | (self._stops.held > 0.0)
-        self._stops.held[:] = 0.0
+        both = pressed | (self._stops.stop_inertia > 0.0)
+        self._stops.stop_inertia[:] = 0.0
         steps.evaluate(q, qd)
         inverse, _ = self._inverse(q, qd)
         qd -= inverse[:, both] @ np.linalg.solve(inverse[np.ix_(both, both)], qd[both])
@@ -229,7 +229,7 @@ class JointStops:
 
     def _weigh_down(self, which: Mask) -> None:
         """Hold coordinates (n,), and no others, by the mass matrix that was evaluated."""
-        held, model, h = self._stops.held, self._model, self._stepper.substep
+        held, model, h = self._stops.stop_inertia, self._model, self._stepper.substep
         heavy = self._stepper.terms.M + h * (model.damping + h * model.stiffness)
         new = which & (held == 0.0)  # of what is held, M has the inertia already
         held[:] = np.where(

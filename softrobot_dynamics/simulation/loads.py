@@ -78,7 +78,7 @@ class LoadedStepper:
         evaluate, values = self._evaluate, []
         for body, point, frame in places:
             values.append(np.zeros(6))
-            given = {'body': body, 'turns': int(frame == 'body'), 'wrench': values[-1]}
+            given = {'body': body, 'is_follower': int(frame == 'body'), 'wrench': values[-1]}
             evaluate = self._loaded(evaluate, point, given)
         plain = cached(run, 'VECTOR, VECTOR', entry=evaluate)
         driven = self._stepper.driven(evaluate)

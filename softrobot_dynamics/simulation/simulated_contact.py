@@ -57,7 +57,7 @@ class SimulatedContact:
         if not self._solved or contact.J.shape[1] != 3 * n:
             return contacts(self._model, q=q, qd=qd, t=time).generalized_force
         near = contact.candidates[1 : 1 + contact.candidates[0]]
-        near = near[contact.gap[near] < contact.reach]
+        near = near[contact.gap[near] < contact.detection_distance]
         rows = contact.J[near].reshape(-1, 3, n)
         return np.einsum('ckn,ck->n', rows, contact.pushes[near])
 

@@ -174,7 +174,7 @@ class Simulator(Pickleable):
         while left > dt * 1e-12:
             self._contact.set_time(self.time)
             failed = advance(left)
-            passed = float(clock.passed[0])
+            passed = float(clock.elapsed[0])
             left -= passed
             self.time += passed
             self.substeps += int(clock.steps[0])

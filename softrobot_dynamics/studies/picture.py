@@ -69,8 +69,9 @@ def _chosen(study: Study, found: tuple[FailureBoundary, ...]) -> list[int]:
 def _draw_errors(axes: Axes, study: Study, i: int, found: tuple[FailureBoundary, ...]) -> None:
     """Draw the errors over one factor; runs without any at the top."""
     factor = study.factors[i].shown[0]
-    shares = np.clip(np.nan_to_num(study.share, nan=np.inf), _MIN_DRAWN_ERROR, 10.0 * FAILED_RATIO)
-    _scatter(axes, study, _places(study, i), shares)
+    ratios = np.nan_to_num(study.error_ratio, nan=np.inf)
+    ratios = np.clip(ratios, _MIN_DRAWN_ERROR, 10.0 * FAILED_RATIO)
+    _scatter(axes, study, _places(study, i), ratios)
     for boundary in found:
         if boundary.factor is study.factors[i]:
             _shade(

@@ -19,7 +19,9 @@ from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.studies.trial import Experiment, Outcome, STATES
 
 FACTS_FILE, RUNS_FILE = 'study.json', 'runs.csv'
-_RESERVED_COLUMNS = ('run', 'state', *Outcome._fields[1:])
+# of the file, for the fields of an Outcome in their order; ``error_ratio`` is called share there
+_OUTCOME_COLUMNS = 'state', 'share', 'tip_rms_m', 'saturated', 'unanswered', 'reason'
+_RESERVED_COLUMNS = ('run', *_OUTCOME_COLUMNS)
 
 
 class RunTable:
@@ -135,8 +137,9 @@ def _resume(file: TextIO, experiment: Experiment) -> dict[int, Outcome]:
 
 
 def _outcome(row: dict[str, str]) -> Outcome:
-    numbers = {name: float(row[name]) for name in Outcome._fields[1:-1]}
-    return Outcome(state=STATES.index(row['state']), **numbers, reason=row['reason'])
+    ratio, tip, saturated, unanswered = (float(row[name]) for name in _OUTCOME_COLUMNS[1:-1])
+    state = STATES.index(row['state'])
+    return Outcome(state, ratio, tip, saturated, unanswered, row['reason'])
 
 
 def _values_of(outcome: Outcome) -> list[Any]:

@@ -67,12 +67,17 @@ class Study(NamedTuple):
     factors: tuple[Factor, ...]  # (d,) their `name` and `unit`
     values: Matrix  # (N, d) of them
     state: Integers  # (N,) 0: followed, 1: degraded, 2: failed
-    share: Vector  # (N,) the largest RMS error of a tip or output, as a share of its way
+    error_ratio: Vector  # (N,) the largest RMS error of a tip or output over its way
     tip_rms_m: Vector  # (N,) [m]
     saturated: Vector  # (N,) share of ticks with a controlled command at a limit
     unanswered: Vector  # (N,) share of ticks in which the law had no command
     reason: tuple[str, ...]  # (N,) why it did not follow, in words
-    tolerance: float  # share up to which a robot follows
+    tolerance: float  # error ratio up to which a robot follows
+
+    @property
+    def share(self) -> Vector:
+        """The field ``error_ratio`` by its former name, for one release."""
+        return self.error_ratio
 
 
 def plan_study(

@@ -104,11 +104,16 @@ class Outcome(NamedTuple):
     """Result of a run; nan where there is nothing to tell."""
 
     state: int  # of STATES
-    share: float  # the largest RMS error of a tip or output, as a share of its way
+    error_ratio: float  # the largest RMS error of a tip or output over its way
     tip_rms_m: float  # [m]
     saturated: float  # share of ticks with a controlled command at a limit
     unanswered: float  # share of ticks in which the law had no command
     reason: str  # why it did not follow, in words; '' if it did
+
+    @property
+    def share(self) -> float:
+        """The field ``error_ratio`` by its former name, for one release."""
+        return self.error_ratio
 
 
 def run_trial(experiment: Experiment, values: Sequence[float]) -> Outcome:
@@ -125,7 +130,7 @@ def run_trial(experiment: Experiment, values: Sequence[float]) -> Outcome:
     except SoftRobotError as error:
         words = ' '.join(f'{type(error).__name__}: {error}'.split())
         return Outcome(
-            state=FAILED, share=nan, tip_rms_m=nan, saturated=nan, unanswered=nan, reason=words
+            FAILED, error_ratio=nan, tip_rms_m=nan, saturated=nan, unanswered=nan, reason=words
         )
 
 
@@ -168,20 +173,20 @@ def _evaluate(
     finite = bool(np.isfinite(run.q).all())
     tips = tracking.tips_of(run, plant, targets) if targets and finite else None
     figures = tracking.evaluate(run, task, tips=tips)
-    share = max((x for x in (figures.tip_share, figures.y_share) if x is not None), default=nan)
+    ratio = max((x for x in (figures.tip_share, figures.y_share) if x is not None), default=nan)
     ticks = len(loop.ok)
     if measured:
         due = PeriodicInstants(measured)
         ticks = sum(due.come(period) for _ in range(ticks))
     unanswered = 1.0 - float(loop.ok.sum() / ticks)
-    lost = not (finite and share <= FAILED_RATIO) or unanswered >= tracking.MAX_MISSED_FRACTION
+    lost = not (finite and ratio <= FAILED_RATIO) or unanswered >= tracking.MAX_MISSED_FRACTION
     return Outcome(
         state=FAILED if lost else FOLLOWED if figures.held else DEGRADED,
-        share=share,
+        error_ratio=ratio,
         tip_rms_m=nan if figures.tip_rms_m is None else figures.tip_rms_m,
         saturated=figures.saturated_share or 0.0,
         unanswered=unanswered,
-        reason='; '.join(figures.lapses) or (_TOO_SHORT if isnan(share) else ''),
+        reason='; '.join(figures.lapses) or (_TOO_SHORT if isnan(ratio) else ''),
     )
 
 

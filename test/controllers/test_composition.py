@@ -203,7 +203,7 @@ def test_phases_change_laws_without_a_jump():
 def test_phases_stop_until_a_new_program_begins():
     """A plain reference or a new start stops the phases until a new program begins."""
     model = compiled('pcc_arm')
-    law, program = phased(model, beginning=1)
+    law, program = phased(model, run_id=1)
     q, rest, u = model.q0, np.zeros(model.n), np.full(model.m, 2.0)
 
     def go(first, last):
@@ -218,7 +218,7 @@ def test_phases_stop_until_a_new_program_begins():
     go(150, 600)
     assert law.phase == 'both'
     assert law.desired(0.6)[0] == pytest.approx(law.outputs(q, rest)[0][:6], abs=1e-9)
-    law.follow(program._replace(beginning=2), 0.6, 0.05)
+    law.follow(program._replace(run_id=2), 0.6, 0.05)
     go(600, 650)
     assert law.phase == 'one'
     law.follow(constant(np.full(6, -1e-3)), 0.65, 0.05)
@@ -231,7 +231,7 @@ def test_phases_stop_until_a_new_program_begins():
 def test_a_goal_that_changes_turns_its_law_alone():
     """A new reference changes its own law only, and phases go on."""
     model = compiled('pcc_arm')
-    law, program = phased(model, beginning=1)
+    law, program = phased(model, run_id=1)
     q, rest = model.q0, np.zeros(model.n)
     law.follow(program, 0.0, 0.05)
     law.start(q, rest, 0.0, np.full(model.m, 2.0))

@@ -92,8 +92,8 @@ def test_the_softer_of_two_contradicting_bounds_is_relaxed(softer):
     p = allocate_levels(1, 1, 3)
     p.A[:], p.b[:], p.level[:], p.C[:] = 1.0, 0.0, 1, 1.0
     p.lower[:], p.upper[:] = [-5.0, 1.0, -np.inf], [5.0, np.inf, -1.0]
-    p.yields[:] = 0, 1, 1
-    p.yields[softer] = 3
+    p.relaxation_order[:] = 0, 1, 1
+    p.relaxation_order[softer] = 3
     w, _ = solved(p)
     assert w == pytest.approx(1.0 if softer == 2 else -1.0, abs=1e-5)
     assert p.relaxed[softer] == pytest.approx(2.0, abs=1e-5) and p.relaxed.argmax() == softer
@@ -105,7 +105,7 @@ def test_limits_are_kept_and_bounds_yield_in_their_order():
     p.A[:], p.b[:], p.level[:] = [[1e-3, 1.0]], -5.0, 1
     p.C[:] = [[1.0, 0.0], [0.0, 1.0], [1e-2, 1e-2], [1.0, 0.0]]
     p.lower[:], p.upper[:] = [-1.0, -1.0, 1.0, -np.inf], [1.0, 1.0, np.inf, 0.0]
-    p.yields[:] = 0, 0, 1, 3
+    p.relaxation_order[:] = 0, 0, 1, 3
     w, _ = solved(p)
     assert w == pytest.approx([1.0, 1.0], abs=1e-4)
     assert p.relaxed == pytest.approx([0.0, 0.0, 0.98, 1.0], abs=1e-4)

@@ -345,7 +345,8 @@ def test_solutions_in_a_thread_are_those_of_the_loop(states):
             came.wait(1e-3)
 
     assert np.array_equal(run(made, states, wait), expected)
-    assert made.solutions.late == 0 and made.figures()['solutions'] == made.solutions.made > 10
+    counts = made.solutions
+    assert counts.late_ticks == 0 and made.figures()['solutions'] == counts.solved_count > 10
     thread.close()
 
 
@@ -377,13 +378,13 @@ def test_late_solutions_are_bridged_counted_and_replayed(states):
     made.solve_beside(thread.submit)
 
     def note(k):
-        if made.schedule.late is not None:
-            due, came = made.schedule.late
-            notes[due], made.schedule.late = came, None
+        if made.schedule.late_solution is not None:
+            due, came = made.schedule.late_solution
+            notes[due], made.schedule.late_solution = came, None
 
     found = run(made, states, note)
     thread.close()
-    assert made.solutions.late > 3 and notes and np.isfinite(found).all()
+    assert made.solutions.late_ticks > 3 and notes and np.isfinite(found).all()
     again = law(model, **GENTLE)
     again.replay_late(notes)
     assert np.array_equal(run(again, states), found)
@@ -432,7 +433,7 @@ def test_late_solutions_cost_little_where_the_model_is_off(loaded_arm, late, mos
     found = sd.closed_loop(model, made, reference, 2.5, start=start, plant=loaded_arm)
     tips = np.array([sd.forward_kinematics(model, q=q)[-1][:3, 3] for q in found.q])
     off = np.linalg.norm(tips - circle.targets().points(found.t)[:, 0], axis=1)
-    assert found.ok.all() and made.solutions.late > 200
+    assert found.ok.all() and made.solutions.late_ticks > 200
     assert off[found.t > 1.5].max() < most
 
 
@@ -478,8 +479,8 @@ class Driven:
             if command is not None:
                 ran.append(t)
                 self.ticks.append((t, anew, before, u.copy()))
-            if (late := self.law.schedule.late) is not None:
-                self.notes[late[0]], self.law.schedule.late = late[1], None
+            if (late := self.law.schedule.late_solution) is not None:
+                self.notes[late[0]], self.law.schedule.late_solution = late[1], None
         return ran
 
 

@@ -112,12 +112,12 @@ def test_steps_that_touch_have_derivatives_of_their_own(speed):
     model, h, count = beside_wall(0.1, 0.2), 5e-3, 12
     p = allocate_horizon(model, count, touching=True)
     p.renewal[0] = 4.0
-    roll, told, cost = cached(roll_out_and_differentiate, p=p), np.zeros(6), np.zeros(1)
-    told[:3] = -1, h, count
+    roll, arguments, cost = cached(roll_out_and_differentiate, p=p), np.zeros(6), np.zeros(1)
+    arguments[:3] = -1, h, count
     touched = []
     for v in (4.0, speed):
         p.now.x[0] = 0.0, 0.4, 0.0, v
-        roll(told, cost)
+        roll(arguments, cost)
         assert cost[0] < np.inf
         touched.append(p.touched[:count] > 0.0)
         p.trial.x[:] = p.now.x

@@ -236,9 +236,9 @@ def test_a_warm_start_needs_fewer_iterations():
 
 
 def by_parts(p, count):
-    """Return the cost of the commands in p, a function of shares to that of moves, the promise."""
-    told, found = np.array([-1.0, STEP, count, 0.0, 0.0, 0.0]), np.zeros(1)
-    cached(roll_out_and_differentiate, p=p)(told, found)
+    """Return the cost of the commands in p, a function of shares to costs, the predicted one."""
+    arguments, found = np.array([-1.0, STEP, count, 0.0, 0.0, 0.0]), np.zeros(1)
+    cached(roll_out_and_differentiate, p=p)(arguments, found)
     begun, parts = found[0], ('costs', 'weights', 'aims', 'limits', 'last', 'policy')
     given = {name: getattr(p, name) for name in parts}
     go_back = cached(backward_pass, b=p.backward, F=p.steps.F, U=p.now.u, **given)
@@ -246,18 +246,18 @@ def by_parts(p, count):
     attempt = cached(roll_out, p=p)
 
     def cost(share, bound=np.inf, work=np.inf):
-        told[SHARE], told[BOUND], told[WORK] = share, bound, work
-        attempt(told, found)
+        arguments[SHARE], arguments[BOUND], arguments[WORK] = share, bound, work
+        attempt(arguments, found)
         return found[0]
 
-    return begun, cost, p.backward.promise[0]
+    return begun, cost, p.backward.predicted_decrease[0]
 
 
 def test_a_quadratic_cost_falls_as_it_promises():
     """On a linear robot full steps gain what the quadratic cost predicts, without line search."""
     p, _ = problem(cart(), 15, LINEAR, np.array([0.3, -0.2]))
-    begun, cost, promise = by_parts(p, 15)
-    assert begun - cost(1.0) == pytest.approx(promise, rel=1e-6) and promise > 0.1 * begun
+    begun, cost, predicted = by_parts(p, 15)
+    assert begun - cost(1.0) == pytest.approx(predicted, rel=1e-6) and predicted > 0.1 * begun
     p, solve = problem(cart(), 15, LINEAR, np.array([0.3, -0.2]))
     assert solve() == 0 and p.report[ROLL_OUTS] == 1.0
 
@@ -300,18 +300,18 @@ def test_half_a_move_is_taken_where_it_gains_more_than_one_that_overshoots():
         return p, solve
 
     p, _ = begin()
-    begun, cost, promise = by_parts(p, count)
+    begun, cost, predicted = by_parts(p, count)
     whole, half = cost(1.0), cost(0.5)
-    assert half < whole < begun and begun - whole < SUFFICIENT_DECREASE * promise
+    assert half < whole < begun and begun - whole < SUFFICIENT_DECREASE * predicted
     p, solve = begin()
     assert solve() == 0 and p.report[ROLL_OUTS] == 2.0
     assert p.report[COST] == pytest.approx(half, rel=1e-9)
 
 
 def test_the_cost_of_an_output_goes_on_in_a_straight_line_with_its_exact_gradient():
-    """Beyond its pull the cost of an error rises by it, without a step; so does its gradient."""
-    model, weight, pull, x = cart(), 2.0, 0.1, np.zeros(2)
-    p, _ = problem(model, 1, {'output': weight, 'pull': pull}, x)
+    """Beyond its threshold the cost of an error is linear, without a step; so is its gradient."""
+    model, weight, threshold, x = cart(), 2.0, 0.1, np.zeros(2)
+    p, _ = problem(model, 1, {'output': weight, 'huber_threshold': threshold}, x)
     step, end = cached(make_step, w=p.step, steps=p.steps), np.zeros(2)
     cost = cached(state_cost, w=p.step, weights=p.weights, aims=p.aims, c=p.costs)
     assert step(0, x, np.zeros(1), STEP, end, 1, 1, NEWTON_TOLERANCE) == 0
@@ -320,7 +320,7 @@ def test_the_cost_of_an_output_goes_on_in_a_straight_line_with_its_exact_gradien
         p.aims.y[0] = -place
         found.append(cost(-1, 0, end, STEP, 1))
         slopes.append(p.costs.gradient[0, 0])
-    expected = STEP * weight * np.clip(places, -pull, pull)
+    expected = STEP * weight * np.clip(places, -threshold, threshold)
     assert np.array(slopes) == pytest.approx(expected, abs=1e-12)
     middle = 0.5 * (expected[1:] + expected[:-1])
     assert np.diff(found) == pytest.approx(0.01 * middle, abs=1e-12)

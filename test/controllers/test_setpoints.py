@@ -74,7 +74,7 @@ def test_set_points_run_ahead_by_the_lag_of_the_drive():
     run = followed(model, delay=delay, parameters={'delay': delay})
     k = round(0.5 / T)  # where the cubic has no acceleration
     ahead = speed * (2.0 / model.servos.rate[0] + 0.5 * T + delay)
-    assert run.told[k, 0] - run.q[k, 0] == pytest.approx(ahead, rel=0.02)
+    assert run.commands_sent[k, 0] - run.q[k, 0] == pytest.approx(ahead, rel=0.02)
 
 
 @pytest.mark.parametrize('command', ['position', 'velocity'])
@@ -87,7 +87,7 @@ def test_speed_and_position_stay_within_the_limits_of_the_joint(command):
     assert np.abs(run.qd).max() < 3.0 * 1.01 and run.qd.max() > 2.5
     assert run.q.max() < 2.0 + 1e-6 and run.q[-1, 0] == pytest.approx(2.0, abs=1e-2)
     low, high = model.told_lower[0], model.told_upper[0]
-    assert low <= run.told.min() and run.told.max() <= high
+    assert low <= run.commands_sent.min() and run.commands_sent.max() <= high
 
 
 def test_the_acceleration_keeps_the_limits_of_the_force():
@@ -110,8 +110,8 @@ class Joint:
         self.orders = Orders(own.settings, HoldOrder() if reference is None else reference)
         self.driver, self.t = Driver(model, own, safe, self.orders), 0.0
 
-    def told(self, q=0.0, qd=0.0):
-        """Return what the drive is told at a state."""
+    def answer(self, q=0.0, qd=0.0):
+        """Return the command of the drive at a state."""
         self.driver.answer(self.orders, self.t, np.array([q]), np.array([qd]), T)
         self.t += T
         return self.driver.sent[0]
@@ -121,13 +121,13 @@ def test_a_joint_that_is_held_fast_winds_nothing_up():
     """The set-point stays near a blocked joint; once free, the joint comes to its aim as ever."""
     model = robot('position', 10.0)
     joint, w = Joint(model, constant([1.0])), model.servos.rate[0]
-    told = [joint.told() for _ in range(1000)]
+    told = [joint.answer() for _ in range(1000)]
     assert told[-1] == pytest.approx(told[200], abs=1e-3)
     ahead = told[-1] - 2.0 / w * 3.0  # of the farthest commanded position
     assert 0.0 < ahead < 40.0 / 0.2 / w**2 * 1.1
     q, qd, farthest, fastest, steps = 0.0, 0.0, 0.0, 0.0, 10
     for _ in range(1000):
-        s = joint.told(q, qd)
+        s = joint.answer(q, qd)
         for _ in range(steps):
             qd += T / steps * (w * w * (s - q) - 2.0 * w * qd)
             q += T / steps * qd
@@ -143,7 +143,7 @@ def test_a_change_of_gains_makes_no_jump():
     stiff = kind.settings.replace(p=np.full(1, 900.0), d=np.full(1, 60.0))
     own = sd.Law(law(model, p=50.0, d=10.0), changes=[(0.5, stiff)])
     run = sd.closed_loop(model, own, CUBIC, 1.5, start=sd.Start(q=[0.1]))
-    assert np.abs(np.diff(run.told[:, 0])).max() <= 3.0 * T * (1.0 + 1e-6)
+    assert np.abs(np.diff(run.commands_sent[:, 0])).max() <= 3.0 * T * (1.0 + 1e-6)
     assert off(run)[-1] < 1e-3
 
 
@@ -151,7 +151,7 @@ def test_a_change_of_gains_makes_no_jump():
 def test_the_safe_command_stops_the_joint(command, stopped):
     """A position drive keeps what it was told last, a velocity drive is told zero."""
     joint = Joint(robot(command, 10.0), CUBIC)
-    last = [joint.told(0.01, 0.2) for _ in range(3)][-1]
+    last = [joint.answer(0.01, 0.2) for _ in range(3)][-1]
     joint.driver.begin_safe(np.array([0.01]), joint.t)
     sent = joint.driver.limit(joint.driver.safe_command(joint.t + 5.0), T)[0]
     assert sent[0] == (last if stopped else 0.0)
@@ -175,17 +175,17 @@ def test_set_points_begin_at_the_measured_position_after_the_safe_command(comman
     """After the safe command the set-point begins at the measured position."""
     joint = Joint(robot(command, 10.0))
     for _ in range(5):
-        joint.told(0.1)
+        joint.answer(0.1)
     joint.driver.begin_safe(np.array([0.1]), joint.t)
     joint.driver.limit(joint.driver.safe_command(joint.t), T)
-    assert joint.told(0.7) == pytest.approx(first, abs=1e-6)
-    assert joint.told(0.7) == pytest.approx(first, abs=1e-6)
+    assert joint.answer(0.7) == pytest.approx(first, abs=1e-6)
+    assert joint.answer(0.7) == pytest.approx(first, abs=1e-6)
 
 
 def test_a_joint_beyond_a_limit_is_led_back_no_faster_than_it_may_move():
     """Setpoints of a joint beyond its limit begin there and return at its greatest speed."""
     joint = Joint(robot('position', 10.0))
-    sent = np.array([joint.told(2.3) for _ in range(200)])
+    sent = np.array([joint.answer(2.3) for _ in range(200)])
     assert sent[0] > 2.3 - 3.0 * T * 1.01 and sent[-1] == pytest.approx(2.0, abs=1e-6)
     assert np.abs(np.diff(sent)).max() <= 3.0 * T * (1.0 + 1e-6)
 
@@ -233,4 +233,4 @@ def test_forces_cost_no_setpoints():
     """Robots whose drives take forces have no set-points, and are sent the force itself."""
     model = sd.compile_model(sd.load_robot(link('force')))
     joint = Joint(model)
-    assert joint.driver._setpoints is None and joint.told() == joint.driver.limiter.last[0]
+    assert joint.driver._setpoints is None and joint.answer() == joint.driver.limiter.last[0]

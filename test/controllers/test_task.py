@@ -261,13 +261,13 @@ def test_ways_ahead_are_those_of_a_command_that_stays():
     made.lead(TipTarget('', np.array([0.1, 0.05, 0.55]), None, 0.1, 0.4), 0.0)
     closed(made, plant, 0.3)
     made.compute(0.3, plant.q, plant.qd)
-    ahead, q, held = made._work.ahead, plant.q.copy(), np.abs(made._buffers.favoured)
+    ahead, q, held = made._work.prediction, plant.q.copy(), np.abs(made._buffers.favoured)
     ticks = 2**ahead.doublings
-    for k in range(len(ahead.way)):
+    for k in range(len(ahead.displacement)):
         for _ in range(ticks):
             plant.step(held, PERIOD)
         way = plant.q - q
-        assert ahead.way[k] == pytest.approx(way, abs=0.03 * np.abs(way).max() + 1e-5), k
+        assert ahead.displacement[k] == pytest.approx(way, abs=0.03 * np.abs(way).max() + 1e-5), k
 
 
 def nearest(model, q):

@@ -63,7 +63,7 @@ def test_a_bound_allows_to_stand_still(kind):
     made = begun(model, q, 0.0 * q, **{f'{kind}.order': 2, 'posture.level': 1})
     assert made.compute(0.0, q, 0.0 * q).ok and not made.relaxed
     work = rows(made)
-    assert (work.least <= 0.0).all() and (work.most >= 0.0).all()
+    assert (work.lower <= 0.0).all() and (work.upper >= 0.0).all()
 
 
 @pytest.mark.parametrize('registry', [TASKS, BOUNDS], ids=['tasks', 'bounds'])

@@ -112,7 +112,7 @@ def test_no_equilibrium_is_an_error(name, arguments):
     """Without an equilibrium NotConvergedError says what failed, how long and how far off."""
     with pytest.raises(NotConvergedError) as caught:
         equilibrium(compiled(name), **arguments)
-    assert caught.value.what == 'equilibrium' and caught.value.iterations > 0
+    assert caught.value.operation == 'equilibrium' and caught.value.iterations > 0
     assert not caught.value.residual < 1e-6
     assert 0.0 <= caught.value.share < 1.0
 

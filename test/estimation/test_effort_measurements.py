@@ -34,9 +34,9 @@ def test_a_spike_is_rejected():
     square, numbers, outliers = own.add(0.01, np.array([2.1, 30.0]))
     assert square == pytest.approx(0.1**2 / (2 * 0.1**2 + 0.05**2))
     assert (numbers, outliers) == (1, 1)
-    assert own.counting.at(0.01).tolist() == [2.1, 3.0]
+    assert own.in_use.at(0.01).tolist() == [2.1, 3.0]
     assert own.add(0.02, np.array([50.0, 3.2]))[1:] == (1, 1)
-    assert own.counting.at(0.02).tolist() == [2.1, 3.2]
+    assert own.in_use.at(0.02).tolist() == [2.1, 3.2]
 
 
 @pytest.mark.quick
@@ -61,8 +61,8 @@ def test_a_step_is_accepted_once_it_is_plausible():
         if not own.add(0.01 * k, np.full(2, 10.0)).outliers:
             break
     assert 0.01 * k == pytest.approx(10.0 / (most * 5.0), abs=0.01)
-    assert own.counting.at(0.01 * k).tolist() == [10.0, 10.0]
-    assert own.counting.at(0.01 * k - 1e-4).tolist() == [0.0, 0.0]
+    assert own.in_use.at(0.01 * k).tolist() == [10.0, 10.0]
+    assert own.in_use.at(0.01 * k - 1e-4).tolist() == [0.0, 0.0]
 
 
 @pytest.mark.quick
@@ -71,7 +71,7 @@ def test_without_a_change_rate_everything_is_accepted():
     for own in (readings(change=None), readings(gate=1.0)):
         own.add(0.0, np.zeros(2))
         assert own.add(0.01, np.array([1e6, NAN]))[1:] == (1, 0)
-        assert own.counting.at(0.02) == pytest.approx([1e6, NAN], nan_ok=True)
+        assert own.in_use.at(0.02) == pytest.approx([1e6, NAN], nan_ok=True)
 
 
 @pytest.mark.quick
@@ -80,9 +80,9 @@ def test_without_measurements_commands_are_used():
     own = readings()
     own.add(0.0, np.zeros(2))
     assert own.add(0.01, np.array([NAN, NAN])) == (0.0, 0, 0)
-    assert np.isnan(own.counting.at(0.01)).all()
+    assert np.isnan(own.in_use.at(0.01)).all()
     assert own.add(0.02, np.array([9.0, 0.1]))[1:] == (1, 1)
-    assert own.counting.at(0.02) == pytest.approx([NAN, 0.1], nan_ok=True)
+    assert own.in_use.at(0.02) == pytest.approx([NAN, 0.1], nan_ok=True)
     assert own.add(0.6, np.array([9.0, 0.1])).outliers == 0
 
 
@@ -96,7 +96,7 @@ def test_the_order_of_arrival_does_not_matter():
         for time, values in order:
             own.add(time, np.array(values))
         own.add(0.05, np.array([0.1, 8.0]))
-        found.append([own.counting.at(t).tolist() for t in (0.005, 0.015, 0.025, 0.06)])
+        found.append([own.in_use.at(t).tolist() for t in (0.005, 0.015, 0.025, 0.06)])
     assert found[0][1] == [0.0, 0.1] and found[0][3][0] == 0.1
     assert all(np.array_equal(each, found[0], equal_nan=True) for each in found)
 
@@ -112,7 +112,7 @@ def test_old_values_are_dropped():
     assert len(own._all) < 200
     assert own.add(0.1, np.full(2, 7.0)) == (0.0, 0, 0)
     commands.add(0.1, np.full(2, 7.0))
-    for each in (own.counting, commands):
+    for each in (own.in_use, commands):
         assert each.at(1.0).tolist() == [0.399, 0.399]
 
 

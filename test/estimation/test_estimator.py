@@ -127,10 +127,10 @@ def test_the_place_of_a_push_is_found(body, at):
     found = own.contact()
     true = sd.frame(model, q=robot.q, body=body, point=point)[:3, 3]
     assert np.linalg.norm(found.position - true) < 0.06  # places are 5 cm apart
-    assert found.push.chance < 1e-6
-    assert np.linalg.norm(found.push.value - value[3:]) < 0.5
+    assert found.wrench.chance < 1e-6
+    assert np.linalg.norm(found.wrench.value - value[3:]) < 0.5
     only = own.contact([(body, point)])
-    assert (only.body, only.push.square) == (body, own.push(body, point=point).square)
+    assert (only.body, only.wrench.square) == (body, own.push(body, point=point).square)
     with pytest.raises(ArgumentError, match='at least one'):
         own.contact([])
 
@@ -298,7 +298,7 @@ def test_a_camera_that_sees_another_arm_for_long_is_not_followed(alone):
 
 def test_the_command_of_a_step_is_the_mean_of_those_in_force():
     """The command of a step is the mean of those in force: no impulse is lost or invented."""
-    commands = CommandHistory(kept=1.0)
+    commands = CommandHistory(span=1.0)
     commands.begin(np.array([1.0]))
     for time, u in ((0.1, 2.0), (0.25, 3.0), (0.25, 5.0), (0.15, 4.0)):
         commands.add(time, np.array([u]))

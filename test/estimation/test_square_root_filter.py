@@ -8,7 +8,7 @@ from scipy.stats import chi2
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.estimation.innovation_gate import ACCEPTED, OUTLIER, UNMEASURED
-from softrobot_dynamics.estimation.priors import extent, force_factor, initial_factor
+from softrobot_dynamics.estimation.priors import force_factor, initial_factor, tip_motion
 from softrobot_dynamics.estimation.square_root_filter import allocate_update, update
 
 pytestmark = pytest.mark.quick
@@ -66,7 +66,7 @@ class Textbook:
 
 def textbook(model, own):
     """Return the Textbook that begins as an estimator does."""
-    there = extent(model, model.q0)
+    there = tip_motion(model, model.q0)
     force = force_factor(there, own.settings.disturbance)
     S = initial_factor(there, own.settings.initial, force, np.zeros(0))
     return Textbook(S @ S.T, force)

@@ -49,11 +49,11 @@ def test_a_touch_is_told_by_the_shape_and_the_place_along_the_arm():
     real = sd.contacts(arm(), q=robot.q, qd=robot.qd)
     assert real.force.sum() > 0.3
     found = estimator.contact()
-    assert found.other == 'peg' and found.body == 's1' and found.push.chance < CERTAIN
+    assert found.touched_shape == 'peg' and found.body == 's1' and found.wrench.chance < CERTAIN
     where = (real.force @ real.points) / real.force.sum()
     assert abs(found.position[2] - where[2]) < 0.01
     force = real.force @ real.normals
-    assert found.push.value == pytest.approx(force, abs=0.25 * np.linalg.norm(force))
+    assert found.wrench.value == pytest.approx(force, abs=0.25 * np.linalg.norm(force))
 
 
 @pytest.mark.parametrize('z', [0.09, 0.13, 0.17])
@@ -63,11 +63,11 @@ def test_where_all_places_of_a_segment_explain_alike_that_nearest_to_the_shape_i
     real = sd.contacts(robot.model, q=robot.q)
     assert {one for (one, _), force in zip(real.bodies, real.force) if force > 0.0} == {'s0'}
     found = estimator.contact()
-    assert found.other == 'peg' and found.body == 's0'
+    assert found.touched_shape == 'peg' and found.body == 's0'
     where = (real.force @ real.points) / real.force.sum()
     assert abs(found.position[2] - where[2]) < 0.006
     force = real.force @ real.normals
-    assert found.push.value[0] == pytest.approx(force[0], rel=0.3)
+    assert found.wrench.value[0] == pytest.approx(force[0], rel=0.3)
 
 
 @pytest.mark.parametrize(('x', 'z'), [(0.0505, 0.13), (0.056, 0.33), (0.07, 0.5)])
@@ -85,12 +85,12 @@ def test_the_momentum_observer_tells_a_touch_by_shape_and_place(x, z):
     where = (real.force @ real.points) / real.force.sum()
     found = observer.contact()
     (body,) = {one for (one, _), f in zip(real.bodies, real.force) if f > 0.0}
-    assert (found.body, found.other) == (body, 'peg') and found.share > 0.98
+    assert (found.body, found.touched_shape) == (body, 'peg') and found.share > 0.98
     axis = where + 0.02 * force / np.linalg.norm(force)  # a radius into the arm
     assert np.linalg.norm(found.position - axis) < 0.004
     assert found.force == pytest.approx(force, abs=0.1 * np.linalg.norm(force))
     elsewhere = observer.contact([('s2', None)])
-    assert elsewhere.other is None and elsewhere.share < 0.95 or body == 's2'
+    assert elsewhere.touched_shape is None and elsewhere.share < 0.95 or body == 's2'
 
 
 def test_a_push_far_from_every_shape_is_told_where_it_is_by_the_momentum_observer():
@@ -102,7 +102,7 @@ def test_a_push_far_from_every_shape_is_told_where_it_is_by_the_momentum_observe
         robot.step([0.0], PERIOD, pull)
         observer(PERIOD * k, robot.q, robot.qd, [0.0])
     found = observer.contact()
-    assert found.body == 's2' and found.point is None and found.other is None
+    assert found.body == 's2' and found.point is None and found.touched_shape is None
     assert found.force == pytest.approx([0.0, 0.3, 0.0], abs=0.02)
     for given in ({'places': []}, {'within': -1.0}):
         with pytest.raises(ArgumentError, match=next(iter(given))):
@@ -189,14 +189,14 @@ def test_an_arm_that_is_far_from_everything_touches_no_shape():
     estimator, robot = touched(0.0)
     assert sd.contacts(arm(), q=robot.q).gap.size == 0
     found = estimator.contact(within=0.0)
-    assert found.other is None and found.push.chance > CERTAIN
+    assert found.touched_shape is None and found.wrench.chance > CERTAIN
 
 
 def test_places_that_are_given_are_tried_alone():
     """A caller who names the places is not told of others."""
     estimator, _ = touched(15.0)
     found = estimator.contact([('s2', None)])
-    assert found.body == 's2' and found.other is None
+    assert found.body == 's2' and found.touched_shape is None
 
 
 @pytest.mark.parametrize('within', [-1.0, float('nan'), True, 'near'])
@@ -218,4 +218,4 @@ def test_points_near_an_obstacle_that_moves_are_those_at_the_time_of_the_estimat
         estimator.begin(time, q=model.q0, u=[0.0])
         for i in range(3):
             estimator.measure(time, f'camera{i}', tips[i])
-        assert estimator.contact().other == other
+        assert estimator.contact().touched_shape == other

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.quick
 LIMITS = np.zeros(2), np.full(2, 5.9)
 TASK = tracking.Task(
     names=('a0', 'a1'), controlled=[0, 1], kinds=('tendon', 'tendon'), units=('m', 'm'),
-    still=np.ones(2), limits=LIMITS, ramps=np.ones(2),
+    default_scales=np.ones(2), limits=LIMITS, ramps=np.ones(2),
 )  # fmt: skip
 
 
@@ -155,7 +155,7 @@ def test_every_output_must_follow_in_its_own_unit(of, share, held):
     error = 2.0 * scales * np.where(np.arange(2) == of, share, 0.0)
     controller.columns.update(y_d=y_d, y=y_d + error)
     task = TASK._replace(kinds=('joint', 'chamber'), units=('rad', 'm^3'))
-    task = task._replace(still=np.array([1.0, np.inf]))
+    task = task._replace(default_scales=np.array([1.0, np.inf]))
     _, figures = judged(simulation, controller, task=task)
     assert figures.held is held
     assert figures.y_share == pytest.approx(share, rel=1e-2)
@@ -163,7 +163,7 @@ def test_every_output_must_follow_in_its_own_unit(of, share, held):
 
 
 @pytest.mark.parametrize('y_d, size', [
-    (lambda t: 0.0 * t, 1.0),  # nothing moves: `still`
+    (lambda t: 0.0 * t, 1.0),  # nothing moves: `default_scales`
     (lambda t: 3.0 * np.clip(t, 0.0, 1.0), 3.0),  # a set-point: the way to it
     (lambda t: np.where(t < 1.0, 9.0 * t, 9.0 + np.sin(7.0 * t)), 2.0),  # a path: itself
     (lambda t: np.where(t < 1.0, 9.0 * t, 9.0 + 1e-6 * np.sin(7.0 * t)), 9.0),  # rounding of one
@@ -192,7 +192,7 @@ def test_only_controlled_actuators_are_at_a_limit():
     simulation['u'][:] = [1.0, 0.0]
     controller.columns['y_d'] = controller['y_d'][:, :1]
     task = TASK._replace(
-        names=('a0',), controlled=[0], kinds=('tendon',), units=('m',), still=np.ones(1),
+        names=('a0',), controlled=[0], kinds=('tendon',), units=('m',), default_scales=np.ones(1),
         limits=(LIMITS[0][:1], LIMITS[1][:1]),
     )  # fmt: skip
     assert judged(simulation, controller, task=task)[1].saturated_share == 0.0

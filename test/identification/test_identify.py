@@ -69,7 +69,7 @@ def test_exact_data_give_the_truth():
         found = identify(arm(), measured(), FIT, starts=starts, seed=3)
         assert values(found) == pytest.approx(TRUTH, rel=1e-6)
         assert found.unseen == () and found.rms < 1e-8
-        assert rms(found.before) > 2e-3
+        assert rms(found.initial_residuals) > 2e-3
         assert found.robot == sd.vary(arm(), values(found))
 
 
@@ -169,7 +169,7 @@ def test_validation_postures_judge_and_choose():
     assert low < values(found)['young_modulus'] < high
     choice = choose(found, loss='linear')
     assert choice.names == ('young_modulus',)
-    assert choice.errors == pytest.approx((rms(found.before), checked.rms), rel=1e-3)
+    assert choice.errors == pytest.approx((rms(found.initial_residuals), checked.rms), rel=1e-3)
 
 
 def test_postures_of_one_name_are_left_out_together():

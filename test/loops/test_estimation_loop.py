@@ -110,7 +110,7 @@ class Outlet:
     def slow(self, words):
         self.words.append(words)
 
-    def failed(self, what, error):
+    def failed(self, event, error):
         raise error
 
 

@@ -43,6 +43,6 @@ def test_a_cancelled_job_ends_at_once():
     job.cancel('one')
     job.cancel('another')
     thread.join(60.0)
-    assert [error.by for error in errors] == ['one']
+    assert [error.requested_by for error in errors] == ['one']
     with pytest.raises(CancelledError, match='planning was cancelled by one'):
         job.run(math.sqrt, 4.0)

@@ -87,9 +87,9 @@ class _Quiet:
     def wake(self):
         """Do nothing."""
 
-    def ended(self, what, error):
+    def ended(self, event, error):
         """Keep what is said."""
-        self.words.append((what, error))
+        self.words.append((event, error))
 
 
 class _Failing(Loop):

@@ -62,10 +62,10 @@ def test_it_counts_time_and_steps(kind):
     stepper, force = robot._stepper, np.zeros(2)
     q, qd = robot.q.copy(), robot.qd.copy()
     assert stepper.advance(force, q, qd, 4.5e-3, False) == 0
-    assert stepper.clock.passed[0] == pytest.approx(4.5e-3, rel=1e-12)
+    assert stepper.clock.elapsed[0] == pytest.approx(4.5e-3, rel=1e-12)
     assert stepper.clock.steps[0] >= 5
     assert stepper.advance(force, q, qd, 4.5e-3, True) == 0
-    assert stepper.clock.steps[0] == 1 and 0.0 < stepper.clock.passed[0] <= 1e-3
+    assert stepper.clock.steps[0] == 1 and 0.0 < stepper.clock.elapsed[0] <= 1e-3
 
 
 @every_kind

@@ -38,7 +38,7 @@ def test_a_block_slides_to_a_stop_as_coulomb_has_it(tolerance):
     assert simulator.qd[0] == pytest.approx(0.5 * v, rel=1e-3)
     simulator.step([0.0], stop)
     assert simulator.q[0] == pytest.approx(0.5 * MASS * v**2 / FORCE, rel=2e-3)
-    assert abs(simulator.qd[0]) < sledge().dry_friction.slow[0]
+    assert abs(simulator.qd[0]) < sledge().dry_friction.creep_speed[0]
 
 
 @pytest.mark.parametrize('push, holds', [(0.9 * FORCE, True), (1.2 * FORCE, False)])
@@ -47,8 +47,8 @@ def test_what_friction_holds_creeps_and_more_moves_it(push, holds):
     simulator = ActuatedSimulator(sledge(), q=[0.0], qd=[0.0])
     simulator.step([push], 1.0)
     ratio = push / FORCE
-    slow = sledge().dry_friction.slow[0]
-    creep = slow * ratio / np.sqrt(1.0 - ratio**2) if holds else (push - FORCE) / MASS
+    creep_speed = sledge().dry_friction.creep_speed[0]
+    creep = creep_speed * ratio / np.sqrt(1.0 - ratio**2) if holds else (push - FORCE) / MASS
     assert simulator.qd[0] == pytest.approx(creep, rel=1e-2)
 
 
@@ -65,10 +65,10 @@ def test_what_friction_holds_creeps_by_the_same_part_of_any_size(size):
     model = sd.compile_model(sd.load_robot({**robot, 'gravity': [0.0, 0.0, -9.81]}))
     simulator = ActuatedSimulator(model, q=[0.0], qd=[0.0], substep=0.01 * time)
     simulator.step([0.0], 10.0 * time)
-    slow = model.dry_friction.slow[0]
-    crept = slow * 0.5 / np.sqrt(0.75) * 10.0 * time
+    creep_speed = model.dry_friction.creep_speed[0]
+    crept = creep_speed * 0.5 / np.sqrt(0.75) * 10.0 * time
     assert -simulator.q[0] == pytest.approx(crept, rel=0.01)
-    assert slow / np.sqrt(9.81 * size) == pytest.approx(6.22333e-5, rel=1e-5)
+    assert creep_speed / np.sqrt(9.81 * size) == pytest.approx(6.22333e-5, rel=1e-5)
 
 
 def test_the_exact_simulator_has_none():

@@ -69,7 +69,7 @@ simulation:
     experiment = planned(controller, {'delay': '0..1ms'}, runs=1)
     said = '\n'.join(experiment.given.remarks)
     assert 'payload.mass: 0.1 of the simulation' in said and 'robot: toy' in said
-    (share,) = run_study(experiment, jobs=1).share
+    (share,) = run_study(experiment, jobs=1).error_ratio
     model = sd.compile_model(sd.load_robot('double_pendulum'))
     loop = sd.closed_loop(
         model,
@@ -110,7 +110,7 @@ def test_a_run_is_the_closed_loop_with_these_numbers(controller):
     errors = (loop.y - loop.y_d)[loop.t > 0.1999][::5]
     ways = np.maximum(np.ptp(loop.y_d, axis=0), 0.1 * np.ptp(loop.y_d, axis=0).max())
     expected = (np.sqrt((errors**2).mean(axis=0)) / ways).max()
-    assert found.share[0] == pytest.approx(expected, rel=0.02)
+    assert found.error_ratio[0] == pytest.approx(expected, rel=0.02)
     assert found.unanswered[0] == 0.0 and found.reason == ('',) and found.state[0] == 0
 
 
@@ -135,7 +135,7 @@ controller:
         found.append(run_study(experiment, folder=folder, jobs=1))
     assert experiment.plant.n == 13 and experiment.description.n == 7
     assert found[0].state.tolist() == [0, 0] and found[1].state.max() < trial.FAILED
-    assert (found[1].share > 2.0 * found[0].share).all()
+    assert (found[1].error_ratio > 2.0 * found[0].error_ratio).all()
     with pytest.raises(ArgumentError, match='digest of another plant differ'):
         run_study(plan_study(str(files['own']), vary, **given), folder=tmp_path / 'out', jobs=1)
 
@@ -189,7 +189,7 @@ def test_a_study_over_phases(controller, name, values):
     experiment = planned(controller, {name: values}, runs=None, seconds=0.8)
     found = run_study(experiment, jobs=1)
     assert found.unanswered.tolist() == [0.0, 0.0]
-    assert abs(found.share[1] - found.share[0]) > 1e-3 * found.share[0]
+    assert abs(found.error_ratio[1] - found.error_ratio[0]) > 1e-3 * found.error_ratio[0]
     assert command._under(experiment) == 'in first, both'
     with pytest.raises(ArgumentError, match='seconds: 0.45, .*0.5, when all .* blended in'):
         planned(controller, {name: values}, runs=None, seconds=0.45)
@@ -200,7 +200,7 @@ def test_a_delay_that_the_law_knows_is_the_loops(controller):
     controller.write_text(f'{CONTROLLER}    delay: 0.004\n')
     given = {'runs': None, 'tolerance': 0.5}
     known, told = (
-        run_study(planned(controller, vary, **given), jobs=1).share
+        run_study(planned(controller, vary, **given), jobs=1).error_ratio
         for vary in ({'mass': [1.0]}, {'delay': [0.004, 0.0]})
     )
     assert known[0] == told[0] < told[1]
@@ -230,18 +230,18 @@ def test_the_worse_the_numbers_the_worse_the_state(controller):
     vary = {'mass': [1.0, 1.7, 6.0]}
     found = run_study(planned(controller, vary, runs=None, tolerance=0.02), jobs=1)
     assert found.state.tolist() == [0, 1, 2]
-    assert found.share[0] < 0.02 < found.share[1] < 1.0
+    assert found.error_ratio[0] < 0.02 < found.error_ratio[1] < 1.0
     assert 'does not follow' in found.reason[1] and found.reason[2]
 
 
 def test_outputs_of_the_law_task_are_studied_as_those_of_pfbl(controller):
     """A file that says `task` is a study of that law, which follows outputs as `pfbl` does."""
     given = {'vary': {'mass': [1.0, 1.1]}, 'runs': None}
-    shares = [run_study(planned(controller, **given), jobs=1).share]
+    shares = [run_study(planned(controller, **given), jobs=1).error_ratio]
     text = CONTROLLER.replace('gains: {p: 100.0, d: 20.0}', 'controller: $0')
     for law in ('task', 'task\n    task: {outputs: {level: 0}, posture: {level: 1}}'):
         controller.write_text(text.replace('$0', law), encoding='utf-8')
-        shares.append(run_study(planned(controller, **given), jobs=1).share)
+        shares.append(run_study(planned(controller, **given), jobs=1).error_ratio)
     assert shares[1] == pytest.approx(shares[0], rel=0.2)
     assert (shares[2] > 10.0 * shares[0]).all()  # a posture is kept, so nothing is followed
 
@@ -260,7 +260,7 @@ def test_a_run_that_raises_has_failed(controller, monkeypatch):
     late = found.values[:, 0] > 0.0015
     assert late.any() and (found.state[late] == 2).all() and (found.state[~late] == 0).all()
     assert {r for r, x in zip(found.reason, late) if x} == {'SoftRobotError: too late'}
-    assert np.isnan(found.share[late]).all()
+    assert np.isnan(found.error_ratio[late]).all()
 
 
 def test_a_run_in_which_nothing_can_be_judged_has_failed(controller):
@@ -278,10 +278,10 @@ def test_parameters_of_the_controller_and_its_reference(controller):
     assert experiment.design == 'grid' and found.values.tolist() == [
         [p, t] for p in (50.0, 100.0, 200.0) for t in (0.1, 0.3)
     ]
-    assert len(set(found.share)) == 6
+    assert len(set(found.error_ratio)) == 6
     both = planned(controller, {'delay': '0,2ms', 'controller.delay': '0,2ms'}, runs=None)
     assert both.changes([1e-3, 2e-3], 'controller') == {'delay': 2e-3}
-    assert len(set(run_study(both, jobs=1).share)) == 4
+    assert len(set(run_study(both, jobs=1).error_ratio)) == 4
     circle = plan_study('pcc_arm', {'reference.circle.radius': '0.05,0.1'}, seconds=2.1)
     assert circle.reference is None
     assert (run_study(circle, jobs=1).state == 0).all()
@@ -291,8 +291,8 @@ def test_faults_of_sensors_are_what_the_law_sees(controller):
     """Larger sensor faults cause larger errors, and unknown ones are refused."""
     vary = {'sensors.noise': '0,1e-4,1e-2', 'sensors.delay': '0,3ms'}
     found = run_study(planned(controller, vary, runs=None), jobs=1)
-    share = found.share.reshape(3, 2)
-    assert (np.diff(share[:, 0]) > 0.0).all() and len(set(found.share)) == 6
+    ratios = found.error_ratio.reshape(3, 2)
+    assert (np.diff(ratios[:, 0]) > 0.0).all() and len(set(found.error_ratio)) == 6
     for name, given in {
         'sensors.nose': '0,1',
         'sensors.noise': '-1..0',
@@ -309,8 +309,8 @@ def test_rates_of_states_and_drives_are_varied_unknown_to_the_law(controller):
         planned(controller, {'bus.phase': '0..2ms'})
     experiment = planned(controller, vary, runs=None)
     found = run_study(experiment, jobs=1)
-    assert len(set(found.share)) == 6 and not found.unanswered.any()
-    assert (found.state == 0).all() and found.share.argmin() == 0
+    assert len(set(found.error_ratio)) == 6 and not found.unanswered.any()
+    assert (found.state == 0).all() and found.error_ratio.argmin() == 0
     lossy = planned(controller, {'sensors.rate': '100', 'sensors.dropout': '0.3'}, runs=None)
     found = run_study(lossy, jobs=1)
     assert 0.1 < found.unanswered[0] < 0.5 and found.state[0] == 2

@@ -28,7 +28,8 @@ def error_of_forces(contact, system):
         f, number = system.force[i], contact.numbers[i]
         k, mu, c = number[STIFFNESS], number[FRICTION], number[DAMPING]
         if number[RESTITUTION] >= 0.0:
-            c = contact.dissipation / max(contact.onset[i], -contact.speed[i], contact.slow)
+            least = contact.min_restitution_speed
+            c = contact.dissipation / max(contact.onset[i], -contact.speed[i], least)
         law = k * max(0.0, -gap) * max(0.0, 1.0 - c * v)
         A[3 * row], b[3 * row] = own[0], law - f[0]
         if law > 0.0:
@@ -44,7 +45,7 @@ def error_of_forces(contact, system):
     scale = np.maximum(np.abs(A).max(axis=1), 1e-300)
     step = np.linalg.lstsq(A / scale[:, None], b / scale, rcond=1e-12)[0]
     wrong = (U @ step).reshape(-1, 4)[:, 1:]
-    made = system.own[ids][:, [1, 4, 4]] * np.abs(system.force[ids]).max()
+    made = system.self_response[ids][:, [1, 4, 4]] * np.abs(system.force[ids]).max()
     return float((np.abs(wrong) / made).max())
 
 
@@ -59,7 +60,7 @@ def _dense(system, ids):
                 own = system.J[i].reshape(3, n)[:, first:last]
                 J[row, 0, first:last] = own[0]
                 J[row, 1:, n + first : n + last] = own
-                found = system.by[i].reshape(3, 2 * n)[:, 2 * first : 2 * last]
+                found = system.pair_response[i].reshape(3, 2 * n)[:, 2 * first : 2 * last]
                 by[row, :, first:last] = found[:, : last - first]
                 by[row, :, n + first : n + last] = found[:, last - first :]
     return J, by

@@ -21,7 +21,7 @@ def law_missed(simulator, system, before, h):
     if len(ids) == 0:
         return 0.0
     near = contact.candidates[1 : 1 + contact.candidates[0]]
-    near = near[contact.gap[near] < contact.reach]
+    near = near[contact.gap[near] < contact.detection_distance]
     rows = contact.J[near].reshape(-1, 3, n)
     pushed = np.einsum('ckn,ck->n', rows, contact.pushes[near]) - contact.applied
     by_x, by_v = responses(b.M, work.D, work.K, h, b.parts)
@@ -35,7 +35,8 @@ def law_missed(simulator, system, before, h):
     velocity = np.einsum('ckn,n->ck', J, qd) + drift
     speed, pushing = np.einsum('ck,ck->c', N, velocity), np.einsum('ck,ck->c', N, f)
     k, mu, c = contact.numbers[ids][:, [STIFFNESS, FRICTION, DAMPING]].T
-    met = np.maximum(np.maximum(contact.onset[ids], -contact.speed[ids]), contact.slow)
+    met = np.maximum(contact.onset[ids], -contact.speed[ids])
+    met = np.maximum(met, contact.min_restitution_speed)
     c = np.where(contact.numbers[ids, RESTITUTION] < 0.0, c, contact.dissipation / met)
     law = k * np.maximum(0.0, -gap) * np.maximum(0.0, 1.0 - c * speed)
 

@@ -84,11 +84,11 @@ class Outlet:
     def moved(self):
         self.words.append('moved')
 
-    def failed(self, what, error):
-        self.words.append(what)
+    def failed(self, event, error):
+        self.words.append(event)
 
-    def ended(self, what, error):
-        self.words.append(f'{what}: {error}')
+    def ended(self, event, error):
+        self.words.append(f'{event}: {error}')
 
     def slow(self, words):
         self.words.append(words)

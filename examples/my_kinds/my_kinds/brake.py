@@ -12,11 +12,11 @@ from softrobot_dynamics.schema.parameters import parameter
 
 
 @kernel
-def brake(state, rows, left, q, qd, t):
-    """Fill the rows of y'(T) = left y'."""
+def brake(state, rows, decay, q, qd, t):
+    """Fill the rows of y'(T) = decay y'."""
     for i in range(len(state.controlled)):
         k = state.controlled[i]
-        rows.aim[i] = left * state.velocity[k] - state.period * state.terms.bias[k]
+        rows.aim[i] = decay * state.velocity[k] - state.period * state.terms.bias[k]
         for j in range(rows.J.shape[1]):
             rows.J[i, j] = state.terms.J[k, j]
 
@@ -36,4 +36,4 @@ class Brake(ControlTask):
     def bind(self, state, rows, context):
         """Return the Entry of what fills the rows."""
         rows.level[:] = self.level
-        return entry(brake, state=state, rows=rows, left=math.exp(-self.d * state.period))
+        return entry(brake, state=state, rows=rows, decay=math.exp(-self.d * state.period))

@@ -15,8 +15,8 @@ def keep_pace(state, rows, most, q, qd, t):
     """Fill the rows of -most <= y' <= most."""
     for i in range(len(state.controlled)):
         k = state.controlled[i]
-        rows.least[i] = -most - state.period * state.terms.bias[k]
-        rows.most[i] = most - state.period * state.terms.bias[k]
+        rows.lower[i] = -most - state.period * state.terms.bias[k]
+        rows.upper[i] = most - state.period * state.terms.bias[k]
         for j in range(rows.J.shape[1]):
             rows.J[i, j] = state.terms.J[k, j]
 

@@ -54,11 +54,12 @@ class Wire(Sensor):
         """Return the fields of a message."""
         return {'range': value[0]}
 
-    def bind(self, place):
+    def bind(self, bound_robot):
         """Return the Observation on a robot."""
-        model = place.model
+        model = bound_robot.model
         spots = bind_frames(model, model.evaluator(), [SensorFrame(self.body)])
         o = allocate(1, model.n)
         given = {'frame': spots.frames[0], 'J': spots.jacobians[0], 'o': o}
-        observe = cached(observe_wire, place=spots.place, outlet=np.array(self.outlet), **given)
+        given |= {'place': spots.place_frames, 'outlet': np.array(self.outlet)}
+        observe = cached(observe_wire, **given)
         return Observation(observe, o, np.array([self.noise]), np.array([0, 1]))

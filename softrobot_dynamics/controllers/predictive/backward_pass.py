@@ -24,9 +24,9 @@ LIMIT_TOLERANCE = 1e-12  # of a limit's size; a nearer move is at the limit
 
 
 class Policy(NamedTuple):
-    """Changes of N commands: a share of ``move``, and ``gain`` on what z differs in."""
+    """Changes of N commands: a share of the ``feedforward``, and a ``gain`` on deviations of z."""
 
-    move: Matrix  # (N, m)
+    feedforward: Matrix  # (N, m) actuator units
     gain: Array  # (N, m, z), z = 2 n + m
 
 
@@ -47,12 +47,12 @@ class BackwardWorkspace(NamedTuple):
     r: Vector  # (m,)
     free: Integers  # (m,) 1: free, 0: held at a limit of its own, 2: at one of its rate
     qp: Scratch
-    promise: Vector  # (1,) by how much the whole moves bring the quadratic cost down
+    predicted_decrease: Vector  # (1,) of the quadratic cost by the whole feedforward
 
 
 def allocate_policy(n: int, m: int, count: int) -> Policy:
     """Return a :class:`Policy` that changes nothing."""
-    return Policy(move=np.zeros((count, m)), gain=np.zeros((count, m, 2 * n + m)))
+    return Policy(feedforward=np.zeros((count, m)), gain=np.zeros((count, m, 2 * n + m)))
 
 
 def allocate_backward(n: int, m: int) -> BackwardWorkspace:
@@ -70,7 +70,7 @@ def allocate_backward(n: int, m: int) -> BackwardWorkspace:
         Z=np.zeros((m, z)),
         free=np.zeros(m, dtype=np.int64),
         qp=allocate_scratch(m),
-        promise=np.zeros(1),
+        predicted_decrease=np.zeros(1),
         **vectors,
     )
 
@@ -82,12 +82,13 @@ def backward_pass(b, F, costs, weights, aims, limits, U, last, h, count, policy,
 
     ``extra`` is added to the Hessian by u, relative to its diagonal. Returns the largest gradient
     by a command that may still move, times the range it can move by, or -1 where a Hessian is not
-    positive definite. ``b.promise`` is what the whole moves gain where the cost is quadratic.
+    positive definite. ``b.predicted_decrease`` is the gain of the whole feedforward where the cost
+    is quadratic.
     """
     b.V[:] = 0.0
     for i in range(len(b.W)):
         b.W[i, :] = 0.0
-    residual = b.promise[0] = 0.0
+    residual = b.predicted_decrease[0] = 0.0
     for k in range(count - 1, -1, -1):
         before = U[k - 1] if k > 0 else last
         _expand(b, F[k], costs, weights, aims, U[k], before, h, k)
@@ -97,16 +98,16 @@ def backward_pass(b, F, costs, weights, aims, limits, U, last, h, count, policy,
             b.low[i] = max(limits.lower[i], before[i] - reach) - U[k, i]
             b.high[i] = max(min(limits.upper[i], before[i] + reach) - U[k, i], b.low[i])
             b.r[i] = -b.Qu[i]
-        move = policy.move[k]
-        move[:] = 0.0
-        if solve_box_qp(b.by_uu, b.r, b.low, b.high, move, b.qp) < 0:
+        feedforward = policy.feedforward[k]
+        feedforward[:] = 0.0
+        if solve_box_qp(b.by_uu, b.r, b.low, b.high, feedforward, b.qp) < 0:
             return -1.0
-        _classify(b, limits, U[k], before, move, h)
+        _classify(b, limits, U[k], before, feedforward, h)
         if _fill_gain(b, policy.gain[k]) != 0:
             return -1.0
-        for i in range(len(move)):
-            residual = max(residual, abs(b.Qu[i] * move[i]))
-        _go_back(b, policy.gain[k], move)
+        for i in range(len(feedforward)):
+            residual = max(residual, abs(b.Qu[i] * feedforward[i]))
+        _go_back(b, policy.gain[k], feedforward)
     return residual
 
 
@@ -170,14 +171,14 @@ def add_products(A, j, M, first, target):
 
 
 @kernel
-def _classify(b, limits, u, before, move, h):
+def _classify(b, limits, u, before, feedforward, h):
     """Tell commands that are free, at a limit of their own, or at one of their rate."""
     for i in range(len(u)):
         reach, size = limits.rate[i] * h, 1e-300 + abs(b.low[i]) + abs(b.high[i])
         b.free[i] = 1
-        if b.high[i] <= b.low[i] or move[i] <= b.low[i] + LIMIT_TOLERANCE * min(size, 1e9):
+        if b.high[i] <= b.low[i] or feedforward[i] <= b.low[i] + LIMIT_TOLERANCE * min(size, 1e9):
             b.free[i] = 2 if before[i] - reach > limits.lower[i] else 0
-        elif move[i] >= b.high[i] - LIMIT_TOLERANCE * min(size, 1e9):
+        elif feedforward[i] >= b.high[i] - LIMIT_TOLERANCE * min(size, 1e9):
             b.free[i] = 2 if before[i] + reach < limits.upper[i] else 0
 
 
@@ -234,21 +235,21 @@ def scale(factor, row):
 
 
 @kernel
-def _go_back(b, gain, move):
+def _go_back(b, gain, feedforward):
     """Fill the cost to go before the step, of what the policy makes of it."""
-    m, z = len(move), len(b.V)
+    m, z = len(feedforward), len(b.V)
     for i in range(m):
         slope, row = b.Qu[i], b.Z[i]
         copy(b.by_uz[i], row)
         add_products(b.by_uu, i, gain, 0, row)
         for j in range(m):
-            slope += b.by_uu[i, j] * move[j]
+            slope += b.by_uu[i, j] * feedforward[j]
         b.r[i] = slope
     copy(b.Qz, b.V)
     for i in range(m):
-        b.promise[0] -= 0.5 * (b.Qu[i] + b.r[i]) * move[i]
+        b.predicted_decrease[0] -= 0.5 * (b.Qu[i] + b.r[i]) * feedforward[i]
         add_multiple(b.r[i], gain[i], b.V)
-        add_multiple(move[i], b.by_uz[i], b.V)
+        add_multiple(feedforward[i], b.by_uz[i], b.V)
     for i in range(z):
         copy(b.by_zz[i, i:], b.W[i, i:])
         add_products(gain, i, b.Z, i, b.W[i])

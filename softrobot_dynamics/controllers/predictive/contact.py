@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 class HorizonForces(NamedTuple):
     """Forces of contact above a limit, and their derivatives; P pairs of elements may touch."""
 
-    # of a change of q (n,) and ``most``, fills the others; EMPTY_ENTRY without contact
+    # of a change of q (n,) and ``max_force``, fills the others; EMPTY_ENTRY without contact
     measure: Entry
-    most: Vector  # (1,) [N]
+    max_force: Vector  # (1,) [N] soft limit
     above: Integers  # (1,) how many forces there are
     excess: Vector  # (P,) [N]
     rows: Matrix  # (P, n) of them by q
@@ -131,18 +131,18 @@ def complete_friction(contact, K, D):
 
 
 @kernel
-def measure_forces(contact, above, excess, rows, change, most):
-    """Fill the forces above most[0] [N], as q changes by so much since the last evaluation."""
+def measure_forces(contact, above, excess, rows, change, max_force):
+    """Fill the forces above max_force[0] [N], for a change of q since the last evaluation."""
     count = 0
     for c in range(contact.candidates[0]):
         i = contact.candidates[1 + c]
-        if contact.gap[i] >= contact.reach:
+        if contact.gap[i] >= contact.detection_distance:
             continue
         row = rows[count]
         fill_gap_gradient(contact, i, row)
         slope = max(0.0, 1.0 - contact.damping[i] * contact.speed[i])
         slope *= -contact.numbers[i, STIFFNESS]
-        off = slope * (contact.gap[i] + dot(row, change)) - most[0]
+        off = slope * (contact.gap[i] + dot(row, change)) - max_force[0]
         if off > 0.0:
             for j in range(len(row)):
                 row[j] *= slope

@@ -24,7 +24,7 @@ class HorizonDistances(NamedTuple):
 
     measure: Entry  # of q and qd, fills the others; EMPTY_ENTRY where nothing can touch
     time: Vector  # (1,) [s] of the motions that obstacles are given, to be set before
-    near: Integers  # (1,) how many gaps there are
+    gap_count: Integers  # (1,) how many gaps there are
     gaps: Vector  # (P,) [m]
     rows: Matrix  # (P, n) of them by q
 
@@ -33,25 +33,25 @@ def allocate_distances(model: CompiledModel, robot: Robot, clearance: float) -> 
     """Return the :class:`HorizonDistances` below a ``clearance`` [m], by the poses of a robot."""
     plan = model.contact_plan
     count = 0 if plan is None else len(plan.pairs)
-    near = np.zeros(1, dtype=np.int64)
+    gap_count = np.zeros(1, dtype=np.int64)
     gaps, rows = np.zeros(count), np.zeros((count, model.n))
     measure, time = EMPTY_ENTRY, np.zeros(1)
     if plan is not None:
-        contact = contact_of(model, robot, plan._replace(reach=float(clearance)))
-        given = {'near': near, 'gaps': gaps, 'rows': rows}
+        contact = contact_of(model, robot, plan._replace(detection_distance=float(clearance)))
+        given = {'gap_count': gap_count, 'gaps': gaps, 'rows': rows}
         measure, time = entry(measure_distances, contact=contact, **given), contact.moving.time
-    return HorizonDistances(measure, time, near, gaps, rows)
+    return HorizonDistances(measure, time, gap_count, gaps, rows)
 
 
 @kernel
-def measure_distances(contact, near, gaps, rows, q, qd):
-    """Fill the gaps below the reach of ``contact`` at (q, qd), after an evaluation with poses."""
+def measure_distances(contact, gap_count, gaps, rows, q, qd):
+    """Fill the gaps below the detection distance at (q, qd), after an evaluation with poses."""
     find_contacts(contact, q, qd)
     count = 0
     for c in range(contact.candidates[0]):
         i = contact.candidates[1 + c]
-        if contact.gap[i] < contact.reach:
+        if contact.gap[i] < contact.detection_distance:
             gaps[count] = contact.gap[i]
             fill_gap_gradient(contact, i, rows[count])
             count += 1
-    near[0] = count
+    gap_count[0] = count

@@ -83,10 +83,10 @@ class Horizon(NamedTuple):
     trial: HorizonMotion  # x and u are at first those that now.A and the policy are of, if known
     spare: HorizonMotion  # another trial, to compare with
     last: Vector  # (m,) the command before the first
-    before: Vector  # (m,) the same of the motion in ``trial``
+    trial_last: Vector  # (m,) the command before the first of the motion in ``trial``
     z: Vector  # (2 n + m,)
     report: Vector  # (6,) cost, residual, roll-outs, regularisation, iterations
-    known: Vector  # (1,) iterations since all steps got derivatives, from 1; 0: they have none
+    derivative_age: Vector  # (1,) iterations since all got derivatives, from 1; 0: they have none
     renewal: Vector  # (1,) iterations in which all steps get new derivatives, a part in each
     touched: Vector  # (N,) 1 where forces of contact acted in the step that was differentiated
 
@@ -117,10 +117,10 @@ def allocate_horizon(model: CompiledModel, count: int, touching: bool = False) -
         trial=trajectory(),
         spare=trajectory(),
         last=np.zeros(m),
-        before=np.zeros(m),
+        trial_last=np.zeros(m),
         z=np.zeros(2 * n + m),
         report=np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.0]),
-        known=np.zeros(1),
+        derivative_age=np.zeros(1),
         renewal=np.ones(1),
         touched=np.zeros(count),
     )
@@ -135,4 +135,4 @@ def take_over(p: Horizon, problem: HorizonProblem) -> None:
     p.limits.lower[:], p.limits.upper[:] = problem.lower, problem.upper
     p.limits.rate[:] = problem.rate
     p.renewal[0] = problem.renewal
-    p.costs.forces.most[0] = problem.contact_force
+    p.costs.forces.max_force[0] = problem.contact_force

@@ -54,7 +54,7 @@ def make_step(w, steps, k, x, u, h, end, linearise, fresh, tolerance):
     A, inverse, by_all, F = steps.A[k], steps.inverse[k], steps.by_all[k], steps.F[k]
     n, g, rest = len(w.q), L_STABLE_GAMMA * h, (1.0 - L_STABLE_GAMMA) * h
     for i in range(len(u)):
-        w.along[i], w.told[i] = w.signs[i] * u[i], u[i]
+        w.output_forces[i], w.command[i] = w.signs[i] * u[i], u[i]
     w.time[0] += g
     for i in range(n):
         w.base_q[i], w.base_v[i] = x[i], x[n + i]
@@ -75,16 +75,16 @@ def make_step(w, steps, k, x, u, h, end, linearise, fresh, tolerance):
             return 1
     if linearise:
         for i in range(n):  # by_v is that of V1 now
-            add_scaled_row(w.by_v[i], rest, by_all[0, i], w.by_q[i], w.right[i], n, i)
+            add_scaled_row(w.by_v[i], rest, by_all[0, i], w.by_q[i], w.right_hand_side[i], n, i)
         for i in range(n):
-            copy(w.right[i], w.by_v[i])
+            copy(w.right_hand_side[i], w.by_v[i])
         _differentiate_end(w, g, inverse[1], by_all[1])
         for i in range(n):
             copy(w.by_q[i], F[i])
             copy(w.by_v[i], F[n + i])
     for i in range(n):
         end[i], end[n + i] = w.q[i], w.v[i]
-        w.missing[i] = g * g * w.correction[i]
+        w.position_correction[i] = g * g * w.correction[i]
     return 0
 
 
@@ -143,7 +143,7 @@ def _settle(w, A, g, inverse, linearise, fresh, tolerance):
 @kernel
 def _shorten(w, A, g, inverse, size):
     """Halve the correction that A (n,) has got until the next is smaller, if it helps."""
-    whole, share = w.missing, 1.0  # written over until the step has ended
+    whole, share = w.position_correction, 1.0  # written over until the step has ended
     copy(w.correction, whole)
     while share > 1e-2:
         _evaluate(w, A, g)
@@ -156,7 +156,7 @@ def _shorten(w, A, g, inverse, size):
 @kernel
 def _evaluate(w, A, g):
     """Fill the terms at the stage of A (n,), and w.r (n,) with R."""
-    n, m, terms = len(A), len(w.along), w.terms
+    n, m, terms = len(A), len(w.output_forces), w.terms
     w.work[0] += 1.0
     for i in range(n):
         w.v[i] = w.base_v[i] + g * A[i]
@@ -168,7 +168,7 @@ def _evaluate(w, A, g):
             total += row[j] * A[j]
         w.r[i] = total
     for k in range(m):
-        force, row = w.along[k], terms.J[k]
+        force, row = w.output_forces[k], terms.J[k]
         for i in range(n):
             w.r[i] -= row[i] * force
 
@@ -180,7 +180,7 @@ def _differentiate(w, A, g, inverse):
     w.work[0] += DERIVATIVE_WORK
     carry(w.robot, w.q, w.v, A)
     run_three(w.parts.differentiate, w.q, w.v, A)
-    stiffen(w.parts.fibres, w.parts.lines, w.q, w.along)
+    stiffen(w.parts.fibres, w.parts.lines, w.q, w.output_forces)
     for i in range(n):
         own = w.by_state[i]
         for j in range(n):
@@ -206,9 +206,9 @@ def _correct(w, g, inverse):
 @kernel
 def _differentiate_end(w, g, inverse, by_all):
     """Replace the derivatives of a stage's base by those of its end; fill those of A (n, k)."""
-    n, m = len(w.q), len(w.along)
+    n, m = len(w.q), len(w.output_forces)
     for i in range(n):
-        row = w.right[i]
+        row = w.right_hand_side[i]
         row[:] = 0.0
         for j in range(n):
             add_multiple(-w.K[i, j], w.by_q[j], row)
@@ -221,7 +221,7 @@ def _differentiate_end(w, g, inverse, by_all):
         row = by_all[i]
         row[:] = 0.0
         for j in range(n):
-            add_multiple(inverse[i, j], w.right[j], row)
+            add_multiple(inverse[i, j], w.right_hand_side[j], row)
         add_multiple(g, row, w.by_v[i])
         add_multiple(g, w.by_v[i], w.by_q[i])
 

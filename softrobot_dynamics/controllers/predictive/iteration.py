@@ -8,7 +8,7 @@ then shares until the cost falls. The next share is the best one by a parabola t
 none and of the last, with the slope of the quadratic cost (Nocedal, Wright, Numerical
 Optimization, 2006, Sec. 3.5). It is small where soft limits are met, of which the quadratic cost
 knows nothing before; the regularisation grows then, as where nothing is found. Where the whole
-gains less than ``SUFFICIENT_DECREASE`` of what the quadratic cost promises, half of it is rolled
+gains less than ``SUFFICIENT_DECREASE`` of what the quadratic cost predicts, half of it is rolled
 out, too, and the better is taken: far from the solution whole moves overshoot, and gain less than
 shorter ones.
 
@@ -56,8 +56,8 @@ MIN_ACCEPTED_FRACTION = 0.25  # of a move; where less is found, the quadratic co
 # of the fraction before, for the next; MIN_ACCEPTED_FRACTION after the whole move
 MIN_BACKTRACKING, MAX_BACKTRACKING = 0.01, 0.5
 MAX_REGULARISATION = 1.0  # relative to the diagonal of the Hessian
-SUFFICIENT_DECREASE = 0.5  # of the gain in cost that the quadratic cost promises
-MIN_PROMISED_DECREASE = 1e-3  # of the cost; where less is promised only one fraction is tried
+SUFFICIENT_DECREASE = 0.5  # of the gain that the quadratic cost predicts
+MIN_PREDICTED_DECREASE = 1e-3  # of the cost; where less is predicted only one fraction is tried
 MAX_TRIAL_WORK = 15.0  # evaluations a step of the horizon that one fraction may take
 MAX_ITERATION_WORK = 20.0  # the same of an iteration; with more no other fraction is tried
 ROLLED_OUT, FAILED, NO_DESCENT = 0, 1, 2
@@ -70,32 +70,35 @@ def iteration(p: Horizon) -> Callable[[int, float, int, int, float], int]:
         p=p,
         differentiate=entry(roll_out_and_differentiate, p=p),
         attempt=entry(roll_out, p=p),
-        told=np.zeros(6),
-        found=np.zeros(1),
+        arguments=np.zeros(6),
+        trial_cost=np.zeros(1),
     )
     return found
 
 
 @kernel
-def iterate(p, differentiate, attempt, told, found, body, h, count, iterations, tolerance):
+def iterate(
+    p, differentiate, attempt, arguments, trial_cost, body, h, count, iterations, tolerance
+):
     """
     Improve the commands of ``count`` steps of ``h`` [s] in p.now, from the state p.now.x[0].
 
     ``body``: index of that whose tip is led. It ends when the residual is below ``tolerance``
     times the cost, or after so many ``iterations``. Returns ROLLED_OUT, FAILED where the present
     commands cannot be rolled out, NO_DESCENT where no share brings the cost down. The entries
-    ``differentiate`` and ``attempt`` of (told, found) are those of :mod:`~.predictive.roll_out`.
+    ``differentiate`` and ``attempt`` of (arguments, trial_cost (1,)) are those of
+    :mod:`~.predictive.roll_out`.
     """
     now, trial, extra = p.now, p.trial, p.report[REGULARISATION]
-    told[BODY], told[STEP], told[COUNT] = body, h, count
+    arguments[BODY], arguments[STEP], arguments[COUNT] = body, h, count
     p.report[ROLL_OUTS] = p.report[DONE] = 0.0
     status = ROLLED_OUT
     for _ in range(iterations):
         p.step.work[0] = 0.0
-        run(differentiate, told, found)
-        cost = found[0]
+        run(differentiate, arguments, trial_cost)
+        cost = trial_cost[0]
         if not cost < np.inf:
-            p.known[0] = 0.0
+            p.derivative_age[0] = 0.0
             return FAILED
         p.report[DONE] += 1.0
         residual = _go_backward(p, h, count, extra)
@@ -104,44 +107,45 @@ def iterate(p, differentiate, attempt, told, found, body, h, count, iterations, 
             return FAILED
         if residual <= tolerance * cost:
             return ROLLED_OUT
-        share = _search(p, attempt, told, found, cost)
+        share = _search(p, attempt, arguments, trial_cost, cost)
         extra = _regularisation(p.report[REGULARISATION], share)
         p.report[REGULARISATION] = extra
         if share == 0.0:
             status = NO_DESCENT
             _copy_motion(now, trial, count)
             continue
-        status, p.report[COST] = ROLLED_OUT, found[0]
+        status, p.report[COST] = ROLLED_OUT, trial_cost[0]
         _copy_motion(trial, now, count)
     return status
 
 
 @kernel
-def _search(p, attempt, told, found, cost):
+def _search(p, attempt, arguments, trial_cost, cost):
     """
-    Fill p.trial and its cost ``found`` (1,) with a share that is below a cost; return the share.
+    Fill p.trial and ``trial_cost`` (1,) with a share that is below a cost; return the share.
 
     0: there is none, or there was no time for it.
     """
-    count, promise, share = int(told[COUNT]), p.backward.promise[0], p.report[FIRST]
-    far, told[BOUND] = promise > MIN_PROMISED_DECREASE * cost, cost * (1.0 + 1e-12)
+    count, share = int(arguments[COUNT]), p.report[FIRST]
+    predicted = p.backward.predicted_decrease[0]
+    far, arguments[BOUND] = predicted > MIN_PREDICTED_DECREASE * cost, cost * (1.0 + 1e-12)
     per_step = float(count) if p.step.abrupt else np.inf
     for _ in range(MAX_LINE_SEARCH_STEPS if far else 1):
-        told[WORK] = p.step.work[0] + MAX_TRIAL_WORK * per_step
-        _attempt(p, attempt, told, found, share)
-        one = found[0]
-        if not (one < cost or (one <= told[BOUND] and share == 1.0)):
-            share *= _next_share(share, one - cost, 2.0 * promise)
+        arguments[WORK] = p.step.work[0] + MAX_TRIAL_WORK * per_step
+        _attempt(p, attempt, arguments, trial_cost, share)
+        one = trial_cost[0]
+        if not (one < cost or (one <= arguments[BOUND] and share == 1.0)):
+            share *= _next_share(share, one - cost, 2.0 * predicted)
             p.report[FIRST] = MIN_ACCEPTED_FRACTION
             if p.step.work[0] > MAX_ITERATION_WORK * per_step:
                 return 0.0
             continue
         p.report[FIRST] = 1.0 if share >= MIN_ACCEPTED_FRACTION else MIN_ACCEPTED_FRACTION
-        if share == 1.0 and far and cost - one < SUFFICIENT_DECREASE * promise:
+        if share == 1.0 and far and cost - one < SUFFICIENT_DECREASE * predicted:
             _copy_motion(p.trial, p.spare, count)
-            _attempt(p, attempt, told, found, 0.5)
-            if not found[0] < one:
-                found[0] = one
+            _attempt(p, attempt, arguments, trial_cost, 0.5)
+            if not trial_cost[0] < one:
+                trial_cost[0] = one
                 _copy_motion(p.spare, p.trial, count)
         return share
     return 0.0
@@ -165,11 +169,11 @@ def _next_share(share, rise, slope):
 
 
 @kernel
-def _attempt(p, attempt, told, found, share):
+def _attempt(p, attempt, arguments, trial_cost, share):
     """Roll out a share of what the policy changes."""
     p.report[ROLL_OUTS] += 1.0
-    told[SHARE] = share
-    run(attempt, told, found)
+    arguments[SHARE] = share
+    run(attempt, arguments, trial_cost)
 
 
 @kernel

@@ -57,7 +57,7 @@ class Predictive(Controller[PredictiveSettings]):
     """
 
     Settings, follows_tip = PredictiveSettings, True
-    kept: ClassVar[tuple[str, ...]] = 'settings', 'plan', 'schedule'
+    pickled_attributes: ClassVar[tuple[str, ...]] = 'settings', 'plan', 'schedule'
     settings: PredictiveSettings
 
     def __init__(self, model: CompiledModel, **options: Any) -> None:
@@ -155,8 +155,8 @@ class Predictive(Controller[PredictiveSettings]):
         figures = self.solutions
         return (
             f'no plan covers the present time, and none is there to replace it'
-            f' ({figures.made} solutions, of which {figures.failed} failed;'
-            f' {figures.late} ticks waited for one)'
+            f' ({figures.solved_count} solutions, of which {figures.failed} failed;'
+            f' {figures.late_ticks} ticks waited for one)'
         )
 
     def figures(self) -> dict[str, object]:
@@ -204,7 +204,7 @@ class Predictive(Controller[PredictiveSettings]):
 
     def forget_last_step(self) -> None:
         """Learn nothing from the last period, see :meth:`Controller.forget_last_step`."""
-        self.schedule.asked = math.nan
+        self.schedule.requested_at = math.nan
 
     def solve_beside(self, solve: Callable[[Request], Callable[[], Plan | None]] | None) -> None:
         """
@@ -264,17 +264,17 @@ class Predictive(Controller[PredictiveSettings]):
         if plans.now is not None and self._command(t, q, qd, s.lower, s.upper, self._u) >= 0:
             by_gain = self._u - plans.planned(t)
         return Request(
-            anew=plans.anew,
+            restarts=plans.restarts,
             t=t,
             x=np.concatenate([q, qd]),
             reference=self.plan,
-            problem=self._problem(t - plans.asked),
-            since=t - plans.asked,
-            acted=plans.mean(plans.asked - delay, acting),
+            problem=self._problem(t - plans.requested_at),
+            time_since_last=t - plans.requested_at,
+            applied_command=plans.mean(plans.requested_at - delay, acting),
             lead=lead,
-            leading=np.clip(np.mean(leading, axis=0) + by_gain, s.lower, s.upper),
+            lead_command=np.clip(np.mean(leading, axis=0) + by_gain, s.lower, s.upper),
             delay=delay,
-            delayed=np.mean(delayed, axis=0),
+            delay_command=np.mean(delayed, axis=0),
             last=plans.command_at(t + lead - 0.5 * self.period),
         )
 
@@ -293,7 +293,7 @@ class Predictive(Controller[PredictiveSettings]):
         """Fill ``out`` (m,); return how many commands are cut, or -1 without any."""
         plan = self.schedule.now
         if plan is None:
-            np.clip(self.schedule.standing, low, high, out=out)
+            np.clip(self.schedule.standing_command, low, high, out=out)
             return -1 if self.schedule.lost else 0
         gains: Array = plan.gain
         cut: int = self._follow(

@@ -48,17 +48,17 @@ CONVERGED_RESIDUAL = 1e-9  # of the cost; below it there is nothing to improve
 class Request(NamedTuple):
     """A state from which to plan, and what the robot is known to do until then."""
 
-    anew: bool  # whether nothing is known of before: the law begins anew
+    restarts: bool  # nothing is known of before: the law begins anew
     t: float  # [s] of the state
     x: Vector  # (2 n,)
     reference: BlendedReference  # of the tip (3 columns), or of the controlled outputs
     problem: HorizonProblem
-    since: float  # [s] since the last request; nan: nothing is learnt
-    acted: Vector  # (m,) mean command that acted since then
+    time_since_last: float  # [s] since the last request; nan: nothing is learnt
+    applied_command: Vector  # (m,) mean command that acted since then
     lead: float  # [s] until the plan is taken up
-    leading: Vector  # (m,) mean command that acts meanwhile
+    lead_command: Vector  # (m,) mean command that acts meanwhile
     delay: float  # [s] after which what is sent then acts
-    delayed: Vector  # (m,) mean command that acts in that time
+    delay_command: Vector  # (m,) mean command that acts in that time
     last: Vector  # (m,) command before the plan
 
 
@@ -143,7 +143,7 @@ class Planner:
         """Return the :class:`Plan` from a request; not ``ok`` where there is none."""
         began = time.perf_counter()
         problem, n = request.problem, self._n
-        if request.anew:
+        if request.restarts:
             self._forget()
         self._learn(request)
         self._before[:] = request.x
@@ -154,8 +154,8 @@ class Planner:
         states = [x]
         self._workspace.time[0] = request.t - problem.motion_start
         for which, duration, u in (
-            (PREDICTION_STEP, request.lead, request.leading),
-            (DELAY_STEP, request.delay, request.delayed),
+            (PREDICTION_STEP, request.lead, request.lead_command),
+            (DELAY_STEP, request.delay, request.delay_command),
         ):
             if duration > 0.0:
                 sound = sound and self._move(which, x, u, duration)
@@ -203,7 +203,7 @@ class Planner:
     def forget_warm_start(self) -> None:
         """Have the next solution begin with the command before it, held all the time."""
         self._begin = math.nan
-        self._horizon.known[0] = 0.0
+        self._horizon.derivative_age[0] = 0.0
 
     def _take(self, problem: HorizonProblem) -> None:
         """Take over weights, aims and limits."""
@@ -220,7 +220,7 @@ class Planner:
         """Know nothing of solutions before."""
         self._begin, self._before[:], self.disturbance[:] = math.nan, math.nan, 0.0
         self._single.duration[:] = math.nan
-        self._horizon.known[0] = 0.0
+        self._horizon.derivative_age[0] = 0.0
         self._horizon.report[REGULARISATION], self._horizon.report[FIRST] = 0.0, 1.0
 
     def _learn(self, request: Request) -> None:
@@ -233,12 +233,13 @@ class Planner:
         time_constant = request.problem.observer
         if time_constant == 0.0:
             self.disturbance[:] = 0.0
-        elif request.since > 0.0 and np.isfinite(self._before).all():
-            n, T = self._n, request.since
+        elif request.time_since_last > 0.0 and np.isfinite(self._before).all():
+            n, T = self._n, request.time_since_last
             self._workspace.time[0] = request.t - T - request.problem.motion_start
             acted = self._horizon.costs.forces.acted
             acted[0] = 0.0
-            if self._move(OBSERVER_STEP, self._before, request.acted, T) and acted[0] == 0.0:
+            found = self._move(OBSERVER_STEP, self._before, request.applied_command, T)
+            if found and acted[0] == 0.0:
                 missed = request.x[n:] - self._end[n:]
                 share = T / (T + time_constant) / T
                 before = self.disturbance.copy()
@@ -279,7 +280,7 @@ class Planner:
         if not (0.0 <= ahead < self._count) or h != self._knot:
             now.u[:], now.A[:] = last, 0.0
             self._horizon.steps.by_all[:] = 0.0  # may be of no number
-            self._horizon.known[0] = 0.0
+            self._horizon.derivative_age[0] = 0.0
             self._knot, self._count = h, count
             return True
         shift(self._horizon, ahead, self._count, count)

@@ -18,32 +18,35 @@ from softrobot_dynamics.controllers.predictive.implicit_step import (
 from softrobot_dynamics.controllers.predictive.stage_cost import command_cost, state_cost
 from softrobot_dynamics.kernels.linalg import copy
 
-BODY, STEP, COUNT, SHARE, BOUND, WORK = range(6)  # of the arguments of a roll-out
+# of the ``arguments`` (6,) of a roll-out: index of the tip's body, length [s] and number of steps,
+# share of the feedforward, and the cost and the work at which it ends
+BODY, STEP, COUNT, SHARE, BOUND, WORK = range(6)
 
 
 @kernel
-def roll_out_and_differentiate(p, told, cost):
+def roll_out_and_differentiate(p, arguments, cost):
     """Fill the states of the present commands and all derivatives, and their cost (1,), or inf."""
-    body, h, count = int(told[BODY]), told[STEP], int(told[COUNT])
+    body, h, count = int(arguments[BODY]), arguments[STEP], int(arguments[COUNT])
     cost[0] = np.inf
     now, steps, acted, total = p.now, p.steps, p.costs.forces.acted, 0.0
-    n, renewal, phase = len(p.step.q), int(p.renewal[0]), int(p.known[0])
+    n, renewal, phase = len(p.step.q), int(p.renewal[0]), int(p.derivative_age[0])
     fresh = phase == 0
     p.step.time[0] = p.aims.time[0]
     for k in range(count):
-        before, nominal = (now.u[k - 1], p.trial.u[k - 1]) if k > 0 else (p.last, p.before)
+        before, nominal = (now.u[k - 1], p.trial.u[k - 1]) if k > 0 else (p.last, p.trial_last)
         p.z[:] = 0.0
         if fresh:
             copy(now.u[k], p.trial.u[k])
             for i in range(len(before)):
-                p.policy.gain[k, i, :] = p.policy.move[k, i] = 0.0
+                p.policy.gain[k, i, :] = p.policy.feedforward[k, i] = 0.0
         else:
             for c in range(2 * n):
                 p.z[c] = now.x[k, c] - p.trial.x[k, c]
             for i in range(len(before)):
                 p.z[2 * n + i] = before[i] - nominal[i]
         u = p.trial.u[k]
-        bounded(p.limits, p.policy.gain[k], p.policy.move[k], 0.0, p.z, u, before, h, now.u[k])
+        gain, feedforward = p.policy.gain[k], p.policy.feedforward[k]
+        bounded(p.limits, gain, feedforward, 0.0, p.z, u, before, h, now.u[k])
         for i in range(len(before)):
             p.z[2 * n + i] = 0.0 if fresh else now.u[k, i] - u[i]
         _guess(now.A[k], steps.by_all[k], p.z, steps.A[k])
@@ -61,20 +64,21 @@ def roll_out_and_differentiate(p, told, cost):
             copy(steps.A[k, s], now.A[k, s * n : (s + 1) * n])
         total += command_cost(p.weights, p.aims, now.u[k], before, h)
         total += state_cost(p.step, p.weights, p.aims, p.costs, body, k, now.x[k + 1], h, 1)
-    copy(p.last, p.before)
-    p.known[0] += 1.0
+    copy(p.last, p.trial_last)
+    p.derivative_age[0] += 1.0
     cost[0] = total
 
 
 @kernel
-def roll_out(p, told, cost):
+def roll_out(p, arguments, cost):
     """
     Fill p.trial with a share of what the policy changes, and its cost (1,), or inf.
 
-    It ends early, with inf, where more work is done than told[WORK], and with the cost up to there
-    where that is above told[BOUND].
+    It ends early, with inf, where more work is done than arguments[WORK], and with the cost up to
+    there where that is above arguments[BOUND].
     """
-    body, h, count, share = int(told[BODY]), told[STEP], int(told[COUNT]), told[SHARE]
+    body, h, count = int(arguments[BODY]), arguments[STEP], int(arguments[COUNT])
+    share = arguments[SHARE]
     cost[0] = np.inf
     now, trial, z, n, total = p.now, p.trial, p.z, len(p.step.q), 0.0
     copy(now.x[0], trial.x[0])
@@ -85,9 +89,8 @@ def roll_out(p, told, cost):
             z[i] = trial.x[k, i] - now.x[k, i]
         for i in range(len(before)):
             z[2 * n + i] = before[i] - nominal[i]
-        bounded(
-            p.limits, p.policy.gain[k], p.policy.move[k], share, z, now.u[k], before, h, trial.u[k]
-        )
+        gain, feedforward = p.policy.gain[k], p.policy.feedforward[k]
+        bounded(p.limits, gain, feedforward, share, z, now.u[k], before, h, trial.u[k])
         for i in range(len(before)):  # from now on the command, for the guess of A
             z[2 * n + i] = trial.u[k, i] - now.u[k, i]
         _guess(now.A[k], p.steps.by_all[k], z, p.steps.A[k])
@@ -100,30 +103,30 @@ def roll_out(p, told, cost):
             copy(p.steps.A[k, s], trial.A[k, s * n : (s + 1) * n])
         total += command_cost(p.weights, p.aims, trial.u[k], before, h)
         total += state_cost(p.step, p.weights, p.aims, p.costs, body, k, trial.x[k + 1], h, 0)
-        if total > told[BOUND]:
+        if total > arguments[BOUND]:
             break
-        if p.step.work[0] > told[WORK]:
+        if p.step.work[0] > arguments[WORK]:
             return
     cost[0] = total if total < np.inf else np.inf
 
 
 @kernel
-def _guess(known, by_all, z, A):
-    """Fill A (2, n) with the ``known`` accelerations (2 n,) and what z (k,) changes in them."""
+def _guess(previous, by_all, z, A):
+    """Fill A (2, n) with the ``previous`` accelerations (2 n,) and what z (k,) changes in them."""
     n = A.shape[1]
     for s in range(2):
         for i in range(n):
-            guess, row = known[s * n + i], by_all[s, i]
+            guess, row = previous[s * n + i], by_all[s, i]
             for c in range(len(z)):
                 guess += row[c] * z[c]
             A[s, i] = guess
 
 
 @kernel
-def bounded(limits, gain, move, share, z, nominal, before, h, u):
-    """Fill u (m,): the nominal command, a share of its move and the gain, within the limits."""
+def bounded(limits, gain, feedforward, share, z, nominal, before, h, u):
+    """Fill u (m,): nominal command, a share of the feedforward and the gain, within the limits."""
     for i in range(len(u)):
-        value, row, reach = nominal[i] + share * move[i], gain[i], limits.rate[i] * h
+        value, row, reach = nominal[i] + share * feedforward[i], gain[i], limits.rate[i] * h
         for c in range(len(z)):
             value += row[c] * z[c]
         low = max(limits.lower[i], min(before[i] - reach, limits.upper[i]))

@@ -31,8 +31,8 @@ MAX_SENT_COMMANDS = 4096  # that are remembered
 class Solutions:
     """Counts of solutions, and figures of the last one, for diagnostics."""
 
-    made: int = 0
-    late: int = 0  # ticks that waited for one and were answered by the gain
+    solved_count: int = 0
+    late_ticks: int = 0  # ticks that waited for one and were answered by the gain
     failed: int = 0
     iterations: int = 0
     cost: float = math.nan
@@ -41,7 +41,7 @@ class Solutions:
 
     def count(self, plan: Plan) -> None:
         """Count a solution."""
-        self.made += 1
+        self.solved_count += 1
         self.failed += not plan.ok
         self.cost, self.residual = plan.cost, plan.residual
         self.iterations, self.seconds = plan.iterations, plan.seconds
@@ -49,8 +49,8 @@ class Solutions:
     def figures(self) -> dict[str, object]:
         """Return all by the names that diagnostics give them."""
         return {
-            'solutions': self.made,
-            'late solutions [ticks]': self.late,
+            'solutions': self.solved_count,
+            'late solutions [ticks]': self.late_ticks,
             'failed solutions': self.failed,
             'cost of the last solution': self.cost,
             'residual of the last solution': self.residual,
@@ -69,28 +69,29 @@ class PlanSchedule:
     """The plans of one law, see above; times in s, of the law."""
 
     period: float
-    standing: Vector  # (m,) command in force before there is a plan
+    standing_command: Vector  # (m,) command in force before there is a plan
     now: Plan | None = None
     ready: Plan | None = None  # solved within a tick, not due yet
     waiting: bool = False  # for a solution
-    asked: float = math.nan  # when the last one was asked for
-    due: float = math.nan
-    anew: bool = True  # whether the next solution knows nothing of before
+    requested_at: float = math.nan  # time of the last request
+    due_at: float = math.nan  # when its solution is to be taken up
+    restarts: bool = True  # whether the next solution knows nothing of before
     lost: bool = False
-    began: float = 0.0
+    started_at: float = 0.0
     sent: deque[tuple[float, Vector]] = field(
         default_factory=lambda: deque(maxlen=MAX_SENT_COMMANDS)
     )
-    late: tuple[float, float] | None = None  # when a late one was due and came; nan: not yet
-    noted: float = math.nan  # when the one was due that was noted last as late
+    # times at which a late one was due and came; nan: not yet
+    late_solution: tuple[float, float] | None = None
+    late_noted_for: float = math.nan  # due time of the solution noted last as late
     replayed: Mapping[float, float] = field(default_factory=dict)  # when each late one came
     solutions: Solutions = field(default_factory=Solutions)
 
     def begin(self, t: float, u: Vector) -> None:
         """Begin at t under the command u (m,) in force; one that is lost remains it."""
-        self.standing = u
+        self.standing_command = u
         self.sent.clear()
-        if not (self.lost and t >= self.asked):
+        if not (self.lost and t >= self.requested_at):
             self._begin(t)
 
     def take_up(self, t: float, answer: Callable[[], Plan | None]) -> bool:
@@ -100,23 +101,23 @@ class PlanSchedule:
         ``answer`` returns the one that was asked for last, None as long as there is none. What it
         raises is raised, once.
         """
-        if self.waiting and t >= self.due - 0.5 * self.period:
+        if self.waiting and t >= self.due_at - 0.5 * self.period:
             try:
-                found = None if t < self.replayed.get(self.due, -math.inf) else answer()
+                found = None if t < self.replayed.get(self.due_at, -math.inf) else answer()
             except Exception:
                 self.waiting = False
                 self._lose(t)
                 raise
             self._receive(found, t)
         over = self.now is not None and not covers(self.now, t)
-        if over or (self.now is None and not self.lost and t > self.began + FIRST_PLAN_TIME):
+        if over or (self.now is None and not self.lost and t > self.started_at + FIRST_PLAN_TIME):
             self._lose(t)
         return not self.waiting
 
     def ask(self, t: float, lead: float) -> None:
         """Note that a solution is asked for, to be taken up ``lead`` from now."""
-        self.anew, self.waiting = False, True
-        self.asked, self.due = t, t + lead
+        self.restarts, self.waiting = False, True
+        self.requested_at, self.due_at = t, t + lead
 
     def command_at(self, t: float) -> Vector:
         """Return the command (m,) that was sent for t, or that the plan says, gain aside."""
@@ -130,7 +131,7 @@ class PlanSchedule:
     def planned(self, t: float) -> Vector:
         """Return the command (m,) of the plan for t, gain aside, as `follow_plan` has it."""
         if self.now is None:
-            return self.standing
+            return self.standing_command
         k = int((t - self.now.t) / self.now.knot + 1e-6)
         planned: Vector = self.now.u[min(max(k, 0), len(self.now.u) - 1)]
         return planned
@@ -138,8 +139,8 @@ class PlanSchedule:
     def mean(self, begin: float, end: float) -> Vector:
         """Return the mean (m,) over time of the commands from ``begin`` to ``end`` [s]."""
         if not end > begin:
-            return self.standing
-        total, until = np.zeros_like(self.standing), end
+            return self.standing_command
+        total, until = np.zeros_like(self.standing_command), end
         for t, u in reversed(self.sent):
             if t < until:
                 since = max(t, begin)
@@ -147,34 +148,34 @@ class PlanSchedule:
                 until = since
             if until <= begin:
                 break
-        total += max(0.0, until - begin) * self.standing
+        total += max(0.0, until - begin) * self.standing_command
         mean: Vector = total / (end - begin)
         return mean
 
     def _begin(self, t: float) -> None:
         self.now = self.ready = None
-        self.waiting, self.lost, self.anew = False, False, True
-        self.asked = self.due = math.nan
-        self.began = t
+        self.waiting, self.lost, self.restarts = False, False, True
+        self.requested_at = self.due_at = math.nan
+        self.started_at = t
 
     def _lose(self, t: float) -> None:
         if self.sent:
-            self.standing = self.sent[-1][1]
+            self.standing_command = self.sent[-1][1]
             self.sent.clear()
-        self.anew = True
+        self.restarts = True
         if not self.lost:
-            self.now, self.lost, self.asked = None, True, t
+            self.now, self.lost, self.requested_at = None, True, t
 
     def _receive(self, found: Plan | None, t: float) -> None:
         """Take up a solution that is due, or note that it is late."""
-        noted = self.noted == self.due
+        noted = self.late_noted_for == self.due_at
         if found is None:
-            self.solutions.late += 1
+            self.solutions.late_ticks += 1
             if not noted:
-                self.late, self.noted = (self.due, math.nan), self.due
+                self.late_solution, self.late_noted_for = (self.due_at, math.nan), self.due_at
             return
         if noted:
-            self.late = self.due, t
+            self.late_solution = self.due_at, t
         self.waiting = False
         self.solutions.count(found)
         if not (found.ok and covers(found, t)):

@@ -204,7 +204,7 @@ def problem_of(
             'tip': s.tip_weight if s.tip else 0.0,
             'rotation': s.rotation_weight if s.tip else 0.0,
             'output': np.where(own, 0.0 if s.tip else output, 0.0),
-            'pull': s.output_pull / max(s.output_weight, 1e-300) * sizes,
+            'huber_threshold': s.output_pull / max(s.output_weight, 1e-300) * sizes,
             'posture': s.posture_weight / units**2,
             'speed': s.speed_weight / units**2,
             'limit': s.limit_weight,

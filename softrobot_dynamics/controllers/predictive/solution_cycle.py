@@ -46,7 +46,7 @@ class Cycle(NamedTuple):
 
     x: Matrix  # (2 n, k) state of the robot
     force: Matrix  # (n, k) that the model is thought to lack
-    taken: Matrix  # (2 n, k) state of the plan where it is taken up
+    takeover_state: Matrix  # (2 n, k) state of the plan where it is taken up
     states: list[Matrix]  # C + 1 of the plan, as its commands act
     commands: list[Matrix]  # C of the plan, (c, k)
     sent: list[Matrix]  # commands that do not act yet, oldest first
@@ -116,13 +116,13 @@ def cycle_matrix(
     begin = Cycle(
         x=parts[0],
         force=parts[1],
-        taken=parts[2],
+        takeover_state=parts[2],
         states=parts[3 : 4 + knots],
         commands=parts[4 + knots : 4 + 2 * knots],
         sent=parts[4 + 2 * knots :],
     )
     end = _Advance(robot, plant, policy, problem, timing)(begin)
-    return np.vstack([end.x, end.force, end.taken, *end.states, *end.commands, *end.sent])
+    return np.vstack([end.x, end.force, end.takeover_state, *end.states, *end.commands, *end.sent])
 
 
 class _Advance:
@@ -190,7 +190,7 @@ class _Advance:
         times = [self._delay + k * self._knot for k in range(len(now.states))]
         states = now.states
         if self._delay > 0.0:
-            times, states = [0.0, *times], [now.taken, *states]
+            times, states = [0.0, *times], [now.takeover_state, *states]
         j = 0
         while j < len(times) - 2 and t >= times[j + 1]:
             j += 1

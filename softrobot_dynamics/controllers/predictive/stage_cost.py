@@ -38,7 +38,7 @@ class Weights(NamedTuple):
     tip: Vector  # (1,) [1/m^2]
     rotation: Vector  # (1,) [1/rad^2]
     output: Vector  # (m,) [1/unit of y^2]
-    pull: Vector  # (m,) [unit of y] from where on the cost of an error is linear
+    huber_threshold: Vector  # (m,) [unit of y] error beyond which the cost is linear
     posture: Vector  # (n,) [1/unit of q^2]
     speed: Vector  # (n,) [1/unit of qd^2]
     limit: Vector  # (1,) of coordinates and rates beyond soft limits, in units of the coordinates
@@ -70,7 +70,7 @@ class CostArrays(NamedTuple):
     by_qq: Array  # (N, n, n)
     by_vv: Array  # (N, n) diagonal; q and qd do not meet
     point: Vector  # (3,)
-    turn: Vector  # (3,)
+    rotation_error: Vector  # (3,) [rad]
     J: Vector  # (6 n,)
     y0: Vector  # (m,)
     units: Vector  # (n,)
@@ -83,7 +83,7 @@ def allocate_weights(n: int, m: int) -> Weights:
     one = {x: np.zeros(1) for x in ('tip', 'rotation', 'limit', 'distance', 'force')}
     of_u = {x: np.zeros(m) for x in ('output', 'effort', 'change')}
     of_q = {x: np.zeros(n) for x in ('posture', 'speed')}
-    return Weights(**one, **of_u, **of_q, pull=np.full(m, np.inf))
+    return Weights(**one, **of_u, **of_q, huber_threshold=np.full(m, np.inf))
 
 
 def allocate_aims(n: int, m: int, count: int) -> Aims:
@@ -111,7 +111,7 @@ def allocate_costs(
         by_qq=np.zeros((count, n, n)),
         by_vv=np.zeros((count, n)),
         point=np.zeros(3),
-        turn=np.zeros(3),
+        rotation_error=np.zeros(3),
         J=np.zeros(6 * n),
         y0=model.y0.copy(),
         units=np.array(model.scales.units, dtype=float),
@@ -139,10 +139,11 @@ def state_cost(w, weights, aims, c, body, k, x, h, differentiate):
     for i in range(len(weights.output)):
         weight = h * weights.output[i]
         if weight > 0.0:
-            off = w.terms.y[i] + dot(w.terms.J[i], w.missing) - c.y0[i] - aims.y[k, i]
-            if abs(off) > weights.pull[i]:  # linear from there on, below the parabola that is left
-                total += 0.5 * weight * weights.pull[i] * (abs(off) - weights.pull[i])
-                weight *= weights.pull[i] / abs(off)
+            off = w.terms.y[i] + dot(w.terms.J[i], w.position_correction) - c.y0[i] - aims.y[k, i]
+            threshold = weights.huber_threshold[i]
+            if abs(off) > threshold:  # linear from there on, below the parabola that is left
+                total += 0.5 * weight * threshold * (abs(off) - threshold)
+                weight *= threshold / abs(off)
             total += 0.5 * weight * off * off
             if differentiate:
                 _add_square(w.terms.J[i], weight, off, gradient, by_qq)
@@ -150,13 +151,13 @@ def state_cost(w, weights, aims, c, body, k, x, h, differentiate):
     if weight > 0.0 and found.measure.address != 0:
         found.time[0] = aims.time[0] + (k + 1) * h
         run(found.measure, x[:n], x[n:])
-        for r in range(found.near[0]):
+        for r in range(found.gap_count[0]):
             off = found.gaps[r] - aims.clearance[0]
             total += 0.5 * weight * off * off
             if differentiate:
                 _add_square(found.rows[r], weight, off, gradient, by_qq)
     if weights.force[0] > 0.0 and c.forces.measure.address != 0:
-        run(c.forces.measure, w.missing, c.forces.most)
+        run(c.forces.measure, w.position_correction, c.forces.max_force)
         total += _force_cost(c.forces, h * weights.force[0], gradient, by_qq, differentiate)
     return total + _coordinate_cost(weights, aims, c, k, x, h, differentiate)
 
@@ -170,16 +171,16 @@ def _tip_cost(w, weights, aims, c, body, k, h, differentiate):
         c.point[i] = robot.W[pose + ORIGIN + i]
     point_jacobian(robot, body, True, c.point, c.J)
     if turning > 0.0:
-        rotation_error(aims.rotation, robot.W[pose : pose + 9], c.turn)
+        rotation_error(aims.rotation, robot.W[pose : pose + 9], c.rotation_error)
     for i in range(3):
         row = c.J[(3 + i) * n : (4 + i) * n]
-        off = c.point[i] + dot(row, w.missing) - aims.tip[k, i]
+        off = c.point[i] + dot(row, w.position_correction) - aims.tip[k, i]
         total += 0.5 * weight * off * off
         if differentiate:
             _add_square(row, weight, off, c.gradient[k], c.by_qq[k])
         if turning > 0.0:
             row = c.J[i * n : (i + 1) * n]
-            off = dot(row, w.missing) - c.turn[i]
+            off = dot(row, w.position_correction) - c.rotation_error[i]
             total += 0.5 * turning * off * off
             if differentiate:
                 _add_square(row, turning, off, c.gradient[k], c.by_qq[k])

@@ -25,7 +25,7 @@ class StepWorkspace(NamedTuple):
 
     robot: Robot
     parts: ResponseEntries
-    terms: Terms  # of the last evaluation: after a step, of its end but for ``missing``
+    terms: Terms  # of the last evaluation: after a step, before its ``position_correction``
     by_state: Matrix  # (n, 2 n)
     stiffness: Matrix  # (n, n) of the actuation
     disturbance: Vector  # (n,) f, a generalized force that the model does not know
@@ -33,24 +33,24 @@ class StepWorkspace(NamedTuple):
     work: Vector  # (1,) evaluations so far, derivatives counting as DERIVATIVES of them
     abrupt: int  # 1: forces may change abruptly, those of contact and of cables
     signs: Vector  # (m,) 0: of those whose positions are commanded
-    told: Vector  # (m,) the command
-    # takes the pull of cables by these from ``right``; EMPTY_ENTRY without cables
+    command: Vector  # (m,) actuator units
+    # takes the pull of cables by these from ``right_hand_side``; EMPTY_ENTRY without cables
     by_command: Entry
     units: Vector  # (n,) of the coordinates
-    along: Vector  # (m,) force along y
+    output_forces: Vector  # (m,) generalized forces along the coordinates y of the actuators
     q: Vector  # (n,) of the stage
     v: Vector  # (n,)
     base_q: Vector  # (n,)
     base_v: Vector  # (n,)
     r: Vector  # (n,) R, then its correction
-    correction: Vector  # (n,) of A; the last one is not in the terms, see ``missing``
-    missing: Vector  # (n,) what it makes of q at the end of a step
+    correction: Vector  # (n,) of A; the last one is not in the terms, see ``position_correction``
+    position_correction: Vector  # (n,) what that makes of q at the end of a step
     K: Matrix  # (n, n)
     D: Matrix  # (n, n)
     S: Matrix  # (n, n)
     by_q: Matrix  # (n, k) derivative of the base, then of the end, of a stage
     by_v: Matrix  # (n, k)
-    right: Matrix  # (n, k)
+    right_hand_side: Matrix  # (n, k) of the linear equations for the derivatives of A
 
 
 class StepArrays(NamedTuple):
@@ -74,14 +74,13 @@ def allocate_steps(
     force = np.zeros(n)
     own = DerivativeWorkspace(model, force, commanded=True)
     made = step_parts(model, own, touching)
-    vectors = {
-        x: np.zeros(n) for x in (*('q', 'v', 'base_q', 'base_v', 'r'), 'correction', 'missing')
-    }
+    names = 'q', 'v', 'base_q', 'base_v', 'r', 'correction', 'position_correction'
+    vectors = {x: np.zeros(n) for x in names}
     squares = {x: np.zeros((n, n)) for x in ('K', 'D', 'S')}
-    wide = {x: np.zeros((n, k)) for x in ('by_q', 'by_v', 'right')}
+    wide = {x: np.zeros((n, k)) for x in ('by_q', 'by_v', 'right_hand_side')}
     by_command = EMPTY_ENTRY
     if model.positioned.any():
-        given = {'drives': own.drives, 'first': 2 * n, 'force': wide['right']}
+        given = {'drives': own.drives, 'first': 2 * n, 'force': wide['right_hand_side']}
         by_command = entry(subtract_by_command, **given)
     workspace = StepWorkspace(
         robot=own.robot,
@@ -94,10 +93,10 @@ def allocate_steps(
         work=np.zeros(1),
         abrupt=int(made.forces.measure.address != 0 or model.positioned.any()),
         signs=own.response.signs,
-        told=own.command,
+        command=own.command,
         by_command=by_command,
         units=np.array(model.scales.units, dtype=float),
-        along=np.zeros(model.m),
+        output_forces=np.zeros(model.m),
         **vectors,
         **squares,
         **wide,

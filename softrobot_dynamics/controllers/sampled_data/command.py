@@ -211,7 +211,7 @@ def _do(held, what, first, last):
     if what == EVALUATE:
         _evaluate(held)
     elif what == DERIVATIVES:
-        held.tangents.turn[0], held.tangents.turn[1] = first, last
+        held.tangents.module_range[0], held.tangents.module_range[1] = first, last
         run_three(held.stages.derivatives, held.q, held.qd, held.motion.qdd)
     elif what == ACCUMULATE:
         _accumulate(held)

@@ -45,7 +45,7 @@ class LoopWorkspace(NamedTuple):
     cables: Matrix  # (n, n) stiffness of those that are held at a position, which is known
     column: Vector  # (n,)
     feedback: Matrix  # (r, c) change of w per change of (q, qd, memory), transposed
-    kept: Matrix  # (r, r - 2 n) change of the memory a period later, likewise
+    memory_jacobian: Matrix  # (r, r - 2 n) change of the memory a period later, likewise
     rates: Matrix  # (2 n + c, 2 n + c)
     flow: Array  # the same
     spare: Array  # the same
@@ -62,7 +62,7 @@ def allocate_workspace(n: int, c: int, size: int) -> LoopWorkspace:
         cables=np.zeros((n, n)),
         column=np.zeros(n),
         feedback=np.zeros((r, c)),
-        kept=np.zeros((r, size)),
+        memory_jacobian=np.zeros((r, size)),
         rates=np.zeros(all_of_it),
         flow=np.zeros(all_of_it),
         spare=np.zeros(all_of_it),
@@ -78,8 +78,8 @@ def _sizes(model: CompiledModel, period: float, controlled: Integers, size: int)
     It keeps rates and accelerations of the outputs, in which it is linear: any size will do.
     """
     units, ways = model.scales.units, model.scales.outputs[controlled].max(axis=1, initial=0.0)
-    kept = np.where(ways > 0.0, ways, 1.0) / period**2
-    return np.concatenate([units, units / period, np.resize(kept, size)])
+    memory = np.where(ways > 0.0, ways, 1.0) / period**2
+    return np.concatenate([units, units / period, np.resize(memory, size)])
 
 
 class SampledLoop:
@@ -159,7 +159,7 @@ class SampledLoop:
             w, after = answer(q + by_q, rest + by_qd, by_memory)
             w_back, before = answer(q - by_q, rest - by_qd, -by_memory)
             work.feedback[j] = (w - w_back) / (2.0 * step)
-            work.kept[j] = (after - before) / (2.0 * step)
+            work.memory_jacobian[j] = (after - before) / (2.0 * step)
         self._take_up_cables(work.feedback)
 
     def _take_up_cables(self, feedback: Matrix) -> None:
@@ -231,8 +231,8 @@ def loop_growth(response, work, period, stiffness, damping):
             work.closed[i, j] = work.flow[i, j] if j < 2 * n else 0.0
             for k in range(c):
                 work.closed[i, j] += work.flow[i, 2 * n + k] * work.feedback[j, k] * unit
-        for i in range(work.kept.shape[1]):
-            work.closed[2 * n + i, j] = work.kept[j, i] * unit
+        for i in range(work.memory_jacobian.shape[1]):
+            work.closed[2 * n + i, j] = work.memory_jacobian[j, i] * unit
     return log_spectral_radius(work.closed, work.other)
 
 

@@ -19,10 +19,10 @@ _MAX_ITERATIONS = 200
 
 @kernel
 def excess(p, i, step):
-    """By how much inequality i is violated a ``step`` beyond ``at``, < 0: by rounding at most."""
-    at = p.at[i] + step
+    """By how much inequality i is violated a ``step`` beyond C w, < 0: by rounding at most."""
+    value = p.inequality_values[i]
+    at, rounding = value + step, BOUND_TOLERANCE * (abs(value) + abs(step))
     low, high = p.lower[i] - at, at - p.upper[i]
-    rounding = BOUND_TOLERANCE * (abs(p.at[i]) + abs(step))
     return max(low - rounding, high - rounding)
 
 
@@ -69,7 +69,8 @@ def nearest(p, d):
         if best < 0:
             return iteration
         step = p.length[best] * dot(p.V[best, :d], y[:d])
-        below = p.lower[best] - p.at[best] - step > p.at[best] + step - p.upper[best]
+        value = p.inequality_values[best]
+        below = p.lower[best] - value - step > value + step - p.upper[best]
         p.sign[best], p.force[best] = 1.0 if below else -1.0, 0.0
         p.order[count] = best
         count += 1
@@ -111,7 +112,7 @@ def _solve_active(p, count, d):
     for a in range(count):
         i = p.order[a]
         bound = p.lower[i] if p.sign[i] > 0.0 else p.upper[i]
-        p.s[a] = p.sign[i] * (bound - p.at[i]) / p.length[i]
+        p.s[a] = p.sign[i] * (bound - p.inequality_values[i]) / p.length[i]
         for e in range(a + 1):
             k = p.order[e]
             p.F[a, e] = p.sign[i] * p.sign[k] * dot(p.V[i, :d], p.V[k, :d])

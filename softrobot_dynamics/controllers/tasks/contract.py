@@ -3,7 +3,7 @@
 Base classes of tasks and bounds: what the law `task` shall do, and what it keeps.
 
 Both are rows in v(T), the rates of the coordinates when the command of this tick has been held for
-its period: J v(T) = aim of a task, least <= J v(T) <= most of a bound. A distance h >= 0 is kept
+its period: J v(T) = aim of a task, lower <= J v(T) <= upper of a bound. A distance h >= 0 is kept
 by a control barrier function, J v(T) >= -approach h: Ames et al., Control barrier functions:
 theory and applications, European Control Conference 2019.
 """
@@ -48,7 +48,12 @@ class TickState(NamedTuple):
     velocity: Vector  # (m,)
     desired: Matrix  # (3, c) what the reference says of the controlled outputs
     period: float
-    ahead: HeldMotion  # ways until times ahead; of none where no bound ``looks_ahead``
+    prediction: HeldMotion  # displacement until times ahead; none where no bound ``looks_ahead``
+
+    @property
+    def ahead(self) -> HeldMotion:
+        """The field ``prediction`` by its former name, for one release, not for kernels."""
+        return self.prediction
 
 
 class TaskContext(NamedTuple):
@@ -139,19 +144,29 @@ class ControlTask(Configured):
 
 class BoundRows(NamedTuple):
     """
-    Rows least <= J v(T) <= most of a bound: k of them, filled by its kernel in every tick.
+    Rows lower <= J v(T) <= upper of a bound: k of them, filled by its kernel in every tick.
 
-    Rows with a ``when`` above 0 are of the way until that time ahead, J (q(t) - q), if the command
-    stays as it is.
+    Rows with a ``when`` above 0 are of the displacement until that time, J (q(t) - q), under the
+    command as it is.
     """
 
     J: Matrix  # (k, n)
-    least: Vector  # (k,) -inf: none
-    most: Vector  # (k,) inf: none
+    lower: Vector  # (k,) -inf: none
+    upper: Vector  # (k,) inf: none
     unit: Vector  # (k,) of what one is exceeded by, beside other bounds of the order; ones
-    when: Integers  # (k,) 0: v(T); else a time of ``TickState.ahead``, counted from 1
+    when: Integers  # (k,) 0: v(T); else a time of ``TickState.prediction``, counted from 1
     # (k,) that of the bound; SILENT_ORDER: relaxed before all others, without a word
     order: Integers
+
+    @property
+    def least(self) -> Vector:
+        """The field ``lower`` by its former name, for one release, not for kernels."""
+        return self.lower
+
+    @property
+    def most(self) -> Vector:
+        """The field ``upper`` by its former name, likewise."""
+        return self.upper
 
 
 def order(default: int) -> Any:
@@ -189,7 +204,7 @@ class Bound(Configured):
 
     order: int = order(2)
     looks_ahead: ClassVar[bool] = False
-    """True: its kernel reads ``TickState.ahead``."""
+    """True: its kernel reads ``TickState.prediction``."""
 
     @required
     def count(self, model: CompiledModel, controlled: Integers) -> int:

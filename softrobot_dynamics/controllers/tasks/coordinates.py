@@ -31,8 +31,8 @@ from softrobot_dynamics.schema.parameters import parameter
 def keep_coordinates(rows, lower, upper, approach, q, qd, t):
     """Fill -approach (q - lower) <= q'(T) <= approach (upper - q) (n,)."""
     for i in range(len(lower)):
-        rows.least[i] = approach * (lower[i] - q[i])
-        rows.most[i] = approach * (upper[i] - q[i])
+        rows.lower[i] = approach * (lower[i] - q[i])
+        rows.upper[i] = approach * (upper[i] - q[i])
 
 
 @register_bound('coordinates')

@@ -48,10 +48,10 @@ def keep_gaps(state, rows, contact, clearance, give, approach, motion_start, ste
     k = rows.J.shape[0] // 2
     contact.moving.time[0] = t[0] - motion_start
     find_contacts(contact, q, qd)
-    rows.J[:, :], rows.least[:] = 0.0, -math.inf
+    rows.J[:, :], rows.lower[:] = 0.0, -math.inf
     taken = contact.force  # 1: has a row; it is 0 again afterwards
     for r in range(k):
-        best, nearest = -1, contact.reach
+        best, nearest = -1, contact.detection_distance
         for c in range(contact.candidates[0]):
             i = contact.candidates[1 + c]
             if contact.gap[i] < nearest and taken[i] == 0.0:
@@ -61,17 +61,17 @@ def keep_gaps(state, rows, contact, clearance, give, approach, motion_start, ste
         taken[best] = 1.0
         missing = clearance - give / contact.numbers[best, STIFFNESS] - nearest
         opening = dot(contact.normal[best], contact.drift[best])  # by given motions [m/s]
-        rows.least[r] = approach * missing - opening
+        rows.lower[r] = approach * missing - opening
         row = rows.J[r]
         fill_gap_gradient(contact, best, row)
-        change, given, ways = math.inf, 0.0, state.ahead.way
+        change, given, ways = math.inf, 0.0, state.prediction.displacement
         for i in range(len(ways)):
             own, others = dot(row, ways[i]), (i + 1) * step * opening
             if own + others < change:
                 change, given, rows.when[k + r] = own + others, others, i + 1
-        if nearest + change < contact.reach:
+        if nearest + change < contact.detection_distance:
             copy(row, rows.J[k + r])
-            rows.least[k + r] = missing - given + LINEARISATION_ERROR * abs(change - given)
+            rows.lower[k + r] = missing - given + LINEARISATION_ERROR * abs(change - given)
 
 
 @dataclass(frozen=True)
@@ -108,15 +108,16 @@ class GapBound(Bound):
         plan = context.model.contact_plan
         if plan is None:
             return EMPTY_ENTRY
-        rows.most[:], rows.unit[:] = np.inf, context.model.scales.length
+        rows.upper[:], rows.unit[:] = np.inf, context.model.scales.length
         rows.order[: len(rows.order) // 2] = SILENT_ORDER
-        contact = contact_of(context.model, state.robot, plan._replace(reach=float(self.reach)))
+        plan = plan._replace(detection_distance=float(self.reach))
+        contact = contact_of(context.model, state.robot, plan)
         clearance, give = map(float, self.kept)
         numbers = {
             'clearance': clearance,
             'give': give,
             'approach': barrier_gain(self.approach, state.period),
             'motion_start': float(self.motion_start),
-            'step': state.period * 2**state.ahead.doublings,
+            'step': state.period * 2**state.prediction.doublings,
         }
         return entry(keep_gaps, state=state, rows=rows, contact=contact, **numbers)

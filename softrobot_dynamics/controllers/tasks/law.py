@@ -108,8 +108,8 @@ class TaskLaw(AccelerationLaw[TaskSettings]):
     def relaxed(self) -> dict[str, float]:
         """By how much bounds had to be exceeded in the last tick [unit of the rate], by kind."""
         levels = self._work.levels
-        told = np.where(levels.yields <= MAX_RELAXATION_ORDERS, levels.relaxed, 0.0)
-        beyond = told[len(self.controlled) :]
+        relaxed = np.where(levels.relaxation_order <= MAX_RELAXATION_ORDERS, levels.relaxed, 0.0)
+        beyond = relaxed[len(self.controlled) :]
         found = {name: float(beyond[a:e].max(initial=0.0)) for name, a, e in self._spans}
         return {name: value for name, value in found.items() if value > MIN_REPORTED_EXCESS}
 
@@ -134,7 +134,7 @@ class TaskLaw(AccelerationLaw[TaskSettings]):
         self._home[:] = q
         self._see(q, qd)
         self._course.begin(t, self._tip())
-        self._work.ahead.progress[LINEARISATION] = -1
+        self._work.prediction.progress[LINEARISATION] = -1
         self._runaway.weight[:] = self._runaway.unmet[:] = 0.0
         super().start(q, qd, t, u)
 
@@ -178,11 +178,12 @@ class TaskLaw(AccelerationLaw[TaskSettings]):
         """Return what the base class does; and for :meth:`_bind` what the workspace is made of."""
         return {**super().prepared(settings, q), 'work': (settings, q)}
 
-    def _bind(self, fixed: LawWorkspace, plan: BlendedReference, told: Any) -> Any:
+    def _bind(self, fixed: LawWorkspace, plan: BlendedReference, kernel_settings: Any) -> Any:
         """Return the kernel of a tick, with the :class:`TaskWorkspace` for it."""
-        settings, q = told.work
+        settings, q = kernel_settings.work
         if q is not None:
-            return super()._bind(fixed, plan, told._replace(work=self._at_posture(fixed, told)))
+            work = self._at_posture(fixed, kernel_settings)
+            return super()._bind(fixed, plan, kernel_settings._replace(work=work))
         arrays = self._course.arrays
         key = fixed, settings, arrays.path
         if not (self._key and all(a is b for a, b in zip(key, self._key))):
@@ -192,11 +193,11 @@ class TaskLaw(AccelerationLaw[TaskSettings]):
             )
             self._runaway.bandwidth[:] = bandwidth(settings.tasks)
             self._key = key
-        return super()._bind(fixed, plan, told._replace(work=self._work))
+        return super()._bind(fixed, plan, kernel_settings._replace(work=self._work))
 
-    def _at_posture(self, fixed: LawWorkspace, told: Any) -> TaskWorkspace:
+    def _at_posture(self, fixed: LawWorkspace, kernel_settings: Any) -> TaskWorkspace:
         """Return a workspace in which all tasks stay at a posture, without bounds."""
-        settings, q = told.work
+        settings, q = kernel_settings.work
         body = self.controlled_tip_of(settings, self.model)
         course = self._course.resting(self._tip(q, np.zeros(self.model.n), body))
         context = self._context(np.array(q), course, settings)

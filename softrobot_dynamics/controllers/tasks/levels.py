@@ -57,8 +57,8 @@ def solve_levels(p, w):
     finite, or the limit of iterations was reached. Near a singularity of a task w is between the
     solutions with and without the pivots that are nearly none, and goes to the latter.
     """
-    copy(p.lower, p.given[0])
-    copy(p.upper, p.given[1])
+    copy(p.lower, p.original_bounds[0])
+    copy(p.upper, p.original_bounds[1])
     level = last_tip_level(p)
     total = _solve_tempered(p, w, level) if level > 0 else _solve_relaxed(p, w)
     _tell_relaxed(p, w)
@@ -82,7 +82,7 @@ def slow_down(p, later, w):
     found = _solve_free(p, p.slowed) >= 0
     for i in range(len(p.lower)):
         at = dot(p.C[i], w)
-        p.lower[i], p.upper[i] = min(p.given[0, i], at), max(p.given[1, i], at)
+        p.lower[i], p.upper[i] = min(p.original_bounds[0, i], at), max(p.original_bounds[1, i], at)
     if (
         found
         and temper(p, level, later, p.slowed) >= 0
@@ -98,7 +98,7 @@ def _tell_relaxed(p, w):
     """Fill by how much w exceeds bounds."""
     for i in range(len(p.lower)):
         at = dot(p.C[i], w)
-        p.relaxed[i] = max(p.given[0, i] - at, at - p.given[1, i], 0.0)
+        p.relaxed[i] = max(p.original_bounds[0, i] - at, at - p.original_bounds[1, i], 0.0)
 
 
 @kernel
@@ -125,7 +125,7 @@ def _lift_bounds(p):
 def _keep_bounds(p, w, level):
     """Bring w, the solution without limits, to the nearest within them; the iterations, or -1."""
     total = temper(p, level, 0.0, w)
-    if total < 0 or _exceeds(p, p.given[0], p.given[1], w):
+    if total < 0 or _exceeds(p, p.original_bounds[0], p.original_bounds[1], w):
         _restore_bounds(p)
         if not relax_bounds(p, w):
             return -1
@@ -137,15 +137,15 @@ def _keep_bounds(p, w, level):
 @kernel
 def _solve_free(p, w):
     """Fill w with the solution without limits, also near a singularity; 0, or -1."""
-    p.near[PIVOT_RATIO], p.near[DAMPED] = NEAR_SINGULAR_RATIO, 0.0
+    p.pivot_state[PIVOT_RATIO], p.pivot_state[DAMPED] = NEAR_SINGULAR_RATIO, 0.0
     total = _descend(p, w)
-    if total >= 0 and p.near[PIVOT_RATIO] < NEAR_SINGULAR_RATIO:
-        part = (p.near[PIVOT_RATIO] / NEAR_SINGULAR_RATIO) ** 2
-        copy(w, p.other)
-        p.near[DAMPED] = 1.0
+    if total >= 0 and p.pivot_state[PIVOT_RATIO] < NEAR_SINGULAR_RATIO:
+        part = (p.pivot_state[PIVOT_RATIO] / NEAR_SINGULAR_RATIO) ** 2
+        copy(w, p.undamped)
+        p.pivot_state[DAMPED] = 1.0
         total = _descend(p, w)
         for i in range(len(w)):
-            w[i] += part * (p.other[i] - w[i])
+            w[i] += part * (p.undamped[i] - w[i])
     return total
 
 
@@ -153,7 +153,7 @@ def _solve_free(p, w):
 def _solve_relaxed(p, w):
     """Fill w with the solution, of relaxed bounds where it takes that; the iterations, or -1."""
     total = _descend(p, w)
-    if total < 0 or _exceeds(p, p.given[0], p.given[1], w):
+    if total < 0 or _exceeds(p, p.original_bounds[0], p.original_bounds[1], w):
         _restore_bounds(p)
         total = _descend(p, w) if relax_bounds(p, w) else -1
     return total
@@ -162,8 +162,8 @@ def _solve_relaxed(p, w):
 @kernel
 def _restore_bounds(p):
     """Undo what was relaxed."""
-    copy(p.given[0], p.lower)
-    copy(p.given[1], p.upper)
+    copy(p.original_bounds[0], p.lower)
+    copy(p.original_bounds[1], p.upper)
 
 
 @kernel
@@ -230,7 +230,7 @@ def _move(p, w, first, rank):
     _add(p.Z, first, y, d, w)
     violated = False
     for i in range(L):
-        p.at[i] = dot(p.C[i], w)
+        p.inequality_values[i] = dot(p.C[i], w)
         p.sign[i] = p.force[i] = 0.0
         violated |= excess(p, i, 0.0) > 0.0
     if not violated:

@@ -19,20 +19,20 @@ class LevelsWorkspace(NamedTuple):
     C: Matrix  # (L, c)
     lower: Vector  # (L,) of C w; changed: relaxed bounds
     upper: Vector  # (L,)
-    yields: Integers  # (L,) in which order they are relaxed: 0 the last, and 4 before 3
+    relaxation_order: Integers  # (L,) 0: relaxed last; 4 before 3
     unit: Vector  # (L,) by which what one is exceeded by counts beside others of its order
     favoured: Vector  # (c,)
     relaxed: Vector  # (L,) filled: by how much a bound is exceeded
-    given: Matrix  # (2, L) scratch: the bounds as they were
+    original_bounds: Matrix  # (2, L) scratch: the bounds as they were
     multiplier: Vector  # (L,) filled: of the last level, > 0 at a lower bound, < 0 at an upper one
     Z: Matrix  # (c, c)
     B: Matrix  # (max(K, c), c)
     r: Vector  # (max(K, c),)
     size: Vector  # (K,) of rows, squared; 0: used
-    place: Integers  # (K,) of a level's rows
+    row_of: Integers  # (K,) index in A of each row of B
     task: Integers  # (K,) of rows that belong together, counted from 1; 0: no singularities
-    near: Vector  # (2,) least share of a pivot, NEAR at most; 1: such pivots are left out
-    other: Vector  # (c,) the solution with all pivots, near a singularity
+    pivot_state: Vector  # (2,) least ratio of a pivot; 1: pivots near a singularity are left out
+    undamped: Vector  # (c,) the solution with all pivots, near a singularity
     work: Matrix  # (c, c) lower triangle of W, the work of w, any unit; for rows of tips
     free: Vector  # (c,) filled: w without limits
     limited: Vector  # (c,) filled: w within them, where later levels do not count
@@ -40,7 +40,7 @@ class LevelsWorkspace(NamedTuple):
     y: Vector  # (c,)
     V: Matrix  # (L, c) inequalities in whitened variables, of length one
     length: Vector  # (L,)
-    at: Vector  # (L,) C w
+    inequality_values: Vector  # (L,) C w
     sign: Vector  # (L,) of active ones: 1 at the lower bound, -1 at the upper, 0: not active
     softness: Vector  # (L,) by which active ones yield to each other
     order: Integers  # (L,) active ones first
@@ -52,25 +52,25 @@ class LevelsWorkspace(NamedTuple):
 def allocate_levels(c: int, K: int, L: int) -> LevelsWorkspace:
     """Return a :class:`LevelsWorkspace` for c variables, K rows and L inequalities."""
     more = max(K, c)
-    vectors = 'lower', 'upper', 'softness', 'relaxed', 'multiplier', 'length', 'at', 'sign', 's'
+    vectors = 'lower', 'upper', 'softness', 'relaxed', 'multiplier', 'length', 'sign', 's'
     return LevelsWorkspace(
         A=np.zeros((K, c)),
         b=np.zeros(K),
         beyond=np.zeros(K),
         level=np.zeros(K, dtype=np.int64),
         C=np.zeros((L, c)),
-        yields=np.zeros(L, dtype=np.int64),
+        relaxation_order=np.zeros(L, dtype=np.int64),
         unit=np.ones(L),
-        given=np.zeros((2, L)),
+        original_bounds=np.zeros((2, L)),
         favoured=np.zeros(c),
         Z=np.zeros((c, c)),
         B=np.zeros((more, c)),
         r=np.zeros(more),
         size=np.zeros(K),
-        place=np.zeros(K, dtype=np.int64),
+        row_of=np.zeros(K, dtype=np.int64),
         task=np.zeros(K, dtype=np.int64),
-        near=np.zeros(2),
-        other=np.zeros(c),
+        pivot_state=np.zeros(2),
+        undamped=np.zeros(c),
         work=np.eye(c),
         free=np.zeros(c),
         limited=np.zeros(c),
@@ -79,5 +79,5 @@ def allocate_levels(c: int, K: int, L: int) -> LevelsWorkspace:
         V=np.zeros((L, c)),
         order=np.zeros(L, dtype=np.int64),
         F=np.zeros((L, L)),
-        **{name: np.zeros(L) for name in (*vectors, 'force')},
+        **{name: np.zeros(L) for name in (*vectors, 'inequality_values', 'force')},
     )

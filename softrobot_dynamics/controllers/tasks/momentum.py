@@ -26,8 +26,8 @@ from softrobot_dynamics.model.model import CompiledModel
 
 
 @kernel
-def damp_momentum(state, rows, L, level, scale, left, q, qd, t):
-    """Fill the rows of L' v(T) = ``left`` L' v (n,) with M = L L'; none where M has no factor."""
+def damp_momentum(state, rows, L, level, scale, decay, q, qd, t):
+    """Fill the rows of L' v(T) = ``decay`` L' v (n,) with M = L L'; none where M has no factor."""
     n = len(L)
     for i in range(n):
         copy(state.terms.M[i], L[i])
@@ -36,7 +36,7 @@ def damp_momentum(state, rows, L, level, scale, left, q, qd, t):
         row = rows.J[i]
         for j in range(n):
             row[j] = scale * L[j, i] if j >= i else 0.0
-        rows.aim[i] = left * dot(row, qd[:n])
+        rows.aim[i] = decay * dot(row, qd[:n])
 
 
 @register_task('momentum')
@@ -67,5 +67,5 @@ class Momentum(ControlTask):
             L=np.zeros((n, n)),
             level=int(self.level),
             scale=1.0 / (scales.length * math.sqrt(mass)),
-            left=math.exp(-self.d * state.period),
+            decay=math.exp(-self.d * state.period),
         )

@@ -32,12 +32,12 @@ from softrobot_dynamics.schema.parameters import parameter
 
 
 @kernel
-def orient_tip(state, rows, led, turn, q, qd, t):
+def orient_tip(state, rows, led, scratch, q, qd, t):
     """
     Fill the rows of w' = w_d' + d (w_d - w) + p e (3,), where R_d is known.
 
-    And what the part of e beyond ``led.near`` adds to them. e is the turn from R to R_d [rad],
-    base frame. ``turn`` (3, 9) is scratch.
+    And what the part of e beyond ``led.far_threshold`` adds to them. e is the rotation from R to
+    R_d [rad], base frame. ``scratch`` is (3, 9).
     """
     n, tip = rows.J.shape[1], led.tip
     known = sample_course(led.course, t[0])
@@ -45,13 +45,13 @@ def orient_tip(state, rows, led, turn, q, qd, t):
     if not known & 2:
         return
     measure_tip(state.robot, tip)
-    wanted, error, rates = led.course.out, turn[1], turn[2]
+    desired, error, rates = led.course.sample, scratch[1], scratch[2]
     pose = tip.body * STATE + TIP_POSE
-    turn_matrix(wanted[0, 3:], led.course.turned, turn[0])
-    rotation_error(turn[0], state.robot.W[pose : pose + 9], error)
-    turn_rate(wanted[0, 3:], wanted[1, 3:], rates[:3])
-    turn_rate(wanted[0, 3:], wanted[2, 3:], rates[3:6])
-    far = share_beyond(error[:3], led.near)
+    turn_matrix(desired[0, 3:], led.course.rotation, scratch[0])
+    rotation_error(scratch[0], state.robot.W[pose : pose + 9], error)
+    turn_rate(desired[0, 3:], desired[1, 3:], rates[:3])
+    turn_rate(desired[0, 3:], desired[2, 3:], rates[3:6])
+    far = share_beyond(error[:3], led.far_threshold)
     for i in range(3):
         J, row = tip.J[i * n : (i + 1) * n], rows.J[i]
         v = dot(J, qd[:n])
@@ -84,4 +84,4 @@ class TipOrientation(ControlTask):
     def bind(self, state: TickState, rows: Rows, context: TaskContext) -> Entry:
         """Return the Entry of what fills the rows."""
         led = led_by(self, context, 1.0, MAX_ERROR_WHILE_SLOWED / LEVER_RATIO)
-        return entry(orient_tip, state=state, rows=rows, led=led, turn=np.zeros((3, 9)))
+        return entry(orient_tip, state=state, rows=rows, led=led, scratch=np.zeros((3, 9)))

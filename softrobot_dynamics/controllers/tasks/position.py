@@ -33,7 +33,7 @@ def place_tip(state, rows, led, q, qd, t):
     """
     Fill the rows of x'' = x_d'' + d (x_d' - x') + p (x_d - x) (3,), where x_d is known.
 
-    And what the part of the error beyond ``led.near`` adds to them.
+    And what the part of the error beyond ``led.far_threshold`` adds to them.
     """
     n, tip = rows.J.shape[1], led.tip
     known = sample_course(led.course, t[0])
@@ -41,14 +41,14 @@ def place_tip(state, rows, led, q, qd, t):
     if not known & 1:
         return
     measure_tip(state.robot, tip)
-    wanted = led.course.out
+    desired = led.course.sample
     for i in range(3):
-        led.error[i] = wanted[0, i] - tip.point[i]
-    far = share_beyond(led.error, led.near)
+        led.error[i] = desired[0, i] - tip.point[i]
+    far = share_beyond(led.error, led.far_threshold)
     for i in range(3):
         J, row = tip.J[(3 + i) * n : (4 + i) * n], rows.J[i]
         v = dot(J, qd[:n])
-        a = wanted[2, i] + led.d * (wanted[1, i] - v) + led.p * (wanted[0, i] - tip.point[i])
+        a = desired[2, i] + led.d * (desired[1, i] - v) + led.p * (desired[0, i] - tip.point[i])
         rows.beyond[i] = led.scale * state.period * led.p * far * led.error[i]
         rows.aim[i] = led.scale * (v + state.period * (a - tip.bias[3 + i]))
         for j in range(n):

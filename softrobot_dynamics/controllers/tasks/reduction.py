@@ -15,7 +15,7 @@ from softrobot_dynamics.kernels.sums import dot
 RANK_TOLERANCE = 1e-6  # of a row, left by the rows before it; with less it depends on them
 # of the largest row of its task; with less a pivot is near a singularity
 NEAR_SINGULAR_RATIO = 0.02
-PIVOT_RATIO, DAMPED = range(2)  # of ``near``, see :class:`.LevelsWorkspace`
+PIVOT_RATIO, DAMPED = range(2)  # of ``pivot_state``, see :class:`.LevelsWorkspace`
 
 
 @kernel
@@ -31,7 +31,7 @@ def reduce_level(p, w, level, first):
         p.size[rows] = dot(A, A)
         if p.level[k] != level or not p.size[rows] > 0.0:
             continue
-        p.place[rows] = k
+        p.row_of[rows] = k
         p.r[rows] = p.b[k] - dot(A, w)
         for j in range(first, c):
             total = 0.0
@@ -50,11 +50,11 @@ def reduce_level(p, w, level, first):
                 best, largest = k, left / p.size[k]
         if best < 0:
             break
-        share = _share(p, p.place[best], largest * p.size[best])
+        share = _share(p, p.row_of[best], largest * p.size[best])
         p.size[best] = 0.0
         if share < NEAR_SINGULAR_RATIO:
-            p.near[PIVOT_RATIO] = min(p.near[PIVOT_RATIO], share)
-            if p.near[DAMPED] > 0.0:
+            p.pivot_state[PIVOT_RATIO] = min(p.pivot_state[PIVOT_RATIO], share)
+            if p.pivot_state[DAMPED] > 0.0:
                 continue
         _turn_columns(p, rows, best, rank, first)
         rank += 1

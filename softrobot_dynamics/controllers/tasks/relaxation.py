@@ -37,38 +37,38 @@ def relax_bounds(p, w):
     c, last = len(w), 0
     begin(p, w)
     for i in range(len(p.lower)):
-        last = max(last, p.yields[i])
-    for place in range(last + 1):
+        last = max(last, p.relaxation_order[i])
+    for order in range(last + 1):
         violated = False
         for i in range(len(p.lower)):
-            p.at[i] = dot(p.C[i], w)
+            p.inequality_values[i] = dot(p.C[i], w)
             p.sign[i] = p.force[i] = 0.0
-            violated |= p.yields[i] == place and excess(p, i, 0.0) > 0.0
+            violated |= p.relaxation_order[i] == order and excess(p, i, 0.0) > 0.0
         if not violated:
             continue
         whiten(p, 0, 0, c, 1.0)
-        _soften(p, place)
+        _soften(p, order)
         if nearest(p, c) < 0:
             return False
         for i in range(c):
             w[i] += p.y[i]
         for i in range(len(p.lower)):
-            if p.yields[i] <= place:
+            if p.relaxation_order[i] <= order:
                 at = dot(p.C[i], w)
                 p.lower[i], p.upper[i] = min(p.lower[i], at), max(p.upper[i], at)
     return True
 
 
 @kernel
-def _soften(p, place):
-    """Let inequalities of a place yield to those before, and leave out those after."""
-    most = 0.0
+def _soften(p, order):
+    """Let inequalities of an order yield to those before, and leave out those after."""
+    stiffest = 0.0
     for i in range(len(p.lower)):
-        if p.yields[i] > place:
+        if p.relaxation_order[i] > order:
             p.length[i] = 0.0
-        elif p.yields[i] == place:
-            most = max(most, p.length[i] / p.unit[i])
+        elif p.relaxation_order[i] == order:
+            stiffest = max(stiffest, p.length[i] / p.unit[i])
     for i in range(len(p.lower)):
         p.softness[i] = FIRM_COMPLIANCE
-        if 0 < p.yields[i] == place and p.length[i] > 0.0:
-            p.softness[i] = RELAXED_COMPLIANCE * (most * p.unit[i] / p.length[i]) ** 2
+        if 0 < p.relaxation_order[i] == order and p.length[i] > 0.0:
+            p.softness[i] = RELAXED_COMPLIANCE * (stiffest * p.unit[i] / p.length[i]) ** 2

@@ -120,7 +120,7 @@ def _unmet_share(work, qd):
 @kernel
 def _allowed_speed(runaway):
     """Return the rate of coordinates, in their units, above which they are fast [1/s]."""
-    rate, mode, course = runaway.course.out[1], runaway.course.mode, 0.0
+    rate, mode, course = runaway.course.sample[1], runaway.course.mode, 0.0
     if mode[0] != NONE:
         course += math.sqrt(dot(rate[:3], rate[:3])) / runaway.length
     if mode[1] != NONE:

@@ -40,7 +40,7 @@ class Speeds(Bound):
 
     def bind(self, state: TickState, rows: BoundRows, context: TaskContext) -> Entry:
         """Fill the rows, which stay as they are."""
-        most = np.minimum(context.model.qd_limit, self.most)
+        max_speed = np.minimum(context.model.qd_limit, self.most)
         rows.unit[:] = context.model.scales.units
-        rows.J[:], rows.least[:], rows.most[:] = np.eye(context.model.n), -most, most
+        rows.J[:], rows.lower[:], rows.upper[:] = np.eye(context.model.n), -max_speed, max_speed
         return EMPTY_ENTRY

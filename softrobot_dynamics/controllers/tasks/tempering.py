@@ -52,10 +52,10 @@ def last_tip_level(p):
 
 @kernel
 def violates(p, w):
-    """Fill ``at``, C w, and tell whether w (c,) violates an inequality."""
+    """Fill ``inequality_values``, C w, and tell whether w (c,) violates an inequality."""
     violated = False
     for i in range(len(p.lower)):
-        p.at[i] = dot(p.C[i], w)
+        p.inequality_values[i] = dot(p.C[i], w)
         violated |= excess(p, i, 0.0) > 0.0
     return violated
 
@@ -126,15 +126,15 @@ def _factorise(p, level, later, coupled):
 
 
 @kernel
-def _weight(own, level, later):
-    """Return what rows of a level, ``own``, count, squared; 0: not at all."""
-    if own > level:
+def _weight(row_level, level, later):
+    """Return what rows of a level, ``row_level``, count, squared; 0: not at all."""
+    if row_level > level:
         return (
-            LATER_LEVEL_FACTOR * later * EARLIER_LEVEL_FACTOR ** (2 * (level + 1 - own))
+            LATER_LEVEL_FACTOR * later * EARLIER_LEVEL_FACTOR ** (2 * (level + 1 - row_level))
             if later > 0.0
             else 0.0
         )
-    return EARLIER_LEVEL_FACTOR ** (2 * (level - own)) if own > 0 else 0.0
+    return EARLIER_LEVEL_FACTOR ** (2 * (level - row_level)) if row_level > 0 else 0.0
 
 
 @kernel

@@ -50,10 +50,10 @@ def tick(fixed, plan, settings, q, qd, t):
     work.moment[0] = t
     copy(terms.h, b.force)
     prepare_forces(fixed, settings, b.force)
-    if len(work.ahead.way) > 0:
+    if len(work.prediction.displacement) > 0:
         for i in range(n):
-            work.push[i] = b.force[i] - dot(terms.M[i], missed)
-        predict_held_motion(work.ahead, fixed, b.favoured, work.push, qd)
+            work.bias_force[i] = b.force[i] - dot(terms.M[i], missed)
+        predict_held_motion(work.prediction, fixed, b.favoured, work.bias_force, qd)
     if work.fill.address != 0:
         run_three(work.fill, q, qd, work.moment)
     for i in range(n):
@@ -61,17 +61,17 @@ def tick(fixed, plan, settings, q, qd, t):
         work.v[i] += period * missed[i]
     _set_up(fixed, work)
     saturated = -1
-    if solve_levels(work.levels, work.found) >= 0:
+    if solve_levels(work.levels, work.scaled_solution) >= 0:
         watch_tip(fixed, work, qd)
         if work.runaway.weight[0] > 0.0:
-            slow_down(work.levels, work.runaway.weight[0], work.found)
+            slow_down(work.levels, work.runaway.weight[0], work.scaled_solution)
         for i in range(c):
-            w = work.scale[i] * work.found[i]
+            w = work.scale[i] * work.scaled_solution[i]
             b.w[i] = min(max(w, b.bounds[0, i]), b.bounds[1, i])
         for i in range(c):  # nothing is asked for of single outputs, so nothing is unmet
             b.r[i] = dot(b.H[i], b.w)
         saturated = take_forces(fixed, settings)
-    b.asked[0] = t if saturated >= 0 else math.nan
+    b.last_answer_time[0] = t if saturated >= 0 else math.nan
     for i in range(n):  # what the model says that the command brings
         aim[i] = work.v[i] - period * missed[i]
     for i in range(c):
@@ -88,7 +88,7 @@ def observe_rates(fixed, time, missed, aim, qd, t):
     As a filter of first order by a ``time`` [s]; 0: there are none.
     """
     period = fixed.period
-    one_period = abs(t - fixed.b.asked[0] - period) < 0.5 * period  # nan: no
+    one_period = abs(t - fixed.b.last_answer_time[0] - period) < 0.5 * period  # nan: no
     for i in range(len(aim)):
         if time == 0.0:
             missed[i] = 0.0
@@ -120,14 +120,14 @@ def _set_up(fixed, work):
         levels.b[k] = work.weight[k] * (work.aim[k] - dot(J, work.v))
         for i in range(c):
             row[i] = work.weight[k] * work.scale[i] * dot(J, b.X[i])
-    for k in range(len(work.least)):
+    for k in range(len(work.lower)):
         row, J = levels.C[c + k], work.bounded[k]
-        levels.lower[c + k], levels.upper[c + k] = work.least[k], work.most[k]
+        levels.lower[c + k], levels.upper[c + k] = work.lower[k], work.upper[k]
         row[:] = 0.0
-        if not (work.least[k] > -math.inf or work.most[k] < math.inf):
+        if not (work.lower[k] > -math.inf or work.upper[k] < math.inf):
             continue
         if work.when[k] > 0:
-            at = displacement_row(work.ahead, work.when[k] - 1, fixed, J, row)
+            at = displacement_row(work.prediction, work.when[k] - 1, fixed, J, row)
         else:
             at = dot(J, work.v)
             for i in range(c):

@@ -35,25 +35,25 @@ class CourseArrays(NamedTuple):
 
     mode: Vector  # (2,) NONE, PATH or LIVE: of the position, of the orientation
     path: BlendedReference  # of three coordinates [m]
-    live: Reference  # of six: position [m], turn [rad] from ``turned``; base frame
+    live: Reference  # of six: position [m], turn [rad] from ``rotation``; base frame
     start: Vector  # (1,) time zero of the live one [s]
-    turned: Vector  # (9,) rotation, row by row
-    out: Matrix  # (3, 6) filled: value, rate, acceleration
+    rotation: Vector  # (9,) rotation, row by row
+    sample: Matrix  # (3, 6) filled: value, rate, acceleration
     point: Matrix  # (3, 3) scratch
     spare: Matrix  # (3, 3) scratch
 
 
 @kernel
 def sample_course(course, t):
-    """Fill ``course.out`` at time t [s]; returns 1 if a position is known, plus 2 for a turn."""
+    """Fill ``course.sample`` at time t [s]; returns 1 for a position, plus 2 for a rotation."""
     mode = course.mode
     if mode[0] == LIVE or mode[1] == LIVE:
-        sample(course.live, t - course.start[0], course.out)
+        sample(course.live, t - course.start[0], course.sample)
     if mode[0] == PATH:
         sample_plan(course.path, t, course.point, course.spare)
         for i in range(3):
             for j in range(3):
-                course.out[i, j] = course.point[i, j]
+                course.sample[i, j] = course.point[i, j]
     return (1 if mode[0] != NONE else 0) + (2 if mode[1] != NONE else 0)
 
 
@@ -78,8 +78,8 @@ class TipCourse:
             path=BlendedReference(rest, rest, 0.0, 0.0),
             live=live,
             start=np.zeros(1),
-            turned=np.eye(3).ravel(),
-            out=np.zeros((3, 6)),
+            rotation=np.eye(3).ravel(),
+            sample=np.zeros((3, 6)),
             point=np.zeros((3, 3)),
             spare=np.zeros((3, 3)),
         )
@@ -124,7 +124,7 @@ class TipCourse:
         arrays = self.arrays
         arrays.live.breaks[:] = course.breaks
         arrays.live.coefficients[:] = course.coefficients
-        arrays.start[0], arrays.turned[:] = t, rotation.ravel()
+        arrays.start[0], arrays.rotation[:] = t, rotation.ravel()
         turns = isinstance(order, TipTwist) or order.rotation is not None
         arrays.mode[:] = LIVE, LIVE if turns else NONE
 
@@ -149,6 +149,6 @@ class TipCourse:
             cached(sample_plan)(arrays.path, float(t), point, np.zeros((3, 3)))
             out[:, :3] = point
         if arrays.mode[1] == LIVE:  # rates of a turn are angular velocities where it is small
-            rotation = turned(arrays.turned.reshape(3, 3), live[0, 3:])
+            rotation = turned(arrays.rotation.reshape(3, 3), live[0, 3:])
             out[1:, 3:] = live[1:, 3:]
         return out, rotation

@@ -46,14 +46,14 @@ class LedTip(NamedTuple):
     scale: float  # of its rows
     p: float  # [1/s^2]
     d: float  # [1/s]
-    near: float  # [m] or [rad]: errors beyond are far, see :mod:`~.tasks.runaway`
+    far_threshold: float  # [m] or [rad]: errors beyond are far, see :mod:`~.tasks.runaway`
     error: Vector  # (3,) scratch
 
 
-def led_by(task: Any, context: TaskContext, scale: float, near: float) -> LedTip:
+def led_by(task: Any, context: TaskContext, scale: float, far_threshold: float) -> LedTip:
     """Return the :class:`LedTip` of a task with ``level``, ``p``, ``d`` for the law's tip."""
     tip, numbers = allocate_tip(context.model, context.tip), (scale, float(task.p), float(task.d))
-    return LedTip(tip, context.course, int(task.level), *numbers, near, np.zeros(3))
+    return LedTip(tip, context.course, int(task.level), *numbers, far_threshold, np.zeros(3))
 
 
 @kernel
@@ -72,7 +72,7 @@ def measure_tip(robot, tip):
 
 
 @kernel
-def share_beyond(error, near):
-    """Return the share of an error (3,) by which it is longer than ``near``."""
+def share_beyond(error, threshold):
+    """Return the share of an error (3,) by which it is longer than a threshold."""
     length = math.sqrt(dot(error, error))
-    return 1.0 - near / length if length > near else 0.0
+    return 1.0 - threshold / length if length > threshold else 0.0

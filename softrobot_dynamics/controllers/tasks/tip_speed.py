@@ -27,24 +27,24 @@ from softrobot_dynamics.schema.parameters import parameter
 
 
 @kernel
-def keep_tip_speed(state, rows, tip, most, q, qd, t):
-    """Fill the row: the velocity along its present direction is ``most`` [m/s] or less."""
+def keep_tip_speed(state, rows, tip, max_speed, q, qd, t):
+    """Fill the row: the velocity along its present direction is ``max_speed`` [m/s] or less."""
     n, row = rows.J.shape[1], rows.J[0]
-    row[:], rows.most[0] = 0.0, math.inf
-    if not most < math.inf:
+    row[:], rows.upper[0] = 0.0, math.inf
+    if not max_speed < math.inf:
         return
     measure_tip(state.robot, tip)
     v = tip.origin  # zero again when it has been used
     for i in range(3):
         v[i] = dot(tip.J[(3 + i) * n : (4 + i) * n], qd[:n])
     speed = math.sqrt(dot(v, v))
-    if speed > 0.01 * most:
-        rows.most[0] = most
+    if speed > 0.01 * max_speed:
+        rows.upper[0] = max_speed
         for i in range(3):
-            way = v[i] / speed
-            rows.most[0] -= state.period * way * tip.bias[3 + i]
+            direction = v[i] / speed
+            rows.upper[0] -= state.period * direction * tip.bias[3 + i]
             for j in range(n):
-                row[j] += way * tip.J[(3 + i) * n + j]
+                row[j] += direction * tip.J[(3 + i) * n + j]
     v[:] = 0.0
 
 
@@ -65,6 +65,6 @@ class TipSpeed(Bound):
 
     def bind(self, state: TickState, rows: BoundRows, context: TaskContext) -> Entry:
         """Return the Entry of what fills the row."""
-        rows.least[:], rows.unit[:] = -np.inf, context.model.scales.length
+        rows.lower[:], rows.unit[:] = -np.inf, context.model.scales.length
         tip = allocate_tip(context.model, self.body)
-        return entry(keep_tip_speed, state=state, rows=rows, tip=tip, most=float(self.most))
+        return entry(keep_tip_speed, state=state, rows=rows, tip=tip, max_speed=float(self.most))

@@ -34,17 +34,17 @@ class TaskWorkspace(NamedTuple):
     beyond: Vector  # (K,) part of ``aim``
     weight: Vector  # (K,)
     bounded: Matrix  # (L - c, n) J of bounds
-    least: Vector  # (L - c,)
-    most: Vector  # (L - c,)
+    lower: Vector  # (L - c,) of bounds, -inf: none
+    upper: Vector  # (L - c,) inf: none
     levels: LevelsWorkspace  # its first c inequalities are those of the actuators
     scale: Vector  # (c,) of w
-    found: Vector  # (c,) scaled w
+    scaled_solution: Vector  # (c,) w / scale
     v: Vector  # (n,) the rates at the end of the period without a force
     moment: Vector  # (1,) [s]
     when: Integers  # (L - c,) of bounds: 0: v(T), else a time ahead
-    ahead: HeldMotion
+    prediction: HeldMotion
     runaway: Runaway
-    push: Vector  # (n,) force that the robot is slowed by, beside the outputs'
+    bias_force: Vector  # (n,) h less the other actuators' forces and the observed disturbance
 
 
 @kernel
@@ -66,8 +66,8 @@ def bind_tasks(
     rows, of_tasks = _places([each for each in tasks if each.level > 0], own)
     limits, of_bounds = _places([each for each in bounds if each.order > 0], own)
     looks = any(bound.looks_ahead and place.stop > place.start for bound, place in of_bounds)
-    ahead = allocate_held_motion(context.linear, fixed.period, GRID_SIZE if looks else 0)
-    work = _allocate(context.model.n, len(context.controlled), rows, limits, ahead, runaway)
+    prediction = allocate_held_motion(context.linear, fixed.period, GRID_SIZE if looks else 0)
+    work = _allocate(context.model.n, len(context.controlled), rows, limits, prediction, runaway)
     state = TickState(
         robot=fixed.robot,
         terms=fixed.terms,
@@ -76,7 +76,7 @@ def bind_tasks(
         velocity=fixed.b.velocity,
         desired=fixed.b.desired,
         period=fixed.period,
-        ahead=ahead,
+        prediction=prediction,
     )
     entries = [_bind_task(work, state, context, *each, i + 1) for i, each in enumerate(of_tasks)]
     entries += [_bind_bound(work, state, context, *each) for each in of_bounds]
@@ -98,7 +98,7 @@ def _places(each: list[Any], own: tuple[Any, Integers]) -> tuple[int, list[tuple
 
 
 def _allocate(
-    n: int, c: int, rows: int, limits: int, ahead: HeldMotion, runaway: Runaway
+    n: int, c: int, rows: int, limits: int, prediction: HeldMotion, runaway: Runaway
 ) -> TaskWorkspace:
     """Return a workspace for so many rows of tasks and of bounds, which nothing fills yet."""
     levels = allocate_levels(c, rows, c + limits)
@@ -109,18 +109,18 @@ def _allocate(
         aim=np.zeros(rows),
         weight=np.ones(rows),
         bounded=np.zeros((limits, n)),
-        least=np.full(limits, -np.inf),
-        most=np.full(limits, np.inf),
+        lower=np.full(limits, -np.inf),
+        upper=np.full(limits, np.inf),
         levels=levels,
         scale=np.ones(c),
-        found=np.zeros(c),
+        scaled_solution=np.zeros(c),
         v=np.zeros(n),
         moment=np.zeros(1),
         when=np.zeros(limits, dtype=np.int64),
-        ahead=ahead,
+        prediction=prediction,
         beyond=np.zeros(rows),
         runaway=runaway,
-        push=np.zeros(n),
+        bias_force=np.zeros(n),
     )
 
 
@@ -148,14 +148,14 @@ def _bind_bound(
     """Return the Entry of what fills the rows of a bound, EMPTY_ENTRY without rows."""
     c = len(context.controlled)
     own = slice(c + place.start, c + place.stop)
-    work.levels.yields[own] = bound.order
+    work.levels.relaxation_order[own] = bound.order
     rows = BoundRows(
         J=work.bounded[place],
-        least=work.least[place],
-        most=work.most[place],
+        lower=work.lower[place],
+        upper=work.upper[place],
         unit=work.levels.unit[own],
         when=work.when[place],
-        order=work.levels.yields[own],
+        order=work.levels.relaxation_order[own],
     )
     return bound.bind(state, rows, context) if place.stop > place.start else EMPTY_ENTRY
 

@@ -54,7 +54,12 @@ class BoundRobot(NamedTuple):
     model: CompiledModel
     differentiate: Differentiator  # with the estimated force from outside
     u: Vector  # (m,) the command in force, actuator units; whoever binds keeps it up to date
-    still: bool = False  # the robot is at rest, whatever holds it there
+    at_rest: bool = False  # whatever holds the robot there
+
+    @property
+    def still(self) -> bool:
+        """The field ``at_rest`` by its former name, for one release."""
+        return self.at_rest
 
 
 class Observed(NamedTuple):
@@ -178,7 +183,7 @@ class Sensor:
         return z + error
 
     @required
-    def bind(self, place: BoundRobot) -> Observation:
+    def bind(self, bound_robot: BoundRobot) -> Observation:
         """Return the :class:`Observation` on a robot; UnknownNameError, ArgumentError."""
         raise NotImplementedError
 

@@ -63,7 +63,7 @@ class OfPoint(NamedTuple):
 class SensorFrames(NamedTuple):
     """K sensor frames: an entry of q and qd that evaluates the robot and fills the others."""
 
-    place: Entry
+    place_frames: Entry
     frames: Matrix  # (K, 12) rotation and origin [m], base frame
     jacobians: Matrix  # (K, 6 n) angular rows first, in the axes of the base
 

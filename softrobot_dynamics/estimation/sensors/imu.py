@@ -72,11 +72,11 @@ class _Mounted(NamedTuple):
     """Mounting of an IMU on a robot with n coordinates."""
 
     body: int  # on the tip of this one
-    before: Integers  # coordinates that move it
+    moving_coordinates: Integers  # coordinates that move it
     columns: Integers  # columns that move it, see softrobot_dynamics.recursion.passes
     mount: Vector  # (12,) its frame in that of the tip
     frame: Vector  # (12,) its frame, base frame
-    push: Matrix  # (3, n) of f by qdd
+    acceleration_jacobian: Matrix  # (3, n) of f by qdd
 
 
 @register('imu')
@@ -164,16 +164,18 @@ class Imu(Sensor):
         turned = rotation(error[:3]) @ z[:9].reshape(3, 3)
         return np.concatenate([turned.ravel(), z[9:] + error[3:]])
 
-    def bind(self, place: BoundRobot) -> Observation:
+    def bind(self, bound_robot: BoundRobot) -> Observation:
         """Return the :class:`Observation` on a robot."""
-        model, n = place.model, place.model.n
+        model, n = bound_robot.model, bound_robot.model.n
         if self.body not in model.body_names:
             raise UnknownNameError('body', self.body, model.body_names)
-        body, differentiate = model.body_names.index(self.body), place.differentiate
+        body, differentiate = model.body_names.index(self.body), bound_robot.differentiate
         robot, observed = differentiate.robot, allocate(3 * _MEASURED_VECTORS, n, 15)
         columns = np.array(_before(robot.modules, body), dtype=np.int64)
-        before, push = np.unique(robot.coordinates[columns]).astype(np.int64), np.zeros((3, n))
-        mounted = _Mounted(body, before, columns, flat(self.mount.matrix()), np.zeros(12), push)
+        moving = np.unique(robot.coordinates[columns]).astype(np.int64)
+        mounted = _Mounted(
+            body, moving, columns, flat(self.mount.matrix()), np.zeros(12), np.zeros((3, n))
+        )
         watch = cached(
             observe_motion,
             robot=robot,
@@ -187,11 +189,11 @@ class Imu(Sensor):
 
         def observe(q: Vector, qd: Vector, z: Vector) -> None:
             """Fill the predicted measurement, and the residual of the values z."""
-            if place.still:
+            if bound_robot.at_rest:
                 differentiate.inverse(q, rest, rest)
             else:
-                differentiate.forward(q, qd, place.u)
-            watch(z, not place.still)
+                differentiate.forward(q, qd, bound_robot.u)
+            watch(z, not bound_robot.at_rest)
             observed.residual[unmeasured] = np.nan
             observed.H[unmeasured] = 0.0
 
@@ -228,7 +230,7 @@ def observe_motion(robot, t, r, m, o, z, moving):
         o.residual[3 + i] = z[9 + i] - o.predicted[9 + i]
     X = t.columns
     o.H[6:] = 0.0  # what the forces do is added
-    o.H[:6], m.push[:] = 0.0, 0.0
+    o.H[:6], m.acceleration_jacobian[:] = 0.0, 0.0
     for c in m.columns:
         k, S = robot.coordinates[c], read_column(X, TWIST, c)
         for i in range(3):
@@ -244,15 +246,15 @@ def observe_motion(robot, t, r, m, o, z, moving):
             o.H[3 + i, n + k] += S[i]
             o.H[6 + i, k] += f[i]
             o.H[6 + i, n + k] += g[i]
-            m.push[i, k] += S[3 + i]
+            m.acceleration_jacobian[i, k] += S[3 + i]
     if moving:
         for i in range(3):
-            row, push = o.H[6 + i], m.push[i]
-            for k in m.before:
+            row, by_qdd = o.H[6 + i], m.acceleration_jacobian[i]
+            for k in m.moving_coordinates:
                 for j in range(2 * n):
-                    row[j] += push[k] * r.change[k, j]
+                    row[j] += by_qdd[k] * r.change[k, j]
             for j in range(n):
-                row[2 * n + j] = push[j]
+                row[2 * n + j] = by_qdd[j]
             solve_row(r.L, r.scale, row[2 * n :])
 
 

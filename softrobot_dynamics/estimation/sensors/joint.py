@@ -68,9 +68,9 @@ class JointSensor(Sensor):
         """Return the number of names."""
         return len(self.names)
 
-    def bind(self, place: BoundRobot) -> Observation:
+    def bind(self, bound_robot: BoundRobot) -> Observation:
         """Return the :class:`Observation` on a robot."""
-        model, K = place.model, len(self.names)
+        model, K = bound_robot.model, len(self.names)
         known = [*model.coordinate_names, *model.actuator_names]
         for each in self.names:
             if each not in known:
@@ -84,7 +84,7 @@ class JointSensor(Sensor):
             terms=evaluate.terms,
             y0=model.y0,
             which=which,
-            period=np.zeros(K) if place.still else period[which],
+            period=np.zeros(K) if bound_robot.at_rest else period[which],
             o=observed,
         )
         return Observation(observe, observed, np.full(K, self.noise), np.arange(K + 1))

@@ -80,14 +80,14 @@ class Markers(Sensor):
         """Return the number of poses."""
         return len(self.points)
 
-    def bind(self, place: BoundRobot) -> Observation:
+    def bind(self, bound_robot: BoundRobot) -> Observation:
         """Return the :class:`Observation` on a robot."""
-        model, K = place.model, len(self.points)
+        model, K = bound_robot.model, len(self.points)
         bound = bind_frames(model, model.evaluator(), self.points)
         observed = allocate(3 * K, model.n)
         observe = cached(
             observe_points,
-            place=bound.place,
+            place=bound.place_frames,
             frames=bound.frames,
             jacobians=bound.jacobians,
             o=observed,

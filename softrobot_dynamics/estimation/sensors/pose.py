@@ -89,13 +89,13 @@ class PoseSensor(Sensor):
         turn = rotation(error[:3]) @ z[:9].reshape(3, 3)
         return np.concatenate([turn.ravel(), z[9:] + error[3:]])
 
-    def bind(self, place: BoundRobot) -> Observation:
+    def bind(self, bound_robot: BoundRobot) -> Observation:
         """Return the :class:`Observation` on a robot."""
-        model, given = place.model, [SensorFrame(self.body, self.point, self.mount)]
+        model, given = bound_robot.model, [SensorFrame(self.body, self.point, self.mount)]
         bound, observed = (bind_frames(model, model.evaluator(), given), allocate(6, model.n, 12))
         observe = cached(
             observe_pose,
-            place=bound.place,
+            place=bound.place_frames,
             frame=bound.frames[0],
             J=bound.jacobians[0],
             o=observed,

@@ -40,14 +40,14 @@ class ClosedLoops:
 
     def __init__(self, model: RobotModel, evaluate: Evaluator) -> None:
         plan, own = model.closure_plan, evaluate.terms
-        kept = plan.kept
-        rows = closures_of(model, evaluate, plan, plan.rows[kept])
-        given = plan.weights[kept], plan.units, (own.h, own.M, own.J)
+        independent = plan.independent_rows
+        rows = closures_of(model, evaluate, plan, plan.rows[independent])
+        given = plan.weights[independent], plan.units, (own.h, own.M, own.J)
         self.motion: ClosedMotion = allocate_closed_motion(evaluate.entry, rows, *given)
-        self.terms: Terms = allocate_terms(model.n - len(kept), model.m)
-        self.state = np.zeros((2, model.n - len(kept)))
+        self.terms: Terms = allocate_terms(model.n - len(independent), model.m)
+        self.state = np.zeros((2, model.n - len(independent)))
         self._contact: ContactWorkspace | None = None
-        self._weights, self._close = plan.weights[kept], cached(close_rows, closures=rows)
+        self._weights, self._close = plan.weights[independent], cached(close_rows, closures=rows)
 
     def by(self, evaluate: Entry) -> tuple[ClosedMotion, Entry]:
         """Return the motion by another entry of the robot, and the entry of its terms at z, zd."""
@@ -95,7 +95,7 @@ def begin_closed_contact(closed, contact, reduced, h, z, zd):
     find_contacts(contact, closed.q, closed.qd)
     for c in range(contact.candidates[0]):
         i = contact.candidates[1 + c]
-        if contact.gap[i] >= contact.reach:
+        if contact.gap[i] >= contact.detection_distance:
             continue
         for k in range(3):
             for a in range(f):

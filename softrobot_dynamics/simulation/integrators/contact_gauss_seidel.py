@@ -18,11 +18,11 @@ from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.recursion.contact_pairs import FRICTION
 from softrobot_dynamics.simulation.integrators.contact_law import (
     follow,
-    keep_forces,
     motion,
     normal_force,
     residual,
-    return_to_kept,
+    restore_forces,
+    save_forces,
 )
 from softrobot_dynamics.simulation.integrators.contact_newton import solve_together
 
@@ -79,12 +79,12 @@ def sweep(contact, system):
 def _solve(contact, system):
     """Solve for all forces together, or leave them as they are; return the residual."""
     before = residual(contact, system)
-    keep_forces(system)
+    save_forces(system)
     solve_together(contact, system)
     after = residual(contact, system)
     if after <= MAX_RESIDUAL and after < before:
         return after
-    return_to_kept(contact, system)
+    restore_forces(contact, system)
     return before
 
 
@@ -121,9 +121,9 @@ def _settle(contact, system, i):
     Returns by how much [N], and how much [N] would change velocities of the pair by as much as
     they have changed since the last sweep came to it.
     """
-    f, own, before = system.force[i], system.own[i], system.force[i, 0]
+    f, own, before = system.force[i], system.self_response[i], system.force[i, 0]
     gap, along, v1, v2 = motion(system, i)
-    seen, across = system.seen[i], own[4]
+    seen, across = system.sweep_velocity[i], own[4]
     way = abs(along - seen[0]) / own[1] if own[1] > 0.0 else 0.0
     if across > 0.0:
         way = max(way, max(abs(v1 - seen[1]), abs(v2 - seen[2])) / across)

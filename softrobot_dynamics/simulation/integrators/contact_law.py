@@ -18,7 +18,7 @@ from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.model.contact_blocks import NO_BLOCK
 from softrobot_dynamics.recursion.contact_pairs import DAMPING, FRICTION, RESTITUTION, STIFFNESS
 
-_GAP_ROUNDING = 1e-12  # of the reach, and of speeds
+_GAP_ROUNDING = 1e-12  # of the detection distance, and of speeds
 
 
 @inlined
@@ -66,7 +66,7 @@ def follow(system, i, d0, d1, d2, change):
         k = system.sides[i, side]
         if k != NO_BLOCK:
             first, last = 2 * system.blocks[k, 0], 2 * system.blocks[k, 1]
-            by, c = system.by[i], change[first:last]
+            by, c = system.pair_response[i], change[first:last]
             x, y = by[first:last], by[2 * n + first : 2 * n + last]
             z = by[4 * n + first : 4 * n + last]
             for j in range(len(c)):
@@ -78,7 +78,7 @@ def is_impact(contact, i, speed):
     """Tell whether a pair with a restitution meets in this step; ``speed`` without its force."""
     if contact.onset[i] != 0.0 or contact.restitution[i] <= 0.0:
         return False
-    return max(-contact.speed[i], -speed) > contact.slow
+    return max(-contact.speed[i], -speed) > contact.min_restitution_speed
 
 
 @inlined
@@ -86,8 +86,9 @@ def damping(contact, i):
     """Return c [s/m] of a pair in a step."""
     number = contact.numbers[i]
     if number[RESTITUTION] < 0.0:
-        return max(number[DAMPING], contact.least[i])
-    return contact.dissipation / max(contact.onset[i], -contact.speed[i], contact.slow)
+        return max(number[DAMPING], contact.min_damping[i])
+    speed = max(contact.onset[i], -contact.speed[i], contact.min_restitution_speed)
+    return contact.dissipation / speed
 
 
 @inlined
@@ -99,7 +100,7 @@ def normal_force(contact, i, gap, speed, a, w):
     """
     if is_impact(contact, i, speed):
         met = -contact.speed[i]
-        if met <= contact.slow:
+        if met <= contact.min_restitution_speed:
             return 0.0  # another impact has sent it here: its own is that of the next step
         return max(0.0, (contact.restitution[i] * met - speed) / w) if gap < 0.0 else 0.0
     k, c = contact.numbers[i, STIFFNESS], damping(contact, i)
@@ -125,19 +126,19 @@ def move_by_forces(contact, system):
 
 
 @kernel
-def keep_forces(system):
-    """Keep all forces of pairs that take part, for :func:`return_to_kept`."""
+def save_forces(system):
+    """Save all forces of pairs that take part, for :func:`restore_forces`."""
     for c in range(system.active[0]):
         i = system.active[1 + c]
-        copy(system.force[i], system.kept[i])
+        copy(system.force[i], system.saved_force[i])
 
 
 @kernel
-def return_to_kept(contact, system):
-    """Take the forces that were kept, and the change of the state that follows from them."""
+def restore_forces(contact, system):
+    """Take the forces that were saved, and the change of the state that follows from them."""
     for c in range(system.active[0]):
         i = system.active[1 + c]
-        copy(system.kept[i], system.force[i])
+        copy(system.saved_force[i], system.force[i])
     move_by_forces(contact, system)
 
 
@@ -157,9 +158,9 @@ def residual(contact, system):
     missed = largest = 0.0
     for c in range(system.active[0]):
         i = system.active[1 + c]
-        f, own = system.force[i], system.own[i]
+        f, own = system.force[i], system.self_response[i]
         gap, v0, v1, v2 = motion(system, i)
-        meets, rounding = -contact.speed[i] > contact.slow, 0.0
+        meets, rounding = -contact.speed[i] > contact.min_restitution_speed, 0.0
         if meets and is_impact(contact, i, v0 - own[1] * f[0]):
             pushing = normal_force(
                 contact, i, gap - own[0] * f[0], v0 - own[1] * f[0], own[0], own[1]
@@ -170,7 +171,7 @@ def residual(contact, system):
             lost = damping(contact, i) * v0
             rest = max(0.0, 1.0 - lost)
             pushing = k * rest * depth
-            rounding = _GAP_ROUNDING * k * (rest * contact.reach + depth * abs(lost))
+            rounding = _GAP_ROUNDING * k * (rest * contact.detection_distance + depth * abs(lost))
             off = max(0.0, abs(pushing - f[0]) - rounding)
             if not meets and contact.onset[i] == 0.0 and contact.restitution[i] > 0.0:
                 off = min(off, f[0])

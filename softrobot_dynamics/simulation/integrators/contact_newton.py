@@ -106,7 +106,7 @@ def _linearise(contact, system, first, held):
 @inlined
 def _fill_law(contact, system, i, first, held):
     """Fill the numbers of a pair's law, see _SPRING and so on, for the motions as they are."""
-    law, own, u, f = system.laws[i], system.own[i], system.motion[i], system.force[i, 0]
+    law, own, u, f = system.laws[i], system.self_response[i], system.motion[i], system.force[i, 0]
     law[_SPRING], law[_DAMPING] = contact.numbers[i, STIFFNESS], damping(contact, i)
     law[_STOP] = law[_PARTING_SPEED] = 0.0
     law[_HELD] = _AUGMENTATION / own[4] if own[4] > 0.0 else 0.0
@@ -116,7 +116,7 @@ def _fill_law(contact, system, i, first, held):
         law[_LIMIT] = -1.0
     if is_impact(contact, i, u[1] - own[1] * f):
         law[_SPRING], met = 0.0, -contact.speed[i]
-        if met > contact.slow and u[0] - own[0] * f < 0.0 and own[1] > 0.0:
+        if met > contact.min_restitution_speed and u[0] - own[0] * f < 0.0 and own[1] > 0.0:
             law[_STOP], law[_PARTING_SPEED] = _AUGMENTATION / own[1], contact.restitution[i] * met
 
 
@@ -170,7 +170,7 @@ def _add_equations(system, i):
         if k == NO_BLOCK:
             continue
         first, last = system.blocks[k, 0], system.blocks[k, 1]
-        size, by, by_unit = last - first, system.by[i], system.by_unit
+        size, by, by_unit = last - first, system.pair_response[i], system.by_unit
         for j in range(size):
             gap, v0 = by[2 * first + j], by[2 * first + size + j]
             v1, v2 = by[2 * (n + first) + size + j], by[2 * (2 * n + first) + size + j]
@@ -199,7 +199,7 @@ def _subtract(x, y, z, rows, out):
 def _find_step(system):
     """Fill the steps of forces and of the state; return its size [N], see above."""
     n, s, found = len(system.matrix), system.unknown, 0.0
-    system.lead[:] = 0.0
+    system.change_step[:] = 0.0
     for c in range(system.active[0]):
         i = system.active[1 + c]
         gap = v0 = v1 = v2 = 0.0
@@ -208,7 +208,7 @@ def _find_step(system):
             if k == NO_BLOCK:
                 continue
             first, last = system.blocks[k, 0], system.blocks[k, 1]
-            size, by = last - first, system.by[i]
+            size, by = last - first, system.pair_response[i]
             for j in range(size):
                 gap += by[2 * first + j] * s[first + j, 0]
                 v0 += by[2 * first + size + j] * s[first + j, 0]
@@ -217,12 +217,12 @@ def _find_step(system):
         S, d = system.slopes[i], system.step[i]
         for a in range(3):
             d[a] += S[4 * a] * gap + S[4 * a + 1] * v0 + S[4 * a + 2] * v1 + S[4 * a + 3] * v2
-        follow(system, i, d[0], d[1], d[2], system.lead)
+        follow(system, i, d[0], d[1], d[2], system.change_step)
         found = max(found, abs(d[0]))
     for c in range(system.active[0]):
         i = system.active[1 + c]
-        pace, own = system.pace[i], system.own[i]
-        pace[0], pace[1], pace[2], pace[3] = motion_by(system, i, system.lead)
+        pace, own = system.motion_step[i], system.self_response[i]
+        pace[0], pace[1], pace[2], pace[3] = motion_by(system, i, system.change_step)
         if own[1] > 0.0:
             found = max(found, abs(pace[1]) / own[1])
         if own[4] > 0.0:
@@ -255,7 +255,7 @@ def _slope(contact, system, share):
     total = 0.0
     for c in range(system.active[0]):
         i = system.active[1 + c]
-        u, pace, f, d = system.motion[i], system.pace[i], system.force[i], system.step[i]
+        u, pace, f, d = system.motion[i], system.motion_step[i], system.force[i], system.step[i]
         f0, f1, f2 = _law(
             contact,
             system,
@@ -275,7 +275,7 @@ def _slope(contact, system, share):
 def _take_step(system, share):
     """Change forces, and the state by them, by a share of the step."""
     for j in range(len(system.change)):
-        system.change[j] += share * system.lead[j]
+        system.change[j] += share * system.change_step[j]
     for c in range(system.active[0]):
         i = system.active[1 + c]
         for a in range(3):

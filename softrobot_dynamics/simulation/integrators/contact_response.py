@@ -38,12 +38,13 @@ class ContactSystem(NamedTuple):
     active: Integers  # (P + 1,) how many pairs take part; and which
     axes: Matrix  # (P, 9) normal and two tangents
     J: Matrix  # (P, 3 n) of the relative velocity along these
-    by: Matrix  # (P, 6 n) what forces along these do: for each, and block, to its q and then qd
-    own: Matrix  # (P, 5) of that, what forces do to their own pair, see :func:`_find_own`
+    # (P, 6 n) of q and then of qd to a unit force along each axis: for each axis, and block
+    pair_response: Matrix
+    self_response: Matrix  # (P, 5) of the pair itself, see :func:`_fill_self_response`
     free: Matrix  # (P, 4) gap [m] and velocity along the axes [m/s] with forces as they were
     force: Matrix  # (P, 3) [N] along the axes
-    kept: Matrix  # (P, 3) [N] forces to return to
-    seen: Matrix  # (P, 3) [m/s] velocity along the axes when the last sweep came to it
+    saved_force: Matrix  # (P, 3) [N] forces to return to
+    sweep_velocity: Matrix  # (P, 3) [m/s] velocity along the axes when the last sweep came to it
     change: Vector  # (2 n,) by changes of forces: for each block of its q and then of its qd
     response: Matrix  # (n, 2 n) to a force along each coordinate
     columns: Array  # (7, n, n) see the names above
@@ -51,8 +52,8 @@ class ContactSystem(NamedTuple):
     motion: Matrix  # (P, 4) gap [m] and velocities [m/s]
     slopes: Matrix  # (P, 12) of forces by the motion
     step: Matrix  # (P, 3) [N] of forces; and before, by how much they are not those of the law
-    pace: Matrix  # (P, 4) of motions by the step
-    lead: Vector  # (2 n,) of the change by the step
+    motion_step: Matrix  # (P, 4) of motions, by the step of forces
+    change_step: Vector  # (2 n,) of the change, likewise
     matrix: Matrix  # (n, n) of the equations
     unknown: Matrix  # (n, 1) right side, and solution
     by_unit: Matrix  # (3, n) scratch: forces by a force along each coordinate of a block
@@ -78,12 +79,12 @@ def _allocate(blocks: Integers, sides: Integers) -> ContactSystem:
         active=np.zeros(P + 1, dtype=np.int64),
         axes=np.zeros((P, 9)),
         J=np.zeros((P, 3 * n)),
-        by=np.zeros((P, 6 * n)),
-        own=np.zeros((P, 5)),
+        pair_response=np.zeros((P, 6 * n)),
+        self_response=np.zeros((P, 5)),
         free=np.zeros((P, 4)),
         force=np.zeros((P, 3)),
-        kept=np.zeros((P, 3)),
-        seen=np.zeros((P, 3)),
+        saved_force=np.zeros((P, 3)),
+        sweep_velocity=np.zeros((P, 3)),
         change=np.zeros(2 * n),
         response=np.zeros((n, 2 * n)),
         columns=np.zeros((7, n, n)),
@@ -91,8 +92,8 @@ def _allocate(blocks: Integers, sides: Integers) -> ContactSystem:
         motion=np.zeros((P, 4)),
         slopes=np.zeros((P, 12)),
         step=np.zeros((P, 3)),
-        pace=np.zeros((P, 4)),
-        lead=np.zeros(2 * n),
+        motion_step=np.zeros((P, 4)),
+        change_step=np.zeros(2 * n),
         matrix=np.zeros((n, n)),
         unknown=np.zeros((n, 1)),
         by_unit=np.zeros((3, n)),
@@ -114,7 +115,7 @@ def respond(system, K, D, h, b):
             _respond_to_units(system, first, last, K, D, h, b)
             _combine(system, k, first, last)
     for c in range(system.active[0]):
-        _find_own(system, system.active[1 + c])
+        _fill_self_response(system, system.active[1 + c])
 
 
 @kernel
@@ -134,7 +135,7 @@ def _respond_to_pairs(system, k, first, last, count, K, D, h, b):
         i = system.active[1 + c]
         if system.sides[i, 0] == k or system.sides[i, 1] == k:
             for axis in range(3):
-                by = system.by[i, 2 * (axis * n + first) : 2 * (axis * n + last)]
+                by = system.pair_response[i, 2 * (axis * n + first) : 2 * (axis * n + last)]
                 for j in range(size):
                     by[j], by[size + j] = x[first + j, column], v[first + j, column]
                 column += 1
@@ -222,7 +223,8 @@ def _combine(system, k, first, last):
         i = system.active[1 + c]
         if system.sides[i, 0] != k and system.sides[i, 1] != k:
             continue
-        x, y, z = system.by[i, : 2 * n], system.by[i, 2 * n : 4 * n], system.by[i, 4 * n :]
+        row, size = system.pair_response[i], 2 * n
+        x, y, z = row[:size], row[size : 2 * size], row[2 * size :]
         x, y, z = x[2 * first : 2 * last], y[2 * first : 2 * last], z[2 * first : 2 * last]
         x[:] = 0.0
         y[:] = 0.0
@@ -243,14 +245,14 @@ def _add_to_three(a, b, d, row, x, y, z):
 
 
 @kernel
-def _find_own(system, i):
+def _fill_self_response(system, i):
     """
     Fill what forces of a pair do to it.
 
     Those along the normal to its gap and to its velocity along all axes; those along both tangents
     to that along them, on average.
     """
-    own, n = system.own[i], len(system.response)
+    own, n = system.self_response[i], len(system.response)
     own[:] = 0.0
     for side in range(2):
         k = system.sides[i, side]
@@ -259,10 +261,10 @@ def _find_own(system, i):
         first, last = system.blocks[k, 0], system.blocks[k, 1]
         for axis in range(3):
             J = system.J[i, axis * n + first : axis * n + last]
-            by = system.by[i, 2 * first : 2 * last]
+            by = system.pair_response[i, 2 * first : 2 * last]
             if axis == 0:
                 own[0] += dot(J, by[: last - first])
             own[1 + axis] += dot(J, by[last - first :])
             if axis > 0:
-                by = system.by[i, 2 * (axis * n + first) : 2 * (axis * n + last)]
+                by = system.pair_response[i, 2 * (axis * n + first) : 2 * (axis * n + last)]
                 own[4] += 0.5 * dot(J, by[last - first :])

@@ -27,7 +27,7 @@ from softrobot_dynamics.recursion.contact import find_contacts
 from softrobot_dynamics.simulation.integrators.contact_gauss_seidel import sweep
 from softrobot_dynamics.simulation.integrators.contact_response import respond
 
-_MAX_APPROACH = 0.5  # of the reach, in a step; faster, a body may be past it before it is near
+_MAX_APPROACH = 0.5  # of the detection distance, in a step; a faster body may be past it before
 
 
 @kernel
@@ -51,7 +51,7 @@ def apply_lasting(contact, h):
     for c in range(contact.candidates[0]):
         i = contact.candidates[1 + c]
         f = contact.pushes[i]
-        if contact.gap[i] >= contact.reach:
+        if contact.gap[i] >= contact.detection_distance:
             f[:] = 0.0
         keeps = f[0] != 0.0 or f[1] != 0.0 or f[2] != 0.0
         if not keeps:
@@ -89,7 +89,7 @@ def end_contact(contact, system, K, D, b, q, span):
             contact.pushes[i, k] = f[0] * axes[k] + f[1] * axes[3 + k] + f[2] * axes[6 + k]
         contact.force[i] = f[0]
         if f[0] > 0.0 and contact.onset[i] == 0.0:
-            contact.onset[i] = max(-contact.speed[i], contact.slow)
+            contact.onset[i] = max(-contact.speed[i], contact.min_restitution_speed)
 
 
 @kernel
@@ -100,7 +100,7 @@ def _take_part(contact, system, q, h, b):
     for c in range(contact.candidates[0]):
         i = contact.candidates[1 + c]
         contact.force[i] = 0.0
-        if contact.gap[i] >= contact.reach:
+        if contact.gap[i] >= contact.detection_distance:
             continue
         J, N, free = contact.J[i], contact.normal[i], system.free[i]
         free[0] = contact.gap[i] + h * dot(N, contact.drift[i])
@@ -108,12 +108,12 @@ def _take_part(contact, system, q, h, b):
             free[0] += (N[0] * J[j] + N[1] * J[n + j] + N[2] * J[2 * n + j]) * (b.q[j] - q[j])
         if free[0] >= 0.0 and contact.lasting[i] == 0.0:
             continue
-        if contact.restitution[i] > 0.0 and contact.speed[i] > contact.slow:
+        if contact.restitution[i] > 0.0 and contact.speed[i] > contact.min_restitution_speed:
             contact.onset[i] = 0.0  # they part: to come back, still overlapping, is another impact
         if contact.onset[i] == 0.0:
             came = -contact.speed[i]
-            unseen = contact.gap[i] < 0.0 and came * h > _MAX_APPROACH * contact.reach
-            contact.least[i] = 1.0 / came if unseen else 0.0
+            unseen = contact.gap[i] < 0.0 and came * h > _MAX_APPROACH * contact.detection_distance
+            contact.min_damping[i] = 1.0 / came if unseen else 0.0
         active += 1
         system.active[active] = i
         _fill_rows(contact, system, i, b.qd)

@@ -47,12 +47,27 @@ ADVANCE = 'VECTOR, VECTOR, VECTOR, float64, boolean'  # types of what `advance` 
 class Clock(NamedTuple):
     """Time and steps of a call, kept for the next one; one number each."""
 
-    passed: Vector  # [s] by the last call
+    elapsed: Vector  # [s] by the last call
     steps: Vector  # in the last call
-    next: Vector  # step [s] that is expected to be within the tolerance
+    next_step: Vector  # step [s] that is expected to be within the tolerance
     age: Vector  # steps taken since derivatives were taken
-    since: Vector  # [s] the same in time
+    time_since_jacobian: Vector  # [s] the same in time
     span: Vector  # [s] before that they were taken the time before; 0: never
+
+    @property
+    def passed(self) -> Vector:
+        """The field ``elapsed`` by its former name, for one release, not for kernels."""
+        return self.elapsed
+
+    @property
+    def next(self) -> Vector:
+        """The field ``next_step`` by its former name, likewise."""
+        return self.next_step
+
+    @property
+    def since(self) -> Vector:
+        """The field ``time_since_jacobian`` by its former name, likewise."""
+        return self.time_since_jacobian
 
 
 def new_clock() -> Clock:
@@ -130,7 +145,7 @@ def acting(
     if inputs.command is not None:
         drives, along = cable_drives_of(model, evaluate.robot), inputs.force.copy()
         given = {'drives': drives, 'command': inputs.command, 'h': h}
-        found = entry(hold, evaluate=found, **given, force=inputs.force, along=along)
+        found = entry(hold, evaluate=found, **given, force=inputs.force, output_forces=along)
     contact = None
     if inputs.touching and model.contact_plan is not None:
         contact = contact_of(model, evaluate.robot, model.contact_plan)
@@ -159,7 +174,7 @@ def _servos(model: RobotModel, inputs: Inputs) -> ServoDrives | None:
         limit=own.effort,
         setpoint=inputs.setpoint,
         **{name: np.zeros(k) for name in ('effort', 'at_limit', 'inertia')},
-        held=np.zeros(n) if inputs.stops is None else inputs.stops.held,
+        stop_inertia=np.zeros(n) if inputs.stops is None else inputs.stops.stop_inertia,
         free=np.zeros(n),
         a=np.zeros(n),
         L=np.zeros((n, n)),
@@ -252,7 +267,7 @@ class Integrator:
 @kernel
 def begin_steps(clock, duration, longest):
     """Set the clock to zero; return how many steps, none above ``longest`` [s], a duration has."""
-    clock.passed[0] = clock.steps[0] = 0.0
+    clock.elapsed[0] = clock.steps[0] = 0.0
     return max(1, math.ceil(duration / longest - 1e-9))
 
 
@@ -261,4 +276,4 @@ def count_step(clock, duration, steps):
     """Count one of so many steps of equal length in a duration [s]."""
     clock.steps[0] += 1.0
     done = clock.steps[0]
-    clock.passed[0] = duration if done == steps else done * (duration / steps)
+    clock.elapsed[0] = duration if done == steps else done * (duration / steps)

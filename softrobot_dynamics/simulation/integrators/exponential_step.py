@@ -51,7 +51,7 @@ class ExponentialWorkspace(NamedTuple):
     N: Vector  # (n,) force that the linear robot will lack at the end
     inverse: Matrix  # (n, n) of M + g D + g^2 K
     state: Matrix  # under F
-    more: Matrix  # what N adds to it
+    state_increment: Matrix  # that N adds to it
     once: Matrix  # after one step of backward Euler's method
     twice: Matrix  # after two
     a: Vector  # (n,) scratch
@@ -66,7 +66,7 @@ class ExponentialWorkspace(NamedTuple):
 def allocate_motion(n: int, parts: int, blocks: Integers | None = None) -> ExponentialWorkspace:
     """Return a :class:`ExponentialWorkspace` for steps of so many parts; all others one block."""
     vectors = {name: np.zeros(n) for name in ('F', 'N', 'a', 'q', 'qd')}
-    states = {name: np.zeros((2, n)) for name in ('state', 'more', 'once', 'twice')}
+    states = {name: np.zeros((2, n)) for name in ('state', 'state_increment', 'once', 'twice')}
     squares = {name: np.zeros((n, n)) for name in ('M', 'inverse')}
     if blocks is None or len(np.unique(np.diff(blocks[1:], axis=1))) > 1:
         blocks = np.array([[0, n]])
@@ -125,11 +125,11 @@ def correct(terms, K, D, force, q, h, b):
             for j in range(first, last):
                 lack += b.M[i, j] * a[j] + D[i, j] * v[j] + K[i, j] * x[j]
             b.N[i] = lack * b.parts
-    b.more[:] = 0.0
-    _move(K, g, 0, 0.0, 1.0, b.more, b)
+    b.state_increment[:] = 0.0
+    _move(K, g, 0, 0.0, 1.0, b.state_increment, b)
     for i in range(n):
-        x[i] += b.more[0, i]
-        v[i] += b.more[1, i]
+        x[i] += b.state_increment[0, i]
+        v[i] += b.state_increment[1, i]
     if b.parts == 2:
         _move(K, g, 1, 1.0, 1.0, b.state, b)
     for i in range(n):

@@ -144,21 +144,22 @@ class RosenbrockIntegrator(Integrator):
     def reset(self, q: Vector) -> None:
         """Restart."""
         clock = self.clock
-        clock.next[0], clock.age[0], clock.since[0] = self._work.longest, MAX_JACOBIAN_AGE, 0.0
+        clock.next_step[0], clock.age[0] = self._work.longest, MAX_JACOBIAN_AGE
+        clock.time_since_jacobian[0] = 0.0
 
 
 @kernel
 def rosenbrock_steps(work, force, q, qd, duration, once):
     """Make steps within a tolerance, see :class:`RosenbrockIntegrator`."""
     b, clock, jacobian = work.stages, work.clock, work.jacobian
-    clock.passed[0] = clock.steps[0] = 0.0
-    ready, since = False, work.time[0]
-    while clock.passed[0] < duration * (1.0 - 1e-12):
-        left = duration - clock.passed[0]
-        h = left / max(1.0, np.ceil(left / clock.next[0] - 1e-9))
+    clock.elapsed[0] = clock.steps[0] = 0.0
+    ready, initial_time = False, work.time[0]
+    while clock.elapsed[0] < duration * (1.0 - 1e-12):
+        left = duration - clock.elapsed[0]
+        h = left / max(1.0, np.ceil(left / clock.next_step[0] - 1e-9))
         changed = not ready
         if not ready:
-            work.time[0] = since + clock.passed[0]
+            work.time[0] = initial_time + clock.elapsed[0]
             run(work.evaluate, q, qd)
             start(work.terms, force, b)
             ready = True
@@ -175,14 +176,14 @@ def rosenbrock_steps(work, force, q, qd, duration, once):
         failed = _step(work, force, q, qd, h)
         excess = np.inf if failed != 0 else _excess(b.error, q, work.units, work.tolerance)
         longer = 0.9 * max(excess, 1e-12) ** (-1.0 / b.method.order)
-        clock.next[0] = min(work.longest, h * min(3.0, max(0.2, longer)))
+        clock.next_step[0] = min(work.longest, h * min(3.0, max(0.2, longer)))
         if excess <= 1.0 or (failed == 0 and h <= MIN_STEP):
             copy(b.q, q)
             copy(b.qd, qd)
-            clock.passed[0] += h
+            clock.elapsed[0] += h
             clock.steps[0] += 1.0
             clock.age[0] += 1.0
-            clock.since[0] += h
+            clock.time_since_jacobian[0] += h
             ready = False
             if once:
                 return 0
@@ -259,18 +260,19 @@ def _subtract(t, jacobian):
 def _keep(clock, jacobian):
     """Keep new derivatives, and those before, if there are any."""
     for i in range(len(jacobian.K)):
-        if clock.since[0] > 0.0:
+        if clock.time_since_jacobian[0] > 0.0:
             copy(jacobian.last_K[i], jacobian.first_K[i])
             copy(jacobian.last_D[i], jacobian.first_D[i])
         copy(jacobian.K[i], jacobian.last_K[i])
         copy(jacobian.D[i], jacobian.last_D[i])
-    clock.span[0], clock.since[0], clock.age[0] = clock.since[0], 0.0, 0.0
+    clock.span[0] = clock.time_since_jacobian[0]
+    clock.time_since_jacobian[0] = clock.age[0] = 0.0
 
 
 @kernel
 def _continue(clock, jacobian):
     """Set derivatives to where the straight line through the last two has come by now."""
-    w = min(1.0, clock.since[0] / clock.span[0]) if clock.span[0] > 0.0 else 0.0
+    w = min(1.0, clock.time_since_jacobian[0] / clock.span[0]) if clock.span[0] > 0.0 else 0.0
     for i in range(len(jacobian.K)):
         for j in range(len(jacobian.K)):
             K, D = jacobian.last_K[i, j], jacobian.last_D[i, j]

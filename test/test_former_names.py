@@ -1,0 +1,56 @@
+# Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
+"""Fields of public classes that have another name now are still read by the former one."""
+
+from dataclasses import fields
+
+import pytest
+from softrobot_dynamics import errors
+from softrobot_dynamics.controllers.contract import Controller
+from softrobot_dynamics.controllers.phases import Program
+from softrobot_dynamics.controllers.tasks.contract import BoundRows, TickState
+from softrobot_dynamics.estimation.external_wrench import Contact
+from softrobot_dynamics.estimation.momentum_observer import ObservedContact
+from softrobot_dynamics.estimation.sensors.contract import BoundRobot
+from softrobot_dynamics.identification.fitting import Identification
+from softrobot_dynamics.identification.validation import Validation
+from softrobot_dynamics.offline.closed_loop import ClosedLoop
+from softrobot_dynamics.simulation.integrators.contract import Clock
+from softrobot_dynamics.studies.study import Study
+from softrobot_dynamics.studies.trial import Outcome
+
+pytestmark = pytest.mark.quick
+
+FORMER_NAMES = {
+    ClosedLoop: {'told': 'commands_sent'},
+    Program: {'beginning': 'run_id'},
+    TickState: {'ahead': 'prediction'},
+    BoundRows: {'least': 'lower', 'most': 'upper'},
+    Contact: {'push': 'wrench', 'other': 'touched_shape'},
+    ObservedContact: {'other': 'touched_shape'},
+    BoundRobot: {'still': 'at_rest'},
+    Identification: {'off': 'all_residuals', 'off_before': 'all_initial_residuals'},
+    Validation: {'off': 'all_residuals', 'counts': 'sample_counts'},
+    Clock: {'passed': 'elapsed', 'next': 'next_step', 'since': 'time_since_jacobian'},
+    Study: {'share': 'error_ratio'},
+    Outcome: {'share': 'error_ratio'},
+    errors.NotConvergedError: {'what': 'operation'},
+    errors.CancelledError: {'what': 'operation', 'by': 'requested_by'},
+}
+
+
+@pytest.mark.parametrize('kind', FORMER_NAMES, ids=lambda kind: kind.__name__)
+def test_a_field_is_read_by_its_former_name(kind):
+    """The former name gives the very value of the field, of every class with such names."""
+    names = getattr(kind, '_fields', None) or [field.name for field in fields(kind)]
+    instance = kind(**{name: object() for name in names})
+    for former, name in FORMER_NAMES[kind].items():
+        assert getattr(instance, former) is getattr(instance, name)
+
+
+def test_a_law_says_by_the_former_name_what_is_pickled():
+    """``kept`` of a law's class counts as its ``pickled_attributes``."""
+
+    class Law(Controller):
+        kept = *Controller.kept, 'phase'
+
+    assert Law.pickled_attributes == ('settings', 'plan', 'phase')
