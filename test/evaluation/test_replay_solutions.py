@@ -52,7 +52,7 @@ def recording(tmp_path):
 
     laws[1].solve_beside(submit)
     driver = Driver(model, law, SafeCommand.of_model(model), Orders(law.settings, HoldOrder()))
-    reference = build.plan_of(model, values, model.q0).reference._replace(beginning=1)
+    reference = build.plan_of(model, values, model.q0).reference._replace(run_id=1)
     orders = driver.taken._replace(reference=reference, ramp=values['reference.ramp_time'])
     names = 't', 'q', 'qd', 'u', 'mode', 'orders', 'u_before'
     rows, notes = {name: [] for name in names}, [(0, values)]
