@@ -66,9 +66,9 @@ def recording(tmp_path):
         for name, value in zip(names, (t, q, qd, u, 1, int(driver.took), before)):
             rows[name].append(value)
         for place, each in enumerate(laws):
-            if (late := each.schedule.late) is not None:
+            if (late := each.schedule.late_solution) is not None:
                 notes.append((k * 2_000_000, dict(zip(LATE_SOLUTION, (place, *late)))))
-                each.schedule.late = None
+                each.schedule.late_solution = None
         robot.step(u, PERIOD)
     columns = {name: np.array(values) for name, values in rows.items()}
     columns['log_time'] = np.arange(TICKS) * 2_000_000
