@@ -11,6 +11,7 @@ import sys
 
 import pytest
 import softrobot_dynamics as sd
+from support.syntax import imported_names, syntax_of
 
 pytestmark = pytest.mark.quick
 
@@ -130,16 +131,9 @@ def module_of(file):
 @functools.cache
 def imported(file):
     """Dotted names that a file imports, wherever in it."""
-    return list(_imported(file))
-
-
-def _imported(file):
-    for node in ast.walk(ast.parse(file.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f'{file}: relative import'
-            yield from (f'{node.module}.{alias.name}' for alias in node.names)
+    nodes = syntax_of(file).imports
+    assert not any(getattr(node, 'level', 0) for node in nodes), f'{file}: relative import'
+    return [name for node in nodes for name in imported_names(node)]
 
 
 def own_imports(file):
@@ -324,10 +318,7 @@ def test_every_module_of_the_nodes_needs_ros():
 def test_class_names_are_unique():
     """No two classes of the package have the same name."""
     names = Counter(
-        node.name
-        for file in FILES
-        for node in ast.walk(ast.parse(file.read_text()))
-        if isinstance(node, ast.ClassDef)
+        each.name for file in FILES for each in syntax_of(file).definitions if each.is_class
     )
     assert [name for name, count in names.items() if count > 1] == []
 
@@ -346,9 +337,7 @@ def test_names_are_terms_of_the_field():
     """No module, class or function is named by a word for which the field has a term."""
     names = [(module_of(file), file.stem) for file in FILES]
     for file in FILES:
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.ClassDef | ast.FunctionDef):
-                names.append((module_of(file), node.name))
+        names += [(module_of(file), each.name) for each in syntax_of(file).definitions]
     found = [
         (module, name, FIELD_TERMS[word])
         for module, name in names
@@ -361,13 +350,11 @@ def test_annotations_of_parameters_say_their_types():
     """Less than 3 % of all annotated parameters are `Any`, which nothing checks."""
     count, untyped = 0, Counter()
     for file in FILES:
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                given = node.args
-                for each in (*given.posonlyargs, *given.args, *given.kwonlyargs):
-                    if each.annotation is not None and each.arg not in ('self', 'cls'):
-                        count += 1
-                        untyped[module_of(file)] += ast.unparse(each.annotation) == 'Any'
+        for each in syntax_of(file).definitions:
+            for name, annotation in each.parameters:
+                if annotation is not None and name not in ('self', 'cls'):
+                    count += 1
+                    untyped[module_of(file)] += getattr(annotation, 'id', '') == 'Any'
     share = sum(untyped.values()) / count
     assert share < 0.03, untyped.most_common(20)
 

@@ -1,11 +1,11 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """The docstrings follow the ROS 2 style, and their first lines say plainly what a thing is."""
 
-import ast
 from pathlib import Path
 import re
 
 import pytest
+from support.syntax import syntax_of
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = 'softrobot_dynamics', 'launch', 'test', 'benchmarks', 'examples', 'scripts'
@@ -13,7 +13,6 @@ RIDDLE = re.compile(r'(What|How|Which|Who|Whose|Why)\b')
 """First words by which a docstring asks a question in place of saying what a thing is."""
 OF_CLASSES = re.compile(r'(What|How|Which|Who|Whose|Why|When|Where|Whether)\b')
 REFERENCE = re.compile(r':(?:mod|class|func|meth|attr|data|exc):`([^`]+)`')
-DOCUMENTED = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
 
 
 @pytest.mark.linter
@@ -31,12 +30,16 @@ def test_no_docstring_begins_as_a_question(folder):
     """No docstring begins with 'What' or 'How', none of a module or class with 'Where'."""
     found = []
     for path in sorted((ROOT / folder).rglob('*.py')):
-        for node in ast.walk(ast.parse(path.read_text('utf-8'))):
-            if isinstance(node, DOCUMENTED):
-                words = ast.get_docstring(node) or ''
-                named = isinstance(node, (ast.Module, ast.ClassDef))
-                if (OF_CLASSES if named else RIDDLE).match(words):
-                    found.append(f'{path.relative_to(ROOT)}: {words.splitlines()[0]}')
+        file = syntax_of(path)
+        docstrings = [(OF_CLASSES, file.docstring)]
+        for each in file.definitions:
+            questions = OF_CLASSES if each.is_class else RIDDLE
+            docstrings.append((questions, each.docstring))
+        found += [
+            f'{path.relative_to(ROOT)}: {words.splitlines()[0]}'
+            for questions, words in docstrings
+            if questions.match(words)
+        ]
     assert found == []
 
 
@@ -46,7 +49,7 @@ def test_names_that_docstrings_refer_to_exist():
     defined = {}
     for path in (ROOT / 'softrobot_dynamics').rglob('*.py'):
         module = '.'.join(path.relative_to(ROOT).with_suffix('').parts).removesuffix('.__init__')
-        defined[module] = _names_in(ast.parse(path.read_text('utf-8')))
+        defined[module] = syntax_of(path).names
     known = {f'.{module}' for module in defined} | {
         f'.{module}.{name}' for module, names in defined.items() for name in names
     }
@@ -58,22 +61,3 @@ def test_names_that_docstrings_refer_to_exist():
             if f'.{name}' not in ends:
                 lost.append(f'{path.relative_to(ROOT)}: {target}')
     assert lost == []
-
-
-def _names_in(module):
-    """Return the names that a module and its classes define, those of classes with a dot."""
-    names = set()
-    for node in ast.walk(module):
-        if isinstance(node, DOCUMENTED[1:]):
-            names.add(node.name)
-        if isinstance(node, (ast.ClassDef, ast.Module)):
-            before = f'{node.name}.' if isinstance(node, ast.ClassDef) else ''
-            for each in node.body:
-                targets = [*getattr(each, 'targets', ()), getattr(each, 'target', None)]
-                found = {
-                    n.id for t in targets if t for n in ast.walk(t) if isinstance(n, ast.Name)
-                }
-                names |= {before + name for name in found}
-                if before and isinstance(each, DOCUMENTED[1:]):
-                    names.add(before + each.name)
-    return names

@@ -13,6 +13,7 @@ import sys
 from xml.etree import ElementTree
 
 import pytest
+from support.syntax import syntax_of
 import yaml
 
 pytestmark = pytest.mark.quick
@@ -75,18 +76,18 @@ def imported(*places):
         for file in sorted(place.rglob('*')) if place.is_dir() else [place]:
             if not file.is_file() or not (file.suffix == '.py' or file.parent.name == 'scripts'):
                 continue
-            for node in ast.walk(ast.parse(file.read_text(encoding='utf-8'))):
-                for name in imports(node):
+            for node in syntax_of(file).imports:
+                for name in modules_of(node):
                     found.setdefault(name.partition('.')[0], set()).add(file.relative_to(ROOT))
     ours = {*sys.stdlib_module_names, NAME}
     return {name: files for name, files in found.items() if name not in ours}
 
 
-def imports(node):
-    """Return the modules that a statement imports."""
+def modules_of(node):
+    """Return the modules that an import statement imports, or imports from."""
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
-    return [node.module] if isinstance(node, ast.ImportFrom) and node.level == 0 else []
+    return [node.module] if node.level == 0 else []
 
 
 def keys_of(names):
@@ -119,8 +120,8 @@ def test_what_is_optional_is_not_needed_to_start():
     rooms = ('nodes', 'loops', 'controllers', 'configuration', 'simulation', 'estimation', 'model')
     for room in rooms:
         for file in (ROOT / NAME / room).rglob('*.py'):
-            tree = ast.parse(file.read_text(encoding='utf-8'))
-            names = {name.partition('.')[0] for node in tree.body for name in imports(node)}
+            top = syntax_of(file).top_imports
+            names = {name.partition('.')[0] for node in top for name in modules_of(node)}
             assert not names & set(OPTIONAL), file
 
 

@@ -1,12 +1,12 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """docs/faults.md names a test over real DDS for every fault, and every one of them exists."""
 
-import ast
 import functools
 from pathlib import Path
 import re
 
 import pytest
+from support.syntax import syntax_of
 
 pytestmark = pytest.mark.quick
 
@@ -27,9 +27,9 @@ def rows(text):
 @functools.cache
 def named():
     """Return {name: arguments} of all tests."""
-    trees = (ast.parse(path.read_text('utf-8')) for path in (ROOT / 'test').rglob('test_*.py'))
-    functions = (each for tree in trees for each in tree.body if isinstance(each, ast.FunctionDef))
-    return {each.name: {a.arg for a in each.args.args} for each in functions}
+    files = map(syntax_of, (ROOT / 'test').rglob('test_*.py'))
+    functions = (each for file in files for each in file.top_definitions)
+    return {each.name: {name for name, _ in each.parameters} for each in functions}
 
 
 FAULTS = rows((ROOT / 'docs' / 'faults.md').read_text(encoding='utf-8').partition('\n## Soak')[0])
