@@ -186,7 +186,7 @@ def test_the_interval_is_rounded_to_periods_halves_down(interval, period, ticks)
     made = law(compiled('double_pendulum'), period=period, interval=interval)
     made.start(made.model.q0, np.zeros(2), 0.0)
     made.compute(0.0, made.model.q0, np.zeros(2))
-    assert made.schedule.due == pytest.approx(ticks * period)
+    assert made.schedule.due_at == pytest.approx(ticks * period)
     assert made.figures()['interval of solutions [ms]'] == pytest.approx(1e3 * ticks * period)
 
 
