@@ -94,9 +94,11 @@ def test_its_tip_is_led_by_points_and_orders_to_turn_it_are_refused(observer, tm
 
         observer.until(heard, what)
 
-    with starting(tmp_path, NODES, (), robot=ROBOT, rate=RATE) as start:
+    # slower, errors would grow at this place
+    with starting(tmp_path, NODES, (), robot=ROBOT, rate=250.0) as start:
         start('simulation')
-        given = {**LAW, 'predictive__tip': tip, 'reference__ramp_time': 0.3}
+        given = {**LAW, 'predictive__interval': 0.008}
+        given |= {'predictive__tip': tip, 'reference__ramp_time': 0.3}
         start('controller', autostart='true', **given)
         observer.until_running()
         point = place() + [0.1, 0.0, 0.05]
