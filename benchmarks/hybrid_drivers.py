@@ -163,12 +163,12 @@ def drivers(folder, seconds, rate=None):
         run.node('controller', *files, robot=POSITION, record=record, **pace['controller'])
         run.wait_for('controller', 'recording in')
         run.program('regulator', [EXAMPLE / 'regulator.py'])
+        states = '-r', '~/ur10e/joint_states:=ur10e/joint_states'
+        simulated = own | pace['simulation'] | {'robot': robot}
+        run.node('simulation', *files, *states, **simulated, record=folder / 'simulation.mcap')
+        run.wait_for('simulation', 'recording in')
         estimates = '-r', 'joint_states:=soft/joint_states'
         run.node('estimator', *files, *estimates, robot=POSITION, **own, **pace['estimator'])
-        run.wait_for('estimator', 'configured in')
-        states = '-r', '~/ur10e/joint_states:=ur10e/joint_states'
-        own |= pace['simulation'] | {'robot': robot, 'record': folder / 'simulation.mcap'}
-        run.node('simulation', *files, *states, **own)
         run.wait_for('simulation', 'driven by commands')
         before, begin = run.processor_times(), time.monotonic()
         time.sleep(seconds + 1.0)
