@@ -146,7 +146,9 @@ def drivers(folder, seconds, rate=None):
     That is by name the share of a processor while the robot is driven. At a ``rate`` [Hz] that is
     not the example's the law's delay is that of a wait of half a period, and the estimator is no
     faster. The controller comes first: its reference is planned at ordinary priority, for which
-    running nodes leave little time.
+    running nodes leave little time. The estimator comes last: the controller waits for its states,
+    and it takes commands for acting, which they do only once regulator and simulation have found
+    each other.
     """
     run = Processes(folder)
     pace = {name: {} for name in ('simulation', 'estimator', 'controller')}
