@@ -22,6 +22,7 @@ from unittest import mock
 from closed_loop_offline import BLEND, shipped_task
 import numpy as np
 import softrobot_dynamics as sd
+from softrobot_dynamics.errors import SimulationDivergedError
 from softrobot_dynamics.offline import closed_loop as offline
 from softrobot_dynamics.references.inverse_statics import actuation_coordinates
 from softrobot_dynamics.simulation.sensing import Measured
@@ -103,7 +104,7 @@ class Estimated:
 
     def __init__(self, sensing, way, period):
         self._sensing, self._way, self._period = sensing, way, period
-        self.told = sensing.told
+        self.take_command = sensing.take_command
 
     def sense(self, stamp, q, qd):
         heard = self._sensing.sense(stamp, q, qd)
@@ -127,7 +128,7 @@ def run(task, way, rate, faults, seconds):
                 model, law, reference, seconds,
                 start=sd.Start(ramp=ramp), feedback=sd.Feedback(sensors=faults),
             )  # fmt: skip
-        except sd.SimulationDivergedError:
+        except SimulationDivergedError:
             return np.nan, np.nan
     late = run.t > ramp + BLEND
     chosen = [model.actuator_names.index(each) for each in names]

@@ -132,7 +132,7 @@ def moved_points():
         | stored('S', P.LEVER, [*u, *u1, *u2])
         | stored('S', P.POSITION, p)
         | stored('S', P.VELOCITY, turning)
-        | stored('S', P.DOUBLE, scaled(2.0 * m, v))
+        | stored('S', P.TWICE_VELOCITY, scaled(2.0 * m, v))
         | stored('S', P.MOMENT, [*cross(p, force), *force])
     )
     return f'\n\n@kernel\ndef move_points(mass, places, motion, U, G, S):\n{x.loop(writes)}\n'
@@ -158,7 +158,7 @@ def moved_columns():
     J2 = tangent(J1, by_time)
     (along,) = tangent([sum(a * b for a, b in zip(e, force))], seeds((e, tuple(cross(h, e)))))
     place = stored('column', 0, [*J, *h, g])
-    move = stored('S', P.CHANGE, [*scaled(m, J2), *cross(J, force), along, *scaled(2.0 * m, J1)])
+    move = stored('S', P.WRENCH_DERIVATIVES, [*scaled(m, J2), *cross(J, force), along, *scaled(2.0 * m, J1)])
     head = '    share = 1.0 if dilates else 0.0\n'
     return (
         f'\n\n@kernel\ndef place_column(dilates, phi, dilated, own, S, column):\n{head}'

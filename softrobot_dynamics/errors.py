@@ -15,6 +15,8 @@ from pathlib import Path
 from reprlib import Repr
 from typing import NamedTuple
 
+from softrobot_dynamics.deprecation import former_names
+
 _MAX_VALUE_LENGTH = 120  # characters of a value in an error's text
 _MAX_NAME_LENGTH = 120  # also of a path
 _MAX_TEXT_LENGTH = 240  # of a longer text
@@ -239,6 +241,7 @@ class OpenLoopError(SoftRobotError):
         return f'closure {one_line(self.closure)}{found}; expected {shortened(self.expected)}'
 
 
+@former_names(what='operation')
 @dataclass(eq=False)
 class NotConvergedError(SoftRobotError):
     """An iteration stopped before its residual was small enough."""
@@ -259,11 +262,6 @@ class NotConvergedError(SoftRobotError):
             f' the residual under the full load is {self.residual:.3g}'
         )
         return f'{text}; beyond that share: {shortened(self.reason)}' if self.reason else text
-
-    @property
-    def what(self) -> str:
-        """The field ``operation`` by its former name, for one release."""
-        return self.operation
 
 
 @dataclass(eq=False)
@@ -362,6 +360,7 @@ class MessageError(SoftRobotError):
         return f'message refused: {self.reason}'
 
 
+@former_names(what='operation', by='requested_by')
 @dataclass(eq=False)
 class CancelledError(SoftRobotError):
     """Work that takes long was ended before it was done."""
@@ -371,16 +370,6 @@ class CancelledError(SoftRobotError):
 
     def __str__(self) -> str:
         return f'{self.operation} was cancelled by {self.requested_by}'
-
-    @property
-    def what(self) -> str:
-        """The field ``operation`` by its former name, for one release."""
-        return self.operation
-
-    @property
-    def by(self) -> str:
-        """The field ``requested_by`` by its former name, for one release."""
-        return self.requested_by
 
 
 @dataclass(eq=False)

@@ -5,6 +5,7 @@ from dataclasses import fields
 
 import pytest
 from softrobot_dynamics import errors
+from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.contract import Controller
 from softrobot_dynamics.controllers.phases import Program
 from softrobot_dynamics.controllers.tasks.contract import BoundRows, TickState
@@ -40,11 +41,12 @@ FORMER_NAMES = {
 
 @pytest.mark.parametrize('kind', FORMER_NAMES, ids=lambda kind: kind.__name__)
 def test_a_field_is_read_by_its_former_name(kind):
-    """The former name gives the very value of the field, of every class with such names."""
+    """The former name gives the very value of the field, with a warning, of every such class."""
     names = getattr(kind, '_fields', None) or [field.name for field in fields(kind)]
     instance = kind(**{name: object() for name in names})
     for former, name in FORMER_NAMES[kind].items():
-        assert getattr(instance, former) is getattr(instance, name)
+        with pytest.warns(DeprecationWarning, match=f'{former} is {name} now'):
+            assert getattr(instance, former) is getattr(instance, name)
 
 
 def test_a_law_says_by_the_former_name_what_is_pickled():
@@ -53,4 +55,8 @@ def test_a_law_says_by_the_former_name_what_is_pickled():
     class Law(Controller):
         kept = *Controller.kept, 'phase'
 
+    class Other(Composition):
+        kept = *Composition.kept, 'phase'
+
     assert Law.pickled_attributes == ('settings', 'plan', 'phase')
+    assert Other.pickled_attributes == (*Composition.pickled_attributes, 'phase')

@@ -19,7 +19,8 @@ NAME = 'softrobot_dynamics'
 PACKAGE = Path(find_spec(NAME).origin).parent
 
 LAYERS = (
-    {'annotations', 'errors'},
+    {'annotations', 'deprecation'},
+    {'errors'},
     {'schema', 'compiling'},
     {'kernels'},
     {'tracing', 'materials', 'recursion'},
@@ -39,6 +40,7 @@ LAYERS = (
 
 ONLY = {
     'annotations': set(),
+    'deprecation': set(),
     'errors': set(),
     'schema': {'errors'},
     'compiling': {'errors'},
@@ -91,9 +93,12 @@ ONLY = {
     },
 }  # fmt: skip
 """
-All that packages may import besides themselves and names for annotations; also for the type
-checker alone. Nodes, demo, studies and command line import freely.
+All that packages may import besides themselves and EVERYWHERE; also for the type checker alone.
+Nodes, demo, studies and command line import freely.
 """
+
+EVERYWHERE = 'annotations', 'deprecation'
+"""Modules that every package may import."""
 
 ROS = {'rclpy', 'builtin_interfaces', 'sensor_msgs', 'std_msgs', 'std_srvs', 'geometry_msgs',
        'diagnostic_msgs', 'rcl_interfaces', 'lifecycle_msgs', 'trajectory_msgs',
@@ -188,7 +193,7 @@ def test_no_module_imports_a_higher_layer():
 
 def test_packages_import_only_what_is_listed():
     """Each package imports only what is listed for it."""
-    allowed = {name: {name, 'annotations', *others} for name, others in ONLY.items()}
+    allowed = {name: {name, *EVERYWHERE, *others} for name, others in ONLY.items()}
     wrong = [(a, b) for a, b in pairs() if part(a) in ONLY and part(b) not in allowed[part(a)]]
     assert wrong == []
 
@@ -255,8 +260,8 @@ def test_folders_have_no_import_cycle():
 
 
 def test_the_top_folder_is_short():
-    """The top folder contains packages, errors and names for annotations only."""
-    assert {module_of(file) for file in PACKAGE.glob('*.py')} == {'', 'annotations', 'errors'}
+    """The top folder contains packages, errors and what every package may import only."""
+    assert {module_of(file) for file in PACKAGE.glob('*.py')} == {'', 'errors', *EVERYWHERE}
 
 
 def test_only_commands_and_papers_import_members_of_kinds():

@@ -82,10 +82,11 @@ class Controller(Pickleable, Generic[S]):
     """True: a reference of a law that leads a tip is that tip's place only, without outputs."""
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Let ``kept`` of a subclass, the former name, stand for its ``pickled_attributes``."""
+        """Let ``kept`` of a class, the former name, stand for its ``pickled_attributes``."""
         super().__init_subclass__(**options)
         if 'kept' in vars(cls):
             cls.pickled_attributes = cls.kept
+        cls.kept = cls.pickled_attributes  # for classes that derive from this one
 
     def __init__(
         self,

@@ -8,6 +8,7 @@ import math
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 from softrobot_dynamics.controllers.contract import Controller
+from softrobot_dynamics.deprecation import former_names
 from softrobot_dynamics.dynamics.arguments import TIME_TOLERANCE
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.piecewise import Reference
@@ -25,6 +26,7 @@ class Phase(NamedTuple):
     laws: tuple[int, ...]  # places of its laws; an actuator has one of them at most
 
 
+@former_names(beginning='run_id')
 class Program(NamedTuple):
     """
     The references of a composition's laws, from when each is first active, phase after phase.
@@ -36,11 +38,6 @@ class Program(NamedTuple):
     references: tuple[Reference | TipPathReference | None, ...]
     run_id: object = None  # of a run through the phases; None: they begin anew
     ramps: tuple[float, ...] = ()  # time for each to be blended in [s]; none: as all are told
-
-    @property
-    def beginning(self) -> object:
-        """The field ``run_id`` by its former name, for one release."""
-        return self.run_id
 
 
 class Timetable:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.deprecation import former_names
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.calls import frame
 from softrobot_dynamics.errors import ArgumentError
@@ -41,6 +42,7 @@ class Push(NamedTuple):
     chance: float
 
 
+@former_names(push='wrench', other='touched_shape')
 class Contact(NamedTuple):
     """A place on a robot, and the force (3,) there that explains most, in the axes of the base."""
 
@@ -49,16 +51,6 @@ class Contact(NamedTuple):
     position: Vector  # (3,) [m] where that is, base frame
     wrench: Push
     touched_shape: str | None = None  # of the surroundings that it touches there, if known
-
-    @property
-    def push(self) -> Push:
-        """The field ``wrench`` by its former name, for one release."""
-        return self.wrench
-
-    @property
-    def other(self) -> str | None:
-        """The field ``touched_shape`` by its former name, for one release."""
-        return self.touched_shape
 
 
 def fit_push(

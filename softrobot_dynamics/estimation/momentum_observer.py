@@ -25,6 +25,7 @@ from typing import NamedTuple, TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.deprecation import former_names
 from softrobot_dynamics.dynamics.arguments import checked, checked_time, require_finite
 from softrobot_dynamics.dynamics.calls import frame as frame_at
 from softrobot_dynamics.dynamics.calls import jacobian
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 _MIN_SHARE_GAIN = 0.05  # of the force: what a place without a known shape must explain more
 
 
+@former_names(other='touched_shape')
 class ObservedContact(NamedTuple):
     """A place on a robot, and the force there that explains most, in the axes of the base."""
 
@@ -57,11 +59,6 @@ class ObservedContact(NamedTuple):
     force: Vector  # (3,) [N]
     share: float  # of the force on the robot that this explains, squared and weighed: 0 to 1
     touched_shape: str | None = None  # of the surroundings that it touches there, if known
-
-    @property
-    def other(self) -> str | None:
-        """The field ``touched_shape`` by its former name, for one release."""
-        return self.touched_shape
 
 
 class _Instant(NamedTuple):

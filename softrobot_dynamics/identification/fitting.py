@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.deprecation import former_names
 from softrobot_dynamics.errors import ArgumentError, NotConvergedError
 from softrobot_dynamics.identification.confidence import (
     Confidence,
@@ -48,6 +49,7 @@ class FittedParameter(NamedTuple):
     at_bound: bool
 
 
+@former_names(off='all_residuals', off_before='all_initial_residuals', before='initial_residuals')
 @dataclass(frozen=True)
 class Identification:
     """
@@ -92,21 +94,6 @@ class Identification:
     def rms(self) -> float:
         """Root of the mean squared distance of markers from where they were measured [m]."""
         return rms_of(self.data, self.all_residuals)
-
-    @property
-    def off(self) -> Matrix:
-        """The field ``all_residuals`` by its former name, for one release."""
-        return self.all_residuals
-
-    @property
-    def off_before(self) -> Matrix:
-        """The field ``all_initial_residuals`` by its former name, for one release."""
-        return self.all_initial_residuals
-
-    @property
-    def before(self) -> Array:
-        """The property ``initial_residuals`` by its former name, for one release."""
-        return self.initial_residuals
 
     def suggest(self, candidates: int = 64, count: int = 3, seed: int = 0) -> Matrix:
         """

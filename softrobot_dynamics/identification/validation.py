@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
+from softrobot_dynamics.deprecation import former_names
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.identification.confidence import CONFIDENCE_LEVEL
 from softrobot_dynamics.identification.fitting import fitted, Identification, of_markers, rms_of
@@ -17,6 +18,7 @@ from softrobot_dynamics.identification.motions import Motion
 MIN_GROUPS = 3  # of postures to leave out
 
 
+@former_names(off='all_residuals', counts='sample_counts')
 class Validation(NamedTuple):
     """
     Each posture, or all of one name, predicted by a fit of others.
@@ -36,16 +38,6 @@ class Validation(NamedTuple):
     all_residuals: Matrix
     squares: Vector
     sample_counts: Vector
-
-    @property
-    def off(self) -> Matrix:
-        """The field ``all_residuals`` by its former name, for one release."""
-        return self.all_residuals
-
-    @property
-    def counts(self) -> Vector:
-        """The field ``sample_counts`` by its former name, for one release."""
-        return self.sample_counts
 
 
 def cross_validate(

@@ -19,6 +19,7 @@ from softrobot_dynamics.controllers.contract import Command, Controller, CONTROL
 from softrobot_dynamics.controllers.phases import Program
 from softrobot_dynamics.controllers.safe_command import SafeCommand
 from softrobot_dynamics.controllers.settings import Settings
+from softrobot_dynamics.deprecation import former_names
 from softrobot_dynamics.dynamics.arguments import TIME_TOLERANCE
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.estimation.estimator import Estimator
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 DEFAULT_PERIOD = 1e-3  # [s] of a law that is given by name
 
 
+@former_names(told='commands_sent')
 class ClosedLoop(NamedTuple):
     """
     States, references and commands of K ticks with c controlled outputs; a row for each tick.
@@ -63,11 +65,6 @@ class ClosedLoop(NamedTuple):
     q_heard: Matrix  # (K, n) the state that was answered, of the model's n; nan: none was heard
     qd_heard: Matrix  # (K, n)
     commands_sent: Matrix  # (K, m) u; of drives that take positions or velocities those
-
-    @property
-    def told(self) -> Matrix:
-        """The field ``commands_sent`` by its former name, for one release."""
-        return self.commands_sent
 
 
 def closed_loop(

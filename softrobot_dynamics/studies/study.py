@@ -33,6 +33,7 @@ from softrobot_dynamics.configuration.parts import (
     parts_of,
     RAMP_TIME,
 )
+from softrobot_dynamics.deprecation import former_names
 from softrobot_dynamics.description.plant_changes import plant_of
 from softrobot_dynamics.description.robot import load_robot
 from softrobot_dynamics.description.shipped import shipped
@@ -61,6 +62,7 @@ DEFAULT_DURATION = 10.0  # [s] of a run
 _RUNS_PER_PROCESS = 4  # at a time, where a back end gives back all at the end
 
 
+@former_names(share='error_ratio')
 class Study(NamedTuple):
     """Results of N runs with d factors; nan where there is nothing to tell."""
 
@@ -73,11 +75,6 @@ class Study(NamedTuple):
     unanswered: Vector  # (N,) share of ticks in which the law had no command
     reason: tuple[str, ...]  # (N,) why it did not follow, in words
     tolerance: float  # error ratio up to which a robot follows
-
-    @property
-    def share(self) -> Vector:
-        """The field ``error_ratio`` by its former name, for one release."""
-        return self.error_ratio
 
 
 def plan_study(

@@ -14,6 +14,7 @@ from softrobot_dynamics.configuration.build import law_of, reference_of
 from softrobot_dynamics.configuration.law_settings import sensors_of
 from softrobot_dynamics.configuration.parameter_files import simulation_values
 from softrobot_dynamics.configuration.parts import RAMP_TIME
+from softrobot_dynamics.deprecation import former_names
 from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.description.variation import vary
 from softrobot_dynamics.errors import SoftRobotError
@@ -100,6 +101,7 @@ class Experiment:
         return {factor.path: factor.change(x) for factor, x in chosen if factor.where == where}
 
 
+@former_names(share='error_ratio')
 class Outcome(NamedTuple):
     """Result of a run; nan where there is nothing to tell."""
 
@@ -109,11 +111,6 @@ class Outcome(NamedTuple):
     saturated: float  # share of ticks with a controlled command at a limit
     unanswered: float  # share of ticks in which the law had no command
     reason: str  # why it did not follow, in words; '' if it did
-
-    @property
-    def share(self) -> float:
-        """The field ``error_ratio`` by its former name, for one release."""
-        return self.error_ratio
 
 
 def run_trial(experiment: Experiment, values: Sequence[float]) -> Outcome:

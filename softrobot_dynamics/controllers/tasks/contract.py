@@ -18,6 +18,7 @@ from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import Entry
 from softrobot_dynamics.controllers.held_motion import HeldLinearisation, HeldMotion
 from softrobot_dynamics.controllers.tasks.tip_course import CourseArrays
+from softrobot_dynamics.deprecation import former_names
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.passes import Robot
 from softrobot_dynamics.schema.fields import integer, number
@@ -38,6 +39,7 @@ SILENT_ORDER = MAX_RELAXATION_ORDERS + 1
 GROUP = 'task'  # begins the names of all parameters
 
 
+@former_names(ahead='prediction')
 class TickState(NamedTuple):
     """The robot at the state of a tick, for the kernels of tasks and bounds."""
 
@@ -49,11 +51,6 @@ class TickState(NamedTuple):
     desired: Matrix  # (3, c) what the reference says of the controlled outputs
     period: float
     prediction: HeldMotion  # displacement until times ahead; none where no bound ``looks_ahead``
-
-    @property
-    def ahead(self) -> HeldMotion:
-        """The field ``prediction`` by its former name, for one release, not for kernels."""
-        return self.prediction
 
 
 class TaskContext(NamedTuple):
@@ -142,6 +139,7 @@ class ControlTask(Configured):
         raise NotImplementedError
 
 
+@former_names(least='lower', most='upper')
 class BoundRows(NamedTuple):
     """
     Rows lower <= J v(T) <= upper of a bound: k of them, filled by its kernel in every tick.
@@ -157,16 +155,6 @@ class BoundRows(NamedTuple):
     when: Integers  # (k,) 0: v(T); else a time of ``TickState.prediction``, counted from 1
     # (k,) that of the bound; SILENT_ORDER: relaxed before all others, without a word
     order: Integers
-
-    @property
-    def least(self) -> Vector:
-        """The field ``lower`` by its former name, for one release, not for kernels."""
-        return self.lower
-
-    @property
-    def most(self) -> Vector:
-        """The field ``upper`` by its former name, likewise."""
-        return self.upper
 
 
 def order(default: int) -> Any:

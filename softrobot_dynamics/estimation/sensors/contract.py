@@ -18,6 +18,7 @@ from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Array, Complaints, Integers, Matrix, Vector
+from softrobot_dynamics.deprecation import former_names
 from softrobot_dynamics.dynamics.derivatives import Differentiator
 from softrobot_dynamics.errors import Problem
 from softrobot_dynamics.estimation.sensors.message_sources import MessageSource
@@ -48,6 +49,7 @@ def register(name: str) -> Callable[[type[T]], type[T]]:
     return enter
 
 
+@former_names(still='at_rest')
 class BoundRobot(NamedTuple):
     """The robot that a sensor is bound to."""
 
@@ -55,11 +57,6 @@ class BoundRobot(NamedTuple):
     differentiate: Differentiator  # with the estimated force from outside
     u: Vector  # (m,) the command in force, actuator units; whoever binds keeps it up to date
     at_rest: bool = False  # whatever holds the robot there
-
-    @property
-    def still(self) -> bool:
-        """The field ``at_rest`` by its former name, for one release."""
-        return self.at_rest
 
 
 class Observed(NamedTuple):

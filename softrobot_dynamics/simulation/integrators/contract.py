@@ -18,6 +18,7 @@ from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.addresses import Entry
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.deprecation import former_names
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.model.cable_drives import cable_drives_of
 from softrobot_dynamics.model.contacts import contact_of
@@ -44,6 +45,7 @@ register = INTEGRATORS.register
 ADVANCE = 'VECTOR, VECTOR, VECTOR, float64, boolean'  # types of what `advance` takes
 
 
+@former_names(passed='elapsed', next='next_step', since='time_since_jacobian')
 class Clock(NamedTuple):
     """Time and steps of a call, kept for the next one; one number each."""
 
@@ -53,21 +55,6 @@ class Clock(NamedTuple):
     age: Vector  # steps taken since derivatives were taken
     time_since_jacobian: Vector  # [s] the same in time
     span: Vector  # [s] before that they were taken the time before; 0: never
-
-    @property
-    def passed(self) -> Vector:
-        """The field ``elapsed`` by its former name, for one release, not for kernels."""
-        return self.elapsed
-
-    @property
-    def next(self) -> Vector:
-        """The field ``next_step`` by its former name, likewise."""
-        return self.next_step
-
-    @property
-    def since(self) -> Vector:
-        """The field ``time_since_jacobian`` by its former name, likewise."""
-        return self.time_since_jacobian
 
 
 def new_clock() -> Clock:
