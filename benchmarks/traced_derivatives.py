@@ -158,7 +158,9 @@ def moved_columns():
     J2 = tangent(J1, by_time)
     (along,) = tangent([sum(a * b for a, b in zip(e, force))], seeds((e, tuple(cross(h, e)))))
     place = stored('column', 0, [*J, *h, g])
-    move = stored('S', P.WRENCH_DERIVATIVES, [*scaled(m, J2), *cross(J, force), along, *scaled(2.0 * m, J1)])
+    move = stored(
+        'S', P.WRENCH_DERIVATIVES, [*scaled(m, J2), *cross(J, force), along, *scaled(2.0 * m, J1)]
+    )
     head = '    share = 1.0 if dilates else 0.0\n'
     return (
         f'\n\n@kernel\ndef place_column(dilates, phi, dilated, own, S, column):\n{head}'

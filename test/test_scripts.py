@@ -63,7 +63,7 @@ def renamed(tree, known):
 
 @pytest.mark.parametrize('path', SCRIPTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_names_that_a_script_takes_from_the_package_exist(path):
-    """What a script imports from the package exists, and the attributes of such modules do."""
+    """A script imports only what exists, and uses only attributes that these modules have."""
     tree = ast.parse(path.read_text(encoding='utf-8'))
     known = imported(tree)
     known |= dict(renamed(tree, known))
