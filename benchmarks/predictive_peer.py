@@ -19,7 +19,7 @@ import numpy as np
 from predictive_euler import euler_iteration
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.binding import cached
-from softrobot_dynamics.controllers.predictive.horizon import allocate_horizon, COST, DONE
+from softrobot_dynamics.controllers.predictive.horizon import allocate_horizon, COST, DONE, FIRST
 from softrobot_dynamics.controllers.predictive.implicit_step import make_step, NEWTON_TOLERANCE
 from softrobot_dynamics.controllers.predictive.iteration import iteration
 from softrobot_dynamics.controllers.predictive.stage_cost import state_cost
@@ -58,6 +58,7 @@ class Problem:
         p = self.horizon
         p.now.x[0], p.now.u[:] = np.r_[self.q, np.zeros(self.n)], self.hold
         p.now.A[:], p.derivative_age[:], p.report[:] = 0.0, 0.0, 0.0
+        p.report[FIRST] = 1.0  # as a law begins: the whole move
         began = time.thread_time()
         self._solve(self.body, STEP, COUNT, MOST, ENOUGH)
         return time.thread_time() - began, int(p.report[DONE]), float(p.report[COST])

@@ -15,10 +15,10 @@ shorter ones.
 A solution that comes late is worth less than one that goes less far, and where surfaces touch or
 part a roll-out takes several times as long as elsewhere. So the work of robots on which forces are
 abrupt is bounded, in evaluations of the dynamics, since clocks would not repeat: a share that
-takes ``MAX_TRIAL_WORK`` counts as one that fails, and after ``MAX_ITERATION_WORK`` no other is
-tried. Near the solution one share is tried. Where less than ``MIN_ACCEPTED_FRACTION`` is found,
-the next iteration, mostly that of the next solution, begins with ``MIN_ACCEPTED_FRACTION``.
-Without a share the commands remain, with new gains.
+takes ``MAX_TRIAL_WORK`` counts as one that fails, after ``MAX_ITERATION_WORK`` no other is tried,
+and near the solution only one. Where less than ``MIN_ACCEPTED_FRACTION`` is found, the next
+iteration, mostly that of the next solution, begins with ``MIN_ACCEPTED_FRACTION``. Without a share
+the commands remain, with new gains.
 """
 
 from __future__ import annotations
@@ -57,7 +57,9 @@ MIN_ACCEPTED_FRACTION = 0.25  # of a move; where less is found, the quadratic co
 MIN_BACKTRACKING, MAX_BACKTRACKING = 0.01, 0.5
 MAX_REGULARISATION = 1.0  # relative to the diagonal of the Hessian
 SUFFICIENT_DECREASE = 0.5  # of the gain that the quadratic cost predicts
-MIN_PREDICTED_DECREASE = 1e-3  # of the cost; where less is predicted only one fraction is tried
+# of the cost; where less is predicted only one fraction is tried: where forces are abrupt others
+# take too long, where they are smooth the costs of two differ by little more than rounding
+ABRUPT_PREDICTED_DECREASE, SMOOTH_PREDICTED_DECREASE = 1e-3, 1e-9
 MAX_TRIAL_WORK = 15.0  # evaluations a step of the horizon that one fraction may take
 MAX_ITERATION_WORK = 20.0  # the same of an iteration; with more no other fraction is tried
 ROLLED_OUT, FAILED, NO_DESCENT = 0, 1, 2
@@ -128,7 +130,8 @@ def _search(p, attempt, arguments, trial_cost, cost):
     """
     count, share = int(arguments[COUNT]), p.report[FIRST]
     predicted = p.backward.predicted_decrease[0]
-    far, arguments[BOUND] = predicted > MIN_PREDICTED_DECREASE * cost, cost * (1.0 + 1e-12)
+    least = ABRUPT_PREDICTED_DECREASE if p.step.abrupt else SMOOTH_PREDICTED_DECREASE
+    far, arguments[BOUND] = predicted > least * cost, cost * (1.0 + 1e-12)
     per_step = float(count) if p.step.abrupt else np.inf
     for _ in range(MAX_LINE_SEARCH_STEPS if far else 1):
         arguments[WORK] = p.step.work[0] + MAX_TRIAL_WORK * per_step
