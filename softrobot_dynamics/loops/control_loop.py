@@ -24,7 +24,7 @@ from softrobot_dynamics.loops.message_contracts import Stamp
 from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.orders import NO_ORDERS, Orders
 from softrobot_dynamics.loops.realtime import now
-from softrobot_dynamics.loops.solution_thread import predictive_laws
+from softrobot_dynamics.loops.solution_thread import predictive_laws, recorded_figures
 from softrobot_dynamics.loops.state_parts import StateParts
 from softrobot_dynamics.loops.state_reader import StateReader
 from softrobot_dynamics.loops.state_stream import StateStream
@@ -261,4 +261,5 @@ class ControlLoop(GuardedLoop):
             said = command.y, command.velocity, *command.desired
         told = t, self.mode, self.driver.took, self._before
         moment = stamp.sec * SECOND + stamp.nanosec
-        record.add(arrival, moment, q, qd, u, *said, *told)
+        solved = recorded_figures(self._predictive)
+        record.add(arrival, moment, q, qd, u, *said, *told, *solved)

@@ -10,7 +10,7 @@ solution is bridged by the plan before, and one that never ends must not stop ot
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 import threading
@@ -22,6 +22,16 @@ from softrobot_dynamics.controllers.predictive.planner import Plan, Planner, Req
 from softrobot_dynamics.loops.realtime import prefer, without_priority
 
 JOIN_TIMEOUT = 2.0  # [s]
+#: Topics of :func:`recorded_figures` in a record, with their columns.
+RECORDED_FIGURES = {
+    '~/solution/count': 'solutions',
+    '~/solution/late_ticks': 'solution_late_ticks',
+    '~/solution/failed': 'solution_failed',
+    '~/solution/iterations': 'solution_iterations',
+    '~/solution/cost': 'solution_cost',
+    '~/solution/residual': 'solution_residual',
+    '~/solution/time': 'solution_time',
+}
 
 
 class SolutionThread:
@@ -80,6 +90,20 @@ def predictive_laws(law: Controller) -> list[Any]:
     """Return the laws that plan ahead in a law, itself or those of its phases."""
     laws = law.laws if isinstance(law, Composition) else [law]
     return [each for each in laws if hasattr(each, 'planner')]
+
+
+def recorded_figures(laws: Iterable[Any]) -> tuple[tuple[float, ...], ...]:
+    """
+    Return rows of a number for each predictive law, in the order of ``RECORDED_FIGURES``.
+
+    Counts so far, then figures of the last solution that was taken up, its time in s.
+    """
+    rows = []
+    for law in laws:
+        s = law.schedule.solutions
+        counts = s.solved_count, s.late_ticks, s.failed
+        rows.append((*counts, s.iterations, s.cost, s.residual, s.seconds))
+    return tuple(zip(*rows))
 
 
 def solve_beside(law: Controller) -> list[SolutionThread]:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.nodes.messaging.template import MessageTemplate
-from std_msgs.msg import Float64, Int32, String
+from std_msgs.msg import Float64, Float64MultiArray, Int32, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 STAMP_FIELD = 'stamp'  # of a topic's template
@@ -28,7 +28,7 @@ class Topic(NamedTuple):
     """One message of every tick, with its arrays as long as they will be."""
 
     name: str
-    message: JointState | JointTrajectory | Float64 | Int32
+    message: JointState | JointTrajectory | Float64 | Float64MultiArray | Int32
     columns: dict[str, str]  # {name of a column: path of the field that holds its numbers}
 
     def template(self) -> MessageTemplate:
@@ -53,6 +53,11 @@ def trajectory_point(name: str, names: Sequence[str], **columns: str) -> Topic:
 def number(name: str, column: str, whole: bool = False) -> Topic:
     """Return the Topic of a Float64, or of an Int32 for whole ones."""
     return Topic(name, Int32() if whole else Float64(), {column: 'data'})
+
+
+def numbers(name: str, column: str, size: int) -> Topic:
+    """Return the Topic of a Float64MultiArray of ``size`` numbers."""
+    return Topic(name, Float64MultiArray(data=array('d', bytes(8 * size))), {column: 'data'})
 
 
 def _zeros(fields: Iterable[str], size: int) -> dict[str, array[float]]:

@@ -60,8 +60,21 @@ def test_it_follows_counts_its_solutions_and_is_replayed(observer, tmp_path):
         observer.until(lambda: observer.value(CONTROLLER, 'solutions') > before, 'more of them')
         observer.until(lambda: observer.value(CONTROLLER, 'ticks') > 1.2 * RATE, 'a second')
         assert observer.change(Transition.TRANSITION_DEACTIVATE)
-    found = replay(read_recording(record))
+    recording = read_recording(record)
+    found = replay(recording)
     assert found.difference is None and found.compared > 100
+    solved = np.diff(recording['solutions'][:, 0])
+    assert set(solved) == {0.0, 1.0} and solved.sum() > 5
+    after = np.flatnonzero(solved) + 1
+    for name in ('cost', 'residual', 'iterations', 'time'):
+        values = recording[f'solution_{name}'][after]
+        assert values.shape == (len(after), 1) and (values >= 0.0).all()
+    assert recording['solution_time'][after].max() < 1.0
+    assert recording['solution_failed'].max() == 0.0
+    kept = np.flatnonzero(solved == 0.0)
+    np.testing.assert_array_equal(
+        recording['solution_cost'][kept], recording['solution_cost'][kept + 1]
+    )
 
 
 def test_its_tip_is_led_by_points_and_orders_to_turn_it_are_refused(observer, tmp_path):
