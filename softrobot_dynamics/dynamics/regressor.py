@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.dynamics.arguments import checked, require_finite
-from softrobot_dynamics.kernels.layout import inertia_offset
+from softrobot_dynamics.kernels.layout import slab
 from softrobot_dynamics.recursion.frames import point_jacobian
 from softrobot_dynamics.recursion.passes import (
     AT_JOINT,
@@ -80,7 +80,7 @@ def torque_regressor(
 
 def _numbers(robot: Robot, body: int) -> Vector:
     """Return the ten numbers of a rigid body."""
-    first = robot.modules[body, BODY_SLAB] + inertia_offset(0)
+    first = robot.modules[body, BODY_SLAB] + slab(0).inertia
     found: Vector = robot.W[first : first + 10][_SLAB_ORDER]
     return found
 

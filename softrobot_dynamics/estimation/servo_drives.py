@@ -52,6 +52,9 @@ class ServoDifferentiator(Differentiator):
         super().__init__(model, force, commanded=True, touching=touching)
         self._drives, self._evaluate = drives, cached(run, 'VECTOR, VECTOR', entry=evaluate)
         self._actuators, self._u = model.servos.actuators, np.zeros(model.m)
+        r, self._separate_mass = self.response, np.zeros((model.n, model.n))
+        given = {'min_diagonal': r.min_diagonal, 'L': r.L, 'scale': r.scale}
+        self._factorise = cached(factorise_mass, 'float64', M=self._separate_mass, **given)
 
     def forward(self, q: Vector, qd: Vector, u: Vector) -> ForwardDynamicsDerivatives:
         """Return the derivatives under u (m,), the setpoints of drives being set; see above."""
@@ -87,14 +90,14 @@ class ServoDifferentiator(Differentiator):
         free[j] = False
         own_change = change[free] - coupling[free] @ change[j]
         change[free] = np.linalg.solve(M[np.ix_(free, free)], own_change)
-        self._factorise(j)
+        self._factorise_separate(j)
 
-    def _factorise(self, j: Vector) -> None:
+    def _factorise_separate(self, j: Vector) -> None:
         """Factorise M without the coupling of other coordinates to those of drives, j."""
-        separate, r = self.M.copy(), self.response
-        separate[:, j] = 0.0
-        separate[j, j] = self.M[j, j]
-        factorise_mass(separate, r.min_diagonal, r.floor, r.L, r.scale)
+        self._separate_mass[:] = self.M
+        self._separate_mass[:, j] = 0.0
+        self._separate_mass[j, j] = self.M[j, j]
+        self._factorise(self.response.floor)
 
 
 def ahead(drives: ServoDrives, force: Vector) -> Vector:

@@ -4,12 +4,13 @@
 import numpy as np
 import pytest
 import softrobot_dynamics as sd
-from softrobot_dynamics.bodies import planar_cc
 from softrobot_dynamics.kernels import layout
+from support.kernel_calls import body_slab
 from support.robots import reference
 
 STATES = reference('toy.json')['states']
 TOLERANCE = 1e-12  # relative
+AT = layout.slab(1)
 
 
 class Toy:
@@ -37,9 +38,7 @@ class Toy:
 
     def slab(self):
         """Terms of the body, and the rotation and origin of its tip, from its kernel."""
-        W, P = np.zeros(layout.body_size(1)), self.model.description.modules[0].body.kernel()
-        planar_cc.planar_cc_terms(P.parameters, self.q, self.qd, np.zeros(3), W, np.zeros(0))
-        return W
+        return body_slab(self.model.description.modules[0].body.kernel(), self.q, self.qd)
 
 
 BODY = {
@@ -74,11 +73,11 @@ def test_terms_at_the_tip(toy):
     """p_CoM, I*, F*, T*, pi* and F^g in the tip frame equal the reference to 1e-12."""
     W = toy.slab()
     R, t = W[:9].reshape(3, 3), W[9:12]
-    m, first = W[layout.inertia_offset(1)], W[layout.inertia_offset(1) + 1 :][:3]
+    m, first = W[AT.inertia], W[AT.inertia + 1 :][:3]
     com = R.T @ (first / m - t)
     toy.check('p_com', com)
 
-    H, wrench = W[layout.coupling_offset(1) :][:6], W[layout.wrench_offset(1) :][:6]
+    H, wrench = W[AT.coupling :][:6], W[AT.wrench :][:6]
     moment, force = np.split(H * toy.qdd + wrench, 2)  # about S_J and in it
     F = -R.T @ force
     T = -R.T @ (moment - np.cross(first / m, force))  # about the centre of mass
@@ -96,8 +95,8 @@ def test_terms_at_the_tip(toy):
 def test_inertia_about_the_centre_of_mass(toy):
     """The principal terms of the inertia about the CoM, in the tip frame, equal the reference."""
     W = toy.slab()
-    m, h = W[layout.inertia_offset(1)], W[layout.inertia_offset(1) + 1 :][:3]
-    xx, yy, zz, xy, xz, yz = W[layout.inertia_offset(1) + 4 :][:6]
+    m, h = W[AT.inertia], W[AT.inertia + 1 :][:3]
+    xx, yy, zz, xy, xz, yz = W[AT.inertia + 4 :][:6]
     about_joint = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     about_com = about_joint - (h @ h * np.eye(3) - np.outer(h, h)) / m
     R = W[:9].reshape(3, 3)

@@ -5,6 +5,7 @@ import ast
 import gc
 import importlib.util
 import inspect
+from pathlib import Path
 import sys
 import textwrap
 import types
@@ -14,9 +15,11 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.errors import TypingError
 import numpy as np
 import pytest
+import softrobot_dynamics as sd
 from softrobot_dynamics.compiling import binding
 from softrobot_dynamics.compiling.addresses import call, Entry, run
 from softrobot_dynamics.compiling.binding import address, cached, entry
+from softrobot_dynamics.compiling.deferred import Deferred
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.recursion.operations import inverse_dynamics
@@ -25,6 +28,8 @@ from softrobot_dynamics.simulation.integrators.exponential_step import allocate_
 from support.robots import compiled, states
 
 pytestmark = pytest.mark.quick
+
+PACKAGE = Path(sd.__file__).parent
 
 
 class Inner(NamedTuple):
@@ -239,3 +244,29 @@ def test_a_text_that_breaks_the_indentation_is_kept_whole(tmp_path):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert binding._definition(module.f)[0] == inspect.getsource(module.f)
+
+
+def test_no_module_calls_a_kernel_from_python():
+    """Python calls kernels from the cache; a kernel itself would be compiled in every process."""
+    found = []
+    for path in sorted(PACKAGE.rglob('*.py')):
+        try:
+            module = importlib.import_module(_module_name(path))
+        except ModuleNotFoundError:  # of an extra that is not installed
+            continue
+        kernels = {name for name, x in vars(module).items() if isinstance(x, Deferred)}
+        tree = ast.parse(path.read_text()) if kernels else ast.Module([], [])
+        for part in tree.body:
+            if getattr(part, 'name', '') not in kernels:
+                called = {x.func.id for x in ast.walk(part) if _is_call_by_name(x)}
+                found += [f'{module.__name__}: {name}' for name in sorted(called & kernels)]
+    assert found == []
+
+
+def _module_name(path):
+    parts = path.relative_to(PACKAGE.parent).with_suffix('').parts
+    return '.'.join(parts).removesuffix('.__init__')
+
+
+def _is_call_by_name(node):
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name)

@@ -11,7 +11,9 @@ import numpy as np
 from oracles.precise import derivatives, PRECISE
 import pytest
 from softrobot_dynamics.compiling import binding
+from softrobot_dynamics.compiling.binding import address
 from softrobot_dynamics.compiling.cache import load_module
+from softrobot_dynamics.compiling.calls import invoke
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.tracing import graph, programs, traversal
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
@@ -109,10 +111,11 @@ def kernel():
 def run(kernel, x, q, qd):
     """Slab and scratch of one call, with one unit of mass at each point x."""
     traced, terms = kernel
+    compiled = address(terms.__module__, terms.__name__, 'P, q, qd, w, W, S')
     table = traced.tables.table(x, np.ones(len(x)), {})
     P = np.concatenate([[-(-len(x) // BLOCK)], np.zeros(18), traced.tables.numbers({}), table])
     W, S = np.zeros(layout.body_size(3)), np.zeros(traced.scratch)
-    terms(P, q, qd, np.zeros(3), W, S)
+    invoke(compiled, P, q, qd, np.zeros(3), W, S)
     return W, S.reshape(-1, BLOCK)
 
 

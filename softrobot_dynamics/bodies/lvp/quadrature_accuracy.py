@@ -2,7 +2,6 @@
 """Estimate the quadrature error of a volume; choose the coarsest rule that is good enough."""
 
 from dataclasses import replace
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,8 @@ from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Matrix
 from softrobot_dynamics.bodies.contract import Body
 from softrobot_dynamics.bodies.lvp.volumes import Cylinder, Tetrahedra
+from softrobot_dynamics.compiling.binding import address
+from softrobot_dynamics.compiling.calls import invoke
 from softrobot_dynamics.errors import ArgumentError, NotConvergedError
 from softrobot_dynamics.kernels import layout
 
@@ -98,10 +99,11 @@ def _twice(rule: Cylinder | Tetrahedra) -> Any:
 def _slabs(body: Body, postures: Matrix, rates: Matrix) -> Matrix:
     """Slabs (S, size) of a body's kernel, its joint frame turning."""
     n, kernel = len(body.coordinates()), body.kernel()
-    function = getattr(import_module(kernel.module), kernel.function)
+    compiled = address(kernel.module, kernel.function, 'P, q, qd, w, W, S')
     W, S = np.zeros((len(postures), layout.slab(n).size)), np.zeros(kernel.scratch)
-    for q, qd, slab in zip(postures, rates, W):
-        function(kernel.parameters, q, qd, np.array([0.3, -0.5, 0.7]), slab, S)
+    P, w = np.ascontiguousarray(kernel.parameters), np.array([0.3, -0.5, 0.7])
+    for q, qd, slab in zip(np.ascontiguousarray(postures), np.ascontiguousarray(rates), W):
+        invoke(compiled, P, q, qd, w, slab, S)
         if not np.isfinite(slab).all():
             raise ArgumentError('postures', q, body.explain(q) or 'what the body can take')
     return W
