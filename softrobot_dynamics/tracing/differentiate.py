@@ -52,7 +52,7 @@ def tangent(outputs: Sequence[Node], seeds: Mapping[Symbol, Node | float]) -> li
     return [tangents[id(node)] for node in outputs]
 
 
-def derivatives(
+def derivatives_along(
     outputs: Sequence[Node], seeds: Mapping[Symbol, Node | float], order: int
 ) -> list[list[Node]]:
     """Return outputs and their directional derivatives up to an order, each a list."""

@@ -35,7 +35,7 @@ from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.derivative_sums import add_force, add_moment
 from softrobot_dynamics.kernels.reductions import BLOCK, dot
 from softrobot_dynamics.tracing import programs
-from softrobot_dynamics.tracing.differentiate import derivatives, direction, tangent
+from softrobot_dynamics.tracing.differentiate import derivatives_along, direction, tangent
 from softrobot_dynamics.tracing.loops import cross, traced_loop
 
 B = BLOCK
@@ -117,9 +117,9 @@ def _move_points(mass, places, motion, U, G, S):
     )
     e = [places[0] * a + places[1] * b for a, b in zip(x, y)]
     u = [U[0] * a for a in e]
-    S.write(ARM, *derivatives(e, by_time, 2))
-    S.write(LEVER, *derivatives(u, by_time, 2))
-    p, v, a = derivatives([b + c for b, c in zip(origin, u)], by_time, 2)
+    S.write(ARM, *derivatives_along(e, by_time, 2))
+    S.write(LEVER, *derivatives_along(u, by_time, 2))
+    p, v, a = derivatives_along([b + c for b, c in zip(origin, u)], by_time, 2)
     turned, twice = cross(p, [motion.number(i) for i in range(3)]), 2.0 * mass[0]
     force = [mass[0] * b for b in a]
     S.write(POSITION, p, [twice * (b + c) for b, c in zip(v, turned)], [twice * b for b in v])
@@ -135,7 +135,7 @@ def _fill_column(share, mass, phi, dilated, own, S, column):
     g, (e, *_), (h, *_) = share.number(0) * phi[0] * dilated[0], arm, eta
     by_time = direction(arm, lever, eta, linear, dilation)
     J = [a + b + g * c for a, b, c in zip(linear[0], cross(h, lever[0]), e)]
-    _, rate, second = derivatives(J, by_time, 2)
+    _, rate, second = derivatives_along(J, by_time, 2)
     along = tangent([programs.dot(e, force)], direction((e, cross(h, e))))
     column.write(0, J, h, [g])
     column.write(CHANGE, [mass[0] * x for x in second], cross(J, force), along)
