@@ -2,6 +2,7 @@
 """Forward differentiation of an expression graph into an expression graph."""
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 
 from softrobot_dynamics.tracing import graph
 from softrobot_dynamics.tracing.graph import constant, is_constant, Node, stumpff, Symbol
@@ -49,6 +50,22 @@ def tangent(outputs: Sequence[Node], seeds: Mapping[Symbol, Node | float]) -> li
     for node in topological(outputs):
         tangents[id(node)] = _node_tangent(node, tangents, seeds)
     return [tangents[id(node)] for node in outputs]
+
+
+def derivatives_along(
+    outputs: Sequence[Node], seeds: Mapping[Symbol, Node | float], order: int
+) -> list[list[Node]]:
+    """Return outputs and their directional derivatives up to an order, each a list."""
+    found = [list(outputs)]
+    for _ in range(order):
+        found.append(tangent(found[-1], seeds))
+    return found
+
+
+def direction(*chains: Sequence[Sequence[Node]]) -> dict[Symbol, Node | float]:
+    """Return a direction: in each chain of vectors, symbols change by those of the next vector."""
+    pairs = (pair for chain in chains for lane in zip(*chain) for pair in pairwise(lane))
+    return {node.value: change for node, change in pairs}
 
 
 def _node_tangent(

@@ -23,13 +23,15 @@ from softrobot_dynamics.bodies.lvp.backbone import (
     RATE,
     strain_rows,
     STRAINS,
-    turn_rows,
 )
 from softrobot_dynamics.bodies.lvp.backbone_tables import NODES, read_numbers
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.lanes import add_cross, cross, get3, put3
 from softrobot_dynamics.kernels.reductions import dot
+from softrobot_dynamics.tracing import loops
+from softrobot_dynamics.tracing.differentiate import derivatives_along, direction, tangent
+from softrobot_dynamics.tracing.loops import traced_loop
 
 # rows of frames in motion: the axes x and y of R, origin, angular velocity and acceleration,
 # velocity and acceleration of the origin; then of each coordinate eta and dp/dq_j, each with its
@@ -47,8 +49,8 @@ from softrobot_dynamics.kernels.reductions import dot
 ETA, ORIGIN_DERIVATIVE = 0, 9  # in the rows of a coordinate
 
 N = NODES
-# strains, vectors along the backbone, axes, one more
-_SCRATCH_ROWS = 2 * 2 * STRAINS + 15 + 27 + 3
+# strains; R gamma and the three axes, each with two derivatives by time; what is integrated
+_SCRATCH_ROWS = 2 * 2 * STRAINS + 36 + 6
 DERIVATIVES_SCRATCH = _SCRATCH_ROWS * N
 """Length of the scratch of :func:`move_nodes`, besides that of ``backbone``."""
 
@@ -65,132 +67,94 @@ def move_nodes(n, numbers, states, motion, F, H, V):
         return False
     b = read_numbers(n, numbers)
     Z, A = V[: 2 * STRAINS * N], V[2 * STRAINS * N : 4 * STRAINS * N]
-    G = V[4 * STRAINS * N : (4 * STRAINS + 15) * N]
-    X = V[(4 * STRAINS + 15) * N : (4 * STRAINS + 42) * N]
-    T = V[(4 * STRAINS + 42) * N : _SCRATCH_ROWS * N]
+    X = V[4 * STRAINS * N : (4 * STRAINS + 36) * N]
+    T = V[(4 * STRAINS + 36) * N : _SCRATCH_ROWS * N]
     strain_rows(n, b.strains, b.shapes, 1.0, q, qd, Z)
     strain_rows(n, b.strains, b.shapes, 0.0, qdd, qdd, A)
-    R, rates = F[: 9 * N], Z[STRAINS * N :]
-    turn_rows(R, Z[3 * N : 6 * N], G)
-    turn_rows(R, rates[3 * N : 6 * N], G[3 * N :])
-    turn_rows(R, A[3 * N : 6 * N], G[6 * N :])
-    turn_rows(R, rates[: 3 * N], G[9 * N :])
-    turn_rows(R, A[: 3 * N], G[12 * N :])
-    _move_frames(b.integrals, motion, F, G, T, H)
-    _move_axes(R, H, X)
-    _move_columns(n, b, F, G, X, T, H)
+    _move_frames(b.integrals, motion, F, Z, A, X, T, H)
+    _move_columns(n, b, F, X, T, H)
     return True
 
 
 @kernel
-def _move_frames(integrals, motion, F, G, T, H):
-    """Velocities and accelerations of the frames; R gamma in G gets its derivatives by time."""
-    for i in range(3):
-        for k in range(N):
-            H[(AXES + i) * N + k] = F[3 * i * N + k]
-            H[(AXES + 3 + i) * N + k] = F[(3 * i + 1) * N + k]
-            H[(ORIGIN_ROW + i) * N + k] = F[(ORIGIN + i) * N + k]
-            H[(ANGULAR_VELOCITY + i) * N + k] = F[(RATE + i) * N + k] + motion[i]
-    for k in range(N):
-        put3(
-            T,
-            0,
-            k,
-            add_cross(get3(G, 12 * N, k), get3(H, ANGULAR_VELOCITY * N, k), get3(G, 9 * N, k)),
-        )
+def _move_frames(integrals, motion, F, Z, A, X, T, H):
+    """Velocities and accelerations of the frames; R gamma and the axes in motion into X."""
+    _turn(motion, F, Z, A, T, H)
     integrate(integrals, T, H[ANGULAR_ACCELERATION * N : LINEAR_VELOCITY * N])
     for i in range(3):
         for k in range(N):
             H[(ANGULAR_ACCELERATION + i) * N + k] += motion[3 + i]
-    for k in range(N):
-        s, g, v = get3(H, ANGULAR_VELOCITY * N, k), get3(G, 0, k), get3(G, 3 * N, k)
-        moved = add_cross(v, s, g)
-        pushed = add_cross(get3(G, 6 * N, k), get3(H, ANGULAR_ACCELERATION * N, k), g)
-        pushed = add_cross(add_cross(pushed, s, moved), s, v)
-        put3(G, 3 * N, k, moved)
-        put3(G, 6 * N, k, pushed)
-    integrate(integrals, G[3 * N : 6 * N], H[LINEAR_VELOCITY * N : LINEAR_ACCELERATION * N])
-    integrate(integrals, G[6 * N : 9 * N], H[LINEAR_ACCELERATION * N : COORDINATES_ROW * N])
+    _move_vectors(F, Z, A, H, X)
+    integrate(integrals, X[3 * N : 6 * N], H[LINEAR_VELOCITY * N : LINEAR_ACCELERATION * N])
+    integrate(integrals, X[6 * N : 9 * N], H[LINEAR_ACCELERATION * N : COORDINATES_ROW * N])
     for i in range(3):
         for k in range(N):
             H[(LINEAR_ACCELERATION + i) * N + k] += motion[6 + i]
 
 
-@kernel
-def _move_axes(R, H, X):
-    """Three axes in turn: r, dr/dt and d2r/dt2, nine rows each."""
-    for a in range(3):
-        own, x, y, z = (
-            X[9 * a * N : 9 * (a + 1) * N],
-            R[a * N :],
-            R[(3 + a) * N :],
-            R[(6 + a) * N :],
-        )
-        for k in range(N):
-            s, r = get3(H, ANGULAR_VELOCITY * N, k), (x[k], y[k], z[k])
-            moved = cross(s, r)
-            put3(own, 0, k, r)
-            put3(own, 3 * N, k, moved)
-            put3(
-                own, 6 * N, k, add_cross(cross(s, moved), get3(H, ANGULAR_ACCELERATION * N, k), r)
-            )
+@traced_loop(N)
+def _turn(motion, F, Z, A, T, H):
+    """Fill frames up to their angular velocity, and T, of which the acceleration is an integral."""
+    spin = [F[RATE + i] + motion.number(i) for i in range(3)]
+    axes, by_time = _axes(F, spin, (Z.rows(STRAINS), A.rows(0)))
+    H.write(AXES, *axes[:2], F.rows(ORIGIN), spin)
+    T.write(0, tangent(_along(axes, Z.rows(STRAINS)), by_time))
+
+
+@traced_loop(N)
+def _move_vectors(F, Z, A, H, X):
+    """R gamma, then the three axes, each with its first and second derivative by time."""
+    spin, gamma = H.vectors(ANGULAR_VELOCITY, 2), (Z.rows(3), Z.rows(STRAINS + 3), A.rows(3))
+    axes, by_time = _axes(F, spin[0], spin, gamma)
+    for i, vector in enumerate((_along(axes, gamma[0]), *axes)):
+        X.write(9 * i, *derivatives_along(vector, by_time, 2))
+
+
+def _axes(F, spin, *chains):
+    """Return the axes of frames F, and the direction in which they and vectors change by time."""
+    axes = [[F[a], F[3 + a], F[6 + a]] for a in range(3)]
+    return axes, direction(*((axis, loops.cross(spin, axis)) for axis in axes), *chains)
+
+
+def _along(axes, values):
+    """Return the sum of axes times values: R v."""
+    return [sum(value * x for value, x in zip(values, row)) for row in zip(*axes)]
 
 
 @kernel
-def _move_columns(n, b, F, G, X, T, H):
+def _move_columns(n, b, F, X, T, H):
     """Columns of all coordinates and their derivatives by time."""
     A = b.integrals
     for j in range(n):
         row, phi = int(b.strains[j]), b.shapes[j * N : (j + 1) * N]
-        own = H[
-            (COORDINATES_ROW + ROWS_PER_COORDINATE * j) * N : (
-                COORDINATES_ROW + ROWS_PER_COORDINATE * (j + 1)
-            )
-            * N
-        ]
+        first = (COORDINATES_ROW + ROWS_PER_COORDINATE * j) * N
+        own = H[first : first + ROWS_PER_COORDINATE * N]
         own[:] = 0.0
-        axis = X[9 * (row % 3) * N : 9 * (row % 3 + 1) * N]
+        axis = X[(9 * (1 + row % 3) + 3) * N :]  # its derivatives by time
         linear = F[(COLUMNS + 3 * (n + j)) * N : (COLUMNS + 3 * (n + j) + 3) * N]
         for k in range(3 * N):
             own[ORIGIN_DERIVATIVE * N + k] = linear[k]
+        for i in range(6):
+            for k in range(N):
+                T[i * N + k] = phi[k] * axis[i * N + k]
         if row < 3:
             eta = F[(COLUMNS + 3 * j) * N : (COLUMNS + 3 * j + 3) * N]
             for k in range(3 * N):
                 own[k] = eta[k]
-        for d in range(1, 3):
-            _shaped(phi, axis[3 * d * N : 3 * (d + 1) * N], T)
-            if row < 3:
-                integrate(A, T, own[3 * d * N : 3 * (d + 1) * N])
-                _swept(d, own, G, T)
-            if row < 6:
-                integrate(
-                    A,
-                    T,
-                    own[(ORIGIN_DERIVATIVE + 3 * d) * N : (ORIGIN_DERIVATIVE + 3 * d + 3) * N],
-                )
+            for d in range(1, 3):
+                integrate(A, T[3 * (d - 1) * N :], own[3 * d * N : 3 * (d + 1) * N])
+            _sweep(own, X, T)
+        for d in range(1, 3 if row < 6 else 0):
+            linear = own[(ORIGIN_DERIVATIVE + 3 * d) * N : (ORIGIN_DERIVATIVE + 3 * d + 3) * N]
+            integrate(A, T[3 * (d - 1) * N :], linear)
 
 
-@kernel
-def _shaped(phi, axis, T):
-    """Axis times phi, rows."""
-    for k in range(N):
-        a = get3(axis, 0, k)
-        put3(T, 0, k, (phi[k] * a[0], phi[k] * a[1], phi[k] * a[2]))
-
-
-@kernel
-def _swept(d, own, G, T):
-    """Fill T with the derivative by time, once or twice, of eta x R gamma."""
-    if d == 1:
-        for k in range(N):
-            x = cross(get3(own, 3 * N, k), get3(G, 0, k))
-            put3(T, 0, k, add_cross(x, get3(own, 0, k), get3(G, 3 * N, k)))
-    else:
-        for k in range(N):
-            a, b = get3(own, 3 * N, k), get3(G, 3 * N, k)
-            x = cross(get3(own, 6 * N, k), get3(G, 0, k))
-            x = add_cross(x, get3(own, 0, k), get3(G, 6 * N, k))
-            put3(T, 0, k, add_cross(add_cross(x, a, b), a, b))
+@traced_loop(N)
+def _sweep(own, X, T):
+    """Fill T with the first and second derivative by time of eta x R gamma."""
+    eta, along = own.vectors(ETA), X.vectors(0)
+    swept = derivatives_along(loops.cross(eta[0], along[0]), direction(eta, along), 2)
+    T.write(0, *swept[1:])
 
 
 @kernel

@@ -123,7 +123,7 @@ from softrobot_dynamics.bodies.lvp.stress_derivatives import (
     add_bent_stress, fill_columns, fill_gradients)
 from softrobot_dynamics.kernels.layout import own_derivatives_offset, spin_offset
 from softrobot_dynamics.kernels.weak_form_derivatives import (
-    add_stress_derivatives, add_viscous_stress, CHANGES, MODULI, RATE, stress_rows, STRESS)
+    add_stress_derivatives, add_viscous_stress, CHANGES, MODULI, stress_rows, STRESS)
 """
 
 _DERIVATIVES = """
@@ -168,8 +168,7 @@ def derivatives(P, q, qd, qdd, motion, D, S):
         frames_in_motion(n, strains, H, L, G)
         tables = (weight, places, L)
         add_point_derivatives(n, strains, shapes, tables, motion, (U, G, X), loads, D)
-        rate = E[RATE * {block}:STRESS * {block}]
-        fill_gradients(places, Z, U, E[:9 * {block}], rate, moving)
+        fill_gradients(places, Z, U, E)
         fill_columns(n, strains, shapes, derivatives, places, (Z, U), moved, moving)
         moduli(P, volume, E[:9 * {block}], E[STRESS * {block}:])
         for k in range(n):

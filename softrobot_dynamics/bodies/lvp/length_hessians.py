@@ -2,13 +2,9 @@
 """
 Second derivatives of the length of a material curve through a body of sections on a backbone.
 
-The curve goes along F t, t = (dx1/dx3, dx2/dx3, 1). So its length is an energy of the deformation
-gradient F, with the stress v t^T / |v| where v = F t, and
-
-    d2|v| / dq_j dq_k = (v_j . v_k - v . v_j v . v_k / |v|^2) / |v| + v . d2F/dq_j dq_k t / |v|.
+The curve goes along F t, t = (dx1/dx3, dx2/dx3, 1). So its length is an energy |F t| of the
+deformation gradient F, whose stress and its changes are traced.
 """
-
-import math
 
 from softrobot_dynamics.bodies.lvp.dilation_rows import DILATION_ROWS
 from softrobot_dynamics.bodies.lvp.stress_derivatives import (
@@ -19,19 +15,23 @@ from softrobot_dynamics.bodies.lvp.stress_derivatives import (
 )
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels.reductions import BLOCK, dot
+from softrobot_dynamics.tracing import programs
+from softrobot_dynamics.tracing.differentiate import direction, tangent
+from softrobot_dynamics.tracing.graph import SYMBOLIC
+from softrobot_dynamics.tracing.loops import traced_loop
 
 B = BLOCK
 
-# rows of scratch: F, dF/dt, stress, no force (3), one column, work; then of each coordinate dF/dq,
-# its derivative by time, and a column
-RATE, STRESS, ZERO_FORCE, COLUMN, WORK = 9, 18, 27, 30, 34
+# rows of scratch: F and dF/dt, stress, its change, no force (3), work; then of each coordinate
+# dF/dq and its derivative by time
+STRESS, CHANGE, ZERO_FORCE, WORK = 18, 27, 36, 39
 COORDINATES = WORK + WORK_ROWS
 
 
 @inlined
 def fibre_rows(n):
     """Return the number of rows of scratch of :func:`add_length_hessians`."""
-    return COORDINATES + 22 * n
+    return COORDINATES + 18 * n
 
 
 @kernel
@@ -44,25 +44,19 @@ def add_length_hessians(n, strains, shapes, derivatives, tables, rows, S, out):
     """
     weight, places, along = tables
     Z, U = rows[0], rows[1][: DILATION_ROWS * B]
-    F, G = S[: 9 * B], S[COORDINATES * B : (COORDINATES + 9 * n) * B]
-    moved, columns = (
-        S[(COORDINATES + 9 * n) * B : (COORDINATES + 18 * n) * B],
-        S[(COORDINATES + 18 * n) * B :],
-    )
-    stress, none, column = (
-        S[STRESS * B : ZERO_FORCE * B],
-        S[ZERO_FORCE * B : COLUMN * B],
-        S[COLUMN * B :],
-    )
+    F, G = S[: STRESS * B], S[COORDINATES * B : (COORDINATES + 9 * n) * B]
+    stress, change = S[STRESS * B : CHANGE * B], S[CHANGE * B : ZERO_FORCE * B]
+    none = S[ZERO_FORCE * B : WORK * B]
     none[:] = 0.0
-    fill_gradients(places, Z, U, F, S[RATE * B : STRESS * B], moved)
-    fill_columns(n, strains, shapes, derivatives, places, (Z, U), G, moved)
-    _stretch(weight, along, F, stress)
+    fill_gradients(places, Z, U, F)
+    fill_columns(
+        n, strains, shapes, derivatives, places, (Z, U), G, S[(COORDINATES + 9 * n) * B :]
+    )
+    _fill_stress(weight, along, F, stress)
     for k in range(n):
-        own = columns[4 * B * k : 4 * B * (k + 1)]
-        _turn(weight, along, (F, G[9 * B * k : 9 * B * (k + 1)]), own, column)
+        _fill_change(weight, along, F, G[9 * B * k : 9 * B * (k + 1)], change)
         for j in range(k + 1):
-            value = dot(columns[4 * B * j : 4 * B * (j + 1)], column[: 4 * B])
+            value = dot(G[9 * B * j : 9 * B * (j + 1)], change)
             out[n * k + j] += value
             if j < k:
                 out[n * j + k] += value
@@ -70,42 +64,22 @@ def add_length_hessians(n, strains, shapes, derivatives, tables, rows, S, out):
     add_bent_stress(n, strains, shapes, derivatives, places, rows, S[WORK * B :], out)
 
 
-@inlined
-def _times(F, k, t1, t2):
-    """F t, with t = (t1, t2, 1)."""
-    return (
-        F[k] * t1 + F[B + k] * t2 + F[2 * B + k],
-        F[3 * B + k] * t1 + F[4 * B + k] * t2 + F[5 * B + k],
-        F[8 * B + k],
-    )
-
-
-@kernel
-def _stretch(weight, along, F, stress):
+@traced_loop(B)
+def _fill_stress(weight, along, F, stress):
     """Stress of the length, nine rows, times the weight."""
-    for k in range(B):
-        t1, t2 = along[k], along[B + k]
-        a, b, c = _times(F, k, t1, t2)
-        w = weight[k] / math.sqrt(a * a + b * b + c * c)
-        a, b, c = w * a, w * b, w * c
-        stress[k], stress[B + k], stress[2 * B + k] = a * t1, a * t2, a
-        stress[3 * B + k], stress[4 * B + k], stress[5 * B + k] = b * t1, b * t2, b
-        stress[6 * B + k], stress[7 * B + k], stress[8 * B + k] = c * t1, c * t2, c
+    stress.write(0, _stress(weight, along, F))
 
 
-@kernel
-def _turn(weight, along, gradients, own, column):
-    """Fill v_k and v . v_k / |v|, and what times those of j is their share in d2|v|."""
-    F, G = gradients
-    for k in range(B):
-        t1, t2 = along[k], along[B + k]
-        v, (a, b, c) = _times(F, k, t1, t2), _times(G, k, t1, t2)
-        speed = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
-        d, w = (v[0] * a + v[1] * b + v[2] * c) / speed, weight[k] / speed
-        own[k], own[B + k], own[2 * B + k], own[3 * B + k] = a, b, c, d
-        column[k], column[B + k], column[2 * B + k], column[3 * B + k] = (
-            w * a,
-            w * b,
-            w * c,
-            -w * d,
-        )
+@traced_loop(B)
+def _fill_change(weight, along, F, G, change):
+    """How it changes with a coordinate."""
+    by_coordinate = direction((F.rows(0, 9), G.rows(0, 9)))
+    change.write(0, tangent(_stress(weight, along, F), by_coordinate))
+
+
+def _stress(weight, along, F):
+    """Return the derivatives of the weighted length |F t| by F."""
+    t = [*along.rows(0, 2), 1.0]
+    v = [programs.dot(F.rows(3 * i), t) for i in range(3)]
+    length = weight[0] * SYMBOLIC.sqrt(programs.dot(v, v))
+    return [tangent([length], {x.value: 1.0})[0] for x in F.rows(0, 9)]

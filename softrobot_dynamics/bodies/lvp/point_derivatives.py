@@ -19,6 +19,7 @@ from softrobot_dynamics.bodies.lvp.backbone_derivatives import (
     ANGULAR_VELOCITY,
     AXES,
     COORDINATES_ROW,
+    ETA,
     LINEAR_ACCELERATION,
     LINEAR_VELOCITY,
     ORIGIN_DERIVATIVE,
@@ -29,17 +30,19 @@ from softrobot_dynamics.bodies.lvp.backbone_points import interpolate
 from softrobot_dynamics.bodies.lvp.backbone_tables import NODES
 from softrobot_dynamics.bodies.lvp.dilation_rows import ACCELERATION, by_strain, RATES
 from softrobot_dynamics.bodies.lvp.section_rows import slot
-from softrobot_dynamics.compiling.jit import inlined, kernel
+from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.derivative_sums import add_force, add_moment
-from softrobot_dynamics.kernels.lanes import add_cross, cross
 from softrobot_dynamics.kernels.reductions import BLOCK, dot
+from softrobot_dynamics.tracing import programs
+from softrobot_dynamics.tracing.differentiate import derivatives_along, direction, tangent
+from softrobot_dynamics.tracing.loops import cross, traced_loop
 
 B = BLOCK
 
 # rows of points: e and u, each with two derivatives by time, position, twice the velocity in
 # S_J times dm, the same with that of S_J, moment about S_J and force of the acceleration
-ARM, LEVER, POSITION, VELOCITY, TWICE_VELOCITY, MOMENT, FORCE, WRENCH_DERIVATIVES = (
+ARM, LEVER, POSITION, VELOCITY, TWICE_VELOCITY, MOMENT, FORCE, COLUMNS = (
     0,
     9,
     18,
@@ -49,33 +52,9 @@ ARM, LEVER, POSITION, VELOCITY, TWICE_VELOCITY, MOMENT, FORCE, WRENCH_DERIVATIVE
     30,
     33,
 )
-# after d2J/dt2 dm, J x force, e . (force x eta), 2 dJ/dt dm of a coordinate
-COLUMNS = WRENCH_DERIVATIVES + 10
-COLUMN = 7  # rows of each coordinate: J, eta and phi df/dz
-
-
-@inlined
-def get(S, at, k):
-    """Vector in lane k of three rows from ``at``."""
-    return S[at + k], S[at + B + k], S[at + 2 * B + k]
-
-
-@inlined
-def put(S, at, k, x):
-    """Set a vector in lane k of three rows from ``at``."""
-    S[at + k], S[at + B + k], S[at + 2 * B + k] = x
-
-
-@inlined
-def combine(a, x, b, y):
-    """Sum a x + b y of two vectors."""
-    return a * x[0] + b * y[0], a * x[1] + b * y[1], a * x[2] + b * y[2]
-
-
-@inlined
-def add_scaled(x, b, y):
-    """Sum x + b y of two vectors."""
-    return x[0] + b * y[0], x[1] + b * y[1], x[2] + b * y[2]
+# rows of each coordinate: J, eta and phi df/dz; then d2J/dt2 dm, J x force, e . (force x eta) and
+# 2 dJ/dt dm
+CHANGE, RATE_CHANGE, COLUMN = 7, 14, 17
 
 
 @kernel
@@ -102,7 +81,7 @@ def add_point_derivatives(n, strains, shapes, tables, motion, rows, loads, D):
     Add the points of a block to D, but for twists, and to ``loads`` of nodes (6, 16).
 
     ``tables``: masses [kg], points (2 rows) and L (16, B); ``rows``: dilation, frames in motion,
-    and room for (43 + 7 n) rows, in which the force of each point is left.
+    and room for (33 + 17 n) rows, in which the force of each point is left.
     """
     mass, places, L = tables
     U, G, S = rows
@@ -115,64 +94,52 @@ def add_point_derivatives(n, strains, shapes, tables, motion, rows, loads, D):
             loads[NODES * r + m] += dot(load, L[m * B : (m + 1) * B])
     columns = S[COLUMNS * B :]
     for k in range(n):
-        z, own = (
-            slot(strains[k]),
-            G[
-                (COORDINATES_ROW + ROWS_PER_COORDINATE * k) * B : (
-                    COORDINATES_ROW + ROWS_PER_COORDINATE * (k + 1)
-                )
-                * B
-            ],
-        )
-        dilated = U[by_strain(max(z, 0)) * B :]
+        z, first = slot(strains[k]), (COORDINATES_ROW + ROWS_PER_COORDINATE * k) * B
+        own, dilated = G[first : first + ROWS_PER_COORDINATE * B], U[by_strain(max(z, 0)) * B :]
+        share, phi = (1.0 if z >= 0 else 0.0,), shapes[k * B : (k + 1) * B]
         column = columns[COLUMN * k * B : COLUMN * (k + 1) * B]
-        _place_column(z >= 0, shapes[k * B : (k + 1) * B], dilated, own, S, column)
+        _fill_column(share, mass, phi, dilated, own, S, column)
     for k in range(n):
-        z, own = (
-            slot(strains[k]),
-            G[
-                (COORDINATES_ROW + ROWS_PER_COORDINATE * k) * B : (
-                    COORDINATES_ROW + ROWS_PER_COORDINATE * (k + 1)
-                )
-                * B
-            ],
-        )
-        dilated = U[by_strain(max(z, 0)) * B :]
-        column = columns[COLUMN * k * B : COLUMN * (k + 1) * B]
-        _move_column(z >= 0, (mass, shapes[k * B : (k + 1) * B]), dilated, own, column, S)
         _add_column(n, k, S, D)
 
 
-@kernel
+@traced_loop(B)
 def _move_points(mass, places, motion, U, G, S):
     """Fill rows of points, up to their force."""
-    w0, w1, w2 = motion[0], motion[1], motion[2]
-    for k in range(B):
-        x1, x2 = places[k], places[B + k]
-        e = combine(x1, get(G, AXES * B, k), x2, get(G, (AXES + 3) * B, k))
-        s, o = get(G, ANGULAR_VELOCITY * B, k), get(G, ORIGIN_ROW * B, k)
-        e1 = cross(s, e)
-        e2 = add_cross(cross(s, e1), get(G, ANGULAR_ACCELERATION * B, k), e)
-        f, f1, f2 = U[k], U[RATES * B + k], U[ACCELERATION * B + k]
-        u1 = combine(f, e1, f1, e)
-        u2 = add_scaled(combine(f2, e, 2.0 * f1, e1), f, e2)
-        p = add_scaled(o, f, e)
-        v = add_scaled(get(G, LINEAR_VELOCITY * B, k), 1.0, u1)
-        m = mass[k]
-        a = add_scaled(get(G, LINEAR_ACCELERATION * B, k), 1.0, u2)
-        force = m * a[0], m * a[1], m * a[2]
-        put(S, ARM * B, k, e)
-        put(S, (ARM + 3) * B, k, e1)
-        put(S, (ARM + 6) * B, k, e2)
-        put(S, LEVER * B, k, (f * e[0], f * e[1], f * e[2]))
-        put(S, (LEVER + 3) * B, k, u1)
-        put(S, (LEVER + 6) * B, k, u2)
-        put(S, POSITION * B, k, p)
-        r = add_cross(v, p, (w0, w1, w2))
-        put(S, VELOCITY * B, k, (2.0 * m * r[0], 2.0 * m * r[1], 2.0 * m * r[2]))
-        put(S, TWICE_VELOCITY * B, k, (2.0 * m * v[0], 2.0 * m * v[1], 2.0 * m * v[2]))
-        put(S, MOMENT * B, k, cross(p, force))
-        put(S, FORCE * B, k, force)
+    x, y, spin = G.rows(AXES), G.rows(AXES + 3), G.rows(ANGULAR_VELOCITY)
+    origin = G.rows(ORIGIN_ROW)
+    by_time = direction(
+        (x, cross(spin, x)),
+        (y, cross(spin, y)),
+        (spin, G.rows(ANGULAR_ACCELERATION)),
+        (origin, G.rows(LINEAR_VELOCITY), G.rows(LINEAR_ACCELERATION)),
+        ([U[0]], [U[RATES]], [U[ACCELERATION]]),
+    )
+    e = [places[0] * a + places[1] * b for a, b in zip(x, y)]
+    u = [U[0] * a for a in e]
+    S.write(ARM, *derivatives_along(e, by_time, 2))
+    S.write(LEVER, *derivatives_along(u, by_time, 2))
+    p, v, a = derivatives_along([b + c for b, c in zip(origin, u)], by_time, 2)
+    turned, twice = cross(p, [motion.number(i) for i in range(3)]), 2.0 * mass[0]
+    force = [mass[0] * b for b in a]
+    S.write(POSITION, p, [twice * (b + c) for b, c in zip(v, turned)], [twice * b for b in v])
+    S.write(MOMENT, cross(p, force), force)
+
+
+@traced_loop(B)
+def _fill_column(share, mass, phi, dilated, own, S, column):
+    """Fill the rows of a coordinate; ``share`` is 1 where it dilates sections, else 0."""
+    arm, lever, force = S.vectors(ARM), S.vectors(LEVER), S.rows(FORCE)
+    eta, linear = own.vectors(ETA), own.vectors(ORIGIN_DERIVATIVE)
+    dilation = [[dilated[row]] for row in (0, RATES, ACCELERATION)]
+    g, (e, *_), (h, *_) = share.number(0) * phi[0] * dilated[0], arm, eta
+    by_time = direction(arm, lever, eta, linear, dilation)
+    J = [a + b + g * c for a, b, c in zip(linear[0], cross(h, lever[0]), e)]
+    _, rate, second = derivatives_along(J, by_time, 2)
+    along = tangent([programs.dot(e, force)], direction((e, cross(h, e))))
+    column.write(0, J, h, [g])
+    column.write(CHANGE, [mass[0] * x for x in second], cross(J, force), along)
+    column.write(RATE_CHANGE, [2.0 * mass[0] * x for x in rate])
 
 
 @kernel
@@ -190,42 +157,6 @@ def _add_spin(points, out):
 
 
 @kernel
-def _place_column(dilates, phi, dilated, own, S, column):
-    """J, eta and phi df/dz of a coordinate."""
-    share = 1.0 if dilates else 0.0
-    for k in range(B):
-        eta, g = get(own, 0, k), share * phi[k] * dilated[k]
-        J = add_scaled(get(own, ORIGIN_DERIVATIVE * B, k), g, get(S, ARM * B, k))
-        put(column, 0, k, add_cross(J, eta, get(S, LEVER * B, k)))
-        put(column, 3 * B, k, eta)
-        column[6 * B + k] = g
-
-
-@kernel
-def _move_column(dilates, weights, dilated, own, column, S):
-    """Fill rows WRENCH_DERIVATIVES: changes of forces on points with a coordinate and its rate."""
-    mass, phi = weights
-    share = 1.0 if dilates else 0.0
-    for k in range(B):
-        x, m = share * phi[k], mass[k]
-        g, g1, g2 = x * dilated[k], x * dilated[RATES * B + k], x * dilated[ACCELERATION * B + k]
-        e, e1 = get(S, ARM * B, k), get(S, (ARM + 3) * B, k)
-        u, u1 = get(S, LEVER * B, k), get(S, (LEVER + 3) * B, k)
-        h, h1, force = get(own, 0, k), get(own, 3 * B, k), get(S, FORCE * B, k)
-        J = add_scaled(get(own, (ORIGIN_DERIVATIVE + 3) * B, k), g1, e)
-        J = add_cross(add_cross(add_scaled(J, g, e1), h1, u), h, u1)
-        A = add_scaled(get(own, (ORIGIN_DERIVATIVE + 6) * B, k), g2, e)
-        A = add_scaled(add_scaled(A, 2.0 * g1, e1), g, get(S, (ARM + 6) * B, k))
-        A = add_cross(add_cross(A, get(own, 6 * B, k), u), h, get(S, (LEVER + 6) * B, k))
-        A = add_cross(add_cross(A, h1, u1), h1, u1)
-        t = cross(force, h)
-        put(S, WRENCH_DERIVATIVES * B, k, (m * A[0], m * A[1], m * A[2]))
-        put(S, (WRENCH_DERIVATIVES + 3) * B, k, cross(get(column, 0, k), force))
-        S[(WRENCH_DERIVATIVES + 6) * B + k] = e[0] * t[0] + e[1] * t[1] + e[2] * t[2]
-        put(S, (WRENCH_DERIVATIVES + 7) * B, k, (2.0 * m * J[0], 2.0 * m * J[1], 2.0 * m * J[2]))
-
-
-@kernel
 def _add_column(n, k, S, D):
     """Add the changes with a coordinate: of wrench, spin and the forces along all coordinates."""
     forces, own = (
@@ -234,16 +165,16 @@ def _add_column(n, k, S, D):
     )
     spins = layout.spins_offset(n) + 3 * k
     rates, own_rates = forces + 6 * n, own + n * n
-    p, change = S[POSITION * B : VELOCITY * B], S[WRENCH_DERIVATIVES * B : COLUMNS * B]
-    columns = S[COLUMNS * B :]
-    J = columns[COLUMN * k * B : (COLUMN * k + 3) * B]
-    add_moment(J, S[FORCE * B : WRENCH_DERIVATIVES * B], D[forces : forces + 3])
+    p, columns = S[POSITION * B : VELOCITY * B], S[COLUMNS * B :]
+    column = columns[COLUMN * k * B : COLUMN * (k + 1) * B]
+    J, change, rate = column[: 3 * B], column[CHANGE * B :], column[RATE_CHANGE * B :]
+    add_moment(J, S[FORCE * B : COLUMNS * B], D[forces : forces + 3])
     add_moment(p, change, D[forces : forces + 3])
     add_force(change, D[forces + 3 : forces + 6])
-    add_moment(p, change[7 * B :], D[rates : rates + 3])
-    add_force(change[7 * B :], D[rates + 3 : rates + 6])
+    add_moment(p, rate, D[rates : rates + 3])
+    add_force(rate, D[rates + 3 : rates + 6])
     add_moment(S[TWICE_VELOCITY * B : MOMENT * B], J, D[spins : spins + 3])
     for j in range(n):
-        column = columns[COLUMN * j * B : COLUMN * (j + 1) * B]
-        D[own + j] += dot(column, change)
-        D[own_rates + j] += dot(column[: 3 * B], change[7 * B :])
+        other = columns[COLUMN * j * B : COLUMN * (j + 1) * B]
+        D[own + j] += dot(other[: CHANGE * B], change)
+        D[own_rates + j] += dot(other[: 3 * B], rate)
