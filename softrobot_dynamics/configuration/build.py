@@ -140,7 +140,9 @@ def law_of(model: CompiledModel, values: Mapping[str, Any]) -> Any:
         part.law(model, period=period, controlled=part.actuators(model), settings=own)
         for part, own in zip(parts, each)
     ]
-    return Composition(laws, settings, phases_of(values)) if values.get('phases') else laws[0]
+    if not values.get('phases'):
+        return laws[0]
+    return Composition(laws, settings, phases_of(values), [part.name for part in parts])
 
 
 def plan_of(model: CompiledModel, values: Mapping[str, Any], q: Vector) -> Planned:

@@ -13,6 +13,7 @@ from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.controllers.contract import Command, Controller
 from softrobot_dynamics.controllers.phases import (
     led_by,
+    names_of,
     Phase,
     Program,
     require_compatible,
@@ -72,8 +73,10 @@ class Composition(Controller[Composed]):
     the laws' own as they are). From then on the laws belong to the composition: what they are told
     comes from its settings, and a known delay is made up for once, for all.
 
+    ``names`` of the laws (default: their places) tell apart what several say in diagnostics.
+
     Raises ArgumentError for laws of other models or periods, for actuators with two laws in a
-    phase, and for phases that cannot be.
+    phase, for phases that cannot be, and for names that are not one for each law.
     """
 
     Settings = Composed
@@ -85,11 +88,13 @@ class Composition(Controller[Composed]):
         laws: Sequence[Controller],
         settings: Composed | None = None,
         phases: Sequence[Phase] | None = None,
+        names: Sequence[str] | None = None,
     ) -> None:
         first, period = require_compatible(laws), laws[0].period
         if phases is None:
             phases = (Phase('', math.inf, tuple(range(len(laws)))),)
         require_phases(phases, laws)
+        self.names = names_of(laws, names)
         indices = led_by([(law, law.controlled) for law in laws])
         self.laws = tuple(laws)
         self._program: Program | None = None
@@ -120,7 +125,7 @@ class Composition(Controller[Composed]):
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return the arguments that make another composition, of copies of its laws."""
-        return (self.laws, self.settings, self.phases), {}
+        return (self.laws, self.settings, self.phases, self.names), {}
 
     def resume(self) -> None:
         """Hand the settings on, and let each law prepare for its own."""
@@ -140,11 +145,9 @@ class Composition(Controller[Composed]):
         return self._now.phase.name
 
     def figures(self) -> dict[str, object]:
-        """Return the figures of the active laws, see :meth:`Controller.figures`."""
-        found: dict[str, object] = {}
-        for i in self._now.laws:
-            found.update(self.laws[i].figures())
-        return found
+        """Return the figures of the laws at work, see :meth:`Controller.figures`."""
+        found = ((i, self.laws[i].figures()) for i in self._now.laws)
+        return {self._of(i, key): value for i, each in found for key, value in each.items()}
 
     @property
     def response(self) -> Array:
@@ -213,18 +216,20 @@ class Composition(Controller[Composed]):
     @property
     def relaxed(self) -> dict[str, float]:
         """By how much laws at work had to exceed limits, see :attr:`Controller.relaxed`."""
-        found = (self.laws[i].relaxed.items() for i in self._now.laws)
-        return {name: value for each in found for name, value in each}
+        found = ((i, self.laws[i].relaxed) for i in self._now.laws)
+        return {self._of(i, name): value for i, each in found for name, value in each.items()}
 
     @property
     def failure(self) -> str:
         """The reason for which a law at work has no command, see :attr:`Controller.failure`."""
-        return next(filter(None, (self.laws[i].failure for i in self._now.laws)), '')
+        found = ((i, self.laws[i].failure) for i in self._now.laws)
+        return next((self._of(i, why) for i, why in found if why), '')
 
     @property
     def warning(self) -> str:
         """Reasons that laws at work give, see :attr:`Controller.warning`."""
-        return '; '.join(filter(None, (self.laws[i].warning for i in self._now.laws)))
+        found = ((i, self.laws[i].warning) for i in self._now.laws)
+        return '; '.join(self._of(i, words) for i, words in found if words)
 
     def require_order(self, order: TipOrder) -> None:
         """Raise ArgumentError for what no law at work can do, see :meth:`Controller.lead`."""
@@ -239,6 +244,10 @@ class Composition(Controller[Composed]):
         self.require_order(order)
         if (leader := self._leader()) is not None:
             leader.lead(order, t)
+
+    def _of(self, i: int, words: str) -> str:
+        """Return words of law i, where there are several with its name."""
+        return f'{self.names[i]}: {words}' if len(self.laws) > 1 else words
 
     def _leader(self) -> Controller | None:
         """Return the first law at work that leads a tip."""

@@ -101,6 +101,14 @@ def require_compatible(laws: Sequence[Controller]) -> CompiledModel:
     return laws[0].model
 
 
+def names_of(laws: Sequence[Controller], names: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the names of laws, their places if there are none; ArgumentError: not one for each."""
+    found = tuple(f'laws[{i}]' for i in range(len(laws))) if names is None else tuple(names)
+    if len(set(found)) != len(found) or len(found) != len(laws):
+        raise ArgumentError('names', list(found), f'{len(laws)} names, each once')
+    return found
+
+
 def require_phases(phases: Sequence[Phase], laws: Sequence[Controller]) -> None:
     """Raise ArgumentError for phases that such laws cannot have."""
     if not phases:

@@ -280,3 +280,13 @@ def test_a_program_for_other_laws_is_refused():
     law, _ = phased(model)
     with pytest.raises(ArgumentError, match='references of 3 laws'):
         law.follow(Program((None, None)), 0.0, 0.0)
+
+
+def test_names_that_are_not_one_for_each_law_are_refused():
+    """Two laws with one name, or a name too few, are refused; without names they are counted."""
+    model = compiled('pcc_arm')
+    law, _ = phased(model)
+    assert law.names == ('laws[0]', 'laws[1]', 'laws[2]')
+    for names in (('a', 'b'), ('a', 'b', 'a')):
+        with pytest.raises(ArgumentError, match='3 names, each once'):
+            Composition(law.laws, phases=law.phases, names=names)

@@ -299,6 +299,25 @@ def test_commands_of_other_laws_are_predicted_as_they_are():
     assert plan.u[:, 1] == pytest.approx(np.full(len(plan.u), found.u[-1, 1]), rel=1e-2)
 
 
+def test_figures_of_two_parts_that_plan_are_told_apart():
+    """Each part has its own figures and failure, by its name; a single one has them without."""
+    model = compiled('double_pendulum')
+    first, second = model.actuator_names
+    parts = [law(model, [first], interval=0.02), law(model, [second], interval=0.03)]
+    both = Composition(parts, names=('upper', 'lower'))
+    assert settled(both, duration=0.2).ok.all()
+    found, interval = both.figures(), 'interval of solutions [ms]'
+    assert (found[f'upper: {interval}'], found[f'lower: {interval}']) == pytest.approx((20, 30))
+    for name, part in zip(both.names, parts):
+        own = part.figures()
+        assert own['solutions'] > 5 and {key: found[f'{name}: {key}'] for key in own} == own
+    assert len(found) == 2 * len(own) and found['upper: solutions'] != found['lower: solutions']
+    parts[1].schedule.lost = True
+    assert both.failure.startswith('lower: no plan covers')
+    alone = Composition([law(model)], names=('arm',))
+    assert alone.figures().keys() == own.keys()
+
+
 def test_a_tip_in_phases_is_refused():
     """Where there are phases outputs follow references, and a tip is refused by name."""
     values = {

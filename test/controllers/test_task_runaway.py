@@ -220,7 +220,7 @@ def test_laws_of_a_composition_warn():
     made.start(plant.q, plant.qd, 0.0, np.zeros(model.m))
     made.lead(TipTarget('', tip_of(made, model.q0) + 1.0, None, 0.2, 5.0), 0.0)
     go_on(made, plant, 0.9)
-    assert made.warning.startswith('tip cannot follow')
+    assert made.warning.startswith('laws[0]: tip cannot follow')
     go_on(made, plant, 0.2, 0.9)
     assert made.phase == 'b' and made.warning == ''
 

@@ -12,11 +12,13 @@ from geometry_msgs.msg import Point, PointStamped, PoseStamped  # noqa: E402
 from lifecycle_msgs.msg import Transition  # noqa: E402
 from rclpy.qos import QoSProfile  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
+from softrobot_dynamics.configuration.parameter_files import controller_values  # noqa: E402
 from softrobot_dynamics.evaluation.replay import replay  # noqa: E402
 from softrobot_dynamics.recordings.reading import read_recording  # noqa: E402
 from support.node_processes import compile_for_nodes, NODES, RATE, starting  # noqa: E402
 from support.observer import CONTROLLER  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory  # noqa: E402
+import yaml  # noqa: E402
 
 pytestmark = pytest.mark.realtime
 
@@ -122,3 +124,40 @@ def test_its_tip_is_led_by_points_and_orders_to_turn_it_are_refused(observer, tm
         say('trajectory', JointTrajectory(), said(f'leads the tip of {tip}'), 'another')
         assert np.linalg.norm(place() - point) < 1e-2
         assert observer.value(CONTROLLER, 'failures') == 0
+
+
+def test_diagnostics_name_the_solutions_of_each_part(observer, tmp_path):
+    """Of two parts that plan ahead each has figures of its own, by its name; none stand alone."""
+    phases = {'phases': ['both'], 'both__parts': ['upper', 'lower']}
+    own = {
+        f'{part}__{name}': value
+        for part, joint, interval in (('upper', 'shoulder', 0.02), ('lower', 'elbow', 0.03))
+        for name, value in (
+            ('controller', 'predictive'),
+            ('controlled', [joint]),
+            ('predictive__interval', interval),
+        )
+    }
+    file = tmp_path / 'parameters.yaml'
+    given = {name.replace('__', '.'): value for name, value in {**phases, **own}.items()}
+    file.write_text(yaml.safe_dump({'/**': {'ros__parameters': given}}), encoding='utf-8')
+    values = controller_values(sd.load_robot(ROBOT), [file])[0]
+    del values['robot']
+    compile_for_nodes(ROBOT, **values)
+    with starting(tmp_path, NODES, (), robot=ROBOT, rate=RATE) as start:
+        start('simulation')
+        start('controller', autostart='true', **phases, **own)
+        observer.until_running()
+        for part, interval in (('upper', 20.0), ('lower', 30.0)):
+
+            def value(key, part=part):
+                return observer.value(CONTROLLER, f'{part}: {key}')
+
+            observer.until(lambda: value('solutions') > 5, f'solutions of {part}')
+            assert value('interval of solutions [ms]') == pytest.approx(interval)
+            assert value('failed solutions') == 0.0 and value('late solutions [ticks]') >= 0.0
+            assert value('iterations of the last solution') >= 1.0
+            assert value('time of the last solution [ms]') > 0.0
+            assert value('cost of the last solution') >= 0.0
+            assert value('residual of the last solution') >= 0.0
+        assert np.isnan(observer.value(CONTROLLER, 'solutions'))
