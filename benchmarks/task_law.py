@@ -28,7 +28,7 @@ from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.controllers.tasks.levels import solve_levels
 from softrobot_dynamics.controllers.tasks.levels_workspace import allocate_levels
 from softrobot_dynamics.model.contacts import contact_of
-from softrobot_dynamics.recursion.contact import find_contacts
+from softrobot_dynamics.recursion.contact_kinematics import find_contacts
 from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.references.tip_commands import TipTarget
 
