@@ -258,9 +258,12 @@ def pinocchio_model(description):
 
 def main():
     """Run what the command line says."""
-    what, *others = sys.argv[1:] or ['tick']
-    arguments = [int(x) if x.isdigit() else x for x in others]
-    {'tick': tick, 'pink': pink, 'obstacles': obstacles}[what](*arguments)
+    modes = {'tick': tick, 'pink': pink, 'obstacles': obstacles}
+    mode, *others = sys.argv[1:] or ['tick']
+    if mode not in modes:
+        print(__doc__.strip())
+        sys.exit(mode not in ('-h', '--help'))
+    modes[mode](*(int(x) if x.isdigit() else x for x in others))
 
 
 if __name__ == '__main__':
