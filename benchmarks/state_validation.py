@@ -5,7 +5,7 @@ Time per tick of validating a state and limiting a command, for the shipped robo
     python benchmarks/state_validation.py [robot ...]
 """
 
-import sys
+import argparse
 import time
 
 import numpy as np
@@ -47,4 +47,6 @@ def main(robots):
 
 
 if __name__ == '__main__':
-    main(sys.argv[1:] or sorted(shipped('robots')))
+    parser = argparse.ArgumentParser(description=__doc__.strip().partition('\n')[0])
+    parser.add_argument('robots', nargs='*', default=sorted(shipped('robots')), metavar='ROBOT')
+    main(parser.parse_args().robots)

@@ -28,7 +28,7 @@ from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.controllers.tasks.levels import solve_levels
 from softrobot_dynamics.controllers.tasks.levels_workspace import allocate_levels
 from softrobot_dynamics.model.contacts import contact_of
-from softrobot_dynamics.recursion.contact import find_contacts
+from softrobot_dynamics.recursion.contact_kinematics import find_contacts
 from softrobot_dynamics.references.piecewise import constant
 from softrobot_dynamics.references.tip_commands import TipTarget
 
@@ -258,9 +258,12 @@ def pinocchio_model(description):
 
 def main():
     """Run what the command line says."""
-    what, *others = sys.argv[1:] or ['tick']
-    arguments = [int(x) if x.isdigit() else x for x in others]
-    {'tick': tick, 'pink': pink, 'obstacles': obstacles}[what](*arguments)
+    modes = {'tick': tick, 'pink': pink, 'obstacles': obstacles}
+    mode, *others = sys.argv[1:] or ['tick']
+    if mode not in modes:
+        print(__doc__.strip())
+        sys.exit(mode not in ('-h', '--help'))
+    modes[mode](*(int(x) if x.isdigit() else x for x in others))
 
 
 if __name__ == '__main__':

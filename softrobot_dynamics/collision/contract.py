@@ -57,8 +57,8 @@ class CollisionShape:
     """
     Base of all shapes: subclass it as a frozen dataclass and ``@register`` a name.
 
-    Two shapes that touch act on each other as :mod:`softrobot_dynamics.recursion.contact` says,
-    with numbers that are combined from those of both (:func:`combined`).
+    Two shapes that touch act on each other as :mod:`~softrobot_dynamics.recursion.contact_forces`
+    says, with numbers that are combined from those of both (:func:`combined`).
     """
 
     friction: float = number('-', at_least=0.0, default=0.5)  # Coulomb's coefficient

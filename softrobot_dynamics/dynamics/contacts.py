@@ -13,7 +13,10 @@ from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.model.contacts import contact_of, ContactPlan
-from softrobot_dynamics.recursion.contact import add_contact_stiffness, ContactWorkspace, touch
+from softrobot_dynamics.recursion.contact_forces import (
+    add_contact_stiffness,
+    evaluate_with_contact,
+)
 from softrobot_dynamics.recursion.contact_pairs import (
     A,
     A_END,
@@ -26,6 +29,7 @@ from softrobot_dynamics.recursion.contact_pairs import (
     SEGMENT_CYLINDER,
     SOLID_SOLID,
 )
+from softrobot_dynamics.recursion.contact_workspace import ContactWorkspace
 from softrobot_dynamics.recursion.finite_differences import by_fourth_order, CONTACT_STEP
 
 if TYPE_CHECKING:
@@ -67,7 +71,7 @@ class ContactForces:
         self._model, self._h = model, np.zeros(model.n)
         self.contact = contact_of(model, evaluate.robot, plan)
         given = {'evaluate': evaluate.entry, 'contact': self.contact, 'h': self._h}
-        self._touch = cached(touch, **given)
+        self._evaluate = cached(evaluate_with_contact, **given)
 
     def force(self, q: Vector, qd: Vector, t: float = 0.0) -> Vector:
         """Return the generalized force (n,), with obstacles where they are at t [s]."""
@@ -95,7 +99,7 @@ class ContactForces:
 
     def _found(self, q: Vector, qd: Vector) -> Vector:
         self._h[:] = 0.0
-        self._touch(q, qd)
+        self._evaluate(q, qd)
         return -self._h
 
 

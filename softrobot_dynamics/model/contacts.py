@@ -26,15 +26,10 @@ from softrobot_dynamics.model.contact_solids import (
 )
 from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.points import cloud_of
-from softrobot_dynamics.recursion.contact import (
-    ContactWorkspace,
-    differentiate_nodes,
-    find_contacts,
-    measure_contacts,
-    NodeCloud,
-    place_nodes,
-)
+from softrobot_dynamics.recursion.contact_kinematics import find_contacts, measure_contacts
+from softrobot_dynamics.recursion.contact_nodes import differentiate_nodes, place_nodes
 from softrobot_dynamics.recursion.contact_pairs import A, B, EXTENT, PHASE, RADIUS_A, STIFFNESS
+from softrobot_dynamics.recursion.contact_workspace import ContactWorkspace, NodeCloud
 from softrobot_dynamics.recursion.obstacle_motion import MovingNodes, no_motion
 from softrobot_dynamics.recursion.passes import Robot
 from softrobot_dynamics.recursion.restitution import dissipation

@@ -167,11 +167,6 @@ def make_sensors(names: Sequence[str], given: Mapping[str, Any]) -> Sensors:
     return Sensors(**read_all(Sensors.parameters(), given, 'sensors', len(names)))
 
 
-def perfect(n: int, period: float) -> Sensing:
-    """Return the Sensing of n coordinates that measures every state exactly and without delay."""
-    return Sensing(make_sensors(('',) * n, {}), n, period)
-
-
 def _nothing(sensors: Sensors) -> bool:
     """Tell whether sensors do nothing to the states."""
     values = vars(sensors).items()

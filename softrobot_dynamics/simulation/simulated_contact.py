@@ -15,7 +15,7 @@ from softrobot_dynamics.simulation.integrators.contract import Integrator
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
-    from softrobot_dynamics.recursion.contact import ContactWorkspace
+    from softrobot_dynamics.recursion.contact_workspace import ContactWorkspace
 
 _REPORTED_STEPS = 3  # whose forces of contact miss their law: first impacts may be among them
 

@@ -18,7 +18,7 @@ from softrobot_dynamics.dynamics.wrenches import read_wrenches, Wrenches
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, SingularMassError
 from softrobot_dynamics.model.closures import require_tree
 from softrobot_dynamics.model.pickling import Pickleable
-from softrobot_dynamics.recursion.contact import ContactWorkspace
+from softrobot_dynamics.recursion.contact_workspace import ContactWorkspace
 from softrobot_dynamics.recursion.singular_mass import without_inertia
 from softrobot_dynamics.schema.bounds import is_number
 from softrobot_dynamics.simulation.integrators.contract import Inputs, Integrator, INTEGRATORS
@@ -50,9 +50,9 @@ class Simulator(Pickleable):
     without inertia are followed if they have stiffness or damping, and are a SingularMassError in
     the beginning if they have none. Position limits of joints are stops: rigid, without friction,
     with their ``restitution`` (:mod:`.joint_stops`). Shapes that collide push each other apart
-    (:mod:`softrobot_dynamics.recursion.contact`). Closed loops stay closed: residuals and rates
-    are rounding after each step. Together with drives of joints or a ``tolerance`` they are an
-    ArgumentError.
+    (:mod:`~softrobot_dynamics.recursion.contact_forces`). Closed loops stay closed: residuals and
+    rates are rounding after each step. Together with drives of joints or a ``tolerance`` they are
+    an ArgumentError.
     """
 
     has_friction = False  # whether tendons rub along their routes, and joints

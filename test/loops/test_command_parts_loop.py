@@ -14,10 +14,10 @@ from softrobot_dynamics.loops.simulation_loop import DRIVEN, IDLE, SimulationLoo
 from softrobot_dynamics.nodes.messaging.command_topics import PartsReader  # noqa: E402
 from softrobot_dynamics.nodes.messaging.message_values import stamped  # noqa: E402
 from softrobot_dynamics.simulation.bus import make_bus  # noqa: E402
-from softrobot_dynamics.simulation.sensing import perfect  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
 from support.linear_plant import simulated  # noqa: E402
 from support.loops import Clock, Outlet, PERIOD, SAFE  # noqa: E402
+from support.sensing import exact_sensing  # noqa: E402
 
 pytestmark = pytest.mark.quick
 
@@ -38,7 +38,7 @@ class Simulation:
             step(u, dt),
         )
         self.loop = SimulationLoop(
-            self.plant, perfect(2, 1e-3), self.clock, PartsReader(parts), self.publisher,
+            self.plant, exact_sensing(2, 1e-3), self.clock, PartsReader(parts), self.publisher,
             Schedule(rate=1000.0, timeout=50, timing=timing, waits=waits, bus=make_bus({})),
             epoch=1_000 * SECOND,
         )  # fmt: skip

@@ -17,9 +17,10 @@ from softrobot_dynamics.loops.simulation_loop import DIVERGED, DRIVEN, IDLE, Sim
 from softrobot_dynamics.nodes.messaging.command_messages import CommandReader  # noqa: E402
 from softrobot_dynamics.nodes.messaging.message_values import stamped  # noqa: E402
 from softrobot_dynamics.simulation.bus import make_bus  # noqa: E402
-from softrobot_dynamics.simulation.sensing import make_sensors, perfect, Sensing  # noqa: E402
+from softrobot_dynamics.simulation.sensing import make_sensors, Sensing  # noqa: E402
 from support.linear_plant import ACTUATORS, simulated  # noqa: E402
 from support.loops import Clock, Outlet, PERIOD, Record, SAFE  # noqa: E402
+from support.sensing import exact_sensing  # noqa: E402
 
 pytestmark = pytest.mark.quick
 
@@ -36,7 +37,7 @@ class Simulation:
         self.epoch = 1_000 * SECOND
         self.loop = SimulationLoop(
             self.plant,
-            sensing or perfect(2, 1e-3),
+            sensing or exact_sensing(2, 1e-3),
             self.clock,
             CommandReader(ACTUATORS),
             self.publisher,
@@ -349,7 +350,7 @@ class Unanswered:
 
 def test_short_stalls_are_made_up_for_where_an_estimator_counts_on_the_clock(monkeypatch):
     """After 10 periods nothing slips, and stamps are up with the clock 40 periods later."""
-    simulation = Simulation(monkeypatch, sensing=Unanswered(perfect(2, 1e-3)))
+    simulation = Simulation(monkeypatch, sensing=Unanswered(exact_sensing(2, 1e-3)))
     simulation.go(ONE)
     ahead = simulation.publisher.states[-1][2] - simulation.clock.time
     simulation.clock.overslept = 10 * PERIOD

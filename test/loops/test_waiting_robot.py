@@ -14,9 +14,9 @@ from softrobot_dynamics.loops.simulation_loop import DIVERGED, IDLE, SimulationL
 from softrobot_dynamics.nodes.messaging.command_messages import CommandReader  # noqa: E402
 from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator  # noqa: E402
 from softrobot_dynamics.simulation.bus import make_bus  # noqa: E402
-from softrobot_dynamics.simulation.sensing import perfect  # noqa: E402
 from support.loops import Clock, Outlet  # noqa: E402
 from support.mechanics import energy
+from support.sensing import exact_sensing  # noqa: E402
 
 
 def link(name, axis, mass, at):
@@ -101,7 +101,7 @@ def running(model, monkeypatch, rate):
         model, ActuatedSimulator(model), SafeCommand.of_model(model), model.description, None
     )
     loop = SimulationLoop(
-        plant, perfect(model.n, 1.0 / rate), clock, CommandReader(model.actuator_names),
+        plant, exact_sensing(model.n, 1.0 / rate), clock, CommandReader(model.actuator_names),
         publisher, Schedule(rate=rate, timeout=50, timing='arrival', waits=False, pace=1.0,
                          bus=make_bus({})), epoch=0,
     )  # fmt: skip

@@ -4,7 +4,8 @@
 import numpy as np
 import pytest
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError
-from softrobot_dynamics.simulation.sensing import make_sensors, perfect, Sensing
+from softrobot_dynamics.simulation.sensing import make_sensors, Sensing
+from support.sensing import exact_sensing
 
 pytestmark = pytest.mark.quick
 
@@ -22,9 +23,9 @@ def heard(sensors, count=COUNT, q=Q, qd=QD):
     return [sensors.sense(k, q, qd) for k in range(count)]
 
 
-def test_perfect_sensors_return_the_state_itself():
-    """Perfect sensors return the state at once, without a copy."""
-    found = perfect(2, PERIOD).sense(7, Q, QD)
+def test_exact_sensors_return_the_state_itself():
+    """Exact sensors return the state at once, without a copy."""
+    found = exact_sensing(2, PERIOD).sense(7, Q, QD)
     assert found.stamp == 7 and found.q is Q and found.qd is QD
 
 

@@ -2,8 +2,8 @@
 """
 Forces of contact in the steps of a horizon, and what they are beyond a soft limit.
 
-The force is that of :mod:`~softrobot_dynamics.recursion.contact` at the end of each stage, a
-function of the state alone: surfaces that have a restitution get no damping from it. The method,
+The force is that of :mod:`~softrobot_dynamics.recursion.contact_forces` at the end of each stage,
+a function of the state alone: surfaces that have a restitution get no damping from it. The method,
 which is L-stable, dissipates most of an impact that takes less than a step.
 """
 
@@ -21,7 +21,10 @@ from softrobot_dynamics.controllers.gap_gradients import fill_gap_gradient
 from softrobot_dynamics.dynamics.response import ResponseEntries
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.model.contacts import contact_of
-from softrobot_dynamics.recursion.contact import add_contact_stiffness, touch
+from softrobot_dynamics.recursion.contact_forces import (
+    add_contact_stiffness,
+    evaluate_with_contact,
+)
 from softrobot_dynamics.recursion.contact_pairs import FRICTION, RESTITUTION, STIFFNESS
 
 if TYPE_CHECKING:
@@ -81,7 +84,7 @@ def allocate_forces(count: int, n: int) -> HorizonForces:
 @kernel
 def touch_and_note(evaluate, contact, h, acted, q, qd):
     """Evaluate at (q, qd) with forces of contact; acted[0] becomes 1 where there are any."""
-    touch(evaluate, contact, h, q, qd)
+    evaluate_with_contact(evaluate, contact, h, q, qd)
     for c in range(contact.candidates[0]):
         if contact.force[contact.candidates[1 + c]] > 0.0:
             acted[0] = 1.0

@@ -12,7 +12,7 @@ from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.gap_gradients import fill_gap_gradient
 from softrobot_dynamics.model.contacts import contact_of
-from softrobot_dynamics.recursion.contact import find_contacts
+from softrobot_dynamics.recursion.contact_kinematics import find_contacts
 from softrobot_dynamics.recursion.passes import Robot
 
 if TYPE_CHECKING:

@@ -28,8 +28,10 @@ from softrobot_dynamics.schema.registry import Registry, required
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-TASKS = Registry('task', 'softrobot_dynamics.controllers.tasks', 'softrobot_dynamics.tasks')
-BOUNDS = Registry('bound', 'softrobot_dynamics.controllers.tasks', 'softrobot_dynamics.bounds')
+TASKS = Registry('task', 'softrobot_dynamics.controllers.tasks.kinds', 'softrobot_dynamics.tasks')
+BOUNDS = Registry(
+    'bound', 'softrobot_dynamics.controllers.tasks.bounds', 'softrobot_dynamics.bounds'
+)
 register_task, register_bound = TASKS.register, BOUNDS.register
 NO_LIMIT = 1e6  # [rad, m, rad/s, m/s] by default; beyond any motion of a robot
 MAX_LEVELS = 9

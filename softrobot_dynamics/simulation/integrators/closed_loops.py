@@ -25,7 +25,8 @@ from softrobot_dynamics.recursion.closed_motion import (
     reduce_near,
 )
 from softrobot_dynamics.recursion.closures import close_rows
-from softrobot_dynamics.recursion.contact import ContactWorkspace, find_contacts
+from softrobot_dynamics.recursion.contact_kinematics import find_contacts
+from softrobot_dynamics.recursion.contact_workspace import ContactWorkspace
 from softrobot_dynamics.recursion.loads import push
 from softrobot_dynamics.simulation.integrators.contact_step import apply_lasting
 

@@ -21,7 +21,7 @@ from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.model.contact_blocks import contact_blocks, NO_BLOCK
 from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.recursion.constants import L_STABLE_GAMMA
-from softrobot_dynamics.recursion.contact import ContactWorkspace
+from softrobot_dynamics.recursion.contact_workspace import ContactWorkspace
 from softrobot_dynamics.simulation.integrators.exponential_step import (
     ONE_STEP_WEIGHT,
     TWO_STEPS_WEIGHT,

@@ -5,8 +5,8 @@ Contact in steps of equal length: forces that fulfil their law at the end of the
 A contact is stiffer than a step is long, so that a force of its beginning, or its middle, would
 gather energy. So a step is made under the forces of the step before; then all forces f of contact,
 constant over the step, are changed until the gaps d and speeds v at its end have them by the law
-of :mod:`softrobot_dynamics.recursion.contact`. Changes of forces move the robot as a linear one,
-as :mod:`.exponential_step` has it, with its stiffness and damping::
+of :mod:`~softrobot_dynamics.recursion.contact_forces`. Changes of forces move the robot as a
+linear one, as :mod:`.exponential_step` has it, with its stiffness and damping::
 
     d = d* + J X df,   v = v* + J V df,   f_n = k max(0, -d) max(0, 1 - c v_n)
 
@@ -23,7 +23,7 @@ import math
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.model.contact_blocks import NO_BLOCK
-from softrobot_dynamics.recursion.contact import find_contacts
+from softrobot_dynamics.recursion.contact_kinematics import find_contacts
 from softrobot_dynamics.simulation.integrators.contact_gauss_seidel import sweep
 from softrobot_dynamics.simulation.integrators.contact_response import respond
 

@@ -28,7 +28,8 @@ from softrobot_dynamics.model.routes import capstan_of
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.cable_drives import hold
 from softrobot_dynamics.recursion.capstan import add_friction
-from softrobot_dynamics.recursion.contact import ContactWorkspace, touch
+from softrobot_dynamics.recursion.contact_forces import evaluate_with_contact
+from softrobot_dynamics.recursion.contact_workspace import ContactWorkspace
 from softrobot_dynamics.recursion.joint_friction import drag, DryFriction
 from softrobot_dynamics.recursion.joint_stops import allocate_stops, Stops, watch_stops
 from softrobot_dynamics.recursion.loads import push
@@ -139,7 +140,7 @@ def acting(
         if solves_contact:
             found = entry(push, evaluate=found, h=h, force=contact.applied)
         else:
-            found = entry(touch, evaluate=found, contact=contact, h=h)
+            found = entry(evaluate_with_contact, evaluate=found, contact=contact, h=h)
     capstan = capstan_of(model, evaluate.robot, along) if has_friction else None
     if capstan is not None:
         found = entry(add_friction, evaluate=found, capstan=capstan, h=h)

@@ -14,7 +14,7 @@ from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.actuation_hessians import fibre_stiffness
 from softrobot_dynamics.recursion.cable_drives import add_cable_stiffness
-from softrobot_dynamics.recursion.contact import add_contact_stiffness
+from softrobot_dynamics.recursion.contact_forces import add_contact_stiffness
 from softrobot_dynamics.recursion.derivative_passes import (
     allocate_tangents,
     DerivativeArrays,

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from softrobot_dynamics.controllers.tasks.bounds.gap_bound import GapBound
 from softrobot_dynamics.controllers.tasks.contract import register_bound
-from softrobot_dynamics.controllers.tasks.gaps import GapBound
 from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import parameter
 

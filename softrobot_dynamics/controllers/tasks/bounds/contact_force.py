@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import math
 
 from softrobot_dynamics.annotations import Integers
+from softrobot_dynamics.controllers.tasks.bounds.gap_bound import GapBound
 from softrobot_dynamics.controllers.tasks.contract import register_bound
-from softrobot_dynamics.controllers.tasks.gaps import GapBound
 from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import parameter

@@ -26,7 +26,7 @@ from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.model.contacts import contact_of
 from softrobot_dynamics.model.model import CompiledModel
-from softrobot_dynamics.recursion.contact import find_contacts
+from softrobot_dynamics.recursion.contact_kinematics import find_contacts
 from softrobot_dynamics.recursion.contact_pairs import STIFFNESS
 from softrobot_dynamics.schema.fields import integer, number
 from softrobot_dynamics.schema.parameters import parameter
