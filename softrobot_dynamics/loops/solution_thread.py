@@ -92,6 +92,13 @@ def predictive_laws(law: Controller) -> list[Any]:
     return [each for each in laws if hasattr(each, 'planner')]
 
 
+def predictive_names(law: Controller) -> list[str]:
+    """Return the names of :func:`predictive_laws`, those of parts; a law without parts has ''."""
+    names = law.names if isinstance(law, Composition) else ('',)
+    laws = law.laws if isinstance(law, Composition) else [law]
+    return [name for name, each in zip(names, laws) if hasattr(each, 'planner')]
+
+
 def recorded_figures(laws: Iterable[Any]) -> tuple[tuple[float, ...], ...]:
     """
     Return rows of a number for each predictive law, in the order of ``RECORDED_FIGURES``.

@@ -14,7 +14,7 @@ from typing import Any, TYPE_CHECKING
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.loops import simulation_loop, watchdog
 from softrobot_dynamics.loops.contracts import TickRecord
-from softrobot_dynamics.loops.solution_thread import predictive_laws, RECORDED_FIGURES
+from softrobot_dynamics.loops.solution_thread import predictive_names, RECORDED_FIGURES
 from softrobot_dynamics.recordings.reading import INSTALL_MCAP
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def of_controller(node: Node, plant: Controlled, values: Mapping[str, Any]) -> R
     """Return the Record of one activation, None if there shall be none; see :func:`_start`."""
     model, controlled = plant.model, plant.controller.controlled
     followed = [model.actuator_names[i] for i in controlled]
-    predictive = len(predictive_laws(plant.controller))
+    predictive = predictive_names(plant.controller)
 
     def topics(record_topics: ModuleType) -> tuple[Topic, ...]:
         """Return the topics of the record."""
@@ -99,13 +99,13 @@ def of_controller(node: Node, plant: Controlled, values: Mapping[str, Any]) -> R
             record_topics.number('~/orders', 'orders', whole=True),
             record_topics.joint_state('~/command_before', actuators, effort='u_before'),
             *(
-                record_topics.numbers(topic, column, predictive)
+                record_topics.numbers(topic, column, len(predictive))
                 for topic, column in RECORDED_FIGURES.items()
                 if predictive
             ),
         )
 
-    facts = {'modes': watchdog.MODES, 'controlled': followed}
+    facts = {'modes': watchdog.MODES, 'controlled': followed, 'predictive': predictive}
     return _start(node, plant, values, topics, facts)
 
 

@@ -146,7 +146,7 @@ def test_diagnostics_name_the_solutions_of_each_part(observer, tmp_path):
     compile_for_nodes(ROBOT, **values)
     with starting(tmp_path, NODES, (), robot=ROBOT, rate=RATE) as start:
         start('simulation')
-        start('controller', autostart='true', **phases, **own)
+        start('controller', autostart='true', record=str(tmp_path / 'r.mcap'), **phases, **own)
         observer.until_running()
         for part, interval in (('upper', 20.0), ('lower', 30.0)):
 
@@ -161,3 +161,8 @@ def test_diagnostics_name_the_solutions_of_each_part(observer, tmp_path):
             assert value('cost of the last solution') >= 0.0
             assert value('residual of the last solution') >= 0.0
         assert np.isnan(observer.value(CONTROLLER, 'solutions'))
+        assert observer.change(Transition.TRANSITION_DEACTIVATE)
+    recording = read_recording(tmp_path / 'r.mcap')
+    assert recording.facts['predictive'] == ['upper', 'lower']
+    upper, lower = recording['solutions'][-1]
+    assert upper > 1.2 * lower > 6.0
