@@ -15,6 +15,9 @@ The work of all loads along these is a single integral: that of S_k x sigma_j by
 that is beyond a node.
 """
 
+from collections.abc import Sequence
+
+from softrobot_dynamics.annotations import Value
 from softrobot_dynamics.bodies.lvp.backbone import (
     backbone,
     COLUMNS,
@@ -31,7 +34,8 @@ from softrobot_dynamics.kernels.lanes import add_cross, cross, get3, put3
 from softrobot_dynamics.kernels.reductions import dot
 from softrobot_dynamics.tracing import loops
 from softrobot_dynamics.tracing.differentiate import derivatives_along, direction, tangent
-from softrobot_dynamics.tracing.loops import traced_loop
+from softrobot_dynamics.tracing.graph import Node, Symbol
+from softrobot_dynamics.tracing.loops import Rows, traced_loop
 
 # rows of frames in motion: the axes x and y of R, origin, angular velocity and acceleration,
 # velocity and acceleration of the origin; then of each coordinate eta and dp/dq_j, each with its
@@ -94,7 +98,7 @@ def _move_frames(integrals, motion, F, Z, A, X, T, H):
 
 @traced_loop(N)
 def _turn(motion, F, Z, A, T, H):
-    """Fill frames up to their angular velocity, and T, of which the acceleration is an integral."""
+    """Fill frames up to their angular velocity, and T with the derivative by s of its rate."""
     spin = [F[RATE + i] + motion.number(i) for i in range(3)]
     axes, by_time = _axes(F, spin, (Z.rows(STRAINS), A.rows(0)))
     H.write(AXES, *axes[:2], F.rows(ORIGIN), spin)
@@ -110,13 +114,15 @@ def _move_vectors(F, Z, A, H, X):
         X.write(9 * i, *derivatives_along(vector, by_time, 2))
 
 
-def _axes(F, spin, *chains):
+def _axes(
+    F: Rows, spin: list[Node], *chains: Sequence[list[Node]]
+) -> tuple[list[list[Node]], dict[Symbol, Value]]:
     """Return the axes of frames F, and the direction in which they and vectors change by time."""
     axes = [[F[a], F[3 + a], F[6 + a]] for a in range(3)]
     return axes, direction(*((axis, loops.cross(spin, axis)) for axis in axes), *chains)
 
 
-def _along(axes, values):
+def _along(axes: list[list[Node]], values: list[Node]) -> list[Node]:
     """Return the sum of axes times values: R v."""
     return [sum(value * x for value, x in zip(values, row)) for row in zip(*axes)]
 
