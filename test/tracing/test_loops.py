@@ -12,7 +12,7 @@ LANES = 8
 
 @traced_loop(LANES)
 def turning_arm(reach, frames, out):
-    """Derivatives by time of p = sin(r) e, where e turns at a spin."""
+    """Differentiate p = sin(r) e by time, where e turns at a spin."""
     e, spin, turning = frames.rows(0), frames.rows(3), frames.rows(6)
     r, by_time = frames[9], direction((e, cross(spin, e)), (spin, turning))
     by_time |= direction(([frames[9]], [frames[10]]))
