@@ -28,6 +28,7 @@ import inspect
 import json
 import os
 from pathlib import Path
+import re
 import subprocess
 import sys
 import tempfile
@@ -247,10 +248,7 @@ def kinds_of(text):
             kind = 'traced' if traced else 'kernels' if compiled else 'emitted'
             kinds[lines] = [kind] * len(kinds[lines])
             for loop in (x for x in ast.walk(node) if compiled and isinstance(x, ast.For)):
-                if any(
-                    word in ast.unparse(loop.iter)
-                    for word in ('(B)', '(N)', '(R)', ' * B)', '(len')
-                ):
+                if re.search(r'\b(B|N|R|len)\b', ast.unparse(loop.iter)):
                     inner = slice(loop.lineno - 1, loop.end_lineno)
                     kinds[inner] = ['by hand'] * len(kinds[inner])
             if ast.get_docstring(node):
