@@ -5,23 +5,21 @@ Profile a cold start: where the processor time of a first compilation goes.
     python benchmarks/cold_start.py                    the closed loop of pcc_arm
     python benchmarks/cold_start.py ur10e --law ''     its terms and derivatives, no law
     python benchmarks/cold_start.py --top 40           more functions
-    python benchmarks/cold_start.py --announced        times that are announced, and taken
 
-In a new process with an empty kernel cache and, but for `--announced`, without helpers. Numba's
-own events tell which pass of which function is at work, and when LLVM is; nothing is replaced.
-Times of the profile are those of the processor, without what is nested; the clock itself takes a
-few percent.
+In a new process with an empty kernel cache, without helpers. Numba's own events tell which pass of
+which function is at work, and when LLVM is; nothing is replaced. Times are those of the processor,
+without what is nested; the clock itself takes a few percent.
 """
 
 import argparse
 from collections import Counter, defaultdict
 import os
-import re
 import subprocess
 import sys
 import tempfile
 import time
 
+from announced_times import compile_all
 from numba.core import event
 
 LLVM, PASS = 'numba:llvm_lock', 'numba:run_pass'
@@ -60,25 +58,6 @@ class Profile(event.Listener):
         self._since = now
 
 
-def compile_all(robot, law):
-    """Compile the terms of a robot, and what nodes of its loop need, or its derivatives."""
-    import numpy as np
-    import softrobot_dynamics as sd
-
-    model = sd.compile_model(sd.load_robot(robot))
-    zero = np.zeros(model.n)
-    model.evaluator()(model.q0, zero)
-    if law:
-        from softrobot_dynamics.configuration import build
-
-        values = {'robot': robot, 'rate': 1000.0, 'payload.body': '', 'controlled': ()}
-        build.controlled({**values, 'controller': law})
-        values |= {'plant': (), 'surroundings': (), 'substep': 5e-4}
-        build.simulated({**values, 'integrator': 'exponential'})
-    else:
-        sd.forward_dynamics_derivatives(model, q=model.q0, qd=zero, u=np.zeros(model.m))
-
-
 def profile(robot, law, top):
     """Print the tables."""
     from softrobot_dynamics.compiling import cache
@@ -99,29 +78,6 @@ def profile(robot, law, top):
     share = sum(python[name] + llvm[name] for name in own)
     rest = sum(python[name] + llvm[name] for name in rows) - share
     print(f'traced formulas of the robot {share:.1f} s, the same for every robot {rest:.1f} s')
-
-
-def compare_announced(robot, law):
-    """Print each time that is announced to a user beside the one that it took."""
-    from softrobot_dynamics.compiling.progress import reporting
-
-    open_lines = []
-
-    def say(words):
-        announced = re.search(r'about (\d+) s', words)
-        if announced:
-            open_lines.append((time.monotonic(), int(announced[1]), words.partition(',')[0]))
-
-    def note(share):
-        if share == 1.0:
-            for begin, announced, words in open_lines:
-                taken = time.monotonic() - begin
-                print(f'| {words} | {announced} | {taken:.1f} | {announced / taken:.2f} |')
-            open_lines.clear()
-
-    print('| said | announced [s] | taken [s] | ratio |\n| --- | --- | --- | --- |')
-    with reporting(say, note):
-        compile_all(robot, law)
 
 
 def traced(cache, name):
@@ -158,19 +114,13 @@ def main():
     parser.add_argument('robot', nargs='?', default='pcc_arm')
     parser.add_argument('--law', default='pfbl', help="of the closed loop; '': derivatives only")
     parser.add_argument('--top', type=int, default=25, help='functions to show')
-    parser.add_argument('--announced', action='store_true', help='times announced to a user')
     parser.add_argument('--here', action='store_true', help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.here and options.announced:
-        compare_announced(options.robot, options.law)
-        return
     if options.here:
         profile(options.robot, options.law, options.top)
         return
     with tempfile.TemporaryDirectory() as folder:
-        own = {'SOFTROBOT_CACHE_DIR': folder}
-        if not options.announced:
-            own['SOFTROBOT_COMPILERS'] = '1'
+        own = {'SOFTROBOT_CACHE_DIR': folder, 'SOFTROBOT_COMPILERS': '1'}
         command = [sys.executable, *sys.argv, '--here']
         sys.exit(subprocess.run(command, env={**os.environ, **own}).returncode)
 

@@ -1,22 +1,30 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Second derivatives of `lvp` and `learned` bodies: written by hand, or traced and emitted in loops.
+Second derivatives of `lvp` and `learned` bodies: what is traced, what by hand, and why.
 
     python benchmarks/traced_derivatives.py [--runs 5]
 
-The arithmetic of a point is differentiated by the tracer instead: of an `lvp` the position and the
-Jacobian of a point (`bodies/lvp/point_derivatives.py`), of a `learned` body the activation of a
-unit (`bodies/learned/perceptron_derivatives.py`). The loops around it stay. `unrolled` traces the
-whole formula of a small network, as of any other body, without loops.
+First, the lines of their modules by what they are:
 
-Each way in a new process with an empty kernel cache, in turns: processor time until the kernel of
-derivatives is compiled, and time of a call; medians over the processes. The result of each call is
-compared with that of the code by hand. Last, lines of code by what they are.
+- `traced`: formulas that the tracer differentiates (:mod:`softrobot_dynamics.tracing.loops`);
+- `by hand`: arithmetic in loops over the points of a block, or over nodes;
+- `kernels`: loops over coordinates and layers, sums, and slices of arrays around these;
+- `emitted`: templates, tables and sizes of scratch;
+- `other`: docstrings, imports, constants.
+
+Then two ways that the package does not go, each beside the code by hand in a new process with an
+empty kernel cache, in turns: processor time until the kernel of derivatives is compiled, and time
+of a call; medians over the processes, and of the ratios. `loops` has the chain rule through a unit
+of a network traced, for which :func:`activate_derivatives` below stands in
+`bodies/learned/perceptron_derivatives.py`: no shorter than by hand. `unrolled` traces the whole
+formula of a small network, as of any other body, without loops over layers and coordinates.
 """
 
 import argparse
 import ast
+from collections import Counter
 import ctypes
+import inspect
 import json
 import os
 from pathlib import Path
@@ -30,266 +38,139 @@ import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.bodies.learned import perceptron_derivatives as learned
 from softrobot_dynamics.bodies.learned.body import Learned
-from softrobot_dynamics.bodies.lvp import backbone_derivatives as backbone
-from softrobot_dynamics.bodies.lvp import dilation_rows as dilation
-from softrobot_dynamics.bodies.lvp import point_derivatives as points
+from softrobot_dynamics.bodies.learned.perceptron import along
+from softrobot_dynamics.bodies.learned.perceptron_derivatives import add_rate, pairs
 from softrobot_dynamics.compiling import jit
 from softrobot_dynamics.compiling.binding import address
 from softrobot_dynamics.compiling.cache import load_module
-from softrobot_dynamics.kernels import lanes, layout
+from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.tracing.derivative_kernels import body_derivatives
-from softrobot_dynamics.tracing.differentiate import tangent
-from softrobot_dynamics.tracing.emit import BLOCK, Emitter, indented
+from softrobot_dynamics.tracing.differentiate import derivatives_along, direction, tangent
+from softrobot_dynamics.tracing.emit import BLOCK
 from softrobot_dynamics.tracing.graph import symbol, SYMBOLIC
-from softrobot_dynamics.tracing.traversal import topological
+from softrobot_dynamics.tracing.loops import traced_loop
 
 ROOT = Path(sd.__file__).parent / 'bodies'
-FILES = {
-    'lvp': (
-        'backbone_derivatives', 'point_derivatives', 'stress_derivatives', 'length_hessians',
-        'emit_derivatives',
-    ),
-    'learned': ('perceptron_derivatives', 'layer_derivatives'),
-}  # fmt: skip
+FILES = (
+    'lvp/backbone_derivatives', 'lvp/point_derivatives', 'lvp/stress_derivatives',
+    'lvp/length_hessians', 'lvp/emit_derivatives', 'learned/perceptron_derivatives',
+    'learned/layer_derivatives',
+)  # fmt: skip
+KINDS = 'traced', 'by hand', 'kernels', 'emitted', 'other'
+B = BLOCK
+RATE, BIAS, MOVED = 4, 5, 6  # rows of scratch: the rate of z, its bias, and the rate of z_k
 CALLS, ROUNDS = 5, 1000  # of a call the least counts: others use the machine, too
-cross = lanes.cross.py_func
 
-
-class Inputs:
-    """Symbols of a formula, each with the expression that reads it in lane k."""
-
-    def __init__(self):
-        self.reads = []
-
-    def number(self, text):
-        """Return the symbol of an expression."""
-        self.reads.append(text)
-        return symbol('q', len(self.reads) - 1)
-
-    def row(self, array, row):
-        """Return the symbol of a row of an array."""
-        return self.number(f'{array}[{row * BLOCK} + k]')
-
-    def vector(self, array, row):
-        """Return the symbols of three rows of an array."""
-        return tuple(self.row(array, row + i) for i in range(3))
-
-    def loop(self, writes, depth=4):
-        """Return a loop over a block that writes nodes, {(array, row): node}."""
-        code = Emitter(writes.values())
-        stored = [f'{a}[{r * BLOCK} + k] = {code.name(x)}' for (a, r), x in writes.items()]
-        read = f'q = ({", ".join(self.reads)},)'
-        return (
-            indented([f'for k in range({BLOCK}):'], depth)
-            + '\n'
-            + indented([read, *code.call, *stored], depth + 4)
-        )
-
-
-def seeds(*pairs):
-    """Return the direction in which vectors, or numbers, change by others."""
-    found = {}
-    for values, changes in pairs:
-        values, changes = (x if isinstance(x, tuple) else (x,) for x in (values, changes))
-        found |= {x.value: change for x, change in zip(values, changes)}
-    return found
-
-
-def stored(array, row, nodes):
-    """Return {(array, row): node} of nodes in rows one after the other."""
-    return {(array, row + i): node for i, node in enumerate(nodes)}
-
-
-def scaled(factor, vector):
-    """Return a vector times a number."""
-    return [factor * x for x in vector]
-
-
-def moved_points():
-    """Return ``_move_points``: p = o + f e, where e turns with the section."""
-    x, P = Inputs(), points
-    x1, x2, m = x.row('places', 0), x.row('places', 1), x.row('mass', 0)
-    axes = x.vector('G', backbone.AXES), x.vector('G', backbone.AXES + 3)
-    s, spun = (
-        x.vector('G', backbone.ANGULAR_VELOCITY),
-        x.vector('G', backbone.ANGULAR_ACCELERATION),
-    )
-    o, speed = x.vector('G', backbone.ORIGIN_ROW), x.vector('G', backbone.LINEAR_VELOCITY)
-    pushed = x.vector('G', backbone.LINEAR_ACCELERATION)
-    f, f1, f2 = (x.row('U', r) for r in (0, dilation.RATES, dilation.ACCELERATION))
-    w = tuple(x.number(f'motion[{i}]') for i in range(3))
-    turned = [(axis, tuple(cross(s, axis))) for axis in axes]
-    by_time = seeds(*turned, (s, spun), (o, speed), (speed, pushed), (f, f1), (f1, f2))
-    e = [a * x1 + b * x2 for a, b in zip(*axes)]
-    u = scaled(f, e)
-    p = [a + b for a, b in zip(o, u)]
-    e1, u1, v = (tangent(vector, by_time) for vector in (e, u, p))
-    e2, u2, a = (tangent(vector, by_time) for vector in (e1, u1, v))
-    force = scaled(m, a)
-    turning = scaled(2.0 * m, [a + b for a, b in zip(v, cross(p, w))])
-    writes = (
-        stored('S', P.ARM, [*e, *e1, *e2])
-        | stored('S', P.LEVER, [*u, *u1, *u2])
-        | stored('S', P.POSITION, p)
-        | stored('S', P.VELOCITY, turning)
-        | stored('S', P.TWICE_VELOCITY, scaled(2.0 * m, v))
-        | stored('S', P.MOMENT, [*cross(p, force), *force])
-    )
-    return f'\n\n@kernel\ndef move_points(mass, places, motion, U, G, S):\n{x.loop(writes)}\n'
-
-
-def moved_columns():
-    """Return ``_place_column`` and ``_move_column``: J = c + eta x u + g e, g = phi df/dz."""
-    x, P, dilated = Inputs(), points, 'share * phi[k] * dilated[{} + k]'
-    g, g1, g2 = (
-        x.number(dilated.format(r * BLOCK)) for r in (0, dilation.RATES, dilation.ACCELERATION)
-    )
-    e, e1, e2 = (x.vector('S', P.ARM + 3 * i) for i in range(3))
-    u, u1, u2 = (x.vector('S', P.LEVER + 3 * i) for i in range(3))
-    h, h1, h2 = (x.vector('own', backbone.ETA + 3 * i) for i in range(3))
-    c, c1, c2 = (x.vector('own', backbone.ORIGIN_DERIVATIVE + 3 * i) for i in range(3))
-    force, m = x.vector('S', P.FORCE), x.row('mass', 0)
-    by_time = seeds(
-        *((e, e1), (e1, e2), (u, u1), (u1, u2), (h, h1), (h1, h2), (c, c1), (c1, c2)),
-        *((g, g1), (g1, g2)),
-    )
-    J = [a + b + g * arm for a, b, arm in zip(c, cross(h, u), e)]
-    J1 = tangent(J, by_time)
-    J2 = tangent(J1, by_time)
-    (along,) = tangent([sum(a * b for a, b in zip(e, force))], seeds((e, tuple(cross(h, e)))))
-    place = stored('column', 0, [*J, *h, g])
-    move = stored(
-        'S', P.WRENCH_DERIVATIVES, [*scaled(m, J2), *cross(J, force), along, *scaled(2.0 * m, J1)]
-    )
-    head = '    share = 1.0 if dilates else 0.0\n'
-    return (
-        f'\n\n@kernel\ndef place_column(dilates, phi, dilated, own, S, column):\n{head}'
-        # a tuple of more symbols than are used costs nothing: they are removed
-        f'{x.loop(place).replace("mass[0 + k]", "0.0")}\n'
-        '\n\n@kernel\ndef move_column(dilates, weights, dilated, own, column, S):\n'
-        f'    mass, phi = weights\n{head}{x.loop(move)}\n'
-    )
-
-
-def activated():
-    """Return ``activate_derivatives``: chain rule of f(z), traced for each pair of loops."""
-    x = Inputs()
-    f = [x.row('derivatives', i) for i in range(4)]
-
-    def along(z, *pairs):
-        """Return the direction that changes z, thus f and its derivatives, and others."""
-        return seeds(*pairs) | {f[i].value: f[i + 1] * z for i in range(3)}
-
-    g, z_j, z_k, z_jk = (x.row(name, 0) for name in ('g', 'z_j', 'z_k', 'z_jk'))
-    g_j, g_k, g_jk = (x.row(name, 0) for name in ('g_j', 'g_k', 'g_jk'))
-    r, bias, r_k, third = (x.row(name, 0) for name in ('rate', 'bias', 'moved', 'third'))
-    by_j = along(z_j, (g, g_j), (z_k, z_jk), (g_k, g_jk))
-    by_k = along(z_k, (g, g_k), (r, r_k), (bias, third))
-    (y_k,), (y_t,) = tangent(f[:1], by_k), tangent(f[:1], along(g))
-    (y_jk,), (y_tk,) = tangent([y_k], by_j), tangent([y_t], by_k)
-    (y_tjk,) = tangent([y_tk], by_j)
-    by_time = along(r, (r, bias))
-    (twice,) = tangent(tangent(f[:1], by_time), by_time)
-    (y_k2,) = tangent([twice], by_k)
-    fields = {
-        'value': ('value', f[0]), 'first': ('z_k', y_k), 'second': ('z_jk', y_jk),
-        'g': ('g', y_t), 'g_first': ('g_k', y_tk), 'g_second': ('g_jk', y_tjk),
-        'third': ('third', y_k2),
-    }  # fmt: skip
-    for name, (array, node) in fields.items():
-        used = {n.value[1] for n in symbols([node])}
-        reads = Inputs()
-        reads.reads = [text if i in used else '0.0' for i, text in enumerate(x.reads)]
-        depth = {'second': 12, 'first': 8, 'third': 8}.get(name.rpartition('_')[2], 4)
-        fields[name] = reads.loop({(array, 0): node}, depth)
-    return ACTIVATE.format(B=BLOCK, **fields)
-
-
-def symbols(nodes):
-    """Return the symbols below nodes."""
-    return [node for node in topological(nodes) if node.op == 'symbol']
-
-
-ACTIVATE = """
 
 @kernel
-def activate_derivatives(n, directions, qd, derivatives, row):
-    each = (1 + n + n * (n + 1) // 2) * {B}
-    base = row[:each + n * {B}]
+def activate_derivatives(n, directions, qd, D, row):
+    """
+    Chain rule through one unit: bundles of z in ``row`` become those of f(z).
+
+    ``D``: f, f', f'', f''' of z, BLOCK numbers each; after them three rows of scratch.
+    """
+    each, pair = (1 + n + pairs(n)) * B, (1 + n) * B
+    base = row[: each + n * B]
     for t in range(directions):
-        start = each * (1 + t) + n * {B}
-        activate_direction(n, derivatives, base, row[start:start + each])
-    activate_motion(n, qd, derivatives, base, base[each:each + n * {B}])
-    at, value = (1 + n) * {B}, base[:{B}]
-    for a in range(n):
-        z_k = base[(1 + a) * {B}:(2 + a) * {B}]
-        for b in range(a + 1):
-            z_j, z_jk = base[(1 + b) * {B}:(2 + b) * {B}], base[at:at + {B}]
-{second}
-            at += {B}
-    for a in range(n):
-        z_k = base[(1 + a) * {B}:(2 + a) * {B}]
-{first}
-{value}
+        first = each * (1 + t) + n * B
+        _activate_direction(n, D, base, row[first : first + each])
+    _activate_motion(n, qd, D, base, base[each:])
+    for k in range(n):
+        for j in range(k + 1):
+            _fill_second(D, base[(1 + j) * B :], base[(1 + k) * B :], base[pair:])
+            pair += B
+    for k in range(n):
+        _fill_first(D, base[(1 + k) * B :])
+    for k in range(B):
+        base[k] = D[k]
 
 
 @kernel
-def activate_direction(n, derivatives, base, own):
-    g, at = own[:{B}], (1 + n) * {B}
-    for a in range(n):
-        z_k, g_k = base[(1 + a) * {B}:(2 + a) * {B}], own[(1 + a) * {B}:(2 + a) * {B}]
-        for b in range(a + 1):
-            z_j, g_j = base[(1 + b) * {B}:(2 + b) * {B}], own[(1 + b) * {B}:(2 + b) * {B}]
-            z_jk, g_jk = base[at:at + {B}], own[at:at + {B}]
-{g_second}
-            at += {B}
-    for a in range(n):
-        z_k, g_k = base[(1 + a) * {B}:(2 + a) * {B}], own[(1 + a) * {B}:(2 + a) * {B}]
-{g_first}
-{g}
+def _activate_direction(n, D, base, own):
+    """Change the bundle ``own`` of g = dz/dt; that of z is still before the activation."""
+    pair = (1 + n) * B
+    for k in range(n):
+        z_k, g_k = base[(1 + k) * B :], own[(1 + k) * B :]
+        for j in range(k + 1):
+            z_j, g_j = base[(1 + j) * B :], own[(1 + j) * B :]
+            _fill_second_along(D, own, z_j, z_k, base[pair:], g_j, g_k, own[pair:])
+            pair += B
+    for k in range(n):
+        _fill_first_along(D, own, base[(1 + k) * B :], own[(1 + k) * B :])
+    _fill_first(D, own)
 
 
 @kernel
-def activate_motion(n, qd, derivatives, base, thirds):
-    rate, bias = derivatives[4 * {B}:5 * {B}], derivatives[5 * {B}:6 * {B}]
-    moved = derivatives[6 * {B}:7 * {B}]
+def _activate_motion(n, qd, D, base, third):
+    """Change the third derivatives T_k, ``third``; that of z is still before the activation."""
+    rate, bias, moved = D[RATE * B : BIAS * B], D[BIAS * B : MOVED * B], D[MOVED * B :]
     along(n, qd, base, rate)
     bias[:] = 0.0
-    for a in range(n):
+    for k in range(n):
         moved[:] = 0.0
-        add_rate(n, a, qd, base[(1 + n) * {B}:], 1, moved)
-        for k in range({B}):
-            bias[k] += qd[a] * moved[k]
-    for a in range(n):
-        third, z_k = thirds[a * {B}:(a + 1) * {B}], base[(1 + a) * {B}:(2 + a) * {B}]
+        add_rate(n, k, qd, base[(1 + n) * B :], 1, moved)
+        for i in range(B):
+            bias[i] += qd[k] * moved[i]
+    for k in range(n):
         moved[:] = 0.0
-        add_rate(n, a, qd, base[(1 + n) * {B}:], 1, moved)
-{third}
-"""
+        add_rate(n, k, qd, base[(1 + n) * B :], 1, moved)
+        _fill_third(D, base[(1 + k) * B :], third[k * B :])
 
 
-def compiled(source, *names):
-    """Return the kernels of a source, without compiling them yet."""
-    place = {'kernel': jit.kernel, 'along': learned.along, 'add_rate': learned.add_rate}
-    exec(compile(source, '<traced>', 'exec'), place)
-    return [place[name] for name in names]
+@traced_loop(B)
+def _fill_first(D, z_k):
+    """Make z_k that of f(z)."""
+    z_k.write(0, tangent(D.rows(0, 1), _direction(D, z_k)))
 
 
-def trace_loops(kind):
-    """Put traced code in the place of code by hand, before anything is compiled."""
-    if kind == 'lvp':
-        points._move_points, points._place_column, points._move_column = compiled(
-            moved_points() + moved_columns(), 'move_points', 'place_column', 'move_column'
-        )
-    else:
-        (learned.activate_derivatives,) = compiled(activated(), 'activate_derivatives')
+@traced_loop(B)
+def _fill_second(D, z_j, z_k, z_jk):
+    """Make z_jk that of f(z)."""
+    first = tangent(D.rows(0, 1), _direction(D, z_k))
+    z_jk.write(0, tangent(first, _direction(D, z_j, (z_k, z_jk))))
+
+
+@traced_loop(B)
+def _fill_first_along(D, g, z_k, g_k):
+    """Make g_k that of f(z)."""
+    first = tangent(D.rows(0, 1), _direction(D, g))
+    g_k.write(0, tangent(first, _direction(D, z_k, (g, g_k))))
+
+
+@traced_loop(B)
+def _fill_second_along(D, g, z_j, z_k, z_jk, g_j, g_k, g_jk):
+    """Make g_jk that of f(z)."""
+    first = tangent(D.rows(0, 1), _direction(D, g))
+    second = tangent(first, _direction(D, z_k, (g, g_k)))
+    g_jk.write(0, tangent(second, _direction(D, z_j, (g, g_j), (z_k, z_jk), (g_k, g_jk))))
+
+
+@traced_loop(B)
+def _fill_third(D, z_k, third):
+    """Make T_k that of f(z), by the rate of z, its bias, and the rate of z_k."""
+    rate, bias, moved = D.rows(RATE, 3)
+    by_time = direction((D.rows(0, 3), [x * rate for x in D.rows(1, 3)]), ([rate], [bias]))
+    second = derivatives_along(D.rows(0, 1), by_time, 2)[2]
+    by_coordinate = direction(([rate], [moved]), ([bias], [third[0]]))
+    third.write(0, tangent(second, _direction(D, z_k) | by_coordinate))
+
+
+def _direction(D, z_k, *others):
+    """Return the direction in which z moves by z_k, so f, f', f'' in D, and others as given."""
+    moved = [x * z_k[0] for x in D.rows(1, 3)]
+    return direction((D.rows(0, 3), moved), *(([a[0]], [b[0]]) for a, b in others))
+
+
+TRACED = (
+    activate_derivatives, _activate_direction, _activate_motion, _fill_first, _fill_second,
+    _fill_first_along, _fill_second_along, _fill_third, _direction,
+)  # fmt: skip
+BY_HAND = learned.activate_derivatives, learned._activate_direction, learned._activate_motion
 
 
 def body_of(case):
-    """Return the body of a case: that of a robot, or a network (n, hidden)."""
-    if case == 'lvp':
-        model = sd.load_robot('trimmed_helicoid')
-        return model.modules[0].body
+    """Return the body of a case, a network."""
     sys.path.insert(0, str(Path(__file__).parents[1] / 'test'))
     from support.weights import network
 
@@ -321,7 +202,7 @@ def measure(case, way):
     """Return processor time [s] until the kernel is there, time of a call [us], and its result."""
     body = body_of(case)
     if way == 'loops':
-        trace_loops('lvp' if case == 'lvp' else 'learned')
+        learned.activate_derivatives = activate_derivatives
     begin = time.process_time()
     kernel = unrolled(body) if way == 'unrolled' else body.derivatives_kernel()
     at = address(kernel.module, kernel.function, 'P, q, qd, qdd, motion, D, S')
@@ -353,20 +234,49 @@ def run(case, way):
     return json.loads(done.stdout)
 
 
-def count_lines():
-    """Print how many lines are statements of loops over a block, and how many are others."""
-    total = inner = 0
-    for kind, names in FILES.items():
-        files = [ROOT / kind / f'{name}.py' for name in names]
-        for text in (path.read_text() for path in files):
-            total += len(text.splitlines())
-            lines = set()
-            for node in ast.walk(ast.parse(text)):
-                over = isinstance(node, ast.For) and ast.unparse(node.iter)
-                if over and re.search(r'\b(B|N|R|len)\b', over):
-                    lines |= set(range(node.lineno + 1, node.end_lineno + 1))
-            inner += len(lines)
-    print(f'{total} lines, of which {inner} in loops over the points of a block, or over nodes')
+def kinds_of(text):
+    """Return how many lines of a module are of each of KINDS."""
+    kinds = ['other'] * len(text.splitlines())
+    for node in ast.parse(text).body:
+        lines = slice(node.lineno - 1, node.end_lineno)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+            kinds[lines] = ['emitted'] * len(kinds[lines])  # a template
+        if isinstance(node, ast.FunctionDef):
+            marks = ' '.join(map(ast.unparse, [*node.decorator_list, node.args]))
+            traced = 'traced_loop' in marks or 'axes' in marks or ': Rows' in marks
+            compiled = any(word in marks for word in ('kernel', 'inlined', 'reduction'))
+            kind = 'traced' if traced else 'kernels' if compiled else 'emitted'
+            kinds[lines] = [kind] * len(kinds[lines])
+            for loop in (x for x in ast.walk(node) if compiled and isinstance(x, ast.For)):
+                if re.search(r'\b(B|N|R|len)\b', ast.unparse(loop.iter)):
+                    inner = slice(loop.lineno - 1, loop.end_lineno)
+                    kinds[inner] = ['by hand'] * len(kinds[inner])
+            if ast.get_docstring(node):
+                said = slice(node.body[0].lineno - 1, node.body[0].end_lineno)
+                kinds[said] = ['other'] * len(kinds[said])
+    return Counter(kinds)
+
+
+def print_lines():
+    """Print the lines of each module by what they are, and those of two chain rules."""
+    print(f'{"lines":32s}' + ''.join(f'{kind:>9s}' for kind in (*KINDS, 'all')))
+    total = Counter()
+    for name in FILES:
+        found = kinds_of((ROOT / f'{name}.py').read_text())
+        total += found
+        print_row(name, found)
+    print_row('all', total)
+    counts = [
+        sum(len(inspect.getsource(getattr(f, 'py_func', f)).splitlines()) for f in functions)
+        for functions in (BY_HAND, TRACED)
+    ]
+    print(f'chain rule through a unit of a network: {counts[0]} lines by hand, {counts[1]} traced')
+
+
+def print_row(name, found):
+    """Print a row of counts of lines."""
+    counts = [*(found[kind] for kind in KINDS), found.total()]
+    print(f'{name:32s}' + ''.join(f'{count:9d}' for count in counts))
 
 
 def main():
@@ -379,8 +289,8 @@ def main():
     if options.way:
         print(json.dumps(measure(options.case, options.way)))
         return
-    count_lines()
-    for case, ways in (('lvp', ('loops',)), ('learned', ('loops',)), ('small', ('unrolled',))):
+    print_lines()
+    for case, ways in (('learned', ('loops',)), ('small', ('unrolled',))):
         found = {way: [] for way in ('by hand', *ways)}
         for _ in range(options.runs):
             for way, runs in found.items():

@@ -20,7 +20,7 @@ from typing import Any, TYPE_CHECKING
 
 from softrobot_dynamics.compiling import cache
 from softrobot_dynamics.compiling.cache_integrity import own_folder
-from softrobot_dynamics.compiling.effort import effort_of
+from softrobot_dynamics.compiling.effort import efforts_of, kernel_of
 from softrobot_dynamics.compiling.garbage_collection import rarely_collected
 from softrobot_dynamics.compiling.numba_versions import keeps_machine_code
 from softrobot_dynamics.compiling.processes import python_command, python_environment
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _MAX_PROCESSES = 4  # no robot has more kernels that take long
 _HELPER_NICENESS = 5  # below a loop in real time beside them
+_KNOWN_FUNCTIONS: set[tuple[str, str]] = set()  # that kernels compiled here have called
 _EMITTED_NAME = re.compile(rf'\b{cache.PREFIX}\w+')
 
 
@@ -57,9 +58,10 @@ def _load(sources: dict[str, str]) -> None:
     """Load modules, those that take long first, and first those that nobody else is compiling."""
     every = {name: _with_imported(source) | {name: source} for name, source in sources.items()}
     missing = every.keys() - cache.kept(every)
-    efforts = {name: effort_of(name, every[name]) for name in missing}
-    left = sorted(every, key=lambda name: efforts.get(name, 0), reverse=True)
-    with _helpers([every[name] for name in left if name in missing]) as processes:
+    kernels = {name: kernel_of(name, every[name]) for name in every if name in missing}
+    efforts = efforts_of(kernels, _KNOWN_FUNCTIONS)
+    left = [*efforts, *(name for name in every if name not in efforts)]
+    with _helpers([every[name] for name in efforts]) as processes:
         progress = CompilationProgress(efforts, processes)
         while left:
             missing -= cache.kept(missing)
@@ -69,6 +71,7 @@ def _load(sources: dict[str, str]) -> None:
             missing -= {name, *cache.kept(missing)}  # which helpers have compiled meanwhile
             if name in efforts:
                 progress.advance(name, own, missing)
+    _KNOWN_FUNCTIONS.update(*(kernel.functions for kernel in kernels.values()))
 
 
 def _load_next(names: list[str], sources: dict[str, str]) -> tuple[str, float | None]:

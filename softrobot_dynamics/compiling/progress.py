@@ -3,7 +3,7 @@
 Report the progress of compilation: how many kernels are compiled, and how long the rest takes.
 
 Nothing is reported while all kernels are found in the cache. The time left is that of this machine
-under its present load: kernels that this process has just compiled tell how long one takes, by its
+under its present load: kernels that this process has compiled tell how long one takes, by its
 :mod:`~softrobot_dynamics.compiling.effort`.
 """
 
@@ -13,8 +13,7 @@ from contextvars import ContextVar
 import time
 
 _REPORT_PERIOD = 5.0  # [s]
-# effort of the first kernel of a process besides its own: numba starts
-_FIRST_KERNEL_EFFORT = 3500.0
+_START_EFFORT = 14000.0  # of a process before its first kernel: numba is imported
 
 
 class _Listener:
@@ -27,30 +26,19 @@ class _Listener:
 
 
 class _CompilationPace:
-    """The pace of this process: efforts, and the times [s] that they took."""
+    """The pace of this process: efforts of kernels that it has compiled, and their time [s]."""
 
     def __init__(self) -> None:
-        self._own, self._all = (0.0, 0.0), (0.0, 0.0)  # of its own kernels; of all together
+        self._effort = self._seconds = 0.0
 
     def note(self, effort: float, seconds: float) -> None:
         """Take in the effort of a kernel that this process has compiled, and its time [s]."""
-        self._own = self._sum(self._own, effort, seconds)
-
-    def note_all(self, effort: float, seconds: float) -> None:
-        """Take in the effort of one process for kernels that are done, and their time [s]."""
-        self._all = self._sum(self._all, effort, seconds)
+        self._effort += effort if self._effort else _START_EFFORT + effort
+        self._seconds += seconds
 
     def time_of(self, effort: float) -> float | None:
         """Return how long an effort takes one process [s]; None before the first kernel."""
-        known, seconds = self._all if self._all[0] else self._own  # others may have less time
-        return seconds / known * effort if known else None
-
-    def _sum(
-        self, before: tuple[float, float], effort: float, seconds: float
-    ) -> tuple[float, float]:
-        return before[0] + effort if before[0] else _FIRST_KERNEL_EFFORT + effort, before[
-            1
-        ] + seconds
+        return self._seconds / self._effort * effort if self._effort else None
 
 
 _LISTENER: ContextVar[_Listener | None] = ContextVar('listener', default=None)
@@ -83,10 +71,12 @@ class CompilationProgress:
 
     def __init__(self, efforts: Mapping[str, float], processes: int) -> None:
         self._listener, self._efforts, self._processes = _LISTENER.get(), efforts, processes
-        self._begin = self._last = time.monotonic()
+        self._last = time.monotonic()
         if efforts:
+            helpers = processes - 1
+            share = (sum(efforts.values()) + helpers * _START_EFFORT) / processes
+            seconds = _PACE.time_of(max(share, *efforts.values()))
             words = f'compiling {in_words(len(efforts))} for this machine'
-            seconds = _PACE.time_of(self._whole())
             if seconds is not None:
                 words += f', about {seconds:.0f} s'
             self._tell(f'{words}; later starts find them', 0.0)
@@ -100,18 +90,21 @@ class CompilationProgress:
         """
         if seconds is not None:
             _PACE.note(self._efforts[name], seconds)
-        rest, now = sum(self._efforts[each] for each in left), time.monotonic()
-        share = 1.0 - rest / sum(self._efforts.values())
-        if not left:
-            _PACE.note_all(self._whole(), now - self._begin)
-        whole, words = _PACE.time_of(self._whole()), ''
-        if left and whole is not None and now >= self._last + _REPORT_PERIOD:
+        efforts, now = [self._efforts[each] for each in left], time.monotonic()
+        rest, words = _PACE.time_of(self._remaining(efforts)), ''
+        if left and rest is not None and now >= self._last + _REPORT_PERIOD:
             count, self._last = len(self._efforts), now
-            # no less than half of the largest one, which may be in work
-            share_left = max(self._efforts[each] for each in left) / 2 / self._whole()
-            rest = max(self._begin + whole - now, whole * share_left)
             words = f'compiled {count - len(left)} of {count} kernels, about {rest:.0f} s left'
-        self._tell(words, share)
+        self._tell(words, 1.0 - sum(efforts) / sum(self._efforts.values()))
+
+    def _remaining(self, efforts: list[float]) -> float:
+        """Return the effort of the process that has most, from those of kernels that are left."""
+        largest_first = sorted(efforts, reverse=True)
+        helpers = self._processes - 1
+        begun = [effort / 2 for effort in largest_first[:helpers]]  # on average half is done
+        waiting = largest_first[helpers:]  # of which this process begins the first now
+        share = (sum(begun) + sum(waiting)) / self._processes
+        return max([share, *begun[:1], *waiting[:1]])
 
     def _tell(self, words: str, share: float) -> None:
         """Tell the listener a line, unless it is empty, and the share that is compiled."""
@@ -119,11 +112,6 @@ class CompilationProgress:
             self._listener.say(words)
         if self._listener and self._listener.bar:
             self._listener.bar(share)
-
-    def _whole(self) -> float:
-        """Return the effort of the process that has most: no kernel is shared among them."""
-        efforts = self._efforts.values()
-        return max(sum(efforts) / self._processes, max(efforts))
 
 
 def in_words(count: int) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import inspect
 import math
 from types import FunctionType
-from typing import Any
+from typing import Any, cast
 
 from softrobot_dynamics.annotations import Value
 from softrobot_dynamics.compiling.deferred import Deferred
@@ -68,7 +68,11 @@ def traced_loop(width: int) -> Callable[[Callable[..., None]], Any]:
 
     The formula is run, and so traced, when something is compiled that calls the kernel.
     """
-    return lambda formula: Deferred(formula, lambda f: kernel(_compiled(f, width)).made)
+
+    def decorate(formula: Callable[..., None]) -> Deferred:
+        return Deferred(formula, lambda f: cast(Deferred, kernel(_compiled(f, width))).made)
+
+    return decorate
 
 
 def _compiled(formula: Callable[..., None], width: int) -> FunctionType:

@@ -25,7 +25,7 @@ def clock(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(progress.time, 'monotonic', lambda: now[0])
     monkeypatch.setattr(progress, '_PACE', progress._CompilationPace())
-    monkeypatch.setattr(progress, '_FIRST_KERNEL_EFFORT', 0.0)
+    monkeypatch.setattr(progress, '_START_EFFORT', 0.0)
     return now
 
 
@@ -66,33 +66,52 @@ def test_the_time_left_is_that_of_the_kernels_that_were_compiled(clock):
     assert said == [
         'compiling 4 kernels for this machine; later starts find them',
         'compiled 1 of 4 kernels, about 12 s left',
-        'compiled 3 of 4 kernels, about 2 s left',  # half of what d takes
+        'compiled 3 of 4 kernels, about 3 s left',
         'compiling 2 kernels for this machine, about 2 s; later starts find them',  # those of f
     ]
     assert shares == pytest.approx([0.0, 1 / 3, 2 / 3, 5 / 6, 1.0, 0.0])
 
 
 def test_what_others_compile_in_parallel_is_not_waited_for_twice(clock):
-    """Two processes need half the time, and kernels that others have compiled tell no pace."""
-    said = []
+    """Of two processes one has begun a kernel, while this one begins the last: as long as that."""
+    said, efforts = [], {'a': 300, 'b': 300, 'c': 300, 'd': 300}
     with reporting(said.append):
-        work = CompilationProgress({'a': 300, 'b': 300, 'c': 300, 'd': 300}, processes=2)
+        work = CompilationProgress(efforts, processes=2)
         clock[0] = 5.0
-        work.advance('b', None, ['a', 'c', 'd'])
+        work.advance('b', None, ['a', 'c', 'd'])  # which tells no pace
         clock[0] = 10.0
         work.advance('a', 10.0, ['c', 'd'])
-    assert said[1:] == ['compiled 2 of 4 kernels, about 10 s left']
+        work.advance('c', None, ['d'])
+        clock[0] = 20.0
+        work.advance('d', None, [])
+        CompilationProgress(efforts, processes=2)
+        CompilationProgress({'a': 300, 'b': 30, 'c': 30}, processes=2)
+    assert said[1:] == [
+        'compiled 2 of 4 kernels, about 10 s left',
+        'compiling 4 kernels for this machine, about 20 s; later starts find them',
+        'compiling 3 kernels for this machine, about 10 s; later starts find them',
+    ]
+
+
+def test_a_helper_has_to_start(clock, monkeypatch):
+    """Before its first kernel another process imports numba, as this one did."""
+    said = []
+    with reporting(said.append):
+        CompilationProgress({'a': 300}, processes=1).advance('a', 10.0, [])
+        monkeypatch.setattr(progress, '_START_EFFORT', 600.0)
+        CompilationProgress({'a': 300, 'b': 300}, processes=2)
+    assert said[1:] == ['compiling 2 kernels for this machine, about 20 s; later starts find them']
 
 
 def test_the_start_of_numba_is_no_time_of_a_kernel(clock, monkeypatch):
     """A small kernel that was the first of its process does not make large ones look slow."""
-    monkeypatch.setattr(progress, '_FIRST_KERNEL_EFFORT', 3500.0)
+    monkeypatch.setattr(progress, '_START_EFFORT', 3500.0)
     said = []
     with reporting(said.append):
         work = CompilationProgress({'a': 500, 'b': 40000}, processes=1)
         clock[0] = 8.0
         work.advance('a', 8.0, ['b'])
-    assert said[1:] == ['compiled 1 of 2 kernels, about 73 s left']
+    assert said[1:] == ['compiled 1 of 2 kernels, about 80 s left']
 
 
 def test_nothing_is_reported_where_nobody_asked(clock):

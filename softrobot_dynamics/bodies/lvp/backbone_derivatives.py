@@ -15,6 +15,10 @@ The work of all loads along these is a single integral: that of S_k x sigma_j by
 that is beyond a node.
 """
 
+from collections.abc import Sequence
+from itertools import pairwise
+
+from softrobot_dynamics.annotations import Value
 from softrobot_dynamics.bodies.lvp.backbone import (
     backbone,
     COLUMNS,
@@ -31,7 +35,8 @@ from softrobot_dynamics.kernels.lanes import add_cross, cross, get3, put3
 from softrobot_dynamics.kernels.reductions import dot
 from softrobot_dynamics.tracing import loops
 from softrobot_dynamics.tracing.differentiate import derivatives_along, direction, tangent
-from softrobot_dynamics.tracing.loops import traced_loop
+from softrobot_dynamics.tracing.graph import Node, Symbol
+from softrobot_dynamics.tracing.loops import Rows, traced_loop
 
 # rows of frames in motion: the axes x and y of R, origin, angular velocity and acceleration,
 # velocity and acceleration of the origin; then of each coordinate eta and dp/dq_j, each with its
@@ -94,7 +99,7 @@ def _move_frames(integrals, motion, F, Z, A, X, T, H):
 
 @traced_loop(N)
 def _turn(motion, F, Z, A, T, H):
-    """Fill frames up to their angular velocity, and T, of which the acceleration is an integral."""
+    """Fill frames up to their angular velocity, and T with the derivative by s of its rate."""
     spin = [F[RATE + i] + motion.number(i) for i in range(3)]
     axes, by_time = _axes(F, spin, (Z.rows(STRAINS), A.rows(0)))
     H.write(AXES, *axes[:2], F.rows(ORIGIN), spin)
@@ -110,13 +115,15 @@ def _move_vectors(F, Z, A, H, X):
         X.write(9 * i, *derivatives_along(vector, by_time, 2))
 
 
-def _axes(F, spin, *chains):
+def _axes(
+    F: Rows, spin: list[Node], *chains: Sequence[list[Node]]
+) -> tuple[list[list[Node]], dict[Symbol, Value]]:
     """Return the axes of frames F, and the direction in which they and vectors change by time."""
     axes = [[F[a], F[3 + a], F[6 + a]] for a in range(3)]
     return axes, direction(*((axis, loops.cross(spin, axis)) for axis in axes), *chains)
 
 
-def _along(axes, values):
+def _along(axes: list[list[Node]], values: list[Node]) -> list[Node]:
     """Return the sum of axes times values: R v."""
     return [sum(value * x for value, x in zip(values, row)) for row in zip(*axes)]
 
@@ -223,35 +230,25 @@ def _turn_axes(A, column, F, X):
 
 
 @kernel
-def tip_twists(n, motion, H, D):
-    """Second derivatives by time of the tip's twists, relative to the joint frame."""
-    tip, w, d = N - 1, (motion[0], motion[1], motion[2]), (motion[3], motion[4], motion[5])
-    o = get3(H, ORIGIN_ROW * N, tip)
-    v, a = _relative(
-        o, get3(H, LINEAR_VELOCITY * N, tip), get3(H, LINEAR_ACCELERATION * N, tip), w, d
-    )
-    a = a[0] - motion[6], a[1] - motion[7], a[2] - motion[8]
+def tip_twists(n, motion, H, T, D):
+    """Second derivatives by time of the tip's twists, relative to the joint frame; T: scratch."""
     for k in range(n):
-        own, place = (
-            H[(COORDINATES_ROW + ROWS_PER_COORDINATE * k) * N :],
-            layout.second_twists_offset(n) + 6 * k,
-        )
-        eta, c = get3(own, 0, tip), get3(own, ORIGIN_DERIVATIVE * N, tip)
-        e1, e2 = _relative(eta, get3(own, 3 * N, tip), get3(own, 6 * N, tip), w, d)
-        x = (
-            get3(own, (ORIGIN_DERIVATIVE + 3) * N, tip),
-            get3(own, (ORIGIN_DERIVATIVE + 6) * N, tip),
-        )
-        _, c2 = _relative(c, x[0], x[1], w, d)
-        # of c + o x eta
-        c2 = add_cross(add_cross(c2, a, eta), o, e2)
-        c2 = add_cross(add_cross(c2, v, e1), v, e1)
-        D[place], D[place + 1], D[place + 2] = e2
-        D[place + 3], D[place + 4], D[place + 5] = c2
+        place = layout.second_twists_offset(n) + 6 * k
+        _fill_twists(motion, H, H[(COORDINATES_ROW + ROWS_PER_COORDINATE * k) * N :], T)
+        for i in range(6):
+            D[place + i] = T[i * N + N - 1]
 
 
-@kernel
-def _relative(x, v, a, w, d):
-    """First and second derivative of a vector x in a frame that turns at w, dw/dt = d."""
-    own = add_cross(v, x, w)
-    return own, add_cross(add_cross(add_cross(add_cross(a, own, w), own, w), x, d), cross(w, x), w)
+@traced_loop(N)
+def _fill_twists(motion, H, own, T):
+    """Fill T with the second derivatives of eta and c + o x eta, in a frame that turns at w."""
+    w, turning, push = ([motion.number(3 * i + j) for j in range(3)] for i in range(3))
+    o, v, a = (H.rows(row) for row in (ORIGIN_ROW, LINEAR_VELOCITY, LINEAR_ACCELERATION))
+    eta, c = own.vectors(ETA), own.vectors(ORIGIN_DERIVATIVE)
+    by_time = direction((w, turning))
+    for x in (eta, c, (o, v, [b - e for b, e in zip(a, push)])):
+        for given, rate in pairwise(x):
+            relative = [b + e for b, e in zip(rate, loops.cross(given, w))]
+            by_time |= direction((given, relative))
+    linear = [b + e for b, e in zip(c[0], loops.cross(o, eta[0]))]
+    T.write(0, derivatives_along([*eta[0], *linear], by_time, 2)[2])

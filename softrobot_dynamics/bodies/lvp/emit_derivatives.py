@@ -180,7 +180,7 @@ def derivatives(P, q, qd, qdd, motion, D, S):
         stress, force = E[STRESS * {block}:MODULI * {block}], X[FORCE * {block}:]
         rows = (Z, U, stress, X[ARM * {block}:], force)
         add_bent_stress(n, strains, shapes, derivatives, places, rows, works, own)
-    tip_twists(n, motion, H, D)
+    tip_twists(n, motion, H, S, D)
     add_second_derivatives(n, A, loads, F, D, S)
 """
 

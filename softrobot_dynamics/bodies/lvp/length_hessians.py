@@ -6,6 +6,7 @@ The curve goes along F t, t = (dx1/dx3, dx2/dx3, 1). So its length is an energy 
 deformation gradient F, whose stress and its changes are traced.
 """
 
+from softrobot_dynamics.annotations import Value
 from softrobot_dynamics.bodies.lvp.dilation_rows import DILATION_ROWS
 from softrobot_dynamics.bodies.lvp.stress_derivatives import (
     add_bent_stress,
@@ -17,8 +18,8 @@ from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels.reductions import BLOCK, dot
 from softrobot_dynamics.tracing import programs
 from softrobot_dynamics.tracing.differentiate import direction, tangent
-from softrobot_dynamics.tracing.graph import SYMBOLIC
-from softrobot_dynamics.tracing.loops import traced_loop
+from softrobot_dynamics.tracing.graph import Node, SYMBOLIC
+from softrobot_dynamics.tracing.loops import Rows, traced_loop
 
 B = BLOCK
 
@@ -77,9 +78,9 @@ def _fill_change(weight, along, F, G, change):
     change.write(0, tangent(_stress(weight, along, F), by_coordinate))
 
 
-def _stress(weight, along, F):
+def _stress(weight: Rows, along: Rows, F: Rows) -> list[Node]:
     """Return the derivatives of the weighted length |F t| by F."""
-    t = [*along.rows(0, 2), 1.0]
+    t: list[Value] = [*along.rows(0, 2), 1.0]
     v = [programs.dot(F.rows(3 * i), t) for i in range(3)]
     length = weight[0] * SYMBOLIC.sqrt(programs.dot(v, v))
     return [tangent([length], {x.value: 1.0})[0] for x in F.rows(0, 9)]

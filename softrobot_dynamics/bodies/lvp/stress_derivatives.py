@@ -9,19 +9,20 @@ df/ds) of the dilation, and in the strains,
         [ x2 X1        f + x2 X2    x2 X3 + kz d1 + gy ]
         [ 0            0            lambda + kx d2 - ky d1 ].
 
-So its derivatives, traced, need those of X (:mod:`softrobot_dynamics.bodies.lvp.emit_dilation`), and
-the stress works along second derivatives of F as four numbers do along those of X.
+So its derivatives, traced, need those of X (:mod:`softrobot_dynamics.bodies.lvp.emit_dilation`),
+and the stress works along second derivatives of F as four numbers do along those of X.
 """
 
 import numpy as np
+from softrobot_dynamics.annotations import Value
 from softrobot_dynamics.bodies.lvp.backbone import STRAINS
 from softrobot_dynamics.bodies.lvp.dilation_rows import by_pair, by_strain, RATES, STRAIN_RATE
 from softrobot_dynamics.bodies.lvp.section_rows import DILATING_STRAINS, slot
 from softrobot_dynamics.compiling.jit import kernel, reduction
 from softrobot_dynamics.kernels.reductions import BLOCK
 from softrobot_dynamics.tracing.differentiate import derivatives_along, direction, tangent
-from softrobot_dynamics.tracing.graph import as_node
-from softrobot_dynamics.tracing.loops import traced_loop
+from softrobot_dynamics.tracing.graph import as_node, Node, Symbol
+from softrobot_dynamics.tracing.loops import Rows, traced_loop
 from softrobot_dynamics.tracing.programs import dot
 
 B = BLOCK
@@ -31,7 +32,7 @@ CURVATURE_WORKS, WORK_ROWS = 4, 7
 UNITS = np.eye(STRAINS)
 
 
-def _gradient(places, Z, U):
+def _gradient(places: Rows, Z: Rows, U: Rows) -> tuple[list[Node], dict[Symbol, Value]]:
     """Return F (9) of points (2 rows) with strains Z, dilation U, and how it changes by time."""
     x1, x2 = places.rows(0, 2)
     (kx, ky, kz, gx, gy, stretch), X = Z.rows(0, 6), U.rows(0, 4)
