@@ -25,10 +25,10 @@ def run(options: Namespace) -> int:
     if not recording.complete:
         say('the recording was cut short; what is there is compared')
     found = replay(recording, options.robot)
-    if found.led is not None:
+    if found.messages_since is not None:
         say(
-            f't = {found.led:.3f} s: references by message, which recordings do not contain;'
-            ' not compared'
+            f't = {found.messages_since:.3f} s: references by message, which recordings'
+            ' do not contain; not compared'
         )
     if found.safe:
         say(f'{found.safe} of {found.ticks} ticks: a safe command, not the law; not compared')

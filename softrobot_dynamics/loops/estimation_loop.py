@@ -164,7 +164,7 @@ class EstimationLoop(Loop):
         """Request a stop of the robot if an external force exceeds the allowed one."""
         push, limit = self._estimator.push(self._plan.body), self._plan.collision
         size, before = float(np.linalg.norm(push.value)), self._hit
-        if push.chance < _COLLISION_FALSE_ALARM_PROBABILITY and size > (
+        if push.probability < _COLLISION_FALSE_ALARM_PROBABILITY and size > (
             _COLLISION_RELEASE_RATIO * limit if before else limit
         ):
             self._hit = True

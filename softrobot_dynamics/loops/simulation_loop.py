@@ -286,7 +286,7 @@ class SimulationLoop(Loop):
         if state is not None:
             if self._publisher.state(state.q, state.qd, state.stamp) is False:
                 stamps.published_stamp = None  # of a part that no command answers
-        if self.snapshot is not None and self.snapshot.wanted:
+        if self.snapshot is not None and self.snapshot.requested:
             self.snapshot.take(stamps.newest)
         if stamps.published_stamp is None and self.pace == 0.0:  # nothing to wait for
             self.deadlines.next = stamps.published
