@@ -23,7 +23,7 @@ def run(options: Namespace) -> int:
 
     recording = read_recording(options.recording)
     if not recording.complete:
-        say('the recording was cut short; what is there is compared')
+        say('the recording is incomplete; its readable part is compared')
     found = replay(recording, options.robot)
     if found.messages_since is not None:
         say(

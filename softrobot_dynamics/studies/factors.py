@@ -235,7 +235,7 @@ def _grid(factors: Sequence[Factor], runs: int | None) -> Matrix:
             raise ArgumentError(f'vary {factor.name}', 'a range', 'values, for a grid')
     points = np.array(list(itertools.product(*(factor.values for factor in factors))))
     if runs not in (None, len(points)):
-        raise ArgumentError('runs', runs, f'{len(points)}, as the grid has, or nothing')
+        raise ArgumentError('runs', runs, f'{len(points)}, the points of the grid, or None')
     return points
 
 
