@@ -25,7 +25,7 @@ def gauges(options):
                 inside.append(np.abs(error) < 1.959964 * np.sqrt(np.diag(P)))
             state, force = np.mean(inside, axis=0)[:18].mean(), np.mean(inside, axis=0)[18:].mean()
             looks = [
-                own.push().chance
+                own.push().probability
                 for seed in range(10)
                 for k, _ in enumerate(_looks(own, seed, rate, pushed=False, span=2.0))
                 if k > 30

@@ -34,7 +34,7 @@ def push(options):
         alarms, looks, least = 0, 0, 1.0
         for _ in range(round(60.0 * minutes / PERIOD)):
             if run.step() and run.t > 0.5:
-                chance = own.push().chance
+                chance = own.push().probability
                 alarms, looks, least = alarms + (chance < CERTAIN), looks + 1, min(least, chance)
         print(
             f'{minutes:g} min of noise, {words}: {alarms} false alarms in {looks} looks,'
@@ -51,7 +51,7 @@ def wait(own, seed, size):
     for _ in range(1000):
         run.step()
     while run.t < 1.5:
-        if run.step(load) and own.push().chance < CERTAIN:
+        if run.step(load) and own.push().probability < CERTAIN:
             break
     return run.t - PERIOD - 1.0  # when what told it was measured
 

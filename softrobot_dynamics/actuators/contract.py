@@ -119,7 +119,7 @@ class Servo(NamedTuple):
 
     joint: str
     coordinate: str  # its name; a single one has none of its own
-    takes: str  # 'position' or 'velocity'
+    control_mode: str  # 'position' or 'velocity'
     rate: float  # w [1/s]
 
 

@@ -117,7 +117,7 @@ def summary_of(
         'kind': found.data.kind,
         'count': len(found.data),
         'estimates': [_number(each) for each in found.estimates],
-        'unidentifiable': list(found.unseen),
+        'unidentifiable': list(found.unidentifiable),
         'rms': found.rms,
         'rms_before': rms_of(found.data, found.all_initial_residuals),
         'rms_of_all_markers': [

@@ -23,12 +23,12 @@ def run(options: Namespace) -> int:
 
     recording = read_recording(options.recording)
     if not recording.complete:
-        say('the recording was cut short; what is there is compared')
+        say('the recording is incomplete; its readable part is compared')
     found = replay(recording, options.robot)
-    if found.led is not None:
+    if found.messages_since is not None:
         say(
-            f't = {found.led:.3f} s: references by message, which recordings do not contain;'
-            ' not compared'
+            f't = {found.messages_since:.3f} s: references by message, which recordings'
+            ' do not contain; not compared'
         )
     if found.safe:
         say(f'{found.safe} of {found.ticks} ticks: a safe command, not the law; not compared')

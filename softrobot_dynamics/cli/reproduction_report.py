@@ -57,7 +57,7 @@ def _write(shown: Display, file: str, text: str) -> None:
 def _report(shown: Display, name: str, outcome: SystemResult) -> None:
     """Tell the checks, then the remarks."""
     title = f'{name}: {"reproduced" if outcome.holds else "NOT reproduced"}'
-    shown.table(title, [(check.what, check.in_words()) for check in outcome.checks])
+    shown.table(title, [(check.quantity, check.in_words()) for check in outcome.checks])
     for remark in outcome.remarks:
         shown.say(f'- {remark}')
 

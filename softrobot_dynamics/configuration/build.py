@@ -71,13 +71,15 @@ class Simulated(NamedTuple):
     safe: SafeCommand
     published: RobotDescription  # the robot whose coordinates are published
     trial: ActuatedSimulator  # another, in which states are tried before the robot is put there
-    seen: Reconstruction | None = None  # of these coordinates, None: they are the model's
-    touches: bool = False  # whether there are objects, or something that may touch something
+    reconstruction: Reconstruction | None = (
+        None  # of these coordinates, None: they are the model's
+    )
+    has_contact: bool = False  # whether there are objects, or something that may touch something
 
     def sensing(self, values: Mapping[str, Any]) -> Sensing:
         """Return the Sensing that parameter `values` describe; or SoftRobotError."""
         sensors = sensors_of(self.published.coordinate_names, values)
-        return Sensing(sensors, self.published.n, 1.0 / values['rate'], self.seen)
+        return Sensing(sensors, self.published.n, 1.0 / values['rate'], self.reconstruction)
 
 
 def controlled(values: Mapping[str, Any], declare: Declare | None = None) -> Controlled:
@@ -244,5 +246,7 @@ def simulated(values: Mapping[str, Any]) -> Simulated:
     if seen is not None:
         seen(simulator.q, simulator.qd)
     trial = ActuatedSimulator(model, **steps)
-    touches = simulator.contact is not None or any(m.is_object for m in plant.modules)
-    return Simulated(model, simulator, SafeCommand.of_model(model), robot, trial, seen, touches)
+    has_contact = simulator.contact is not None or any(m.is_object for m in plant.modules)
+    return Simulated(
+        model, simulator, SafeCommand.of_model(model), robot, trial, seen, has_contact
+    )

@@ -71,7 +71,7 @@ def require_patience(values: Mapping[str, Any]) -> None:
     patience = values['command_timeout_periods']
     apart = values['rate'] / measured if measured else 1.0
     if not patience > apart:
-        expected = f'more than {apart:g}, as a state is measured in so many periods'
+        expected = f'more than {apart:g}, the periods from one measured state to the next'
         raise ArgumentError('command_timeout_periods', patience, expected)
 
 

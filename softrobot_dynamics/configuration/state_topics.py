@@ -165,7 +165,7 @@ def _shared_out(values: Mapping[str, Any], names: Sequence[str]) -> dict[str, li
             owner.update((i, part) for i in own if i not in owner)
     rest = [part for part in parts if not values[f'{GROUP}.{part}.names']]
     if len(rest) > 1:
-        words = f'names: {rest[0]} has none either, which stands for all that others do not have'
+        words = f'names: {rest[0]} has none either, and only one part may take all others'
         problems.append(Problem(f'{GROUP}.{rest[1]}.names', (), words))
     left = [i for i in range(len(names)) if i not in owner]
     if left and not rest:

@@ -110,17 +110,17 @@ class Composition(Controller[Composed]):
         for law in laws:
             law.join(self._held, self._prediction)
         self._ensembles = [Ensemble(first, period, [laws[i] for i in p.laws]) for p in phases]
-        self._u, self._good, self._unmet = np.zeros((3, m))
+        self._u, self._last_command, self._unmet = np.zeros((3, m))
         self._desired = np.zeros((3, len(indices)))
         # what laws read as their feed-forward: it changes in place
         self._feed_forward = self._u.view()
         self._feed_forward.flags.writeable = False
         self._free = np.ones(m, dtype=bool)  # actuators without a law
         self._pending = False  # whether a program has begun, but no tick yet
-        self._now = Timetable(phases)
+        self._timetable = Timetable(phases)
         self._change()
         self._course = self._taken = _Course(None, 0.0, 0.0)
-        self._handed_on: Any = None
+        self._passed_settings: Any = None
         self._hand_on_settings()
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -129,7 +129,7 @@ class Composition(Controller[Composed]):
 
     def resume(self) -> None:
         """Hand the settings on, and let each law prepare for its own."""
-        self._handed_on = None
+        self._passed_settings = None
         self._hand_on_settings()
         for law in self.laws:
             law.resume()
@@ -137,16 +137,16 @@ class Composition(Controller[Composed]):
     @property
     def phases(self) -> tuple[Phase, ...]:
         """All phases, in their order."""
-        return self._now.phases
+        return self._timetable.phases
 
     @property
     def phase(self) -> str:
         """The name of the phase at hand, see :attr:`Controller.phase`."""
-        return self._now.phase.name
+        return self._timetable.phase.name
 
     def figures(self) -> dict[str, object]:
         """Return the figures of the laws at work, see :meth:`Controller.figures`."""
-        found = ((i, self.laws[i].figures()) for i in self._now.laws)
+        found = ((i, self.laws[i].figures()) for i in self._timetable.laws)
         return {self._of(i, key): value for i, each in found for key, value in each.items()}
 
     @property
@@ -183,12 +183,12 @@ class Composition(Controller[Composed]):
         self._hand_on_settings()
         self._turn(q, qd)
         if self._program is not None and not self._pending:
-            self._now.stop()
-            self._lead(self._now.laws, constant(self.outputs(q, qd)[0][self.controlled]), t)
+            self._timetable.stop()
+            self._lead(self._timetable.laws, constant(self.outputs(q, qd)[0][self.controlled]), t)
         self._prediction.begin(q)
         self._begin(q, qd, t, u)
         if u is None and self._answer(t, q, qd).ok:  # it is known what tension stiffens
-            found = self._good.copy()
+            found = self._last_command.copy()
             self._begin(q, qd, t, None)
             self._held.begin(q, qd, found)
         self._pending = True
@@ -197,11 +197,13 @@ class Composition(Controller[Composed]):
         """Return the :class:`Command` for the state (q, qd) at time t [s]; no law, no command."""
         self._hand_on_settings()
         delay = self.settings.delay
-        time = max((getattr(self.laws[i], 'observes', 0.0) for i in self._now.laws), default=0.0)
+        time = max(
+            (getattr(self.laws[i], 'observes', 0.0) for i in self._timetable.laws), default=0.0
+        )
         q, qd = self._prediction(t, q, qd, delay, self._in_force(), time)
         self._turn(q, qd)
         self._pending = False
-        if self._now.over(t + delay):
+        if self._timetable.over(t + delay):
             self._go_on(t + delay, q, qd)
         command = self._answer(t + delay, q, qd)
         if command.ok and delay > 0.0:
@@ -211,24 +213,24 @@ class Composition(Controller[Composed]):
     @property
     def controlled_tip(self) -> str:
         """The tip that a law at work leads, see :attr:`Controller.controlled_tip`."""
-        return next(filter(None, (self.laws[i].controlled_tip for i in self._now.laws)), '')
+        return next(filter(None, (self.laws[i].controlled_tip for i in self._timetable.laws)), '')
 
     @property
     def relaxed(self) -> dict[str, float]:
         """By how much laws at work had to exceed limits, see :attr:`Controller.relaxed`."""
-        found = ((i, self.laws[i].relaxed) for i in self._now.laws)
+        found = ((i, self.laws[i].relaxed) for i in self._timetable.laws)
         return {self._of(i, name): value for i, each in found for name, value in each.items()}
 
     @property
     def failure(self) -> str:
         """The reason for which a law at work has no command, see :attr:`Controller.failure`."""
-        found = ((i, self.laws[i].failure) for i in self._now.laws)
+        found = ((i, self.laws[i].failure) for i in self._timetable.laws)
         return next((self._of(i, why) for i, why in found if why), '')
 
     @property
     def warning(self) -> str:
         """Reasons that laws at work give, see :attr:`Controller.warning`."""
-        found = ((i, self.laws[i].warning) for i in self._now.laws)
+        found = ((i, self.laws[i].warning) for i in self._timetable.laws)
         return '; '.join(self._of(i, words) for i, words in found if words)
 
     def require_order(self, order: TipOrder) -> None:
@@ -251,13 +253,13 @@ class Composition(Controller[Composed]):
 
     def _leader(self) -> Controller | None:
         """Return the first law at work that leads a tip."""
-        at_work = (self.laws[i] for i in self._now.laws)
+        at_work = (self.laws[i] for i in self._timetable.laws)
         return next((law for law in at_work if law.controlled_tip), None)
 
     def desired(self, t: float) -> Matrix:
         """y_d, its rate and acceleration, (3, controlled), at time t [s]; nan without a law."""
         found = np.full((3, len(self.controlled)), np.nan)
-        for i in self._now.laws:
+        for i in self._timetable.laws:
             if self._columns[i]:
                 found[:, self._columns[i]] = self.laws[i].desired(t)
         return found
@@ -266,8 +268,8 @@ class Composition(Controller[Composed]):
         self, q: Vector, u: Vector, settings: Composed, off: float = 0.0, place: int | None = None
     ) -> float:
         """Return the rate [1/s] at which errors would grow in a phase (default: the present)."""
-        place = self._now.place if place is None else place
-        at_work = self._now.phases[place].laws
+        place = self._timetable.place if place is None else place
+        at_work = self._timetable.phases[place].laws
         own = [settings.laws[i] for i in at_work]
         pairs = [(self.laws[i], settings.laws[i]) for i in at_work]
         times = [law.observed(x) for law, x in pairs if isinstance(law, SampledDataLaw)]
@@ -284,7 +286,7 @@ class Composition(Controller[Composed]):
         for law in self.laws:
             law.warm()
         q, u = self.model.q0, np.clip(self._u, self.settings.lower, self.settings.upper)
-        for ensemble, phase in zip(self._ensembles, self._now.phases):
+        for ensemble, phase in zip(self._ensembles, self._timetable.phases):
             ensemble.growth(q, u, [self.settings.laws[i] for i in phase.laws], 0.0)
         self.start(q, np.zeros(self.model.n), 0.0)
         self.last[:], self._pending = np.nan, False
@@ -292,9 +294,9 @@ class Composition(Controller[Composed]):
     def _hand_on_settings(self) -> None:
         """Hand settings on to the laws that others gave since the last tick."""
         settings = self.settings
-        if settings is self._handed_on:
+        if settings is self._passed_settings:
             return
-        self._handed_on, shared = (
+        self._passed_settings, shared = (
             settings,
             {name: getattr(settings, name) for name in LIMIT_FIELDS},
         )
@@ -309,28 +311,28 @@ class Composition(Controller[Composed]):
             return
         self._taken, given = course, course.reference
         if not isinstance(given, Program):
-            self._now.stop()
-            self._lead(self._now.laws, given, course.t)
+            self._timetable.stop()
+            self._lead(self._timetable.laws, given, course.t)
             return
         self._program, y = given, constant(self.outputs(q, qd)[0][self.controlled])
         if before is None or given.run_id is None or given.run_id != before.run_id:
-            were = self._now.laws
-            self._now.enter(0, course.t)
+            were = self._timetable.laws
+            self._timetable.enter(0, course.t)
             self._change()
-            self._lead(self._now.laws, y, course.t, given)
+            self._lead(self._timetable.laws, y, course.t, given)
             self._start_new(were, q, qd, course.t)
             self._pending = True
             return
         pairs = zip(given.references, before.references)
         changed = {i for i, (new, old) in enumerate(pairs) if not alike(new, old)}
-        self._lead([i for i in self._now.laws if i in changed], y, course.t, given)
+        self._lead([i for i in self._timetable.laws if i in changed], y, course.t, given)
 
     def _go_on(self, t: float, q: Vector, qd: Vector) -> None:
         """Switch to the phase of time t [s]; laws that were inactive start."""
-        were = self._now.laws
-        self._now.go_on(t)
+        were = self._timetable.laws
+        self._timetable.go_on(t)
         self._change()
-        new = [i for i in self._now.laws if i not in were]
+        new = [i for i in self._timetable.laws if i not in were]
         y = constant(self.outputs(q, qd)[0][self.controlled])
         self._lead(new, y, t, self._program)
         self._start_new(were, q, qd, t)
@@ -338,14 +340,14 @@ class Composition(Controller[Composed]):
     def _start_new(self, were: Sequence[int], q: Vector, qd: Vector, t: float) -> None:
         """Start the active laws that were inactive before."""
         u = None if math.isnan(self.last[0]) else self.last
-        for i in self._now.laws:
+        for i in self._timetable.laws:
             if i not in were:
                 self.laws[i].start(q, qd, t, u)
 
     def _change(self) -> None:
         """Reset the outputs of laws that may no longer be active."""
         self._desired[:], self._unmet[:], self._free[:] = np.nan, 0.0, True
-        for i in self._now.laws:
+        for i in self._timetable.laws:
             self._free[self.laws[i].controlled] = False
 
     def _lead(
@@ -365,9 +367,9 @@ class Composition(Controller[Composed]):
     def _begin(self, q: Vector, qd: Vector, t: float, u: Vector | None) -> None:
         """Start all active laws, under the command u (m,) in force if it is known."""
         self.last[:] = np.nan if u is None else u
-        self._u[:] = self._good[:] = self.settings.feed_forward if u is None else u
+        self._u[:] = self._last_command[:] = self.settings.feed_forward if u is None else u
         self._held.begin(q, qd, self._u)
-        for i in self._now.laws:
+        for i in self._timetable.laws:
             self.laws[i].start(q, qd, t, u)
 
     def _answer(self, t: float, q: Vector, qd: Vector) -> Command:
@@ -375,11 +377,11 @@ class Composition(Controller[Composed]):
         low, high = self.reach()
         u, saturated = self._u, 0
         np.clip(self.settings.feed_forward, low, high, out=u, where=self._free)
-        for i in self._now.laws:
+        for i in self._timetable.laws:
             law, columns = self.laws[i], self._columns[i]
             command, own = law.compute(t, q, qd), law.controlled
             if not command.ok:
-                u[:] = self._good  # or what is no number would go round
+                u[:] = self._last_command  # or what is no number would go round
                 self._leave_at(self.last)
                 return command._replace(u=u, desired=self._desired, unmet=self._unmet)
             u[own], self._unmet[own] = command.u[own], command.unmet[own]
@@ -387,7 +389,7 @@ class Composition(Controller[Composed]):
                 self._desired[:, columns] = command.desired
             saturated += command.saturated
         self._held.advance(q, qd, self._in_force())
-        self._good[:] = u
+        self._last_command[:] = u
         self._leave_at(u)
         return Command(u, command.y, command.velocity, self._desired, self._unmet, saturated, True)
 

@@ -30,11 +30,11 @@ class Limiter:
     """
     Keeps commands within ``lower``, ``upper`` (m,) and close to the last one.
 
-    ``last`` (m,) is that one, in actuator units; ``known`` tells whether there has been one.
+    ``last`` (m,) is that one, in actuator units; ``has_last`` tells whether there has been one.
     """
 
     def __init__(self, lower: Vector, upper: Vector) -> None:
-        self.last, self.known = np.zeros(len(lower)), False
+        self.last, self.has_last = np.zeros(len(lower)), False
         self._u, self._rate, self._out = np.zeros((3, len(lower)))
         self._limit = cached(
             limit,
@@ -51,7 +51,7 @@ class Limiter:
         ``rate`` (m,) [unit/s] counts for ``dt`` > 0 [s]. Valid until the next call.
         """
         # in arrays of its own: one that cannot be written to is of another type, to be compiled
-        self._u[:], self._rate[:] = u, rate if self.known else np.inf
+        self._u[:], self._rate[:] = u, rate if self.has_last else np.inf
         changed = self._limit(self._u, self.last, self._rate, dt, self._out)
-        self.last[:], self.known = self._out, True
+        self.last[:], self.has_last = self._out, True
         return self._out, bool(changed)

@@ -54,18 +54,18 @@ class DriveSetpoints:
     """
 
     def __init__(self, model: CompiledModel, law: Controller) -> None:
-        own, k = model.servos, len(model.servos.actuators)
-        self._own, self._law, self._t = own, law, nan
-        self.actuators, self.resting = own.actuators, own.resting
+        servos, k = model.servos, len(model.servos.actuators)
+        self._own, self._law, self._t = servos, law, nan
+        self.actuators, self.resting = servos.actuators, servos.resting
         self._motion = motion = CommandedMotion(
-            coordinates=own.coordinates,
-            positions=own.positions,
-            w=own.rate,
-            lower=own.lower,
-            upper=own.upper,
-            speed=own.speed,
+            coordinates=servos.coordinates,
+            positions=servos.positions,
+            w=servos.rate,
+            lower=servos.lower,
+            upper=servos.upper,
+            speed=servos.speed,
             correction=1.0
-            / (1.0 / (_MAX_CORRECTION_RATE * own.rate) + _MIN_CORRECTION_TIME * law.period),
+            / (1.0 / (_MAX_CORRECTION_RATE * servos.rate) + _MIN_CORRECTION_TIME * law.period),
             **{name: np.zeros(k) for name in ('q', 'v', 'a', 'measured', 'measured_rate')},
             setpoints=np.full(k, nan),
             period=law.period,
@@ -79,19 +79,19 @@ class DriveSetpoints:
         self._plan = cached(plan_setpoints, 'float64, float64', motion=motion, found=found)
 
     @property
-    def known(self) -> bool:
+    def initialised(self) -> bool:
         """Tell whether there is a set-point for every drive."""
         return bool(np.isfinite(self._motion.setpoints).all())
 
-    def follow(self, t: float, q: Vector, qd: Vector, *, anew: bool) -> tuple[Vector, Vector]:
+    def follow(self, t: float, q: Vector, qd: Vector, *, restart: bool) -> tuple[Vector, Vector]:
         """
         Return (q, qd), (n,) each, at which the law is asked at time t [s]: valid until the next.
 
-        That is the measured state with the commanded motion in the place of its joints; ``anew``:
-        this begins where the joints are.
+        That is the measured state with the commanded motion in the place of its joints, which
+        begins where they are upon a ``restart``.
         """
         passed, self._t = t - self._t, t
-        if anew or not passed >= 0.0:
+        if restart or not passed >= 0.0:
             self._begin(q, qd)
             passed = 0.0
         if self._follow(q, qd, min(passed, _MAX_EXTRAPOLATION * self._law.period)):

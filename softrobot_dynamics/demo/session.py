@@ -85,7 +85,7 @@ def run(options: Namespace) -> int:
             shown.say(words)
     if not held and plan.any_rate and plan.controller['rate'] < CANDIDATE_RATES[0]:
         shown.say(
-            f'the rate, {plan.controller["rate"]:g} Hz, is the one that this machine holds;'
+            f'rate: {plan.controller["rate"]:g} Hz, chosen as this machine holds no higher one;'
             ' --rate sets another'
         )
     return 130 if interrupted else int(not held)

@@ -26,13 +26,13 @@ class _Change(NamedTuple):
     """A number that takes the place of a field's, multiplies it or is added to it."""
 
     number: float
-    how: str  # '', '×' or '+='
+    operation: str  # '', '×' or '+='
 
     def of(self, value: float) -> float:
         """Return the changed number."""
-        if self.how == '+=':
+        if self.operation == '+=':
             return self.number + value
-        return self.number * value if self.how else self.number
+        return self.number * value if self.operation else self.number
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.deprecation import former_names
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.model.contacts import contact_of, ContactPlan
@@ -49,12 +50,13 @@ class Contacts(NamedTuple):
     generalized_force: Vector  # (n,) of all of them
 
 
+@former_names(other='near_shape')
 class NearPoint(NamedTuple):
     """A material point on the axis of a body's shape, nearest to another shape."""
 
     body: str
     point: Vector  # (3,) [m] in the frame at the body's joint
-    other: str  # the body, object or shape of the environment that is near
+    near_shape: str  # the body, object or shape of the environment that is near
     gap: float  # [m] between the surfaces
 
 

@@ -60,7 +60,7 @@ class StaticProblem(Protocol):
 class SettlingResult(NamedTuple):
     """Result of Newton's method, or None and the ``reason``; the number of steps before."""
 
-    found: Any
+    solution: Any
     reason: str
     steps: int
 

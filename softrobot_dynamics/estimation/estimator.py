@@ -39,7 +39,7 @@ class _Moment(NamedTuple):
     state: FilterState
     sensor: int | None
     z: Vector
-    sound: float  # when most of a measurement was accepted last [s]
+    accepted_at: float  # when most of a measurement was accepted last [s]
 
 
 class Estimator(Pickleable):
@@ -293,7 +293,7 @@ class Estimator(Pickleable):
 
     def _process(self, number: int, z: Vector, time: float) -> Innovation:
         """Predict the state at the time of a measurement, and update it by that."""
-        update, (before, *_, sound) = self._updates[number], self._moments[-1]
+        update, (before, *_, accepted_at) = self._updates[number], self._moments[-1]
         ahead, mean = self._ahead, None
         if ahead is not None and ahead[0] <= time:  # most of the way has been gone already
             start, mean = ahead
@@ -304,13 +304,13 @@ class Estimator(Pickleable):
         self._predictor.set_state(state.x, time)
         self._predictor.u[:] = self._commands.at(time)
         update.observe(state, z)
-        doubted = state.copy() if time - sound > self._patience else None
+        doubted = state.copy() if time - accepted_at > self._patience else None
         verdict, coarse = update.apply(state), 0.0
         if verdict.accepted > verdict.outliers:
-            sound = time
+            accepted_at = time
         elif verdict.outliers and doubted is not None:
             state, coarse = update.apply_inflated(doubted)
-        self._moments.append(_Moment(state, number, z, sound))
+        self._moments.append(_Moment(state, number, z, accepted_at))
         square, numbers, outliers, _ = verdict
         return Innovation(
             update.sensor.name, time, square, numbers, outliers, False, False, coarse

@@ -26,12 +26,13 @@ _OBSERVABILITY_TOLERANCE = 1e-9  # of what is observed best; with less a directi
 _MIN_SCORE_GAIN = 9.0  # of ``square``: 3 sigma, for an explanation without a known shape
 
 
+@former_names(chance='probability')
 class Push(NamedTuple):
     """
     A wrench (6,), moment [N m] then force [N], or a force (3,) alone, and how well it is known.
 
     ``square`` is, where nothing pushes, as chi squared with ``rank`` degrees of freedom is, and
-    ``chance`` the probability of one so large then, by noise alone, at one look. What sensors do
+    ``probability`` that of one so large then, by noise alone, at one look. What sensors do
     not show is zero in ``value``, and infinite in the ``covariance``.
     """
 
@@ -39,7 +40,7 @@ class Push(NamedTuple):
     covariance: Matrix
     square: float
     rank: int
-    chance: float
+    probability: float
 
 
 @former_names(push='wrench', other='touched_shape')
@@ -88,8 +89,8 @@ def fit_push(
         still + _OBSERVABILITY_TOLERANCE * covariance, (J - J @ before @ covariance).T
     )
     square, rank = _square(shown @ vectors[:, seen], force, still)
-    chance = float(gammaincc(0.5 * max(rank, 1), 0.5 * square))
-    return Push(units * (vectors @ parts), np.outer(units, units) * P, square, rank, chance)
+    probability = float(gammaincc(0.5 * max(rank, 1), 0.5 * square))
+    return Push(units * (vectors @ parts), np.outer(units, units) * P, square, rank, probability)
 
 
 def _square(weights: Matrix, force: Vector, still: Matrix) -> tuple[float, int]:
@@ -118,7 +119,9 @@ def find_contact(
     if not len(places) and not len(near_points):
         raise ArgumentError('places', places, 'at least one')
     found = [(body, point, None, wrench_at(body, point=point)) for body, point in places]
-    known = [(p.body, p.point, p.other, wrench_at(p.body, point=p.point)) for p in near_points]
+    known = [
+        (p.body, p.point, p.near_shape, wrench_at(p.body, point=p.point)) for p in near_points
+    ]
     if known:
         most = max(_score(each[3]) for each in known)
         margin = min(_MIN_SCORE_GAIN, EQUAL_SCORE_RATIO * max(most, 0.0))

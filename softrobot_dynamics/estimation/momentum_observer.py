@@ -171,7 +171,12 @@ class MomentumObserver:
             shares = [self._share((each.body, each.point), covariance) for each in near]
             k = nearest_alike(shares, near, EQUAL_SCORE_RATIO * max(shares))
             if shares[k] >= share - _MIN_SHARE_GAIN:
-                body, point, shape, share = near[k].body, near[k].point, near[k].other, shares[k]
+                body, point, shape, share = (
+                    near[k].body,
+                    near[k].point,
+                    near[k].near_shape,
+                    shares[k],
+                )
         force = self.push(body, point=point, covariance=covariance)
         there = None if point is None else checked('point', point, (3,))
         position = frame_at(self.model, q=q, body=body, point=there)[:3, 3]

@@ -35,18 +35,18 @@ class Run(NamedTuple):
     lapses: tuple[str, ...]  # in words, modes of the two nodes in which the loop is not closed
     timing: str | None = None  # from when on commands act, of TIMINGS; None: it was not recorded
     bus_rate: float = 0.0  # [Hz] at which the drives take a command, 0: at any time
-    unasked: int = 0  # ticks in which no state left that a command could have answered
+    ticks_without_state: int = 0  # ticks in which no state left that a command could have answered
     live: bool = True  # whether it ran in real time, so that a machine can be too slow for it
 
     @property
     def ticks(self) -> int:
         """The number of states that were to be answered."""
-        return len(self.t) - self.unasked
+        return len(self.t) - self.ticks_without_state
 
     @property
     def missed(self) -> int:
         """The number of those that had no command in time."""
-        return int(np.isnan(self.round_trip).sum()) - self.unasked
+        return int(np.isnan(self.round_trip).sum()) - self.ticks_without_state
 
 
 def read(folder: str | PathLike[str], duration: float | None = np.inf) -> Run:
@@ -81,7 +81,7 @@ def join(simulation: Recording, controller: Recording, duration: float | None = 
     (t, seen), (_, said) = within(simulation), within(controller)
     late = seen['late']
     near = 0.5 * period * SECOND
-    unasked = seen.get('asked', np.ones(len(late))) == 0
+    ticks_without_state = seen.get('asked', np.ones(len(late))) == 0
     y, y_d = (_matched(seen['stamp'], said['stamp'], said[name], near) for name in ('y', 'y_d'))
     return Run(
         coordinates=tuple(simulation.facts['coordinate_names']),
@@ -101,7 +101,7 @@ def join(simulation: Recording, controller: Recording, duration: float | None = 
         ),
         timing=simulation.facts.get('command_timing'),
         bus_rate=simulation.facts.get('bus_rate', 0.0),
-        unasked=int((unasked & np.isnan(seen['round_trip'])).sum()),
+        ticks_without_state=int((ticks_without_state & np.isnan(seen['round_trip'])).sum()),
     )
 
 

@@ -46,7 +46,7 @@ class Replay(NamedTuple):
     ticks: int  # in it
     compared: int  # commands of the law that were computed again
     safe: int  # ticks that were answered by a safe command, which are not
-    led: float | None  # [s] from where what came by message was followed: not compared
+    messages_since: float | None  # [s] from where what came by message was followed: not compared
     difference: Difference | None  # None: all that was compared is the same, bit for bit
     gap: float | None  # [s] from where the comparison ends, as the next tick was not recorded
 
@@ -99,7 +99,7 @@ class _Player:
         self._driver = Driver(model, law, SafeCommand.of_model(model), self._orders)
         self._period = max(1, round(1e9 * recording.facts['period'])) * 1e-9
         self._run, self._plan = 0, cast(Any, None)
-        self._led = self._anew = False
+        self._led = self._restart = False
 
     def play(self, progress: Callable[[float], object] | None) -> Replay:
         """Replay all ticks."""
@@ -127,8 +127,8 @@ class _Player:
         return Replay(len(data), compared, safe, led, None, gap)
 
     def _command(self, t: float, q: Vector, qd: Vector) -> Vector:
-        driver, anew, self._anew = self._driver, self._anew, False
-        command = driver.compute(self._orders, t, q, qd, anew=anew)
+        driver, restart, self._restart = self._driver, self._restart, False
+        command = driver.compute(self._orders, t, q, qd, restart=restart)
         driver.limit(driver.choose(command, q, t), self._period)
         return driver.limiter.last  # as recorded: forces, whatever drives of joints are told
 
@@ -155,10 +155,10 @@ class _Player:
         if took & (TakenOrders.FOLLOWS | TakenOrders.HOLDS):
             reference, ramp = self._reference(took), self._values['reference.ramp_time']
             self._orders = self._orders._replace(reference=reference, ramp=ramp)
-        self._anew |= began
+        self._restart |= began
         if began:
             before, limiter = self._recording['u_before'][k], self._driver.limiter
-            limiter.last[:], limiter.known = before, bool(np.isfinite(before).all())
+            limiter.last[:], limiter.has_last = before, bool(np.isfinite(before).all())
 
     def _reference(self, took: int) -> Any:
         """Return the new reference, a new object: that of the parameters, or a hold."""

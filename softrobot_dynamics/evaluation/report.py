@@ -177,9 +177,9 @@ def make(
         targets=targets,
         tips=tips,
         ramp=float(task.ramps.min()),
-        ways=ways,
+        output_ranges=ways,
         figures=figures,
-        unseen=tracking.unseen(run, task),
+        unmeasured_outputs=tracking.unmeasured_outputs(run, task),
     )
 
 

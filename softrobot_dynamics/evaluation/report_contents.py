@@ -23,9 +23,9 @@ class Report(NamedTuple):
     targets: Targets | None  # that tips follow
     tips: tracking.Tips | None
     ramp: float  # [s] until the first reference is blended in
-    ways: Vector  # (c,) what the errors of the outputs are shares of, each in its unit
+    output_ranges: Vector  # (c,) what the errors of the outputs are shares of, each in its unit
     figures: tracking.Figures
-    unseen: tuple[str, ...] = ()  # outputs about which nothing can be told
+    unmeasured_outputs: tuple[str, ...] = ()  # outputs about which nothing can be told
     plant: str = ''  # in words, what the simulated robot differs in from the model
     estimated: bool = False  # whether the controller received the states of an estimator
 

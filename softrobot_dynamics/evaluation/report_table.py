@@ -24,8 +24,8 @@ def rows(report: Report) -> Iterator[tuple[str, str]]:
         yield 'output error, RMS and peak', errors + _of_way(figures.y_share)
     elif figures.y_share is not None:  # nothing to compare them by but the way of each
         yield 'output error, RMS', f'{figures.y_share:.2%} of its way'
-    if report.unseen and figures.y_share is not None:
-        yield 'not seen to follow', ', '.join(report.unseen)
+    if report.unmeasured_outputs and figures.y_share is not None:
+        yield 'not seen to follow', ', '.join(report.unmeasured_outputs)
     if report.plant:
         yield 'simulated robot', f'not as the model: {report.plant}'
     yield 'rate', _words(figures.rate_hz, '{:.1f} Hz')

@@ -153,7 +153,7 @@ def _after(run: Run, task: Task) -> Any:
     return run.t[:, None] >= task.ramps - 0.5 * run.period
 
 
-def unseen(run: Run, task: Task) -> tuple[str, ...]:
+def unmeasured_outputs(run: Run, task: Task) -> tuple[str, ...]:
     """Return the names of the outputs that followed nothing, or not for long enough to tell."""
     seen = (_after(run, task) & np.isfinite(run.y_d)).any(axis=0)
     return tuple(name for name, yes in zip(task.names, seen) if not yes)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.deprecation import former_names
 from softrobot_dynamics.identification.parameters import FitParameter
 
 CONFIDENCE_LEVEL = 0.95
@@ -17,16 +18,17 @@ _SINGULAR_VALUE_TOLERANCE = 1e-5  # of the largest; by differences it cannot be 
 _MIN_COMPONENT = 0.1
 
 
+@former_names(unseen='unidentifiable')
 class Confidence(NamedTuple):
     """
     Confidence intervals of x (p,).
 
-    ``half`` (p,) is half a 95 % interval, NaN where the data do not tell; ``unseen`` (k, p) are
-    orthonormal directions of x that they do not show.
+    ``half`` (p,) is half a 95 % interval, NaN where the data do not tell; ``unidentifiable``
+    (k, p) are orthonormal directions of x that they do not show.
     """
 
     half: Vector
-    unseen: Matrix
+    unidentifiable: Matrix
 
 
 def without(derivatives: Matrix, others: Matrix) -> tuple[Matrix, int]:

@@ -49,14 +49,19 @@ class FittedParameter(NamedTuple):
     at_bound: bool
 
 
-@former_names(off='all_residuals', off_before='all_initial_residuals', before='initial_residuals')
+@former_names(
+    off='all_residuals',
+    off_before='all_initial_residuals',
+    before='initial_residuals',
+    unseen='unidentifiable',
+)
 @dataclass(frozen=True)
 class Identification:
     """
     The result of a fit.
 
     Attributes: ``robot``, the RobotDescription with the fitted numbers; ``estimates`` (p,);
-    ``unseen``, in words, combinations of the parameters that the data do not show; ``x`` (p,);
+    ``unidentifiable``, in words, combinations of parameters that the data do not show; ``x`` (p,);
     ``states``, those that a motion starts in, as its predictor has them, or how far markers are
     beside their points, see :attr:`placed`; ``all_residuals``
     (P, C), measured less predicted, and ``all_initial_residuals``, those of the robot file;
@@ -69,7 +74,7 @@ class Identification:
     states: Vector
     robot: RobotDescription
     estimates: tuple[FittedParameter, ...]
-    unseen: tuple[str, ...]
+    unidentifiable: tuple[str, ...]
     all_residuals: Matrix
     all_initial_residuals: Matrix
     derivatives: Matrix
@@ -215,7 +220,9 @@ def fitted(
         states=z[p:],
         robot=parameters.robot(x),
         estimates=_estimates(parameters, x, known),
-        unseen=tuple(direction_in_words(row, parameters.each) for row in known.unseen),
+        unidentifiable=tuple(
+            direction_in_words(row, parameters.each) for row in known.unidentifiable
+        ),
         all_residuals=data.measured - problem.predicted(z),
         all_initial_residuals=data.measured - problem.first,
         derivatives=derivatives,

@@ -132,7 +132,7 @@ def motion(
         check_marker(description, marker)
         if marker.deviation:
             name = f'deviation of marker {marker.name}'
-            raise ArgumentError(name, marker.deviation, '0 in a motion: places fit postures alone')
+            raise ArgumentError(name, marker.deviation, '0: only fits of postures estimate places')
     _check_coordinates(description, coordinates)
     turning = dict(zip(description.coordinate_names, periodic_coordinates(description).period))
     periods = [turning.get(each.name, 0.0) for each in coordinates]

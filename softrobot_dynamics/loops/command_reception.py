@@ -60,8 +60,10 @@ class CommandReception:
         self._timing = CommandTiming(schedule.timing, 1.0 / schedule.rate, safe, schedule.bus)
         self._reader, self._stamps, self._waits_first = reader, stamps, schedule.waits
         self._answers = Answers(len(reader.places))
-        self._came: int | None = None  # when the last command did, steady clock [ns]
-        self._in_part: float | None = None  # [s] into the period, of what waits for other parts
+        self._arrival_time: int | None = None  # when the last command did, steady clock [ns]
+        self._partial_time: float | None = (
+            None  # [s] into the period, of what waits for other parts
+        )
 
     @property
     def parts(self) -> int:
@@ -84,9 +86,9 @@ class CommandReception:
 
     def age(self, moment: int) -> int | None:
         """Return the age [ns] of the last command at a moment; None from two periods on."""
-        if self._came is None:
+        if self._arrival_time is None:
             return None
-        age = moment - self._came
+        age = moment - self._arrival_time
         return age if age < 2 * self._stamps.period else None
 
     def expect_answers(self) -> None:
@@ -116,12 +118,12 @@ class CommandReception:
             self.waits = False
             self._timing.begin(self.drives.u)
         passed = (arrival - stamps.published) * (pace or 1.0)  # in simulated time
-        self._came, complete = arrival, not self._answers.left
+        self._arrival_time, complete = arrival, not self._answers.left
         if complete or self.parts == 1:
             self._timing.arrived(self.drives.u, passed * 1e-9)
-            self._in_part = None
+            self._partial_time = None
         else:
-            self._in_part = passed * 1e-9
+            self._partial_time = passed * 1e-9
         return complete
 
     def stretches(self, forced: Vector | None) -> list[Stretch]:
@@ -131,14 +133,14 @@ class CommandReception:
         Parts that wait for others act in it. ``forced`` (m,) acts in all of it instead, None: the
         commands.
         """
-        if self._in_part is not None:
-            self._timing.arrived(self.drives.u, self._in_part)
-            self._in_part = None
+        if self._partial_time is not None:
+            self._timing.arrived(self.drives.u, self._partial_time)
+            self._partial_time = None
         if forced is not None:  # the drives' own doing, whatever there is on a bus
             self._timing.force(forced)
         return self._timing.share_out()
 
     def restart(self) -> None:
         """Forget all commands."""
-        self._in_part, self.waits = None, self._waits_first
+        self._partial_time, self.waits = None, self._waits_first
         self._timing.begin(self.drives.release())

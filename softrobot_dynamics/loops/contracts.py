@@ -204,7 +204,7 @@ class TickRecord(Protocol):
 class StepSnapshot(Protocol):
     """Copies data of a simulation after a step for another thread."""
 
-    wanted: bool
+    requested: bool
 
     def take(self, stamp: int) -> None:
         """Copy it, of a state with this stamp [ns]."""

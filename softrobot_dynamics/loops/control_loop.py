@@ -101,13 +101,13 @@ class ControlLoop(GuardedLoop):
         self._time = ReferenceTime(watchdog)
         self._delay = self._estimated = 0  # [ns] of states; of estimated velocities
         self._moved = self._delay_changed = False
-        self._before = np.full(plant.model.m, nan)  # the command before a tick, for the record
+        self._previous_command = np.full(plant.model.m, nan)  # for the record
         self._next_report = 0
         self._predictive = predictive_laws(self.driver.law)
 
     def count_from(self, u: Vector) -> None:
         """Count rate limits from u (m,), the last command of the activation before."""
-        self.driver.limiter.last[:], self.driver.limiter.known = u, True
+        self.driver.limiter.last[:], self.driver.limiter.has_last = u, True
 
     @property
     def ignored_names(self) -> tuple[str, ...]:
@@ -187,9 +187,9 @@ class ControlLoop(GuardedLoop):
 
     def _tick(self, stamp: Stamp, t: float, q: Vector, qd: Vector, arrival: int) -> None:
         """Answer one valid state."""
-        sent_at, sent_before = self._sent_at, self.driver.last_command
-        self._before[:] = nan if sent_before is None else sent_before
-        self.driver.took = NO_ORDERS
+        sent_at, last_command = self._sent_at, self.driver.last_command
+        self._previous_command[:] = nan if last_command is None else last_command
+        self.driver.taken_up = NO_ORDERS
         mode, stopped = self.mode, self.orders.emergency
         command = None if stopped else self._compute(t, q, qd)
         computed = now()
@@ -217,12 +217,12 @@ class ControlLoop(GuardedLoop):
 
     def _compute(self, t: float, q: Vector, qd: Vector) -> Command | None:
         """Return the law's Command for a state, None if there is none."""
-        anew = self.mode != RUNNING or self._moved or self._delay_changed
+        restart = self.mode != RUNNING or self._moved or self._delay_changed
         if self._moved and self.mode == RUNNING:
             self._publisher.moved()
         self._moved = self._delay_changed = False
         try:
-            command = self.driver.compute(self.orders, t, q, qd, anew=anew)
+            command = self.driver.compute(self.orders, t, q, qd, restart=restart)
             if command is None and (why := self.driver.law.failure):
                 self._publisher.failed('no command', SoftRobotError(why))
             return command
@@ -256,10 +256,10 @@ class ControlLoop(GuardedLoop):
             if (late := law.schedule.late_solution) is not None:
                 record.note(dict(zip(LATE_SOLUTION, (place, *late))))
                 law.schedule.late_solution = None
-        said: tuple[Vector | float, ...] = (nan,) * 5
+        law_outputs: tuple[Vector | float, ...] = (nan,) * 5
         if self.mode == RUNNING and (command := self.command) is not None:
-            said = command.y, command.velocity, *command.desired
-        told = t, self.mode, self.driver.took, self._before
+            law_outputs = command.y, command.velocity, *command.desired
+        tick_values = t, self.mode, self.driver.taken_up, self._previous_command
         moment = stamp.sec * SECOND + stamp.nanosec
         solved = recorded_figures(self._predictive)
-        record.add(arrival, moment, q, qd, u, *said, *told, *solved)
+        record.add(arrival, moment, q, qd, u, *law_outputs, *tick_values, *solved)

@@ -68,8 +68,8 @@ class Driver:
     ) -> None:
         self.law = law
         self.limiter = Limiter(model.lower, model.upper)
-        self.taken = orders  # those that were taken up last
-        self.took = NO_ORDERS  # what the last call of `compute` took up of them
+        self.current_orders = orders  # those that were taken up last
+        self.taken_up = NO_ORDERS  # what the last call of `compute` took up of them
         self.state_delay = 0.0  # [s] by which states are late, beside the delay of the settings
         self.running = False  # whether the last command chosen was the law's
         self._safe, self._rate_limit = safe, model.rate_limit
@@ -88,24 +88,24 @@ class Driver:
         unless the last command was its own. Both are valid until the next call. Raises whatever
         the law raises.
         """
-        command = self.compute(orders, t, q, qd, anew=not self.running)
+        command = self.compute(orders, t, q, qd, restart=not self.running)
         return self.limit(self.choose(command, q, t), duration)[0], command
 
     def compute(
-        self, orders: Orders, t: float, q: Vector, qd: Vector, *, anew: bool
+        self, orders: Orders, t: float, q: Vector, qd: Vector, *, restart: bool
     ) -> Command | None:
         """
         Apply orders at the state (q, qd) of time t [s]; return the law's command there.
 
-        None where it is not valid. ``anew``: the law begins anew at this state. Raises whatever
+        None where it is not valid. ``restart``: the law begins anew at this state. Raises whatever
         the law raises.
         """
         if self._setpoints is not None:
-            q, qd = self._setpoints.follow(t, q, qd, anew=anew)
-        if anew or orders is not self.taken:
-            self._apply_orders(orders, t, q, qd, anew)
+            q, qd = self._setpoints.follow(t, q, qd, restart=restart)
+        if restart or orders is not self.current_orders:
+            self._apply_orders(orders, t, q, qd, restart)
         else:
-            self.took = NO_ORDERS
+            self.taken_up = NO_ORDERS
         command = self.law.compute(t, q, qd)
         if not (command.ok and isfinite(command.u @ command.u)):
             return None
@@ -126,7 +126,7 @@ class Driver:
         The first is valid until the next call. The rate limits, those of the settings while the
         law commands and else those of the robot, count for a ``duration`` [s].
         """
-        rate = self.taken.settings.rate
+        rate = self.current_orders.settings.rate
         if self._safe_since is not None:  # as fast as actuators allow: others are for work
             rate = self._rate_limit
         u, changed = self.limiter.bring(u, rate, duration)
@@ -149,8 +149,8 @@ class Driver:
     def expect_delay(self, seconds: float) -> None:
         """Have the law compensate states that are late by that, from the next one on."""
         self.state_delay = seconds
-        settings = self.taken.settings.replace()  # not the same object: taken up anew
-        self.taken = self.taken._replace(settings=settings)
+        settings = self.current_orders.settings.replace()  # not the same object: taken up anew
+        self.current_orders = self.current_orders._replace(settings=settings)
 
     def with_state_delay(self, settings: S) -> S:
         """Return settings with the delay of the states in theirs, if the law makes up for it."""
@@ -182,7 +182,7 @@ class Driver:
     @property
     def last_command(self) -> Vector | None:
         """The last command of the law or the safe one (m,), not a copy; None if there is none."""
-        return self.limiter.last if self.limiter.known else None
+        return self.limiter.last if self.limiter.has_last else None
 
     @property
     def sent(self) -> Vector:
@@ -192,46 +192,50 @@ class Driver:
     @property
     def sendable(self) -> bool:
         """Tell whether every drive has a value: positions are known after a first state."""
-        return self._setpoints is None or self._setpoints.known
+        return self._setpoints is None or self._setpoints.initialised
 
-    def _apply_orders(self, orders: Orders, t: float, q: Vector, qd: Vector, anew: bool) -> None:
+    def _apply_orders(
+        self, orders: Orders, t: float, q: Vector, qd: Vector, restart: bool
+    ) -> None:
         """Pass new settings and references to the law."""
-        taken, self.taken, self.took = self.taken, orders, NO_ORDERS
-        if anew or orders.settings is not taken.settings:
+        previous, self.current_orders, self.taken_up = self.current_orders, orders, NO_ORDERS
+        if restart or orders.settings is not previous.settings:
             self.law.use(self.with_state_delay(orders.settings))
-            self.took |= TakenOrders.BEGAN | TakenOrders.TUNED if anew else TakenOrders.TUNED
-        if anew or orders.reference is not taken.reference:
-            self._follow(orders, t, q, qd, anew, taken)
-        if anew:
+            self.taken_up |= (
+                TakenOrders.BEGAN | TakenOrders.TUNED if restart else TakenOrders.TUNED
+            )
+        if restart or orders.reference is not previous.reference:
+            self._follow(orders, t, q, qd, restart, previous)
+        if restart:
             self.law.start(q, qd, t, self.last_command)
 
     def _follow(
-        self, orders: Orders, t: float, q: Vector, qd: Vector, anew: bool, taken: Orders
+        self, orders: Orders, t: float, q: Vector, qd: Vector, restart: bool, previous: Orders
     ) -> None:
         """Have the law follow the reference of orders."""
         reference: Followed | RestTarget | TipOrder = orders.reference
         ramp = orders.ramp
-        led = isinstance(reference, OneTimeReference) and reference is not taken.reference
-        if isinstance(reference, OneTimeReference) and led:
+        one_time = isinstance(reference, OneTimeReference) and reference is not previous.reference
+        if isinstance(reference, OneTimeReference) and one_time:
             reference = reference.reference
         if isinstance(reference, (HoldOrder, OneTimeReference)):
             reference = self._hold(q, qd)
-            self.took |= TakenOrders.HOLDS
+            self.taken_up |= TakenOrders.HOLDS
         else:
-            self.took |= TakenOrders.LED if led else TakenOrders.FOLLOWS
+            self.taken_up |= TakenOrders.LED if one_time else TakenOrders.FOLLOWS
         if isinstance(reference, (TipTarget, TipTwist)):
-            self._lead(reference, t, q, qd, anew)
+            self._lead(reference, t, q, qd, restart)
             return
         if isinstance(reference, RestTarget):
-            if not anew and self._redirect(reference, t):
+            if not restart and self._redirect(reference, t):
                 return
             reference = self._toward = reaching(self.law.desired(t), *reference)
-            ramp = orders.ramp if anew else 0.0
+            ramp = orders.ramp if restart else 0.0
         self.law.follow(cast(Reference, reference), t, ramp)  # a Program for laws that take one
 
-    def _lead(self, order: TipOrder, t: float, q: Vector, qd: Vector, anew: bool) -> None:
+    def _lead(self, order: TipOrder, t: float, q: Vector, qd: Vector, restart: bool) -> None:
         """Have the law lead its tip; after a restart it holds all other outputs."""
-        if anew:
+        if restart:
             self.law.follow(self._hold(q, qd), t, 0.0)
             self.law.start(q, qd, t, self.last_command)
         self._toward = None

@@ -86,7 +86,7 @@ class EstimationLoop(Loop):
         self._reader, self._plan, self._sufficient = commands.reader, plan, sufficient
         self._u = commands.initial.copy()
         self._deadlines, self._interval = Deadlines(), round(plan.period / plan.pace)
-        self._lost, self._paces = LostTime(), PaceMonitor()
+        self._lost, self._pace_monitor = LostTime(), PaceMonitor()
         longest = [each.patience(plan.timeout) for each in streams]
         names = [each.sensor.name for each in streams]
         self._stamps = StampValidator(names, max((SECOND, *longest)))
@@ -100,7 +100,7 @@ class EstimationLoop(Loop):
         self.sensors.forget()
         self.efforts.forget()
         self._since = self._reported = 0
-        self._hit = False  # something pushes harder than it may
+        self._collision = False  # something pushes harder than it may
 
     def _begin(self) -> None:
         self._deadlines.put(now() + self._interval)
@@ -163,15 +163,15 @@ class EstimationLoop(Loop):
     def _stop_on_collision(self) -> None:
         """Request a stop of the robot if an external force exceeds the allowed one."""
         push, limit = self._estimator.push(self._plan.body), self._plan.collision
-        size, before = float(np.linalg.norm(push.value)), self._hit
-        if push.chance < _COLLISION_FALSE_ALARM_PROBABILITY and size > (
+        size, before = float(np.linalg.norm(push.value)), self._collision
+        if push.probability < _COLLISION_FALSE_ALARM_PROBABILITY and size > (
             _COLLISION_RELEASE_RATIO * limit if before else limit
         ):
-            self._hit = True
+            self._collision = True
             self.statistics.count('collisions', not before)
             self._publisher.collided(self._plan.body, size, before)
         else:
-            self._hit = False
+            self._collision = False
 
     def _read_stream(self, stream: Stream) -> None:
         """Process the newest measurement of a sensor since the last time."""
@@ -193,7 +193,7 @@ class EstimationLoop(Loop):
 
     def _process_measurement(self, name: str, stamp: int, value: ArrayLike, arrival: int) -> None:
         """Process a value with a stamp [ns] that came at an arrival [ns, steady clock]."""
-        if stamp and self._paces.add(name, stamp, arrival):
+        if stamp and self._pace_monitor.add(name, stamp, arrival):
             self._publisher.slow(self.slowness())
         try:
             self._stamps.check(name, stamp, arrival)
@@ -316,12 +316,12 @@ class EstimationLoop(Loop):
 
     def slowness(self) -> str:
         """Return in words a wrong pace of this loop or of the sensors, '' if there is none."""
-        said = self._paces.in_words(self._plan.pace)
+        warning = self._pace_monitor.in_words(self._plan.pace)
         if not (share := self._lost.share):
-            return said
+            return warning
         lost = f'{share:.0%} of the time passed while this node had no processor: this machine'
         lost = f'{lost} cannot keep the rates of its nodes; lower `rate`'
-        return f'{lost}; {said}' if said else lost
+        return f'{lost}; {warning}' if warning else lost
 
     def _refuse(self, error: MessageError, sensor: str = 'commands') -> None:
         super()._refuse(MessageError(f'{error.reason} ({sensor})'))

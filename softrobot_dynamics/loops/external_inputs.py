@@ -113,7 +113,7 @@ class InitialStateReader:
             expected = f'a state from which the robot can move on for {self._period:g} s'
             raise _out_of_range(name, f'{words}, expected {expected}') from None
         except SoftRobotError as error:
-            raise MessageError(f'out of range: no state to begin at ({error})') from None
+            raise MessageError(f'out of range: the robot cannot start there ({error})') from None
         return q, qd
 
     def _value(self, values: Vector, name: str) -> str:

@@ -28,32 +28,33 @@ class SensorClock:
     """
 
     def __init__(self) -> None:
-        self._seen: deque[tuple[int, int]] = deque()  # (time heard, stamp - arrival), falling
-        self._arrival = self._heard = 0  # of the last message; for how long there were any [ns]
+        self._leads: deque[tuple[int, int]] = deque()  # (time heard, stamp - arrival), falling
+        self._arrival = 0  # of the last message [ns]
+        self._listening_time = 0  # in which there were messages [ns]
         self._last: tuple[int, int] | None = None
 
     def update(self, stamp: int, arrival: int) -> None:
         """Update by the stamp of a message and its arrival on the steady clock [ns]."""
         ahead = stamp - arrival
-        self._heard += min(max(0, arrival - self._arrival), _MAX_COUNTED_GAP)
+        self._listening_time += min(max(0, arrival - self._arrival), _MAX_COUNTED_GAP)
         self._arrival = arrival
-        while self._seen and self._seen[-1][1] <= ahead:
-            self._seen.pop()
-        self._seen.append((self._heard, ahead))
-        while self._seen[0][0] < self._heard - SECOND:
-            self._seen.popleft()
+        while self._leads and self._leads[-1][1] <= ahead:
+            self._leads.pop()
+        self._leads.append((self._listening_time, ahead))
+        while self._leads[0][0] < self._listening_time - SECOND:
+            self._leads.popleft()
 
     def updated_since(self, moment: int) -> bool:
         """Tell whether a message arrived since a moment of the steady clock [ns]."""
-        return bool(self._seen) and self._arrival >= moment
+        return bool(self._leads) and self._arrival >= moment
 
     def age(self, stamp: int, arrival: int) -> int:
         """Return how much longer a message was under way than the fastest one [ns]."""
-        return max(0, self._seen[0][1] - (stamp - arrival)) if self._seen else 0
+        return max(0, self._leads[0][1] - (stamp - arrival)) if self._leads else 0
 
     def at(self, moment: int) -> int:
         """Return the time at a moment of the steady clock [ns], after the first message."""
-        time = moment + self._seen[0][1]
+        time = moment + self._leads[0][1]
         if self._last is not None:
             before, said = self._last
             time = max(time, said + round(_MIN_CLOCK_RATE * max(0, moment - before)))
@@ -61,7 +62,7 @@ class SensorClock:
         return time
 
     def __bool__(self) -> bool:
-        return bool(self._seen)
+        return bool(self._leads)
 
 
 class PaceMonitor:
@@ -98,10 +99,10 @@ class PaceMonitor:
             return ''
         name, seen = next(iter(odd.items()))
         return (
-            f'stamps of {name} advance by {seen * expected:.3g} s in a second, `real_time_factor`'
-            f' is {expected:g}, so states are of a wrong time: set it to that of the simulation;'
-            ' if it is, the machine cannot keep the rates of its nodes: lower `rate`, or'
-            ' `real_time_factor` of both'
+            f'stamps of {name} advance by {seen * expected:.3g} s per second, but'
+            f' `real_time_factor` is {expected:g}, so estimates have wrong times: set it to that'
+            ' of the simulation; if they are equal, this machine cannot keep the rates of the'
+            ' nodes: lower `rate`, or `real_time_factor` of both'
         )
 
 

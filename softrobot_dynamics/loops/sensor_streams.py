@@ -121,9 +121,9 @@ def complaint(sensors: Availability, efforts: Availability) -> str:
     """Describe the missing sensors and efforts in words, '' if there are none."""
     said = [f'{", ".join(sensors.silent)} silent'] if sensors.silent else []
     if sensors.rejected:
-        words = 'rejected: they are wrong, or the model errs by more than `disturbance` allows'
+        words = 'rejected: wrong measurements, or a model error above what `disturbance` allows'
         said.append(f'{", ".join(sensors.rejected)} {words}')
     for names, what in ((efforts.silent, 'silent'), (efforts.rejected, 'rejected')):
         if names:
-            said.append(f'{", ".join(names)} {what}: commands count in their place')
+            said.append(f'{", ".join(names)} {what}: replaced by the commands')
     return '; '.join(said)

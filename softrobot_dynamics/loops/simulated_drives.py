@@ -23,7 +23,7 @@ class SimulatedDrives:
         self, plant: SimulatedPlant, places: Sequence[Integers | slice] = (slice(None),)
     ) -> None:
         self._simulator, self._safe = plant.simulator, plant.safe
-        lower, upper = plant.model.told_lower, plant.model.told_upper
+        lower, upper = plant.model.sent_lower, plant.model.sent_upper
         self._parts = [(own, lower[own], upper[own]) for own in places]
         self._servos = plant.model.servos
         self.u = np.zeros(plant.model.m)

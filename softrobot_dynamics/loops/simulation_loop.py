@@ -73,13 +73,13 @@ class SimulationLoop(Loop):
         self.wrenches: Wrenches | None = None
         self.snapshot: contracts.StepSnapshot | None = None
         self._row: tuple[Any, ...] | None = None
-        self._asked = 1  # whether a state left in the tick of that row
+        self._state_published = 1  # whether a state left in the tick of that row
         self.record, self._lost = record, LostTime()
         self.deadlines = Deadlines(0 if sensing.answered else _MAX_CATCH_UP)
         self._simulator, self._sensing = plant.simulator, sensing
-        self._made = now()
+        self._created_at = now()
         self._stamps = StateStamps(epoch, schedule.rate)
-        self._behind = 0  # [ns] of stamps behind the clock, since somebody drives the robot
+        self._stamp_lag = 0  # [ns] of stamps behind the clock, since somebody drives the robot
         self.commands = CommandReception(plant, reader, self._stamps, schedule)
         self.period = self._stamps.period
         self._requests = Requests(inbox)
@@ -125,7 +125,7 @@ class SimulationLoop(Loop):
     def _begin(self) -> None:
         """Publish the first state."""
         begin = now()
-        self._stamps.shift(begin - self._made)
+        self._stamps.shift(begin - self._created_at)
         self.deadlines.put(begin + self._interval())
         self._publish()
 
@@ -208,7 +208,7 @@ class SimulationLoop(Loop):
             trip = np.nan if round_trip is None else round_trip * 1e-9
             state = simulator.q.copy(), simulator.qd.copy()
             self._row = moment, self._stamps.newest, *state, stretches[-1].u, simulator.time, trip
-            self._asked = int(self._stamps.published_stamp is not None)
+            self._state_published = int(self._stamps.published_stamp is not None)
         try:
             for stretch in stretches:
                 simulator.step(*stretch, self.wrenches)
@@ -242,10 +242,10 @@ class SimulationLoop(Loop):
     def _plan(self, woken: int) -> int:
         """Set the deadline after that for which it woke at `woken` [ns]; return a slip or 0."""
         slip = self.deadlines.meet(woken, self._interval())
-        self._behind += slip if self.pace == 1.0 else 0
+        self._stamp_lag += slip if self.pace == 1.0 else 0
         if self.mode != DRIVEN:  # no one counts on its time: stamps keep to the clock
-            self._stamps.shift(self._behind)
-            self._behind = 0
+            self._stamps.shift(self._stamp_lag)
+            self._stamp_lag = 0
         return slip
 
     def _record_period(self, late: int, slip: int) -> None:
@@ -257,7 +257,7 @@ class SimulationLoop(Loop):
         if self.record is not None and self._row is not None and self.mode != DIVERGED:
             if self.pace == 0.0:
                 self.record.wait_for_room()
-            self.record.add(*self._row, late * 1e-9, self.mode, self._asked)
+            self.record.add(*self._row, late * 1e-9, self.mode, self._state_published)
         if slip:
             self.statistics.count('slips')
             self._publisher.slipped(slip)
@@ -286,7 +286,7 @@ class SimulationLoop(Loop):
         if state is not None:
             if self._publisher.state(state.q, state.qd, state.stamp) is False:
                 stamps.published_stamp = None  # of a part that no command answers
-        if self.snapshot is not None and self.snapshot.wanted:
+        if self.snapshot is not None and self.snapshot.requested:
             self.snapshot.take(stamps.newest)
         if stamps.published_stamp is None and self.pace == 0.0:  # nothing to wait for
             self.deadlines.next = stamps.published

@@ -70,12 +70,18 @@ class StabilityCheck:
     ) -> None:
         self._plant, self._period, self._warn, self._clock = plant, period, warn, clock
         self._grows: float = plant.model.scales.growth
-        self._looked_at: tuple[Orders | None, str, float] = (None, '', 0.0)  # orders, phase, delay
-        self._again: float | None = None  # [ns] when a growth that was found has to be confirmed
-        self._words = ''
+        self._checked_loop: tuple[Orders | None, str, float] = (
+            None,
+            '',
+            0.0,
+        )  # orders, phase, delay
+        self._recheck_time: float | None = (
+            None  # [ns] when a growth that was found has to be confirmed
+        )
+        self._last_warning = ''
         self.last = np.nan  # [1/s] where the loop was looked at last
         # [1/s] there, on a robot that is by MODEL_UNCERTAINTY other than the model
-        self.if_off = np.nan
+        self.last_of_changed_model = np.nan
 
     def check(self, loop: ControlLoop | None, settings: Settings) -> None:
         """Raise UnstableLoopError if new Settings would make errors grow, or grow faster."""
@@ -84,8 +90,8 @@ class StabilityCheck:
         q, u = loop.place()
         if q is None or u is None:
             return
-        told = map(loop.driver.with_state_delay, (settings, loop.orders.settings))
-        new, now = (self._plant.growth(q, u, each) for each in told)
+        settings_in_force = map(loop.driver.with_state_delay, (settings, loop.orders.settings))
+        new, now = (self._plant.growth(q, u, each) for each in settings_in_force)
         if new > self._grows and not new < now:
             raise UnstableLoopError(new, self._period)
 
@@ -107,35 +113,39 @@ class StabilityCheck:
         """
         orders, phase, (q, u) = loop.orders, loop.phase, loop.place()
         if loop.mode != RUNNING or q is None or u is None:
-            return self._words
-        delay, (before, *others) = loop.driver.state_delay, self._looked_at
+            return self._last_warning
+        delay, (before, *others) = loop.driver.state_delay, self._checked_loop
         new = orders is not before or others != [phase, delay]
-        due = self._again is not None and self._clock() >= self._again
+        due = self._recheck_time is not None and self._clock() >= self._recheck_time
         if not (new or due):
-            return self._words
-        self._looked_at, self._again, self._words = (orders, phase, delay), None, ''
+            return self._last_warning
+        self._checked_loop, self._recheck_time, self._last_warning = (
+            (orders, phase, delay),
+            None,
+            '',
+        )
         settings = loop.driver.with_state_delay(orders.settings)
-        self.last, self.if_off = (
+        self.last, self.last_of_changed_model = (
             self._plant.growth(q, u, settings, off) for off in (0.0, MODEL_UNCERTAINTY)
         )
         words = self._warning()
         if words and new:
-            fastest = np.nanmax([self.last, self.if_off])
-            self._again = self._clock() + SECOND / float(fastest)
+            fastest = np.nanmax([self.last, self.last_of_changed_model])
+            self._recheck_time = self._clock() + SECOND / float(fastest)
         elif words:
-            self._words = words
+            self._last_warning = words
             if self._warn is not None:
                 self._warn(words)
-        return self._words
+        return self._last_warning
 
     def _warning(self) -> str:
         if self.last > self._grows:
             return self._unstable(self.last)
-        if self.if_off > self._grows:
+        if self.last_of_changed_model > self._grows:
             return (
                 'with a robot whose stiffness or damping is'
                 f' {MODEL_UNCERTAINTY:.0%} off the model, errors would'
-                f' grow e-fold in {1.0 / self.if_off:.3g} s'
+                f' grow e-fold in {1.0 / self.last_of_changed_model:.3g} s'
             )
         return ''
 

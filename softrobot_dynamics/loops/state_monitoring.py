@@ -227,15 +227,15 @@ def wrong_delay(seen: float, known: float, period: float, after: float = 0.0) ->
     if seen > known + MAX_DELAY_ERROR * period:
         return (
             f'{leave}, but `delay` is {known * 1e3:.3g} ms:'
-            ' the closed loop decays otherwise than the gains say'
+            ' errors do not decay as the gains say; set `delay` to the measured value'
         )
     rest = known - seen - after
     if rest > (MAX_DELAY_ERROR + BUS_PERIODS) * period:
         return (
             f'{leave} and act {after * 1e3:.3g} ms later by the robot file (lag and delay of'
             f' actuators), but `delay` is {known * 1e3:.3g} ms: the law predicts {rest * 1e3:.3g}'
-            ' ms too far ahead, unless commands take as long to the robot or wait there for a bus:'
-            ' then set this as the delay of actuators in the robot file'
+            ' ms too far ahead. If commands take so long to arrive, or wait for a bus, add that to'
+            ' the `delay` of the actuators in the robot file'
         )
     return ''
 

@@ -51,7 +51,7 @@ VELOCITY_TOLERANCE = 0.2  # of T |v1 - v0|: a smooth motion has less than 0.1
 # A driver that is late by up to a period may stamp by the clock what it moved by its period, or
 # make up for that: then v times the difference is allowed besides, v being in both states.
 PERIOD_GAIN = 0.03  # by which the usual time between states follows that of one state
-_RECKONING_TYPES = 'VECTOR, VECTOR, VECTOR, VECTOR, float64, float64'
+_PREDICTION_TYPES = 'VECTOR, VECTOR, VECTOR, VECTOR, float64, float64'
 
 
 class StateBounds(NamedTuple):
@@ -92,24 +92,24 @@ def bounds_of(model: CompiledModel) -> StateBounds:
 
 
 @kernel
-def dead_reckon(unit, q, qd, reckoned, last, T, late):
+def check_prediction(unit, q, qd, predicted, last, T, late):
     """
-    Compare q with where the velocities lead from ``reckoned`` within T [s], ``late`` of it or not.
+    Compare q with the dead reckoning from ``predicted`` over T [s], or over T less ``late``.
 
-    Returns the first coordinate that is elsewhere, or -1 with ``reckoned`` and ``last``, the
+    Returns the first coordinate that is elsewhere, or -1 with ``predicted`` and ``last``, the
     velocities, brought up to date: drawn a little towards q, as velocities have their errors.
     """
     for i in range(len(q)):
-        gap = q[i] - reckoned[i] - 0.5 * T * (last[i] + qd[i])
+        gap = q[i] - predicted[i] - 0.5 * T * (last[i] + qd[i])
         bound = POSITION_TOLERANCE / unit[i] + VELOCITY_TOLERANCE * T * abs(qd[i] - last[i])
         if not abs(gap) <= bound + late * _common(last[i], qd[i]):
             return i
     share = VELOCITY_MEMORY / (VELOCITY_MEMORY + T)
     for i in range(len(q)):
-        gap = q[i] - reckoned[i] - 0.5 * T * (last[i] + qd[i])
+        gap = q[i] - predicted[i] - 0.5 * T * (last[i] + qd[i])
         bound = POSITION_TOLERANCE / unit[i] + VELOCITY_TOLERANCE * T * abs(qd[i] - last[i])
         gap = min(max(gap, -bound), bound)  # more is a matter of the stamp, and over
-        reckoned[i], last[i] = q[i] - share * gap, qd[i]
+        predicted[i], last[i] = q[i] - share * gap, qd[i]
     return -1
 
 
@@ -132,34 +132,34 @@ class _Track:
     """States that follow from one another, and where they lead."""
 
     def __init__(self, bounds: StateBounds, ahead: int) -> None:
-        self._names, self._unit, self._ahead = bounds.names, bounds.unit, ahead
+        self._names, self._unit, self._max_lead = bounds.names, bounds.unit, ahead
         n = len(bounds.names)
         self._turns = bounds.turns or PeriodicCoordinates(np.zeros(n))
-        self.turned = np.zeros(n)  # [rad] by which angles have jumped since the first state
-        self._q, self._reckoned, self._velocity = np.zeros(n), np.zeros(n), np.zeros(n)
-        self._reckon = cached(dead_reckon, _RECKONING_TYPES, unit=bounds.unit)
-        self._stamp = self.arrival = self._began = self._lateness = 0
-        self._usual = 0.0  # time between states [s], 0 before it is known
+        self.unwrapping = np.zeros(n)  # [rad] by which angles have jumped since the first state
+        self._q, self._predicted, self._velocity = np.zeros(n), np.zeros(n), np.zeros(n)
+        self._check_prediction = cached(check_prediction, _PREDICTION_TYPES, unit=bounds.unit)
+        self._stamp = self.arrival = self._start = self._lateness = 0
+        self._usual_step = 0.0  # time between states [s], 0 before it is known
         self.count = 0  # of the states; what is kept of them means nothing while it is 0
 
     def begin(self, q: Vector, qd: Vector, stamp: int, arrival: int) -> None:
         """Start with this state, whatever was before."""
-        self._reckoned[:], self._velocity[:], self._stamp = q, qd, 0
-        self.turned = np.zeros(len(q))
-        self._store(q, stamp, arrival)
-        self.count, self._began, self._lateness = 1, arrival, arrival - stamp
-        self._usual = 0.0
+        self._predicted[:], self._velocity[:], self._stamp = q, qd, 0
+        self.unwrapping = np.zeros(len(q))
+        self._store_state(q, stamp, arrival)
+        self.count, self._start, self._lateness = 1, arrival, arrival - stamp
+        self._usual_step = 0.0
 
     def lasted(self) -> int:
         """Return the time [ns] from the first state, or the last that caught up, to the last."""
-        return self.arrival - self._began
+        return self.arrival - self._start
 
     def catch_up(self, lateness: int) -> None:
         """Let what lasts begin with the last state, if it is less late than that which began."""
         if self._lateness - lateness > CATCH_UP_STEP:
-            self._began, self._lateness = self.arrival, lateness
+            self._start, self._lateness = self.arrival, lateness
 
-    def refusal(self, q: Vector, qd: Vector, stamp: int, arrival: int) -> str | None:
+    def refusal_reason(self, q: Vector, qd: Vector, stamp: int, arrival: int) -> str | None:
         """
         Take the state as the next one, or return in words why it is not, changing nothing.
 
@@ -171,35 +171,35 @@ class _Track:
         step = stamp - self._stamp if stamp and self._stamp else passed
         if step <= 0 and stamp:
             return f'out of order: stamped {-step * 1e-9:.6f} s before the last one'
-        if step - passed > self._ahead:
+        if step - passed > self._max_lead:
             return (
                 f'from the future: stamped {step * 1e-9:.3f} s after the last one,'
                 f' which came {passed * 1e-9:.3f} s ago'
             )
         velocity = self._velocity
         T = max(0, step) * 1e-9
-        late = min(abs(T - self._usual), self._usual)
-        wrong = self._reckon(q, qd, self._reckoned, velocity, T, late)
+        late = min(abs(T - self._usual_step), self._usual_step)
+        wrong = self._check_prediction(q, qd, self._predicted, velocity, T, late)
         if wrong >= 0 and not self._accept_whole_turns(q, qd, T, late):
             return (
                 f'contradiction: {self._names[wrong]} went from {self._q[wrong]:.4g} to'
                 f' {q[wrong]:.4g} in {step * 1e-9:.4g} s, at rates of {velocity[wrong]:.4g}'
                 f' and {qd[wrong]:.4g}'
             )
-        self._store(q, stamp, arrival)
+        self._store_state(q, stamp, arrival)
         self.count += 1
-        usual = self._usual or T
-        self._usual = min(max(T, (1.0 - PERIOD_GAIN) * usual), (1.0 + PERIOD_GAIN) * usual)
+        usual = self._usual_step or T
+        self._usual_step = min(max(T, (1.0 - PERIOD_GAIN) * usual), (1.0 + PERIOD_GAIN) * usual)
         return None
 
     def _accept_whole_turns(self, q: Vector, qd: Vector, T: float, late: float) -> bool:
         """Take a state that follows but for whole turns; tell whether it does."""
-        reckoned, velocity = self._reckoned.copy(), self._velocity.copy()
-        jumps = meet(self._turns, q, reckoned, velocity, T)
-        if self._reckon(q, qd, reckoned, velocity, T, late) >= 0:
+        predicted, velocity = self._predicted.copy(), self._velocity.copy()
+        jumps = meet(self._turns, q, predicted, velocity, T)
+        if self._check_prediction(q, qd, predicted, velocity, T, late) >= 0:
             return False
-        self._reckoned[:], self._velocity[:] = reckoned, velocity
-        self.turned = self.turned + jumps
+        self._predicted[:], self._velocity[:] = predicted, velocity
+        self.unwrapping = self.unwrapping + jumps
         return True
 
     def apart(self, q: Vector) -> bool:
@@ -208,7 +208,7 @@ class _Track:
             return True
         return not (abs(distance(self._turns, q, self._q)) * self._unit <= MOVED_DISTANCE).all()
 
-    def _store(self, q: Vector, stamp: int, arrival: int) -> None:
+    def _store_state(self, q: Vector, stamp: int, arrival: int) -> None:
         self._q[:] = q
         self.arrival = arrival
         if stamp:
@@ -231,23 +231,23 @@ class StateValidator:
         self.bounds = bounds
         self._names, self._limits = bounds.names, bounds.velocity
         self._too_fast = cached(too_fast, 'VECTOR', velocity=bounds.velocity)
-        self._accepted, self._others = _Track(bounds, ahead), _Track(bounds, ahead)
+        self._accepted, self._candidate = _Track(bounds, ahead), _Track(bounds, ahead)
         self._unwrapped = Unwrapped(
             bounds.turns or PeriodicCoordinates(np.zeros(len(bounds.names)))
         )
         zero = np.zeros(len(bounds.names))
-        self._others.begin(zero, zero, 0, 0)
-        self._others.refusal(zero, zero, 0, 1)  # compiles
+        self._candidate.begin(zero, zero, 0, 0)
+        self._candidate.refusal_reason(zero, zero, 0, 1)  # compiles
         self._too_fast(zero)
-        self._others.count, self._forgotten, self._moved = 0, 1, True
+        self._candidate.count, self._forgotten, self._moved = 0, 1, True
         self._soonest: float = inf  # least lateness of a state that was accepted [ns]
 
     def forget(self) -> None:
         """Accept none of the states so far; none at all if none has come since the last call."""
         self._accepted.count = 0
-        if self._others.arrival == self._forgotten:
-            self._others.count = 0
-        self._forgotten = self._others.arrival
+        if self._candidate.arrival == self._forgotten:
+            self._candidate.count = 0
+        self._forgotten = self._candidate.arrival
 
     def check(self, q: Vector, qd: Vector, stamp: int, arrival: int) -> int:
         """
@@ -257,13 +257,13 @@ class StateValidator:
         stamp [ns], 0 for none, and steady arrival time [ns]. Raises MessageError.
         """
         self._refuse_speed(qd)
-        reason = self._accepted.refusal(q, qd, stamp, arrival)
+        reason = self._accepted.refusal_reason(q, qd, stamp, arrival)
         if reason is None:
-            self._others.count = 0
+            self._candidate.count = 0
             self._soonest = min(self._soonest, arrival - stamp)
             return FOLLOWS
-        others = self._others
-        apart = others.refusal(q, qd, stamp, arrival)
+        others = self._candidate
+        apart = others.refusal_reason(q, qd, stamp, arrival)
         if apart is not None:
             others.begin(q, qd, stamp, arrival)
             self._moved = self._accepted.apart(q)
@@ -281,7 +281,7 @@ class StateValidator:
 
     def unwrapped(self, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
         """Return the state that was accepted last as one without jumps by whole turns."""
-        return self._unwrapped(q, qd, self._accepted.turned)
+        return self._unwrapped(q, qd, self._accepted.unwrapping)
 
     def _refuse_speed(self, qd: Vector) -> None:
         wrong = self._too_fast(qd)
@@ -293,7 +293,7 @@ class StateValidator:
             )
 
     def _accept(self, q: Vector, lateness: int) -> int:
-        self._accepted, self._others = self._others, self._accepted
-        self._unwrapped.begin(q, self._accepted.turned)
-        self._others.count, self._soonest = 0, lateness
+        self._accepted, self._candidate = self._candidate, self._accepted
+        self._unwrapped.begin(q, self._accepted.unwrapping)
+        self._candidate.count, self._soonest = 0, lateness
         return MOVED if self._moved else FOLLOWS

@@ -126,7 +126,7 @@ class TrajectoryReader:
         rows = rows.reshape(len(points), self._size)
         usable = (np.abs(rows) <= MAX_MAGNITUDE).all(axis=1)
         if not usable.all():
-            words = f'the {field} of point {np.argmin(usable)} hold nan, inf or a number beyond'
+            words = f'{field} of point {np.argmin(usable)} contain NaN, inf or more than'
             raise MessageError(f'not a number: {words} {MAX_MAGNITUDE:g}')
         return rows if order is None else rows[:, order]
 

@@ -151,7 +151,7 @@ class GuardedLoop(Loop):
             self._send_safe(now())
             while self._next_step is not None:
                 sleep_until(self._next_step)
-                self.driver.limiter.known = self._next_step < end
+                self.driver.limiter.has_last = self._next_step < end
                 self._send_safe(now())
 
     # Under the lock

@@ -12,6 +12,7 @@ from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.garbage_collection import rarely_collected
 from softrobot_dynamics.compiling.jit import Kernel
 from softrobot_dynamics.compiling.parallel import compile_in_parallel
+from softrobot_dynamics.deprecation import former_names
 from softrobot_dynamics.description.mimics import leader_limits
 from softrobot_dynamics.description.robot import RobotDescription
 from softrobot_dynamics.model.cable_drives import cable_tables
@@ -47,6 +48,7 @@ def compile_model(description: RobotDescription) -> CompiledModel:
         return CompiledModel(description)
 
 
+@former_names(told_lower='sent_lower', told_upper='sent_upper')
 class CompiledModel:
     """
     A robot as kernels see it.
@@ -60,7 +62,7 @@ class CompiledModel:
     the commands, ``effort_lower``, ``effort_upper`` (m,) of u, which are the same but for
     actuators that are ``positioned`` (m,): told a position, see :mod:`.drives`; ``servos``, the
     :class:`.ServoTables` of joints whose drives take positions or velocities, for which u is the
-    force that laws ask for, and ``told_lower``, ``told_upper`` (m,) of what is sent; ``commands``,
+    force that laws ask for, and ``sent_lower``, ``sent_upper`` (m,) of what is sent; ``commands``,
     ``efforts`` and ``outputs`` (m,), what commands, u and y are: a name and a unit, ``signs`` (m,)
     with dnu/du = (dy/dq)^T diag(signs); ``q0`` and ``qd0`` (n,) the initial coordinates and rates,
     ``q_lower``, ``q_upper`` (n,) the joints' position limits, ``qd_limit`` (n,) those of their
@@ -202,11 +204,11 @@ class CompiledModel:
         self.efforts, self.wire_fields = self.description.efforts, self.description.wire_fields
         self.signs = np.array([a.sign for a in actuators], dtype=float)
         self.servos = servo_tables(self)
-        self.told_lower, self.told_upper = self.lower, self.upper  # of forces
+        self.sent_lower, self.sent_upper = self.lower, self.upper  # of forces
         if self.servos.any:
             own = self.servos.actuators
-            self.told_lower, self.told_upper = self.lower.copy(), self.upper.copy()
-            self.told_lower[own], self.told_upper[own] = self.servos.bounds()
+            self.sent_lower, self.sent_upper = self.lower.copy(), self.upper.copy()
+            self.sent_lower[own], self.sent_upper[own] = self.servos.bounds()
 
     def _supply(self) -> None:
         """Let no command grow faster than chambers at rest are filled."""

@@ -67,7 +67,7 @@ def servo_tables(model: RobotModel) -> ServoTables:
     return ServoTables(
         actuators=k,
         coordinates=at,
-        positions=np.array([servo.takes == 'position' for _, servo in own], dtype=np.int64),
+        positions=np.array([servo.control_mode == 'position' for _, servo in own], dtype=np.int64),
         rate=np.array([servo.rate for _, servo in own], dtype=float),
         lower=model.q_lower[at],
         upper=model.q_upper[at],

@@ -43,7 +43,7 @@ def report_on(loop: ControlLoop | None, watch: StateMonitor, growth: StabilityCh
         'unmet acceleration': unmet,
         **{f'exceeded {name}': x for name, x in loop.driver.law.relaxed.items()},
         'growth of errors [1/s]': growth.last,
-        'growth if the model is off [1/s]': growth.if_off,
+        'growth if the model is off [1/s]': growth.last_of_changed_model,
         'watchdog trips': total['timeouts'],
         'failures': total['failures'],
         'last refusal': loop.statistics.last_refusal,

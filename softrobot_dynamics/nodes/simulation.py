@@ -143,7 +143,7 @@ class SimulationNode(Node):
             record=record,
         )
         self.options.warn_of_unknown()
-        if plant.touches and values['contact_rate'] > 0.0:
+        if plant.has_contact and values['contact_rate'] > 0.0:
             snapshot = self._loop.snapshot = ContactSnapshot(plant.simulator)
             self._contacts = ContactPublisher(self, plant.model, snapshot, values['contact_rate'])
         process.watch(self._loop, self._stop)

@@ -147,7 +147,7 @@ def _run(
     progress: Progress | None,
 ) -> ClosedLoop:
     """Simulate all ticks."""
-    law, show, orders = driver.law, ProgressReporter(progress, duration), driver.taken
+    law, show, orders = driver.law, ProgressReporter(progress, duration), driver.current_orders
     ticks = round(duration / law.period)
     found = _allocate(law, robot.model.n, ticks + 1)
     for k in range(ticks + 1):
@@ -209,7 +209,7 @@ def _driver(
     u = robot.u.copy()
     if start.u is not None:
         u[:] = start.u
-    driver.limiter.last[:], driver.limiter.known = u, start.u is not None
+    driver.limiter.last[:], driver.limiter.has_last = u, start.u is not None
     driver.stand(robot.u)
     return driver
 

@@ -65,7 +65,7 @@ class DelayedPlant:
     def step(self, t: float, u: Vector) -> None:
         """Simulate from t [s] to the next tick, u (m,) being sent at t."""
         model = self.model
-        self._sent.append(np.minimum(np.maximum(u, model.told_lower), model.told_upper))
+        self._sent.append(np.minimum(np.maximum(u, model.sent_lower), model.sent_upper))
         arrived = [Stretch(self._sent[1], self._period - self._offset)]
         if self._offset:
             arrived.insert(0, Stretch(self._sent[0], self._offset))

@@ -73,7 +73,7 @@ def plan_commands(
     ArgumentError for one that is about tips, ExcessiveReferenceError.
     """
     if wanted.targets() is not None:
-        words = 'hold, setpoint, spline or file: commands follow it, and know of no tip'
+        words = 'hold, setpoint, spline or file: commands follow it, not a tip'
         raise ArgumentError(f'{GROUP}.type', wanted.type_name, words)
     motion = wanted.plan(model, controlled, q)
     if motion is None:

@@ -98,7 +98,7 @@ def _begun(
     search.reach(begin)  # may fail: what counts is where we go
     share = search.go(begin, y)
     if share < 1.0:
-        words = f'outputs of some posture at rest; there are such up to {share:.2g} of the way'
+        words = f'outputs of an equilibrium; equilibria exist up to {share:.2g} of the way'
         raise ArgumentError(name, y, words)
     return search
 

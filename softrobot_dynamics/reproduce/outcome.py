@@ -16,11 +16,11 @@ Tell: TypeAlias = Callable[[str], AbstractContextManager[object]]
 class Check(NamedTuple):
     """The difference of a result from an independent one."""
 
-    what: str
+    quantity: str
     error: float
     tolerance: float  # reproduced up to this error
     unit: str  # of both; '' relative to the largest entry
-    against: str  # what is independent
+    reference: str  # what is independent
 
     @property
     def holds(self) -> bool:
@@ -31,7 +31,7 @@ class Check(NamedTuple):
         """Return error, tolerance, and what it was compared with."""
         unit = f' {self.unit}' if self.unit else ''
         verdict = '' if self.holds else 'NO: '
-        return f'{verdict}{self.error:.2g}{unit} (at most {self.tolerance:g}), {self.against}'
+        return f'{verdict}{self.error:.2g}{unit} (at most {self.tolerance:g}), {self.reference}'
 
 
 class SystemResult(NamedTuple):
@@ -94,5 +94,5 @@ def page(outcomes: Iterable[tuple[str, str, SystemResult]]) -> str:
 def _row(check: Check) -> str:
     unit = f' {check.unit}' if check.unit else ''
     error = f'{check.error:.2g}{unit}'
-    cells = check.what, error if check.holds else f'**{error}**', f'{check.tolerance:g}{unit}'
-    return f'| {" | ".join((*cells, check.against))} |'
+    cells = check.quantity, error if check.holds else f'**{error}**', f'{check.tolerance:g}{unit}'
+    return f'| {" | ".join((*cells, check.reference))} |'

@@ -28,12 +28,12 @@ class ContactSnapshot:
     Copies state and contact forces of a simulator on request.
 
     :meth:`request` is for the thread that reads; :meth:`take` for the one that steps, which looks
-    at ``wanted`` after a step: it copies into arrays that are there, and waits for nobody. Forces
-    are those of steps of equal length.
+    at ``requested`` after a step: it copies into arrays that are there, and waits for nobody.
+    Forces are those of steps of equal length.
     """
 
     def __init__(self, simulator: Simulator) -> None:
-        self.wanted = False
+        self.requested = False
         self._simulator, self._taken, self._stamp = simulator, Event(), 0
         self._time = 0.0
         self._q, self._qd = simulator.q.copy(), simulator.qd.copy()
@@ -47,13 +47,13 @@ class ContactSnapshot:
         for copy, source in zip(self._copies, self._sources):
             copy[:] = source
         self._time = self._simulator.time
-        self._stamp, self.wanted = stamp, False
+        self._stamp, self.requested = stamp, False
         self._taken.set()
 
     def request(self, patience: float) -> ContactReading | None:
         """Return the reading after the next step; None if there is none within so long [s]."""
         self._taken.clear()
-        self.wanted = True
+        self.requested = True
         if not self._taken.wait(patience):
             return None
         q, qd = self._q.copy(), self._qd.copy()

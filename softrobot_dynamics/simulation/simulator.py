@@ -274,9 +274,9 @@ def _integrator(name: str | None, tolerance: float | None) -> type[Integrator]:
     name = name or ('rosenbrock' if tolerance else 'exponential')
     found: type[Integrator] = INTEGRATORS.get(name)
     if found.keeps_tolerance and tolerance is None:
-        raise ArgumentError('tolerance', None, f'a number > 0, as {name} keeps one')
+        raise ArgumentError('tolerance', None, f'a number > 0, as {name} controls its error by it')
     if tolerance is not None and not found.keeps_tolerance:
-        raise ArgumentError('tolerance', tolerance, f'None, as steps of {name} are equally long')
+        raise ArgumentError('tolerance', tolerance, f'None, as {name} has a fixed step size')
     return found
 
 

@@ -113,7 +113,7 @@ def linearise(
         if value is not None and not 0.0 < value < np.inf:
             raise ArgumentError(name, value, 'a time > 0 [s]')
     if substep is not None and dt is None:
-        raise ArgumentError('substep', substep, 'None, unless there is a dt')
+        raise ArgumentError('substep', substep, 'None, as `dt` is not given')
     if model.closure_plan is not None:
         state = checked('q', q, (model.n,)), checked('qd', qd, (model.n,))
         u, loads = checked('u', u, (model.m,)), read_wrenches(model, wrenches)

@@ -43,7 +43,7 @@ class Factor(NamedTuple):
     """One thing that is varied, in SI units or as a factor."""
 
     name: str
-    where: str  # robot, loop, bus, sensors or controller
+    group: str  # robot, loop, bus, sensors or controller
     unit: str  # of its values; '×': factors
     low: float
     high: float
@@ -52,8 +52,8 @@ class Factor(NamedTuple):
     @property
     def path(self) -> str:
         """Its name where it belongs, without the word that says where that is."""
-        known = self.where in FAULT_GROUPS or self.where == 'controller'
-        return self.name.removeprefix(f'{self.where}.') if known else self.name
+        known = self.group in FAULT_GROUPS or self.group == 'controller'
+        return self.name.removeprefix(f'{self.group}.') if known else self.name
 
     @property
     def shown(self) -> tuple[float, str]:
@@ -90,7 +90,7 @@ def _factor(
     name: str, given: object, description: RobotDescription, parameters: Mapping[str, Any]
 ) -> Factor:
     """Return a factor by its name and the text of its values; ArgumentError."""
-    where, unit = _place(name, description, parameters)
+    group, unit = _place(name, description, parameters)
     numbers, ranges = _numbers(name, given, unit)
     low, high = min(numbers), max(numbers)
     if ranges and not numbers[0] < numbers[1]:
@@ -99,7 +99,7 @@ def _factor(
         raise ArgumentError(f'vary {name}', given, 'values that differ')
     return Factor(
         name=name,
-        where=where,
+        group=group,
         unit=unit,
         low=low,
         high=high,
@@ -235,7 +235,7 @@ def _grid(factors: Sequence[Factor], runs: int | None) -> Matrix:
             raise ArgumentError(f'vary {factor.name}', 'a range', 'values, for a grid')
     points = np.array(list(itertools.product(*(factor.values for factor in factors))))
     if runs not in (None, len(points)):
-        raise ArgumentError('runs', runs, f'{len(points)}, as the grid has, or nothing')
+        raise ArgumentError('runs', runs, f'{len(points)}, the points of the grid, or None')
     return points
 
 

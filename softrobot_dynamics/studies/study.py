@@ -243,13 +243,13 @@ def _try(
     experiment: Experiment, factor: Factor, value: float, rows: Mapping[str, ParameterSpec]
 ) -> None:
     """Raise our errors for a value of a factor that cannot be."""
-    if factor.where == 'robot':
+    if factor.group == 'robot':
         varied(experiment.plant, {factor.name: factor.change(value)})
-    elif factor.where == 'sensors':
+    elif factor.group == 'sensors':
         _try_sensors(experiment, {factor.path: value})
-    elif factor.where == 'bus':  # a phase needs a rate
+    elif factor.group == 'bus':  # a phase needs a rate
         make_bus({**experiment.given.bus, **_greatest(experiment, 'bus'), factor.path: value})
-    elif factor.where == 'loop':
+    elif factor.group == 'loop':
         _require_number(f'vary {factor.name}', value, 0.0)
     else:
         try:
@@ -270,7 +270,7 @@ def _try_sensors(experiment: Experiment, given: Mapping[str, float]) -> None:
 
 def _greatest(experiment: Experiment, where: str) -> dict[str, float]:
     """Return {name: greatest value} of the factors of one place."""
-    return {factor.path: factor.high for factor in experiment.factors if factor.where == where}
+    return {factor.path: factor.high for factor in experiment.factors if factor.group == where}
 
 
 def _require_number(name: str, value: object, least: float, words: str = '') -> None:

@@ -98,7 +98,7 @@ class Experiment:
     def changes(self, values: Sequence[float], where: str) -> dict[str, Any]:
         """Return {name: value} of the factors of one place, for values (d,) of all."""
         chosen = zip(self.factors, map(float, values))
-        return {factor.path: factor.change(x) for factor, x in chosen if factor.where == where}
+        return {factor.path: factor.change(x) for factor, x in chosen if factor.group == where}
 
 
 @former_names(share='error_ratio')

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 import numpy as np
 from PIL import Image
 from softrobot_dynamics.annotations import Array, Integers, Matrix, Vector
+from softrobot_dynamics.deprecation import former_names
 from softrobot_dynamics.dynamics.calls import forward_kinematics
 from softrobot_dynamics.viewing.arrows import ForceArrows
 from softrobot_dynamics.viewing.colours import size_of
@@ -42,13 +43,14 @@ _SHADES = tuple(
 PATH_POINTS_PER_FRAME = 8  # of a tip's path, if the motion has them
 
 
+@former_names(wanted='tip_paths')
 class Film(NamedTuple):
     """A motion to animate: times, coordinates, and the paths that tips are to follow."""
 
     model: CompiledModel
     t: Vector  # (T,) [s], increasing
     q: Matrix  # (T, n)
-    wanted: tuple[Matrix, ...] = ()  # (K, 3) [m] each, base frame: paths that tips are to follow
+    tip_paths: tuple[Matrix, ...] = ()  # (K, 3) [m] each, base frame: desired paths of tips
     window: Matrix | None = None  # (2, 3) [m] world, corners of what is seen; None: all
     simulated: Vector | None = None  # (T,) [s] time by which obstacles move; None: that of ``t``
 
@@ -108,7 +110,7 @@ class _Stage:
         self._canvas = FigureCanvasAgg(self._figure)
         self._axes = self._figure.add_axes((-0.1, 0.07, 1.08, 0.86), projection='3d')
         to_world = film.model.description.base.matrix()
-        wanted = [p @ to_world[:3, :3].T + to_world[:3, 3] for p in film.wanted]
+        wanted = [p @ to_world[:3, :3].T + to_world[:3, 3] for p in film.tip_paths]
         for points in wanted:
             self._axes.plot(*points.T, color=INK, lw=3.0, alpha=0.3, zorder=4)
         surfaces = [surface for look in looks for surface in look.surfaces]

@@ -139,7 +139,7 @@ def test_the_bus_is_off_by_default_and_watchdogs_outlast_it():
     for rate, periods in ((0.0, 2), (200.0, 6), (20.0, 51)):
         given = {**values, 'sensors.rate': rate, 'command_timeout_periods': periods}
         law_settings.require_patience(given)
-    words = 'command_timeout_periods: 50, expected more than 50, as a state'
+    words = 'command_timeout_periods: 50, expected more than 50, the periods from'
     with pytest.raises(ArgumentError, match=words):
         law_settings.require_patience({**values, 'sensors.rate': 20.0})
     law_settings.require_patience({**values, 'sensors.rate': 20.0, 'estimator': 'pcc_arm'})

@@ -144,7 +144,7 @@ def test_commands_in_time_are_planned_without_postures(tmp_path):
             model, read(tmp_path, COMMANDS[0], beyond, (setpoint, '{type: hold}'))[0], model.q0
         )
     circle = '{type: circle, circle: {body: tip, center: [0.0, 0.0, 0.57], radius: 0.1}}'
-    with pytest.raises(ArgumentError, match='know of no tip'):
+    with pytest.raises(ArgumentError, match='follow it, not a tip'):
         build.plan_of(model, read(tmp_path, *COMMANDS, (setpoint, circle))[0], model.q0)
 
 

@@ -486,7 +486,7 @@ class Driven:
         self.law, model = made, made.model
         orders = Orders(made.settings, constant(reference))._replace(ramp=0.2)
         self.driver, self.orders = Driver(model, made, SafeCommand.of_model(model), orders), orders
-        self.driver.limiter.known = True  # a command of zero was in force
+        self.driver.limiter.has_last = True  # a command of zero was in force
         self.q, self.ticks, self.notes = model.q0, [], {}
 
     def go(self, times, record=True):

@@ -86,7 +86,7 @@ def test_speed_and_position_stay_within_the_limits_of_the_joint(command):
     )
     assert np.abs(run.qd).max() < 3.0 * 1.01 and run.qd.max() > 2.5
     assert run.q.max() < 2.0 + 1e-6 and run.q[-1, 0] == pytest.approx(2.0, abs=1e-2)
-    low, high = model.told_lower[0], model.told_upper[0]
+    low, high = model.sent_lower[0], model.sent_upper[0]
     assert low <= run.commands_sent.min() and run.commands_sent.max() <= high
 
 
@@ -222,7 +222,7 @@ def test_a_law_without_a_response_is_followed_by_the_instant():
         own.start(REST, REST, 0.0)
         own.compute(0.0, REST, REST)
         setpoints = DriveSetpoints(model, own)
-        setpoints.follow(0.0, REST, REST, anew=True)
+        setpoints.follow(0.0, REST, REST, restart=True)
         setpoints.advance(u, T)
         found.append(setpoints._motion.a[0])
     assert found[1] == pytest.approx(sd.forward_dynamics(model, q=REST, qd=REST, u=u)[0])

@@ -185,7 +185,7 @@ def test_noise_of_gauges_is_not_taken_for_a_push():
     for noise in (NOISE, 0.0):
         own = estimator(noise, 100.0)
         chances = [
-            own.push('segment3').chance
+            own.push('segment3').probability
             for seed in range(3)
             for k, _ in enumerate(ways(own, seed, NOISE, 100.0, push=False, span=1.5))
             if k > 30

@@ -99,7 +99,7 @@ def test_a_push_is_found_and_how_large_it_is():
     wrench = {'segment3': sd.Wrench(value, None, 'base')}
     for t, told in follow(own, robot, eyes, 1.2, lambda t: wrench if t > 0.3 else None):
         if told and not 0.3 < t < 0.45:
-            chances[t > 0.3].append(own.push().chance)
+            chances[t > 0.3].append(own.push().probability)
     found = own.push('segment3')
     error = found.value - value[3:]
     assert error @ np.linalg.solve(found.covariance, error) < chi2.ppf(1.0 - 1e-4, 3)
@@ -127,7 +127,7 @@ def test_the_place_of_a_push_is_found(body, at):
     found = own.contact()
     true = sd.frame(model, q=robot.q, body=body, point=point)[:3, 3]
     assert np.linalg.norm(found.position - true) < 0.06  # places are 5 cm apart
-    assert found.wrench.chance < 1e-6
+    assert found.wrench.probability < 1e-6
     assert np.linalg.norm(found.wrench.value - value[3:]) < 0.5
     only = own.contact([(body, point)])
     assert (only.body, only.wrench.square) == (body, own.push(body, point=point).square)

@@ -55,7 +55,7 @@ def wait(seed, size, start=0.4):
     angle = 2.0 * np.pi * np.random.default_rng(seed).uniform()
     force = size * np.array([np.cos(angle), np.sin(angle), 0.0])
     for t, push in looks(seed, start + 0.2, force, start):
-        if push.chance < CERTAIN:
+        if push.probability < CERTAIN:
             return t - start
     return np.inf
 
@@ -78,12 +78,12 @@ def test_where_nothing_pushes_chances_are_those_of_noise():
     squares = []
     for seed in range(4):
         found = [push for t, push in looks(seed, 2.5, np.zeros(3), np.inf) if t > 0.3]
-        assert min(push.chance for push in found) > CERTAIN
+        assert min(push.probability for push in found) > CERTAIN
         squares += [push.square for push in found]
     assert all(push.rank == 3 for push in found)
     assert 2.3 < np.mean(squares) < 3.8
     assert 0.3 < np.mean(np.array(squares) < chi2.ppf(0.5, 3)) < 0.7
-    assert [push.chance for push in found] == pytest.approx(
+    assert [push.probability for push in found] == pytest.approx(
         [chi2.sf(push.square, 3) for push in found]
     )
 
@@ -93,4 +93,4 @@ def test_before_measurements_no_push_is_reported():
     own, rest = arm()
     own.begin(0.0, q=rest, u=TENSIONS)
     found = own.push()
-    assert found.chance == 1.0 and found.square == 0.0 and np.isfinite(found.value).all()
+    assert found.probability == 1.0 and found.square == 0.0 and np.isfinite(found.value).all()

@@ -49,7 +49,9 @@ def test_a_touch_is_told_by_the_shape_and_the_place_along_the_arm():
     real = sd.contacts(arm(), q=robot.q, qd=robot.qd)
     assert real.force.sum() > 0.3
     found = estimator.contact()
-    assert found.touched_shape == 'peg' and found.body == 's1' and found.wrench.chance < CERTAIN
+    assert (
+        found.touched_shape == 'peg' and found.body == 's1' and found.wrench.probability < CERTAIN
+    )
     where = (real.force @ real.points) / real.force.sum()
     assert abs(found.position[2] - where[2]) < 0.01
     force = real.force @ real.normals
@@ -189,7 +191,7 @@ def test_an_arm_that_is_far_from_everything_touches_no_shape():
     estimator, robot = touched(0.0)
     assert sd.contacts(arm(), q=robot.q).gap.size == 0
     found = estimator.contact(within=0.0)
-    assert found.touched_shape is None and found.wrench.chance > CERTAIN
+    assert found.touched_shape is None and found.wrench.probability > CERTAIN
 
 
 def test_places_that_are_given_are_tried_alone():

@@ -73,7 +73,12 @@ def test_a_replay_takes_up_what_the_loop_took_up(recording):
     assert np.diff(recording['u'], axis=0).max() == pytest.approx(900.0 * PERIOD)  # rates limit
     found = replay(recording)
     assert found.difference is None
-    assert (found.ticks, found.safe, found.compared, found.led) == (130, 10, 80, 60 * PERIOD)
+    assert (found.ticks, found.safe, found.compared, found.messages_since) == (
+        130,
+        10,
+        80,
+        60 * PERIOD,
+    )
 
 
 def test_a_replay_applies_the_delay_of_states(recording):
@@ -83,7 +88,9 @@ def test_a_replay_applies_the_delay_of_states(recording):
     law, robot, states = build.law_of(model, values), Simulator(model), []
     law.warm()
     driver = Driver(model, law, SafeCommand.of_model(model), Orders(law.settings, HoldOrder()))
-    orders = driver.taken._replace(reference=build.plan_of(model, values, model.q0).reference)
+    orders = driver.current_orders._replace(
+        reference=build.plan_of(model, values, model.q0).reference
+    )
     orders = orders._replace(ramp=values['reference.ramp_time'])
     for k in range(130):
         states.append((robot.q.copy(), robot.qd.copy()))
@@ -92,10 +99,10 @@ def test_a_replay_applies_the_delay_of_states(recording):
         t, (q, qd) = k * PERIOD - driver.state_delay, states[k - 3 * (k >= 30)]
         before = driver.last_command
         recording['u_before'][k] = np.nan if before is None else before
-        command = driver.compute(orders, t, q, qd, anew=k == 0)
+        command = driver.compute(orders, t, q, qd, restart=k == 0)
         driver.limit(driver.choose(command, q, t), PERIOD)
         row = {'t': t, 'q': q, 'qd': qd, 'u': driver.last_command, 'mode': 1}
-        for name, value in (row | {'orders': int(driver.took)}).items():
+        for name, value in (row | {'orders': int(driver.taken_up)}).items():
             recording[name][k] = value
         robot.step(driver.last_command, PERIOD)
 

@@ -53,7 +53,9 @@ def recording(tmp_path):
     laws[1].solve_beside(submit)
     driver = Driver(model, law, SafeCommand.of_model(model), Orders(law.settings, HoldOrder()))
     reference = build.plan_of(model, values, model.q0).reference._replace(run_id=1)
-    orders = driver.taken._replace(reference=reference, ramp=values['reference.ramp_time'])
+    orders = driver.current_orders._replace(
+        reference=reference, ramp=values['reference.ramp_time']
+    )
     names = 't', 'q', 'qd', 'u', 'mode', 'orders', 'u_before'
     rows, notes = {name: [] for name in names}, [(0, values)]
     for k in range(TICKS):
@@ -61,9 +63,9 @@ def recording(tmp_path):
         q, qd = robot.q.copy(), robot.qd.copy()
         before = driver.last_command
         before = np.full(model.m, np.nan) if before is None else before.copy()
-        command = driver.compute(orders, t, q, qd, anew=k == 0)
+        command = driver.compute(orders, t, q, qd, restart=k == 0)
         u = driver.limit(driver.choose(command, q, t), PERIOD)[0].copy()
-        for name, value in zip(names, (t, q, qd, u, 1, int(driver.took), before)):
+        for name, value in zip(names, (t, q, qd, u, 1, int(driver.taken_up), before)):
             rows[name].append(value)
         for place, each in enumerate(laws):
             if (late := each.schedule.late_solution) is not None:

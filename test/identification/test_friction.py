@@ -53,7 +53,7 @@ def test_friction_is_found_beside_the_modulus(sliding):
     """Friction and modulus are identified exactly without noise, within intervals with it."""
     found = identify(arm(), held(sliding), FIT, loss='linear')
     assert {e.name: e.value for e in found.estimates} == pytest.approx(TRUTH, rel=1e-4)
-    assert not found.unseen and found.rms < 1e-7
+    assert not found.unidentifiable and found.rms < 1e-7
     found = identify(arm(), held(sliding, noise=1e-4), FIT, loss='linear')
     for e in found.estimates:
         assert e.lower < TRUTH[e.name] < e.upper and e.upper - e.lower < 0.5 * TRUTH[e.name]
@@ -77,11 +77,11 @@ def test_unobservable_friction_is_reported():
     """Friction is reported as not shown without sliding directions or turns of the route."""
     data = held('none')
     found = identify(arm(), data, FIT, loss='linear')
-    assert np.isnan(found.estimates[1].lower) and 'friction' in ' '.join(found.unseen)
+    assert np.isnan(found.estimates[1].lower) and 'friction' in ' '.join(found.unidentifiable)
     assert found.estimates[0].value == pytest.approx(TRUTH['young_modulus'], rel=1e-4)
     straight = held('in', u=np.zeros((3, 2)))
     found = identify(arm(), straight, ['friction=0..1'], loss='linear')
-    assert np.isnan(found.estimates[0].lower) and found.unseen
+    assert np.isnan(found.estimates[0].lower) and found.unidentifiable
 
 
 def test_friction_is_not_below_zero():

@@ -68,7 +68,7 @@ def test_exact_data_give_the_truth():
     for starts in 1, 2:
         found = identify(arm(), measured(), FIT, starts=starts, seed=3)
         assert values(found) == pytest.approx(TRUTH, rel=1e-6)
-        assert found.unseen == () and found.rms < 1e-8
+        assert found.unidentifiable == () and found.rms < 1e-8
         assert rms(found.initial_residuals) > 2e-3
         assert found.robot == sd.vary(arm(), values(found))
 
@@ -82,7 +82,7 @@ def test_intervals_of_a_line_are_those_of_linear_regression():
     found = confidence(np.column_stack([x, np.ones(5)]), left)
     wide = stats.t.ppf(0.975, 3)
     assert found.half == pytest.approx([wide * line.stderr, wide * line.intercept_stderr])
-    assert found.unseen.shape == (0, 2)
+    assert found.unidentifiable.shape == (0, 2)
 
 
 def test_intervals_are_as_wide_as_errors_are():
@@ -115,7 +115,7 @@ def test_unobservable_combinations_are_named():
     data = postures(hanging, u, MARKERS, np.zeros((2, 2, 3)))
     points = Predictor(read_parameters(sd.vary(hanging, TRUTH), FIT), data).points(np.zeros(2))
     found = identify(hanging, postures(hanging, u, MARKERS, points), FIT)
-    assert found.unseen == ('young_modulus +10 % with density +10 %',)
+    assert found.unidentifiable == ('young_modulus +10 % with density +10 %',)
     assert np.isnan([[e.lower, e.upper] for e in found.estimates]).all()
     ratio = TRUTH['young_modulus'] / TRUTH['density']
     assert values(found)['young_modulus'] / values(found)['density'] == pytest.approx(ratio)
@@ -124,14 +124,14 @@ def test_unobservable_combinations_are_named():
     data = postures(hanging, more, MARKERS, np.zeros((3, 2, 3)))
     points = Predictor(read_parameters(sd.vary(hanging, TRUTH), FIT), data).points(np.zeros(2))
     found = identify(hanging, postures(hanging, more, MARKERS, points), FIT)
-    assert found.unseen == () and values(found) == pytest.approx(TRUTH, rel=1e-5)
+    assert found.unidentifiable == () and values(found) == pytest.approx(TRUTH, rel=1e-5)
 
 
 def test_a_number_without_effect_is_named():
     """Damping does nothing at rest; the other estimate keeps its interval."""
     found = identify(arm(), noisy(measured(), 1e-3, 2), ['young_modulus', 'damping'])
     modulus, damping = found.estimates
-    assert found.unseen == ('damping',) and np.isnan(damping.lower)
+    assert found.unidentifiable == ('damping',) and np.isnan(damping.lower)
     assert modulus.lower < modulus.value < modulus.upper
 
 

@@ -68,7 +68,7 @@ def test_unobservable_parameters_keep_their_prior():
     free = [text.partition('+-')[0].rstrip('=') for text in KNOWN]
     found = identify(robot(), measured(), [*free, 'damping=+-0.01'], loss='linear')
     other, wide = found.estimates[-1], stats.t.ppf(0.975, 18 + 1 - 4)
-    assert found.unseen == () and other.value == pytest.approx(other.nominal)
+    assert found.unidentifiable == () and other.value == pytest.approx(other.nominal)
     assert np.log(other.upper / other.nominal) == pytest.approx(wide * 0.01 / 0.08, rel=1e-3)
     left = cross_validate(found, loss='linear', folds=3)
     assert left.x[:, -1] == pytest.approx(0.0, abs=1e-9)

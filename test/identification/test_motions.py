@@ -135,7 +135,7 @@ def test_damping_modulus_and_delay_are_found_again():
     """Damping, modulus and delay are found within narrow intervals; the residual is noise."""
     found = identify(soft(), measured(), FIT, loss='linear')
     assert [e.lower < TRUTH[e.name] < e.upper for e in found.estimates] == [True] * 3
-    assert not found.unseen and found.rms == pytest.approx(np.sqrt(3.0) * NOISE, rel=0.1)
+    assert not found.unidentifiable and found.rms == pytest.approx(np.sqrt(3.0) * NOISE, rel=0.1)
     assert max(e.upper / e.lower for e in found.estimates) < 1.4
 
 

@@ -27,7 +27,7 @@ def test_compliance_pretension_and_an_offset_are_found():
     found = identify(robot, postures(robot, U, [TIP], positions), fit, loss='linear')
     got = {e.name: e.value for e in found.estimates}
     assert got == pytest.approx({name: TRUTH[name] for name in got}, rel=1e-4)
-    assert not found.unseen and found.rms < 1e-8
+    assert not found.unidentifiable and found.rms < 1e-8
 
 
 def test_columns_have_the_unit_of_the_command(tmp_path):

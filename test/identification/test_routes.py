@@ -48,7 +48,7 @@ def test_radius_and_angles_are_found():
     data = postures(robot, U, [TIP], tips_under(sd.vary(robot, truth), U))
     found = identify(robot, data, [*FIT, 'young_modulus'], loss='linear')
     assert {e.name: e.value for e in found.estimates} == pytest.approx(truth, rel=1e-4)
-    assert not found.unseen and found.rms < 1e-8
+    assert not found.unidentifiable and found.rms < 1e-8
     paths = [entry.actuator.path[0].offset for entry in found.robot.actuators]
     assert len({p.radius for p in paths}) == 1 and paths[0].phase == 0.0
 

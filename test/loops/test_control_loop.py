@@ -364,7 +364,7 @@ def assert_led(commands, begin, end, step=0.1):
 
 def test_an_activation_goes_on_from_the_last_command_of_the_one_before(slow):
     """Rate limits of an activation count from the last command of the one before."""
-    slow.loop.driver.limiter.known = False
+    slow.loop.driver.limiter.has_last = False
     before = np.array([-4.0, 3.0])
     loop = ControlLoop(
         slow.plant, slow.clock, StateReader(COORDINATES), slow.publisher, slow.loop.orders,

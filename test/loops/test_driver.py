@@ -50,14 +50,14 @@ def test_a_law_begins_with_the_first_state_and_goes_on():
     made, orders = driver()
     answer(made, orders, STILL, 0.0)
     assert made.law.calls == ['use', 'follow', 'start']
-    assert made.took == TakenOrders.BEGAN | TakenOrders.TUNED | TakenOrders.FOLLOWS
+    assert made.taken_up == TakenOrders.BEGAN | TakenOrders.TUNED | TakenOrders.FOLLOWS
     answer(made, orders, STILL, 1e-3)
-    assert made.law.calls == ['use', 'follow', 'start'] and made.took == NO_ORDERS
+    assert made.law.calls == ['use', 'follow', 'start'] and made.taken_up == NO_ORDERS
     orders = orders._replace(settings=orders.settings.replace(rate=np.full(2, 2.0)))
     answer(made, orders, STILL, 2e-3)
-    assert made.law.calls[3:] == ['use'] and made.took == TakenOrders.TUNED
+    assert made.law.calls[3:] == ['use'] and made.taken_up == TakenOrders.TUNED
     answer(made, orders._replace(reference=np.zeros(2)), STILL, 3e-3)
-    assert made.law.calls[4:] == ['follow'] and made.took == TakenOrders.FOLLOWS
+    assert made.law.calls[4:] == ['follow'] and made.taken_up == TakenOrders.FOLLOWS
 
 
 @pytest.mark.parametrize('far', [6.0, 8.0])
@@ -87,11 +87,11 @@ def test_a_reference_that_is_given_once_is_held_after_a_new_begin():
     answer(made, orders, STILL, 0.0)
     led = orders._replace(reference=OneTimeReference(np.full(2, 2.0)))
     answer(made, led, STILL, 1e-3)
-    assert made.law.reference.tolist() == [2.0, 2.0] and made.took == TakenOrders.LED
+    assert made.law.reference.tolist() == [2.0, 2.0] and made.taken_up == TakenOrders.LED
     answer(made, led, HIGH, 2e-3)
     answer(made, led, np.ones(2), 3e-3)
     assert made.law.reference.tolist() == [1.0, 1.0]
-    assert made.took == TakenOrders.BEGAN | TakenOrders.TUNED | TakenOrders.HOLDS
+    assert made.taken_up == TakenOrders.BEGAN | TakenOrders.TUNED | TakenOrders.HOLDS
 
 
 def test_a_hold_order_holds_the_outputs_where_it_is_taken_up():
@@ -99,7 +99,7 @@ def test_a_hold_order_holds_the_outputs_where_it_is_taken_up():
     made, orders = driver()
     answer(made, orders, STILL, 0.0)
     answer(made, orders._replace(reference=HoldOrder()), np.full(2, 0.5), 1e-3)
-    assert made.law.reference.tolist() == [0.5, 0.5] and made.took == TakenOrders.HOLDS
+    assert made.law.reference.tolist() == [0.5, 0.5] and made.taken_up == TakenOrders.HOLDS
 
 
 def test_the_safe_command_ages_in_the_unit_of_the_moments():

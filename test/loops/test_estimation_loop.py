@@ -417,7 +417,7 @@ def test_another_pace_than_that_of_the_sensors_is_reported(monkeypatch, pace):
     """A pace other than the sensors' is reported within five seconds, with the parameter."""
     rig = Rig(monkeypatch, pace=pace, known=1.0, period=20 * MS)
     rig.go(250)
-    words = f'by {pace:g} s in a second, `real_time_factor` is 1'
+    words = f'by {pace:g} s per second, but `real_time_factor` is 1'
     assert words in rig.loop.slowness() and any(words in each for each in rig.publisher.words)
 
 
@@ -462,7 +462,7 @@ def test_efforts_count_for_commands_while_they_come(monkeypatch):
     assert rig.loop.mode == RUNNING and rig.loop.statistics.counts['losses'] == 0
     assert (
         rig.loop.efforts.missing == ('gauges',)
-        and 'gauges silent: commands' in rig.loop.complaint()
+        and 'gauges silent: replaced' in rig.loop.complaint()
     )
     assert estimator._commands.at(estimator.time) == pytest.approx(U)
     rig.silent = set()
@@ -496,7 +496,7 @@ def test_spikes_of_gauges_are_counted_and_wrong_gauges_replaced_by_commands(monk
     rig.go(300)
     assert rig.loop.mode == RUNNING and statistics.counts['losses'] == 0
     assert rig.loop.efforts.missing == rig.loop.efforts.rejected == ('gauges',)
-    assert 'gauges rejected: commands count' in rig.loop.complaint()
+    assert 'gauges rejected: replaced by the commands' in rig.loop.complaint()
     assert 'silent' not in rig.loop.complaint()
     assert np.array_equal(estimator._commands.at(estimator.time), U)
     rig.spoil = {}

@@ -107,7 +107,7 @@ def test_a_loop_sensitive_to_model_errors_is_reported():
     assert growth.monitor(running) == ''
     time[0] = 2.1
     assert all('20% off the model' in growth.monitor(running) for _ in range(3))
-    assert growth.last == -1.5 and growth.if_off == pytest.approx(0.5)
+    assert growth.last == -1.5 and growth.last_of_changed_model == pytest.approx(0.5)
     assert len(said) == 1 and 'e-fold in 2 s' in said[0]
 
 

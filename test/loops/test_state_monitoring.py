@@ -190,7 +190,7 @@ def reported_loop(mode):
 def monitors(odd):
     """Return monitors of a loop that say what is odd about its states."""
     watch = SimpleNamespace(check=lambda *_: odd, offset=lambda _: 0.0, delay=lambda _: 0.0)
-    return watch, SimpleNamespace(monitor=lambda _: '', last=0.0, if_off=0.0)
+    return watch, SimpleNamespace(monitor=lambda _: '', last=0.0, last_of_changed_model=0.0)
 
 
 @pytest.mark.parametrize(

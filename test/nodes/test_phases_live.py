@@ -82,7 +82,7 @@ def test_phases_follow_each_other_and_stop_on_a_hold(observer, tmp_path):
     assert found.count(': phase one') == 2 and found.count(': phase both') == 1
     recording = read_recording(record)
     found = replay(recording)
-    assert found.difference is None and found.led is None
+    assert found.difference is None and found.messages_since is None
     assert found.compared + found.safe == len(recording) > 1000
     row, u = 700, recording['u']
     u.flags.writeable = True

@@ -248,8 +248,8 @@ def _behind(robot, law, periods):
 @pytest.mark.parametrize(
     'coordinate, value, rate, words',
     [
-        ('segment3/elongation', 1e7, 0.0, 'no state to begin at .singular'),
-        ('segment3/elongation', 1e100, 0.0, 'no state to begin at .singular'),
+        ('segment3/elongation', 1e7, 0.0, 'the robot cannot start there .singular'),
+        ('segment3/elongation', 1e100, 0.0, 'the robot cannot start there .singular'),
         ('segment1/bend_x', 40.0, 0.0, 'bend_x: 40, expected segment1: a bend of at most 8.* rad'),
         ('segment1/bend_x', 1e300, 0.0, 'bend_x: 1e.300, expected segment1: a bend of at most 8'),
         ('segment1/bend_x', 0.0, 1e150, 'the rate 1e.150, expected a state from which .* 0.001 s'),

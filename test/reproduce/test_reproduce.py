@@ -26,7 +26,7 @@ def test_a_system_is_reproduced(done):
     """Every check of a system holds and names its independent source."""
     _, outcome = done
     assert outcome.checks and not [check for check in outcome.checks if not check.holds]
-    assert all(check.against and check.tolerance >= 0.0 for check in outcome.checks)
+    assert all(check.reference and check.tolerance >= 0.0 for check in outcome.checks)
 
 
 def test_a_system_is_drawn_from_its_data_and_written(done, tmp_path):

@@ -126,5 +126,5 @@ def test_steps_under_wrenches_are_linearised(dt, substep):
 def test_a_substep_without_a_period_is_refused(here):
     """A sub-step without a period is refused."""
     model, at = here
-    with pytest.raises(ArgumentError, match='unless there is a dt'):
+    with pytest.raises(ArgumentError, match='`dt` is not given'):
         sd.linearise(model, **at, substep=1e-3)

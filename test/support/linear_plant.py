@@ -57,8 +57,8 @@ class Model(NamedTuple):
     lower: np.ndarray = np.array([-10.0, -10.0])
     upper: np.ndarray = np.array([10.0, 10.0])
     rate_limit: np.ndarray = np.array([1e4, 1e4])
-    told_lower: np.ndarray = np.array([-10.0, -10.0])
-    told_upper: np.ndarray = np.array([10.0, 10.0])
+    sent_lower: np.ndarray = np.array([-10.0, -10.0])
+    sent_upper: np.ndarray = np.array([10.0, 10.0])
     servos: ServoTables = ServoTables(*[np.zeros(0, dtype=int)] * 3, *[np.zeros(0)] * 5)
     commands: tuple = (Quantity('force', 'N'),) * 2
     outputs: tuple = (Quantity('displacement', 'm'),) * 2

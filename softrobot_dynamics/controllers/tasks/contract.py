@@ -88,13 +88,14 @@ class Configured:
             yield 'body', body, f'one of {", ".join(model.body_names)}'
 
 
+@former_names(beyond='excess_aim')
 class Rows(NamedTuple):
     """Rows J v(T) = aim of a task: k of them, filled by its kernel in every tick."""
 
     J: Matrix  # (k, n) of a rate of the task by those of the coordinates
     aim: Vector  # (k,) that rate at the end of the period
     level: Integers  # (k,) of each row; 0: it does not count
-    beyond: Vector  # (k,) part of the aim that a far error adds (:mod:`~.tasks.runaway`); zeros
+    excess_aim: Vector  # (k,) part of it that a far error adds (:mod:`~.tasks.runaway`); zeros
 
 
 def level(default: int) -> Any:

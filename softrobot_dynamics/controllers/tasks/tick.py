@@ -116,7 +116,7 @@ def _set_up(fixed, work):
         levels.work[i, i] = 1.0  # that is what the scale makes of it
     for k in range(len(work.aim)):
         row, J = levels.A[k], work.J[k]
-        levels.beyond[k] = work.weight[k] * work.beyond[k]
+        levels.beyond[k] = work.weight[k] * work.excess_aim[k]
         levels.b[k] = work.weight[k] * (work.aim[k] - dot(J, work.v))
         for i in range(c):
             row[i] = work.weight[k] * work.scale[i] * dot(J, b.X[i])

@@ -31,7 +31,7 @@ class TaskWorkspace(NamedTuple):
     fill: Entry  # of all rows, by q, qd and the time
     J: Matrix  # (K, n) of tasks
     aim: Vector  # (K,)
-    beyond: Vector  # (K,) part of ``aim``
+    excess_aim: Vector  # (K,) part of ``aim``
     weight: Vector  # (K,)
     bounded: Matrix  # (L - c, n) J of bounds
     lower: Vector  # (L - c,) of bounds, -inf: none
@@ -118,7 +118,7 @@ def _allocate(
         moment=np.zeros(1),
         when=np.zeros(limits, dtype=np.int64),
         prediction=prediction,
-        beyond=np.zeros(rows),
+        excess_aim=np.zeros(rows),
         runaway=runaway,
         bias_force=np.zeros(n),
     )
@@ -137,7 +137,10 @@ def _bind_task(
     work.weight[place] = task.weight
     levels.task[place] = number if task.fades else 0
     rows = Rows(
-        J=work.J[place], aim=work.aim[place], level=levels.level[place], beyond=work.beyond[place]
+        J=work.J[place],
+        aim=work.aim[place],
+        level=levels.level[place],
+        excess_aim=work.excess_aim[place],
     )
     return task.bind(state, rows, context)
 

@@ -56,7 +56,7 @@ def orient_tip(state, rows, led, scratch, q, qd, t):
         J, row = tip.J[i * n : (i + 1) * n], rows.J[i]
         v = dot(J, qd[:n])
         a = rates[3 + i] + led.d * (rates[i] - v) + led.p * error[i]
-        rows.beyond[i] = state.period * led.p * far * error[i]
+        rows.excess_aim[i] = state.period * led.p * far * error[i]
         rows.aim[i] = v + state.period * (a - tip.bias[i])
         for j in range(n):
             row[j] = J[j]

@@ -49,7 +49,7 @@ def place_tip(state, rows, led, q, qd, t):
         J, row = tip.J[(3 + i) * n : (4 + i) * n], rows.J[i]
         v = dot(J, qd[:n])
         a = desired[2, i] + led.d * (desired[1, i] - v) + led.p * (desired[0, i] - tip.point[i])
-        rows.beyond[i] = led.scale * state.period * led.p * far * led.error[i]
+        rows.excess_aim[i] = led.scale * state.period * led.p * far * led.error[i]
         rows.aim[i] = led.scale * (v + state.period * (a - tip.bias[3 + i]))
         for j in range(n):
             row[j] = led.scale * J[j]
