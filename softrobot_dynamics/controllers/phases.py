@@ -102,7 +102,7 @@ def require_compatible(laws: Sequence[Controller]) -> CompiledModel:
 
 
 def names_of(laws: Sequence[Controller], names: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the names of laws, their places if there are none; ArgumentError: not one for each."""
+    """Return the names of laws, by default their places; ArgumentError if laws share one."""
     found = tuple(f'laws[{i}]' for i in range(len(laws))) if names is None else tuple(names)
     if len(set(found)) != len(found) or len(found) != len(laws):
         raise ArgumentError('names', list(found), f'{len(laws)} names, each once')

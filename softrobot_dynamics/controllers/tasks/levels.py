@@ -26,7 +26,7 @@ import math
 
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.tasks.active_set import (
-    BOUND_COMPLIANCE,
+    BOUND_TOLERANCE,
     excess,
     nearest,
     whiten,
@@ -187,7 +187,7 @@ def _descend(p, w):
         last = max(last, p.level[k])
     for i in range(len(p.lower)):
         p.multiplier[i] = 0.0
-        p.softness[i] = BOUND_COMPLIANCE
+        p.softness[i] = 0.0
     for level in range(1, last + 2):
         if first == c:
             break
@@ -232,7 +232,7 @@ def _move(p, w, first, rank):
     for i in range(L):
         p.inequality_values[i] = dot(p.C[i], w)
         p.sign[i] = p.force[i] = 0.0
-        violated |= excess(p, i, 0.0) > 0.0
+        violated |= excess(p, i, 0.0, BOUND_TOLERANCE) > 0.0
     if not violated:
         return 0
     cheap = 1.0

@@ -42,17 +42,19 @@ class LevelsWorkspace(NamedTuple):
     length: Vector  # (L,)
     inequality_values: Vector  # (L,) C w
     sign: Vector  # (L,) of active ones: 1 at the lower bound, -1 at the upper, 0: not active
-    softness: Vector  # (L,) by which active ones yield to each other
+    softness: Vector  # (L,) by which active ones yield to each other; 0: firm
     order: Integers  # (L,) active ones first
     F: Matrix  # (L, L) factor
     s: Vector  # (L,)
+    gap: Vector  # (L,) of active ones to their bounds, whitened
+    residual: Vector  # (L,) what multipliers leave of it
     force: Vector  # (L,) multipliers in whitened variables
 
 
 def allocate_levels(c: int, K: int, L: int) -> LevelsWorkspace:
     """Return a :class:`LevelsWorkspace` for c variables, K rows and L inequalities."""
     more = max(K, c)
-    vectors = 'lower', 'upper', 'softness', 'relaxed', 'multiplier', 'length', 'sign', 's'
+    vectors = 'lower', 'upper', 'softness', 'relaxed', 'multiplier', 'length', 'sign', 's', 'gap'
     return LevelsWorkspace(
         A=np.zeros((K, c)),
         b=np.zeros(K),
@@ -79,5 +81,5 @@ def allocate_levels(c: int, K: int, L: int) -> LevelsWorkspace:
         V=np.zeros((L, c)),
         order=np.zeros(L, dtype=np.int64),
         F=np.zeros((L, L)),
-        **{name: np.zeros(L) for name in (*vectors, 'inequality_values', 'force')},
+        **{name: np.zeros(L) for name in (*vectors, 'inequality_values', 'force', 'residual')},
     )

@@ -10,12 +10,19 @@ manipulators: generalizing the task-priority framework to inequality tasks, IEEE
 """
 
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.tasks.active_set import excess, nearest, whiten
+from softrobot_dynamics.controllers.tasks.active_set import (
+    BOUND_TOLERANCE,
+    excess,
+    nearest,
+    whiten,
+)
 from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.kernels.sums import dot
 
-FIRM_COMPLIANCE = 1e-13  # of bounds that are relaxed later than those of an order
-RELAXED_COMPLIANCE = 1e-6  # of bounds of this order, relative to the way to keep them
+# of bounds of this order, relative to the way to keep them; each proximal step begins anew at w
+RELAXED_COMPLIANCE = 1e-6
+PROXIMAL_STEPS = 4
+PROXIMAL_TOLERANCE = 1e-6  # of w; a shorter step is the last
 
 
 @kernel
@@ -34,7 +41,7 @@ def relax_bounds(p, w):
 
     Returns False if there is no answer.
     """
-    c, last = len(w), 0
+    last = 0
     begin(p, w)
     for i in range(len(p.lower)):
         last = max(last, p.relaxation_order[i])
@@ -42,20 +49,39 @@ def relax_bounds(p, w):
         violated = False
         for i in range(len(p.lower)):
             p.inequality_values[i] = dot(p.C[i], w)
-            p.sign[i] = p.force[i] = 0.0
-            violated |= p.relaxation_order[i] == order and excess(p, i, 0.0) > 0.0
+            violated |= p.relaxation_order[i] == order and excess(p, i, 0.0, BOUND_TOLERANCE) > 0.0
         if not violated:
             continue
-        whiten(p, 0, 0, c, 1.0)
-        _soften(p, order)
-        if nearest(p, c) < 0:
+        if not _approach(p, w, order):
             return False
-        for i in range(c):
-            w[i] += p.y[i]
         for i in range(len(p.lower)):
             if p.relaxation_order[i] <= order:
                 at = dot(p.C[i], w)
                 p.lower[i], p.upper[i] = min(p.lower[i], at), max(p.upper[i], at)
+    return True
+
+
+@kernel
+def _approach(p, w, order):
+    """
+    Bring w to where bounds of an order are exceeded least, in proximal steps.
+
+    A single one would leave those that few of w, or small differences of rows, have a leverage on.
+    Returns False if there is no answer.
+    """
+    c = len(w)
+    for step in range(PROXIMAL_STEPS):
+        for i in range(len(p.lower)):
+            p.inequality_values[i] = dot(p.C[i], w)
+            p.sign[i] = p.force[i] = 0.0
+        whiten(p, 0, 0, c, 1.0)
+        _soften(p, order)
+        if nearest(p, c) < 0:
+            return step > 0
+        for i in range(c):
+            w[i] += p.y[i]
+        if dot(p.y, p.y) <= PROXIMAL_TOLERANCE * PROXIMAL_TOLERANCE * dot(w, w):
+            break
     return True
 
 
@@ -69,6 +95,6 @@ def _soften(p, order):
         elif p.relaxation_order[i] == order:
             stiffest = max(stiffest, p.length[i] / p.unit[i])
     for i in range(len(p.lower)):
-        p.softness[i] = FIRM_COMPLIANCE
+        p.softness[i] = 0.0
         if 0 < p.relaxation_order[i] == order and p.length[i] > 0.0:
             p.softness[i] = RELAXED_COMPLIANCE * (stiffest * p.unit[i] / p.length[i]) ** 2

@@ -25,7 +25,7 @@ as those of tips at most, and rows of each further one ``EARLIER_LEVEL_FACTOR`` 
 
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.tasks.active_set import (
-    BOUND_COMPLIANCE,
+    BOUND_TOLERANCE,
     excess,
     nearest,
     whiten,
@@ -56,7 +56,7 @@ def violates(p, w):
     violated = False
     for i in range(len(p.lower)):
         p.inequality_values[i] = dot(p.C[i], w)
-        violated |= excess(p, i, 0.0) > 0.0
+        violated |= excess(p, i, 0.0, BOUND_TOLERANCE) > 0.0
     return violated
 
 
@@ -83,7 +83,7 @@ def temper(p, level, later, w):
             p.Z[i, j] = 1.0 if i == j else 0.0
     for i in range(len(p.lower)):
         p.sign[i] = p.force[i] = 0.0
-        p.softness[i] = BOUND_COMPLIANCE
+        p.softness[i] = 0.0
     whiten(p, 0, c, c, 1.0)
     iterations = nearest(p, c)
     for i in range(c - 1, -1, -1):
