@@ -2,6 +2,7 @@
 """Machine code that an installed package brings: when it is used, and when it must not be."""
 
 import ctypes
+import math
 import os
 from pathlib import Path
 import subprocess
@@ -160,7 +161,7 @@ def test_an_object_is_loaded_by_its_name(shipped):
     )
     x, y = np.array([0.5]), np.zeros(1)
     call(x.ctypes.data, y.ctypes.data)
-    assert y[0] == np.sin(0.5)
+    assert y[0] == math.sin(0.5)  # numpy's own may round otherwise
     assert c_functions.load('emitted_cosine', register_helpers) is None
 
 

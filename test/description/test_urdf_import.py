@@ -5,7 +5,6 @@ from pathlib import Path
 import re
 
 import numpy as np
-import pinocchio as pin
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics import cli
@@ -13,6 +12,8 @@ from softrobot_dynamics.configuration.parameter_files import parameters_of
 from softrobot_dynamics.configuration.wire_names import wire_name_rows
 from softrobot_dynamics.description.urdf import read_urdf
 from softrobot_dynamics.errors import DescriptionError
+
+pin = pytest.importorskip('pinocchio')
 
 FOLDER = Path(pin.__file__).parents[4] / 'share/example-robot-data/robots'
 ARMS = (

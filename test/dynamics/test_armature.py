@@ -4,12 +4,14 @@
 import functools
 
 import numpy as np
-import pinocchio
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import DescriptionError
-from support.pinocchio_models import assert_equal, pinocchio_model, random_tree
 from support.robots import link, rod, states
+
+pinocchio = pytest.importorskip('pinocchio')
+
+from support.pinocchio_models import assert_equal, pinocchio_model, random_tree  # noqa: E402
 
 
 @functools.cache

@@ -2,7 +2,6 @@
 """Discs along soft bodies, and the URDF of a robot, read by Pinocchio."""
 
 import numpy as np
-import pinocchio as pin
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.dynamics.calls import placement
@@ -10,6 +9,8 @@ from softrobot_dynamics.viewing.discs import Discs
 from softrobot_dynamics.viewing.shapes import RobotShape
 from softrobot_dynamics.viewing.urdf import robot_description
 from support.robots import compiled, states
+
+pin = pytest.importorskip('pinocchio')
 
 
 @pytest.mark.quick
