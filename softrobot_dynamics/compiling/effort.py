@@ -20,7 +20,7 @@ from softrobot_dynamics.compiling.sources import file_of, KNOWN_PACKAGES
 # With these, processor times by effort of kernels of 1 s and more, of three robots and three laws,
 # differ least (standard deviation: a factor 1.2).
 _LOOP_NODES = 200
-_FUNCTION_NODES = 2500
+_FUNCTION_NODES = 2000
 _Place = tuple[str, str]  # dotted name of a module, name of a function in it
 
 
@@ -31,25 +31,25 @@ class _Module(NamedTuple):
     imported: dict[str, _Place]
 
 
-class Kernel(NamedTuple):
-    """What is to be compiled for a kernel."""
+class KernelSize(NamedTuple):
+    """The code that is compiled for a kernel."""
 
     nodes: int  # of its function and of all that it calls, counted at each call
     functions: frozenset[_Place]  # all of these
 
 
-def kernel_of(name: str, sources: Mapping[str, str]) -> Kernel:
+def kernel_size(name: str, sources: Mapping[str, str]) -> KernelSize:
     """
-    Return the :class:`Kernel` of the emitted module of a name.
+    Return the :class:`KernelSize` of the emitted module of a name.
 
     ``sources`` has its source, and those of the emitted modules that it imports, by name.
     """
     count = _Count(sources)
     nodes = max((count.total((name, each)) for each in count.module(name).functions), default=1)
-    return Kernel(nodes, count.functions())
+    return KernelSize(nodes, count.functions())
 
 
-def efforts_of(kernels: Mapping[str, Kernel], known: Set[_Place]) -> dict[str, int]:
+def efforts_of(kernels: Mapping[str, KernelSize], known: Set[_Place]) -> dict[str, int]:
     """
     Return the efforts [syntax nodes] of kernels by name, in the order in which to compile them.
 
@@ -64,7 +64,7 @@ def efforts_of(kernels: Mapping[str, Kernel], known: Set[_Place]) -> dict[str, i
     return efforts
 
 
-def _alone(kernel: Kernel) -> int:
+def _alone(kernel: KernelSize) -> int:
     """Return the effort of a kernel in a process of its own."""
     return kernel.nodes + _FUNCTION_NODES * len(kernel.functions)
 
@@ -96,11 +96,12 @@ class _Count:
 
     def functions(self) -> frozenset[_Place]:
         """Return the places of all functions that were counted."""
-        return frozenset(
-            (name, function)
-            for name, function in self._totals
-            if function in self.module(name).functions
-        )
+        return frozenset(filter(self._defines, self._totals))
+
+    def _defines(self, place: _Place) -> bool:
+        """Tell whether a function is defined at a place, not only imported there."""
+        name, function = place
+        return function in self.module(name).functions
 
     def _found(self, name: str, module: _Module, use: tuple[str, str]) -> _Place | None:
         """Return the place of a (name, attribute of it or '') that a function of a module uses."""

@@ -20,7 +20,7 @@ from typing import Any, TYPE_CHECKING
 
 from softrobot_dynamics.compiling import cache
 from softrobot_dynamics.compiling.cache_integrity import own_folder
-from softrobot_dynamics.compiling.effort import efforts_of, kernel_of
+from softrobot_dynamics.compiling.effort import efforts_of, kernel_size
 from softrobot_dynamics.compiling.garbage_collection import rarely_collected
 from softrobot_dynamics.compiling.numba_versions import keeps_machine_code
 from softrobot_dynamics.compiling.processes import python_command, python_environment
@@ -58,7 +58,7 @@ def _load(sources: dict[str, str]) -> None:
     """Load modules, those that take long first, and first those that nobody else is compiling."""
     every = {name: _with_imported(source) | {name: source} for name, source in sources.items()}
     missing = every.keys() - cache.kept(every)
-    kernels = {name: kernel_of(name, every[name]) for name in every if name in missing}
+    kernels = {name: kernel_size(name, every[name]) for name in every if name in missing}
     efforts = efforts_of(kernels, _KNOWN_FUNCTIONS)
     left = [*efforts, *(name for name in every if name not in efforts)]
     with _helpers([every[name] for name in efforts]) as processes:

@@ -94,7 +94,8 @@ class CompilationProgress:
         rest, words = _PACE.time_of(self._remaining(efforts)), ''
         if left and rest is not None and now >= self._last + _REPORT_PERIOD:
             count, self._last = len(self._efforts), now
-            words = f'compiled {count - len(left)} of {count} kernels, about {rest:.0f} s left'
+            words = f'compiled {count - len(left)} of {count} kernels, '
+            words += f'about {max(rest, 1.0):.0f} s left'
         self._tell(words, 1.0 - sum(efforts) / sum(self._efforts.values()))
 
     def _remaining(self, efforts: list[float]) -> float:

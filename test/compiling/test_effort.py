@@ -5,7 +5,12 @@ import ast
 import textwrap
 
 import pytest
-from softrobot_dynamics.compiling.effort import _FUNCTION_NODES, _LOOP_NODES, efforts_of, kernel_of
+from softrobot_dynamics.compiling.effort import (
+    _FUNCTION_NODES,
+    _LOOP_NODES,
+    efforts_of,
+    kernel_size,
+)
 
 pytestmark = pytest.mark.quick
 
@@ -25,19 +30,19 @@ def nodes(source):
 def test_a_function_counts_at_each_call(calls):
     """The nodes are those of a function and, once for each call, those of what it calls."""
     own = f'def kernel(x):\n    return {" + ".join(["small(x)"] * calls)}\n'
-    assert kernel_of('k', {'k': SMALL + own}).nodes == nodes(own) + calls * nodes(SMALL)
+    assert kernel_size('k', {'k': SMALL + own}).nodes == nodes(own) + calls * nodes(SMALL)
 
 
 def test_a_loop_counts_for_more():
     """A loop has nodes of its own, as LLVM makes several of it."""
     loop = 'def kernel(x):\n    for i in range(3):\n        x[i] = 1.0\n'
-    assert kernel_of('k', {'k': loop}).nodes == nodes(loop) + _LOOP_NODES
+    assert kernel_size('k', {'k': loop}).nodes == nodes(loop) + _LOOP_NODES
 
 
 def test_emitted_modules_are_followed():
     """Functions that a kernel imports from another emitted module count, under any name."""
     own = 'from other import small as tiny\ndef kernel(x):\n    return tiny(x)\n'
-    assert kernel_of('k', {'other': SMALL, 'k': own}).nodes == nodes(own) + nodes(SMALL)
+    assert kernel_size('k', {'other': SMALL, 'k': own}).nodes == nodes(own) + nodes(SMALL)
 
 
 def test_functions_of_packages_are_followed(tmp_path, monkeypatch):
@@ -54,7 +59,7 @@ def test_functions_of_packages_are_followed(tmp_path, monkeypatch):
         ('from efforts import inner', 'inner.small'),
     ):
         own = f'{line}\ndef kernel(x):\n    return {call}(x)\n'
-        assert kernel_of('k', {'k': own}).nodes == nodes(own) + nodes(SMALL), line
+        assert kernel_size('k', {'k': own}).nodes == nodes(own) + nodes(SMALL), line
 
 
 @pytest.mark.parametrize('source', [
@@ -64,14 +69,14 @@ def test_functions_of_packages_are_followed(tmp_path, monkeypatch):
 ])  # fmt: skip
 def test_what_cannot_be_followed_counts_as_a_call(source):
     """A function that calls itself, numba's own or an unknown one has the nodes of the call."""
-    assert kernel_of('k', {'k': source}).nodes == nodes(source)
+    assert kernel_size('k', {'k': source}).nodes == nodes(source)
 
 
 def test_a_function_is_translated_once():
     """Of kernels that call one function the largest has its effort; none has if it is known."""
     call = 'from other import small as tiny\ndef {}(x):\n    return tiny(x){}\n'
     texts = {'one': call.format('one', ''), 'two': call.format('two', ' + tiny(x)')}
-    kernels = {name: kernel_of(name, {'other': SMALL, name: texts[name]}) for name in texts}
+    kernels = {name: kernel_size(name, {'other': SMALL, name: texts[name]}) for name in texts}
     one, two = (nodes(texts[name]) + nodes(SMALL) for name in texts)
     two += nodes(SMALL)
     assert list(efforts_of(kernels, set()).items()) == [
@@ -84,4 +89,4 @@ def test_a_function_is_translated_once():
 
 def test_a_module_without_functions_has_the_least_effort():
     """Constants have an effort, so that shares can be formed."""
-    assert kernel_of('k', {'k': 'x = 1.0\n'}).nodes == 1
+    assert kernel_size('k', {'k': 'x = 1.0\n'}).nodes == 1
