@@ -2,9 +2,9 @@
 """
 The kernel of derivatives of a body of sections on a backbone, summed over points.
 
-Only the dilation of sections and the moduli of the material are traced; the rest is the same for
-all bodies: :mod:`softrobot_dynamics.bodies.lvp.backbone_derivatives`, ``emit_body_derivatives``
-and ``stress_derivatives``. Likewise the kernel of second derivatives of lengths through a body.
+Only the dilation of sections and the moduli of the material are emitted; the rest is the same for
+all bodies: :mod:`softrobot_dynamics.bodies.lvp.backbone_derivatives`, ``point_derivatives`` and
+``stress_derivatives``. Likewise the kernel of second derivatives of lengths through a body.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
