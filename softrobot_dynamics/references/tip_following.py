@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.deprecation import former_names
 from softrobot_dynamics.dynamics.arguments import body_index, checked
 from softrobot_dynamics.dynamics.calls import forward_kinematics
 from softrobot_dynamics.errors import NotConvergedError
@@ -58,7 +59,7 @@ class Goal(NamedTuple):
     rotation: Matrix | None = None  # (3, 3) of the tip's axes; None: whatever comes
 
     def displacement(self, other: Goal) -> Vector:
-        """Return the displacement to another [m], then the rotation by the lever, if there is one."""
+        """Return the displacement to another [m], then the rotation by the lever, if any."""
         shift = other.point - self.point
         if self.rotation is None or other.rotation is None:
             return shift
@@ -72,6 +73,7 @@ class Goal(NamedTuple):
         return self._replace(point=self.point + displacement[:3], rotation=rotation)
 
 
+@former_names(off='position_error', turn='rotation_error')
 class ReachableTip(NamedTuple):
     """Nearest point, or pose, that a tip can reach."""
 
@@ -137,7 +139,7 @@ class TipFollower:
         )
 
     def distance_from(self, q: ArrayLike) -> float:
-        """Return the distance of the tip, at q (n,), from the last target [m], rotation included."""
+        """Return the distance of the tip, at q (n,), from the last target [m], with rotation."""
         return float(np.linalg.norm(self._pose(q).displacement(self._current)))
 
     def _pose(self, q: ArrayLike) -> Goal:

@@ -95,7 +95,7 @@ def _stretch(weight, along, F, stress):
 
 @kernel
 def _turn(weight, along, gradients, own, column):
-    """Fill v_k and v . v_k / |v|, and what times those of j is their share in d2|v|."""
+    """Fill v_k, v . v_k / |v|, and their factors in the term of v_j and v_k in d2|v|."""
     F, G = gradients
     for k in range(B):
         t1, t2 = along[k], along[B + k]

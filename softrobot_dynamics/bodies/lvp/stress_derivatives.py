@@ -71,7 +71,7 @@ def _fill_linear(shape, places, Z, X, out):
 
 @kernel
 def _add_moved(phi, places, Z, f, rate):
-    """Add to a derivative by time what the rates of kz, kx and ky make of f times a shape."""
+    """Add the terms of the rates of kz, kx and ky, times f and a shape, to a time derivative."""
     rates = Z[STRAIN_RATE * B : (STRAIN_RATE + 3) * B]
     for k in range(B):
         x1, x2, p = places[k], places[B + k], phi[k] * f[k]
