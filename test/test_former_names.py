@@ -18,6 +18,7 @@ from softrobot_dynamics.identification.fitting import Identification
 from softrobot_dynamics.identification.validation import Validation
 from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.offline.closed_loop import ClosedLoop
+from softrobot_dynamics.references.tip_following import ReachableTip
 from softrobot_dynamics.simulation.integrators.contract import Clock
 from softrobot_dynamics.studies.study import Study
 from softrobot_dynamics.studies.trial import Outcome
@@ -43,6 +44,7 @@ FORMER_NAMES = {
     Rows: {'beyond': 'excess_aim'},
     NearPoint: {'other': 'near_shape'},
     Film: {'wanted': 'tip_paths'},
+    ReachableTip: {'off': 'position_error', 'turn': 'rotation_error'},
     Validation: {'off': 'all_residuals', 'counts': 'sample_counts'},
     Clock: {'passed': 'elapsed', 'next': 'next_step', 'since': 'time_since_jacobian'},
     Study: {'share': 'error_ratio'},

@@ -193,8 +193,8 @@ class _Robot:
         """Yield how long the dynamics take on this machine, as it is now."""
         q, qd, qdd = self._states[0]
         evaluate = self._model.evaluator()
-        took = float(np.median(_times(lambda: evaluate(q, qd))))
-        yield Finding('M, forces and outputs, median', 1e6 * took, 'us')
+        time = float(np.median(_times(lambda: evaluate(q, qd))))
+        yield Finding('M, forces and outputs, median', 1e6 * time, 'us')
 
     def controller(self) -> Iterator[Finding]:
         """Yield the zero dynamics, unstable loops and the highest rate of the law."""
@@ -207,19 +207,19 @@ class _Robot:
         settings, late = law.settings, expected_delay(self._values or {}, period)
         if late := late if hasattr(settings, 'delay') else 0.0:
             settings = settings.replace(delay=settings.delay + late)
-        said = f', states {1e3 * late:.3g} ms late' if late else ''
+        delay_text = f', states {1e3 * late:.3g} ms late' if late else ''
         for words, growth in self._growths(law, settings):
-            name = f'largest discrete-time eigenvalue at {1e3 * period:g} ms{words}{said}'
+            name = f'largest discrete-time eigenvalue at {1e3 * period:g} ms{words}{delay_text}'
             if not np.isfinite(growth):
                 yield Finding(name, None, '', '')
                 continue
-            asked = 'errors would grow' if growth > model.scales.growth else ''
-            yield Finding(name, float(np.exp(growth * period)), '', asked)
+            warning = 'errors would grow' if growth > model.scales.growth else ''
+            yield Finding(name, float(np.exp(growth * period)), '', warning)
         zero = np.zeros(model.n)
         law.start(self._q, zero, 0.0, None)
-        took = _times(lambda: law.compute(0.0, self._q, zero))
-        yield Finding('one tick of the law, median', 1e6 * float(np.median(took)), 'us')
-        late = float(np.percentile(took, 99))
+        times = _times(lambda: law.compute(0.0, self._q, zero))
+        yield Finding('one tick of the law, median', 1e6 * float(np.median(times)), 'us')
+        late = float(np.percentile(times, 99))
         words = 'too slow for the rate' if late > 0.8 * period else ''
         yield Finding('one tick of the law, 99th percentile', 1e6 * late, 'us', words)
         yield Finding(

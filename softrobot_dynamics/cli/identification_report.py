@@ -170,8 +170,8 @@ def _of_coordinates(found: Identification) -> list[Matrix]:
     return [off[:, first:] for off in (found.all_residuals, found.all_initial_residuals)]
 
 
-def _size(off: Vector) -> float:
-    seen = off[np.isfinite(off)]
+def _size(residuals: Vector) -> float:
+    seen = residuals[np.isfinite(residuals)]
     return float(np.sqrt((seen**2).mean())) if len(seen) else np.nan
 
 

@@ -267,9 +267,9 @@ def _bytecode(name: str, source: str, file: str) -> CodeType:
     """Return the bytecode of a source, from the cache folder if it is there."""
     own = own_folder()
     path = own and own / f'{name}.{sys.implementation.cache_tag}.code'
-    kept = path and cache_integrity.read(path)
-    if kept:
-        return marshal.loads(kept)
+    stored = path and cache_integrity.read(path)
+    if stored:
+        return marshal.loads(stored)
     code = compile(source, file, 'exec')
     if own and path:
         cache_integrity.replace(own / f'{name}.py', source.encode())  # to be looked at by people

@@ -142,8 +142,8 @@ def _not_in_one(
         if not given:
             yield Problem(path, given, f'names of actuators, some of {", ".join(names)}')
         if taken := [i for i in own if i in owner]:
-            said = ', '.join(names[i] for i in taken)
-            yield Problem(path, given, f'other actuators: {owner[taken[0]]} has {said}')
+            taken_names = ', '.join(names[i] for i in taken)
+            yield Problem(path, given, f'other actuators: {owner[taken[0]]} has {taken_names}')
         owner.update((i, part) for i in own if i not in owner)
     if left := [name for i, name in enumerate(names) if i not in owner]:
         words = f'parts for all actuators: none has {", ".join(left)}'

@@ -211,8 +211,8 @@ def _limits(actuators: Sequence[str], units: Sequence[str]) -> Iterator[Paramete
         for owner, unit in zip(('', *actuators), (common, *units)):
             path = limit_path(owner, key)
             whose = f', for {owner}' if owner else ''
-            said = f'{words}, within what the robot file allows{whose} [{unit or "-"}{per}]'
-            yield live(path, nan, said, least)
+            text = f'{words}, within what the robot file allows{whose} [{unit or "-"}{per}]'
+            yield live(path, nan, text, least)
 
 
 SIMULATION = (*OF_SIMULATION, *(row for p in Bus.parameters() for row in _fixed(p)), *_sensors())

@@ -316,11 +316,11 @@ class Composition(Controller[Composed]):
             return
         self._program, y = given, constant(self.outputs(q, qd)[0][self.controlled])
         if before is None or given.run_id is None or given.run_id != before.run_id:
-            were = self._timetable.laws
+            previous = self._timetable.laws
             self._timetable.enter(0, course.t)
             self._change()
             self._lead(self._timetable.laws, y, course.t, given)
-            self._start_new(were, q, qd, course.t)
+            self._start_new(previous, q, qd, course.t)
             self._pending = True
             return
         pairs = zip(given.references, before.references)
@@ -329,19 +329,19 @@ class Composition(Controller[Composed]):
 
     def _go_on(self, t: float, q: Vector, qd: Vector) -> None:
         """Switch to the phase of time t [s]; laws that were inactive start."""
-        were = self._timetable.laws
+        previous = self._timetable.laws
         self._timetable.go_on(t)
         self._change()
-        new = [i for i in self._timetable.laws if i not in were]
+        new = [i for i in self._timetable.laws if i not in previous]
         y = constant(self.outputs(q, qd)[0][self.controlled])
         self._lead(new, y, t, self._program)
-        self._start_new(were, q, qd, t)
+        self._start_new(previous, q, qd, t)
 
-    def _start_new(self, were: Sequence[int], q: Vector, qd: Vector, t: float) -> None:
+    def _start_new(self, previous: Sequence[int], q: Vector, qd: Vector, t: float) -> None:
         """Start the active laws that were inactive before."""
         u = None if math.isnan(self.last[0]) else self.last
         for i in self._timetable.laws:
-            if i not in were:
+            if i not in previous:
                 self.laws[i].start(q, qd, t, u)
 
     def _change(self) -> None:

@@ -63,16 +63,16 @@ def follow_motion(motion, q_out, qd_out, q, qd, passed):
         q_out[j], qd_out[j] = q[j], qd[j]
     for i in range(len(motion.q)):
         j, v, a = motion.coordinates[i], motion.v[i], motion.a[i]
-        place, v = motion.q[i] + passed * (v + 0.5 * passed * a), v + passed * a
-        far = MAX_LAG / motion.w[i] * motion.speed[i]
-        low, high = max(motion.lower[i], q[j] - far), min(motion.upper[i], q[j] + far)
-        if place > high:
-            place, v, changed = high, min(v, max(qd[j], 0.0)), 1
-        elif place < low:
-            place, v, changed = low, max(v, min(qd[j], 0.0)), 1
+        position, v = motion.q[i] + passed * (v + 0.5 * passed * a), v + passed * a
+        max_lag = MAX_LAG / motion.w[i] * motion.speed[i]
+        low, high = max(motion.lower[i], q[j] - max_lag), min(motion.upper[i], q[j] + max_lag)
+        if position > high:
+            position, v, changed = high, min(v, max(qd[j], 0.0)), 1
+        elif position < low:
+            position, v, changed = low, max(v, min(qd[j], 0.0)), 1
         motion.measured[i], motion.measured_rate[i] = q[j], qd[j]
-        motion.q[i], motion.v[i] = place, v
-        q_out[j], qd_out[j] = place, v
+        motion.q[i], motion.v[i] = position, v
+        q_out[j], qd_out[j] = position, v
     return changed
 
 
@@ -88,10 +88,10 @@ def plan_setpoints(motion, found, delay, duration):
         found.q[j] += delay * found.qd[j]
     _accelerate(motion, found)
     for i in range(len(motion.q)):
-        w, place, v = motion.w[i], motion.q[i], motion.v[i]
+        w, position, v = motion.w[i], motion.q[i], motion.v[i]
         slowed = STOPPING_RATE * w
-        low = max(-motion.speed[i], min(0.0, slowed * (motion.lower[i] - place)))
-        high = min(motion.speed[i], max(0.0, slowed * (motion.upper[i] - place)))
+        low = max(-motion.speed[i], min(0.0, slowed * (motion.lower[i] - position)))
+        high = min(motion.speed[i], max(0.0, slowed * (motion.upper[i] - position)))
         then = v + T * motion.a[i]
         if then > high or then < low:
             motion.a[i], limited = (min(max(then, low), high) - v) / T, 1
@@ -99,12 +99,12 @@ def plan_setpoints(motion, found, delay, duration):
         if motion.positions[i]:
             ahead = 1.0 / (w * w) + tau * (2.0 / w + 0.5 * tau)
             reach = motion.speed[i] * duration * (1.0 + 1e-9)
-            setpoint = place + (2.0 / w + tau) * v + ahead * a
+            setpoint = position + (2.0 / w + tau) * v + ahead * a
             setpoint = min(max(setpoint, motion.lower[i]), motion.upper[i])
             setpoint = min(max(setpoint, motion.setpoints[i] - reach), motion.setpoints[i] + reach)
         else:
             setpoint = v + (1.0 / w + tau) * a
-            setpoint += motion.correction[i] * (place - motion.measured[i])
+            setpoint += motion.correction[i] * (position - motion.measured[i])
             setpoint = min(max(setpoint, low), high)
         motion.setpoints[i] = setpoint
     return limited
@@ -118,10 +118,10 @@ def _accelerate(motion, found):
     for i in range(len(F)):
         F[i] = -terms.h[i]
     for k in range(len(found.u)):
-        push = found.signs[k] * effort_of(found.drives, k, found.u[k])
-        if push != 0.0:
+        effort = found.signs[k] * effort_of(found.drives, k, found.u[k])
+        if effort != 0.0:
             for i in range(len(F)):
-                F[i] += terms.J[k, i] * push
+                F[i] += terms.J[k, i] * effort
     if not found.has_response and cholesky(terms.M) == 0:
         solve_lower(terms.M, F)
         solve_lower_transposed(terms.M, F)

@@ -35,20 +35,20 @@ _EARLY_DIVISOR = 4  # a measurement whose result is certain ends after this part
 
 def main(given: str) -> None:
     """Take one place of a ring of processes, as `rates.py` describes it by `given`, as JSON."""
-    told: Any = json.loads(given)
-    spec = spec_from_file_location('realtime', told['realtime'])
+    settings: Any = json.loads(given)
+    spec = spec_from_file_location('realtime', settings['realtime'])
     realtime = module_from_spec(spec)  # type: ignore[arg-type]
     spec.loader.exec_module(realtime)  # type: ignore[union-attr]
     sys.setswitchinterval(realtime.SWITCH_INTERVAL)
-    if realtime.ask_for_priority(realtime.PRIORITY, told['processor']) is None:
+    if realtime.ask_for_priority(realtime.PRIORITY, settings['processor']) is None:
         realtime.keep_awake()
-    own = socket.socket(fileno=told['socket'])
+    own = socket.socket(fileno=settings['socket'])
     inbox = Inbox(own)
-    send = functools.partial(_send, own, ('127.0.0.1', told['next']))
-    if told['rates']:
-        ask(realtime, send, inbox, told)
+    send = functools.partial(_send, own, ('127.0.0.1', settings['next']))
+    if settings['rates']:
+        ask(realtime, send, inbox, settings)
     else:
-        pass_on(send, inbox, told['work'])
+        pass_on(send, inbox, settings['work'])
 
 
 class Inbox:

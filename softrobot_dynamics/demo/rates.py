@@ -66,8 +66,8 @@ def held(work: Sequence[float], rates: Sequence[float] = CANDIDATE_RATES) -> Hel
     """
     with _ring(work, rates) as asking:
         try:
-            said, complaint = asking.communicate(timeout=_RING_TIMEOUT)
-            tried = tuple((rate, share) for rate, share in json.loads(said))
+            output, complaint = asking.communicate(timeout=_RING_TIMEOUT)
+            tried = tuple((rate, share) for rate, share in json.loads(output))
         except (subprocess.TimeoutExpired, ValueError) as error:
             asking.kill()
             reason = error if isinstance(error, subprocess.TimeoutExpired) else complaint
@@ -87,7 +87,7 @@ def _ring(work: Sequence[float], rates: Sequence[float]) -> Iterator[subprocess.
         for each in own:
             each.bind(('127.0.0.1', 0))
         for k, each in reversed(list(enumerate(own))):
-            told = {
+            settings = {
                 'socket': each.fileno(),
                 'next': own[(k + 1) % len(own)].getsockname()[1],
                 'work': round(work[k] * rate_probe.SECOND),
@@ -99,7 +99,7 @@ def _ring(work: Sequence[float], rates: Sequence[float]) -> Iterator[subprocess.
                 'realtime': realtime.__file__,
             }
             process = subprocess.Popen(
-                script_command(rate_probe.__file__, json.dumps(told)),
+                script_command(rate_probe.__file__, json.dumps(settings)),
                 pass_fds=[each.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,

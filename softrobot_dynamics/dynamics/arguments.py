@@ -104,8 +104,8 @@ def require_finite(model: CompiledModel, q: Vector, result: Array) -> None:
     """Raise ArgumentError for q, naming what it puts out of range, unless results are finite."""
     if finite(result):
         return
-    said = [f'; {words}' for _, words in out_of_range(model, q)]
-    raise ArgumentError('q', q, f'a posture that the bodies can represent{"".join(said)}')
+    problems = [f'; {words}' for _, words in out_of_range(model, q)]
+    raise ArgumentError('q', q, f'a posture that the bodies can represent{"".join(problems)}')
 
 
 def out_of_range(model: CompiledModel, q: Vector) -> Iterator[tuple[str, str]]:

@@ -53,14 +53,14 @@ def elastic_energy(model: CompiledModel, *, q: ArrayLike) -> float:
     range, or s is not smooth along it.
     """
     q = checked('q', q, (model.n,))
-    way = q - model.rest
+    displacement = q - model.rest
     if model.linear:
-        return float(0.5 * way @ elastic_force(model, q=q))
+        return float(0.5 * displacement @ elastic_force(model, q=q))
     from scipy.integrate import quad  # late: scipy is slow to import
 
     def power(share: float) -> float:
         """Return the derivative of the energy by the share of the way from rest [J]."""
-        return float(way @ elastic_force(model, q=model.rest + share * way))
+        return float(displacement @ elastic_force(model, q=model.rest + share * displacement))
 
     energy, error, *_ = quad(
         power, 0.0, 1.0, epsabs=0.0, epsrel=_QUADRATURE_TOLERANCE, full_output=1

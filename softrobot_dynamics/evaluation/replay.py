@@ -140,31 +140,31 @@ class _Player:
 
     def _read_orders(self, k: int) -> None:
         """Set the orders to those that the loop applied in tick k."""
-        took = int(self._recording['orders'][k])
-        if not took:
+        taken_up = int(self._recording['orders'][k])
+        if not taken_up:
             return
         self._read_changes(k)
-        began = bool(took & TakenOrders.BEGAN)
-        if took & TakenOrders.TUNED:
+        began = bool(taken_up & TakenOrders.BEGAN)
+        if taken_up & TakenOrders.TUNED:
             self._driver.state_delay = self._values.get(STATE_DELAY, 0.0)
             settings = build.settings_for(self._model, self._values)
             self._orders = self._orders._replace(settings=settings)
-        if took & (TakenOrders.FOLLOWS | TakenOrders.HOLDS | TakenOrders.LED):
+        if taken_up & (TakenOrders.FOLLOWS | TakenOrders.HOLDS | TakenOrders.LED):
             # what is followed next is blended in from what came by message, unless the law begins
-            self._led = bool(took & TakenOrders.LED) or (self._led and not began)
-        if took & (TakenOrders.FOLLOWS | TakenOrders.HOLDS):
-            reference, ramp = self._reference(took), self._values['reference.ramp_time']
+            self._led = bool(taken_up & TakenOrders.LED) or (self._led and not began)
+        if taken_up & (TakenOrders.FOLLOWS | TakenOrders.HOLDS):
+            reference, ramp = self._reference(taken_up), self._values['reference.ramp_time']
             self._orders = self._orders._replace(reference=reference, ramp=ramp)
         self._restart |= began
         if began:
             before, limiter = self._recording['u_before'][k], self._driver.limiter
             limiter.last[:], limiter.has_last = before, bool(np.isfinite(before).all())
 
-    def _reference(self, took: int) -> Any:
+    def _reference(self, taken_up: int) -> Any:
         """Return the new reference, a new object: that of the parameters, or a hold."""
-        if took & TakenOrders.HOLDS:
+        if taken_up & TakenOrders.HOLDS:
             return HoldOrder()
-        restarted = not took & TakenOrders.BEGAN and self._plan is not None
+        restarted = not taken_up & TakenOrders.BEGAN and self._plan is not None
         if self._plan is None:
             self._plan = build.plan_of(self._model, self._values, self._model.q0).reference
         if not isinstance(self._plan, Program):

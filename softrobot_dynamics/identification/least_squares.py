@@ -163,13 +163,13 @@ class LeastSquaresProblem:
     def _guarded(self, z: Vector) -> Vector:
         """Return `residuals`, large ones where there is no such robot, at rest or in motion."""
         try:
-            off = self.residuals(z)
+            residuals = self.residuals(z)
         except _MODEL_ERRORS:
             more = len(z) - self._p + len(self._parameters.known)
             return np.full(self._count + more, _FAILED_RESIDUAL * self._size)
-        size = float(np.sqrt(np.mean(off[: self._count] ** 2)))
+        size = float(np.sqrt(np.mean(residuals[: self._count] ** 2)))
         self._say(f'rms {size:.4g} a coordinate')
-        return off
+        return residuals
 
     def _say(self, words: str) -> None:
         if self._progress:

@@ -223,11 +223,11 @@ class MotionPredictor:
         """Return the mean efforts of the actuators under the commands in each step, (E, m)."""
         require_forces(model, 'identification')
         # air of a limited supply fills chambers as they are at q0: forces before motions
-        actuation, told = ActuatorDynamics(model), self.motion.commands[self._steps.row]
+        actuation, commands = ActuatorDynamics(model), self.motion.commands[self._steps.row]
         if actuation.direct:
-            return told
-        forces = np.zeros_like(told)
-        for k, (u, h) in enumerate(zip(told, self._steps.lengths)):
+            return commands
+        forces = np.zeros_like(commands)
+        for k, (u, h) in enumerate(zip(commands, self._steps.lengths)):
             for force, duration in actuation.share_out(u, h, h, model.q0):
                 forces[k] += duration / h * force
         return forces

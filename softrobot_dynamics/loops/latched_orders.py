@@ -100,8 +100,8 @@ class LatchedOrders:
         """Give orders to `loop` from now on, those given while its reference was planned first."""
         with self._lock:
             cancelled = self._job is not None and self._job.cancelled_by
-            said = {'reference': HoldOrder()} if cancelled else {}
-            loop.order(emergency=self._emergency, **said)
+            changes = {'reference': HoldOrder()} if cancelled else {}
+            loop.order(emergency=self._emergency, **changes)
             self.loop = loop
 
     def change(self, note: Callable[[ControlLoop], object] | None = None, **changes: Any) -> None:

@@ -91,7 +91,7 @@ class PlanningProcess(subprocess.Popen[bytes]):
     def __init__(self, command: list[str], **options: Any) -> None:
         pipe = subprocess.PIPE
         super().__init__(command, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, **options)
-        self._said = ErrorOutput(self.stderr)
+        self._log = ErrorOutput(self.stderr)
 
     @property
     def answers(self) -> IO[bytes]:
@@ -106,8 +106,8 @@ class PlanningProcess(subprocess.Popen[bytes]):
 
     def reason(self) -> str:
         """Return the status that it has ended with and the last that it said, if anything."""
-        said = self._said.text()
-        return f'{self.returncode}: {shortened(said)}' if said else f'{self.returncode}'
+        log = self._log.text()
+        return f'{self.returncode}: {shortened(log)}' if log else f'{self.returncode}'
 
 
 def start_beside(module: str) -> PlanningProcess:

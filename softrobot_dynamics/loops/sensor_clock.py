@@ -56,8 +56,8 @@ class SensorClock:
         """Return the time at a moment of the steady clock [ns], after the first message."""
         time = moment + self._leads[0][1]
         if self._last is not None:
-            before, said = self._last
-            time = max(time, said + round(_MIN_CLOCK_RATE * max(0, moment - before)))
+            before, last_time = self._last
+            time = max(time, last_time + round(_MIN_CLOCK_RATE * max(0, moment - before)))
         self._last = moment, time
         return time
 

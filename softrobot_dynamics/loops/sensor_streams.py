@@ -119,11 +119,11 @@ class Availability:
 
 def complaint(sensors: Availability, efforts: Availability) -> str:
     """Describe the missing sensors and efforts in words, '' if there are none."""
-    said = [f'{", ".join(sensors.silent)} silent'] if sensors.silent else []
+    problems = [f'{", ".join(sensors.silent)} silent'] if sensors.silent else []
     if sensors.rejected:
         words = 'rejected: wrong measurements, or a model error above what `disturbance` allows'
-        said.append(f'{", ".join(sensors.rejected)} {words}')
+        problems.append(f'{", ".join(sensors.rejected)} {words}')
     for names, what in ((efforts.silent, 'silent'), (efforts.rejected, 'rejected')):
         if names:
-            said.append(f'{", ".join(names)} {what}: replaced by the commands')
-    return '; '.join(said)
+            problems.append(f'{", ".join(names)} {what}: replaced by the commands')
+    return '; '.join(problems)

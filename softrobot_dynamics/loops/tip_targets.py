@@ -77,18 +77,20 @@ class TargetOrders:
             raise MessageError('stale: there is no state yet')
         moment, before = now() * 1e-9, loop.orders.reference
         going = isinstance(before, OneTimeReference) and isinstance(before.reference, RestTarget)
-        anew = not going or body != self._body
-        place, way = self._ask(body, goal, q, anew)
-        if anew or moment > self._last + NEW_MOTION_PAUSE:
+        restart = not going or body != self._body
+        place, distance = self._ask(body, goal, q, restart)
+        if restart or moment > self._last + NEW_MOTION_PAUSE:
             self._arrive = moment + values['reference.ramp_time']
         self._body, self._last = body, moment
-        duration = max(values['target.time'], QUINTIC_PEAK_RATE * way / values['target.speed'])
-        duration = max(duration, self._arrive - now() * 1e-9)
-        there = (
-            place.off < POSITION_TOLERANCE * self._model.scales.length
-            and place.turn < ROTATION_TOLERANCE
+        duration = max(
+            values['target.time'], QUINTIC_PEAK_RATE * distance / values['target.speed']
         )
-        remark = '' if there else _out_of_reach(body, goal[0], place)
+        duration = max(duration, self._arrive - now() * 1e-9)
+        reachable = (
+            place.position_error < POSITION_TOLERANCE * self._model.scales.length
+            and place.rotation_error < ROTATION_TOLERANCE
+        )
+        remark = '' if reachable else _out_of_reach(body, goal[0], place)
         return OneTimeReference(RestTarget(place.y[self._controlled], duration)), remark
 
     def lead(self, message: Any, values: dict[str, Any]) -> OneTimeReference:
@@ -97,10 +99,10 @@ class TargetOrders:
 
         MessageError for what is neither, and for another tip.
         """
-        led = self._law.controlled_tip
-        body = message.header.frame_id or led
-        if body != led:
-            raise MessageError(f'wrong name: {body!r}; the law leads the tip of {led}')
+        controlled_tip = self._law.controlled_tip
+        body = message.header.frame_id or controlled_tip
+        if body != controlled_tip:
+            raise MessageError(f'wrong name: {body!r}; the law leads the tip of {controlled_tip}')
         if hasattr(message, 'twist'):
             twist = message.twist
             linear, angular = _point(twist.linear), _point(twist.angular)
@@ -139,13 +141,13 @@ class TargetOrders:
             read_orientation(pose.orientation, _QUATERNION_TOLERANCE),
         )
 
-    def _ask(self, body: str, goal: Goal, q: Vector, anew: bool) -> tuple[ReachableTip, float]:
+    def _ask(self, body: str, goal: Goal, q: Vector, restart: bool) -> tuple[ReachableTip, float]:
         """Return (the Place for a goal, the way there [m]) from the process; SoftRobotError."""
         try:
             if self._process is None:
                 self._process = start_beside(__name__)
                 self._process.say(pickle.dumps(self._model.description))
-            self._process.say(pickle.dumps((body, goal, q, anew)))
+            self._process.say(pickle.dumps((body, goal, q, restart)))
             answers = self._process.answers
             if not select.select([answers], [], [], ANSWER_TIMEOUT)[0]:
                 raise TimeoutError(f'no answer within {ANSWER_TIMEOUT:g} s')
@@ -163,13 +165,13 @@ class TargetOrders:
 
 def _out_of_reach(body: str, point: Vector, place: ReachableTip) -> str:
     where = ', '.join(f'{x:.3f}' for x in point)
-    off = f'{place.off * 1e3:.3g} mm'
+    distance = f'{place.position_error * 1e3:.3g} mm'
     if place.rotation is not None:
-        off += f' and {np.degrees(place.turn):.3g} deg'
+        distance += f' and {np.degrees(place.rotation_error):.3g} deg'
         where = f'the pose at ({where})'
     else:
         where = f'({where})'
-    return f'{LIMITED}: {where} m is out of reach of {body}, which goes to {off} from it'
+    return f'{LIMITED}: {where} m is out of reach of {body}, which goes to {distance} from it'
 
 
 def _point(point: VectorMessage) -> Vector:
@@ -187,13 +189,13 @@ class _Answers:
         self._model = compile_model(description)
         self._follower: TipFollower | None = None
 
-    def answer(self, body: str, goal: Goal, q: Vector, anew: bool) -> Any:
+    def answer(self, body: str, goal: Goal, q: Vector, restart: bool) -> Any:
         """Return (Place, how far the tip is from it [m]), or the error."""
         try:
-            if anew or self._follower is None:
+            if restart or self._follower is None:
                 self._follower = None
                 self._follower = TipFollower(self._model, body, q)
-            return self._follower.follow(*goal), self._follower.ahead(q)
+            return self._follower.follow(*goal), self._follower.distance_from(q)
         except SoftRobotError as error:
             return error
 

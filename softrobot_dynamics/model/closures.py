@@ -119,9 +119,9 @@ def plan_closures(model: RobotModel) -> ClosurePlan:
     best, best_rank = here, _rank(here)
     free = np.linalg.svd(here)[2][best_rank:]
     for seed in (1, 2):  # near by, where rows that are dependent only at q0 are not
-        way = np.random.default_rng(seed).normal(size=len(free)) @ free
+        direction = np.random.default_rng(seed).normal(size=len(free)) @ free
         try:
-            q = assembled(model, plan, found, q0 + _PROBE_DISTANCE * units * way)
+            q = assembled(model, plan, found, q0 + _PROBE_DISTANCE * units * direction)
         except OpenLoopError:
             continue
         there = _scaled(found(q), plan)
@@ -296,8 +296,8 @@ def _independent(J: Matrix, rank: int, of: Any = None) -> Any:
         # of rows of like size the first: names of redundant ones do not go by rounding
         best = int(np.flatnonzero(sizes >= (1.0 - 1e-6) * sizes.max())[0])
         chosen.append(best)
-        way = left[best] / sizes[best]
-        left = left - np.outer(left @ way, way)
+        row = left[best] / sizes[best]
+        left = left - np.outer(left @ row, row)
     if of is None:
         return np.array(sorted(chosen), dtype=np.int64)
     return next(int(i) for i in of if i not in chosen)

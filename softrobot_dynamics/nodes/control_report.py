@@ -72,15 +72,15 @@ def _status(
     if loop.mode in (TIMED_OUT, FAILED):
         why = odd if loop.mode == TIMED_OUT else []  # of states that do not come
         return ERROR, '; '.join([f'{mode}: the safe command is sent', *why])
-    said = [] if running else [mode]  # before all that is odd: a stop is what matters
+    reports = [] if running else [mode]  # before all that is odd: a stop is what matters
     failed = counts['failures'] or counts['timeouts']
     if failed:
-        said.append('the safe command was sent for a while')
-    said += odd
+        reports.append('the safe command was sent for a while')
+    reports += odd
     if refused:
-        said.append(f'messages refused; the last: {loop.statistics.last_refusal}')
+        reports.append(f'messages refused; the last: {loop.statistics.last_refusal}')
     if words := record_contents.words(loop.record):
-        said.append(words)
-    if not said:
+        reports.append(words)
+    if not reports:
         return OK, mode
-    return ERROR if failed else WARN, '; '.join(said)
+    return ERROR if failed else WARN, '; '.join(reports)

@@ -55,14 +55,14 @@ def _status(loop: EstimationLoop, refused: Counter[str], coarse: int) -> tuple[b
     """Return (level, message) of the estimation loop."""
     if loop.error is not None:
         return ERROR, f'the loop ended: {loop.error}'
-    said = [words for words in (loop.complaint(), loop.slowness()) if words]
+    reports = [words for words in (loop.complaint(), loop.slowness()) if words]
     if loop.lacking and loop.mode != RUNNING:
-        said.append(f'no sensor observes {", ".join(loop.lacking)}')
+        reports.append(f'no sensor observes {", ".join(loop.lacking)}')
     if coarse:
         words = 'measurements far off: sensors are wrong, or the model errs by more than'
-        said.append(f'{coarse} {words} `disturbance` allows')
+        reports.append(f'{coarse} {words} `disturbance` allows')
     if refused:
-        said.append(f'messages refused; the last: {loop.statistics.last_refusal}')
+        reports.append(f'messages refused; the last: {loop.statistics.last_refusal}')
     if loop.mode != RUNNING:
-        return ERROR, '; '.join([f'{MODES[loop.mode]}: no states go out', *said])
-    return (WARN, '; '.join(said)) if said else (OK, MODES[loop.mode])
+        return ERROR, '; '.join([f'{MODES[loop.mode]}: no states go out', *reports])
+    return (WARN, '; '.join(reports)) if reports else (OK, MODES[loop.mode])

@@ -43,8 +43,8 @@ def grouped(arguments: dict[str, Any], former: Mapping[str, Any]) -> dict[str, A
             expected = f'none beside {argument}, which is a {group.__name__} with that field'
             raise ArgumentError(next(iter(chosen)), next(iter(chosen.values())), expected)
         found[argument] = _make(group, found[argument], names, chosen)
-        said = ', '.join(f'{names[name]}=...' for name in chosen)
-        ways.append(f'{argument}=sd.{group.__name__}({said})')
+        hint = ', '.join(f'{names[name]}=...' for name in chosen)
+        ways.append(f'{argument}=sd.{group.__name__}({hint})')
     if former:
         words = f'arguments of sd.closed_loop are grouped: instead of {", ".join(former)}'
         warnings.warn(

@@ -83,15 +83,15 @@ def measure_solids(contact, g):
     for i in range(first, first + ka + kb + MAX_CROSSINGS):
         contact.gap[i] = NO_CONTACT
         contact.segment_parameters[i, :] = 0.0
-    far = contact.detection_distance + 2.0 * contact.margin
+    limit = contact.detection_distance + 2.0 * contact.margin
     x, y, z = T[3] - S[3], T[7] - S[7], T[11] - S[11]
     bound = math.sqrt(x * x + y * y + z * z) - contact.extent[node_a] - contact.extent[node_b]
-    if bound < far:
+    if bound < limit:
         _place(solids, s, T, 0)
         _place(solids, t, S, 1)
         bound = max(bound, _separate(contact, s, t, T, S))
     solids.min_distance[g] = contact.gap[first] = bound
-    if bound >= far:
+    if bound >= limit:
         return
     contact.gap[first] = NO_CONTACT
     if bound > _SHARED_NORMAL_GAP * contact.margin or _touch(contact, first, s, t) == 0:

@@ -58,9 +58,9 @@ TipOrder: TypeAlias = TipTarget | TipTwist
 
 def within_lead(place: Vector, tip: Vector, lever: float) -> Vector:
     """Return a place (3,) [m], or that towards it which leads a ``tip`` (3,) as far as it may."""
-    way, most = place - tip, MAX_LEAD * lever
-    far = math.hypot(*way)
-    return tip + most / far * way if far > most else place
+    displacement, longest = place - tip, MAX_LEAD * lever
+    distance = math.hypot(*displacement)
+    return tip + longest / distance * displacement if distance > longest else place
 
 
 def tip_course(order: TipOrder, now: Matrix, rotation: Matrix, lever: float) -> Reference:
@@ -80,8 +80,8 @@ def _to(order: TipTarget, now: Matrix, rotation: Matrix, lever: float) -> Refere
     """Return how a target is reached: one piece, and rest."""
     turn = np.zeros(3) if order.rotation is None else between(rotation, order.rotation)
     end = np.concatenate([order.point, turn])
-    way = math.hypot(*(end[:3] - now[0, :3]), *(lever * turn))
-    duration = max(order.time, QUINTIC_PEAK_RATE * way / order.speed)
+    distance = math.hypot(*(end[:3] - now[0, :3]), *(lever * turn))
+    duration = max(order.time, QUINTIC_PEAK_RATE * distance / order.speed)
     rest = np.zeros(6)
     times = duration * np.arange(4.0)
     return hermite(

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 from softrobot_dynamics.annotations import Matrix, Vector
+from softrobot_dynamics.deprecation import former_names
 from softrobot_dynamics.dynamics.arguments import body_index, checked
 from softrobot_dynamics.dynamics.calls import forward_kinematics
 from softrobot_dynamics.errors import NotConvergedError
@@ -57,29 +58,30 @@ class Goal(NamedTuple):
     lever: float
     rotation: Matrix | None = None  # (3, 3) of the tip's axes; None: whatever comes
 
-    def way(self, other: Goal) -> Vector:
-        """Return the way to another [m], the turn by the lever behind it where both have one."""
+    def displacement(self, other: Goal) -> Vector:
+        """Return the displacement to another [m], then the rotation by the lever, if any."""
         shift = other.point - self.point
         if self.rotation is None or other.rotation is None:
             return shift
         return np.concatenate([shift, self.lever * between(self.rotation, other.rotation)])
 
-    def after(self, way: Vector) -> Goal:
-        """Return the Goal at the end of a way."""
-        if self.rotation is None or len(way) == 3:
-            return self._replace(point=self.point + way[:3], rotation=None)
-        rotation = turned(self.rotation, way[3:] / self.lever)
-        return self._replace(point=self.point + way[:3], rotation=rotation)
+    def after(self, displacement: Vector) -> Goal:
+        """Return the Goal at the end of a displacement."""
+        if self.rotation is None or len(displacement) == 3:
+            return self._replace(point=self.point + displacement[:3], rotation=None)
+        rotation = turned(self.rotation, displacement[3:] / self.lever)
+        return self._replace(point=self.point + displacement[:3], rotation=rotation)
 
 
+@former_names(off='position_error', turn='rotation_error')
 class ReachableTip(NamedTuple):
     """Nearest point, or pose, that a tip can reach."""
 
     y: Vector  # (m,) the outputs in the posture found
     point: Vector  # (3,) [m] where the tip is then, base frame
-    off: float  # [m] from there to the point asked for
-    rotation: Matrix | None = None  # (3, 3) of the tip then, where one was asked for
-    turn: float = 0.0  # [rad] from there to the one asked for
+    position_error: float  # [m] from there to the desired point
+    rotation: Matrix | None = None  # (3, 3) of the tip then, if one was desired
+    rotation_error: float = 0.0  # [rad] from there to the desired one
 
 
 class TipFollower:
@@ -92,14 +94,14 @@ class TipFollower:
             model, [self._index], checked('q0', q0, (model.n,)), 1.0, STAY_WEIGHT
         )
         length = model.scales.length
-        self._way, self._finest = MAX_WAY * length, MIN_WAY * length
-        self._step = self._way
-        self._tried: Goal | None = None  # where the search was last for the nearest
+        self._max_step, self._min_step = MAX_WAY * length, MIN_WAY * length
+        self._step = self._max_step
+        self._last_target: Goal | None = None  # where the search was last for the nearest
         if not self._settle(self._goal(self.tip(q0)), CONTINUATION_STAGES):
             raise NotConvergedError(
                 f'posture with the tip of {body} at its present place', 0, np.nan
             )
-        self._at = self._goal(self.tip(self._search.q))
+        self._current = self._goal(self.tip(self._search.q))
 
     def _goal(self, point: Vector) -> Goal:
         return Goal(point, self._lever)
@@ -115,58 +117,69 @@ class TipFollower:
         With a ``rotation`` (3, 3) of the tip's axes for that pose: where it cannot be, the tip
         goes near in both, a radian counting as a sixth of the robot's length.
         """
-        asked = self._goal(checked('point', point, (3,)))
+        target = self._goal(checked('point', point, (3,)))
         if rotation is not None:
-            asked = asked._replace(rotation=checked('rotation', rotation, (3, 3)))
-            if self._at.rotation is None:
-                self._at = self._at._replace(rotation=self._pose(self._search.q).rotation)
+            target = target._replace(rotation=checked('rotation', rotation, (3, 3)))
+            if self._current.rotation is None:
+                self._current = self._current._replace(
+                    rotation=self._pose(self._search.q).rotation
+                )
         else:
-            self._at = self._goal(self._at.point)
-        if not self._walk(asked):
-            self._approach(asked)
+            self._current = self._goal(self._current.point)
+        if not self._walk(target):
+            self._approach(target)
         y = actuation_coordinates(self._model, self._search.q)
-        way = self._at.way(asked)
-        off, turn = np.linalg.norm(way[:3]), np.linalg.norm(way[3:]) / self._lever
-        return ReachableTip(y, self._at.point, float(off), self._at.rotation, float(turn))
+        displacement = self._current.displacement(target)
+        return ReachableTip(
+            y=y,
+            point=self._current.point,
+            position_error=float(np.linalg.norm(displacement[:3])),
+            rotation=self._current.rotation,
+            rotation_error=float(np.linalg.norm(displacement[3:])) / self._lever,
+        )
 
-    def ahead(self, q: ArrayLike) -> float:
-        """Return how far the tip, at q (n,), is from the last Place [m], turns by their lever."""
-        return float(np.linalg.norm(self._pose(q).way(self._at)))
+    def distance_from(self, q: ArrayLike) -> float:
+        """Return the distance of the tip, at q (n,), from the last target [m], with rotation."""
+        return float(np.linalg.norm(self._pose(q).displacement(self._current)))
 
     def _pose(self, q: ArrayLike) -> Goal:
         T = forward_kinematics(self._model, q=q)[self._index]
         return self._goal(T[:3, 3].copy())._replace(rotation=T[:3, :3].copy())
 
-    def _walk(self, asked: Goal) -> bool:
+    def _walk(self, target: Goal) -> bool:
         """Move straight towards a point, in steps; return whether it was reached."""
         for _ in range(MAX_SUBDIVISIONS):
-            way = self._at.way(asked)
-            left = float(np.linalg.norm(way))
+            displacement = self._current.displacement(target)
+            left = float(np.linalg.norm(displacement))
             share = min(1.0, self._step / left) if left > 0.0 else 1.0
-            goal = self._at.after(share * way)
+            goal = self._current.after(share * displacement)
             if self._holds(goal):
-                self._at = goal
-                self._step = min(2.0 * self._step, self._way)
+                self._current = goal
+                self._step = min(2.0 * self._step, self._max_step)
                 if share == 1.0:
                     return True
-            elif self._step <= self._finest:
+            elif self._step <= self._min_step:
                 return False
             else:
-                self._step = max(0.25 * min(self._step, left), self._finest)
+                self._step = max(0.25 * min(self._step, left), self._min_step)
         return False
 
-    def _approach(self, asked: Goal) -> None:
+    def _approach(self, target: Goal) -> None:
         """Move to the posture whose tip is nearest to a point, if that is nearer; takes long."""
-        tried = self._tried
-        same = tried is not None and (tried.rotation is None) == (asked.rotation is None)
-        if tried is not None and same and np.linalg.norm(asked.way(tried)) < 0.5 * self._way:
+        tried = self._last_target
+        same = tried is not None and (tried.rotation is None) == (target.rotation is None)
+        if (
+            tried is not None
+            and same
+            and np.linalg.norm(target.displacement(tried)) < 0.5 * self._max_step
+        ):
             return
-        self._tried = asked
-        before, left = self._search.z, np.linalg.norm(self._at.way(asked))
-        if self._settle(asked, CONTINUATION_STAGES):
+        self._last_target = target
+        before, left = self._search.z, np.linalg.norm(self._current.displacement(target))
+        if self._settle(target, CONTINUATION_STAGES):
             near = self._pose(self._search.q)
-            if np.linalg.norm(near.way(asked)) < left - self._finest:
-                self._at = near if asked.rotation is not None else self._goal(near.point)
+            if np.linalg.norm(near.displacement(target)) < left - self._min_step:
+                self._current = near if target.rotation is not None else self._goal(near.point)
                 return
         self._search.z = before
 
@@ -188,8 +201,8 @@ class TipFollower:
         found = self._search.solve(
             goal, BARRIER_WEIGHT, PENALTY_STIFFNESS, MAX_ITERATIONS, STEP_TOLERANCE
         )
-        off, balance, change = found
-        if off < GAP_TOLERANCE and balance < FORCE_TOLERANCE and change < STEP_TOLERANCE:
+        gap, balance, change = found
+        if gap < GAP_TOLERANCE and balance < FORCE_TOLERANCE and change < STEP_TOLERANCE:
             return True
         self._search.z = before
         return False
@@ -199,8 +212,10 @@ class _PoseSearch(Search):
     """A search for the posture of one tip whose targets are :class:`Goal`."""
 
     def aims(self, target: Goal) -> tuple[Vector, Matrix]:
-        """Return the way from the tip to a goal, (3,) or (6,) [m], and its derivative by q."""
+        """Return the displacement from tip to goal, (3,) or (6,) [m], and its derivative by q."""
         poses, jacobians = self._statics.tip_poses(self._bodies)
         T, J = poses[0], jacobians[0]
-        way = target._replace(point=T[:3, 3], rotation=T[:3, :3]).way(target)
-        return way, J[3:] if len(way) == 3 else np.vstack([J[3:], target.lever * J[:3]])
+        displacement = target._replace(point=T[:3, 3], rotation=T[:3, :3]).displacement(target)
+        return displacement, J[3:] if len(displacement) == 3 else np.vstack(
+            [J[3:], target.lever * J[:3]]
+        )

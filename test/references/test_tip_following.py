@@ -30,7 +30,7 @@ def test_points_are_reached_with_the_least_effort(follower):
     """The outputs are those that planning finds for the whole path."""
     model, points = compiled('pcc_arm'), circle()
     places = [follower.follow(point) for point in points]
-    assert max(place.off for place in places) < 1e-9
+    assert max(place.position_error for place in places) < 1e-9
     assert np.allclose([place.point for place in places], points)
     planned = hold_points(
         model, bodies=model.body_names[-1:], times=np.arange(51.0), points=points[:, None]
@@ -45,17 +45,17 @@ def test_a_point_out_of_reach_is_approached_and_left(follower):
     model = compiled('pcc_arm')
     outward = [CENTER + [0.1 + 0.01 * k, 0.0, 0.0] for k in range(16)]
     places = [follower.follow(point) for point in outward]
-    assert places[0].off < 1e-9 and places[-1].off > 0.02
-    last = max(k for k, place in enumerate(places) if place.off < 1e-9)
-    assert places[-1].off < np.linalg.norm(outward[-1] - outward[last])
+    assert places[0].position_error < 1e-9 and places[-1].position_error > 0.02
+    last = max(k for k, place in enumerate(places) if place.position_error < 1e-9)
+    assert places[-1].position_error < np.linalg.norm(outward[-1] - outward[last])
     for place, point in zip(places, outward):
-        assert place.off == pytest.approx(np.linalg.norm(place.point - point))
+        assert place.position_error == pytest.approx(np.linalg.norm(place.point - point))
         found = hold_points(
             model, bodies=model.body_names[-1:], times=[0.0], points=place.point[None, None]
         )
         assert follower.tip(found.q[0]) == pytest.approx(place.point, abs=2e-4)
     back = [follower.follow(point) for point in outward[::-1]]
-    assert back[-1].off < 1e-9
+    assert back[-1].position_error < 1e-9
     steps = np.abs(np.diff([place.y for place in [*places, *back]], axis=0)).max(axis=1)
     assert steps.max() < 0.03
 
@@ -63,7 +63,7 @@ def test_a_point_out_of_reach_is_approached_and_left(follower):
 def test_a_far_point_is_reached_in_one_call(follower):
     """A point on the other side is reached in one call."""
     for point in (CENTER + [0.1, 0.0, 0.0], CENTER - [0.1, 0.0, 0.0]):
-        assert follower.follow(point).off < 1e-9
+        assert follower.follow(point).position_error < 1e-9
 
 
 def test_an_arm_of_joints_stays_near_its_posture():
@@ -73,7 +73,7 @@ def test_an_arm_of_joints_stays_near_its_posture():
     follower = TipFollower(model, model.body_names[-1], q)
     start = follower.tip(q)
     places = [follower.follow(start + [0.0, 0.0, 0.01 * k]) for k in range(11)]
-    assert max(place.off for place in places) < 1e-9
+    assert max(place.position_error for place in places) < 1e-9
     y = np.array([place.y for place in places])
     assert np.abs(y - q).max() < 0.5 and np.abs(np.diff(y, axis=0)).max() < 0.05
     assert sd.forward_kinematics(model, q=y[-1])[-1][:3, 3] == pytest.approx(
@@ -119,7 +119,7 @@ def test_the_pose_of_a_posture_brings_an_arm_of_joints_to_it():
     )
     place = follower.follow(*pose_of(model, goal))
     np.testing.assert_allclose(place.y, goal, atol=2e-4)
-    assert place.off < 1e-9 and place.turn < 1e-9
+    assert place.position_error < 1e-9 and place.rotation_error < 1e-9
 
 
 def test_a_soft_tip_takes_poses_points_and_poses_again(follower):
@@ -130,12 +130,12 @@ def test_a_soft_tip_takes_poses_points_and_poses_again(follower):
         goal = sd.equilibrium(model, u=u).q
         point, rotation = pose_of(model, goal)
         place = follower.follow(point, rotation)
-        assert place.off < 1e-3 and place.turn < 0.01
-        assert follower.ahead(goal) == pytest.approx(
-            np.hypot(place.off, LEVER * place.turn), abs=1e-12
+        assert place.position_error < 1e-3 and place.rotation_error < 0.01
+        assert follower.distance_from(goal) == pytest.approx(
+            np.hypot(place.position_error, LEVER * place.rotation_error), abs=1e-12
         )
         place = follower.follow(CENTER)
-        assert place.off < 1e-9 and place.rotation is None
+        assert place.position_error < 1e-9 and place.rotation is None
 
 
 def test_a_pose_out_of_reach_is_approached_and_left(follower):
@@ -143,10 +143,10 @@ def test_a_pose_out_of_reach_is_approached_and_left(follower):
     model = compiled('pcc_arm')
     point, rotation = pose_of(model, sd.equilibrium(model, u=np.full(model.m, 4.0)).q)
     first = follower.follow(point, rotation)
-    assert first.off < 1e-9 and first.turn < 1e-9
+    assert first.position_error < 1e-9 and first.rotation_error < 1e-9
     place = follower.follow(point, np.diag([1.0, -1.0, -1.0]) @ rotation)
-    assert 0.1 < place.turn < np.pi - 0.1
-    assert np.hypot(place.off, LEVER * place.turn) < LEVER * np.pi
+    assert 0.1 < place.rotation_error < np.pi - 0.1
+    assert np.hypot(place.position_error, LEVER * place.rotation_error) < LEVER * np.pi
     back = follower.follow(point, rotation)
-    assert back.off < 1e-4 and back.turn < 1e-3
+    assert back.position_error < 1e-4 and back.rotation_error < 1e-3
     np.testing.assert_allclose(back.y, first.y, atol=1e-5)

@@ -10,8 +10,8 @@ eta_j of coordinate j, which moves strain by phi_j,
     d eta_j / ds = R phi_j                            (phi_j in kappa)
     d (dp/dq_j) / ds = eta_j x R gamma + R phi_j      (phi_j in gamma)
 
-and likewise for the second derivative along qd. The nodes are those of Gauss, and the tip; what is
-known there is known everywhere, by interpolation of degree 15.
+and likewise for the second derivative along qd. The nodes are 15 Gauss
+points and the tip; polynomials of degree 15 interpolate between them.
 """
 
 import numpy as np

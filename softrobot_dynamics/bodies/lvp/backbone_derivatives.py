@@ -1,18 +1,18 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Derivatives of frames along a backbone and of their columns at its nodes, both ways.
+Derivatives by time and by coordinates of frames along a backbone and of their columns.
 
 With the angular velocity w of a frame, its derivative a, and an axis r of it, dr/dt = w x r and
 d2r/dt2 = a x r + w x dr/dt. So the columns of :mod:`softrobot_dynamics.bodies.lvp.backbone` are
-differentiated by time as integrals. All of it includes the motion of the joint frame S_J, but for
-the velocity of its origin.
+differentiated by time as integrals. All include the motion of the joint frame S_J, except the
+velocity of its origin.
 
 A coordinate k displaces what is beyond a node along a twist S_k, so the twist of j changes by
 
     dS_j/dq_k = int S_k x sigma_j ds,    dS_j/ds = sigma_j = phi_j (r, o x r) or phi_j (0, r).
 
-The work of all loads along these is a single integral: that of S_k x sigma_j by the load of all
-that is beyond a node.
+Their work with all loads is one integral: of S_k x sigma_j times the sum of the loads beyond a
+node.
 """
 
 from collections.abc import Sequence
@@ -169,7 +169,7 @@ def add_second_derivatives(n, numbers, loads, F, D, V):
     """
     Fill the twists' derivatives, and add to dQ/dq the work of loads along dS_j/dq_k.
 
-    ``loads``: moment about S_J and force of what each node stands for, six rows; frames F of
+    ``loads``: moment about S_J and force at each node, six rows; frames F of
     :func:`move_nodes`. V is scratch.
     """
     b = read_numbers(n, numbers)

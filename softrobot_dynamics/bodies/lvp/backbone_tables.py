@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The numbers that :mod:`softrobot_dynamics.bodies.lvp.backbone` reads: made once, and read."""
+"""Tables of numbers that :mod:`softrobot_dynamics.bodies.lvp.backbone` reads."""
 
 from collections.abc import Sequence
 import functools
@@ -83,10 +83,10 @@ def numbers(
     """
     Return the numbers that ``backbone`` reads, flat.
 
-    ``outer`` and ``inner`` [m] are the radii that bends may not fold and sources not close;
-    ``strains`` (n,) index the strain that each coordinate moves, in the order kappa_x, kappa_y,
-    kappa_z, gamma_x, gamma_y, lambda, source; ``polynomials`` hold the coefficients of the shape,
-    in powers of s / L, lowest first.
+    ``outer`` and ``inner`` [m] are the radii: bends must not fold the one, sources not close the
+    other; ``strains`` (n,) index the strain that each coordinate moves, in the order kappa_x,
+    kappa_y, kappa_z, gamma_x, gamma_y, lambda, source; ``polynomials`` hold the coefficients of
+    the shape, in powers of s / L, lowest first.
     """
     nodes, integrals = node_tables(length)
     shapes = [polyval(nodes, p) for p in polynomials]

@@ -113,7 +113,7 @@ class LocallyVolumePreserving(Body):
         return self._modes().names()
 
     def finer(self) -> Body | None:
-        """Return the body with another mode of each strain that has some."""
+        """Return the body with one more mode of each strain that has any."""
         modes, rule = self._modes().finer(), self.quadrature
         if not isinstance(rule, Cylinder) or modes == self._modes():
             return None
@@ -258,7 +258,7 @@ class LocallyVolumePreserving(Body):
         return max(len(p) for _, p in self._modes().each()) - 1
 
     def _winding(self, q: Vector) -> str | None:
-        """Say that the power series of the backbone does not reach so far, if it is so."""
+        """Return in words that the backbone turns too far for its power series, or None."""
         strains, polynomials = self._shapes()
         kappa = np.zeros((3, backbone.MAX_SHAPE_DEGREE + 1))
         for z, p, a in zip(strains, polynomials, q):

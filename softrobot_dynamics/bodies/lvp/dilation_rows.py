@@ -32,13 +32,13 @@ DILATION_ROWS = PAIRS + 4 * (DILATING_COUNT * (DILATING_COUNT + 1) // 2)
 
 @inlined
 def by_strain(z):
-    """First row of the nine by the growing strain of slot z."""
+    """First of nine rows of derivatives by the dilating strain of slot z."""
     return BY_STRAIN * (1 + z)
 
 
 @inlined
 def by_pair(y, z):
-    """First row of the four by the growing strains of two slots."""
+    """First of four rows of second derivatives by the dilating strains of two slots."""
     a, b = min(y, z), max(y, z)
     return PAIRS + 4 * (a * (2 * DILATING_COUNT - 1 - a) // 2 + b)
 
@@ -63,6 +63,6 @@ def lay_strains(n, strains, shapes, derivatives, states, Z):
 
 @kernel
 def _add(value, row, out):
-    """Add a row times a number; by its length: if a literal, it would be unrolled."""
+    """Add a row times a number, up to its length: a literal would unroll the loop."""
     for k in range(len(row)):
         out[k] += value * row[k]

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-The kernel of a body whose sections deform in their plane while they ride on a backbone.
+The kernel of a body whose sections deform in their plane and move with a backbone.
 
 A material point is p = o(s) + R(s) (d1, d2, 0). The frames depend on s and q only, and are made
 once per call (:mod:`softrobot_dynamics.bodies.lvp.backbone`); the formula d(x, strains) is traced.

@@ -2,8 +2,8 @@
 """
 The kernel of a body of equal sections on a backbone, whose sums are taken section by section.
 
-What a section sums depends on its station by its strains only. It is traced and emitted; a
-compiled kernel puts it together with the frames of the stations
+The sums over a section depend on its station only through its strains. They are traced and
+emitted; a compiled kernel combines them with the frames of the stations
 (:mod:`softrobot_dynamics.bodies.lvp.backbone_sections`). The number of coordinates is a number
 that the kernel reads: bodies whose coordinates move the same strains share their code.
 """

@@ -91,9 +91,9 @@ class ValueLower(Lower):
             try:
                 self.lower_inst(inst)
             except Exception as error:
-                said = functools.partial(LoweringError, loc=inst.loc)
+                error_type = functools.partial(LoweringError, loc=inst.loc)
                 where = 'lowering "{inst}" at {loc}'
-                with new_error_context(where, inst=inst, loc=inst.loc, errcls_=said):
+                with new_error_context(where, inst=inst, loc=inst.loc, errcls_=error_type):
                     raise error
         self.post_block(block)
 

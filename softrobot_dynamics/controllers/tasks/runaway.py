@@ -105,7 +105,7 @@ def _speed_to_come(fixed, work):
 @kernel
 def _unmet_share(work, qd):
     """Return the share of the request of all tips that limits leave unmet, 0 without one."""
-    levels, unmet, asked = work.levels, 0.0, 0.0
+    levels, unmet, requested = work.levels, 0.0, 0.0
     for k in range(len(levels.task)):
         if levels.task[k] == 0 or levels.level[k] == 0:
             continue
@@ -113,8 +113,8 @@ def _unmet_share(work, qd):
         free = dot(A, levels.free)
         request = free + work.weight[k] * (dot(J, work.v) - dot(J, qd))
         unmet += (free - dot(A, levels.limited)) ** 2
-        asked += request * request
-    return min(1.0, math.sqrt(unmet / asked)) if unmet > 0.0 and asked > 0.0 else 0.0
+        requested += request * request
+    return min(1.0, math.sqrt(unmet / requested)) if unmet > 0.0 and requested > 0.0 else 0.0
 
 
 @kernel

@@ -51,12 +51,12 @@ def orient_tip(state, rows, led, scratch, q, qd, t):
     rotation_error(scratch[0], state.robot.W[pose : pose + 9], error)
     turn_rate(desired[0, 3:], desired[1, 3:], rates[:3])
     turn_rate(desired[0, 3:], desired[2, 3:], rates[3:6])
-    far = share_beyond(error[:3], led.far_threshold)
+    excess_share = share_beyond(error[:3], led.far_threshold)
     for i in range(3):
         J, row = tip.J[i * n : (i + 1) * n], rows.J[i]
         v = dot(J, qd[:n])
         a = rates[3 + i] + led.d * (rates[i] - v) + led.p * error[i]
-        rows.excess_aim[i] = state.period * led.p * far * error[i]
+        rows.excess_aim[i] = state.period * led.p * excess_share * error[i]
         rows.aim[i] = v + state.period * (a - tip.bias[i])
         for j in range(n):
             row[j] = J[j]

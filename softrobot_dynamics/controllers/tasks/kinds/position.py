@@ -44,12 +44,12 @@ def place_tip(state, rows, led, q, qd, t):
     desired = led.course.sample
     for i in range(3):
         led.error[i] = desired[0, i] - tip.point[i]
-    far = share_beyond(led.error, led.far_threshold)
+    excess_share = share_beyond(led.error, led.far_threshold)
     for i in range(3):
         J, row = tip.J[(3 + i) * n : (4 + i) * n], rows.J[i]
         v = dot(J, qd[:n])
         a = desired[2, i] + led.d * (desired[1, i] - v) + led.p * (desired[0, i] - tip.point[i])
-        rows.excess_aim[i] = led.scale * state.period * led.p * far * led.error[i]
+        rows.excess_aim[i] = led.scale * state.period * led.p * excess_share * led.error[i]
         rows.aim[i] = led.scale * (v + state.period * (a - tip.bias[3 + i]))
         for j in range(n):
             row[j] = led.scale * J[j]
