@@ -70,12 +70,13 @@ def _approach(p, w, order):
     Returns False if there is no answer.
     """
     c = len(w)
+    whiten(p, 0, 0, c, 1.0)
+    _soften(p, order)
+    for i in range(len(p.lower)):
+        p.sign[i] = p.force[i] = 0.0
     for step in range(PROXIMAL_STEPS):
         for i in range(len(p.lower)):
             p.inequality_values[i] = dot(p.C[i], w)
-            p.sign[i] = p.force[i] = 0.0
-        whiten(p, 0, 0, c, 1.0)
-        _soften(p, order)
         if nearest(p, c) < 0:
             return step > 0
         for i in range(c):
