@@ -7,6 +7,9 @@ to be exceeded, those that exceed the bounds of this order least, in the sum of 
 exceeded then becomes the bound. Kanoun, Lamiraux and Wieber, Kinematic control of redundant
 manipulators: generalizing the task-priority framework to inequality tasks, IEEE Trans. Robotics
 27 (2011).
+
+Each order is exact to 1e-5 of the span of its bounds, and limits are kept to 1e-5, as long as
+bounds are the same or differ in direction by 1e-5 at least.
 """
 
 from softrobot_dynamics.compiling.jit import kernel
@@ -66,7 +69,7 @@ def _approach(p, w, order):
     """
     Bring w to where bounds of an order are exceeded least, in proximal steps.
 
-    A single one would leave those that few of w, or small differences of rows, have a leverage on.
+    With a single one the ``RELAXED_COMPLIANCE`` would leave what little leverage could reach.
     Returns False if there is no answer.
     """
     c = len(w)
