@@ -8,8 +8,8 @@ exceeded then becomes the bound. Kanoun, Lamiraux and Wieber, Kinematic control 
 manipulators: generalizing the task-priority framework to inequality tasks, IEEE Trans. Robotics
 27 (2011).
 
-Each order is exact to 1e-5 of the span of its bounds, and limits are kept to 1e-5, as long as
-bounds are the same or differ in direction by 1e-5 at least.
+Each order is exact to some 1e-5 of the span of its bounds, as long as bounds are the same or
+differ in direction by 1e-5 at least. Near singularities a later order may hang on as little.
 """
 
 from softrobot_dynamics.compiling.jit import kernel
