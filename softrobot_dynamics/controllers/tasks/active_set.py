@@ -20,12 +20,12 @@ from softrobot_dynamics.kernels.sums import dot
 BOUND_TOLERANCE = 1e-9  # of the terms that are compared, by which a bound may be exceeded
 # by which active bounds yield, as they may depend on each other; refinement undoes it
 BOUND_COMPLIANCE = 1e-13
-REFINEMENT_TOLERANCE = 1e-10  # of the widest gap to a bound; compliance may leave that much
+REFINEMENT_TOLERANCE = 1e-8  # of the widest gap to a bound; compliance may leave that much
 MAX_REFINEMENTS = 6
 # Bounds that depend on each other but for rounding have no refined multipliers. Signs of these
 # then go round, or keep a bound out. Beyond so many iterations, or where a bound that was kept
 # out is exceeded by more than a part of what is compared, multipliers are not refined any more.
-REFINED_ITERATIONS = 50
+MAX_REFINED_ITERATIONS = 50
 SKIPPED_TOLERANCE = 1e-6
 _MAX_ITERATIONS = 200
 
@@ -67,63 +67,104 @@ def nearest(p, d):
     """
     Fill y (d,), the shortest in whitened variables that meets the inequalities; the iterations.
 
-    -1 if their limit is reached.
+    Begins with those that have a ``sign``, as they are in ``order``. -1 if the limit of iterations
+    is reached.
     """
-    y, L, count, last, refinements = p.y, len(p.lower), 0, -1, MAX_REFINEMENTS
-    y[:d] = 0.0
+    count, best, last, refinements, refined = 0, -1, -1, 0, False
+    for i in range(len(p.lower)):
+        count += p.sign[i] != 0.0
+    p.y[:d] = 0.0
     for iteration in range(_MAX_ITERATIONS):
-        if iteration == REFINED_ITERATIONS:
-            refinements = 0
-        best, worst, skipped = -1, 0.0, False
-        for i in range(L):
-            if p.sign[i] == 0.0 and p.length[i] > 0.0:
-                step = p.length[i] * dot(p.V[i, :d], y[:d])
-                beyond = excess(p, i, step, BOUND_TOLERANCE) / p.length[i]
-                if i == last:
-                    skipped = excess(p, i, step, SKIPPED_TOLERANCE) > 0.0
-                elif beyond > worst:
-                    best, worst = i, beyond
-        if best < 0:
-            if not skipped or refinements == 0:
+        if iteration > 0 or count == 0:
+            best = _worst(p, d, last)
+            if best >= 0:
+                _activate(p, best, count, d)
+                count += 1
+            elif refinements > 0:
+                if last < 0 or not _violates(p, last, d, SKIPPED_TOLERANCE) > 0.0:
+                    return iteration
+                last, refinements = -1, 0
+                continue
+            elif refined or not _yields(p, count):
                 return iteration
-            last, refinements = -1, 0
-            continue
-        step = p.length[best] * dot(p.V[best, :d], y[:d])
-        value = p.inequality_values[best]
-        below = p.lower[best] - value - step > value + step - p.upper[best]
-        p.sign[best], p.force[best] = 1.0 if below else -1.0, 0.0
-        p.order[count] = best
-        count += 1
-        while count > 0:
-            if not _solve_active(p, count, d, refinements):
-                return -1
-            share = 1.0
-            for a in range(count):
-                if p.s[a] <= 0.0:
-                    now = abs(p.force[p.order[a]])
-                    share = min(share, now / (now - p.s[a]) if now > 0.0 else 0.0)
-            kept, all_in = 0, share == 1.0
-            for a in range(count):
-                i = p.order[a]
-                now = abs(p.force[i])
-                now = p.s[a] if all_in else now + share * (p.s[a] - now)
-                if all_in or not (p.s[a] <= 0.0 and now <= 1e-14 * abs(p.s[a])):
-                    p.force[i] = p.sign[i] * now
-                    p.order[kept] = i
-                    kept += 1
-                else:
-                    p.sign[i] = p.force[i] = 0.0
-            last = -1 if p.sign[best] != 0.0 else best  # it would come at once again
-            dropped = kept < count
-            count = kept
-            if all_in or not dropped:
-                break
+            else:
+                last, refinements, refined = -1, MAX_REFINEMENTS, True
+        if iteration > MAX_REFINED_ITERATIONS:
+            refinements = 0
+        count = _settle(p, count, d, refinements)
+        if count < 0:
+            return -1
+        last = best if best >= 0 and p.sign[best] == 0.0 else -1  # it would come at once again
         for j in range(d):
-            y[j] = 0.0
+            p.y[j] = 0.0
             for a in range(count):
                 i = p.order[a]
-                y[j] += p.force[i] * p.V[i, j]
+                p.y[j] += p.force[i] * p.V[i, j]
     return -1
+
+
+@kernel
+def _violates(p, i, d, tolerance):
+    """Return by how much y violates inequality i, see :func:`excess`."""
+    return excess(p, i, p.length[i] * dot(p.V[i, :d], p.y[:d]), tolerance)
+
+
+@kernel
+def _worst(p, d, last):
+    """Return the index of the inequality that y violates most, none that is active; -1: none."""
+    best, worst = -1, 0.0
+    for i in range(len(p.lower)):
+        if p.sign[i] == 0.0 and p.length[i] > 0.0 and i != last:
+            beyond = _violates(p, i, d, BOUND_TOLERANCE) / p.length[i]
+            if beyond > worst:
+                best, worst = i, beyond
+    return best
+
+
+@kernel
+def _activate(p, i, count, d):
+    """Let inequality i be the last of the active ones."""
+    at = p.inequality_values[i] + p.length[i] * dot(p.V[i, :d], p.y[:d])
+    p.sign[i], p.force[i] = 1.0 if p.lower[i] - at > at - p.upper[i] else -1.0, 0.0
+    p.order[count] = i
+
+
+@kernel
+def _yields(p, count):
+    """Tell whether active bounds yield noticeably by the ``BOUND_COMPLIANCE``."""
+    widest, largest = 0.0, 0.0
+    for a in range(count):
+        widest, largest = max(widest, abs(p.gap[a])), max(largest, abs(p.force[p.order[a]]))
+    return BOUND_COMPLIANCE * largest > REFINEMENT_TOLERANCE * widest
+
+
+@kernel
+def _settle(p, count, d, refinements):
+    """Leave out active ones that would pull, and fill ``force``; how many are left, or -1."""
+    while count > 0:
+        if not _solve_active(p, count, d, refinements):
+            return -1
+        share = 1.0
+        for a in range(count):
+            if p.s[a] <= 0.0:
+                now = abs(p.force[p.order[a]])
+                share = min(share, now / (now - p.s[a]) if now > 0.0 else 0.0)
+        kept, all_in = 0, share == 1.0
+        for a in range(count):
+            i = p.order[a]
+            now = abs(p.force[i])
+            now = p.s[a] if all_in else now + share * (p.s[a] - now)
+            if all_in or not (p.s[a] <= 0.0 and now <= 1e-14 * abs(p.s[a])):
+                p.force[i] = p.sign[i] * now
+                p.order[kept] = i
+                kept += 1
+            else:
+                p.sign[i] = p.force[i] = 0.0
+        dropped = kept < count
+        count = kept
+        if all_in or not dropped:
+            break
+    return count
 
 
 @kernel
@@ -151,12 +192,8 @@ def _solve_active(p, count, d, refinements):
 @kernel
 def _refine(p, count, d):
     """Correct s by how far its y, which is filled, misses the bounds; False: not needed."""
-    F, s, y, gap = p.F[:count, :count], p.s[:count], p.y, p.residual[:count]
-    widest, largest = 0.0, 0.0
-    for a in range(count):
-        widest, largest = max(widest, abs(p.gap[a])), max(largest, abs(s[a]))
-    if BOUND_COMPLIANCE * largest <= REFINEMENT_TOLERANCE * widest:
-        return False
+    F, s, y, residual = p.F[:count, :count], p.s[:count], p.y, p.residual[:count]
+    widest, missed = 0.0, 0.0
     y[:d] = 0.0
     for a in range(count):
         i = p.order[a]
@@ -164,9 +201,12 @@ def _refine(p, count, d):
             y[j] += p.sign[i] * s[a] * p.V[i, j]
     for a in range(count):
         i = p.order[a]
-        gap[a] = p.gap[a] - p.sign[i] * dot(p.V[i, :d], y[:d]) - p.softness[i] * s[a]
-    solve_lower(F, gap)
-    solve_lower_transposed(F, gap)
+        residual[a] = p.gap[a] - p.sign[i] * dot(p.V[i, :d], y[:d]) - p.softness[i] * s[a]
+        widest, missed = max(widest, abs(p.gap[a])), max(missed, abs(residual[a]))
+    if missed <= REFINEMENT_TOLERANCE * widest:
+        return False
+    solve_lower(F, residual)
+    solve_lower_transposed(F, residual)
     for a in range(count):
-        s[a] += gap[a]
+        s[a] += residual[a]
     return True

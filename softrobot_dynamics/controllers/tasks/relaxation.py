@@ -7,6 +7,9 @@ to be exceeded, those that exceed the bounds of this order least, in the sum of 
 exceeded then becomes the bound. Kanoun, Lamiraux and Wieber, Kinematic control of redundant
 manipulators: generalizing the task-priority framework to inequality tasks, IEEE Trans. Robotics
 27 (2011).
+
+Each order is exact to some 1e-5 of the span of its bounds, as long as bounds are the same or
+differ in direction by 1e-5 at least. Near singularities a later order may hang on as little.
 """
 
 from softrobot_dynamics.compiling.jit import kernel
@@ -66,16 +69,17 @@ def _approach(p, w, order):
     """
     Bring w to where bounds of an order are exceeded least, in proximal steps.
 
-    A single one would leave those that few of w, or small differences of rows, have a leverage on.
+    With a single one the ``RELAXED_COMPLIANCE`` would leave what little leverage could reach.
     Returns False if there is no answer.
     """
     c = len(w)
+    whiten(p, 0, 0, c, 1.0)
+    _soften(p, order)
+    for i in range(len(p.lower)):
+        p.sign[i] = p.force[i] = 0.0
     for step in range(PROXIMAL_STEPS):
         for i in range(len(p.lower)):
             p.inequality_values[i] = dot(p.C[i], w)
-            p.sign[i] = p.force[i] = 0.0
-        whiten(p, 0, 0, c, 1.0)
-        _soften(p, order)
         if nearest(p, c) < 0:
             return step > 0
         for i in range(c):
