@@ -243,7 +243,7 @@ def kinds_of(text):
             kinds[lines] = ['emitted'] * len(kinds[lines])  # a template
         if isinstance(node, ast.FunctionDef):
             marks = ' '.join(map(ast.unparse, [*node.decorator_list, node.args]))
-            traced = 'traced_loop' in marks or 'axes' in marks or ': Rows' in marks
+            traced = 'traced_loop' in marks or 'axes' in marks or ': LaneRows' in marks
             compiled = any(word in marks for word in ('kernel', 'inlined', 'reduction'))
             kind = 'traced' if traced else 'kernels' if compiled else 'emitted'
             kinds[lines] = [kind] * len(kinds[lines])

@@ -23,7 +23,7 @@ from softrobot_dynamics.tracing.graph import as_node, Node, symbol
 cross = lanes.cross.py_func  # of vectors of nodes
 
 
-class Rows:
+class LaneRows:
     """
     An array that is an argument of a traced loop: rows, a number for each lane, or numbers.
 
@@ -64,7 +64,7 @@ class Rows:
 
 def traced_loop(width: int) -> Callable[[Callable[..., None]], Any]:
     """
-    Return a decorator: a formula of :class:`Rows` of ``width`` lanes becomes a kernel of arrays.
+    Return a decorator: a formula of :class:`LaneRows` of ``width`` lanes becomes a kernel of arrays.
 
     The formula is run, and so traced, when something is compiled that calls the kernel.
     """
@@ -85,7 +85,7 @@ def _compiled(formula: Callable[..., None], width: int) -> FunctionType:
 
 def _source(formula: Callable[..., None], width: int) -> str:
     names, reads = list(inspect.signature(formula).parameters), dict[str, Node]()
-    arguments = [Rows(name, width, reads) for name in names]
+    arguments = [LaneRows(name, width, reads) for name in names]
     formula(*arguments)
     written = {place: node for rows in arguments for place, node in rows.written.items()}
     code = Emitter(written.values())

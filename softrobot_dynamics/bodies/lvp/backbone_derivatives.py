@@ -36,7 +36,7 @@ from softrobot_dynamics.kernels.reductions import dot
 from softrobot_dynamics.tracing import loops
 from softrobot_dynamics.tracing.differentiate import derivatives_along, direction, tangent
 from softrobot_dynamics.tracing.graph import Node, Symbol
-from softrobot_dynamics.tracing.loops import Rows, traced_loop
+from softrobot_dynamics.tracing.loops import LaneRows, traced_loop
 
 # rows of frames in motion: the axes x and y of R, origin, angular velocity and acceleration,
 # velocity and acceleration of the origin; then of each coordinate eta and dp/dq_j, each with its
@@ -116,7 +116,7 @@ def _move_vectors(F, Z, A, H, X):
 
 
 def _axes(
-    F: Rows, spin: list[Node], *chains: Sequence[list[Node]]
+    F: LaneRows, spin: list[Node], *chains: Sequence[list[Node]]
 ) -> tuple[list[list[Node]], dict[Symbol, Value]]:
     """Return the axes of frames F, and the direction in which they and vectors change by time."""
     axes = [[F[a], F[3 + a], F[6 + a]] for a in range(3)]

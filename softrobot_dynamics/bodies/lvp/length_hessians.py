@@ -19,7 +19,7 @@ from softrobot_dynamics.kernels.reductions import BLOCK, dot
 from softrobot_dynamics.tracing import programs
 from softrobot_dynamics.tracing.differentiate import direction, tangent
 from softrobot_dynamics.tracing.graph import Node, SYMBOLIC
-from softrobot_dynamics.tracing.loops import Rows, traced_loop
+from softrobot_dynamics.tracing.loops import LaneRows, traced_loop
 
 B = BLOCK
 
@@ -73,12 +73,12 @@ def _fill_stress(weight, along, F, stress):
 
 @traced_loop(B)
 def _fill_change(weight, along, F, G, change):
-    """How it changes with a coordinate."""
+    """Fill the change of this stress with a coordinate."""
     by_coordinate = direction((F.rows(0, 9), G.rows(0, 9)))
     change.write(0, tangent(_stress(weight, along, F), by_coordinate))
 
 
-def _stress(weight: Rows, along: Rows, F: Rows) -> list[Node]:
+def _stress(weight: LaneRows, along: LaneRows, F: LaneRows) -> list[Node]:
     """Return the derivatives of the weighted length |F t| by F."""
     t: list[Value] = [*along.rows(0, 2), 1.0]
     v = [programs.dot(F.rows(3 * i), t) for i in range(3)]

@@ -22,17 +22,19 @@ from softrobot_dynamics.compiling.jit import kernel, reduction
 from softrobot_dynamics.kernels.reductions import BLOCK
 from softrobot_dynamics.tracing.differentiate import derivatives_along, direction, tangent
 from softrobot_dynamics.tracing.graph import as_node, Node, Symbol
-from softrobot_dynamics.tracing.loops import Rows, traced_loop
+from softrobot_dynamics.tracing.loops import LaneRows, traced_loop
 from softrobot_dynamics.tracing.programs import dot
 
 B = BLOCK
 
 CURVATURE_WORKS, WORK_ROWS = 4, 7
-"""Rows of work of the stress: along f, X1, X2, X3; along f and each curvature."""
+"""LaneRows of work of the stress: along f, X1, X2, X3; along f and each curvature."""
 UNITS = np.eye(STRAINS)
 
 
-def _gradient(places: Rows, Z: Rows, U: Rows) -> tuple[list[Node], dict[Symbol, Value]]:
+def _gradient(
+    places: LaneRows, Z: LaneRows, U: LaneRows
+) -> tuple[list[Node], dict[Symbol, Value]]:
     """Return F (9) of points (2 rows) with strains Z, dilation U, and how it changes by time."""
     x1, x2 = places.rows(0, 2)
     (kx, ky, kz, gx, gy, stretch), X = Z.rows(0, 6), U.rows(0, 4)
