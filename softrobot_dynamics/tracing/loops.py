@@ -64,7 +64,7 @@ class LaneRows:
 
 def traced_loop(width: int) -> Callable[[Callable[..., None]], Any]:
     """
-    Return a decorator: a formula of :class:`LaneRows` becomes a kernel of arrays, ``width`` lanes.
+    Return a decorator: a formula of :class:`LaneRows`, ``width`` lanes each, becomes a kernel.
 
     The formula is run, and so traced, when something is compiled that calls the kernel.
     """

@@ -42,7 +42,7 @@ def test_a_traced_loop_fills_derivatives_of_every_lane():
 
 
 def test_a_traced_loop_reads_before_it_writes():
-    """A loop reads the values that a lane held before it was written."""
+    """A loop reads a lane as it was before the loop writes to it."""
     rows = np.arange(3.0 * LANES)
     exchange(rows)
     assert rows.reshape(3, -1)[:, 0].tolist() == [LANES, 0.0, 2.0 * LANES]

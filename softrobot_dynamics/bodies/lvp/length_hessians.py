@@ -73,7 +73,7 @@ def _fill_stress(weight, along, F, stress):
 
 @traced_loop(B)
 def _fill_change(weight, along, F, G, change):
-    """Change of that stress with a coordinate."""
+    """Fill the change of this stress with a coordinate."""
     by_coordinate = direction((F.rows(0, 9), G.rows(0, 9)))
     change.write(0, tangent(_stress(weight, along, F), by_coordinate))
 
