@@ -16,8 +16,9 @@ Then two ways that the package does not go, each beside the code by hand in a ne
 empty kernel cache, in turns: processor time until the kernel of derivatives is compiled, and time
 of a call; medians over the processes, and of the ratios. `loops` has the chain rule through a unit
 of a network traced, for which :func:`activate_derivatives` below stands in
-`bodies/learned/perceptron_derivatives.py`: no shorter than by hand. `unrolled` traces the whole
-formula of a small network, as of any other body, without loops over layers and coordinates.
+`bodies/learned/perceptron_derivatives.py`: hardly shorter, and slower. `unrolled` traces the whole
+formula of a small network, as of any other body, without loops over layers and coordinates; the
+nodes of the larger one are too many.
 """
 
 import argparse
@@ -33,6 +34,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from unittest import mock
 
 import numpy as np
 import softrobot_dynamics as sd
@@ -45,11 +47,12 @@ from softrobot_dynamics.compiling.binding import address
 from softrobot_dynamics.compiling.cache import load_module
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.tracing.derivative_kernels import body_derivatives
+from softrobot_dynamics.tracing import derivative_kernels
 from softrobot_dynamics.tracing.differentiate import derivatives_along, direction, tangent
 from softrobot_dynamics.tracing.emit import BLOCK
 from softrobot_dynamics.tracing.graph import symbol, SYMBOLIC
 from softrobot_dynamics.tracing.loops import traced_loop
+from softrobot_dynamics.tracing.traversal import topological
 
 ROOT = Path(sd.__file__).parent / 'bodies'
 FILES = (
@@ -183,11 +186,25 @@ def body_of(case):
     return Learned(network(n, hidden), **fields)
 
 
-def unrolled(body):
-    """Return the kernel of derivatives of a body whose formula is traced as a whole."""
+def traced_whole(body):
+    """Return the derivatives of a body whose formula is traced as a whole, None if too long."""
     n = len(body.coordinates())
     q, x = ([symbol(kind, j) for j in range(count)] for kind, count in (('q', n), ('x', 3)))
-    traced = body_derivatives(body.position(x, q, SYMBOLIC), body.tip_frame(q, SYMBOLIC), n)
+    position, tip = body.position(x, q, SYMBOLIC), body.tip_frame(q, SYMBOLIC)
+    return derivative_kernels.body_derivatives(position, tip, n)
+
+
+def count_nodes(case):
+    """Return how many nodes that formula has."""
+    counted = mock.patch.object(derivative_kernels, 'topological', side_effect=topological)
+    with counted as found, mock.patch.object(derivative_kernels, 'MAX_NODES', 0):
+        traced_whole(body_of(case))
+    return len(topological(*found.call_args.args))
+
+
+def unrolled(body):
+    """Return the kernel of derivatives of a body whose formula is traced as a whole."""
+    n, traced = len(body.coordinates()), traced_whole(body)
     cloud, masses = body.material_points()
     table = traced.tables.table(cloud, masses, {})
     blocks = -(-len(masses) // BLOCK)
@@ -258,7 +275,7 @@ def kinds_of(text):
 
 
 def print_lines():
-    """Print the lines of each module by what they are, and those of two chain rules."""
+    """Print the lines of each module and of two chain rules, and the nodes of formulas."""
     print(f'{"lines":32s}' + ''.join(f'{kind:>9s}' for kind in (*KINDS, 'all')))
     total = Counter()
     for name in FILES:
@@ -270,6 +287,8 @@ def print_lines():
         sum(len(inspect.getsource(getattr(f, 'py_func', f)).splitlines()) for f in functions)
         for functions in (BY_HAND, TRACED)
     ]
+    nodes = {case: count_nodes(case) for case in ('small', 'learned')}
+    print(f'nodes of whole formulas {nodes}, compiled are at most {derivative_kernels.MAX_NODES}')
     print(f'chain rule through a unit of a network: {counts[0]} lines by hand, {counts[1]} traced')
 
 
