@@ -61,9 +61,8 @@ class CommandReception:
         self._reader, self._stamps, self._waits_first = reader, stamps, schedule.waits
         self._answers = Answers(len(reader.places))
         self._arrival_time: int | None = None  # when the last command did, steady clock [ns]
-        self._partial_time: float | None = (
-            None  # [s] into the period, of what waits for other parts
-        )
+        # [s] into the period, of what waits for other parts
+        self._partial_time: float | None = None
 
     @property
     def parts(self) -> int:
