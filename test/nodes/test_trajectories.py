@@ -127,7 +127,7 @@ POINTS = (0.0, [0.0, 0.0]), (1.0, [1.0, 1.0])
         (message(*POINTS, names=('left',)), 'right missing'),
         (message(), 'there are no points'),
         (message((0.0, [0.0])), 'point 0 has 1 positions, expected 2'),
-        (message(POINTS[0], (1.0, [1.0, np.nan])), 'the positions of point 1 hold nan, inf'),
+        (message(POINTS[0], (1.0, [1.0, np.nan])), 'positions of point 1 contain NaN, inf'),
         (message(POINTS[1], POINTS[0]), 'point 1 is not after the one before it'),
         (message((-1.0, [0.0, 0.0])), 'point 0 is 1 s before the start'),
         (message(POINTS[0], (1.0, [1.0, 1.0], [0.0, 0.0])), 'point 0 has 0 velocities'),

@@ -75,7 +75,9 @@ def test_points_are_followed_and_missed_by_the_same_share(scale):
                 points=np.array([[[0.03, 0.02, 0.9]]]) * size.length,
             )
         found.append(
-            np.r_[near.point, near.off, near.y, far.point, far.off, caught.value.distance]
+            np.r_[
+                near.point, near.position_error, near.y, far.point, far.off, caught.value.distance
+            ]
             / size.length
         )
     np.testing.assert_allclose(found[1], found[0], atol=1e-6)
