@@ -76,7 +76,12 @@ def test_points_are_followed_and_missed_by_the_same_share(scale):
             )
         found.append(
             np.r_[
-                near.point, near.position_error, near.y, far.point, far.off, caught.value.distance
+                near.point,
+                near.position_error,
+                near.y,
+                far.point,
+                far.position_error,
+                caught.value.distance,
             ]
             / size.length
         )
