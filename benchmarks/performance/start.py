@@ -165,7 +165,7 @@ made by the package (`compiling/lowering/`). Where numba makes it, the first ter
 `python benchmarks/announced_times.py --processor-time` compares the times that are announced with
 those taken: 20 announcements of more than 5 s for `pcc_arm`, `trimmed_helicoid` and `ur10e`
 with `pfbl`, `task` and `predictive` were 0.91 (0.71 to 1.19) times what it took, on a busy
-machine. By the clock what else it does counts, too.
+machine; by the clock on a quiet one, of 7 announcements, 1.05 (0.75 to 1.24) times.
 
 With the kernels of a [wheel](realtime.md#kernels-in-a-wheel) in a fresh environment, by the same
 benchmark: 0.5 s of processor time with an empty cache, as with a full one (two runs); 10.8 s
