@@ -2,6 +2,8 @@
 """
 The recursion differentiated: dID/dq and dID/dqd in closed form, in one pass there and back.
 
+Inverse dynamics ID(q, qd, qdd) contain M(q) qdd, so these include the derivatives of M.
+
 A change of the coordinate q_k displaces all matter beyond it along the twist S_k, and changes the
 acceleration of a point p by the field (d2S_k/dt2)(p) + 2 (dS_k/dt)_w x dp/dt, besides turning it;
 one of qd_k changes it by 2 (dS_k/dt)(p) + 2 (S_k)_w x dp/dt. So what the matter beyond a frame has
