@@ -88,15 +88,17 @@ class SolutionThread:
 
 def predictive_laws(law: Controller) -> list[Any]:
     """Return the laws that plan ahead in a law, itself or those of its phases."""
-    laws = law.laws if isinstance(law, Composition) else [law]
-    return [each for each in laws if hasattr(each, 'planner')]
+    return [each for _, each in _predictive_parts(law)]
 
 
 def predictive_names(law: Controller) -> list[str]:
     """Return the names of :func:`predictive_laws`, those of parts; a law without parts has ''."""
-    names = law.names if isinstance(law, Composition) else ('',)
-    laws = law.laws if isinstance(law, Composition) else [law]
-    return [name for name, each in zip(names, laws) if hasattr(each, 'planner')]
+    return [name for name, _ in _predictive_parts(law)]
+
+
+def _predictive_parts(law: Controller) -> list[tuple[str, Any]]:
+    parts = zip(law.names, law.laws) if isinstance(law, Composition) else [('', law)]
+    return [(name, each) for name, each in parts if hasattr(each, 'planner')]
 
 
 def recorded_figures(laws: Iterable[Any]) -> tuple[tuple[float, ...], ...]:
