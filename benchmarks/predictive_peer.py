@@ -18,11 +18,10 @@ import time
 import numpy as np
 from predictive_euler import euler_iteration
 import softrobot_dynamics as sd
-from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.controllers.predictive.horizon import allocate_horizon, COST, DONE, FIRST
-from softrobot_dynamics.controllers.predictive.implicit_step import make_step, NEWTON_TOLERANCE
+from softrobot_dynamics.controllers.predictive.implicit_step import NEWTON_TOLERANCE, single_step
 from softrobot_dynamics.controllers.predictive.iteration import iteration
-from softrobot_dynamics.controllers.predictive.stage_cost import state_cost
+from softrobot_dynamics.controllers.predictive.stage_cost import single_cost
 
 COUNT, STEP, SPAN = 20, 0.01, 30.0  # knots; [s] of each; [N m] of commands about those that hold
 TIP, SPEED, EFFORT, CHANGE = 1e4, 1e-1, 1e-3, 1e-6  # weights
@@ -73,8 +72,8 @@ def with_our_steps(ours):
     for source, target in ((p.weights, own.weights), (p.aims, own.aims)):
         for one, other in zip(source, target):
             other[:] = one
-    step = cached(make_step, w=own.step, steps=own.steps)
-    weigh = cached(state_cost, w=own.step, weights=own.weights, aims=own.aims, c=own.costs)
+    step = single_step(own.step, own.steps)
+    weigh = single_cost(own.step, own.weights, own.aims, own.costs)
     effort, change = STEP * p.weights.effort, p.weights.change / STEP
 
     class Step(crocoddyl.ActionModelAbstract):

@@ -184,6 +184,7 @@ _ADDRESS_IMPORT = 'from softrobot_dynamics.compiling.addresses import given_arra
 _ARGUMENT_READERS = {
     'VECTOR': 'vector_of(owner, {})',
     'float64': 'float_of({})',
+    'int64': 'int_of({})',
     'boolean': 'bool_of({})',
 }
 _PYTHON_CALLS = """\
@@ -193,6 +194,7 @@ from softrobot_dynamics.compiling.python_calls import (
     bool_of as python_bool_of,
     float_of as python_float_of,
     has_failed as python_has_failed,
+    int_of as python_int_of,
     nothing as python_nothing,
     object_of as python_object_of,
     raise_count as python_raise_count,

@@ -64,6 +64,11 @@ def float_of(value):
 
 
 @intrinsic
+def int_of(value):
+    """Return the integer of a Python object; if it is none a TypeError is raised there."""
+
+
+@intrinsic
 def bool_of(value):
     """Tell whether a Python object is true."""
 

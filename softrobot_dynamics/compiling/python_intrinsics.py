@@ -97,6 +97,17 @@ def float_of(context, value):
 
 
 @intrinsic
+def int_of(context, value):
+    """Return the integer of a Python object."""
+
+    def generate(context, builder, signature, arguments):
+        """Emit the call."""
+        return _call(builder, _LONG, 'PyLong_AsLongLong', *arguments)
+
+    return types.int64(value), generate
+
+
+@intrinsic
 def bool_of(context, value):
     """Tell whether a Python object is true."""
 

@@ -42,6 +42,25 @@ CONTROLLED = f"""{NOTING}
 """
 """A program that plans a circle once a controller is ready."""
 
+TICKS = f"""{NOTING}
+    import numpy as np
+    from softrobot_dynamics.configuration import build
+    for name in 'pfbl', 'task', 'predictive':
+        values = {{'robot': 'double_pendulum', 'controller': name, 'rate': 1e3, 'controlled': ()}}
+        plant = build.controlled(values)
+        law, q, qd = plant.controller, plant.model.q0, np.zeros(plant.model.n)
+        before = machine_code(asked)
+        for k in range(100):  # more than an interval between two solutions
+            if k % 50 == 0:
+                law.follow(law.stay(q, qd), k * 1e-3, 0.01)
+                law.start(q, qd, k * 1e-3)
+            assert law.compute(k * 1e-3, q, qd).ok
+        law.use(law.settings.replace())
+        law.growth(q, law.settings.feed_forward, law.settings)
+        print(name, len(before), *machine_code(asked | made) - before)
+"""
+"""A program that runs warm laws for some ticks."""
+
 PENDULUM = f"""{NOTING}
     import softrobot_dynamics as sd
     model = sd.compile_model(sd.load_robot('double_pendulum'))
@@ -122,6 +141,13 @@ def test_planning_compiles_nothing_new():
     """Planning a reference beside a running loop compiles nothing, whatever is in the cache."""
     before, new = map(int, finish(start(CONTROLLED, cache_folder()))[0].split())
     assert before > 0 and new == 0
+
+
+def test_no_tick_waits_for_a_kernel():
+    """Once a law is built, no tick looks for a kernel, neither its first plan nor a new target."""
+    for line in finish(start(TICKS, cache_folder()))[0].splitlines():
+        name, before, *new = line.split()
+        assert int(before) > 0 and new == [], name
 
 
 def test_another_source_is_another_file(tmp_path):

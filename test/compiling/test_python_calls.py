@@ -41,6 +41,12 @@ def fill(x, value):
         x[i] = value
 
 
+@kernel
+def pick(x, index):
+    """Return one of some numbers."""
+    return x[index]
+
+
 def weigh():
     """Return a function of x, a factor and whether the result is negative."""
     return cached(weighted, 'VECTOR, float64, boolean', weights=np.array([1.0, 2.0, 3.0]))
@@ -73,6 +79,17 @@ def test_other_numbers_of_arguments_are_refused():
             weigh()(*arguments)
     with pytest.raises(TypeError, match='real number'):
         weigh()(x, 'text', False)
+
+
+def test_an_integer_is_one_of_python_or_numpy():
+    """An argument of type int64 takes any integer; a float or text raises a TypeError."""
+    program, x = cached(pick, 'VECTOR, int64'), np.arange(3.0)
+    assert [program(x, index) for index in (2, np.int32(1), True, -3)] == [2.0, 1.0, 1.0, 0.0]
+    for other in (1.0, '1', None):
+        with pytest.raises(TypeError, match='integer'):
+            program(x, other)
+    with pytest.raises(OverflowError):
+        program(x, 2**63)
 
 
 def test_what_was_given_is_kept_and_known():

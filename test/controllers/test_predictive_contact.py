@@ -12,7 +12,7 @@ from softrobot_dynamics.controllers.predictive.horizon import (
     FIRST,
     ROLL_OUTS,
 )
-from softrobot_dynamics.controllers.predictive.implicit_step import make_step, NEWTON_TOLERANCE
+from softrobot_dynamics.controllers.predictive.implicit_step import NEWTON_TOLERANCE, single_step
 from softrobot_dynamics.controllers.predictive.iteration import (
     iteration,
     MAX_ITERATION_WORK,
@@ -56,7 +56,7 @@ def resting(model, push):
 def stepping(model, h):
     """Return a function (x, u) of the next state, its derivatives, and the time (1,) it counts."""
     room, kept, _ = allocate_steps(model, 1, touching=True)
-    kernel = cached(make_step, w=room, steps=kept)
+    kernel = single_step(room, kept)
 
     def step(x, u):
         kept.A[:], end = 0.0, np.zeros(2 * model.n)

@@ -17,7 +17,7 @@ from softrobot_dynamics.controllers.predictive.horizon import (
     RESIDUAL,
     ROLL_OUTS,
 )
-from softrobot_dynamics.controllers.predictive.implicit_step import make_step, NEWTON_TOLERANCE
+from softrobot_dynamics.controllers.predictive.implicit_step import NEWTON_TOLERANCE, single_step
 from softrobot_dynamics.controllers.predictive.iteration import (
     iteration,
     MIN_ACCEPTED_FRACTION,
@@ -30,7 +30,7 @@ from softrobot_dynamics.controllers.predictive.roll_out import (
     SHARE,
     WORK,
 )
-from softrobot_dynamics.controllers.predictive.stage_cost import state_cost
+from softrobot_dynamics.controllers.predictive.stage_cost import single_cost
 from softrobot_dynamics.controllers.predictive.step_workspace import allocate_steps
 from softrobot_dynamics.controllers.predictive.warm_start import shift
 from softrobot_dynamics.dynamics.command_conversion import HeldCables
@@ -43,7 +43,7 @@ STEP = 0.01
 def stepping(model):
     """Return a function (state, command, duration) of the next state and its derivatives."""
     room, kept, _ = allocate_steps(model, 1)
-    kernel = cached(make_step, w=room, steps=kept)
+    kernel = single_step(room, kept)
 
     def step(x, u, h=STEP):
         kept.A[:], end = 0.0, np.zeros(2 * model.n)
@@ -97,7 +97,7 @@ def test_steps_in_which_cables_become_slack_are_those_of_a_simulation():
     model, u = compiled('servo_arm'), np.array([2.5, -2.0, 1.5, -2.5])
     x = np.zeros(2 * model.n)
     room, kept, _ = allocate_steps(model, 1)
-    kernel, end, slack = cached(make_step, w=room, steps=kept), x.copy(), 0
+    kernel, end, slack = single_step(room, kept), x.copy(), 0
     evaluate = model.evaluator()
     cables = HeldCables(model, evaluate.robot)
     exact = ActuatedSimulator(model, q=x[: model.n], tolerance=1e-9)
@@ -313,8 +313,8 @@ def test_the_cost_of_an_output_goes_on_in_a_straight_line_with_its_exact_gradien
     """Beyond its threshold the cost of an error is linear, without a step; so is its gradient."""
     model, weight, threshold, x = cart(), 2.0, 0.1, np.zeros(2)
     p, _ = problem(model, 1, {'output': weight, 'huber_threshold': threshold}, x)
-    step, end = cached(make_step, w=p.step, steps=p.steps), np.zeros(2)
-    cost = cached(state_cost, w=p.step, weights=p.weights, aims=p.aims, c=p.costs)
+    step, end = single_step(p.step, p.steps), np.zeros(2)
+    cost = single_cost(p.step, p.weights, p.aims, p.costs)
     assert step(0, x, np.zeros(1), STEP, end, 1, 1, NEWTON_TOLERANCE) == 0
     places, found, slopes = np.linspace(-0.3, 0.3, 61), [], []
     for place in places:
@@ -449,8 +449,8 @@ def test_the_axes_of_a_tip_are_led_and_their_gradient_is_exact():
     p.aims.rotation[:] = Rotation.from_rotvec([0.0, -angle, 0.0]).as_matrix().ravel()
     kernel = iteration(p)
     kernel(1, STEP, count, 1, 0.0)
-    cost = cached(state_cost, w=p.step, weights=p.weights, aims=p.aims, c=p.costs)
-    step, end = cached(make_step, w=p.step, steps=p.steps), np.zeros(4)
+    cost = single_cost(p.step, p.weights, p.aims, p.costs)
+    step, end = single_step(p.step, p.steps), np.zeros(4)
     slopes = []
     for i, u in enumerate(1e-3 * np.eye(2)):
         costs = []

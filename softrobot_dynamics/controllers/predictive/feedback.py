@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Vector
+from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
+from softrobot_dynamics.controllers.predictive.planner import MAX_HORIZON_STEPS, Plan
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
+
+_FOLLOW_TYPES = 'int64, int64, float64, float64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR'
 
 
 def holding_command(model: CompiledModel, q: Vector, lower: Vector, upper: Vector) -> Vector:
@@ -22,21 +26,57 @@ def holding_command(model: CompiledModel, q: Vector, lower: Vector, upper: Vecto
     return held
 
 
-@kernel
-def follow_plan(times, states, commands, gains, knot, t, q, qd, low, high, u):
+class PlanFeedback:
     """
-    Fill u (m,) within ``low`` and ``high`` for the state (q, qd) at t [s].
+    The commands of a plan with its feedback gains.
 
-    Returns how many commands are cut, or -1 after the last command of the plan. The first is for
-    times[0], and for ticks up to a knot before, as these are not exactly in time. ``states``
-    (K, 2 n) are those at ``times`` (K,); in between q is a cubic and qd a straight line.
+    The plan is copied into arrays that the kernel knows: no plan has it compiled anew in a tick.
+    """
+
+    def __init__(self, n: int, m: int) -> None:
+        count = MAX_HORIZON_STEPS
+        self._times, self._states = np.zeros(count + 2), np.zeros((count + 2, 2 * n))
+        self._commands, self._gains = np.zeros((count, m)), np.zeros((count, m, 2 * n))
+        self._plan: Plan | None = None
+        self._follow = cached(
+            follow_plan,
+            _FOLLOW_TYPES,
+            times=self._times,
+            states=self._states,
+            commands=self._commands,
+            gains=self._gains,
+        )
+
+    def command(
+        self, plan: Plan, t: float, q: Vector, qd: Vector, low: Vector, high: Vector, u: Vector
+    ) -> int:
+        """Fill u (m,) by a plan and a state at t [s], see :func:`follow_plan`."""
+        if plan is not self._plan:
+            states, steps = len(plan.times), len(plan.u)
+            self._times[:states], self._states[:states] = plan.times, plan.x
+            self._commands[:steps], self._gains[:steps] = plan.u, plan.gain
+            self._plan = plan
+        size = len(plan.times), len(plan.u)
+        cut: int = self._follow(*size, plan.knot, t, q, qd, low, high, u)
+        return cut
+
+
+@kernel
+def follow_plan(times, states, commands, gains, count, steps, knot, t, q, qd, low, high, u):
+    """
+    Fill u (m,) within ``low`` and ``high`` (m,) for the state (q, qd), (n,) each, at t [s].
+
+    Returns how many commands are cut, or -1 after the last command of the plan. The first of its
+    ``steps`` commands is for times[0], and for ticks up to a ``knot`` [s] before, as these are not
+    exactly in time. ``states`` (., 2 n) has ``count`` rows, those at ``times`` (.,); in between q
+    is a cubic and qd a straight line. ``gains`` (., m, 2 n) act on the differences from them.
     """
     n, past = len(q), (t - times[0]) / knot + 1e-6
-    if not -1.0 < past < len(commands):
+    if not -1.0 < past < steps:
         return -1
     k = max(0, int(past))
     j = 0
-    while j < len(times) - 2 and t >= times[j + 1]:
+    while j < count - 2 and t >= times[j + 1]:
         j += 1
     T = times[j + 1] - times[j]
     s = min(max((t - times[j]) / T, 0.0), 1.0)

@@ -15,15 +15,14 @@ from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
-from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.controllers.predictive.horizon import (
     allocate_horizon,
     HorizonProblem,
     take_over,
 )
-from softrobot_dynamics.controllers.predictive.implicit_step import make_step, NEWTON_TOLERANCE
+from softrobot_dynamics.controllers.predictive.implicit_step import NEWTON_TOLERANCE, single_step
 from softrobot_dynamics.controllers.predictive.solution_cycle import cycle_matrix, Timing
-from softrobot_dynamics.controllers.predictive.stage_cost import state_cost
+from softrobot_dynamics.controllers.predictive.stage_cost import single_cost
 from softrobot_dynamics.dynamics import calls
 from softrobot_dynamics.recursion.constants import L_STABLE_GAMMA
 from softrobot_dynamics.recursion.linearisation import Linearisation
@@ -83,8 +82,8 @@ class RestAnalysis:
     def __init__(self, model: CompiledModel, touching: bool) -> None:
         self._model, self._lock = model, threading.Lock()
         self._horizon = p = allocate_horizon(model, 1, touching)
-        self._step = cached(make_step, w=p.step, steps=p.steps)
-        self._cost = cached(state_cost, w=p.step, weights=p.weights, aims=p.aims, c=p.costs)
+        self._step = single_step(p.step, p.steps)
+        self._cost = single_cost(p.step, p.weights, p.aims, p.costs)
         self._near = Linearisation(model)
 
     def growth(

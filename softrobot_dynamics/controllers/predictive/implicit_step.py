@@ -20,14 +20,20 @@ shortened where they do not help.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import math
+from typing import TYPE_CHECKING
 
 from softrobot_dynamics.compiling.addresses import run, run_three
+from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.dynamics.response import stiffen
 from softrobot_dynamics.kernels.linalg import copy, invert
 from softrobot_dynamics.recursion.constants import L_STABLE_GAMMA
 from softrobot_dynamics.recursion.passes import carry
+
+if TYPE_CHECKING:
+    from softrobot_dynamics.controllers.predictive.step_workspace import StepArrays, StepWorkspace
 
 NEWTON_TOLERANCE = 1e-10  # of the last correction of Q, in units of the coordinates
 # the same of roll-outs without derivatives: what is left is a hundredth of it
@@ -39,6 +45,13 @@ MAX_NEWTON_ITERATIONS, MAX_STALE_ITERATIONS = 12, 4
 DERIVATIVE_WORK = 2.0  # evaluations that take as long as the derivatives of a stage, about
 # of abrupt forces; the first take whole corrections
 MAX_ABRUPT_ITERATIONS, FULL_STEP_ITERATIONS = 40, 8
+_STEP_TYPES = 'int64, VECTOR, VECTOR, float64, VECTOR, int64, int64, float64'
+
+
+def single_step(w: StepWorkspace, steps: StepArrays) -> Callable[..., int]:
+    """Return :func:`make_step` for a workspace, a function of (k, x, u, ...), see there."""
+    found: Callable[..., int] = cached(make_step, _STEP_TYPES, w=w, steps=steps)
+    return found
 
 
 @kernel

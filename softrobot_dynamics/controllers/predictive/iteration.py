@@ -69,6 +69,7 @@ def iteration(p: Horizon) -> Callable[[int, float, int, int, float], int]:
     """Return :func:`iterate` for a horizon, a function of (body, h, count, ...), see there."""
     found: Callable[[int, float, int, int, float], int] = cached(
         iterate,
+        'int64, float64, int64, int64, float64',
         p=p,
         differentiate=entry(roll_out_and_differentiate, p=p),
         attempt=entry(roll_out, p=p),

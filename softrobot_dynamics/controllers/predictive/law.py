@@ -9,12 +9,11 @@ import math
 from typing import Any, ClassVar, TYPE_CHECKING
 
 import numpy as np
-from softrobot_dynamics.annotations import Array, Matrix, Vector
-from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.parallel import compile_in_parallel
 from softrobot_dynamics.controllers.blending import BlendedReference
 from softrobot_dynamics.controllers.contract import Command, Controller, register
-from softrobot_dynamics.controllers.predictive.feedback import follow_plan, holding_command
+from softrobot_dynamics.controllers.predictive.feedback import holding_command, PlanFeedback
 from softrobot_dynamics.controllers.predictive.growth import RestAnalysis
 from softrobot_dynamics.controllers.predictive.horizon import HorizonProblem
 from softrobot_dynamics.controllers.predictive.other_commands import with_other_commands
@@ -72,7 +71,7 @@ class Predictive(Controller[PredictiveSettings]):
         (self._planner,) = compile_in_parallel(build)
         zero = constant(np.zeros(self.reference_width))
         self.plan = BlendedReference(zero, zero, 0.0, 0.0)
-        self._follow = cached(follow_plan)
+        self._feedback = PlanFeedback(model.n, model.m)
         self._u, self._others = np.zeros((2, model.m))  # the latter: commands of other laws
         self._seen = np.array([model.q0, np.zeros(model.n)])
         self._solve: Callable[[Request], Callable[[], Plan | None]] | None = None
@@ -295,8 +294,4 @@ class Predictive(Controller[PredictiveSettings]):
         if plan is None:
             np.clip(self.schedule.standing_command, low, high, out=out)
             return -1 if self.schedule.lost else 0
-        gains: Array = plan.gain
-        cut: int = self._follow(
-            plan.times, plan.x, plan.u, gains, plan.knot, t, q, qd, low, high, out
-        )
-        return cut
+        return self._feedback.command(plan, t, q, qd, low, high, out)

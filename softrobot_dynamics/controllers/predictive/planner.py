@@ -29,7 +29,7 @@ from softrobot_dynamics.controllers.predictive.horizon import (
     RESIDUAL,
     take_over,
 )
-from softrobot_dynamics.controllers.predictive.implicit_step import make_step
+from softrobot_dynamics.controllers.predictive.implicit_step import single_step
 from softrobot_dynamics.controllers.predictive.iteration import FAILED, iteration
 from softrobot_dynamics.controllers.predictive.step_workspace import StepArrays, StepWorkspace
 from softrobot_dynamics.controllers.predictive.warm_start import shift
@@ -130,9 +130,9 @@ class Planner:
         single = StepArrays(*(np.zeros((3, *x.shape[1:])) for x in self._horizon.steps))
         sizes = {'z': np.zeros((3, 2 * n + m)), 'S': np.zeros((n, n))}
         self._single = SingleSteps(single, np.full(3, math.nan), np.zeros(3), **sizes)
-        self._step = cached(make_step, w=self._workspace, steps=single)
+        self._step = single_step(self._workspace, single)
         self._sample = cached(sample_aims)
-        self._add_force = cached(add_force)
+        self._add_force = cached(add_force, 'VECTOR, float64, VECTOR', S=self._single.S)
         self._controlled = np.array(controlled, dtype=np.int64)
         self._sampled = np.zeros((2, 3, width))
         self._begin, self._knot, self._count = math.nan, math.nan, 0
@@ -243,7 +243,7 @@ class Planner:
                 missed = request.x[n:] - self._end[n:]
                 share = T / (T + time_constant) / T
                 before = self.disturbance.copy()
-                self._add_force(self._single.S, missed, share, self.disturbance)
+                self._add_force(missed, share, self.disturbance)
                 if not np.isfinite(self.disturbance).all():
                     self.disturbance[:] = before
 

@@ -11,11 +11,13 @@ Hessian is then that of the parabola that touches this cost from above.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import run
+from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.predictive.contact import HorizonForces
 from softrobot_dynamics.controllers.predictive.distances import (
@@ -29,7 +31,10 @@ from softrobot_dynamics.recursion.frames import point_jacobian
 from softrobot_dynamics.recursion.passes import Robot, STATE, TIP_POSE
 
 if TYPE_CHECKING:
+    from softrobot_dynamics.controllers.predictive.step_workspace import StepWorkspace
     from softrobot_dynamics.model.model import CompiledModel
+
+_COST_TYPES = 'int64, int64, VECTOR, float64, int64'
 
 
 class Weights(NamedTuple):
@@ -118,6 +123,15 @@ def allocate_costs(
         distances=allocate_distances(model, robot, 0.0),
         forces=forces,
     )
+
+
+def single_cost(
+    w: StepWorkspace, weights: Weights, aims: Aims, costs: CostArrays
+) -> Callable[..., float]:
+    """Return :func:`state_cost` for a workspace, a function of (body, k, x, h, differentiate)."""
+    given = {'w': w, 'weights': weights, 'aims': aims, 'c': costs}
+    found: Callable[..., float] = cached(state_cost, _COST_TYPES, **given)
+    return found
 
 
 @kernel
