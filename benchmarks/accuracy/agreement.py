@@ -79,7 +79,7 @@ def rigid(bodies, resolution):
 
 
 def stiff(bodies, young_modulus):
-    """Joint torques of motions in which stiff links are bent as they would be at rest in them."""
+    """Joint torques of motions in which stiff links have their quasi-static deflections."""
     model = arm(bodies(replace(LINKS, young_modulus=young_modulus), len(AXES)))
     hinges = [i for i, name in enumerate(model.coordinate_names) if '/' not in name]
     soft = np.setdiff1d(np.arange(model.n), hinges)
@@ -159,8 +159,8 @@ def problems():
         ),
         Problem(
             'Rigid limit of soft links',
-            'The same arm of soft links with Young’s modulus E [Pa], bent and stretched as they '
-            'would be at rest in the motion. The joint torques approach those of Pinocchio’s '
+            'The same arm of soft links with Young’s modulus E [Pa], with the quasi-static '
+            'deflections that the motion causes. The joint torques approach those of Pinocchio’s '
             'rnea as 1/E: order one.',
             cases,
             torques,

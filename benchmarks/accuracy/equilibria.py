@@ -157,8 +157,8 @@ def problems():
         Problem(
             'Pure tip moment, up to the closed circle',
             'A moment M at the tip bends the rod to an arc of t = M L/(E I) rad (Simo and '
-            'Vu-Quoc 1986), which is a circle at t = 2 π. Bodies of constant strain hold the '
-            'solution, so nothing but rounding is allowed.',
+            'Vu-Quoc 1986), which is a circle at t = 2 π. Bodies of constant strain '
+            'contain the solution, so only rounding errors are allowed.',
             tuple(f't = {t:.4g}' for t in MOMENTS),
             ('u/L', 'v/L'),
             lambda: [references.tip_moment(t) for t in MOMENTS],

@@ -224,8 +224,8 @@ def problems():
             'ρA = 1, ρI = 10, polar 20) along atan(4/3) is pushed at one end for 5 s by M2 = 2 M3 '
             '= 10 F1, in a triangle with the peak M2 = 200. From then on momenta and energy are '
             'constant. Sums of m v, p × m v and m v²/2 over the material points, and the elastic '
-            'energy, less what the loads have given until then (force: in closed form; angular '
-            'impulse and work: integrated beside the state), relative to that. DOP853, '
+            'energy, less what the loads have supplied (force: in closed form; angular impulse '
+            'and work: integrated with the state), relative to the supplied amount. DOP853, '
             'tolerance 1e-11. Published trajectories are not compared: they differ in signs and '
             'order of the load components.',
             tuple(f't = {t:g} s' for t in ends),

@@ -101,9 +101,9 @@ def problems():
         Problem(
             'A tendon that rubs on a bent finger',
             'A finger (L = 0.2 m, E I of a round rod of 20 mm, 0.6 MPa) that only bends, with a '
-            'dead load of (0.1, -0.2) N at its tip and a tendon of 12 N at 15 mm that rubs with '
-            '0.4 on its way: T = 12 N exp(∓0.4 |θ|), drawn in or paid out. Reference: the '
-            'two-point problem by collocation.',
+            'dead load of (0.1, -0.2) N at its tip and a tendon of 12 N at 15 mm with the '
+            'friction coefficient 0.4 along its route: T = 12 N exp(∓0.4 |θ|), drawn in or paid '
+            'out. Reference: the two-point problem by collocation.',
             tuple(WAYS),
             ('x/L', 'z/L'),
             lambda: [references.rubbing_tendon(way, *own) for way in WAYS.values()],

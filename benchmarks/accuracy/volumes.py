@@ -115,7 +115,7 @@ def problems():
         Problem(
             'Section stiffness of a solid of constant volume',
             'With ψ = C (I₁ - 3) a stretched `lvp` body is a rod of E = 6 C; a bent one, whose '
-            'sections keep their shape but for what constant volume asks, has E I = (58/9) C I. '
+            'sections keep their shape except as constant volume requires, has E I = (58/9) C I. '
             'The stiffness is that of `compile_model`, by differences of the forces.',
             ('E A/(C A)', 'E I/(C I)'),
             ('at rest',),

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Pressures [Pa] by name to proportional regulators behind a serial line."""
+"""Send pressures [Pa] by name to proportional regulators on a serial line."""
 
 import math
 import time
@@ -10,7 +10,7 @@ SILENCE = 0.05  # s without a command until all valves are shut
 
 
 class Regulators:
-    """Writes `channel volts` lines; remembers when it last heard a command."""
+    """Writes `channel volts` lines; remembers the time of the last command."""
 
     def __init__(self, line, clock=time.monotonic):
         self._line, self._clock, self._heard = line, clock, None

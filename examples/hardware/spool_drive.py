@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Tensions [N] from the controller to the current registers of Dynamixels on spools."""
+"""Write tensions [N] from the controller to current registers of Dynamixels on spools."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ SPOOL = 0.010  # m, radius of the middle of the cable
 TORQUE_CONSTANT = 1.78  # N m/A, XM430-W350: 4.1 N m at 2.3 A
 UNIT = 2.69e-3  # A per step of Goal Current
 DIRECTION = np.array([1.0, -1.0, 1.0])  # which way each motor winds up
-MOST = 1.0  # A, whatever is asked for
+MOST = 1.0  # A, for any command
 
 
 def registers(tensions):

@@ -1,10 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-The driver of the regulators: tensions [N] of winches, and a pressure [kPa], within safe limits.
+Driver of the regulators: tensions [N] of winches, and a pressure [kPa], within safe limits.
 
-It hears `tendons/commands` and `regulator/commands` (std_msgs/Float64MultiArray), keeps them
-within the limits of the hardware, and sends them on to `regulator/tensions` and
-`regulator/pressure`, where the simulated robot hears them. On a robot, replace
+It reads `tendons/commands` and `regulator/commands` (std_msgs/Float64MultiArray), clips them to
+the limits of the hardware, and publishes them on `regulator/tensions` and `regulator/pressure` for
+the simulated robot. On a robot, replace
 :meth:`Regulator.set_points` by what writes to the valves. When commands stop, tendons go to a
 pretension and the pressure to zero.
 """

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The law output_pd, compiled, whose springs pull no harder than a bound."""
+"""The law output_pd, compiled, with bounded spring forces."""
 
 from dataclasses import dataclass
 import math

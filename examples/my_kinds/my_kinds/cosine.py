@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Half waves along a rod."""
+"""Cosine basis of strains along a rod."""
 
 from dataclasses import dataclass
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A spring and a damper on the outputs, beside what holds the robot where it is."""
+"""A spring and a damper on the outputs, plus gravity and elastic compensation."""
 
 from dataclasses import dataclass
 

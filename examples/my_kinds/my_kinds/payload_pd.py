@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The law output_pd, which learns the mass that a tip carries."""
+"""The law output_pd with an adaptive estimate of the payload at a tip."""
 
 from dataclasses import dataclass
 

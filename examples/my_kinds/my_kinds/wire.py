@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""A draw-wire sensor: how far a tip is from where the wire comes out."""
+"""A draw-wire sensor: the distance of a tip from the outlet of the wire."""
 
 from dataclasses import dataclass
 import math
