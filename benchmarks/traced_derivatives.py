@@ -1,8 +1,9 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Second derivatives of `lvp` and `learned` bodies: what is traced, what by hand, and why.
+Derivatives of `lvp` and `learned` bodies: what is traced, and what traced loops cost.
 
     python benchmarks/traced_derivatives.py [--runs 5]
+    python benchmarks/traced_derivatives.py --against FOLDER   beside another checkout
 
 First, the lines of their modules by what they are:
 
@@ -12,20 +13,17 @@ First, the lines of their modules by what they are:
 - `emitted`: templates, tables and sizes of scratch;
 - `other`: docstrings, imports, constants.
 
-Then two ways that the package does not go, each beside the code by hand in a new process with an
-empty kernel cache, in turns: processor time until the kernel of derivatives is compiled, and time
-of a call; medians over the processes, and of the ratios. `loops` has the chain rule through a unit
-of a network traced, for which :func:`activate_derivatives` below stands in
-`bodies/learned/perceptron_derivatives.py`: hardly shorter, and slower. `unrolled` traces the whole
-formula of a small network, as of any other body, without loops over layers and coordinates; the
-nodes of the larger one are too many.
+Then kernels of networks, each way in a new process with an empty kernel cache, in turns: processor
+time until a kernel is there, and time of a call; medians over the processes, and of the ratios.
+`unrolled` traces the whole formula of a small network, as of any other body, without loops over
+layers and coordinates; the nodes of the larger one are too many. ``FOLDER`` may be a checkout
+without `bodies/learned/chain_rule.py`: there the chain rule of a unit is by hand.
 """
 
 import argparse
 import ast
 from collections import Counter
 import ctypes
-import inspect
 import json
 import os
 from pathlib import Path
@@ -38,138 +36,26 @@ from unittest import mock
 
 import numpy as np
 import softrobot_dynamics as sd
-from softrobot_dynamics.bodies.learned import perceptron_derivatives as learned
 from softrobot_dynamics.bodies.learned.body import Learned
-from softrobot_dynamics.bodies.learned.perceptron import along
-from softrobot_dynamics.bodies.learned.perceptron_derivatives import add_rate, pairs
 from softrobot_dynamics.compiling import jit
 from softrobot_dynamics.compiling.binding import address
 from softrobot_dynamics.compiling.cache import load_module
-from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.tracing import derivative_kernels
-from softrobot_dynamics.tracing.differentiate import derivatives_along, direction, tangent
 from softrobot_dynamics.tracing.emit import BLOCK
 from softrobot_dynamics.tracing.graph import symbol, SYMBOLIC
-from softrobot_dynamics.tracing.loops import traced_loop
 from softrobot_dynamics.tracing.traversal import topological
 
+HERE = Path(__file__).resolve().parents[1]
 ROOT = Path(sd.__file__).parent / 'bodies'
 FILES = (
     'lvp/backbone_derivatives', 'lvp/point_derivatives', 'lvp/stress_derivatives',
-    'lvp/length_hessians', 'lvp/emit_derivatives', 'learned/perceptron_derivatives',
-    'learned/layer_derivatives',
+    'lvp/length_hessians', 'lvp/emit_derivatives', 'learned/chain_rule',
+    'learned/perceptron_derivatives', 'learned/layer_derivatives',
 )  # fmt: skip
 KINDS = 'traced', 'by hand', 'kernels', 'emitted', 'other'
-B = BLOCK
-RATE, BIAS, MOVED = 4, 5, 6  # rows of scratch: the rate of z, its bias, and the rate of z_k
+SIGNATURES = {'terms': 'P, q, qd, w, W, S', 'derivatives': 'P, q, qd, qdd, motion, D, S'}
 CALLS, ROUNDS = 5, 1000  # of a call the least counts: others use the machine, too
-
-
-@kernel
-def activate_derivatives(n, directions, qd, D, row):
-    """
-    Chain rule through one unit: bundles of z in ``row`` become those of f(z).
-
-    ``D``: f, f', f'', f''' of z, BLOCK numbers each; after them three rows of scratch.
-    """
-    each, pair = (1 + n + pairs(n)) * B, (1 + n) * B
-    base = row[: each + n * B]
-    for t in range(directions):
-        first = each * (1 + t) + n * B
-        _activate_direction(n, D, base, row[first : first + each])
-    _activate_motion(n, qd, D, base, base[each:])
-    for k in range(n):
-        for j in range(k + 1):
-            _fill_second(D, base[(1 + j) * B :], base[(1 + k) * B :], base[pair:])
-            pair += B
-    for k in range(n):
-        _fill_first(D, base[(1 + k) * B :])
-    for k in range(B):
-        base[k] = D[k]
-
-
-@kernel
-def _activate_direction(n, D, base, own):
-    """Change the bundle ``own`` of g = dz/dt; that of z is still before the activation."""
-    pair = (1 + n) * B
-    for k in range(n):
-        z_k, g_k = base[(1 + k) * B :], own[(1 + k) * B :]
-        for j in range(k + 1):
-            z_j, g_j = base[(1 + j) * B :], own[(1 + j) * B :]
-            _fill_second_along(D, own, z_j, z_k, base[pair:], g_j, g_k, own[pair:])
-            pair += B
-    for k in range(n):
-        _fill_first_along(D, own, base[(1 + k) * B :], own[(1 + k) * B :])
-    _fill_first(D, own)
-
-
-@kernel
-def _activate_motion(n, qd, D, base, third):
-    """Change the third derivatives T_k, ``third``; that of z is still before the activation."""
-    rate, bias, moved = D[RATE * B : BIAS * B], D[BIAS * B : MOVED * B], D[MOVED * B :]
-    along(n, qd, base, rate)
-    bias[:] = 0.0
-    for k in range(n):
-        moved[:] = 0.0
-        add_rate(n, k, qd, base[(1 + n) * B :], 1, moved)
-        for i in range(B):
-            bias[i] += qd[k] * moved[i]
-    for k in range(n):
-        moved[:] = 0.0
-        add_rate(n, k, qd, base[(1 + n) * B :], 1, moved)
-        _fill_third(D, base[(1 + k) * B :], third[k * B :])
-
-
-@traced_loop(B)
-def _fill_first(D, z_k):
-    """Make z_k that of f(z)."""
-    z_k.write(0, tangent(D.rows(0, 1), _direction(D, z_k)))
-
-
-@traced_loop(B)
-def _fill_second(D, z_j, z_k, z_jk):
-    """Make z_jk that of f(z)."""
-    first = tangent(D.rows(0, 1), _direction(D, z_k))
-    z_jk.write(0, tangent(first, _direction(D, z_j, (z_k, z_jk))))
-
-
-@traced_loop(B)
-def _fill_first_along(D, g, z_k, g_k):
-    """Make g_k that of f(z)."""
-    first = tangent(D.rows(0, 1), _direction(D, g))
-    g_k.write(0, tangent(first, _direction(D, z_k, (g, g_k))))
-
-
-@traced_loop(B)
-def _fill_second_along(D, g, z_j, z_k, z_jk, g_j, g_k, g_jk):
-    """Make g_jk that of f(z)."""
-    first = tangent(D.rows(0, 1), _direction(D, g))
-    second = tangent(first, _direction(D, z_k, (g, g_k)))
-    g_jk.write(0, tangent(second, _direction(D, z_j, (g, g_j), (z_k, z_jk), (g_k, g_jk))))
-
-
-@traced_loop(B)
-def _fill_third(D, z_k, third):
-    """Make T_k that of f(z), by the rate of z, its bias, and the rate of z_k."""
-    rate, bias, moved = D.rows(RATE, 3)
-    by_time = direction((D.rows(0, 3), [x * rate for x in D.rows(1, 3)]), ([rate], [bias]))
-    second = derivatives_along(D.rows(0, 1), by_time, 2)[2]
-    by_coordinate = direction(([rate], [moved]), ([bias], [third[0]]))
-    third.write(0, tangent(second, _direction(D, z_k) | by_coordinate))
-
-
-def _direction(D, z_k, *others):
-    """Return the direction in which z moves by z_k, so f, f', f'' in D, and others as given."""
-    moved = [x * z_k[0] for x in D.rows(1, 3)]
-    return direction((D.rows(0, 3), moved), *(([a[0]], [b[0]]) for a, b in others))
-
-
-TRACED = (
-    activate_derivatives, _activate_direction, _activate_motion, _fill_first, _fill_second,
-    _fill_first_along, _fill_second_along, _fill_third, _direction,
-)  # fmt: skip
-BY_HAND = learned.activate_derivatives, learned._activate_direction, learned._activate_motion
 
 
 def body_of(case):
@@ -215,19 +101,24 @@ def unrolled(body):
     )
 
 
-def measure(case, way):
+def measure(kind, case, way):
     """Return processor time [s] until the kernel is there, time of a call [us], and its result."""
     body = body_of(case)
-    if way == 'loops':
-        learned.activate_derivatives = activate_derivatives
     begin = time.process_time()
-    kernel = unrolled(body) if way == 'unrolled' else body.derivatives_kernel()
-    at = address(kernel.module, kernel.function, 'P, q, qd, qdd, motion, D, S')
+    kernel = {
+        'unrolled': lambda: unrolled(body),
+        'derivatives': body.derivatives_kernel,
+        'terms': body.kernel,
+    }[way if way == 'unrolled' else kind]()
+    at = address(kernel.module, kernel.function, SIGNATURES[kind])
     first = time.process_time() - begin
     n, rng = len(body.coordinates()), np.random.default_rng(1)
     states = [0.02 * rng.normal(size=n), rng.normal(size=n), rng.normal(size=n)]
-    D = np.zeros(layout.derivatives_size(n))
-    arrays = [kernel.parameters, *states, rng.normal(size=9), D, np.zeros(kernel.scratch + 8)]
+    if kind == 'terms':
+        given, out = [*states[:2], rng.normal(size=3)], np.zeros(layout.body_size.py_func(n))
+    else:
+        given, out = [*states, rng.normal(size=9)], np.zeros(layout.derivatives_size(n))
+    arrays = [kernel.parameters, *given, out, np.zeros(kernel.scratch + 8)]
     function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(arrays))(at)
     pointers = [a.ctypes.data for a in arrays]
     best = []
@@ -236,15 +127,16 @@ def measure(case, way):
         for _ in range(CALLS):
             function(*pointers)
         best.append((time.perf_counter() - begin) / CALLS)
-    return first, 1e6 * min(best), D.tolist()
+    return first, 1e6 * min(best), out.tolist()
 
 
-def run(case, way):
+def run(kind, case, way, checkout):
     """Return what :func:`measure` finds in a new process with an empty kernel cache."""
     with tempfile.TemporaryDirectory() as folder:
+        surroundings = {'SOFTROBOT_CACHE_DIR': folder, 'PYTHONPATH': str(checkout)}
         done = subprocess.run(
-            [sys.executable, __file__, '--case', case, '--way', way],
-            env={**os.environ, 'SOFTROBOT_CACHE_DIR': folder},
+            [sys.executable, __file__, '--measure', kind, case, way],
+            env={**os.environ, **surroundings},
             stdout=subprocess.PIPE,
             check=True,
         )
@@ -275,7 +167,7 @@ def kinds_of(text):
 
 
 def print_lines():
-    """Print the lines of each module and of two chain rules, and the nodes of formulas."""
+    """Print the lines of each module, and the nodes of formulas."""
     print(f'{"lines":32s}' + ''.join(f'{kind:>9s}' for kind in (*KINDS, 'all')))
     total = Counter()
     for name in FILES:
@@ -283,13 +175,8 @@ def print_lines():
         total += found
         print_row(name, found)
     print_row('all', total)
-    counts = [
-        sum(len(inspect.getsource(getattr(f, 'py_func', f)).splitlines()) for f in functions)
-        for functions in (BY_HAND, TRACED)
-    ]
     nodes = {case: count_nodes(case) for case in ('small', 'learned')}
     print(f'nodes of whole formulas {nodes}, compiled are at most {derivative_kernels.MAX_NODES}')
-    print(f'chain rule through a unit of a network: {counts[0]} lines by hand, {counts[1]} traced')
 
 
 def print_row(name, found):
@@ -299,32 +186,31 @@ def print_row(name, found):
 
 
 def main():
-    """Print a line for each case and way."""
+    """Print a line for each kernel and way."""
     parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
     parser.add_argument('--runs', type=int, default=5, help='processes, of each way')
-    parser.add_argument('--case', help=argparse.SUPPRESS)
-    parser.add_argument('--way', help=argparse.SUPPRESS)
+    parser.add_argument('--against', metavar='FOLDER', type=Path, help='checkout to compare with')
+    parser.add_argument('--measure', nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.way:
-        print(json.dumps(measure(options.case, options.way)))
+    if options.measure:
+        print(json.dumps(measure(*options.measure)))
         return
     print_lines()
-    for case, ways in (('learned', ('loops',)), ('small', ('unrolled',))):
-        found = {way: [] for way in ('by hand', *ways)}
-        for _ in range(options.runs):
-            for way, runs in found.items():
-                runs.append(run(case, way))
-        for way, runs in found.items():
-            hand = found['by hand']
-            first, call = (np.array([run[i] for run in runs]) for i in range(2))
-            ratios = [
-                np.median([run[i] / other[i] for run, other in zip(runs, hand)]) for i in range(2)
-            ]
-            wanted = np.array(hand[0][2])
-            error = np.abs(np.array(runs[0][2]) - wanted).max() / np.abs(wanted).max()
+    other = [] if options.against is None else [('other', options.against.resolve())]
+    for kind, case, ways in (
+        ('terms', 'learned', [*other, ('loops', HERE)]),
+        ('derivatives', 'learned', [*other, ('loops', HERE)]),
+        ('derivatives', 'small', [('loops', HERE), ('unrolled', HERE)]),
+    ):
+        found = [[run(kind, case, *way) for way in ways] for _ in range(options.runs)]
+        for i, (way, _) in enumerate(ways):
+            figures, first = (np.array([turn[j][:2] for turn in found]) for j in (i, 0))
+            (compiling, call), ratios = (np.median(x, axis=0) for x in (figures, figures / first))
+            result, wanted = (np.array(found[0][j][2]) for j in (i, 0))
+            error = np.abs(result - wanted).max() / np.abs(wanted).max()
             print(
-                f'{case:8s} {way:9s} compile {np.median(first):5.2f} s ({ratios[0]:.2f} x), '
-                f'call {np.median(call):7.1f} us ({ratios[1]:.2f} x), difference {error:.0e}',
+                f'{kind:11s} {case:8s} {way:9s} compile {compiling:5.2f} s ({ratios[0]:.2f} x), '
+                f'call {call:7.1f} us ({ratios[1]:.2f} x), difference {error:.0e}',
                 flush=True,
             )
 

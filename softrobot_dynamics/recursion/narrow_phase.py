@@ -10,10 +10,10 @@ each that is one. Ericson, Real-Time Collision Detection, 2005, Sec. 5.1.
 import math
 
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.recursion.constants import GOLDEN_SECTION, TINY
+from softrobot_dynamics.recursion.constants import TINY
+from softrobot_dynamics.recursion.golden_section import nearest_place
 
 NO_CONTACT = 1e300  # [m] gap where two primitives cannot touch
-GOLDEN_SECTION_STEPS = 40  # of an interval, to 4e-9 of its length
 
 
 @kernel
@@ -78,27 +78,7 @@ def segment_box(a, b, r, T, half):
     a0, a1, a2 = into(T, a)
     b0, b1, b2 = into(T, b)
     u0, u1, u2 = b0 - a0, b1 - a1, b2 - a2
-    s = 0.0
-    if u0 * u0 + u1 * u1 + u2 * u2 > 0.0:
-        low, high = 0.0, 1.0
-        p, q = high - GOLDEN_SECTION, GOLDEN_SECTION
-        f = box_distance(a0 + p * u0, a1 + p * u1, a2 + p * u2, half)
-        g = box_distance(a0 + q * u0, a1 + q * u1, a2 + q * u2, half)
-        for _ in range(GOLDEN_SECTION_STEPS):
-            if f < g:
-                high, q, g = q, p, f
-                p = high - GOLDEN_SECTION * (high - low)
-                f = box_distance(a0 + p * u0, a1 + p * u1, a2 + p * u2, half)
-            else:
-                low, p, f = p, q, g
-                q = low + GOLDEN_SECTION * (high - low)
-                g = box_distance(a0 + q * u0, a1 + q * u1, a2 + q * u2, half)
-        s = 0.5 * (low + high)
-        least = box_distance(a0 + s * u0, a1 + s * u1, a2 + s * u2, half)
-        if box_distance(a0, a1, a2, half) <= least:
-            s = 0.0
-        elif box_distance(b0, b1, b2, half) <= least:
-            s = 1.0
+    s = nearest_place((a0, a1, a2), (u0, u1, u2), box_distance, (half,))
     x, y, z = a0 + s * u0, a1 + s * u1, a2 + s * u2
     gap, n0, n1, n2 = _box_normal(x, y, z, half)
     return (

@@ -14,13 +14,9 @@ three corners, right-handed about n: :data:`FACE_SIZE` numbers n (3), d, and the
 import math
 
 from softrobot_dynamics.compiling.jit import inlined, kernel
-from softrobot_dynamics.recursion.constants import GOLDEN_SECTION, TINY
-from softrobot_dynamics.recursion.narrow_phase import (
-    GOLDEN_SECTION_STEPS,
-    into,
-    NO_CONTACT,
-    segment_segment,
-)
+from softrobot_dynamics.recursion.constants import TINY
+from softrobot_dynamics.recursion.golden_section import nearest_place
+from softrobot_dynamics.recursion.narrow_phase import into, NO_CONTACT, segment_segment
 
 FACE_SIZE = 13  # numbers of a face
 _MAX_CUTS = 64  # of an interval by straight lines; far more than are needed
@@ -38,27 +34,7 @@ def segment_cylinder(a, b, r, T, radius, half):
     a0, a1, a2 = into(T, a)
     b0, b1, b2 = into(T, b)
     u0, u1, u2 = b0 - a0, b1 - a1, b2 - a2
-    s = 0.0
-    if u0 * u0 + u1 * u1 + u2 * u2 > 0.0:
-        low, high = 0.0, 1.0
-        p, q = high - GOLDEN_SECTION, GOLDEN_SECTION
-        f = cylinder_distance(a0 + p * u0, a1 + p * u1, a2 + p * u2, radius, half)
-        g = cylinder_distance(a0 + q * u0, a1 + q * u1, a2 + q * u2, radius, half)
-        for _ in range(GOLDEN_SECTION_STEPS):
-            if f < g:
-                high, q, g = q, p, f
-                p = high - GOLDEN_SECTION * (high - low)
-                f = cylinder_distance(a0 + p * u0, a1 + p * u1, a2 + p * u2, radius, half)
-            else:
-                low, p, f = p, q, g
-                q = low + GOLDEN_SECTION * (high - low)
-                g = cylinder_distance(a0 + q * u0, a1 + q * u1, a2 + q * u2, radius, half)
-        s = 0.5 * (low + high)
-        least = cylinder_distance(a0 + s * u0, a1 + s * u1, a2 + s * u2, radius, half)
-        if cylinder_distance(a0, a1, a2, radius, half) <= least:
-            s = 0.0
-        elif cylinder_distance(b0, b1, b2, radius, half) <= least:
-            s = 1.0
+    s = nearest_place((a0, a1, a2), (u0, u1, u2), cylinder_distance, (radius, half))
     x, y, z = a0 + s * u0, a1 + s * u1, a2 + s * u2
     gap, n0, n1, n2 = _cylinder_normal(x, y, z, radius, half)
     n0, n1, n2 = _turned(T, n0, n1, n2)

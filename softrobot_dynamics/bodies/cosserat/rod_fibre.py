@@ -8,8 +8,9 @@ and du/dq_j (3) for each coordinate.
 
 import math
 
-from softrobot_dynamics.compiling.jit import kernel, reduction
+from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.lanes import LANES
+from softrobot_dynamics.kernels.reductions import dot
 
 B = LANES
 SCRATCH = 10 * LANES
@@ -39,7 +40,7 @@ def rod_fibre(P, q, qd, out, S):
         out[0] += length
         out[n + 1] += bias
         for j in range(n):
-            out[1 + j] += _product(along, C[(4 + 3 * j) * B : (7 + 3 * j) * B])
+            out[1 + j] += dot(along, C[(4 + 3 * j) * B : (7 + 3 * j) * B])
 
 
 @kernel
@@ -57,11 +58,3 @@ def _measure(weight, u, rate, along):
         bias -= (u0 * v0 + u1 * v1 + u2 * v2) * (a0 * v0 + a1 * v1 + a2 * v2) / (size * size)
         along[k], along[B + k], along[2 * B + k] = a0, a1, a2
     return length, bias
-
-
-@reduction
-def _product(a, b):
-    total = 0.0
-    for k in range(3 * B):
-        total += a[k] * b[k]
-    return total

@@ -7,7 +7,6 @@ The formula, and what is in the rows K of a block, is in
 """
 
 from softrobot_dynamics.bodies.cosserat.rod_sums import add_six, over_lanes
-from softrobot_dynamics.bodies.cosserat.section_derivatives import work
 from softrobot_dynamics.bodies.cosserat.step_derivatives import (
     HESSIANS,
     inner_product,
@@ -29,6 +28,7 @@ from softrobot_dynamics.kernels.lanes import (
     scale6,
     store6,
 )
+from softrobot_dynamics.kernels.reductions import dot
 from softrobot_dynamics.kernels.spatial import cross_motion, cross_wrench
 
 B = LANES
@@ -92,14 +92,14 @@ def add_second_derivatives(rod, C, load, K, T, D):
     for k in range(n):
         _cross(half[6 * k * B :], force, T)
         for j in range(n):
-            D[own + n * k + j] -= work(growth[6 * j * B : 6 * (j + 1) * B], T)
+            D[own + n * k + j] -= dot(growth[6 * j * B : 6 * (j + 1) * B], T)
         for j in range(k + 1):
             _fill_hessian(K, n, j, k, T)
             if varying:
                 a, b = int(strain[j]), int(strain[k])
                 if (varies[a] > 0.0 or varies[b] > 0.0) and a % 3 != b % 3 and (a < 3 or b < 3):
                     _add_second(C, n, j, k, _image(a, b), K, T)
-            value = work(T, force)
+            value = dot(force, T)
             D[own + n * k + j] += value
             if j < k:
                 D[own + n * j + k] += value

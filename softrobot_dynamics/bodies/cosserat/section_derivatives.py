@@ -18,9 +18,10 @@ from softrobot_dynamics.bodies.cosserat.rod_sums import (
     section_inertia,
 )
 from softrobot_dynamics.bodies.cosserat.step_derivatives import MAPS_END
-from softrobot_dynamics.compiling.jit import kernel, reduction
+from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels import layout
 from softrobot_dynamics.kernels.lanes import add6, get3, get6, LANES, put3, put6, scale6
+from softrobot_dynamics.kernels.reductions import dot
 from softrobot_dynamics.kernels.spatial import cross_wrench, spin_matrix
 
 B = LANES
@@ -53,8 +54,8 @@ def add_section_derivatives(n, C, columns, force, total, S, D):
         _add_up(by_rate, D[x : x + 6])
         for j in range(n):
             V = columns[6 * j * B : 6 * (j + 1) * B]
-            D[own + n * k + j] += work(V, by_q)
-            D[own + n * n + n * k + j] += work(V, by_rate)
+            D[own + n * k + j] += dot(V, by_q)
+            D[own + n * n + n * k + j] += dot(V, by_rate)
 
 
 @over_lanes
@@ -124,15 +125,6 @@ def _add_up(rows, out):
         m0, m1, m2, f0, f1, f2 = get6(rows, 0, k)
         a, b, c, d, e, f = a + m0, b + m1, c + m2, d + f0, e + f1, f + f2
     add_six(out, (a, b, c, d, e, f))
-
-
-@reduction
-def work(a, b):
-    """Sum of the products of six rows each."""
-    total = 0.0
-    for k in range(6 * B):
-        total += a[k] * b[k]
-    return total
 
 
 @kernel

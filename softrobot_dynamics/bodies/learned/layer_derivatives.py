@@ -27,7 +27,7 @@ from softrobot_dynamics.tracing.stress import EnergyDensity, moduli_function
 def derivatives_scratch(n: int, directions: int, units: int) -> int:
     """Scratch of the kernel for layers of at most ``units`` [numbers]."""
     base, each, _ = bundle_rows.py_func(n, directions)
-    rows = derivative_rows(n) + 6 + 3 * base + 7 + 2 * units * (base + directions * each)
+    rows = derivative_rows(n) + 6 + 3 * base + 6 + n + 2 * units * (base + directions * each)
     if directions:
         rows += 9 * (each + n) + 1 + stress_rows.py_func(n)
     return 9 + int(tip_workspace_size.py_func(n)) + rows * BLOCK

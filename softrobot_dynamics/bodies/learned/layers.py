@@ -26,7 +26,7 @@ from softrobot_dynamics.tracing.stress import EnergyDensity, stress_function
 def layers_scratch(n: int, directions: int, units: int) -> int:
     """Scratch of both kernels for layers of at most ``units`` [numbers]."""
     rows = (n + 2) * (1 + directions)  # of a bundle of each unit
-    return (3 * n + 10 + 28 + 3 * rows + 7 + 2 * units * rows) * BLOCK + 9 * n
+    return (3 * n + 10 + 28 + 3 * rows + 6 + n + 2 * units * rows) * BLOCK + 9 * n
 
 
 def layers_terms(activation: Sequence[Node], energy: EnergyDensity | None = None) -> TracedKernel:
@@ -115,7 +115,8 @@ def propagate(n, rows, N, q, qd, table, S):
     layers, most, units = int(N[0]), int(N[1]), int(N[2])
     base, each, directions = rows
     width = (base + directions * each) * {block}
-    D, here, there = S[:7 * {block}], 7 * {block}, 7 * {block} + most * width
+    here = (6 + n) * {block}
+    D, there = S[:here], here + most * width
     first = 2 + layers
     first_layer(n, rows, units, N[first:first + units * n], q, table, S[here:there])
     first += units * n

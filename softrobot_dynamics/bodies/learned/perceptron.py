@@ -6,13 +6,16 @@ Every value of the network is carried as a *bundle* of C = n + 2 rows, BLOCK num
 value z, its derivatives z_j by the n coordinates, and its second derivative z_b along qd. Where
 derivatives by place are wanted too there is one more bundle for each direction t: dz/dt, its
 derivatives by the coordinates, and its second derivative along qd. A linear layer acts on all
-rows alike; only the activation mixes them. The loops run over layers of any size, so that one
-compiled kernel serves all networks. ``rows`` are (those of z, those of each dz/dt, directions);
-bundles of other rows are in :mod:`softrobot_dynamics.bodies.learned.perceptron_derivatives`.
+rows alike; only the activation mixes them, by
+:mod:`softrobot_dynamics.bodies.learned.chain_rule`. The loops run over layers of any size, so that
+one compiled kernel serves all networks. ``rows`` are (those of z, those of each dz/dt,
+directions); bundles of other rows are in
+:mod:`softrobot_dynamics.bodies.learned.perceptron_derivatives`.
 """
 
 import math
 
+from softrobot_dynamics.bodies.learned import chain_rule
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels.point_frames import point_frame, put
 from softrobot_dynamics.kernels.reductions import BLOCK
@@ -84,59 +87,40 @@ def _add_tile(stride, width, W, A, Z):
 
 
 @kernel
-def activate(n, directions, qd, derivatives, row):
+def activate(n, directions, qd, D, row):
     """
     Chain rule through one unit: bundles of z in ``row`` become those of f(z).
 
-    ``derivatives``: f, f', f'', f''' of z, BLOCK numbers each; after them two rows of scratch.
+    ``D`` as in :mod:`softrobot_dynamics.bodies.learned.chain_rule`, then two rows of scratch.
     """
     B = BLOCK
     C = (n + 2) * B
-    f, f1, f2, f3 = (
-        derivatives[:B],
-        derivatives[B : 2 * B],
-        derivatives[2 * B : 3 * B],
-        derivatives[3 * B : 4 * B],
-    )
-    rate, turn = derivatives[4 * B : 5 * B], derivatives[5 * B : 6 * B]
-    base = row[:C]
-    bias = base[C - B : C]
-    along(n, qd, base, rate)
+    rate, turn = D[4 * B : 5 * B], D[5 * B : 6 * B]
+    base, bias = row[:C], row[C - B : C]
+    along(n, qd, base, 1, rate)
     for g in range(1, 1 + directions):
         own = row[g * C : (g + 1) * C]
-        t, t_bias = own[:B], own[C - B : C]
-        along(n, qd, own, turn)
-        for k in range(B):
-            r = rate[k]
-            t_bias[k] = (
-                (f3[k] * r * r + f2[k] * bias[k]) * t[k]
-                + 2.0 * f2[k] * r * turn[k]
-                + f1[k] * t_bias[k]
-            )
+        along(n, qd, own, 1, turn)
+        chain_rule.third(D, own, rate, rate, turn, turn, bias, own[C - B :])
         for j in range(n):
-            z_j, t_j = base[(1 + j) * B : (2 + j) * B], own[(1 + j) * B : (2 + j) * B]
-            for k in range(B):
-                t_j[k] = f2[k] * z_j[k] * t[k] + f1[k] * t_j[k]
-        for k in range(B):
-            t[k] *= f1[k]
-    for k in range(B):
-        bias[k] = f2[k] * rate[k] * rate[k] + f1[k] * bias[k]
-        base[k] = f[k]
+            chain_rule.second(D, own, base[(1 + j) * B :], own[(1 + j) * B :])
+        chain_rule.first(D, own)
+    chain_rule.second(D, rate, rate, bias)
     for j in range(n):
-        z_j = base[(1 + j) * B : (2 + j) * B]
-        for k in range(B):
-            z_j[k] *= f1[k]
+        chain_rule.first(D, base[(1 + j) * B :])
+    for k in range(B):
+        base[k] = D[k]
 
 
 @kernel
-def along(n, qd, bundle, out):
-    """Differentiate a bundle along qd: sum_j z_j qd_j."""
-    B = BLOCK
-    for k in range(B):
+def along(n, rates, bundle, rows, out):
+    """Fill ``rows`` of ``out`` with sum_j z_j rates_j, z_j those of coordinates in ``bundle``."""
+    R = rows * BLOCK
+    for k in range(R):
         out[k] = 0.0
     for j in range(n):
-        scale, z_j = qd[j], bundle[(1 + j) * B : (2 + j) * B]
-        for k in range(B):
+        scale, z_j = rates[j], bundle[(1 + j) * R : (2 + j) * R]
+        for k in range(R):
             out[k] += scale * z_j[k]
 
 
@@ -190,11 +174,8 @@ def gradient_rate(n, qd, X, mass, density, Y):
     """F (9 rows) from its bundles X, its rate (9), room for a stress (9), volumes, into Y."""
     B = BLOCK
     for k in range(9 * B):
-        Y[k], Y[9 * B + k] = X[k], 0.0
-    for j in range(n):
-        rate, F_j = qd[j], X[9 * (1 + j) * B : 9 * (2 + j) * B]
-        for k in range(9 * B):
-            Y[9 * B + k] += rate * F_j[k]
+        Y[k] = X[k]
+    along(n, qd, X, 9, Y[9 * B : 18 * B])
     for k in range(B):
         Y[27 * B + k] = mass[k] / density
 

@@ -7,6 +7,7 @@ z_j by the n coordinates, z_jk by two of them, j <= k and k by k; and, of z itse
 derivatives T_k along qd twice and by q_k. The bundles of directions, dz/dt, have no T_k.
 """
 
+from softrobot_dynamics.bodies.learned import chain_rule
 from softrobot_dynamics.bodies.learned.perceptron import along, store_points, three_points
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels.point_frames import bend_frame, frame_derivatives
@@ -29,99 +30,49 @@ def bundle_rows(n, directions):
 
 
 @kernel
-def activate_derivatives(n, directions, qd, derivatives, row):
+def activate_derivatives(n, directions, qd, D, row):
     """
     Chain rule through one unit: bundles of z in ``row`` become those of f(z).
 
-    ``derivatives``: f, f', f'', f''' of z, BLOCK numbers each; after them three rows of scratch.
+    ``D`` as in :mod:`softrobot_dynamics.bodies.learned.chain_rule`, then n + 2 rows of scratch.
     """
-    each = (1 + n + pairs(n)) * B
-    base = row[: each + n * B]
+    base, each, _ = bundle_rows(n, directions)
+    pair = (1 + n) * B
+    _activate_motion(n, qd, D, row, row[each * B :])
+    for k in range(n):
+        z_k = row[(1 + k) * B :]
+        for j in range(k + 1):
+            z_j, z_jk = row[(1 + j) * B :], row[pair:]
+            for t in range(directions):
+                g = row[(base + t * each) * B :]
+                g_j, g_k = g[(1 + j) * B :], g[(1 + k) * B :]
+                chain_rule.third(D, g, z_j, z_k, g_j, g_k, z_jk, g[pair:])
+            chain_rule.second(D, z_j, z_k, z_jk)
+            pair += B
+    for k in range(n):
+        z_k = row[(1 + k) * B :]
+        for t in range(directions):
+            g = row[(base + t * each) * B :]
+            chain_rule.second(D, g, z_k, g[(1 + k) * B :])
+        chain_rule.first(D, z_k)
     for t in range(directions):
-        first = each * (1 + t) + n * B
-        _activate_direction(n, derivatives, base, row[first : first + each])
-    _activate_motion(n, qd, derivatives, base, base[each : each + n * B])
-    f, f1, f2 = derivatives[:B], derivatives[B : 2 * B], derivatives[2 * B : 3 * B]
-    value, lead, at = base[:B], derivatives[4 * B : 5 * B], (1 + n) * B
-    for k in range(n):
-        z_k = base[(1 + k) * B : (2 + k) * B]
-        for i in range(B):
-            lead[i] = f2[i] * z_k[i]
-        for j in range(k + 1):
-            z_j, z_jk = base[(1 + j) * B : (2 + j) * B], base[at : at + B]
-            for i in range(B):
-                z_jk[i] = f1[i] * z_jk[i] + lead[i] * z_j[i]
-            at += B
-    for k in range(n):
-        z_k = base[(1 + k) * B : (2 + k) * B]
-        for i in range(B):
-            z_k[i] *= f1[i]
+        chain_rule.first(D, row[(base + t * each) * B :])
     for i in range(B):
-        value[i] = f[i]
+        row[i] = D[i]
 
 
 @kernel
-def _activate_direction(n, derivatives, base, own):
-    """Change the bundle ``own`` of g = dz/dt; that of z is still before the activation."""
-    f1, f2, f3 = derivatives[B : 2 * B], derivatives[2 * B : 3 * B], derivatives[3 * B : 4 * B]
-    turned, other, lead = (
-        derivatives[4 * B : 5 * B],
-        derivatives[5 * B : 6 * B],
-        derivatives[6 * B : 7 * B],
-    )
-    g, at = own[:B], (1 + n) * B
-    for i in range(B):
-        turned[i] = f2[i] * g[i]
+def _activate_motion(n, qd, D, base, third):
+    """Turn the third derivatives T_k of z, ``third``, into those of f(z)."""
+    rates, bias = D[4 * B : (5 + n) * B], D[(5 + n) * B : (6 + n) * B]  # dz/dt, dz_k/dt; d2z/dt2
+    rates[:] = 0.0
+    along(n, qd, base, 1, rates)
     for k in range(n):
-        z_k, g_k = base[(1 + k) * B : (2 + k) * B], own[(1 + k) * B : (2 + k) * B]
-        for i in range(B):
-            other[i] = f2[i] * z_k[i]
-            lead[i] = f2[i] * g_k[i] + f3[i] * g[i] * z_k[i]
-        for j in range(k + 1):
-            z_j, g_j = base[(1 + j) * B : (2 + j) * B], own[(1 + j) * B : (2 + j) * B]
-            z_jk, g_jk = base[at : at + B], own[at : at + B]
-            for i in range(B):
-                g_jk[i] = (
-                    f1[i] * g_jk[i] + turned[i] * z_jk[i] + other[i] * g_j[i] + lead[i] * z_j[i]
-                )
-            at += B
+        add_rate(n, k, qd, base[(1 + n) * B :], 1, rates[(1 + k) * B :])
+    along(n, qd, rates, 1, bias)
     for k in range(n):
-        z_k, g_k = base[(1 + k) * B : (2 + k) * B], own[(1 + k) * B : (2 + k) * B]
-        for i in range(B):
-            g_k[i] = f1[i] * g_k[i] + turned[i] * z_k[i]
-    for i in range(B):
-        g[i] *= f1[i]
-
-
-@kernel
-def _activate_motion(n, qd, derivatives, base, third):
-    """
-    Turn T_k, ``third``, into f' T_k + f'' (2 r r_k + b z_k) + f''' r r z_k.
-
-    r and r_k are the rates of z and z_k, b = sum_k r_k qd_k.
-    """
-    f1, f2, f3 = derivatives[B : 2 * B], derivatives[2 * B : 3 * B], derivatives[3 * B : 4 * B]
-    rate, bias, moved = (
-        derivatives[4 * B : 5 * B],
-        derivatives[5 * B : 6 * B],
-        derivatives[6 * B : 7 * B],
-    )
-    along(n, qd, base, rate)
-    bias[:] = 0.0
-    for k in range(n):
-        own, scale = third[k * B : (k + 1) * B], qd[k]
-        moved[:] = 0.0
-        add_rate(n, k, qd, base[(1 + n) * B :], 1, moved)
-        for i in range(B):
-            own[i] = f1[i] * own[i] + 2.0 * f2[i] * rate[i] * moved[i]
-        for i in range(B):
-            bias[i] += scale * moved[i]
-    for i in range(B):
-        bias[i] = f3[i] * rate[i] * rate[i] + f2[i] * bias[i]
-    for k in range(n):
-        own, z_k = third[k * B : (k + 1) * B], base[(1 + k) * B : (2 + k) * B]
-        for i in range(B):
-            own[i] += bias[i] * z_k[i]
+        z_k, rate_k = base[(1 + k) * B :], rates[(1 + k) * B :]
+        chain_rule.third(D, rates, rates, z_k, bias, rate_k, rate_k, third[k * B :])
 
 
 @kernel
@@ -144,24 +95,22 @@ def move_points(n, qd, qdd, X, S):
     R = 3 * B
     last = (1 + n + pairs(n)) * R
     second, third = X[(1 + n) * R : last], X[last : last + n * R]
-    S[: 3 * R] = 0.0
     for k in range(R):
         S[k] = X[k]
-    speed, acceleration = S[R : 2 * R], S[2 * R : 3 * R]
+    acceleration = S[2 * R : 3 * R]
+    along(n, qd, X, 3, S[R : 2 * R])
+    along(n, qdd, X, 3, acceleration)
     for j in range(n):
         own, J = S[(3 + 3 * j) * R : (6 + 3 * j) * R], X[(1 + j) * R : (2 + j) * R]
-        along, moving, bending = own[:R], own[R : 2 * R], own[2 * R :]
+        column, moving, bending = own[:R], own[R : 2 * R], own[2 * R :]
         rest = third[j * R : (j + 1) * R]
         moving[:] = 0.0
         for k in range(R):
-            along[k], bending[k] = J[k], rest[k]
+            column[k], bending[k] = J[k], rest[k]
         add_rate(n, j, qd, second, 3, moving)
         add_rate(n, j, qdd, second, 3, bending)
-        v, a = qd[j], qdd[j]
         for k in range(R):
-            speed[k] += v * along[k]
-        for k in range(R):
-            acceleration[k] += a * along[k] + v * moving[k]
+            acceleration[k] += qd[j] * moving[k]
     rest = S[(3 + 3 * n) * R :]
     for k in range(pairs(n) * R):
         rest[k] = second[k]
@@ -204,12 +153,9 @@ def move_gradient(n, qd, X, moved, Y):
     second, rate = X[(1 + n) * R :], Y[R : 2 * R]
     for k in range(R):
         Y[k] = X[k]
-    rate[:] = 0.0
+    along(n, qd, X, 9, rate)
     moved[: n * R] = 0.0
     for j in range(n):
-        v, F_j = qd[j], X[(1 + j) * R : (2 + j) * R]
-        for k in range(R):
-            rate[k] += v * F_j[k]
         add_rate(n, j, qd, second, 9, moved[j * R : (j + 1) * R])
 
 

@@ -61,11 +61,11 @@ def _inertial_sums(n, strains, shapes, G, M, V, own, W):
         phi, z = shapes[j * L : (j + 1) * L], slot(strains[j])
         mine = own[ROWS_PER_COORDINATE * L * j : ROWS_PER_COORDINATE * L * (j + 1)]
         _coupling(mine[ANGULAR * L :], G, W[coupling + 6 * j : coupling + 6 * j + 6])
-        W[bias + j] += _dot_of_six(mine[ETA * L :], V[MOMENT * L :])
+        W[bias + j] += dot(V[MOMENT * L : BIASES * L], mine[ETA * L :])
         if z >= 0:
             W[bias + j] += dot(phi, V[(BIASES + z) * L :])
         for i in range(j + 1):
-            value = _dot_of_nine(own[ROWS_PER_COORDINATE * L * i :], mine[ORIGIN_DERIVATIVE * L :])
+            value = dot(mine[ORIGIN_DERIVATIVE * L :], own[ROWS_PER_COORDINATE * L * i :])
             y = slot(strains[i])
             if y >= 0 and z >= 0:
                 pair = PAIRS + DILATING_COUNT * min(y, z) + max(y, z)
@@ -139,21 +139,3 @@ def _coupling(momentum, G, out):
         t2 += momentum[2 * L + k] + o0 * a1 - o1 * a0
     for i, value in enumerate((t0, t1, t2, f0, f1, f2)):
         out[i] += value
-
-
-@reduction
-def _dot_of_six(a, b):
-    """Sum of the products of six rows each."""
-    total = 0.0
-    for k in range(6 * LANES):
-        total += a[k] * b[k]
-    return total
-
-
-@reduction
-def _dot_of_nine(a, b):
-    """Sum of the products of nine rows each."""
-    total = 0.0
-    for k in range(9 * LANES):
-        total += a[k] * b[k]
-    return total
