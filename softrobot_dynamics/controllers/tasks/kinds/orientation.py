@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Lead the axes of a tip."""
+"""Orient a tip: PD on the rotation vector from its axes to those of its course."""
 
 from __future__ import annotations
 

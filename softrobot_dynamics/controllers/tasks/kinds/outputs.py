@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The controlled outputs follow the reference."""
+"""Track the reference by the controlled outputs: PD with its acceleration fed forward."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Lead a tip to places."""
+"""Track a point in the base frame by the tip of a body: PD along its course."""
 
 from __future__ import annotations
 
