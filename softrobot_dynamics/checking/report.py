@@ -236,11 +236,11 @@ class _Robot:
         leads = bool(law.controlled_tip) and self._model.n > 3  # else the tip says where all are
         free = ', motions that leave the tip in place included' if leads else ''
         for given, phase in own if len(own) > 1 else [({}, free)]:
-            for words, off in (
+            for words, uncertainty in (
                 ('', 0.0),
                 (f', stiffness and damping {MODEL_UNCERTAINTY:.0%} off', MODEL_UNCERTAINTY),
             ):
-                yield phase + words, law.growth(self._q, self._u, settings, off, **given)
+                yield phase + words, law.growth(self._q, self._u, settings, uncertainty, **given)
 
 
 def _tried(name: str, part: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING, TypeAlias
 from softrobot_dynamics.configuration.node_parameters import OF_CONTROLLER
 from softrobot_dynamics.configuration.parameters import misnamed, refuse
 from softrobot_dynamics.controllers.contract import CONTROLLERS
-from softrobot_dynamics.controllers.phases import led_by, Phase
+from softrobot_dynamics.controllers.phases import controlled_actuators, Phase
 from softrobot_dynamics.errors import ArgumentError, closest, DescriptionError, Problem
 from softrobot_dynamics.references.contract import GROUP, Trajectory, trajectory
 
@@ -156,7 +156,7 @@ def require_apart(robot: NamedRobot, values: Mapping[str, Any]) -> None:
 def controlled_of(robot: NamedRobot, values: Mapping[str, Any]) -> list[int]:
     """Return the indices of the actuators whose coordinates follow something, as the law has."""
     parts = parts_of(values)
-    return led_by([(part.law, indices_of(robot, part)) for part in parts])
+    return controlled_actuators([(part.law, indices_of(robot, part)) for part in parts])
 
 
 def blended_in(robot: NamedRobot, values: Mapping[str, Any]) -> dict[int, float]:

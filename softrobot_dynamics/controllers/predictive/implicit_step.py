@@ -58,7 +58,7 @@ def make_step(w, steps, k, x, u, h, end, linearise, fresh, tolerance):
     w.time[0] += g
     for i in range(n):
         w.base_q[i], w.base_v[i] = x[i], x[n + i]
-    if _settle(w, A[0], g, inverse[0], linearise, fresh, tolerance) != 0:
+    if _solve_stage(w, A[0], g, inverse[0], linearise, fresh, tolerance) != 0:
         if _restart(w, A[0], g, inverse[0], linearise, tolerance) != 0:
             return 1
     if linearise:
@@ -70,7 +70,7 @@ def make_step(w, steps, k, x, u, h, end, linearise, fresh, tolerance):
     w.time[0] += rest
     for i in range(n):
         w.base_q[i], w.base_v[i] = x[i] + rest * w.v[i], x[n + i] + rest * A[0, i]
-    if _settle(w, A[1], g, inverse[1], linearise, fresh, tolerance) != 0:
+    if _solve_stage(w, A[1], g, inverse[1], linearise, fresh, tolerance) != 0:
         if _restart(w, A[1], g, inverse[1], linearise, tolerance) != 0:
             return 1
     if linearise:
@@ -100,15 +100,15 @@ def add_scaled_row(V, rest, A, base_q, base_v, n, i):
 
 @kernel
 def _restart(w, A, g, inverse, linearise, tolerance):
-    """Do as :func:`_settle` without the guess, where an abrupt force made it useless."""
+    """Do as :func:`_solve_stage` without the guess, where an abrupt force made it useless."""
     if w.abrupt == 0:
         return 1
     A[:] = 0.0
-    return _settle(w, A, g, inverse, linearise, True, tolerance)
+    return _solve_stage(w, A, g, inverse, linearise, True, tolerance)
 
 
 @kernel
-def _settle(w, A, g, inverse, linearise, fresh, tolerance):
+def _solve_stage(w, A, g, inverse, linearise, fresh, tolerance):
     """Solve a stage for A (n,); its state is then in w.q and w.v. Returns 0, or 1."""
     n, before = len(A), math.inf
     for iteration in range(MAX_ABRUPT_ITERATIONS if w.abrupt else MAX_NEWTON_ITERATIONS):
@@ -136,12 +136,12 @@ def _settle(w, A, g, inverse, linearise, fresh, tolerance):
         if last:
             return 0
         if w.abrupt and iteration >= FULL_STEP_ITERATIONS:
-            _shorten(w, A, g, inverse, size)
+            _damp_correction(w, A, g, inverse, size)
     return 1
 
 
 @kernel
-def _shorten(w, A, g, inverse, size):
+def _damp_correction(w, A, g, inverse, size):
     """Halve the correction that A (n,) has got until the next is smaller, if it helps."""
     whole, share = w.position_correction, 1.0  # written over until the step has ended
     copy(w.correction, whole)

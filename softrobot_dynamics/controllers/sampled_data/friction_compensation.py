@@ -56,7 +56,7 @@ class FrictionCompensation:
         """Begin at q (n,) under the command u (m,)."""
         np.multiply(self._signs, self._conversion.efforts(q, u), out=self._force)
 
-    def go_on(self, q: Vector, u: Vector, J: Matrix, rates: Vector) -> None:
+    def update(self, q: Vector, u: Vector, J: Matrix, rates: Vector) -> None:
         """
         Take the command in force u (m,) at q, and rates (c,) of outputs with the Jacobian (c, n).
 

@@ -70,11 +70,11 @@ class Prediction:
         self._sent.clear()
         self.force[:], self.reached[:], self._asked = 0.0, math.nan, math.nan
 
-    def skip(self) -> None:
+    def skip_next_state(self) -> None:
         """Learn nothing from the state that is measured next."""
         self._asked = math.nan
 
-    def sent(self, u: Vector) -> None:
+    def note_command(self, u: Vector) -> None:
         """Take note of a command (m,) that was sent."""
         self._sent.append(u.copy())
         self._advance(u, self._period)
@@ -116,10 +116,10 @@ class Prediction:
         self._inputs.take(u)
         if TIME_TOLERANCE * self._period < self._left < duration - TIME_TOLERANCE * self._period:
             duration -= self._left
-            self._go(self._left)
-        self._go(duration)
+            self._integrate(self._left)
+        self._integrate(duration)
 
-    def _go(self, duration: float) -> None:
+    def _integrate(self, duration: float) -> None:
         """Go on by a duration [s]."""
         if self._step(self._inputs.force, self._q, self._qd, duration, False):
             self._q[:] = math.nan
