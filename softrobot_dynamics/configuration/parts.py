@@ -50,7 +50,7 @@ class LawPart(NamedTuple):
         return CONTROLLERS.get(self.values['controller'])
 
     @property
-    def wanted(self) -> Trajectory:
+    def trajectory(self) -> Trajectory:
         """The reference of its outputs; DescriptionError, UnknownNameError."""
         with self.named():
             return trajectory(self.values)
@@ -90,7 +90,7 @@ def parts_of(values: Mapping[str, Any]) -> tuple[LawPart, ...]:
 
 def given_by(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of all references, by full names, as they were understood."""
-    return {part.full(x): y for part in parts_of(values) for x, y in part.wanted.given().items()}
+    return {part.full(x): y for part in parts_of(values) for x, y in part.trajectory.given().items()}
 
 
 def phases_of(values: Mapping[str, Any]) -> tuple[Phase, ...]:

@@ -29,7 +29,10 @@ from softrobot_dynamics.schema.parameters import Parameter
 from softrobot_dynamics.schema.registry import Registry, required
 
 if TYPE_CHECKING:
-    from softrobot_dynamics.controllers.sampled_data.command import HeldCommand, ResponseExtrapolation
+    from softrobot_dynamics.controllers.sampled_data.command import (
+        HeldCommand,
+        ResponseExtrapolation,
+    )
     from softrobot_dynamics.controllers.sampled_data.loop_stability import Answer
     from softrobot_dynamics.controllers.sampled_data.prediction import Prediction
     from softrobot_dynamics.model.model import CompiledModel
@@ -275,9 +278,9 @@ class Controller(Pickleable, Generic[S]):
         """
         Return the rate [1/s] at which errors about rest at q (n,) under u (m,) would grow.
 
-        With a share ``uncertainty``, the largest one on robots whose stiffness and damping are by that
-        share more or less than the model's. For any thread, beside :meth:`compute`. A law that
-        cannot say returns nan.
+        With a share ``uncertainty``, the largest one on robots whose stiffness and damping are by
+        that share more or less than the model's. For any thread, beside :meth:`compute`. A law
+        that cannot say returns nan.
         """
         return np.nan
 
@@ -321,8 +324,8 @@ class Controller(Pickleable, Generic[S]):
 
         A function (q (n,), u (m,), settings): what stays there under u. That is a function of q,
         qd (n,), and the memory (``memory_size``,), which gives the forces w (c,) along the
-        outputs, or nan, and the memory a period later. It goes by the response in ``extrapolation``. A
-        law that cannot say returns None.
+        outputs, or nan, and the memory a period later. It goes by the response in
+        ``extrapolation``. A law that cannot say returns None.
         """
         return None
 

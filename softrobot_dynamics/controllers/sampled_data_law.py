@@ -248,7 +248,7 @@ class SampledDataLaw(Controller[D]):
         limited: bool = True,
     ) -> LawWorkspace:
         """
-        Return a :class:`LawWorkspace` with arrays of its own, by an entry and the extrapolation of a response.
+        Return a :class:`LawWorkspace` with arrays of its own, by the extrapolation of a response.
 
         ``with_friction``: with friction; ``limited``: efforts of cables are.
         """

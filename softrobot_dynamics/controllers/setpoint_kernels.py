@@ -79,7 +79,7 @@ def follow_motion(motion, q_out, qd_out, q, qd, passed):
 @kernel
 def plan_setpoints(motion, force_response, delay, duration):
     """
-    Fill the setpoints of drives, and the accelerations that ``force_response.u`` brings on average.
+    Fill the setpoints of drives, and the mean accelerations that ``force_response.u`` brings.
 
     Returns 1 where limits of velocities or positions do not allow them.
     """
@@ -113,7 +113,8 @@ def plan_setpoints(motion, force_response, delay, duration):
 @kernel
 def _accelerate(motion, force_response):
     """Fill the mean accelerations of the joints over a period in which the force is held."""
-    terms, F, response, qd = force_response.terms, force_response.F, force_response.response, force_response.qd
+    terms, F, qd = force_response.terms, force_response.F, force_response.qd
+    response = force_response.response
     run(force_response.evaluate, force_response.q, qd)
     for i in range(len(F)):
         F[i] = -terms.h[i]

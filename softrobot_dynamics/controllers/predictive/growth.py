@@ -99,8 +99,8 @@ class RestAnalysis:
         """
         Return the rate [1/s] at which errors about rest at q (n,) under u (m,) grow.
 
-        nan where it cannot be said. ``controlled`` (c,) are the commands of the law; ``uncertainty`` as in
-        :meth:`Controller.growth`.
+        nan where it cannot be said. ``controlled`` (c,) are the commands of the law;
+        ``uncertainty`` as in :meth:`Controller.growth`.
         """
         with self._lock:
             robot, Q, weights = self.measure(q, u, problem)

@@ -4,8 +4,8 @@ Iterate control-limited differential dynamic programming over a horizon, in one 
 
 An iteration rolls the commands out from the present state and differentiates the steps on the way,
 goes backward (:mod:`~.predictive.backward_pass`), and rolls out what this finds: the whole of it,
-then shares until the cost falls. The next fraction is the best one by a parabola through the costs of
-none and of the last, with the slope of the quadratic cost (Nocedal, Wright, Numerical
+then shares until the cost falls. The next fraction is the best one by a parabola through the costs
+of none and of the last, with the slope of the quadratic cost (Nocedal, Wright, Numerical
 Optimization, 2006, Sec. 3.5). It is small where soft limits are met, of which the quadratic cost
 knows nothing before; the regularisation grows then, as where nothing is found. Where the whole
 gains less than ``SUFFICIENT_DECREASE`` of what the quadratic cost predicts, half of it is rolled
@@ -17,8 +17,8 @@ part a roll-out takes several times as long as elsewhere. So the work of robots 
 abrupt is bounded, in evaluations of the dynamics, since clocks would not repeat: a fraction that
 takes ``MAX_TRIAL_WORK`` counts as one that fails, after ``MAX_ITERATION_WORK`` no other is tried,
 and near the solution only one. Where less than ``MIN_ACCEPTED_FRACTION`` is found, the next
-iteration, mostly that of the next solution, begins with ``MIN_ACCEPTED_FRACTION``. Without a fraction
-the commands remain, with new gains.
+iteration, mostly that of the next solution, begins with ``MIN_ACCEPTED_FRACTION``. Without a
+fraction the commands remain, with new gains.
 """
 
 from __future__ import annotations

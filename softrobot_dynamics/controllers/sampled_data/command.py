@@ -108,15 +108,15 @@ class HeldCommand:
     """
     The response of a robot to a command held for ``period`` [s], in its own arrays.
 
-    Attributes: ``extrapolation`` (:class:`ResponseExtrapolation`); ``response`` (:class:`HeldForceResponse`), with M, D
-    and K of the last linearisation after `begin`; ``drives``, the cables that are held there;
-    ``entry``, the Entry of :meth:`advance` for kernels; ``clock``, that of
-    :class:`HeldCommandArrays`. One object for each thread.
+    Attributes: ``extrapolation`` (:class:`ResponseExtrapolation`); ``response``
+    (:class:`HeldForceResponse`), with M, D and K of the last linearisation after `begin`;
+    ``drives``, the cables that are held there; ``entry``, the Entry of :meth:`advance` for
+    kernels; ``clock``, that of :class:`HeldCommandArrays`. One object for each thread.
     """
 
     def __init__(self, model: CompiledModel, period: float) -> None:
         n, own = model.n, DerivativeWorkspace(model, commanded=True, rough=True)
-        self.extrapolation = ResponseExtrapolation(**{name: np.zeros((2, n, n)) for name in ResponseExtrapolation._fields})
+        self.extrapolation = ResponseExtrapolation(*np.zeros((3, 2, n, n)))
         self.response = allocate_response(n)._replace(M=own.terms.M)
         self._period, self.drives = period, own.drives
         shares = max(1, round(period / WORK_SHARE_TIME))
@@ -283,7 +283,7 @@ def _adopt(extrapolation, new, clock):
 
 @kernel
 def _extrapolate(extrapolation, ahead):
-    """Fill the values of the :class:`ResponseExtrapolation` ``ahead`` of the last, in spans between the two."""
+    """Fill ``present``, ``ahead`` of the last response, in spans between the two."""
     for k in range(2):
         for i in range(extrapolation.last.shape[1]):
             a, b, out = extrapolation.last[k, i], extrapolation.previous[k, i], extrapolation.present[k, i]

@@ -53,8 +53,8 @@ class Ensemble:
         """
         Return the rate [1/s] at which errors would grow, see :meth:`Controller.growth`.
 
-        ``settings`` are those of each law, ``lateness`` as of :meth:`SampledLoop.growth`. nan if one
-        of the laws cannot say.
+        ``settings`` are those of each law, ``lateness`` as of :meth:`SampledLoop.growth`. nan if
+        one of the laws cannot say.
         """
         laws = self._laws
         if None in laws:

@@ -86,9 +86,9 @@ class SampledLoop:
     """
     The loop of a law, for any thread, beside the one that runs it.
 
-    ``controlled`` (c,) are the indices of the actuators it commands, ``period`` [s] is that of
-    its ticks. ``extrapolation`` (:class:`ResponseExtrapolation`) is the response at the place that is being looked at.
-    ``size`` is that of what the law keeps from one tick to the next.
+    ``controlled`` (c,) are the indices of the actuators it commands, ``period`` [s] is that of its
+    ticks. ``extrapolation`` (:class:`ResponseExtrapolation`) is the response at the place that is
+    being looked at. ``size`` is that of what the law keeps from one tick to the next.
     """
 
     def __init__(
@@ -126,10 +126,10 @@ class SampledLoop:
         q, as where a direction of its commands is left alone because they act the wrong way
         there, it says that errors grow, but not how fast.
 
-        With a share ``uncertainty``, the fastest growth on robots whose stiffness and damping are, each
-        on its own, by that share above or below those of the law's model. States with a ``lateness``
-        are predicted by the law, whose answer takes the rates (n,) that the last command has
-        reached as a fourth argument (:mod:`~.delayed_loop`).
+        With a share ``uncertainty``, the fastest growth on robots whose stiffness and damping are,
+        each on its own, by that share above or below those of the law's model. States with a
+        ``lateness`` are predicted by the law, whose answer takes the rates (n,) that the last
+        command has reached as a fourth argument (:mod:`~.delayed_loop`).
         """
         with self._lock:
             q, answer = self._rest_at(q, u, law)

@@ -42,8 +42,9 @@ def keep_gaps(state, rows, contact, clearance, max_force, approach, motion_start
 
     d(gap)/dt >= -approach (gap - least), as long as nothing else contradicts it; and gap >= least
     at the time ahead, ``step`` [s] apart, when it will be least, if the command stays as it is.
-    That is a ``clearance`` [m] less what a force ``max_force`` [N] presses surfaces into each other.
-    Obstacles go on at the velocity that their motion, begun at ``motion_start`` [s], has now.
+    That is a ``clearance`` [m] less what a force ``max_force`` [N] presses surfaces into each
+    other. Obstacles go on at the velocity that their motion, begun at ``motion_start`` [s], has
+    now.
     """
     k = rows.J.shape[0] // 2
     contact.moving.time[0] = t[0] - motion_start
