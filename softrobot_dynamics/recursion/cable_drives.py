@@ -53,7 +53,7 @@ def measure(drives, q, qd):
 
 
 @kernel
-def tighten(drives, u):
+def update_tensions(drives, u):
     """Fill the tensions under u (m,), after :func:`measure`."""
     for k in range(len(drives.cables)):
         first = drives.cables[k, FIRST]
@@ -175,7 +175,7 @@ def hold(evaluate, drives, command, h, force, output_forces, q, qd):
     """
     run(evaluate, q, qd)
     measure(drives, q, qd)
-    tighten(drives, command)
+    update_tensions(drives, command)
     add_tensions(drives, h)
     copy(force, output_forces)
     for k in range(len(output_forces)):
@@ -188,7 +188,7 @@ def hold_common(evaluate, drives, command, h, q, qd):
     """Evaluate as :func:`hold`, but let pull at h only what no effort is."""
     run(evaluate, q, qd)
     measure(drives, q, qd)
-    tighten(drives, command)
+    update_tensions(drives, command)
     add_common(drives, h)
 
 

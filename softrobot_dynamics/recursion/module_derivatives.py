@@ -80,8 +80,8 @@ def evaluate_derivatives(robot, t, q, qd, qdd):
 
 
 @kernel
-def difference_derivatives(robot, rough, t, q, qd, qdd):
-    """Fill those of the others, after a forward pass; ``rough``: one-sided for bodies."""
+def difference_derivatives(robot, one_sided, t, q, qd, qdd):
+    """Fill those of the others, after a forward pass; ``one_sided``: for bodies."""
     own = t.kernels
     for i in range(t.module_range[0], t.module_range[1]):
         if own.addresses[i, 0] == DIFFERENCES:
@@ -89,7 +89,7 @@ def difference_derivatives(robot, rough, t, q, qd, qdd):
             joint_derivatives(robot, i, own.units, q, qd, qdd, t.work, D)
         if own.addresses[i, 1] == DIFFERENCES:
             D = t.derivatives[t.places[i, 1] :]
-            body_derivatives(robot, i, rough, own.units, q, qd, qdd, t.work, D)
+            body_derivatives(robot, i, one_sided, own.units, q, qd, qdd, t.work, D)
 
 
 @kernel
@@ -112,8 +112,8 @@ def joint_derivatives(robot, i, units, q, qd, qdd, work, D):
 
 
 @kernel
-def body_derivatives(robot, i, rough, units, q, qd, qdd, work, D):
-    """Fill D of the body of module i, after a forward pass; ``rough``: one-sided."""
+def body_derivatives(robot, i, one_sided, units, q, qd, qdd, work, D):
+    """Fill D of the body of module i, after a forward pass; ``one_sided`` or not."""
     m, x, y, W = robot.modules[i], work.x, work.y, work.W
     n, first, s, f = m[BODY_COUNT], m[BODY_FIRST], i * STATE, m[BODY_SLAB]
     own = qd[first : first + n]
@@ -121,9 +121,9 @@ def body_derivatives(robot, i, rough, units, q, qd, qdd, work, D):
     copy(q[first : first + n], x[:n])
     copy(own, v)
     copy(robot.W[s + AT_JOINT : s + AT_JOINT + 9], W[AT_JOINT : AT_JOINT + 9])
-    if rough:
+    if one_sided:
         _accelerate(robot, i, x, push, work, y[1])
-    points, share = (1, ROUGH_STEP) if rough else (4, ELEMENT_STEP)
+    points, share = (1, ROUGH_STEP) if one_sided else (4, ELEMENT_STEP)
     for k in range(n):
         step = share * units[first + k]
         for point in range(points):
@@ -132,7 +132,7 @@ def body_derivatives(robot, i, rough, units, q, qd, qdd, work, D):
         x[k] = q[first + k]
         _store_twists(y, points, step, k, n, D)
         _store_forces(y, points, step, k, n, 0, D)
-    points, share = (1, ROUGH_STEP) if rough else (2, 1.0)
+    points, share = (1, ROUGH_STEP) if one_sided else (2, 1.0)
     for k in range(n):
         step = share * units[first + k]
         for point in range(points):

@@ -17,9 +17,9 @@ from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.recursion.constants import GOLDEN_SECTION, TINY
 from softrobot_dynamics.recursion.narrow_phase import (
     GOLDEN_SECTION_STEPS,
-    into,
     NO_CONTACT,
     segment_segment,
+    to_frame,
 )
 
 FACE_SIZE = 13  # numbers of a face
@@ -35,8 +35,8 @@ def segment_cylinder(a, b, r, T, radius, half):
 
     ``half`` is half its length [m]. The distance from a cylinder is convex along the segment.
     """
-    a0, a1, a2 = into(T, a)
-    b0, b1, b2 = into(T, b)
+    a0, a1, a2 = to_frame(T, a)
+    b0, b1, b2 = to_frame(T, b)
     u0, u1, u2 = b0 - a0, b1 - a1, b2 - a2
     s = 0.0
     if u0 * u0 + u1 * u1 + u2 * u2 > 0.0:
@@ -96,8 +96,8 @@ def segment_hull(a, b, r, T, faces, first, last, ends):
 
     ``ends`` (6,) is scratch.
     """
-    a0, a1, a2 = into(T, a)
-    b0, b1, b2 = into(T, b)
+    a0, a1, a2 = to_frame(T, a)
+    b0, b1, b2 = to_frame(T, b)
     ends[0], ends[1], ends[2], ends[3], ends[4], ends[5] = a0, a1, a2, b0, b1, b2
     gap, face, s = _least_plane(ends, faces, first, last)
     n0, n1, n2 = faces[face, 0], faces[face, 1], faces[face, 2]
@@ -194,8 +194,8 @@ def _above(x, F):
 @kernel
 def facing_box(x, c, T, half):
     """Gap and normal of a point x (3,) to the face of a box that is most towards c (3,)."""
-    x0, x1, x2 = into(T, x)
-    c0, c1, c2 = into(T, c)
+    x0, x1, x2 = to_frame(T, x)
+    c0, c1, c2 = to_frame(T, c)
     d0, d1, d2 = abs(c0) - half[0], abs(c1) - half[1], abs(c2) - half[2]
     if d0 >= d1 and d0 >= d2:
         k, gap, sign = 0, -half[0], math.copysign(1.0, c0)
@@ -212,8 +212,8 @@ def facing_box(x, c, T, half):
 @kernel
 def facing_cylinder(x, c, T, radius, half):
     """Gap and normal of a point x (3,) to side or end of a cylinder, what is towards c (3,)."""
-    x0, x1, x2 = into(T, x)
-    c0, c1, c2 = into(T, c)
+    x0, x1, x2 = to_frame(T, x)
+    c0, c1, c2 = to_frame(T, c)
     n0, n1, n2 = 0.0, 0.0, math.copysign(1.0, c2)
     gap = n2 * x2 - half
     if math.sqrt(c0 * c0 + c1 * c1) - radius > abs(c2) - half:
@@ -226,8 +226,8 @@ def facing_cylinder(x, c, T, radius, half):
 @kernel
 def facing_hull(x, c, T, faces, first, last):
     """Gap and normal of a point x (3,) to the face of a hull that c (3,) is most above."""
-    x0, x1, x2 = into(T, x)
-    c0, c1, c2 = into(T, c)
+    x0, x1, x2 = to_frame(T, x)
+    c0, c1, c2 = to_frame(T, c)
     top, best = -NO_CONTACT, first
     for f in range(first, last):
         F = faces[f]

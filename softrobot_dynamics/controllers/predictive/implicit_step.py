@@ -27,7 +27,7 @@ from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.dynamics.response import stiffen
 from softrobot_dynamics.kernels.linalg import copy, invert
 from softrobot_dynamics.recursion.constants import L_STABLE_GAMMA
-from softrobot_dynamics.recursion.passes import carry
+from softrobot_dynamics.recursion.passes import propagate_acceleration
 
 NEWTON_TOLERANCE = 1e-10  # of the last correction of Q, in units of the coordinates
 # the same of roll-outs without derivatives: what is left is a hundredth of it
@@ -178,7 +178,7 @@ def _differentiate(w, A, g, inverse):
     """Fill K, D, S and the inverse of S after an evaluation at A (n,); returns 0, or 1."""
     n = len(A)
     w.work[0] += DERIVATIVE_WORK
-    carry(w.robot, w.q, w.v, A)
+    propagate_acceleration(w.robot, w.q, w.v, A)
     run_three(w.parts.differentiate, w.q, w.v, A)
     stiffen(w.parts.fibres, w.parts.lines, w.q, w.output_forces)
     for i in range(n):

@@ -65,7 +65,7 @@ from softrobot_dynamics.dynamics.response import (
 from softrobot_dynamics.kernels.linalg import all_finite, copy
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.derivative_passes import DerivativeArrays, DerivativeEntries
-from softrobot_dynamics.recursion.passes import carry, Robot
+from softrobot_dynamics.recursion.passes import propagate_acceleration, Robot
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -115,7 +115,7 @@ class HeldCommand:
     """
 
     def __init__(self, model: CompiledModel, period: float) -> None:
-        n, own = model.n, DerivativeWorkspace(model, commanded=True, rough=True)
+        n, own = model.n, DerivativeWorkspace(model, commanded=True, one_sided=True)
         self.extrapolation = ResponseExtrapolation(*np.zeros((3, 2, n, n)))
         self.response = allocate_response(n)._replace(M=own.terms.M)
         self._period, self.drives = period, own.drives
@@ -237,8 +237,8 @@ def _evaluate(held):
     q, qd, motion = held.q, held.qd, held.motion
     if accelerate(held.parts, held.terms, motion, q, qd, held.command) != 0:
         motion.qdd[:] = 0.0  # nothing has inertia: without an answer, too
-    carry(held.robot, q, qd, motion.qdd)
-    run_three(held.stages.begin, q, qd, motion.qdd)
+    propagate_acceleration(held.robot, q, qd, motion.qdd)
+    run_three(held.stages.wrenches, q, qd, motion.qdd)
 
 
 @kernel

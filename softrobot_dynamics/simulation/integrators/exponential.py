@@ -13,9 +13,9 @@ from softrobot_dynamics.kernels.linalg import all_finite, copy
 from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.cable_drives import stiffen
-from softrobot_dynamics.recursion.capstan import resist
+from softrobot_dynamics.recursion.capstan import add_friction_damping
 from softrobot_dynamics.recursion.closed_motion import begin_chart, move_to
-from softrobot_dynamics.recursion.joint_friction import brake
+from softrobot_dynamics.recursion.joint_friction import add_joint_friction_damping
 from softrobot_dynamics.recursion.linearisation import Linearisation
 from softrobot_dynamics.recursion.servos import stiffen_servos
 from softrobot_dynamics.simulation.integrators.closed_loops import ClosedLoops
@@ -76,11 +76,11 @@ class ExponentialIntegrator(Integrator):
             K, parts = own['stiffness'], 1
         if capstan is not None:
             own = {'D': D, 'damping': D.copy()}
-            follow = entry(resist, follow=follow, capstan=capstan, **own)
+            follow = entry(add_friction_damping, follow=follow, capstan=capstan, **own)
             D = own['damping']
         if dry is not None:
             own = {'D': D, 'damping': D.copy()}
-            follow = entry(brake, follow=follow, friction=dry, **own)
+            follow = entry(add_joint_friction_damping, follow=follow, friction=dry, **own)
             D = own['damping']
         if servos is not None:
             own = {'K': K, 'D': D, 'stiffness': K.copy(), 'damping': D.copy()}

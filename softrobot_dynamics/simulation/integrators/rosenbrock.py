@@ -112,7 +112,7 @@ class RosenbrockIntegrator(Integrator):
         self._work = RosenbrockWork(
             evaluate=self.entry,
             terms=self.terms,
-            differentiate=tangent_entries(robot, t, rough=True).whole,
+            differentiate=tangent_entries(robot, t, one_sided=True).whole,
             tangents=t,
             stiffen=stiffen,
             jacobian=jacobian,
