@@ -37,7 +37,7 @@ from softrobot_dynamics.simulation.integrators.exponential_step import (
     parts_of_step,
     predict,
 )
-from softrobot_dynamics.simulation.integrators.forces import start
+from softrobot_dynamics.simulation.integrators.forces import save_start
 
 
 class ExponentialWork(NamedTuple):
@@ -144,7 +144,7 @@ def exponential_steps(work, force, q, qd, duration, once):
         run(work.evaluate, q, qd)
         if work.begin_contact.address != 0:
             run(work.begin_contact, q, qd)
-        start(terms, force, b)
+        save_start(terms, force, b)
         if work.follow.address != 0:
             run(work.follow, q, qd)
         if predict(K, D, q, qd, h, b) != 0:
