@@ -20,7 +20,7 @@ from softrobot_dynamics.dynamics.contacts import contact_forces, ContactStiffnes
 from softrobot_dynamics.dynamics.derivative_workspace import DerivativeWorkspace
 from softrobot_dynamics.dynamics.jacobians import load_stiffness
 from softrobot_dynamics.dynamics.points import Placement
-from softrobot_dynamics.dynamics.response import add_lines, respond, stiffen
+from softrobot_dynamics.dynamics.response import add_lines, respond, fill_actuator_stiffness
 from softrobot_dynamics.dynamics.wrenches import load_force, read_wrenches, Wrenches
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.model.closures import require_tree
@@ -130,7 +130,7 @@ class Differentiator:
         if has_lines(robot):
             lines = entry(add_lines, t=self.tangents, **given)
         fibres = entry(fibre_stiffness, hessians=hessians, x=self.response.x, **given)
-        fill = cached(stiffen, fibres=fibres, lines=lines)
+        fill = cached(fill_actuator_stiffness, fibres=fibres, lines=lines)
 
         def found(q: Vector, force: Vector) -> Matrix:
             """Return the derivative (n, n) by q of the generalized force of forces (s,)."""

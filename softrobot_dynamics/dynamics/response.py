@@ -47,7 +47,7 @@ def allocate_response(model: Model) -> AccelerationResponse:
 
 
 @kernel
-def stiffen(fibres, lines, q, force):
+def fill_actuator_stiffness(fibres, lines, q, force):
     """Fill the stiffness of actuators under ``force`` (m,); for lines after tangents at q."""
     run(fibres, q, force)
     if lines.address != 0:
@@ -110,7 +110,7 @@ def respond(robot, parts, terms, by_state, r, q, qd, u):
         return failed
     propagate_acceleration(robot, q, qd, r.qdd)
     run_three(parts.differentiate, q, qd, r.qdd)
-    stiffen(parts.fibres, parts.lines, q, r.force)
+    fill_actuator_stiffness(parts.fibres, parts.lines, q, r.force)
     n, m = len(q), len(u)
     for i in range(n):
         row, own = r.change[i], by_state[i]

@@ -24,7 +24,7 @@ import math
 
 from softrobot_dynamics.compiling.addresses import run, run_three
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.dynamics.response import stiffen
+from softrobot_dynamics.dynamics.response import fill_actuator_stiffness
 from softrobot_dynamics.kernels.linalg import copy, invert
 from softrobot_dynamics.recursion.constants import L_STABLE_GAMMA
 from softrobot_dynamics.recursion.passes import propagate_acceleration
@@ -180,7 +180,7 @@ def _differentiate(w, A, g, inverse):
     w.work[0] += DERIVATIVE_WORK
     propagate_acceleration(w.robot, w.q, w.v, A)
     run_three(w.parts.differentiate, w.q, w.v, A)
-    stiffen(w.parts.fibres, w.parts.lines, w.q, w.output_forces)
+    fill_actuator_stiffness(w.parts.fibres, w.parts.lines, w.q, w.output_forces)
     for i in range(n):
         own = w.by_state[i]
         for j in range(n):

@@ -60,7 +60,7 @@ from softrobot_dynamics.dynamics.response import (
     accelerate,
     AccelerationResponse,
     ResponseEntries,
-    stiffen,
+    fill_actuator_stiffness,
 )
 from softrobot_dynamics.kernels.linalg import all_finite, copy
 from softrobot_dynamics.model.terms import Terms
@@ -246,7 +246,7 @@ def _accumulate(held):
     """Fill K and D from the derivatives of all parts."""
     x, q, motion, n = held.response, held.q, held.motion, len(held.q)
     run_three(held.stages.accumulate, q, held.qd, motion.qdd)
-    stiffen(held.parts.fibres, held.parts.lines, q, motion.force)
+    fill_actuator_stiffness(held.parts.fibres, held.parts.lines, q, motion.force)
     for i in range(n):
         row = held.tangents.by_state[i]
         for j in range(n):

@@ -12,7 +12,7 @@ from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.linalg import all_finite, copy
 from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.terms import Terms
-from softrobot_dynamics.recursion.cable_drives import stiffen
+from softrobot_dynamics.recursion.cable_drives import add_drive_stiffness
 from softrobot_dynamics.recursion.capstan import add_friction_damping
 from softrobot_dynamics.recursion.closed_motion import begin_chart, move_to
 from softrobot_dynamics.recursion.joint_friction import add_joint_friction_damping
@@ -72,7 +72,7 @@ class ExponentialIntegrator(Integrator):
         K, D = near.stiffness, near.damping
         if drives is not None:
             own = {'K': K, 'stiffness': K.copy()}
-            follow = entry(stiffen, follow=follow, drives=drives, ahead=substep, **own)
+            follow = entry(add_drive_stiffness, follow=follow, drives=drives, ahead=substep, **own)
             K, parts = own['stiffness'], 1
         if capstan is not None:
             own = {'D': D, 'damping': D.copy()}

@@ -64,7 +64,7 @@ class RosenbrockWork(NamedTuple):
     terms: Terms
     differentiate: Entry  # into the tangents
     tangents: DerivativeArrays
-    stiffen: Entry  # into the fibres of the Jacobian
+    actuator_stiffness: Entry  # into the fibres of the Jacobian
     jacobian: Jacobian
     stages: StageWorkspace
     clock: Clock
@@ -96,13 +96,13 @@ class RosenbrockIntegrator(Integrator):
         t = allocate_tangents(robot, model.derivatives())
         jacobian = _jacobian(n)
         own = {'hessians': model.hessians(), 'stiffness': jacobian.fibres, 'x': jacobian.x}
-        stiffen = entry(fibre_stiffness, robot=robot, **own)
+        actuator_stiffness = entry(fibre_stiffness, robot=robot, **own)
         if drives is not None:
             cables: Any = {'stiffness': np.zeros((n, n)), 'x': jacobian.x}
             cables['hessians'] = model.hessians(cables=True)
-            stiffen = entry(
+            actuator_stiffness = entry(
                 add_cable_stiffness,
-                fibres=stiffen,
+                fibres=actuator_stiffness,
                 cables=entry(fibre_stiffness, robot=drives.robot, **cables),
                 drives=drives,
                 of_tension=cables['stiffness'],
@@ -114,7 +114,7 @@ class RosenbrockIntegrator(Integrator):
             terms=self.terms,
             differentiate=tangent_entries(robot, t, one_sided=True).whole,
             tangents=t,
-            stiffen=stiffen,
+            actuator_stiffness=actuator_stiffness,
             jacobian=jacobian,
             stages=allocate_stages(ROS34PW2, n),
             clock=self.clock,
@@ -167,7 +167,7 @@ def rosenbrock_steps(work, force, q, qd, duration, once):
         if clock.age[0] >= MAX_JACOBIAN_AGE:
             _accelerate(b, jacobian.qdd)
             run_three(work.differentiate, q, qd, jacobian.qdd)
-            run(work.stiffen, q, force)
+            run(work.actuator_stiffness, q, force)
             _subtract(work.tangents, jacobian)
             _store_derivatives(clock, jacobian)
             changed = True
