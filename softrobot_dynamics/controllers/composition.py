@@ -188,9 +188,9 @@ class Composition(Controller[Composed]):
         self._prediction.begin(q)
         self._begin(q, qd, t, u)
         if u is None and self._answer(t, q, qd).ok:  # it is known what tension stiffens
-            found = self._last_command.copy()
+            last_command = self._last_command.copy()
             self._begin(q, qd, t, None)
-            self._held.begin(q, qd, found)
+            self._held.begin(q, qd, last_command)
         self._pending = True
 
     def compute(self, t: float, q: Vector, qd: Vector) -> Command:
@@ -258,11 +258,11 @@ class Composition(Controller[Composed]):
 
     def desired(self, t: float) -> Matrix:
         """y_d, its rate and acceleration, (3, controlled), at time t [s]; nan without a law."""
-        found = np.full((3, len(self.controlled)), np.nan)
+        desired = np.full((3, len(self.controlled)), np.nan)
         for i in self._timetable.laws:
             if self._columns[i]:
-                found[:, self._columns[i]] = self.laws[i].desired(t)
-        return found
+                desired[:, self._columns[i]] = self.laws[i].desired(t)
+        return desired
 
     def growth(
         self, q: Vector, u: Vector, settings: Composed, uncertainty: float = 0.0, place: int | None = None

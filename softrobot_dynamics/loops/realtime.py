@@ -243,7 +243,7 @@ def without_priority() -> Iterator[None]:
             os.sched_setscheduler(0, *before)
 
 
-def prefer(nice: int = -15) -> None:
+def set_niceness(nice: int = -15) -> None:
     """
     Prefer the calling thread among those of ordinary priority, where a priority was granted.
 

@@ -134,25 +134,25 @@ def _expand_cost(b, F, costs, weights, aims, u, before, h, k):
         b.Z[i, :] = 0.0
         add_products(b.W, x + i, F, 0, b.Z[i])
     for i in range(m):
-        own, effort, change = x + i, h * weights.effort[i], weights.change[i] / h
-        off, moved = u[i] - aims.u[i], u[i] - before[i]
-        b.Qu[i] = b.Qz[own] + b.V[own] + effort * off + change * moved
+        command_index, effort, change = x + i, h * weights.effort[i], weights.change[i] / h
+        error, moved = u[i] - aims.u[i], u[i] - before[i]
+        b.Qu[i] = b.Qz[command_index] + b.V[command_index] + effort * error + change * moved
         for j in range(x):
-            b.by_uz[i, j] = b.by_zz[j, own] + b.Z[i, j]
+            b.by_uz[i, j] = b.by_zz[j, command_index] + b.Z[i, j]
         for j in range(m):
-            low, high = min(own, x + j), max(own, x + j)
-            both = b.Z[i, x + j] + b.Z[j, own]
-            b.by_uu[i, j] = b.by_zz[low, high] + both + b.W[own, x + j]
+            low, high = min(command_index, x + j), max(command_index, x + j)
+            both = b.Z[i, x + j] + b.Z[j, command_index]
+            b.by_uu[i, j] = b.by_zz[low, high] + both + b.W[command_index, x + j]
             b.by_uz[i, x + j] = 0.0
         b.by_uu[i, i] += effort + change
-        b.by_uz[i, own] = -change
+        b.by_uz[i, command_index] = -change
     for i in range(m):
-        own, change = x + i, weights.change[i] / h
-        b.by_zz[own, :] = 0.0
+        command_index, change = x + i, weights.change[i] / h
+        b.by_zz[command_index, :] = 0.0
         for j in range(x):
-            b.by_zz[j, own] = 0.0
-        b.by_zz[own, own] = change
-        b.Qz[own] = -change * (u[i] - before[i])
+            b.by_zz[j, command_index] = 0.0
+        b.by_zz[command_index, command_index] = change
+        b.Qz[command_index] = -change * (u[i] - before[i])
 
 
 @kernel
