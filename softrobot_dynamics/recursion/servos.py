@@ -133,7 +133,7 @@ def _separate(drives, h, M, J, force):
 
 
 @kernel
-def stiffen_servos(follow, drives, K, D, stiffness, damping, q, qd):
+def add_servo_stiffness(follow, drives, K, D, stiffness, damping, q, qd):
     """
     Fill ``stiffness``, ``damping`` (n, n) with K, D, and with those of drives in their places.
 

@@ -17,7 +17,7 @@ from softrobot_dynamics.recursion.capstan import add_friction_damping
 from softrobot_dynamics.recursion.closed_motion import begin_chart, move_to
 from softrobot_dynamics.recursion.joint_friction import add_joint_friction_damping
 from softrobot_dynamics.recursion.linearisation import Linearisation
-from softrobot_dynamics.recursion.servos import stiffen_servos
+from softrobot_dynamics.recursion.servos import add_servo_stiffness
 from softrobot_dynamics.simulation.integrators.closed_loops import ClosedLoops
 from softrobot_dynamics.simulation.integrators.contact_response import system_of, whole_system
 from softrobot_dynamics.simulation.integrators.contact_step import begin_contact, end_contact
@@ -71,21 +71,21 @@ class ExponentialIntegrator(Integrator):
         follow, parts = near.follow, parts_of_step(model, substep)
         K, D = near.stiffness, near.damping
         if drives is not None:
-            own = {'K': K, 'stiffness': K.copy()}
-            follow = entry(add_drive_stiffness, follow=follow, drives=drives, ahead=substep, **own)
-            K, parts = own['stiffness'], 1
+            arrays = {'K': K, 'stiffness': K.copy()}
+            follow = entry(add_drive_stiffness, follow=follow, drives=drives, ahead=substep, **arrays)
+            K, parts = arrays['stiffness'], 1
         if capstan is not None:
-            own = {'D': D, 'damping': D.copy()}
-            follow = entry(add_friction_damping, follow=follow, capstan=capstan, **own)
-            D = own['damping']
+            arrays = {'D': D, 'damping': D.copy()}
+            follow = entry(add_friction_damping, follow=follow, capstan=capstan, **arrays)
+            D = arrays['damping']
         if dry is not None:
-            own = {'D': D, 'damping': D.copy()}
-            follow = entry(add_joint_friction_damping, follow=follow, friction=dry, **own)
-            D = own['damping']
+            arrays = {'D': D, 'damping': D.copy()}
+            follow = entry(add_joint_friction_damping, follow=follow, friction=dry, **arrays)
+            D = arrays['damping']
         if servos is not None:
-            own = {'K': K, 'D': D, 'stiffness': K.copy(), 'damping': D.copy()}
-            follow = entry(stiffen_servos, follow=follow, drives=servos, **own)
-            K, D = own['stiffness'], own['damping']
+            arrays = {'K': K, 'D': D, 'stiffness': K.copy(), 'damping': D.copy()}
+            follow = entry(add_servo_stiffness, follow=follow, drives=servos, **arrays)
+            K, D = arrays['stiffness'], arrays['damping']
         terms, n = self.terms, model.n
         if model.closure_plan is not None:
             self.loops = ClosedLoops(model, self.evaluate)
