@@ -21,10 +21,10 @@ import time
 from closed_loop import hogs, PERIOD
 import numpy as np
 from softrobot_dynamics.loops.realtime import (
-    request_priority,
     keep_awake,
     now,
     PRIORITY,
+    request_priority,
     sleep_until,
     two_processors,
 )

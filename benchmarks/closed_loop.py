@@ -27,10 +27,10 @@ import time
 import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.loops.realtime import (
-    request_priority,
     keep_awake,
     now,
     PRIORITY,
+    request_priority,
     sleep_until,
 )
 

@@ -35,7 +35,7 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
-from softrobot_dynamics.loops.realtime import request_priority, now, PRIORITY, without_priority
+from softrobot_dynamics.loops.realtime import now, PRIORITY, request_priority, without_priority
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.qos import NEWEST_QOS
 from softrobot_dynamics.nodes.messaging.transport import choose_transport

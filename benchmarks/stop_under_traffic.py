@@ -24,7 +24,7 @@ import time
 
 import numpy as np
 import rclpy
-from softrobot_dynamics.loops.realtime import request_priority, now, PRIORITY, without_priority
+from softrobot_dynamics.loops.realtime import now, PRIORITY, request_priority, without_priority
 from softrobot_dynamics.nodes.messaging.transport import choose_transport
 from stop_latency import Client, Rig, Watch
 from traffic import TRAFFIC

@@ -253,9 +253,7 @@ def _tried(name: str, part: Callable[[], Iterator[Finding]]) -> Iterator[Finding
 
 def _unstable(rest: Equilibrium) -> str:
     """Return in words how a robot leaves an equilibrium that is not stable."""
-    way = (
-        'an oscillation grows (flutter)' if rest.stability > 0.0 else 'the robot leaves its rest'
-    )
+    way = 'an oscillation grows (flutter)' if rest.stability > 0.0 else 'the robot leaves its rest'
     fast = f', e-fold in {1.0 / rest.growth:.3g} s' if rest.growth > 0.0 else ''
     return f'unstable: {way}{fast}; should it stay there by itself?'
 

@@ -90,7 +90,9 @@ def parts_of(values: Mapping[str, Any]) -> tuple[LawPart, ...]:
 
 def given_by(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of all references, by full names, as they were understood."""
-    return {part.full(x): y for part in parts_of(values) for x, y in part.trajectory.given().items()}
+    return {
+        part.full(x): y for part in parts_of(values) for x, y in part.trajectory.given().items()
+    }
 
 
 def phases_of(values: Mapping[str, Any]) -> tuple[Phase, ...]:

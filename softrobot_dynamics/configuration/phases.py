@@ -95,7 +95,9 @@ class _Planner:
             motion = trajectory.plan(self._model, own, self._q)
         y = actuation_coordinates(self._model, self._q)[own]
         body = part.law.controlled_tip_of(self._settings[i], self._model)
-        self.references[i] = motion and with_tip_path(self._model, motion.reference, trajectory, body)
+        self.references[i] = motion and with_tip_path(
+            self._model, motion.reference, trajectory, body
+        )
         self._led[i] = motion.reference if motion else constant(y)
 
     def _plan_commands(self, i: int, trajectory: Trajectory) -> None:

@@ -219,7 +219,9 @@ class Composition(Controller[Composed]):
     def relaxed(self) -> dict[str, float]:
         """By how much laws at work had to exceed limits, see :attr:`Controller.relaxed`."""
         found = ((i, self.laws[i].relaxed) for i in self._timetable.laws)
-        return {self._labelled(i, name): value for i, each in found for name, value in each.items()}
+        return {
+            self._labelled(i, name): value for i, each in found for name, value in each.items()
+        }
 
     @property
     def failure(self) -> str:
@@ -265,7 +267,12 @@ class Composition(Controller[Composed]):
         return desired
 
     def growth(
-        self, q: Vector, u: Vector, settings: Composed, uncertainty: float = 0.0, place: int | None = None
+        self,
+        q: Vector,
+        u: Vector,
+        settings: Composed,
+        uncertainty: float = 0.0,
+        place: int | None = None,
     ) -> float:
         """Return the rate [1/s] at which errors would grow in a phase (default: the present)."""
         place = self._timetable.place if place is None else place

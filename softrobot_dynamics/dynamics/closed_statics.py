@@ -119,7 +119,11 @@ class ClosedStatics:
     def invalid_posture(self, z: Vector) -> str:
         """Return in words why z is no valid posture, or ''."""
         q = self.posture(z)[0]
-        return self._statics.invalid_posture(q) if np.isfinite(q).all() else 'its loops cannot be closed'
+        return (
+            self._statics.invalid_posture(q)
+            if np.isfinite(q).all()
+            else 'its loops cannot be closed'
+        )
 
     def step_rotation(self, step: Vector) -> float:
         """Largest angle [rad] by which a joint or a body turns by a small step (f,) of z."""

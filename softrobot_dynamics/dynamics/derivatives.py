@@ -20,7 +20,7 @@ from softrobot_dynamics.dynamics.contacts import contact_forces, ContactStiffnes
 from softrobot_dynamics.dynamics.derivative_workspace import DerivativeWorkspace
 from softrobot_dynamics.dynamics.jacobians import load_stiffness
 from softrobot_dynamics.dynamics.points import Placement
-from softrobot_dynamics.dynamics.response import add_lines, respond, fill_actuator_stiffness
+from softrobot_dynamics.dynamics.response import add_lines, fill_actuator_stiffness, respond
 from softrobot_dynamics.dynamics.wrenches import load_force, read_wrenches, Wrenches
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.model.closures import require_tree
@@ -83,14 +83,18 @@ class Differentiator:
             self._touching = ContactStiffness(model, plan)
             accelerations(model, np.eye(n), np.zeros(n))  # compiles
         workspace = DerivativeWorkspace(model, force, commanded=commanded)
-        self.model, self.robot, self.tangents, self._workspace = model, workspace.robot, workspace.tangents, workspace
+        self.model, self._workspace = model, workspace
+        self.robot, self.tangents = workspace.robot, workspace.tangents
         self.terms, self.drives = workspace.terms, workspace.drives
-        self.response, self.M, self.by_state = workspace.response, workspace.terms.M, workspace.tangents.by_state
+        self.response, self.M = workspace.response, workspace.terms.M
+        self.by_state = workspace.tangents.by_state
         change, self.stiffness = workspace.response.change, workspace.response.stiffness
         self._forward = ForwardDynamicsDerivatives(
             workspace.response.qdd, change[:, :n], change[:, n : 2 * n], change[:, 2 * n :]
         )
-        self._differentiate = cached(run_three, 'VECTOR, VECTOR, VECTOR', entry=workspace.stages.whole)
+        self._differentiate = cached(
+            run_three, 'VECTOR, VECTOR, VECTOR', entry=workspace.stages.whole
+        )
         self._actuation = self.along(workspace.robot, model.hessians())
         self._respond = cached(
             respond,
@@ -177,7 +181,9 @@ def inverse_dynamics_derivatives(
     q, qd, qdd = checked('q', q, (n,)), checked('qd', qd, (n,)), checked('qdd', qdd, (n,))
     differentiator = Differentiator(model)
     by_state = _finite(q, differentiator.inverse(q, qd, qdd)[1])
-    by_q = by_state[:, :n] - load_stiffness(model, differentiator.robot, differentiator.tangents, q, loads)
+    by_q = by_state[:, :n] - load_stiffness(
+        model, differentiator.robot, differentiator.tangents, q, loads
+    )
     mass = model.per_thread.evaluator(q, qd).M.copy()
     return InverseDynamicsDerivatives(by_q, by_state[:, n:].copy(), mass)
 

@@ -6,7 +6,11 @@ from __future__ import annotations
 import numpy as np
 from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.dynamics.newton import newton
-from softrobot_dynamics.dynamics.saddle_free_newton import NewtonResult, saddle_free_newton, StaticProblem
+from softrobot_dynamics.dynamics.saddle_free_newton import (
+    NewtonResult,
+    saddle_free_newton,
+    StaticProblem,
+)
 from softrobot_dynamics.errors import NotConvergedError
 
 MAX_ITERATIONS = 100

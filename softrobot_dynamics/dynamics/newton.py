@@ -6,8 +6,8 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.dynamics.saddle_free_newton import (
     MAX_STEP_ROTATION,
     NewtonResult,
-    StaticProblem,
     relative_residual,
+    StaticProblem,
 )
 
 # of the forces at play: at the first iteration stops, the second is accepted

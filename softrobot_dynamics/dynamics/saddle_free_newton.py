@@ -102,8 +102,9 @@ def relative_residual(r: Vector, size: Vector) -> float:
 def _descent_step(statics: StaticProblem, r: Vector, squares: Vector, modes: Matrix) -> Vector:
     """Return a descent step (n,) within MAX_STEP_ROTATION and MAX_STEP_LENGTHENING."""
     step = -modes @ ((modes.T @ r) / np.maximum(squares, np.finfo(float).tiny))
-    turn, shift = max(statics.step_rotation(step), 1e-300), max(statics.step_lengthening(step), 1e-300)
-    return step * min(1.0, MAX_STEP_ROTATION / turn, MAX_STEP_LENGTHENING / shift)
+    rotation = max(statics.step_rotation(step), 1e-300)
+    lengthening = max(statics.step_lengthening(step), 1e-300)
+    return step * min(1.0, MAX_STEP_ROTATION / rotation, MAX_STEP_LENGTHENING / lengthening)
 
 
 def _saddle_step(statics: StaticProblem, r: Vector, mode: Vector) -> Vector:

@@ -103,7 +103,9 @@ def equilibrium(
         lowest, _, stable, growth = rest.stability
         return Equilibrium(rest.q, rest.residual, rest.iterations, lowest, stable, growth)
     found = None if ramp else newton(statics, q0, u, MAX_ITERATIONS)
-    if not (found and (found.balanced and found.direct or statics.is_stable_equilibrium(found, u))):
+    if not (
+        found and (found.balanced and found.direct or statics.is_stable_equilibrium(found, u))
+    ):
         found = step_load(statics, q0, u, found.iterations if found else 0)
     lowest, _, stable, growth = statics.linearised(found.q, u).stability()
     return Equilibrium(found.q, found.residual, found.iterations, lowest, stable, growth)

@@ -73,10 +73,13 @@ class Estimator(Pickleable):
         predictor = self._predictor
         robot = BoundRobot(model, predictor.differentiate, predictor.u)
         self._updates = [KalmanUpdate(sensor, robot, predictor.E) for sensor in settings.sensors]
-        self._patience = 2.5 / min(sensor.rate for sensor in settings.sensors)  # [s]: all have spoken
+        slowest = min(sensor.rate for sensor in settings.sensors)
+        self._patience = 2.5 / slowest  # [s]: all have spoken
         self._numbers = {sensor.name: i for i, sensor in enumerate(settings.sensors)}
         self._efforts = {effort.name: effort for effort in settings.efforts}
-        self._commands = EffortHistory(2.0 * settings.history, settings.efforts, model.actuator_names)
+        self._commands = EffortHistory(
+            2.0 * settings.history, settings.efforts, model.actuator_names
+        )
         self._places: list[MaterialPoint] = []
         self.begin(0.0)
         self._warm()

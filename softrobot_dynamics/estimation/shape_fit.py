@@ -67,7 +67,7 @@ class ShapeFit:
         inertia = model.evaluator()(model.q0, self._rest).M.diagonal()[self._driven]
         to_position = servos.positions == 1
         self._spring = np.where(to_position, inertia * servos.rate**2, 0.0)  # of drives, about
-        self._velocity_driven, self._start = servos.coordinates[~to_position], model.q0  # by velocities
+        self._velocity_driven, self._start = servos.coordinates[~to_position], model.q0
         self._force = force_factor(tip_motion(model, model.q0), self.settings.disturbance)
         self._known = self._weights = np.linalg.inv(self._force)
 
@@ -137,7 +137,7 @@ class ShapeFit:
         residuals, gradients = [-self._weights @ force], [self._weights @ tangent]
         if len(self._velocity_driven):  # drives that take velocities stay anywhere
             units = self.model.scales.units
-            residuals.append((self._start - q)[self._velocity_driven] / units[self._velocity_driven])
+            residuals.append(((self._start - q) / units)[self._velocity_driven])
             gradients.append((np.eye(n) / units)[self._velocity_driven])
         for observation, z in seen:
             observation.observe(q, self._rest, z)

@@ -92,7 +92,9 @@ def _question(
     beside, least = f'{worst.shift / length:.0%} of its length', MIN_SHIFT * length
     if identification.data.markers:
         least = max(least, MIN_RESIDUAL_RATIO * identification.rms)
-        beside += f'; {1e3 * rms:.2g} mm rms, beside {1e3 * identification.rms:.2g} mm that are left'
+        beside += (
+            f'; {1e3 * rms:.2g} mm rms, beside {1e3 * identification.rms:.2g} mm that are left'
+        )
     else:
         least = _MIN_UNMEASURED_SHIFT * length
     asked = rms >= least

@@ -23,7 +23,11 @@ from softrobot_dynamics.loops.contracts import ControlledPlant
 from softrobot_dynamics.loops.control_loop import ControlLoop
 from softrobot_dynamics.loops.message_contracts import Stamped, VectorMessage
 from softrobot_dynamics.loops.orders import OneTimeReference, RestTarget
-from softrobot_dynamics.loops.planning import binary_stdout, PlanningProcess, start_planning_process
+from softrobot_dynamics.loops.planning import (
+    binary_stdout,
+    PlanningProcess,
+    start_planning_process,
+)
 from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.references.feasibility import LIMITED

@@ -18,7 +18,7 @@ from softrobot_dynamics.loops.driver import Driver
 from softrobot_dynamics.loops.message_contracts import Stamp
 from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.orders import HoldOrder, Orders
-from softrobot_dynamics.loops.realtime import now, SAFETY, sleep_until, apply_priority
+from softrobot_dynamics.loops.realtime import apply_priority, now, SAFETY, sleep_until
 from softrobot_dynamics.loops.thread import Loop
 
 WAITING, RUNNING, STOPPED, FAILED, TIMED_OUT = range(5)

@@ -141,7 +141,9 @@ def plan_closures(model: RobotModel) -> ClosurePlan:
     return plan._replace(qd0=qd0)
 
 
-def assembled(model: RobotModel, plan: ClosurePlan, evaluator: ClosureEvaluator, q: Vector) -> Vector:
+def assembled(
+    model: RobotModel, plan: ClosurePlan, evaluator: ClosureEvaluator, q: Vector
+) -> Vector:
     """
     Return the posture (n,) near q (n,) where all loops are closed, by Newton's method.
 

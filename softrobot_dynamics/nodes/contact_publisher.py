@@ -14,7 +14,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.dynamics.calls import forward_kinematics
-from softrobot_dynamics.loops.realtime import SLOW, apply_priority
+from softrobot_dynamics.loops.realtime import apply_priority, SLOW
 from softrobot_dynamics.nodes.messaging.message_values import stamped
 from softrobot_dynamics.nodes.messaging.qos import publisher
 from softrobot_dynamics.nodes.messaging.state_messages import StateWriter

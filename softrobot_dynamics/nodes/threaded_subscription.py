@@ -10,7 +10,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from softrobot_dynamics.errors import shortened, SoftRobotError
 from softrobot_dynamics.loops.message_fields import SECOND
-from softrobot_dynamics.loops.realtime import SLOW, apply_priority
+from softrobot_dynamics.loops.realtime import apply_priority, SLOW
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 
 MAX_TRACEBACK_LENGTH = 2000  # characters in the log

@@ -135,7 +135,9 @@ class DerivativeEntries(NamedTuple):
     whole: Entry  # and the forward pass before
 
 
-def tangent_entries(robot: Robot, t: DerivativeArrays, one_sided: bool = False) -> DerivativeEntries:
+def tangent_entries(
+    robot: Robot, t: DerivativeArrays, one_sided: bool = False
+) -> DerivativeEntries:
     """
     Return the :class:`DerivativeEntries` that fill ``t.by_state``, and ``t.force`` with ID.
 

@@ -71,10 +71,12 @@ def evaluate_derivatives(robot, t, q, qd, qdd):
     for i in range(t.module_range[0], t.module_range[1]):
         m = robot.modules[i]
         if kernels.addresses[i, 0] > DIFFERENCES:
-            j, P, D = m[JOINT_FIRST], kernels.P[kernels.numbers[i, 0] :], t.derivatives[t.places[i, 0] :]
+            j, P = m[JOINT_FIRST], kernels.P[kernels.numbers[i, 0] :]
+            D = t.derivatives[t.places[i, 0] :]
             call(kernels.addresses[i, 0], P, q[j:], qd[j:], qdd[j:], D)
         if kernels.addresses[i, 1] > DIFFERENCES:
-            j, P, D = m[BODY_FIRST], kernels.P[kernels.numbers[i, 1] :], t.derivatives[t.places[i, 1] :]
+            j, P = m[BODY_FIRST], kernels.P[kernels.numbers[i, 1] :]
+            D = t.derivatives[t.places[i, 1] :]
             motion = robot.W[i * STATE + AT_JOINT :]
             call(kernels.addresses[i, 1], P, q[j:], qd[j:], qdd[j:], motion, D, t.work.S)
 

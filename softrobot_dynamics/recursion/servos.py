@@ -67,7 +67,9 @@ def _accelerate(drives, h, M, J, force, q, qd):
         if drives.at_limit[i] != 0.0:
             a[j] += drives.at_limit[i] * drives.limit[i]
         else:
-            a[j] = 0.0 if drives.stop_inertia[j] != 0.0 else _commanded_acceleration(drives, i, q, qd)
+            a[j] = (
+                0.0 if drives.stop_inertia[j] != 0.0 else _commanded_acceleration(drives, i, q, qd)
+            )
     for i in range(n):
         for j in range(n):
             both = free[i] * free[j]

@@ -41,8 +41,8 @@ def plan(model: CompiledModel, controlled: Indices, trajectory: Trajectory, q: V
     """
     Return the :class:`Planned` of a reference for the ``controlled`` outputs (c indices).
 
-    ``q`` (n,) is where the robot is, as far as that is known. Raises what ``trajectory.plan`` raises,
-    ArgumentError where there is no posture, ExcessiveReferenceError.
+    ``q`` (n,) is where the robot is, as far as that is known. Raises what ``trajectory.plan``
+    raises, ArgumentError where there is no posture, ExcessiveReferenceError.
     """
     motion = trajectory.plan(model, controlled, q)
     if motion is None:

@@ -121,7 +121,9 @@ def with_tip_path(
     return TipPathReference(reference, body, _path(targets, led[0], reference.period > 0.0))
 
 
-def tip_path_reference(model: CompiledModel, body: str, trajectory: Trajectory) -> Reference | None:
+def tip_path_reference(
+    model: CompiledModel, body: str, trajectory: Trajectory
+) -> Reference | None:
     """
     Return the reference (3 columns) of the place [m] of a body's tip in the base frame.
 

@@ -30,8 +30,8 @@ def moduli_function(energy: EnergyDensity) -> tuple[str, TracedTables]:
     Return the source of ``moduli(P, weight, F, out)`` and its Tables, for an energy psi(F).
 
     As :func:`stress_function`, but ``out`` are the nine of weight dW/dF and then the 45 rows of
-    weight d2W/dF_a dF_b for a <= b, a by a. Beside it ``apply_moduli(M, G, out)``, which multiplies
-    these moduli M by nine rows G.
+    weight d2W/dF_a dF_b for a <= b, a by a. Beside it ``apply_moduli(M, G, out)``, which
+    multiplies these moduli M by nine rows G.
     """
     stress = _stress(energy)
     derivatives = [tangent(stress[: b + 1], {('q', b): 1.0}) for b in range(9)]

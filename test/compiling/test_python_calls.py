@@ -9,7 +9,7 @@ import llvmlite.binding
 import numpy as np
 import pytest
 from softrobot_dynamics.compiling import c_functions, cache_integrity
-from softrobot_dynamics.compiling.binding import cached, bound_arguments
+from softrobot_dynamics.compiling.binding import bound_arguments, cached
 from softrobot_dynamics.compiling.jit import kernel
 from support.programs import finish, start
 

@@ -9,11 +9,11 @@ from softrobot_dynamics.controllers.tasks.solver.hierarchy import (
     include_later_levels,
     solve_hierarchy,
 )
-from softrobot_dynamics.controllers.tasks.solver.workspace import allocate_hierarchy
 from softrobot_dynamics.controllers.tasks.solver.weighted_projection import (
     LATER_LEVEL_FACTOR,
     MIN_LEVERAGE_FRACTION,
 )
+from softrobot_dynamics.controllers.tasks.solver.workspace import allocate_hierarchy
 
 pytestmark = pytest.mark.quick
 

@@ -110,7 +110,8 @@ _ADD_STRESS = """\
         moduli(numbers, volume, Y[:9 * {block}], Y[STRESS * {block}:])
         for k in range(n):
             change = Y[(CHANGES + 9 * k) * {block}:(CHANGES + 9 * k + 9) * {block}]
-            apply_moduli(Y[MODULI * {block}:], G[9 * (1 + k) * {block}:9 * (2 + k) * {block}], change)
+            rate = G[9 * (1 + k) * {block}:9 * (2 + k) * {block}]
+            apply_moduli(Y[MODULI * {block}:], rate, change)
         first, bent = G[9 * {block}:9 * (1 + n) * {block}], G[9 * (1 + n) * {block}:]
         add_stress_derivatives(n, viscosity, volume, first, moved, Y, D)
         if viscosity > 0.0:

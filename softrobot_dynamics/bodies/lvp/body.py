@@ -58,7 +58,6 @@ from softrobot_dynamics.tracing import graph, programs
 from softrobot_dynamics.tracing.differentiate import tangent
 from softrobot_dynamics.tracing.programs import TracedKernel
 
-
 # [rad] short of what the kernel refuses, so that rounding does not decide which of them does
 _WINDING_LIMIT = 0.99 * backbone.MAX_WINDING
 

@@ -139,7 +139,9 @@ def state_cost(w, weights, aims, c, body, k, x, h, differentiate):
     for i in range(len(weights.output)):
         weight = h * weights.output[i]
         if weight > 0.0:
-            error = w.terms.y[i] + dot(w.terms.J[i], w.position_correction) - c.y0[i] - aims.y[k, i]
+            error = (
+                w.terms.y[i] + dot(w.terms.J[i], w.position_correction) - c.y0[i] - aims.y[k, i]
+            )
             threshold = weights.huber_threshold[i]
             if abs(error) > threshold:  # linear from there on, below the parabola that is left
                 total += 0.5 * weight * threshold * (abs(error) - threshold)
@@ -207,7 +209,8 @@ def _coordinate_cost(weights, aims, c, k, x, h, differentiate):
     for i in range(n):
         q, v, unit, speed = x[i], x[n + i], c.units[i], weights.speed[i] * h
         posture, strict = weights.posture[i] * h, weights.limit[0] * h / (unit * unit)
-        error, violation, rate_violation = q - aims.q[i], _limit_violation(q, aims.lower[i], aims.upper[i]), 0.0
+        error, rate_violation = q - aims.q[i], 0.0
+        violation = _limit_violation(q, aims.lower[i], aims.upper[i])
         if aims.speed[i] < np.inf:
             rate_violation = _limit_violation(v, -aims.speed[i], aims.speed[i])
         total += 0.5 * (posture * error * error + speed * v * v)

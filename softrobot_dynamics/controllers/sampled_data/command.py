@@ -59,8 +59,8 @@ from softrobot_dynamics.dynamics.derivative_workspace import DerivativeWorkspace
 from softrobot_dynamics.dynamics.response import (
     accelerate,
     AccelerationResponse,
-    ResponseEntries,
     fill_actuator_stiffness,
+    ResponseEntries,
 )
 from softrobot_dynamics.kernels.linalg import all_finite, copy
 from softrobot_dynamics.model.terms import Terms
@@ -189,7 +189,9 @@ def advance(held, q, qd, u):
             copy(q[:n], held.q)
             copy(qd[:n], held.qd)
             copy(u[: len(held.command)], held.command)
-    _extrapolate(held.extrapolation, min(MAX_EXTRAPOLATION, (clock[TICK] - clock[LINEARISED]) / clock[SPAN]))
+    _extrapolate(
+        held.extrapolation, min(MAX_EXTRAPOLATION, (clock[TICK] - clock[LINEARISED]) / clock[SPAN])
+    )
 
 
 @kernel
@@ -286,6 +288,7 @@ def _extrapolate(extrapolation, ahead):
     """Fill ``present``, ``ahead`` of the last response, in spans between the two."""
     for k in range(2):
         for i in range(extrapolation.last.shape[1]):
-            a, b, out = extrapolation.last[k, i], extrapolation.previous[k, i], extrapolation.present[k, i]
+            a, b = extrapolation.last[k, i], extrapolation.previous[k, i]
+            out = extrapolation.present[k, i]
             for j in range(len(out)):
                 out[j] = a[j] + ahead * (a[j] - b[j])

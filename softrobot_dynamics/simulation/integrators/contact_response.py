@@ -192,7 +192,9 @@ def _backward_euler_step(columns, before, after, first, last, count, K, D, g, at
         for j in range(first, last):
             if k[j] != 0.0 or d[j] != 0.0:
                 pulls = True
-                _add_scaled_pair(-g * k[j], x[j, :count], -g * (d[j] + g * k[j]), v[j, :count], row)
+                _add_scaled_pair(
+                    -g * k[j], x[j, :count], -g * (d[j] + g * k[j]), v[j, :count], row
+                )
     for i in range(first, last):
         for c in range(count):
             v_then[i, c] = v[i, c] + pushed[i, c]

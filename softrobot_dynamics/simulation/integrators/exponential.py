@@ -72,7 +72,9 @@ class ExponentialIntegrator(Integrator):
         K, D = near.stiffness, near.damping
         if drives is not None:
             arrays = {'K': K, 'stiffness': K.copy()}
-            follow = entry(add_drive_stiffness, follow=follow, drives=drives, ahead=substep, **arrays)
+            follow = entry(
+                add_drive_stiffness, follow=follow, drives=drives, ahead=substep, **arrays
+            )
             K, parts = arrays['stiffness'], 1
         if capstan is not None:
             arrays = {'D': D, 'damping': D.copy()}

@@ -181,7 +181,9 @@ def _move(K, g, part, of_F, of_N, state, b):
     """Move a linear state (2, n) by one part, the one of that number, under so much of F and N."""
     once, twice = b.once, b.twice
     _backward_euler_step(K, g, of_F, of_N * (part + L_STABLE_GAMMA) / b.parts, state, once, b)
-    _backward_euler_step(K, g, of_F, of_N * (part + 2.0 * L_STABLE_GAMMA) / b.parts, once, twice, b)
+    _backward_euler_step(
+        K, g, of_F, of_N * (part + 2.0 * L_STABLE_GAMMA) / b.parts, once, twice, b
+    )
     for i in range(len(b.q)):
         state[0, i] = TWO_STEPS_WEIGHT * twice[0, i] + ONE_STEP_WEIGHT * once[0, i]
         state[1, i] = TWO_STEPS_WEIGHT * twice[1, i] + ONE_STEP_WEIGHT * once[1, i]

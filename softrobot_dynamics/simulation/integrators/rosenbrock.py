@@ -210,7 +210,7 @@ def adapt_to_servos(before, drives, K, D, q, qd):
 
 @kernel
 def _step(work, force, q, qd, h):
-    """Fill b with a step of h [s] from (q, qd), after :func:`save_start`; 1 where it cannot be made."""
+    """Fill b with a step of h [s] from (q, qd), after :func:`save_start`; 1: it cannot be made."""
     terms, b, jacobian, start_time = work.terms, work.stages, work.jacobian, work.time[0]
     if begin_step(jacobian.K, jacobian.D, h, b) != 0:
         return 1

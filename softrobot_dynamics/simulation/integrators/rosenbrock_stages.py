@@ -119,7 +119,7 @@ def allocate_stages(method: Method, n: int) -> StageWorkspace:
 
 @kernel
 def begin_step(K, D, h, b):
-    """Begin a step of h [s] after :func:`~.forces.save_start`; returns 0, or 1 if it cannot be made."""
+    """Begin a step of h [s] after :func:`~.forces.save_start`; 0, or 1 if it cannot be made."""
     n, g = len(b.F), b.method.gamma * h
     for i in range(n):
         for j in range(n):

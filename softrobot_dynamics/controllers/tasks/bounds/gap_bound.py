@@ -72,7 +72,9 @@ def keep_gaps(state, rows, contact, clearance, max_force, approach, motion_start
                 change, by_obstacles, rows.when[k + r] = by_robot + others, others, i + 1
         if nearest + change < contact.detection_distance:
             copy(row, rows.J[k + r])
-            rows.lower[k + r] = missing - by_obstacles + LINEARISATION_ERROR * abs(change - by_obstacles)
+            rows.lower[k + r] = (
+                missing - by_obstacles + LINEARISATION_ERROR * abs(change - by_obstacles)
+            )
 
 
 @dataclass(frozen=True)

@@ -88,4 +88,6 @@ class TipOrientation(ControlTask):
     def bind(self, state: TickState, rows: Rows, context: TaskContext) -> Entry:
         """Return the Entry of what fills the rows."""
         tracking = tip_tracking(self, context, 1.0, MAX_ERROR_WHILE_SLOWED / LEVER_RATIO)
-        return entry(orient_tip, state=state, rows=rows, tracking=tracking, scratch=np.zeros((3, 9)))
+        return entry(
+            orient_tip, state=state, rows=rows, tracking=tracking, scratch=np.zeros((3, 9))
+        )

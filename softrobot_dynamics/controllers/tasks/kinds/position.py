@@ -52,8 +52,14 @@ def place_tip(state, rows, tracking, q, qd, t):
     for i in range(3):
         J, row = tip.J[(3 + i) * n : (4 + i) * n], rows.J[i]
         v = dot(J, qd[:n])
-        a = desired[2, i] + tracking.d * (desired[1, i] - v) + tracking.p * (desired[0, i] - tip.point[i])
-        rows.excess_aim[i] = tracking.scale * state.period * tracking.p * excess * tracking.error[i]
+        a = (
+            desired[2, i]
+            + tracking.d * (desired[1, i] - v)
+            + tracking.p * (desired[0, i] - tip.point[i])
+        )
+        rows.excess_aim[i] = (
+            tracking.scale * state.period * tracking.p * excess * tracking.error[i]
+        )
         rows.aim[i] = tracking.scale * (v + state.period * (a - tip.bias[3 + i]))
         for j in range(n):
             row[j] = tracking.scale * J[j]
