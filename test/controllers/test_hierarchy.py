@@ -154,9 +154,9 @@ def test_rows_of_a_tip_are_weighed_against_work_where_limits_are_met(seed, later
     half = rng.standard_normal((5, 5))
     p.work[:] = np.eye(5) + 0.1 * half @ half.T
     p.lower[:], p.upper[:] = -1e9, 1e9
-    p.beyond[:3] = later * rng.standard_normal(3)
+    p.excess_b[:3] = later * rng.standard_normal(3)
     b = p.b.copy()
-    p.b[:] -= later * p.beyond
+    p.b[:] -= later * p.excess_b
     free, _ = solved(p)
     p.lower[:], p.upper[:] = lower, upper
     p.b[:] = b
