@@ -108,9 +108,7 @@ class SampledDataLaw(Controller[D]):
         def build() -> HeldCommand:
             """Return the response to held commands, and compile the tick."""
             held = HeldCommand(model, self.period)
-            fixed = self._make_fixed(
-                held.extrapolation, held.entry, with_friction=self._friction.any
-            )
+            fixed = self._make_fixed(held.extrapolation, held.entry, self._friction.any)
             self._bind(fixed, self.plan, kernel_settings)
             return held
 
